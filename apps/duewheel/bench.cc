@@ -50,7 +50,7 @@ json::object levels(const Histogram& of) {
     return {{"p50", of.percentile(50'000)},
             {"p99", of.percentile(99'000)},
             {"p999", of.percentile(99'900)},
-            {"most", of.most()}};
+            {"max", of.max()}};
 }
 
 std::string shown_us(const Histogram& of) {
@@ -59,12 +59,12 @@ std::string shown_us(const Histogram& of) {
         std::snprintf(text.data(), text.size(), "%.1f ms", static_cast<double>(micros) / 1000);
         return std::string(text.data());
     };
-    return "median " + ms(of.percentile(50'000)) + ", 99 % " + ms(of.percentile(99'000)) + ", most " + ms(of.most());
+    return "median " + ms(of.percentile(50'000)) + ", 99 % " + ms(of.percentile(99'000)) + ", most " + ms(of.max());
 }
 
 std::string shown_ms(const Histogram& of) {
     return "median " + std::to_string(of.percentile(50'000)) + " ms, 99 % " + std::to_string(of.percentile(99'000)) +
-           " ms, most " + std::to_string(of.most()) + " ms";
+           " ms, most " + std::to_string(of.max()) + " ms";
 }
 
 // Prints the report; refused when anything was not as promised.

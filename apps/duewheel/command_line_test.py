@@ -218,9 +218,9 @@ class Verbs(CommandLine):
 
     def test_a_message_whose_attempts_are_used_up_is_dead_until_it_is_brought_back(self):
         put = self.answer("put", "q", "Fragile", "--retry-attempts", "2", "--retry-first", "1ms", "--retry-factor", "1.5",
-                          "--retry-most", "1m", "--retry-jitter", "0")
+                          "--retry-max", "1m", "--retry-jitter", "0")
         shown = self.answer("get", put["id"])
-        self.assertEqual(shown["retry"], {"attempts": 2, "first_ms": 1, "factor": 1.5, "most_ms": 60000, "jitter": 0})
+        self.assertEqual(shown["retry"], {"attempts": 2, "first_ms": 1, "factor": 1.5, "max_ms": 60000, "jitter": 0})
         self.assertRegex(self.output("fail", self.lease_one("q")["lease"], "--reason", "dropped"), f"^retrying, due {WHEN}")
         self.assertRegex(self.output("fail", self.lease_one("q")["lease"], "--reason", "dropped again"), "^dead: ")
         shown = self.output("get", put["id"])
@@ -577,7 +577,7 @@ class Listing(CommandLine):
         self.assertEqual(len(lines), 21)
         self.assertEqual(lines[-1], "15 due in the next 20 minutes: 15 scheduled")
         self.assertEqual(self.output("forecast", "--minutes", "20").splitlines()[-1],
-                         "16 due in the next 20 minutes: 15 scheduled, 1 of loops")
+                         "16 due in the next 20 minutes: 15 scheduled, 1 of recurring messages")
         self.assertLessEqual(len(self.output("forecast", "--minutes", "1440").splitlines()), 50)
         self.assertIn("nothing", self.output("forecast", "--namespace", "team"))
         shown = self.on_terminal("forecast", "mail", "--minutes", "20", columns=40)
@@ -804,10 +804,10 @@ class Worker(CommandLine):
         settings = self.answer("schedule", "get", "report")["settings"]
         self.assertEqual((settings["body"], "content_type" in settings), ("", False))
         self.assertIn("(unknown_schedule, schedule)", self.refusal("schedule", "set", "reprot", "--jitter", "1m"))
-        self.output("watchdog", "set", "dog", "q", "bark", "--timeout", "1h", "--again", "1h")
-        self.output("watchdog", "set", "dog", "--timeout", "2h", "--unset", "again_ms")
+        self.output("watchdog", "set", "dog", "q", "bark", "--timeout", "1h", "--repeat-every", "1h")
+        self.output("watchdog", "set", "dog", "--timeout", "2h", "--unset", "repeat_every_ms")
         settings = self.answer("watchdog", "get", "dog")["settings"]
-        self.assertEqual((settings["body"], "again_ms" in settings), ("bark", False))
+        self.assertEqual((settings["body"], "repeat_every_ms" in settings), ("bark", False))
         self.output("namespace", "set", "team", "--queues", "5", "--weight", "2")
         self.output("namespace", "set", "team", "--pending", "7")
         self.assertEqual(self.answer("namespace", "show", "team")["settings"],

@@ -211,14 +211,14 @@ int export_all(Session& session, const ExportArguments& arguments) {
     if (!report) return session.complain(report.error(), kExitRefused);
     // Standard output may have the lines.
     print(output.is_stream() ? stderr : stdout, session, *report);
-    if (report->secrets_left_out != 0) {
+    if (report->secrets_excluded != 0) {
         std::fprintf(stderr,
                      "duewheel: Webhooks whose secrets are not named in it: %llu. With --with-secrets they are.\n",
-                     static_cast<unsigned long long>(report->secrets_left_out));
+                     static_cast<unsigned long long>(report->secrets_excluded));
     }
-    if (report->headers_left_out != 0) {
+    if (report->headers_excluded != 0) {
         std::fprintf(stderr, "duewheel: Webhooks whose headers are not in it, because they may be secrets: %llu.\n",
-                     static_cast<unsigned long long>(report->headers_left_out));
+                     static_cast<unsigned long long>(report->headers_excluded));
     }
     return kExitDone;
 }

@@ -89,7 +89,7 @@ std::string kinds_of(const json::object& total) {
     std::string words;
     for (const auto& [member, name] : {std::pair("scheduled", "scheduled"),
                                        {"retrying", "retrying"},
-                                       {"loops", "of loops"},
+                                       {"recurring", "of recurring messages"},
                                        {"runs", "runs of schedules"}}) {
         const std::int64_t count = number_of(total, member);
         if (count != 0) words += (words.empty() ? "" : ", ") + std::to_string(count) + " " + name;

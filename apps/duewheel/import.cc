@@ -83,11 +83,13 @@ boost::json::object json_of(const ImportCounts& counts) {
         const std::string_view name = loss_name(static_cast<Loss>(i));
         losses[boost::json::string_view(name.data(), name.size())] = counts.losses.of(static_cast<Loss>(i));
     }
-    return {{"put", counts.put},       {"put_before", counts.before}, {"held", counts.held},
-            {"set", counts.set},       {"set_before", counts.same},   {"refused", counts.refused},
-            {"unread", counts.unread}, {"expired", counts.expired},   {"checks", counts.checks},
-            {"dead", counts.dead},     {"ended", counts.ended},       {"owed", counts.owed},
-            {"fed", counts.fed},       {"carried_otherwise", losses}};
+    return {{"put", counts.put},         {"put_before", counts.before},
+            {"held", counts.held},       {"set", counts.set},
+            {"set_before", counts.same}, {"refused", counts.refused},
+            {"unread", counts.unread},   {"expired", counts.expired},
+            {"checks", counts.checks},   {"dead", counts.dead},
+            {"ended", counts.ended},     {"overdue", counts.overdue},
+            {"fed", counts.fed},         {"changed", losses}};
 }
 
 void print_summary(const ImportCounts& counts, bool dry_run) {
@@ -104,7 +106,8 @@ void print_summary(const ImportCounts& counts, bool dry_run) {
     add_row(left_out, "dead", counts.dead, "--dead-as-held brings them as messages that are set aside");
     add_row(left_out, "checks", counts.checks, "of halves, whose producers are asked anew");
     add_row(left_out, "ended", counts.ended, "schedules that had no time left");
-    add_row(left_out, "owed", counts.owed, "messages of watchdogs and runs of schedules that could not be made yet");
+    add_row(left_out, "overdue", counts.overdue,
+            "messages of watchdogs and runs of schedules that could not be made yet");
     if (!left_out.empty()) std::printf("left out:\n%s", fields(left_out).c_str());
     Rows otherwise;
     add_row(otherwise, "watchdogs", counts.fed, "were fed by this, and count from now");
@@ -114,7 +117,7 @@ void print_summary(const ImportCounts& counts, bool dry_run) {
         otherwise.push_back({std::string(loss_name(loss)),
                              std::to_string(counts.losses.of(loss)) + " messages " + std::string(loss_text(loss))});
     }
-    if (!otherwise.empty()) std::printf("carried otherwise:\n%s", fields(otherwise).c_str());
+    if (!otherwise.empty()) std::printf("imported with changes:\n%s", fields(otherwise).c_str());
 }
 
 void report(const Session& session, const ImportCounts& counts, bool dry_run) {

@@ -57,7 +57,7 @@ bool ImportRun::take(std::uint64_t number, const ExportLine& line) {
 bool ImportRun::set(std::uint64_t number, const SettingsLine& line) {
     if (!flush()) return false;
     const bool has_come = line.next_ms != 0 && line.next_ms <= exported_ms_ && !line.is_paused;
-    counts_.owed += line.has_owed || line.has_waiting_run || has_come;
+    counts_.overdue += line.has_overdue || line.has_waiting_run || has_come;
     if (line.has_ended) return ++counts_.ended, true;
     if (server_ == nullptr) return ++counts_.set, true;
     const std::string path = line.path();

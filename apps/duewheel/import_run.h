@@ -30,7 +30,7 @@ struct ImportCounts {
     std::uint64_t same = 0;     // that were there, and the same
     std::uint64_t refused = 0;  // lines, each told of
     std::uint64_t fed = 0;      // watchdogs that were set, and so fed
-    std::uint64_t owed = 0;     // messages that watchdogs owed, and runs that waited: not made
+    std::uint64_t overdue = 0;  // messages that watchdogs owed, and runs that waited: not made
     // Left out:
     std::uint64_t expired = 0;  // messages whose expiry has passed
     std::uint64_t checks = 0;   // of halves, which are asked for anew

@@ -55,7 +55,7 @@ std::string state(const json::object& queue) {
     if (queue.contains("purge")) say("purging");
     if (queue.contains("discard")) say("discarding");
     const json::object* webhook = object_of(queue, "webhook");
-    if (webhook != nullptr && word_of(*webhook, "state") != "works" && !is_gone(queue))
+    if (webhook != nullptr && word_of(*webhook, "state") != "ok" && !is_gone(queue))
         say(("target: " + std::string(word_of(*webhook, "state"))).c_str());
     return words;
 }
@@ -81,16 +81,16 @@ void print_target(const json::object& target, Rows& rows) {
 
 std::string doing(const json::object& webhook) {
     const std::string_view state = word_of(webhook, "state");
-    if (state == "rests") {
-        const bool asked = word_of(webhook, "because") == "retry_after";
+    if (state == "backing_off") {
+        const bool asked = word_of(webhook, "reason") == "retry_after";
         return "it rests until " + format_when(number_of(webhook, "until_ms")) +
                (asked ? ": its answer asked for that" : ": it failed several times in a row");
     }
-    if (state == "trying") return "it failed several times in a row; one post finds out whether it works again";
-    if (state == "unfit") return "it cannot be posted to: the server's log says why";
+    if (state == "probing") return "it failed several times in a row; one post finds out whether it works again";
+    if (state == "misconfigured") return "it cannot be posted to: the server's log says why";
     if (state == "gone") return "it answered that it is gone (410); `queue resume` tries it again";
-    if (state == "off") return "nothing is posted: the server runs without webhooks.post";
-    return count(webhook, "under_way") + " posts under way";
+    if (state == "disabled") return "nothing is posted: the server runs without webhooks.post";
+    return count(webhook, "in_flight") + " posts under way";
 }
 
 void print(const json::object& queue) {

@@ -26,12 +26,12 @@ int discard(Session& session, const DiscardArguments& arguments) {
     if (!answer) return answer.exit_code;
     return session.show(answer, [&] {
         const std::int64_t dead = answer.number("dead");
-        const boost::json::value* under_way = answer.members.if_contains("discard");
-        if (under_way == nullptr || !under_way->is_object()) {
+        const boost::json::value* in_flight = answer.members.if_contains("discard");
+        if (in_flight == nullptr || !in_flight->is_object()) {
             std::printf("none of its messages is dead\n");
             return;
         }
-        const std::int64_t before = number_of(under_way->get_object(), "died_before_ms");
+        const std::int64_t before = number_of(in_flight->get_object(), "died_before_ms");
         std::printf("discarding what died before %s, of %lld dead message%s; none of that comes back\n",
                     format_local(before).c_str(), static_cast<long long>(dead), dead == 1 ? "" : "s");
     });

@@ -16,7 +16,7 @@ void RepeatArguments::add_to(CLI::App& verb) {
     CLI::Option* growth =
         verb.add_option("--factor", factor, "What the rest grows by each time: 2 doubles it")->type_name("NUMBER");
     growth->needs(rest);
-    CLI::Option* longest = verb.add_option("--most", most, "The longest rest");
+    CLI::Option* longest = verb.add_option("--max", most, "The longest rest");
     takes_duration(longest);
     longest->needs(growth);
     verb.add_option("--until", until, "Never later than this time, written as for --at, whose --tz it shares")
@@ -29,7 +29,7 @@ Status RepeatArguments::put_into(const std::optional<std::string>& zone, boost::
     boost::json::object rule;
     rule["every"] = every;
     if (times) rule["times"] = *times;
-    if (!most.empty()) rule["most"] = most;
+    if (!most.empty()) rule["max"] = most;
     if (Status read = put_number_into(factor, "factor", "--factor", rule); !read) return read;
     if (until) {
         const Result<InstantMs> instant = parse_local_instant(*until, zone);

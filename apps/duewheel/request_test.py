@@ -104,10 +104,10 @@ class CommandLineTest(unittest.TestCase):
     def test_a_loop_sends_its_rule(self):
         self.assertEqual(self.put_body("x", "--every", "1h")["repeat"], {"every": "1h"})
         body = self.put_body("x", "--at", "2027-01-01T06:00", "--tz", "Europe/Oslo", "--every", "1m", "--times", "10",
-                             "--factor", "1.5", "--most", "1h", "--until", "2027-01-01T07:00")
-        self.assertEqual(body["repeat"], {"every": "1m", "times": 10, "factor": 1.5, "most": "1h",
+                             "--factor", "1.5", "--max", "1h", "--until", "2027-01-01T07:00")
+        self.assertEqual(body["repeat"], {"every": "1m", "times": 10, "factor": 1.5, "max": "1h",
                                           "until": "2027-01-01T06:00:00.000Z"})
-        for arguments in (["--times", "3"], ["--every", "1m", "--most", "1h"], ["--every", "often"],
+        for arguments in (["--times", "3"], ["--every", "1m", "--max", "1h"], ["--every", "often"],
                           ["--every", "1m", "--factor", "twice"], ["--every", "1m", "--until", "later"]):
             with self.subTest(arguments=arguments):
                 self.stub.requests.clear()
@@ -205,14 +205,14 @@ class CommandLineTest(unittest.TestCase):
     def test_each_verb_of_watchdogs_makes_its_request_and_says_what_came_of_it(self):
         fed_ms, due_ms = (int(time.time() * 1000) + step for step in (-60_000, 600_000))
         watchdog = {"watchdog": "w", "state": "armed", "due_ms": due_ms, "last_fed_ms": fed_ms, "feeds": 7, "fired": 2, "merged": 1,
-                    "last_fired": {"id": "9", "due_ms": fed_ms}, "owed": {"due_ms": fed_ms},
-                    "settings": {"queue": "q", "timeout_ms": 30_000, "most_ms": 300_000, "again_ms": 3_600_000, "body": "x"}}
+                    "last_fired": {"id": "9", "due_ms": fed_ms}, "overdue": {"due_ms": fed_ms},
+                    "settings": {"queue": "q", "timeout_ms": 30_000, "max_ms": 300_000, "repeat_every_ms": 3_600_000, "body": "x"}}
         for arguments, answer, request, said in (
                 (["set", "w", "q", "x", "--timeout", "30s"], watchdog, ("PATCH", "/v1/watchdogs/w", {"queue": "q", "timeout": "30s", "body": "x"}),
                  ["30s after its last feed, 5m after the first at most, then every 1h", "2; 1 merged", "9 of", "the one of"]),
-                (["set", "a/b", "q", "x", "--timeout", "30s", "--most", "5m", "--again", "1h", "--feed", "--priority", "3", "--expires-in",
+                (["set", "a/b", "q", "x", "--timeout", "30s", "--max", "5m", "--repeat-every", "1h", "--feed", "--priority", "3", "--expires-in",
                   "1d", "--order-key", "k", "--header", "a=b", "--retry-attempts", "3"], {**watchdog, "late": True},
-                 ("PATCH", "/v1/watchdogs/a%2Fb", {"queue": "q", "timeout": "30s", "most": "5m", "again": "1h", "feed": True, "priority": 3,
+                 ("PATCH", "/v1/watchdogs/a%2Fb", {"queue": "q", "timeout": "30s", "max": "5m", "repeat_every": "1h", "feed": True, "priority": 3,
                                                  "expires_in": "1d", "order_key": "k", "headers": {"a": "b"}, "retry": {"attempts": 3},
                                                  "body": "x"}), [", too late"]),
                 (["feed", "w"], {"watchdog": "w", "due_ms": due_ms, "late": False, "fired": 0}, ("POST", "/v1/watchdogs/w:feed", None), ["fed; due"]),
@@ -313,10 +313,10 @@ class CommandLineTest(unittest.TestCase):
         self.assertEqual(self.run_program("lease", "q"), (0, "no message is due\n", ""))
 
     def test_stats_prints_a_table_of_queues(self):
-        self.stub.answer = (200, {"pending": 3, "puts_held_back": True, "queues": [
+        self.stub.answer = (200, {"pending": 3, "puts_stalled": True, "queues": [
             {"queue": "mail", "ready": 1}, {"namespace": "other", "queue": "q", "ready": 200}]})
         _, output, _ = self.run_program("stats")
-        self.assertEqual(output, "pending         3\nputs held back  yes\n\n"
+        self.assertEqual(output, "pending       3\nputs stalled  yes\n\n"
                                  "namespace  queue  ready\ndefault    mail       1\nother      q        200\n")
 
     def test_a_body_cannot_steer_the_terminal(self):

@@ -22,7 +22,7 @@ void RetryArguments::add_to(CLI::App& verb) {
     takes_duration(verb.add_option("--retry-first", first, "How long it rests after its first failure"));
     verb.add_option("--retry-factor", factor, "What the rest grows by with each failure: 2 doubles it")
         ->type_name("NUMBER");
-    takes_duration(verb.add_option("--retry-most", most, "The longest rest"));
+    takes_duration(verb.add_option("--retry-max", most, "The longest rest"));
     verb.add_option("--retry-jitter", jitter, "How much a rest varies: 0.2 is a fifth of it either way")
         ->type_name("NUMBER");
 }
@@ -31,7 +31,7 @@ Status RetryArguments::put_into(boost::json::object& request) const {
     boost::json::object rule;
     if (attempts) rule["attempts"] = *attempts;
     if (!first.empty()) rule["first"] = first;
-    if (!most.empty()) rule["most"] = most;
+    if (!most.empty()) rule["max"] = most;
     Status read = put_number_into(factor, "factor", "--retry-factor", rule);
     if (read) read = put_number_into(jitter, "jitter", "--retry-jitter", rule);
     if (read && !rule.empty()) request["retry"] = std::move(rule);

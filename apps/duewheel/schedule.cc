@@ -90,24 +90,24 @@ void print(const json::object& schedule) {
                  {"next", next_of(schedule)}};
     if (const json::object* runs = object_of(schedule, "runs")) {
         rows.push_back({"runs", count(*runs, "made") + " made, " + count(*runs, "late") + " of them late; " +
-                                    count(*runs, "by_hand") + " by hand; " + count(*runs, "skipped") + " skipped, " +
+                                    count(*runs, "manual") + " by hand; " + count(*runs, "skipped") + " skipped, " +
                                     count(*runs, "merged") + " merged"});
     }
     if (const json::object* last = object_of(schedule, "last_run")) {
         rows.push_back(
             {"last run", printable(word_of(*last, "id")) + " of " + format_when(number_of(*last, "nominal_ms"))});
     }
-    if (const std::string_view waits = word_of(schedule, "waits_for"); !waits.empty()) {
+    if (const std::string_view waits = word_of(schedule, "blocked_by"); !waits.empty()) {
         rows.push_back({"waits for room", printable(waits)});
     }
     if (const json::object* waiting = object_of(schedule, "waiting_run")) {
         rows.push_back({"waits", "the run of " + format_when(number_of(*waiting, "nominal_ms")) +
                                      ", for the end of the last one"});
     }
-    if (const json::object* passed = object_of(schedule, "last_passed_over")) {
+    if (const json::object* passed = object_of(schedule, "last_skipped")) {
         rows.push_back({"passed over", count(*passed, "count") + " from " + format_when(number_of(*passed, "from_ms")) +
                                            " to " + format_when(number_of(*passed, "to_ms")) + ": " +
-                                           printable(word_of(*passed, "why"))});
+                                           printable(word_of(*passed, "reason"))});
     }
     rows.push_back({"zone data", printable(word_of(schedule, "zone_data"))});
     if (const json::object* settings = object_of(schedule, "settings")) {
@@ -257,15 +257,15 @@ int preview(Session& session, const PreviewArguments& arguments) {
     if (!answer) return answer.exit_code;
     return session.show(answer, [&] {
         std::vector<std::pair<std::int64_t, std::vector<std::string>>> lines;
-        for (const char* member : {"times", "left_out"}) {
+        for (const char* member : {"times", "excluded"}) {
             const json::value* found = answer.members.if_contains(member);
             if (found == nullptr || !found->is_array()) continue;
             for (const json::value& each : found->get_array()) {
                 if (!each.is_object()) continue;
                 const json::object& time = each.get_object();
                 const std::int64_t number = number_of(time, "occurrence");
-                std::string why = words_for(word_of(time, "clocks"));
-                if (why.empty()) why = words_for(word_of(time, "why"));
+                std::string why = words_for(word_of(time, "clock_change"));
+                if (why.empty()) why = words_for(word_of(time, "reason"));
                 const std::int64_t delay_ms = number_of(time, "due_ms") - number_of(time, "nominal_ms");
                 if (time.contains("due_ms") && delay_ms > 0) why += (why.empty() ? "+" : "; +") + format_span(delay_ms);
                 lines.push_back({number_of(time, "nominal_ms"),
@@ -277,7 +277,7 @@ int preview(Session& session, const PreviewArguments& arguments) {
         Rows rows = {{"", "local time", ""}};
         for (auto& [at, cells] : lines) rows.push_back(std::move(cells));
         std::printf("%s", rows.size() == 1 ? "never again\n" : table(rows).c_str());
-        if (answer.members.contains("more_left_out")) {
+        if (answer.members.contains("more_excluded")) {
             std::printf("More of them are not made than are shown here: ask for more with --count.\n");
         }
         if (is_true(answer.members, "paused")) {

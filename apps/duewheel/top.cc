@@ -164,7 +164,7 @@ std::string frame(const std::string& server, const json::object& before, const j
     text += rates(before, stats);
     text += "late by      median " + format_span(number_of(stats, "lateness_p50_ms")) + "   99 % " +
             format_span(number_of(stats, "lateness_p99_ms")) + "   most " +
-            format_span(number_of(stats, "lateness_most_ms")) + "   (last seconds)\n\n";
+            format_span(number_of(stats, "lateness_max_ms")) + "   (last seconds)\n\n";
     return text + queues(stats, queues_max);
 }
 

@@ -50,10 +50,10 @@ std::string when_of(const json::object& object, std::string_view member) {
 // "30s after its last feed, 5m after the first at most, then every 1h"
 std::string times_of(const json::object& settings) {
     std::string words = format_span(number_of(settings, "timeout_ms")) + " after its last feed";
-    if (const std::int64_t most = number_of(settings, "most_ms"); most != 0) {
+    if (const std::int64_t most = number_of(settings, "max_ms"); most != 0) {
         words += ", " + format_span(most) + " after the first at most";
     }
-    if (const std::int64_t again = number_of(settings, "again_ms"); again != 0) {
+    if (const std::int64_t again = number_of(settings, "repeat_every_ms"); again != 0) {
         words += ", then every " + format_span(again);
     }
     return words;
@@ -71,16 +71,16 @@ void print(const json::object& watchdog) {
     if (const json::object* last = object_of(watchdog, "last_fired")) {
         rows.push_back({"last one", printable(word_of(*last, "id")) + " of " + when_of(*last, "due_ms")});
     }
-    if (const json::object* owed = object_of(watchdog, "owed")) {
-        rows.push_back({"owed", "the one of " + when_of(*owed, "due_ms") + ", when there is room"});
+    if (const json::object* owed = object_of(watchdog, "overdue")) {
+        rows.push_back({"overdue", "the one of " + when_of(*owed, "due_ms") + ", when there is room"});
     }
-    if (const std::string_view waits = word_of(watchdog, "waits_for"); !waits.empty()) {
+    if (const std::string_view waits = word_of(watchdog, "blocked_by"); !waits.empty()) {
         rows.push_back({"waits for room", printable(waits)});
     }
     if (settings != nullptr) {
         for (const auto& [key, value] : *settings) {
             const std::string member(key.data(), key.size());
-            if (member == "timeout_ms" || member == "most_ms" || member == "again_ms") continue;
+            if (member == "timeout_ms" || member == "max_ms" || member == "repeat_every_ms") continue;
             const std::string text = member.ends_with("_ms") ? format_span(number_of(*settings, member))
                                      : value.is_string()     ? std::string(word_of(*settings, member))
                                                              : json::serialize(value);
@@ -155,12 +155,12 @@ void add_verb(CLI::App& parent, Session& session, const char* name, const char* 
 }
 
 void add_setting(CLI::App& parent, Session& session) {
-    Verb<SetArguments> verb(parent, session, "set",
-                            "Set up a watchdog, which feeds it, or change one; what is not named stays as it is",
-                            "duewheel watchdog set backup alarms 'No backup for a day' --timeout 25h --again 1h\n"
-                            "  duewheel watchdog set backup --timeout 26h --unset again\n"
-                            "  duewheel watchdog set page-7 changed 'Page 7' --timeout 30s --most 5m --feed",
-                            set);
+    Verb<SetArguments> verb(
+        parent, session, "set", "Set up a watchdog, which feeds it, or change one; what is not named stays as it is",
+        "duewheel watchdog set backup alarms 'No backup for a day' --timeout 25h --repeat-every 1h\n"
+        "  duewheel watchdog set backup --timeout 26h --unset repeat_every\n"
+        "  duewheel watchdog set page-7 changed 'Page 7' --timeout 30s --max 5m --feed",
+        set);
     SetArguments& options = *verb.options;
     options.texts.reserve(8);  // options keep pointers into it
     const auto text = [&](const char* option, const char* member, const char* help, const char* type) {
@@ -175,8 +175,8 @@ void add_setting(CLI::App& parent, Session& session) {
         ->add_option("--timeout", options.timeout,
                      "How long after its last feed it fires: 30s, 25h; needed for a new one")
         ->type_name("DURATION");
-    text("--most", "most", "How long after the first feed it fires at the latest; else no bound", "DURATION");
-    text("--again", "again", "Fires again after this time until it is fed; else it sleeps", "DURATION");
+    text("--max", "max", "How long after the first feed it fires at the latest; else no bound", "DURATION");
+    text("--repeat-every", "repeat_every", "Fires again after this time until it is fed; else it sleeps", "DURATION");
     verb.app->add_flag("--feed", options.feeds, "Feeds one that is there already");
     text("--expires-in", "expires_in", "A message ends by itself if nobody has taken it after this time", "DURATION");
     text("--order-key", "order_key", "Messages go out one after the other", "KEY");

@@ -32,6 +32,7 @@ std::vector<std::pair<std::string, std::string>> environment() {
 std::string_view type_in_help(SettingKind kind) {
     switch (kind) {
         case SettingKind::number:
+        case SettingKind::decimal:
             return "NUMBER";
         case SettingKind::duration:
             return "DURATION";

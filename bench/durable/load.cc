@@ -29,7 +29,7 @@ unsigned long long ull(std::uint64_t value) {
 
 void print_levels(const char* name, const Histogram& of) {
     std::printf("\"%s\":{\"p50\":%llu,\"p99\":%llu,\"p999\":%llu,\"max\":%llu},", name, ull(of.percentile(50'000)),
-                ull(of.percentile(99'000)), ull(of.percentile(99'900)), ull(of.most()));
+                ull(of.percentile(99'000)), ull(of.percentile(99'900)), ull(of.max()));
 }
 
 void print(const std::string& what, const LoadReport& report) {

@@ -69,7 +69,7 @@ def batches(rows, scratch, quick):
         time.sleep(1)
         now = stats(server)
         unsealed.append(now["unsealed_segments"])
-        held_back += now["puts_held_back"]
+        held_back += now["puts_stalled"]
     result = result_of(run)
     rows.add("puts in batches of 500, 4 connections", seconds, "duewheel", "1/s", [result["per_second"]])
     rows.add("the same, request p99", seconds, "duewheel", "ms", [result["took_us"]["p99"] / 1000])

@@ -91,7 +91,7 @@ def hanging(rows, scratch, quick):
                 wait_until_empty(server, f"works{number}")
             report = receiver.report()
             name = "lateness at 19 targets, 100/s each" + (", beside one that never answers" if with_one_that_hangs else "")
-            for level in ("p50", "p99", "most"):
+            for level in ("p50", "p99", "max"):
                 rows.add(f"{name}: {level}", report["received"], "duewheel", "ms", [report["late_ms"][level]])
         rows.add("targets that rest then", 20, "duewheel", "targets", [metric(server, "duewheel_webhook_targets_backing_off")])
     server.stop(signal.SIGKILL)

@@ -2,7 +2,7 @@
 //
 //     POST /in      200, at once
 //     POST /hang    no answer, ever
-//     GET /report   {"received", "late_ms": {"p50", "p99", "most"}} since the last one
+//     GET /report   {"received", "late_ms": {"p50", "p99", "max"}} since the last one
 //
 // Lateness is from duewheel-due-ms of a request until it was read here, by the clock on the wall of the one machine.
 #include <charconv>
@@ -31,8 +31,8 @@ struct Received {
     std::string report() const {
         return "{\"received\":" + std::to_string(late_ms.count()) +
                ",\"late_ms\":{\"p50\":" + std::to_string(late_ms.percentile(50'000)) +
-               ",\"p99\":" + std::to_string(late_ms.percentile(99'000)) +
-               ",\"most\":" + std::to_string(late_ms.most()) + "}}\n";
+               ",\"p99\":" + std::to_string(late_ms.percentile(99'000)) + ",\"max\":" + std::to_string(late_ms.max()) +
+               "}}\n";
     }
 };
 

@@ -5,11 +5,11 @@
 //
 // Example:
 //     const Instant midnight = sys_days{2026y / November / 22};
-//     const Instant due = with_jitter(midnight, "report-42", {.most = 30s});
+//     const Instant due = with_jitter(midnight, "report-42", {.max = 30s});
 //     assert(due >= midnight && due <= midnight + 30s);
 //
 // It is no chance: the same name, nominal instant and seed give the same delay on every machine and after every
-// restart, so that two nodes agree on it and a preview shows what will happen. It is never early. With a `most` as long
+// restart, so that two nodes agree on it and a preview shows what will happen. It is never early. With a `max` as long
 // as the period or longer, two firings may change places. Not for secrets.
 #pragma once
 
@@ -22,11 +22,11 @@
 namespace duewheel {
 
 struct Jitter {
-    std::chrono::milliseconds most{0};  // the longest delay; 0 or less: none at all
-    std::uint64_t seed = 0;             // another one spreads the same names another way
+    std::chrono::milliseconds max{0};  // the longest delay; 0 or less: none at all
+    std::uint64_t seed = 0;            // another one spreads the same names another way
 };
 
-// The nominal instant plus 0 to `most`, each millisecond equally likely over names and instants. Saturates at the
+// The nominal instant plus 0 to `max`, each millisecond equally likely over names and instants. Saturates at the
 // largest instant. O(length of the name).
 Instant with_jitter(Instant nominal, std::string_view name, Jitter jitter);
 

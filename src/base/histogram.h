@@ -31,16 +31,16 @@ class Histogram {
         counts_[bucket_of(value)] += times;
         count_ += times;
         sum_ = added(sum_, value > kMost / times ? kMost : value * times);
-        least_ = std::min(least_, value);
-        most_ = std::max(most_, value);
+        min_ = std::min(min_, value);
+        max_ = std::max(max_, value);
     }
 
     constexpr std::uint64_t count() const { return count_; }
     // Stays at the largest number that fits, once it is reached.
     constexpr std::uint64_t sum() const { return sum_; }
     // The exact extremes; 0 when nothing was recorded.
-    constexpr std::uint64_t least() const { return count_ == 0 ? 0 : least_; }
-    constexpr std::uint64_t most() const { return most_; }
+    constexpr std::uint64_t min() const { return count_ == 0 ? 0 : min_; }
+    constexpr std::uint64_t max() const { return max_; }
 
     // A number that at least `parts` of 100,000 of what was recorded do not exceed: 50,000 is the median, 99,999 the
     // 99.999th percentile, 100,000 the exact most. 0 when nothing was recorded. O(buckets).
@@ -52,9 +52,9 @@ class Histogram {
         std::uint64_t passed = 0;
         for (std::size_t bucket = 0; bucket < kBucketCount; ++bucket) {
             passed += counts_[bucket];
-            if (passed >= rank) return std::clamp(last_of(bucket), least_, most_);
+            if (passed >= rank) return std::clamp(last_of(bucket), min_, max_);
         }
-        return most_;
+        return max_;
     }
 
     // How many did not exceed `value`, its whole bucket included: exact where `value` ends a bucket, such as each
@@ -71,8 +71,8 @@ class Histogram {
         for (std::size_t bucket = 0; bucket < kBucketCount; ++bucket) counts_[bucket] += other.counts_[bucket];
         count_ += other.count_;
         sum_ = added(sum_, other.sum_);
-        least_ = std::min(least_, other.least_);
-        most_ = std::max(most_, other.most_);
+        min_ = std::min(min_, other.min_);
+        max_ = std::max(max_, other.max_);
     }
 
     constexpr void clear() { *this = Histogram(); }
@@ -102,8 +102,8 @@ class Histogram {
     std::array<std::uint64_t, kBucketCount> counts_{};
     std::uint64_t count_ = 0;
     std::uint64_t sum_ = 0;
-    std::uint64_t least_ = kMost;
-    std::uint64_t most_ = 0;
+    std::uint64_t min_ = kMost;
+    std::uint64_t max_ = 0;
 };
 
 }  // namespace duewheel

@@ -16,8 +16,8 @@ TEST(Histogram, an_empty_one_is_all_zeros) {
     const Histogram histogram;
     EXPECT_EQ(histogram.count(), 0u);
     EXPECT_EQ(histogram.sum(), 0u);
-    EXPECT_EQ(histogram.least(), 0u);
-    EXPECT_EQ(histogram.most(), 0u);
+    EXPECT_EQ(histogram.min(), 0u);
+    EXPECT_EQ(histogram.max(), 0u);
     EXPECT_EQ(histogram.percentile(50'000), 0u);
     EXPECT_EQ(histogram.percentile(100'000), 0u);
     EXPECT_EQ(histogram.count_up_to(kLargest), 0u);
@@ -43,8 +43,8 @@ TEST(Histogram, a_lone_number_is_every_percentile_of_itself) {
         histogram.record(value);
         EXPECT_EQ(histogram.percentile(0), value);
         EXPECT_EQ(histogram.percentile(50'000), value);
-        EXPECT_EQ(histogram.least(), value);
-        EXPECT_EQ(histogram.most(), value);
+        EXPECT_EQ(histogram.min(), value);
+        EXPECT_EQ(histogram.max(), value);
     }
 }
 
@@ -86,8 +86,8 @@ TEST(Histogram, percentiles_agree_with_the_sorted_list) {
         std::sort(all.begin(), all.end());
         EXPECT_EQ(histogram.count(), all.size());
         EXPECT_EQ(histogram.sum(), sum);
-        EXPECT_EQ(histogram.least(), all.front());
-        EXPECT_EQ(histogram.most(), all.back());
+        EXPECT_EQ(histogram.min(), all.front());
+        EXPECT_EQ(histogram.max(), all.back());
         for (std::uint64_t parts = 0; parts <= 100'000; parts += 1 + random.below(5000)) {
             const std::size_t rank = std::max<std::size_t>(1, (all.size() * parts + 99'999) / 100'000);
             const std::uint64_t exact = all[rank - 1];
@@ -112,8 +112,8 @@ TEST(Histogram, merging_is_recording_everything_in_one) {
     left.merge(Histogram());
     EXPECT_EQ(left.count(), all.count());
     EXPECT_EQ(left.sum(), all.sum());
-    EXPECT_EQ(left.least(), all.least());
-    EXPECT_EQ(left.most(), all.most());
+    EXPECT_EQ(left.min(), all.min());
+    EXPECT_EQ(left.max(), all.max());
     for (std::uint64_t parts = 0; parts <= 100'000; parts += 500) {
         ASSERT_EQ(left.percentile(parts), all.percentile(parts));
     }
@@ -130,7 +130,7 @@ TEST(Histogram, recording_many_at_once_is_recording_each) {
     for (int i = 0; i < 3; ++i) each.record(500);
     EXPECT_EQ(once.count(), each.count());
     EXPECT_EQ(once.sum(), 1500u);
-    EXPECT_EQ(once.least(), 500u);
+    EXPECT_EQ(once.min(), 500u);
 }
 
 TEST(Histogram, the_sum_stays_at_its_limit) {

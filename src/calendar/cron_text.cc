@@ -106,7 +106,7 @@ class FieldReader {
         return refuse_at(start, step && *step == 0 ? range : "the step is larger than the field; " + range);
     }
 
-    // A number from `least` to `most` that is no value of the field: a count of days or weeks.
+    // A number from `least` to `max` that is no value of the field: a count of days or weeks.
     Result<unsigned> take_number(std::string_view what, unsigned least, unsigned most) {
         const std::size_t start = column();
         if (!sees_digit()) return refuse(std::string(what) + " is missing here: a number");

@@ -25,8 +25,8 @@ std::uint64_t mixed(std::uint64_t seed, std::string_view name, Instant nominal) 
 }  // namespace
 
 Instant with_jitter(Instant nominal, std::string_view name, Jitter jitter) {
-    if (jitter.most.count() <= 0) return nominal;
-    const auto most = static_cast<std::uint64_t>(jitter.most.count());
+    if (jitter.max.count() <= 0) return nominal;
+    const auto most = static_cast<std::uint64_t>(jitter.max.count());
     const std::uint64_t delay = Random(mixed(jitter.seed, name, nominal)).below(most + 1);
     const std::int64_t begin = nominal.time_since_epoch().count();
     const std::int64_t room =

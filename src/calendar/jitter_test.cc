@@ -19,26 +19,26 @@ std::int64_t delay_ms(std::string_view name, Instant nominal, Jitter jitter) {
 
 // These figures stay the same for ever: a server that is updated must not move what it has announced.
 TEST(Jitter, is_the_same_on_every_machine_and_for_ever) {
-    EXPECT_EQ(delay_ms("report", kNoon, {.most = 30s}), 3061);
-    EXPECT_EQ(delay_ms("report", kNoon + 24h, {.most = 30s}), 8204);
-    EXPECT_EQ(delay_ms("report", kNoon, {.most = 30s, .seed = 1}), 23566);
-    EXPECT_EQ(delay_ms("", kNoon, {.most = 1h}), 1799705);
+    EXPECT_EQ(delay_ms("report", kNoon, {.max = 30s}), 3061);
+    EXPECT_EQ(delay_ms("report", kNoon + 24h, {.max = 30s}), 8204);
+    EXPECT_EQ(delay_ms("report", kNoon, {.max = 30s, .seed = 1}), 23566);
+    EXPECT_EQ(delay_ms("", kNoon, {.max = 1h}), 1799705);
 }
 
 TEST(Jitter, is_never_early_and_never_later_than_asked) {
     std::set<std::int64_t> seen;
     for (int i = 0; i < 2000; ++i) {
-        const std::int64_t delay = delay_ms("name " + std::to_string(i), kNoon, {.most = 9ms});
+        const std::int64_t delay = delay_ms("name " + std::to_string(i), kNoon, {.max = 9ms});
         ASSERT_GE(delay, 0);
         ASSERT_LE(delay, 9);
         seen.insert(delay);
     }
     EXPECT_EQ(seen.size(), 10u);
     EXPECT_EQ(delay_ms("report", kNoon, {}), 0);
-    EXPECT_EQ(delay_ms("report", kNoon, {.most = -1s}), 0);
-    EXPECT_LE(delay_ms("report", kNoon, {.most = 1ms}), 1);
-    EXPECT_EQ(with_jitter(Instant::max(), "report", {.most = 1h}), Instant::max());
-    EXPECT_GE(with_jitter(Instant::min(), "report", {.most = std::chrono::milliseconds::max()}), Instant::min());
+    EXPECT_EQ(delay_ms("report", kNoon, {.max = -1s}), 0);
+    EXPECT_LE(delay_ms("report", kNoon, {.max = 1ms}), 1);
+    EXPECT_EQ(with_jitter(Instant::max(), "report", {.max = 1h}), Instant::max());
+    EXPECT_GE(with_jitter(Instant::min(), "report", {.max = std::chrono::milliseconds::max()}), Instant::min());
 }
 
 // Names, instants and seeds that differ a little: ten equal shares, within five standard deviations of 10,000 draws.

@@ -1,6 +1,8 @@
 #include "configuration/configuration.h"
 
 #include <algorithm>
+#include <cmath>
+#include <cstdio>
 
 #include "base/nearest_name.h"
 #include "configuration/setting_text.h"
@@ -11,6 +13,9 @@ namespace {
 
 constexpr std::size_t kNameBytesShown = 100;
 constexpr std::size_t kSlipsMax = 3;
+// Decimals beyond this are out of the bounds of every setting; below it a double holds thousandths this precisely.
+constexpr double kThousandthsMax = 1e9;
+constexpr double kRoundingErrorMax = 1e-6;
 // What the command line is told by, and where the daemon's file is: neither is a setting.
 constexpr std::string_view kOtherVariables[] = {"DUEWHEEL_SERVER", "DUEWHEEL_CONFIG"};
 
@@ -84,8 +89,21 @@ Result<SettingValue> value_in_file(const Setting& setting, const TomlValue& valu
         return SettingValue(*yes);
     }
     if (const auto* number = std::get_if<std::int64_t>(&value)) {
+        if (setting.kind == SettingKind::decimal) return parse_setting(setting, std::to_string(*number));
         if (setting.kind != SettingKind::number) return wrong("the number " + std::to_string(*number));
         return check_bounds(setting, SettingValue(*number));
+    }
+    if (const double* decimal = std::get_if<double>(&value)) {
+        if (setting.kind != SettingKind::decimal) return wrong("a decimal number");
+        const double thousandths = *decimal * 1000;
+        const bool is_valid = thousandths >= 0 && thousandths < kThousandthsMax &&
+                              std::abs(thousandths - std::round(thousandths)) < kRoundingErrorMax;
+        if (!is_valid) {
+            char shown[32];
+            std::snprintf(shown, sizeof shown, "%.9g", *decimal);
+            return wrong(shown);
+        }
+        return check_bounds(setting, SettingValue(static_cast<std::int64_t>(std::round(thousandths))));
     }
     if (const auto* texts = std::get_if<std::vector<std::string>>(&value)) {
         if (setting.kind != SettingKind::texts) return wrong("a list");
@@ -93,7 +111,7 @@ Result<SettingValue> value_in_file(const Setting& setting, const TomlValue& valu
     }
     const auto& text = std::get<std::string>(value);
     const bool bare = setting.kind == SettingKind::yes_or_no || setting.kind == SettingKind::number ||
-                      setting.kind == SettingKind::texts;
+                      setting.kind == SettingKind::decimal || setting.kind == SettingKind::texts;
     if (bare) return wrong("the string \"" + text.substr(0, kNameBytesShown) + "\"");
     return parse_setting(setting, text);
 }

@@ -48,13 +48,15 @@ TEST(Configuration, every_kind_can_stand_in_a_file) {
     Configuration configuration;
     configuration.take_file("f.toml",
                             "data = \"/data\"\nunsafe_plain_listen = true\n"
-                            "http.connections_max = 5\n"
+                            "http.connections_max = 5\n[retry]\nfactor = 1.5\njitter = 1\n"
                             "[store]\nsegment_size = \"8MiB\"\n[log]\nlevel = \"warning\"\n");
     EXPECT_EQ(configuration.errors(), Lines{});
     const ServerOptions options = configuration.options();
     EXPECT_EQ(options.data_directory, "/data");
     EXPECT_TRUE(options.unsafe_plain_listen);
     EXPECT_EQ(options.http.connections_max, 5u);
+    EXPECT_EQ(options.engine.retry.factor_permille, 1500);
+    EXPECT_EQ(options.engine.retry.jitter_permille, 1000);
     EXPECT_EQ(options.segment_bytes, 8u << 20);
     EXPECT_EQ(options.free_floor_bytes, std::nullopt);
     EXPECT_EQ(options.log.level, LogLevel::warning);
@@ -95,6 +97,12 @@ TEST(Configuration, a_value_of_another_kind_is_an_error_at_the_value) {
     EXPECT_EQ(
         errors_of("[http]\nidle_timeout = 07:32:00"),
         Lines{"f.toml:2:16: `http.idle_timeout` must be a duration with a unit, such as \"30s\", not a date or time."});
+    for (const std::string factor : {"1.0001", "-0.5", "1e+300", "inf", "nan"}) {
+        EXPECT_EQ(errors_of("[retry]\nfactor = " + factor),
+                  Lines{"f.toml:2:10: `retry.factor` must be a number with up to 3 decimals, such as 1.5, not " +
+                        factor + "."});
+    }
+    EXPECT_EQ(errors_of("[retry]\nfactor = 0.5"), Lines{"f.toml:2:10: `retry.factor` is 0.5; choose 1 to 100."});
     EXPECT_EQ(errors_of("data = [\"a\"]"), Lines{"f.toml:1:8: `data` must be a string, not a list."});
     EXPECT_EQ(errors_of("data = true"), Lines{"f.toml:1:8: `data` must be a string, not true."});
 }
@@ -170,8 +178,7 @@ TEST(Configuration, the_nearest_flag_is_found) {
 // was meant.
 TEST(Configuration, what_was_meant_is_told_though_another_name_takes_fewer_changes) {
     EXPECT_EQ(nearest_flag("--http-listen"), "--http");
-    EXPECT_EQ(nearest_setting("retry.factor"), "retry.factor_thousandths");
-    EXPECT_EQ(nearest_setting("retry.jitter"), "retry.jitter_thousandths");
+    EXPECT_EQ(nearest_setting("retry.attempt"), "retry.attempts");
 }
 
 }  // namespace

@@ -78,7 +78,7 @@ constexpr Setting kSettings[] = {
         {.name = "drain_timeout",
          .kind = Kind::duration,
          .sentence = "Maximum time that a stop waits for the responses to requests that the server has received.",
-         .most = kHour}),
+         .max = kHour}),
 
     at<&ServerOptions::http_address>({.name = "http.listen",
                                       .kind = Kind::text,
@@ -130,17 +130,16 @@ constexpr Setting kSettings[] = {
         {"retry.first", Kind::duration, "Backoff after the first failure, unless the consumer gave a delay.", 0,
          kRetryRestMaxMs}),
     at<kEngine, &Engine::retry, &RetryRule::factor_permille>(
-        {"retry.factor_thousandths", Kind::number,
-         "Factor of the exponential backoff, in thousandths: 2000 doubles the backoff with each failure, 1000 keeps it "
-         "constant.",
+        {"retry.factor", Kind::decimal,
+         "Factor of the exponential backoff: 2 doubles the backoff with each failure, 1 keeps it constant.",
          kRetryFactorMin, kRetryFactorMax}),
-    at<kEngine, &Engine::retry, &RetryRule::most_ms>(
-        {"retry.most", Kind::duration, "Maximum backoff.", 0, kRetryRestMaxMs}),
-    at<kEngine, &Engine::retry, &RetryRule::jitter_permille>(
-        {"retry.jitter_thousandths", Kind::number,
-         "Random variation of the backoff, in thousandths of its length, so that messages that failed together are not "
-         "retried together.",
-         0, kRetryJitterMax}),
+    at<kEngine, &Engine::retry, &RetryRule::max_ms>(
+        {"retry.max", Kind::duration, "Maximum backoff.", 0, kRetryRestMaxMs}),
+    at<kEngine, &Engine::retry, &RetryRule::jitter_permille>({"retry.jitter", Kind::decimal,
+                                                              "Random variation of the backoff, so that messages that "
+                                                              "failed together are not retried together: 0.2 makes it "
+                                                              "up to 20 % shorter or longer.",
+                                                              0, kRetryJitterMax}),
     at<kEngine, &Engine::dead_kept_ms>({"retry.keep_dead", Kind::duration,
                                         "How long a dead letter is kept with its body. Then it expires.", kMinute,
                                         3650 * kDay}),
@@ -149,8 +148,8 @@ constexpr Setting kSettings[] = {
         {.name = "store.segment_size",
          .kind = Kind::size,
          .sentence = "Size of a log segment. auto: a 64th of the volume, from 1 MiB to 64 MiB.",
-         .least = kMiB,
-         .most = kGiB,
+         .min = kMiB,
+         .max = kGiB,
          .multiple_of = kMiB,
          .may_be_auto = true}),
     at<&ServerOptions::spare_segments>({"store.spare_segments", Kind::number,
@@ -164,8 +163,8 @@ constexpr Setting kSettings[] = {
          .kind = Kind::size,
          .sentence = "Puts are refused (507) while the volume has less free space than this. auto: a 16th of the "
                      "volume, up to 256 MiB. 0B: puts are refused only when nothing but the reserve is left.",
-         .least = 0,
-         .most = 1024 * kGiB,
+         .min = 0,
+         .max = 1024 * kGiB,
          .may_be_auto = true}),
     at<&ServerOptions::keep_outcomes_ms>({"store.keep_outcomes", Kind::duration,
                                           "How long the outcome and the idempotency key of an ended message are kept.",
@@ -217,7 +216,7 @@ constexpr Setting kSettings[] = {
 };
 
 constexpr SettingOrder kOrders[] = {
-    {"retry.first", "retry.most", "the first backoff must not exceed the maximum"},
+    {"retry.first", "retry.max", "the first backoff must not exceed the maximum"},
     {"memory.read_ahead_min", "memory.read_ahead_max", "the minimum must not exceed the maximum"},
     {"limits.lease_min", "limits.lease_default", "the default lease must be allowed"},
     {"limits.lease_default", "limits.lease_max", "the default lease must be allowed"},
@@ -233,8 +232,8 @@ Setting setting_of(const Limit& limit) {
     setting.name = limit.name;
     setting.kind = kKinds[static_cast<std::size_t>(limit.unit)];
     setting.sentence = limit.sentence;
-    setting.least = limit.least;
-    setting.most = limit.most;
+    setting.min = limit.min;
+    setting.max = limit.max;
     setting.limit = &limit;
     return setting;
 }

@@ -17,9 +17,10 @@
 
 namespace duewheel {
 
-enum class SettingKind : std::uint8_t { yes_or_no, number, duration, size, text, texts, choice };
+enum class SettingKind : std::uint8_t { yes_or_no, number, decimal, duration, size, text, texts, choice };
 
-// Of these: bool for yes_or_no; a number, milliseconds, bytes, or the index of a choice; a text; texts.
+// bool for yes_or_no; an integer for a number, thousandths of a decimal, milliseconds, bytes, or the index of a choice;
+// a string; strings.
 using SettingValue = std::variant<bool, std::int64_t, std::string, std::vector<std::string>>;
 
 // A size that the server chooses at its start.
@@ -29,9 +30,9 @@ struct Setting {
     std::string_view name;  // in the file: "http.idle_timeout" is `idle_timeout` in the section [http]
     SettingKind kind = SettingKind::text;
     std::string_view sentence;
-    // Of numbers, durations and sizes, both ends included.
-    std::int64_t least = 0;
-    std::int64_t most = 0;
+    // Of numbers, decimals (in thousandths), durations and sizes, both ends included.
+    std::int64_t min = 0;
+    std::int64_t max = 0;
     std::int64_t multiple_of = 1;
     std::span<const std::string_view> choices{};
     std::string_view own_flag{};  // where the rule below gives a clumsy one

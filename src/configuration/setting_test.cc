@@ -15,7 +15,7 @@ SettingValue another_value(const Setting& setting) {
     if (const bool* yes = std::get_if<bool>(&value)) return !*yes;
     if (const auto* number = std::get_if<std::int64_t>(&value)) {
         if (setting.kind == SettingKind::choice) return *number == 0 ? std::int64_t{1} : std::int64_t{0};
-        return *number == setting.most ? setting.least : setting.most;
+        return *number == setting.max ? setting.min : setting.max;
     }
     if (std::holds_alternative<std::string>(value)) return std::string("another");
     return std::vector<std::string>{"another"};

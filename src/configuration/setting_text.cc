@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <charconv>
+#include <optional>
 #include <utility>
 
+#include "base/thousandths.h"
 #include "calendar/duration.h"
 #include "configuration/byte_size.h"
 
@@ -40,6 +42,8 @@ std::string number_as_text(const Setting& setting, std::int64_t number) {
             return format_duration(number);
         case Kind::size:
             return setting.may_be_auto && number == kAutomaticSize ? "auto" : format_byte_size(number);
+        case Kind::decimal:
+            return format_thousandths(number);
         default:
             return std::to_string(number);
     }
@@ -75,6 +79,11 @@ Result<SettingValue> parse_unchecked(const Setting& setting, std::string_view te
             return SettingValue(text == "true");
         case Kind::number:
             return parse_number(setting, text);
+        case Kind::decimal: {
+            const std::optional<std::int64_t> thousandths = parse_thousandths(text);
+            if (!thousandths) return wrong_kind(setting, text);
+            return SettingValue(*thousandths);
+        }
         case Kind::duration: {
             const Result<std::int64_t> duration = parse_duration(text);
             if (!duration) return wrong_kind(setting, text);
@@ -97,7 +106,8 @@ Result<SettingValue> parse_unchecked(const Setting& setting, std::string_view te
 }
 
 bool has_bounds(const Setting& setting) {
-    return setting.kind == Kind::number || setting.kind == Kind::duration || setting.kind == Kind::size;
+    return setting.kind == Kind::number || setting.kind == Kind::decimal || setting.kind == Kind::duration ||
+           setting.kind == Kind::size;
 }
 
 }  // namespace
@@ -115,7 +125,7 @@ Result<SettingValue> check_bounds(const Setting& setting, SettingValue value) {
     if (!has_bounds(setting)) return value;
     const auto number = std::get<std::int64_t>(value);
     if (setting.may_be_auto && number == kAutomaticSize) return value;
-    if (number >= setting.least && number <= setting.most && number % setting.multiple_of == 0) return value;
+    if (number >= setting.min && number <= setting.max && number % setting.multiple_of == 0) return value;
     return Error{"bad_setting", "`" + std::string(setting.name) + "`" + " is " + number_as_text(setting, number) +
                                     "; choose " + bounds_in_words(setting)};
 }
@@ -126,6 +136,8 @@ std::string format_setting(const Setting& setting, const SettingValue& value) {
             return std::get<bool>(value) ? "true" : "false";
         case Kind::number:
             return std::to_string(std::get<std::int64_t>(value));
+        case Kind::decimal:
+            return format_thousandths(std::get<std::int64_t>(value));
         case Kind::duration:
         case Kind::size:
             return as_toml(number_as_text(setting, std::get<std::int64_t>(value)));
@@ -149,6 +161,8 @@ std::string kind_in_words(const Setting& setting) {
             return "true or false";
         case Kind::number:
             return "a whole number";
+        case Kind::decimal:
+            return "a number with up to 3 decimals, such as 1.5";
         case Kind::duration:
             return "a duration with a unit, such as \"30s\"";
         case Kind::size:
@@ -173,7 +187,7 @@ std::string bounds_in_words(const Setting& setting) {
     }
     if (!has_bounds(setting)) return words;
     words = setting.may_be_auto ? "auto, or " : "";
-    words += number_as_text(setting, setting.least) + " to " + number_as_text(setting, setting.most);
+    words += number_as_text(setting, setting.min) + " to " + number_as_text(setting, setting.max);
     if (setting.multiple_of > 1) words += ", a multiple of " + number_as_text(setting, setting.multiple_of);
     return words;
 }

@@ -8,10 +8,11 @@ namespace {
 constexpr std::string_view kColours[] = {"red", "green", "blue"};
 
 const Setting kYes{.name = "yes", .kind = SettingKind::yes_or_no};
-const Setting kNumber{.name = "number", .kind = SettingKind::number, .least = 1, .most = 10};
-const Setting kDuration{.name = "duration", .kind = SettingKind::duration, .least = 1000, .most = 60'000};
-const Setting kSize{.name = "size", .kind = SettingKind::size, .least = 1024, .most = 1 << 20, .multiple_of = 1024};
-const Setting kAutoSize{.name = "size", .kind = SettingKind::size, .least = 1024, .most = 1 << 20, .may_be_auto = true};
+const Setting kNumber{.name = "number", .kind = SettingKind::number, .min = 1, .max = 10};
+const Setting kDecimal{.name = "decimal", .kind = SettingKind::decimal, .min = 1'000, .max = 100'000};
+const Setting kDuration{.name = "duration", .kind = SettingKind::duration, .min = 1000, .max = 60'000};
+const Setting kSize{.name = "size", .kind = SettingKind::size, .min = 1024, .max = 1 << 20, .multiple_of = 1024};
+const Setting kAutoSize{.name = "size", .kind = SettingKind::size, .min = 1024, .max = 1 << 20, .may_be_auto = true};
 const Setting kText{.name = "text", .kind = SettingKind::text};
 const Setting kAnyText{.name = "any", .kind = SettingKind::text, .may_be_empty = true};
 const Setting kTexts{.name = "texts", .kind = SettingKind::texts};
@@ -27,6 +28,8 @@ TEST(SettingText, reads_each_kind_from_text) {
     EXPECT_EQ(read(kYes, "true"), "true");
     EXPECT_EQ(read(kYes, "false"), "false");
     EXPECT_EQ(read(kNumber, "7"), "7");
+    EXPECT_EQ(read(kDecimal, "1.5"), "1.5");
+    EXPECT_EQ(read(kDecimal, "2.000"), "2");
     EXPECT_EQ(read(kDuration, "90s"), "`duration` is 1m30s; choose 1s to 1m");
     EXPECT_EQ(read(kDuration, "PT30S"), "\"30s\"");
     EXPECT_EQ(read(kSize, "64KiB"), "\"64KiB\"");
@@ -43,6 +46,10 @@ TEST(SettingText, says_what_should_stand_there) {
     EXPECT_EQ(read(kYes, "yes"), "`yes` must be true or false, not \"yes\"");
     for (const char* text : {"", "7x", "x", "7.0", "+7", " 7", "99999999999999999999"}) {
         EXPECT_EQ(read(kNumber, text), "`number` must be a whole number, not \"" + std::string(text) + "\"");
+    }
+    for (const char* text : {"", "1.5001", "1,5", "x", "-2", "150%"}) {
+        EXPECT_EQ(read(kDecimal, text),
+                  "`decimal` must be a number with up to 3 decimals, such as 1.5, not \"" + std::string(text) + "\"");
     }
     EXPECT_EQ(read(kDuration, "30"), "`duration` must be a duration with a unit, such as \"30s\", not \"30\"");
     EXPECT_EQ(read(kSize, "1MB"),
@@ -61,6 +68,8 @@ TEST(SettingText, bounds_hold_at_their_ends) {
     EXPECT_EQ(read(kNumber, "10"), "10");
     EXPECT_EQ(read(kNumber, "11"), "`number` is 11; choose 1 to 10");
     EXPECT_EQ(read(kNumber, "-1"), "`number` is -1; choose 1 to 10");
+    EXPECT_EQ(read(kDecimal, "0.999"), "`decimal` is 0.999; choose 1 to 100");
+    EXPECT_EQ(read(kDecimal, "100.001"), "`decimal` is 100.001; choose 1 to 100");
     EXPECT_EQ(read(kDuration, "999ms"), "`duration` is 999ms; choose 1s to 1m");
     EXPECT_EQ(read(kDuration, "1s"), "\"1s\"");
     EXPECT_EQ(read(kSize, "1023B"), "`size` is 1023B; choose 1KiB to 1MiB, a multiple of 1KiB");

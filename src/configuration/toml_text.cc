@@ -50,7 +50,7 @@ TomlValue value_of(const toml::node& node) {
         case toml::node_type::table:
             return TomlSection{};
         case toml::node_type::floating_point:
-            return TomlOther{"a decimal number"};
+            return node.as_floating_point()->get();
         default:
             return TomlOther{"a date or time"};
     }

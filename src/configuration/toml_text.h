@@ -1,6 +1,6 @@
 // A TOML file taken apart into its keys and values with their places: the only file that knows the parser.
 //
-// It knows nothing of settings. What no setting can be (dates, fractions, tables in arrays) is kept as a word for the
+// It knows nothing of settings. What no setting can be (dates, tables in arrays) is kept as a word for the
 // error message.
 #pragma once
 
@@ -21,11 +21,12 @@ struct TomlPlace {
 };
 
 struct TomlSection {};
-// "a date", "a fraction", "a list of other things than texts"
+// "a date or time", "a list of values other than strings"
 struct TomlOther {
     std::string_view what;
 };
-using TomlValue = std::variant<TomlSection, bool, std::int64_t, std::string, std::vector<std::string>, TomlOther>;
+using TomlValue =
+    std::variant<TomlSection, bool, std::int64_t, double, std::string, std::vector<std::string>, TomlOther>;
 
 struct TomlEntry {
     std::string name;  // with dots: "http.idle_timeout"

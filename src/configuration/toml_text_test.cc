@@ -10,6 +10,7 @@ std::string describe(const TomlValue& value) {
     if (const auto* other = std::get_if<TomlOther>(&value)) return std::string(other->what);
     if (const auto* yes = std::get_if<bool>(&value)) return *yes ? "true" : "false";
     if (const auto* number = std::get_if<std::int64_t>(&value)) return std::to_string(*number);
+    if (const auto* decimal = std::get_if<double>(&value)) return std::to_string(*decimal);
     if (const auto* text = std::get_if<std::string>(&value)) return "\"" + *text + "\"";
     std::string list;
     for (const std::string& text : std::get<std::vector<std::string>>(value)) list += "[" + text + "]";
@@ -50,20 +51,22 @@ TEST(TomlText, refuses_a_section_that_has_no_name_with_its_place) {
 }
 
 TEST(TomlText, names_every_key_and_value_with_its_place_in_the_order_of_the_file) {
-    EXPECT_EQ(entries_of("zeta = true\n"
-                         "[http]\n"
-                         "  listen = \"a:1\"  # comment\n"
-                         "count=7\n"
-                         "[alpha]\n"
-                         "names = ['a', \"b\"]\n"),
-              (std::vector<std::string>{"1:1 zeta = 1:8 true", "2:2 http = 2:1 section",
-                                        "3:3 http.listen = 3:12 \"a:1\"", "4:1 http.count = 4:7 7",
-                                        "5:2 alpha = 5:1 section", "6:1 alpha.names = 6:9 [a][b]"}));
+    EXPECT_EQ(
+        entries_of("zeta = true\n"
+                   "[http]\n"
+                   "  listen = \"a:1\"  # comment\n"
+                   "count=7\n"
+                   "[alpha]\n"
+                   "names = ['a', \"b\"]\n"
+                   "factor = 1.5\n"),
+        (std::vector<std::string>{"1:1 zeta = 1:8 true", "2:2 http = 2:1 section", "3:3 http.listen = 3:12 \"a:1\"",
+                                  "4:1 http.count = 4:7 7", "5:2 alpha = 5:1 section", "6:1 alpha.names = 6:9 [a][b]",
+                                  "7:1 alpha.factor = 7:10 1.500000"}));
 }
 
 TEST(TomlText, keeps_what_no_setting_can_be_as_a_word) {
-    EXPECT_EQ(entries_of("a = 1.5\nb = 2026-01-01\nc = [1]\n[[d]]\n[[d]]\n"),
-              (std::vector<std::string>{"1:1 a = 1:5 a decimal number", "2:1 b = 2:5 a date or time",
+    EXPECT_EQ(entries_of("a = [[1]]\nb = 2026-01-01\nc = [1]\n[[d]]\n[[d]]\n"),
+              (std::vector<std::string>{"1:1 a = 1:5 a list of values other than strings", "2:1 b = 2:5 a date or time",
                                         "3:1 c = 3:5 a list of values other than strings",
                                         "4:3 d = 4:1 a list of values other than strings"}));
 }

@@ -145,12 +145,12 @@ std::int64_t retry_after_number_s(std::string_view text) {
     return rest.find_first_not_of(' ') == std::string_view::npos ? seconds : 0;
 }
 
-std::int64_t retry_after_ms(const WebhookAnswer& answer, std::int64_t most_ms) {
+std::int64_t retry_after_ms(const WebhookAnswer& answer, std::int64_t max_ms) {
     constexpr std::array kStatuses = {429, 502, 503, 504};
     const bool says_it = answer.kind == WebhookAnswer::Kind::answered &&
                          std::find(kStatuses.begin(), kStatuses.end(), answer.status) != kStatuses.end();
     if (!says_it || answer.retry_after_s <= 0) return 0;
-    return std::min(std::min(answer.retry_after_s, most_ms / 1000 + 1) * 1000, most_ms);
+    return std::min(std::min(answer.retry_after_s, max_ms / 1000 + 1) * 1000, max_ms);
 }
 
 void hide_header_values(const std::vector<std::pair<std::string, std::string>>& headers, std::string& text) {

@@ -59,7 +59,7 @@ constexpr bool is_of_target(WebhookMeaning meaning) {
 // as the greatest; 0 of what is no number.
 std::int64_t retry_after_number_s(std::string_view text);
 // How long the target wants to be left alone, in milliseconds: 0 where it says nothing, or nobody asked it.
-std::int64_t retry_after_ms(const WebhookAnswer& answer, std::int64_t most_ms);
+std::int64_t retry_after_ms(const WebhookAnswer& answer, std::int64_t max_ms);
 
 // Replaces the values of a queue's webhook headers, and each of their words of four bytes or more, by `***`: a target
 // may repeat what it was sent in its response, which is kept as a reason and logged. Also the beginning of one at the

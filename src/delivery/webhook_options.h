@@ -23,7 +23,7 @@ struct WebhookOptions {
 
     std::size_t connections_max = 1'000;  // posts under way at a time, of all queues
     std::size_t answer_bytes_max = 64u << 10;
-    std::size_t bytes_under_way_max = 64u << 20;  // bodies of what is leased and not posted to its end; then no more is
+    std::size_t bytes_in_flight_max = 64u << 20;  // bodies of what is leased and not posted to its end; then no more is
     std::int64_t retry_after_max_ms = 3'600'000;  // a target that wants to be left alone for longer is not
 };
 

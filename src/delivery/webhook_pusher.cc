@@ -71,8 +71,8 @@ void WebhookPusher::stop() {
 
 WebhookCounters WebhookPusher::counters() const {
     WebhookCounters counters = counters_;
-    counters.under_way = under_way_;
-    counters.bytes_under_way = bytes_;
+    counters.in_flight = in_flight_;
+    counters.bytes_in_flight = bytes_;
     counters.targets = engine_.webhook_queues();
     counters.targets_open = open_;
     return counters;
@@ -83,7 +83,7 @@ TargetSeen WebhookPusher::look_at(const QueueName& queue, DueMs now) const {
     if (number == by_name_.end()) return {};  // its settings are as new as that
     const Target& target = *targets_.at(number->second);
     TargetSeen seen;
-    seen.under_way = target.under_way;
+    seen.in_flight = target.in_flight;
     if (!target.is_fit) {
         seen.state = TargetSeen::State::unfit;
     } else if (rests_until(target) > now) {
@@ -200,32 +200,32 @@ bool WebhookPusher::may_post(const Target& target) const {
 std::size_t WebhookPusher::kept_in(const Share& share) const {
     const std::size_t firsts = std::min(share.targets, options_.connections_max * 2 / 5);
     const std::size_t kept = firsts - std::min(firsts, share.begun);
-    return std::min<std::size_t>(kept, options_.connections_max - under_way_);
+    return std::min<std::size_t>(kept, options_.connections_max - in_flight_);
 }
 
 // How many posts a target of the namespace may have that has one already.
 std::size_t WebhookPusher::left_in(const Share& share) const {
     const std::size_t kept = kept_in(share);
-    return left_of(share.under_way + kept, options_.connections_max - under_way_ - kept);
+    return left_of(share.in_flight + kept, options_.connections_max - in_flight_ - kept);
 }
 
 // How many more messages the namespace may have, so that what it has then is no more than it may.
 std::size_t WebhookPusher::room_in(const Share& share) const {
-    if (bytes_ >= options_.bytes_under_way_max) return 0;
-    if (share.bytes >= kTimesFree * (options_.bytes_under_way_max - bytes_)) return 0;
+    if (bytes_ >= options_.bytes_in_flight_max) return 0;
+    if (share.bytes >= kTimesFree * (options_.bytes_in_flight_max - bytes_)) return 0;
     const std::size_t kept = kept_in(share);
-    const std::size_t most = kTimesFree * (options_.connections_max - under_way_ - kept);
-    const std::size_t own = share.under_way + share.queued + kept;
+    const std::size_t most = kTimesFree * (options_.connections_max - in_flight_ - kept);
+    const std::size_t own = share.in_flight + share.queued + kept;
     return own >= most ? 0 : std::max<std::size_t>((most - own) / (kTimesFree + 1), 1);
 }
 
 bool WebhookPusher::may_begin(const Share& share) const {
-    return stopping_ || share.under_way < kTimesFree * (options_.connections_max - under_way_);
+    return stopping_ || share.in_flight < kTimesFree * (options_.connections_max - in_flight_);
 }
 
 bool WebhookPusher::may_begin(const Target& target) const {
-    if (stopping_ || target.under_way == 0) return true;  // as its namespace may
-    return target.under_way < left_in(*target.share);
+    if (stopping_ || target.in_flight == 0) return true;  // as its namespace may
+    return target.in_flight < left_in(*target.share);
 }
 
 // How many more messages the target could use, if there were room.
@@ -233,7 +233,7 @@ std::uint32_t WebhookPusher::wanted_by(Target& target) {
     if (target.ends >= kEndsMax) return 0;
     const bool is_open = target.breaker.is_open();
     const std::uint32_t most = is_open ? 1 : concurrency_of(target);
-    const std::uint32_t taken = is_open ? target.busy - target.under_way + target.trying : target.busy;
+    const std::uint32_t taken = is_open ? target.busy - target.in_flight + target.trying : target.busy;
     return taken >= most ? 0 : std::min(most - taken, target.pace.available(now_));
 }
 
@@ -242,8 +242,8 @@ std::size_t WebhookPusher::room_of(const Target& target) const {
     const Share& share = *target.share;
     const std::size_t left = left_in(share);
     const bool is_large =
-        target.bytes != 0 && (bytes_ >= options_.bytes_under_way_max ||
-                              target.bytes >= left_of(share.bytes, options_.bytes_under_way_max - bytes_));
+        target.bytes != 0 && (bytes_ >= options_.bytes_in_flight_max ||
+                              target.bytes >= left_of(share.bytes, options_.bytes_in_flight_max - bytes_));
     if (target.busy < left && !is_large) {
         const std::size_t room = std::min(room_in(share), (left - target.busy + 1) / 2);
         if (room > 0) return room;
@@ -252,7 +252,7 @@ std::size_t WebhookPusher::room_of(const Target& target) const {
 }
 
 bool WebhookPusher::may_have_one(const Share& share) const {
-    return !stopping_ && bytes_ < options_.bytes_under_way_max && may_begin(share);
+    return !stopping_ && bytes_ < options_.bytes_in_flight_max && may_begin(share);
 }
 
 // Sees that the target waits for messages if it may have some, and for nothing if not.
@@ -304,7 +304,7 @@ bool WebhookPusher::may_feed() const {
 void WebhookPusher::feed_starved() {
     if (starved_ == 0) return;
     for (auto& [name, share] : shares_) {
-        std::size_t room = may_have_one(share) ? options_.connections_max - under_way_ : 0;
+        std::size_t room = may_have_one(share) ? options_.connections_max - in_flight_ : 0;
         for (; room > 0 && !share.starved.empty(); --room) {
             const TargetNumber number = share.starved.front();
             share.starved.pop_front();
@@ -426,9 +426,9 @@ void WebhookPusher::post(Post post, Delivered message) {
                            .headers = target.webhook->headers};
     const HeaderFields own = message.headers.empty() ? HeaderFields() : surroundings_.read_headers(message.headers);
     WebhookRequest request = webhook_of(message, own, attempt);
-    ++under_way_;
-    ++target.share->under_way;
-    if (target.under_way++ == 0) ++target.share->begun;
+    ++in_flight_;
+    ++target.share->in_flight;
+    if (target.in_flight++ == 0) ++target.share->begun;
     ++target.trying;
     ++counters_.posted;
     surroundings_.send(std::move(request),
@@ -447,10 +447,10 @@ void WebhookPusher::give_back(const Post& post) {
 // ---- answers
 
 void WebhookPusher::take_answer(Arrived arrived) {
-    --under_way_;
+    --in_flight_;
     Target& posted = *targets_.at(arrived.post.target);
-    --posted.share->under_way;
-    if (--posted.under_way == 0) --posted.share->begun;
+    --posted.share->in_flight;
+    if (--posted.in_flight == 0) --posted.share->begun;
     if (arrived.post.openings == posted.breaker.openings()) --posted.trying;
     leave(arrived.post);
     post_us_.record(arrived.answer.took_us);

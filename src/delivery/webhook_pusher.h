@@ -55,8 +55,8 @@ struct WebhookCounters {
     std::uint64_t breakers_opened = 0;
     std::uint64_t targets_gone = 0;
 
-    std::uint64_t under_way = 0;
-    std::uint64_t bytes_under_way = 0;
+    std::uint64_t in_flight = 0;
+    std::uint64_t bytes_in_flight = 0;
     std::uint64_t targets = 0;
     std::uint64_t targets_open = 0;
 };
@@ -90,7 +90,7 @@ class WebhookPusher {
     // From now on nothing is leased, and what is leased and not yet posted is given back.
     void stop();
     // Nothing is posted, or waits to be recorded.
-    bool is_idle() const { return under_way_ == 0 && ends_ == 0 && lines_.empty() && answers_.empty(); }
+    bool is_idle() const { return in_flight_ == 0 && ends_ == 0 && lines_.empty() && answers_.empty(); }
 
     WebhookCounters counters() const;
     // Of a queue with a webhook. O(log targets).
@@ -128,7 +128,7 @@ class WebhookPusher {
         ReplyToken asking = 0;
         std::size_t bytes = 0;        // of what is leased and not posted to its end
         std::deque<Queued> queued;    // leased; it waits for a connection
-        std::uint32_t under_way = 0;  // posts
+        std::uint32_t in_flight = 0;  // posts
         std::uint32_t trying = 0;     // of these, since the breaker last opened
         std::uint32_t busy = 0;       // posts under way, and what is queued
         std::uint32_t ends = 0;       // acks and failures without an answer
@@ -140,7 +140,7 @@ class WebhookPusher {
     // What the targets of a namespace have together.
     struct Share {
         std::size_t targets = 0;
-        std::size_t under_way = 0;         // posts
+        std::size_t in_flight = 0;         // posts
         std::size_t begun = 0;             // targets that have one
         std::size_t bytes = 0;             // of what is leased and not posted to its end
         std::size_t queued = 0;            // messages, of all of them
@@ -218,7 +218,7 @@ class WebhookPusher {
     std::uint64_t next_token_ = 1;
 
     std::vector<Arrived> answers_;  // since the last turn
-    std::uint64_t under_way_ = 0;
+    std::uint64_t in_flight_ = 0;
     std::uint64_t bytes_ = 0;
     std::uint64_t ends_ = 0;
     std::uint64_t open_ = 0;  // breakers

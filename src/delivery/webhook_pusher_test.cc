@@ -27,7 +27,7 @@ TEST(WebhookPusher, posts_what_is_due_and_acknowledges_what_was_taken) {
     EXPECT_EQ(trial.look(id).row.state.state, State::done);
     EXPECT_TRUE(trial.pusher->is_idle());
     EXPECT_EQ(trial.pusher->counters().delivered, 1u);
-    EXPECT_EQ(trial.pusher->counters().bytes_under_way, 0u);
+    EXPECT_EQ(trial.pusher->counters().bytes_in_flight, 0u);
 }
 
 TEST(WebhookPusher, sleeps_while_nothing_is_due) {

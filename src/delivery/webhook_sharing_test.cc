@@ -86,7 +86,7 @@ TEST(WebhookPusher, however_many_targets_hang_each_other_one_has_a_connection) {
 // So had messages that are large, of a target that is slow.
 TEST(WebhookPusher, a_target_of_large_messages_leaves_memory_to_others_of_its_namespace) {
     WebhookOptions little;
-    little.bytes_under_way_max = 10'000;
+    little.bytes_in_flight_max = 10'000;
     EngineOptions engine_options;
     engine_options.lease_bytes_max = 3'000;
     Trial trial(little, engine_options);
@@ -191,7 +191,7 @@ TEST(WebhookPusher, turns_no_more_than_it_must_when_it_stops_while_targets_wait)
 
 TEST(WebhookPusher, takes_no_more_into_memory_than_it_may) {
     WebhookOptions options;
-    options.bytes_under_way_max = 10'000;
+    options.bytes_in_flight_max = 10'000;
     EngineOptions engine_options;
     engine_options.lease_bytes_max = 3'000;
     Trial trial(options, engine_options);
@@ -199,7 +199,7 @@ TEST(WebhookPusher, takes_no_more_into_memory_than_it_may) {
     for (int i = 0; i < 50; ++i) trial.shard.put(0, std::string(1'000, 'x'));
     trial.run();
     EXPECT_GE(trial.sent.size(), 5u) << "what one target may have";
-    EXPECT_LE(trial.pusher->counters().bytes_under_way, 13'000u);
+    EXPECT_LE(trial.pusher->counters().bytes_in_flight, 13'000u);
     while (!trial.sent.empty()) trial.answer_first(200);
     EXPECT_EQ(trial.pusher->counters().delivered, 50u);
 }

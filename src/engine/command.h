@@ -395,7 +395,7 @@ struct MessageAnswer {
     DueMs put_ms = 0;
     DueMs lease_until_ms = 0;  // while leased
     // Of a loop that is due, the code of what keeps its occurrence from being made; of a half, its next check.
-    std::string_view waits_for;
+    std::string_view blocked_by;
     bool has_content = false;  // false once it has ended
     std::string body;
     std::string content_type;
@@ -503,15 +503,15 @@ struct ForecastMinute {
     // whatever comes behind it; and the runs that schedules will make.
     std::uint64_t scheduled = 0;
     std::uint64_t retrying = 0;
-    std::uint64_t loops = 0;
+    std::uint64_t recurring = 0;
     std::uint64_t runs = 0;
     bool at_least = false;  // there may be more
 
-    std::uint64_t due() const { return scheduled + retrying + loops + runs; }
+    std::uint64_t due() const { return scheduled + retrying + recurring + runs; }
     void add(const ForecastMinute& other) {
         scheduled += other.scheduled;
         retrying += other.retrying;
-        loops += other.loops;
+        recurring += other.recurring;
         runs += other.runs;
         at_least |= other.at_least;
     }
@@ -542,7 +542,7 @@ struct TargetSeen {
     };
     State state = State::works;
     DueMs rests_until_ms = 0;  // failed, asked
-    std::uint32_t under_way = 0;
+    std::uint32_t in_flight = 0;
 };
 // `counts` and `leased` are exact; `ready` are the due messages in memory: all, but for a backlog on disk.
 struct QueueAnswer {
@@ -569,8 +569,8 @@ struct ScheduleAnswer {
     std::string name;
     ScheduleState state;
     bool created = false;         // by this command
-    bool stands_still = false;    // its zone is not in the zone data
-    std::string_view waits_for;   // the code of what keeps its next run from being made; empty: nothing does
+    bool invalid_zone = false;    // its zone is not in the zone data
+    std::string_view blocked_by;  // the code of what keeps its next run from being made; empty: nothing does
     std::string zone_data;        // version of what next times are reckoned with now
     std::optional<bool> removed;  // answer to a remove: whether there was one
     bool has_content = false;
@@ -602,15 +602,15 @@ struct PreviewAnswer {
     std::string zone;
     std::string zone_data;
     std::vector<Time> times;
-    std::vector<LeftOut> left_out;  // between them, at most as many as were asked for
-    bool more_left_out = false;     // there are more
+    std::vector<LeftOut> excluded;  // between them, at most as many as were asked for
+    bool more_excluded = false;     // there are more
 };
 
 struct WatchdogAnswer {
     std::string name_space{kDefaultNamespace};
     std::string name;
     WatchdogState state;
-    std::string_view waits_for;   // the code of what keeps its message from being made; empty: nothing does
+    std::string_view blocked_by;  // the code of what keeps its message from being made; empty: nothing does
     bool created = false;         // by this command
     std::optional<bool> late;     // of a put that fed it: as of a feed
     std::optional<bool> removed;  // answer to a remove: whether there was one

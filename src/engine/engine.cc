@@ -296,7 +296,7 @@ void Engine::answer(Answer answer) {
                 }
                 message.transaction = decoded->content.transaction;
                 if (message.row.state.state == State::prepared && message.transaction) {
-                    message.waits_for = what_keeps_from_asking(message.row.state, *message.transaction);
+                    message.blocked_by = what_keeps_from_asking(message.row.state, *message.transaction);
                 }
                 message.parent = decoded->content.parent;
                 message.occurrence = decoded->content.occurrence;
@@ -342,8 +342,8 @@ DueMs Engine::next_wakeup() const {
     const bool has_begun = durable_ || !to_sweep_.empty() || !wheel_.caught_up() || serving_left_ || is_walking;
     if (!started_ || has_begun) return now_;
     const bool has_puts = !looked_up_puts_.empty() || !puts_.empty();
-    const bool is_asked = has_commands() || has_redrives_to_add() || (has_puts && !puts_held_back()) ||
-                          (attempts_wait() && !held_.empty());
+    const bool is_asked =
+        has_commands() || has_redrives_to_add() || (has_puts && !puts_stalled()) || (attempts_wait() && !held_.empty());
     const bool has_own_work = close_wanted_ || (!attempts_.empty() && !attempts_wait()) || !expiries_.empty() ||
                               !doomed_.empty() || purge_has_work() || has_spawns_to_add() || has_spawns_to_read() ||
                               has_halves_to_add() || halves_.has_to_read() || has_runs_to_add() || has_runs_to_read() ||
@@ -380,7 +380,7 @@ EngineCounters Engine::counters() const {
     counters.order_lines = lines_.size();
     counters.cached_bytes = cache_.bytes();
     counters.memory_bytes = recent_.memory_bytes() + wheel_.memory_bytes() + cache_.bytes();
-    counters.puts_held_back = puts_held_back();
+    counters.puts_stalled = puts_stalled();
     counters.space = space_;
     counters.loaded_until_ms = loaded_until_ms_;
     counters.server_time_ms = now_;

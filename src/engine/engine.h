@@ -143,9 +143,9 @@ struct EngineCounters {
     std::uint64_t leases_lost = 0;
     std::uint64_t dead = 0;
     std::uint64_t held = 0;
-    std::uint64_t brought_back = 0;  // kicked or redriven
-    std::uint64_t let_go = 0;        // dead ones that were kept long enough
-    std::uint64_t discarded = 0;     // dead ones
+    std::uint64_t requeued = 0;   // kicked or redriven
+    std::uint64_t let_go = 0;     // dead ones that were kept long enough
+    std::uint64_t discarded = 0;  // dead ones
     std::uint64_t commits = 0;
     std::uint64_t records = 0;
     std::uint64_t questions = 0;
@@ -159,7 +159,7 @@ struct EngineCounters {
     std::uint64_t spawned = 0;             // by loops, schedules and watchdogs
     std::uint64_t schedule_runs = 0;       // by their rules
     std::uint64_t schedule_runs_late = 0;  // of these: made up for after they were missed
-    std::uint64_t schedule_runs_by_hand = 0;
+    std::uint64_t schedule_manual_runs = 0;
     std::uint64_t schedule_times_skipped = 0;
     std::uint64_t schedule_times_merged = 0;
     std::uint64_t watchdog_feeds = 0;
@@ -192,7 +192,7 @@ struct EngineCounters {
     std::uint64_t memory_bytes = 0;
     std::uint64_t refused_full = 0;          // puts
     std::uint64_t refused_second_full = 0;   // puts, and moves of a message
-    bool puts_held_back = false;             // waiting for segments to be sealed, or to be made ready
+    bool puts_stalled = false;               // waiting for segments to be sealed, or to be made ready
     std::uint64_t changes_refused_full = 0;  // all other commands
     LogSpace space = LogSpace::enough;
     DueMs loaded_until_ms = 0;
@@ -487,7 +487,7 @@ class Engine {
     static Error unknown_key();
     void get(const GetCommand& command, ReplyToken token);
     void get_by_key(Pending pending);
-    void answer_get(MessageRow row, ReplyToken token, std::string_view waits_for = {});
+    void answer_get(MessageRow row, ReplyToken token, std::string_view blocked_by = {});
     std::int64_t lease_time(const Queue& at) const;
     void lease(const LeaseCommand& command, ReplyToken token);
 
@@ -709,7 +709,7 @@ class Engine {
     // Space at a segment's end for the commit that closes it: of every segment, and of one that is not overfull.
     std::uint64_t closing_room() const;
     std::uint64_t closing_reserve() const;
-    bool puts_held_back() const;
+    bool puts_stalled() const;
     std::size_t waiting_commands() const;
 
     // What a command's record takes at most, its texts of any length aside.
@@ -814,7 +814,7 @@ class Engine {
     static Error is_a_loop();
     void begin_spawn(EntryNumber number);
     void spawn_again(EntryNumber number);
-    std::string_view what_it_waits_for(EntryNumber number);
+    std::string_view what_blocks(EntryNumber number);
     void look_again(EntryNumber number);
     void read_spawns();
     void take_spawn_records(const std::vector<RecordBytes>& records);

@@ -16,7 +16,7 @@ std::size_t Engine::waiting_commands() const {
 
 // On a full disk sealing may not come on for long; new puts are refused then, and nothing is gained by having those
 // wait that may only repeat an answer.
-bool Engine::puts_held_back() const {
+bool Engine::puts_stalled() const {
     if (refuses_puts()) return false;
     const bool begins_segment = segment_fill_ == kSegmentHeaderBytes;
     return unsealed_.size() >= options_.unsealed_segments_max || (begins_segment && reserve_at_stake_);
@@ -214,7 +214,7 @@ void Engine::take_commands(PendingLines& from, Takes what, std::size_t quarters)
         const bool is_full =
             batch_->count() + record_count(next) > operations_most || batch_->bytes() + at_most > bytes_most;
         if (is_full && !batch_->empty()) break;
-        if (puts && puts_held_back()) break;
+        if (puts && puts_stalled()) break;
         if (!is_refused && !has_room(at_most)) {
             unfit_bytes_ = std::max(unfit_bytes_, at_most);
             break;
@@ -526,7 +526,7 @@ void Engine::count(const Record& record, QueueNumber in_queue) {
             if (record.cause == Cause::held) ++counters_.held;
             if (record.cause == Cause::committed || record.cause == Cause::unanswered) ++counters_.committed;
             if (record.cause == Cause::unanswered) ++counters_.unanswered;
-            if (record.cause == Cause::kicked || record.cause == Cause::redriven) ++counters_.brought_back;
+            if (record.cause == Cause::kicked || record.cause == Cause::redriven) ++counters_.requeued;
             break;
         case RecordKind::end:
             if (record.state.state == State::done) {

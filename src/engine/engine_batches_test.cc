@@ -76,7 +76,7 @@ TEST(EngineBatches, what_waits_for_segments_to_be_sealed_closes_none) {
     for (int i = 0; i < 8; ++i) ids.push_back(shard.put(1'000));
     shard.engine().close_segment();
     shard.turn(0);
-    ASSERT_TRUE(shard.engine().counters().puts_held_back);
+    ASSERT_TRUE(shard.engine().counters().puts_stalled);
     PutWatchdogCommand large = watchdog(1'000, "w");
     large.body = std::string(60 << 10, 'x');
     const ReplyToken waits = shard.submit(large);

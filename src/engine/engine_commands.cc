@@ -496,7 +496,7 @@ void Engine::get(const GetCommand& command, ReplyToken token) {
         if (entry.begun != entry.attempts) row.reason.clear();  // another attempt has begun
         if (row.state.name_space != command.name_space) return reply(token, unknown_id(id));
         const bool makes_one = entry.spawning && !entry.in_batch;
-        return answer_get(std::move(row), token, makes_one ? what_it_waits_for(number) : "");
+        return answer_get(std::move(row), token, makes_one ? what_blocks(number) : "");
     }
     if (const Outcome* outcome = recent_.outcome(id)) {
         if (is_forgotten(outcome->ended_ms)) return reply(token, gone());
@@ -521,11 +521,11 @@ void Engine::get(const GetCommand& command, ReplyToken token) {
 }
 
 // Completes the answer with the content of the message, which stands in the log.
-void Engine::answer_get(MessageRow row, ReplyToken token, std::string_view waits_for) {
+void Engine::answer_get(MessageRow row, ReplyToken token, std::string_view blocked_by) {
     row.state.state = live_state(row.state.state, row.state.due_ms, row.state.is_loop());
     MessageRead read;
     read.token = token;
-    read.answer.waits_for = waits_for;
+    read.answer.blocked_by = blocked_by;
     if (const auto held = leases_.find(row.id); held != leases_.end())
         read.answer.lease_until_ms = held->second.until_ms;
     read.answer.row = std::move(row);

@@ -66,14 +66,14 @@ void Engine::take_dead_stretch(std::uint64_t number, Stretch stretch, Generation
 }
 
 bool Engine::has_redrives_to_add() const {
-    return !puts_held_back() && std::any_of(redrives_.begin(), redrives_.end(), [this](const Redrive& job) {
+    return !puts_stalled() && std::any_of(redrives_.begin(), redrives_.end(), [this](const Redrive& job) {
         return !job.asked && !(job.lets_go && log_stands_still());
     });
 }
 
 // What they bring back fills segments and memory as puts do, and waits with them for segments to be sealed.
 void Engine::add_redrives() {
-    if (puts_held_back()) return;
+    if (puts_stalled()) return;
     if (!may_add(Adds::change)) end_redrives();
     if (has_dead_to_let_go()) begin_letting_go();
     for (auto job = redrives_.begin(); job != redrives_.end();) {
@@ -179,7 +179,7 @@ DueMs Engine::next_letting_go() const {
 }
 
 bool Engine::has_dead_to_let_go() const {
-    return !puts_held_back() && !log_stands_still() && next_letting_go() <= now_;
+    return !puts_stalled() && !log_stands_still() && next_letting_go() <= now_;
 }
 
 void Engine::begin_letting_go() {

@@ -15,7 +15,7 @@ namespace duewheel {
 // neither.
 void Engine::settle_watchdog(Watchdog& watchdog) {
     if (has_to_fire(watchdog.state, now_)) return begin_firing(watchdog);
-    watchdog.waits_for = {};
+    watchdog.blocked_by = {};
     if (watchdog.state.due_ms != 0) return arm(watchdog, watchdog.state.due_ms);
     static_cast<void>(wheel_.cancel(watchdog.timer));
 }
@@ -39,7 +39,7 @@ void Engine::begin_firing(Watchdog& watchdog) {
 
 // There is no room for it. The more there are, the longer each rests, so that they do not keep the engine busy.
 void Engine::fire_later(Watchdog& watchdog, std::string_view why) {
-    watchdog.waits_for = why;
+    watchdog.blocked_by = why;
     arm(watchdog, now_ + options_.spawn_again_ms + static_cast<std::int64_t>(watchdogs_.size() / 100));
 }
 
@@ -48,7 +48,7 @@ bool Engine::has_firings_to_read() const {
 }
 
 bool Engine::has_firings_to_add() const {
-    return !watchdogs_.preparing.empty() && !watchdogs_.reading && !puts_held_back();
+    return !watchdogs_.preparing.empty() && !watchdogs_.reading && !puts_stalled();
 }
 
 // Takes the next watchdogs that are due, and has their contents read.
@@ -145,7 +145,7 @@ void Engine::add_firing(Watchdog& watchdog, const FiringInPreparation& prepared)
     if (const Status room = check_run_room(watchdog.name_space(), rule.queue); !room) {
         return fire_later(watchdog, room.error().code);
     }
-    watchdog.waits_for = {};
+    watchdog.blocked_by = {};
     WatchdogState next = watchdog.state;
     const Firing firing = next_firing(next, now_);
     Record record = message_by(watchdog.name_space(), rule, *whole, firing.due_ms, firing.due_ms);

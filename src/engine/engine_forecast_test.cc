@@ -73,7 +73,7 @@ TEST(Forecast, counts_what_falls_due_by_the_minute_and_by_kind) {
     EXPECT_EQ(forecast.now_ms, kStart);
     ASSERT_EQ(forecast.minutes.size(), 5u);
     EXPECT_EQ(forecast.minutes[0], (ForecastMinute{.start_ms = kFirst, .scheduled = 2}));
-    EXPECT_EQ(forecast.minutes[1], (ForecastMinute{.start_ms = kFirst + kMinute, .scheduled = 1, .loops = 1}));
+    EXPECT_EQ(forecast.minutes[1], (ForecastMinute{.start_ms = kFirst + kMinute, .scheduled = 1, .recurring = 1}));
     EXPECT_EQ(forecast.minutes[2], (ForecastMinute{.start_ms = kFirst + 2 * kMinute, .retrying = 1}));
     EXPECT_EQ(forecast.minutes[3], (ForecastMinute{.start_ms = kFirst + 3 * kMinute}));
     EXPECT_EQ(forecast.minutes[4], (ForecastMinute{.start_ms = kFirst + 4 * kMinute, .scheduled = 1}));

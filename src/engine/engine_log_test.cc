@@ -171,7 +171,7 @@ TEST(EngineLog, puts_wait_while_too_many_segments_are_unsealed_and_acks_do_not) 
         tokens.push_back(shard.submit(put));
         shard.turn();
     }
-    EXPECT_TRUE(shard.engine().counters().puts_held_back);
+    EXPECT_TRUE(shard.engine().counters().puts_stalled);
     EXPECT_FALSE(shard.replies.contains(tokens.back()));
     const auto messages = shard.lease(1);
     EXPECT_EQ(shard.ask<LeaseEndAnswer>(AckCommand{messages.at(0).lease}).outcome, LeaseOutcome::done);
@@ -195,7 +195,7 @@ TEST(EngineLog, a_redrive_waits_like_puts_while_too_many_segments_are_unsealed) 
         shard.submit(PutCommand{.queue = "other", .body = std::string(500, 'x')});
         shard.turn();
     }
-    ASSERT_TRUE(shard.engine().counters().puts_held_back);
+    ASSERT_TRUE(shard.engine().counters().puts_stalled);
     const ReplyToken redrive = shard.submit(RedriveCommand{"default", "q", std::nullopt});
     for (int i = 0; i < 5; ++i) shard.turn(1);
     EXPECT_FALSE(shard.replies.contains(redrive));
@@ -221,7 +221,7 @@ TEST(EngineLog, a_table_may_be_taken_before_the_commit_that_closed_its_segment_i
     shard.engine().table_taken(1);
     shard.hold_commits = false;
     shard.settle();
-    EXPECT_FALSE(shard.engine().counters().puts_held_back);
+    EXPECT_FALSE(shard.engine().counters().puts_stalled);
     EXPECT_EQ(shard.engine().counters().unsealed_segments, 0u);
 }
 

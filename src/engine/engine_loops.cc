@@ -15,7 +15,7 @@
 namespace duewheel {
 
 Error Engine::is_a_loop() {
-    return {"is_loop",
+    return {"repeats",
             "the message is a loop, whose times follow from its rule: cancel it and put one with another rule, or look "
             "for the occurrence that is meant"};
 }
@@ -38,7 +38,7 @@ void Engine::spawn_again(EntryNumber number) {
 }
 
 // The code of what keeps a loop that is due from its occurrence; empty: nothing does.
-std::string_view Engine::what_it_waits_for(EntryNumber number) {
+std::string_view Engine::what_blocks(EntryNumber number) {
     const QueueNumber queue = recent_.entry(number).queue;
     return refuses_puts() ? "store_full" : why_full(queue, recent_.queues().name(queue).name_space);
 }
@@ -60,7 +60,7 @@ void Engine::read_spawns() {
         if (spawns && bytes != 0 && bytes + recent_.entry(number).record_bytes > options_.batch_bytes_max) break;
         spawns_.pop_front();
         if (!spawns) continue;
-        if (!what_it_waits_for(number).empty()) {
+        if (!what_blocks(number).empty()) {
             look_again(number);
             continue;
         }
@@ -99,7 +99,7 @@ bool Engine::has_spawns_to_read() const {
 }
 
 bool Engine::has_spawns_to_add() const {
-    return !spawning_.empty() && !spawns_reading_ && !puts_held_back();
+    return !spawning_.empty() && !spawns_reading_ && !puts_stalled();
 }
 
 // What the first loop's next occurrence takes in the batch, with what the loop becomes by it.
@@ -122,7 +122,7 @@ void Engine::add_spawns() {
             continue;
         }
         if (take_for_purge(number)) continue;
-        if (!what_it_waits_for(number).empty()) {
+        if (!what_blocks(number).empty()) {
             look_again(number);
             continue;
         }

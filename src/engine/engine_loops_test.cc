@@ -106,7 +106,7 @@ TEST(Loops, a_growing_loop_follows_its_rule) {
     TrialEngine shard;
     PutCommand command = loop(100, 4);
     command.repeat->factor_permille = 2'000;
-    command.repeat->most_ms = 300;
+    command.repeat->max_ms = 300;
     shard.ask<PutAnswer>(command);
     shard.turn(10'000);
     std::vector<DueMs> due;
@@ -226,8 +226,8 @@ TEST(Loops, a_held_loop_rests_and_makes_what_it_missed_when_it_is_kicked) {
 TEST(Loops, its_times_cannot_be_moved) {
     TrialEngine shard;
     const MessageId id = shard.ask<PutAnswer>(loop(100, 4, 100)).id;
-    EXPECT_EQ(shard.ask<Error>(FireCommand{"default", id}).code, "is_loop");
-    EXPECT_EQ(shard.ask<Error>(RescheduleCommand{"default", id, {std::nullopt, 5}}).code, "is_loop");
+    EXPECT_EQ(shard.ask<Error>(FireCommand{"default", id}).code, "repeats");
+    EXPECT_EQ(shard.ask<Error>(RescheduleCommand{"default", id, {std::nullopt, 5}}).code, "repeats");
     EXPECT_EQ(row_of(shard, id).state.due_ms, kStart + 100);
 }
 
@@ -347,7 +347,7 @@ TEST(Loops, one_that_finds_no_room_reads_nothing) {
     options.record_cache_bytes = 0;
     TrialEngine shard(options);
     const MessageId id = shard.ask<PutAnswer>(loop(10, 2, 10)).id;
-    EXPECT_EQ(shard.ask<MessageAnswer>(GetCommand{"default", id}).waits_for, "");
+    EXPECT_EQ(shard.ask<MessageAnswer>(GetCommand{"default", id}).blocked_by, "");
     QueueSettings settings;
     settings.pending_max = 1;
     shard.ask<QueueAnswer>(ConfigureQueueCommand{"default", "q", ConfigureQueueCommand::What::set, settings});
@@ -355,9 +355,9 @@ TEST(Loops, one_that_finds_no_room_reads_nothing) {
     const std::uint64_t questions = shard.engine().counters().questions;
     for (int i = 0; i < 5; ++i) shard.turn(options.spawn_again_ms);
     EXPECT_EQ(shard.engine().counters().questions, questions);
-    EXPECT_EQ(shard.ask<MessageAnswer>(GetCommand{"default", id}).waits_for, "queue_full");
+    EXPECT_EQ(shard.ask<MessageAnswer>(GetCommand{"default", id}).blocked_by, "queue_full");
     shard.engine().set_log_space(LogSpace::scarce);
-    EXPECT_EQ(shard.ask<MessageAnswer>(GetCommand{"default", id}).waits_for, "store_full");
+    EXPECT_EQ(shard.ask<MessageAnswer>(GetCommand{"default", id}).blocked_by, "store_full");
     shard.engine().set_log_space(LogSpace::enough);
     EXPECT_EQ(spawns_in(shard), 0u);
     settings.pending_max = 2;

@@ -56,7 +56,7 @@ struct EngineOptions {
     std::uint32_t schedules_max = 200'000;
     std::uint32_t preview_max = 1'000;
     std::int64_t run_on_time_ms = 5'000;
-    std::uint32_t runs_made_up_max = 1'000;
+    std::uint32_t runs_catch_up_max = 1'000;
     std::uint32_t run_steps_max = 10'000;
 
     // Watchdogs: how many there may be, and for how many that fire contents are read at once.

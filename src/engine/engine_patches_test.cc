@@ -111,7 +111,7 @@ TEST(EnginePatches, of_schedules_and_watchdogs_keep_what_their_messages_hold) {
     shard.submit(patch_schedule([](ScheduleRule& rule) { rule.priority = 5; }));
     shard.submit(patch_schedule([](ScheduleRule& rule) { rule.jitter_ms = 7; }));
     shard.submit(patch_watchdog([](WatchdogRule& rule) { rule.priority = 5; }));
-    shard.submit(patch_watchdog([](WatchdogRule& rule) { rule.again_ms = 7; }));
+    shard.submit(patch_watchdog([](WatchdogRule& rule) { rule.repeat_every_ms = 7; }));
     shard.turn();
     const ScheduleAnswer schedule = look_at(shard);
     EXPECT_EQ(schedule.state.rule.priority, 5);
@@ -121,7 +121,7 @@ TEST(EnginePatches, of_schedules_and_watchdogs_keep_what_their_messages_hold) {
     EXPECT_EQ(schedule.headers, R"({"a":"b"})");
     const WatchdogAnswer dog = look_at_watchdog(shard);
     EXPECT_EQ(dog.state.rule.priority, 5);
-    EXPECT_EQ(dog.state.rule.again_ms, 7);
+    EXPECT_EQ(dog.state.rule.repeat_every_ms, 7);
     EXPECT_EQ(dog.body, "bark");
     EXPECT_EQ(dog.state.feeds, 1u) << "a patch feeds nothing";
 }

@@ -84,12 +84,12 @@ TEST(Previews, a_preview_says_that_more_is_left_out_than_it_tells) {
     const auto preview = [&](std::uint32_t count) {
         return shard.ask<PreviewAnswer>(PreviewScheduleCommand{"default", "s", count, {}});
     };
-    EXPECT_FALSE(preview(24).more_left_out) << "all on the last day of January";
+    EXPECT_FALSE(preview(24).more_excluded) << "all on the last day of January";
     const PreviewAnswer seen = preview(25);
     EXPECT_EQ(seen.times.size(), 25u);
-    EXPECT_EQ(seen.left_out.size(), 25u);
-    EXPECT_TRUE(seen.more_left_out);
-    EXPECT_FALSE(preview(28 * 24).more_left_out);
+    EXPECT_EQ(seen.excluded.size(), 25u);
+    EXPECT_TRUE(seen.more_excluded);
+    EXPECT_FALSE(preview(28 * 24).more_excluded);
 }
 
 }  // namespace

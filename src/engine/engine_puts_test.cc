@@ -257,7 +257,7 @@ TEST(EnginePuts, on_a_full_disk_a_put_that_repeats_is_answered_and_a_new_one_ref
     options.unsealed_segments_max = 1;
     TrialEngine shard(options);
     const auto first = shard.ask<PutAnswer>(keyed("a"));
-    while (!shard.engine().counters().puts_held_back) {
+    while (!shard.engine().counters().puts_stalled) {
         PutCommand filler = keyed("", 0, 2'000'000);
         filler.body = std::string(1000, 'x');
         shard.submit(filler);

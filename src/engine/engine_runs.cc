@@ -65,7 +65,7 @@ bool Engine::has_runs_to_read() const {
 }
 
 bool Engine::has_runs_to_add() const {
-    return !schedules_.preparing.empty() && schedules_.asks == 0 && !puts_held_back();
+    return !schedules_.preparing.empty() && schedules_.asks == 0 && !puts_stalled();
 }
 
 // Takes the next schedules that are due, and has read what memory does not hold.
@@ -155,7 +155,7 @@ void Engine::add_runs() {
             continue;
         }
         if (refuses_puts()) {
-            schedule->waits_for = "store_full";
+            schedule->blocked_by = "store_full";
             arm(*schedule, now_ + options_.spawn_again_ms);
             continue;
         }
@@ -167,7 +167,7 @@ void Engine::make_runs(Schedule& schedule, const RunInPreparation& run, std::siz
     const ScheduleState& state = schedule.state;
     PlanLimits limits;
     limits.on_time_ms = options_.run_on_time_ms;
-    limits.made_up_max = options_.runs_made_up_max;
+    limits.catch_up_max = options_.runs_catch_up_max;
     limits.steps_max = steps_left;
     if (state.rule.overlap != Overlap::allow) {
         std::optional<bool> unfinished = is_unfinished(state.last_id);
@@ -192,10 +192,10 @@ void Engine::make_runs(Schedule& schedule, const RunInPreparation& run, std::siz
     }
     SchedulePlan plan = plan_runs(state, *schedule.times, now_, limits);
     std::size_t roomy = 0;
-    schedule.waits_for = {};
+    schedule.blocked_by = {};
     for (; roomy < plan.runs.size(); ++roomy) {
         if (const Status room = check_run_room(schedule.name_space, state.rule.queue); !room) {
-            schedule.waits_for = room.error().code;
+            schedule.blocked_by = room.error().code;
             break;
         }
     }

@@ -315,7 +315,7 @@ void Engine::apply_rule(std::string_view record_body, Operation& operation) {
     }
     counters_.schedule_runs += state->made - schedule.state.made;
     counters_.schedule_runs_late += state->late - schedule.state.late;
-    counters_.schedule_runs_by_hand += state->fired - schedule.state.fired;
+    counters_.schedule_manual_runs += state->fired - schedule.state.fired;
     counters_.schedule_times_skipped += state->skipped - schedule.state.skipped;
     counters_.schedule_times_merged += state->merged - schedule.state.merged;
     schedule.state = *std::move(state);
@@ -342,10 +342,10 @@ ScheduleAnswer Engine::describe(const Schedule& schedule) const {
     answer.name_space = schedule.name_space;
     answer.name = schedule.name;
     answer.state = schedule.state;
-    answer.stands_still = !schedule.times.has_value();
+    answer.invalid_zone = !schedule.times.has_value();
     const bool has_come = schedule.state.next_ms != 0 && schedule.state.next_ms <= now_;
     if ((has_come || schedule.state.waiting_ms != 0) && !schedule.stands_still()) {
-        answer.waits_for = schedule.waits_for;
+        answer.blocked_by = schedule.blocked_by;
     }
     answer.zone_data = zone_data_;
     return answer;
@@ -443,9 +443,9 @@ void Engine::preview(const PreviewScheduleCommand& command, ReplyToken token) {
         if (left_out) {
             for (std::optional<DueMs> other = left_out->next(seen, state.from_ms); other && (!next || *other < *next);
                  other = left_out->next(*other, state.from_ms)) {
-                answer.more_left_out = answer.left_out.size() == command.count;
-                if (answer.more_left_out) break;
-                answer.left_out.push_back({*other, times.local_text(*other), times.why_left_out(*other)});
+                answer.more_excluded = answer.excluded.size() == command.count;
+                if (answer.more_excluded) break;
+                answer.excluded.push_back({*other, times.local_text(*other), times.why_left_out(*other)});
             }
         }
         const bool is_none_of_it = next && most != 0 && state.next_ms == 0 && *next > state.last_ms;

@@ -298,10 +298,10 @@ TEST(Schedules, a_queue_without_room_makes_the_run_wait) {
     shard.ask<QueueAnswer>(settings);
     shard.ask<ScheduleAnswer>(every(100));
     shard.turn(100);
-    EXPECT_EQ(look_at(shard).waits_for, "");
+    EXPECT_EQ(look_at(shard).blocked_by, "");
     for (int i = 0; i < 8; ++i) shard.turn(50);
     EXPECT_EQ(look_at(shard).state.made, 2u);
-    EXPECT_EQ(look_at(shard).waits_for, "queue_full");
+    EXPECT_EQ(look_at(shard).blocked_by, "queue_full");
     const std::vector<Delivered> first = shard.lease();
     ASSERT_EQ(first.size(), 2u);
     EXPECT_EQ(shard.ask<Error>(TellScheduleCommand{"default", "s", What::fire}).code, "queue_full");
@@ -331,12 +331,12 @@ TEST(Schedules, a_last_run_that_waited_for_the_one_before_waits_for_room_too) {
     shard.turn();
     shard.engine().check();
     EXPECT_EQ(look_at(shard).state.made, 1u);
-    EXPECT_EQ(look_at(shard).waits_for, "queue_full");
+    EXPECT_EQ(look_at(shard).blocked_by, "queue_full");
     shard.ask<ChangeAnswer>(CancelCommand{"default", in_the_way});
     shard.turn(EngineOptions{}.spawn_again_ms);
     EXPECT_EQ(numbers_of(shard.lease()), (Numbers{2}));
     EXPECT_TRUE(look_at(shard).state.has_ended());
-    EXPECT_EQ(look_at(shard).waits_for, "");
+    EXPECT_EQ(look_at(shard).blocked_by, "");
 }
 
 TEST(Schedules, overlap_skip_makes_no_run_beside_an_unfinished_one) {

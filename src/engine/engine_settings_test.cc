@@ -435,7 +435,7 @@ TEST(Purge, ends_what_is_kicked_or_held_before_it_has_been_reached) {
         EXPECT_EQ(std::get<ChangeAnswer>(reply->reply).outcome, ChangeOutcome::cancelled) << token;
     }
     EXPECT_EQ(engine.counters().purged, 2u);
-    EXPECT_EQ(engine.counters().brought_back, 0u);
+    EXPECT_EQ(engine.counters().requeued, 0u);
     EXPECT_EQ(engine.counters().held, 1u);
 }
 

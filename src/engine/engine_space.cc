@@ -97,7 +97,7 @@ bool Engine::refuse_for_space(const Pending& pending, Adds what) {
 // what cleaning writes waits where nothing can be written.
 bool Engine::is_held_back(const Command& command) const {
     if (log_stands_still()) return is_of_cleaning(command) && !cleaning_may_write();
-    if (brings_content(command) && puts_held_back()) return true;
+    if (brings_content(command) && puts_stalled()) return true;
     return reserve_at_stake_ && segment_fill_ == kSegmentHeaderBytes && is_a_move(command);
 }
 

@@ -220,7 +220,7 @@ TEST(EngineSpace, a_redrive_that_meets_the_reserve_says_how_far_it_came) {
     EXPECT_TRUE(answer.more);
     EXPECT_TRUE(shard.replies.contains(second));
     EXPECT_TRUE(shard.engine().is_idle());
-    EXPECT_EQ(shard.engine().queue_sums().dead, 5u - shard.engine().counters().brought_back);
+    EXPECT_EQ(shard.engine().queue_sums().dead, 5u - shard.engine().counters().requeued);
 }
 
 TEST(EngineSpace, a_log_that_stands_still_answers_everybody_at_once_and_loses_nothing) {

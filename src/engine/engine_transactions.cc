@@ -209,7 +209,7 @@ void Engine::take_half_records(const std::vector<RecordBytes>& records) {
 }
 
 bool Engine::has_halves_to_add() const {
-    return halves_.has_ready() && !puts_held_back();
+    return halves_.has_ready() && !puts_stalled();
 }
 
 // What the first one takes in the batch: its check message, and what it becomes.

@@ -55,15 +55,15 @@ TEST(TransactionsRoom, a_check_whose_queue_would_be_one_too_many_counts_and_is_n
     TrialEngine shard;
     const MessageId id = put(shard, half(0, 2));
     const MessageId unasked = put(shard, half());
-    EXPECT_EQ(look(shard, id).waits_for, "");
+    EXPECT_EQ(look(shard, id).blocked_by, "");
     allow_queues(shard, 1);
-    EXPECT_EQ(look(shard, id).waits_for, "queue_limit");
-    EXPECT_EQ(look(shard, unasked).waits_for, "");
+    EXPECT_EQ(look(shard, id).blocked_by, "queue_limit");
+    EXPECT_EQ(look(shard, unasked).blocked_by, "");
     shard.turn(kAfter);
     EXPECT_EQ(look(shard, id).row.state.checks(), 1u);
     EXPECT_EQ(shard.engine().counters().queues, 1u);
     shard.turn(kAfter);
-    EXPECT_EQ(look(shard, id).waits_for, "");  // it is asked about no more
+    EXPECT_EQ(look(shard, id).blocked_by, "");  // it is asked about no more
     shard.turn(kAfter);
     EXPECT_EQ(state_of(shard, id), State::cancelled);
     EXPECT_EQ(shard.engine().counters().checks, 0u);
@@ -74,11 +74,11 @@ TEST(TransactionsRoom, a_look_at_a_half_whose_check_waits_for_space_says_so) {
     TrialEngine shard;
     const MessageId asked = put(shard, half(0, 1));
     shard.engine().set_log_space(LogSpace::scarce);
-    EXPECT_EQ(look(shard, asked).waits_for, "");
+    EXPECT_EQ(look(shard, asked).blocked_by, "");
     shard.turn(kAfter);
-    EXPECT_EQ(look(shard, asked).waits_for, "store_full");
+    EXPECT_EQ(look(shard, asked).blocked_by, "store_full");
     shard.engine().set_log_space(LogSpace::enough);
-    EXPECT_EQ(look(shard, asked).waits_for, "");
+    EXPECT_EQ(look(shard, asked).blocked_by, "");
 }
 
 // Its default would come without a question: the put is where that can be helped.
@@ -163,7 +163,7 @@ TEST(TransactionsRoom, a_look_at_a_half_that_expires_before_its_check_tells_of_n
     command.expires = When{std::nullopt, kAfter / 2};
     const MessageId id = put(shard, command);
     allow_queues(shard, 1);
-    EXPECT_EQ(look(shard, id).waits_for, "");
+    EXPECT_EQ(look(shard, id).blocked_by, "");
 }
 
 TEST(TransactionsRoom, a_half_whose_check_queue_is_beyond_what_the_server_may_have_is_refused) {

@@ -41,12 +41,11 @@ Status Engine::check_watchdog(const PutWatchdogCommand& command) const {
     if (rule.timeout_ms < 1 || rule.timeout_ms > kWatchdogMostMs) {
         return out_of_range("timeout", "how long after the last feed it fires: from 1 ms to 100 years");
     }
-    if (rule.most_ms != 0 && (rule.most_ms < rule.timeout_ms || rule.most_ms > kWatchdogMostMs)) {
-        return out_of_range("most",
-                            "how long after the first feed it fires at the latest: from `timeout` to 100 years");
+    if (rule.max_ms != 0 && (rule.max_ms < rule.timeout_ms || rule.max_ms > kWatchdogMostMs)) {
+        return out_of_range("max", "how long after the first feed it fires at the latest: from `timeout` to 100 years");
     }
-    if (rule.again_ms < 0 || rule.again_ms > kWatchdogMostMs) {
-        return out_of_range("again", "how long after a firing it fires again: from 1 ms to 100 years");
+    if (rule.repeat_every_ms < 0 || rule.repeat_every_ms > kWatchdogMostMs) {
+        return out_of_range("repeat_every", "how long after a firing it fires again: from 1 ms to 100 years");
     }
     if (rule.expires_after_ms > options_.delay_max_ms) {
         return out_of_range("expires_in", "at most " + std::to_string(options_.delay_max_ms) + " ms");
@@ -241,7 +240,7 @@ WatchdogAnswer Engine::describe(const Watchdog& watchdog) {
     answer.name_space = watchdog.name_space();
     answer.name = watchdog.name();
     answer.state = watchdog.state;
-    answer.waits_for = watchdog.waits_for;
+    answer.blocked_by = watchdog.blocked_by;
     return answer;
 }
 

@@ -6,10 +6,10 @@
 namespace duewheel::engine_watchdogs_test {
 namespace {
 
-PutWatchdogCommand watchdog(std::int64_t timeout_ms, std::int64_t most_ms = 0, std::int64_t again_ms = 0,
+PutWatchdogCommand watchdog(std::int64_t timeout_ms, std::int64_t max_ms = 0, std::int64_t repeat_every_ms = 0,
                             std::string name = "w") {
     PutWatchdogCommand command{.name = std::move(name)};
-    command.rule = {.timeout_ms = timeout_ms, .most_ms = most_ms, .again_ms = again_ms, .queue = "q"};
+    command.rule = {.timeout_ms = timeout_ms, .max_ms = max_ms, .repeat_every_ms = repeat_every_ms, .queue = "q"};
     command.body = "silent";
     command.headers = R"({"a":"b"})";
     return command;
@@ -237,13 +237,13 @@ TEST(Watchdogs, one_that_waits_for_room_says_for_what) {
     const MessageId in_the_way = shard.put(500'000);
     limit_pending(shard, 1);
     shard.ask<WatchdogAnswer>(watchdog(100));
-    EXPECT_EQ(look(shard).waits_for, "");
+    EXPECT_EQ(look(shard).blocked_by, "");
     shard.turn(100);
-    EXPECT_EQ(look(shard).waits_for, "queue_full");
+    EXPECT_EQ(look(shard).blocked_by, "queue_full");
     shard.ask<ChangeAnswer>(CancelCommand{"default", in_the_way});
     shard.turn(EngineOptions{}.spawn_again_ms);
     EXPECT_EQ(shard.lease().size(), 1u);
-    EXPECT_EQ(look(shard).waits_for, "");
+    EXPECT_EQ(look(shard).blocked_by, "");
 }
 
 // A put that fed it and made its timeout shorter was judged by the new rule: it fired at once, though it was fed in
@@ -447,10 +447,10 @@ TEST(Watchdogs, what_makes_no_sense_is_refused) {
     constexpr std::int64_t kCentury = 100LL * 366 * 24 * 3'600'000;
     EXPECT_EQ(field_of(watchdog(0)), "timeout");
     EXPECT_EQ(field_of(watchdog(kCentury + 1)), "timeout");
-    EXPECT_EQ(field_of(watchdog(100, 99)), "most");
-    EXPECT_EQ(field_of(watchdog(100, kCentury + 1)), "most");
-    EXPECT_EQ(field_of(watchdog(100, 0, -1)), "again");
-    EXPECT_EQ(field_of(watchdog(100, 0, kCentury + 1)), "again");
+    EXPECT_EQ(field_of(watchdog(100, 99)), "max");
+    EXPECT_EQ(field_of(watchdog(100, kCentury + 1)), "max");
+    EXPECT_EQ(field_of(watchdog(100, 0, -1)), "repeat_every");
+    EXPECT_EQ(field_of(watchdog(100, 0, kCentury + 1)), "repeat_every");
     PutWatchdogCommand lasting = watchdog(100);
     lasting.rule.expires_after_ms = kCentury;
     EXPECT_EQ(field_of(lasting), "expires_in");

@@ -62,13 +62,13 @@ TEST(Schedules, one_whose_zone_is_gone_stands_still_until_it_is_set_anew) {
     TrialEngine first;
     first.ask<ScheduleAnswer>(schedule({.kind = TimesKind::cron, .text = "* * * * *", .zone = "Europe/Oslo"}));
     TrialEngine second(EngineOptions{}, first, none);
-    EXPECT_TRUE(look_at(second).stands_still);
+    EXPECT_TRUE(look_at(second).invalid_zone);
     second.turn(600'000);
     EXPECT_EQ(look_at(second).state.made, 0u);
     EXPECT_TRUE(second.ask<PreviewAnswer>(PreviewScheduleCommand{"default", "s"}).times.empty());
     const ScheduleAnswer mended =
         second.ask<ScheduleAnswer>(schedule({.kind = TimesKind::cron, .text = "* * * * *", .zone = "UTC"}));
-    EXPECT_FALSE(mended.stands_still);
+    EXPECT_FALSE(mended.invalid_zone);
     second.turn(60'000);
     EXPECT_EQ(look_at(second).state.made, 1u);
 }

@@ -34,7 +34,7 @@ struct Forecast {
     }
     void count(DueMs due_ms, FallsDue what) {
         ForecastMinute& of = minute(due_ms);
-        ++(what == FallsDue::scheduled ? of.scheduled : what == FallsDue::retrying ? of.retrying : of.loops);
+        ++(what == FallsDue::scheduled ? of.scheduled : what == FallsDue::retrying ? of.retrying : of.recurring);
     }
     // What falls due at that instant or later was not all counted.
     void is_complete_to(DueMs at_ms) { complete_to_ms = std::min(complete_to_ms, at_ms); }

@@ -30,7 +30,7 @@ struct LatenessLevels {
     std::uint64_t count = 0;
     std::uint64_t p50_ms = 0;
     std::uint64_t p99_ms = 0;
-    std::uint64_t most_ms = 0;
+    std::uint64_t max_ms = 0;
 };
 
 class Lateness {
@@ -49,7 +49,7 @@ class Lateness {
         Histogram both;
         if (turns < 2) both = current_us_;
         if (turns < 1) both.merge(before_us_);
-        return {both.count(), both.percentile(50'000) / 1000, both.percentile(99'000) / 1000, both.most() / 1000};
+        return {both.count(), both.percentile(50'000) / 1000, both.percentile(99'000) / 1000, both.max() / 1000};
     }
 
   private:

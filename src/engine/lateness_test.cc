@@ -51,7 +51,7 @@ TEST(Lateness, recent_figures_forget_after_twenty_seconds_and_the_histogram_neve
     Lateness lateness;
     lateness.record(kNoon, 3'000'000);
     lateness.record(kNoon + 5'000, 2'100);
-    EXPECT_EQ(lateness.of_late(kNoon + 5'000).most_ms, 3'000u);
+    EXPECT_EQ(lateness.of_late(kNoon + 5'000).max_ms, 3'000u);
     EXPECT_EQ(lateness.of_late(kNoon + 5'000).p50_ms, 2u);
     EXPECT_EQ(lateness.of_late(kNoon + 20'000).count, 0u);
     EXPECT_EQ(lateness.all_us().count(), 2u);

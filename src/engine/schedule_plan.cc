@@ -87,7 +87,7 @@ class Planner {
                 if (!must_skip_run()) return Fate::merge;
                 return why = PassedWhy::overlap, Fate::skip;  // what it would be merged into is not made either
             }
-            if (rule.misfire == Misfire::all && state.made_up >= limits_.made_up_max) return Fate::skip;
+            if (rule.misfire == Misfire::all && state.made_up >= limits_.catch_up_max) return Fate::skip;
             why = PassedWhy::none;
         }
         if (!unfinished_ || rule.overlap == Overlap::allow) return Fate::run;

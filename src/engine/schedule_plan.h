@@ -5,7 +5,7 @@
 //
 //     every minute, last run 11:57, down until 12:02:30, on time within 5 s
 //     once    12:02 makes a run, into which 11:58 to 12:01 are merged
-//     all     11:58, 11:59, 12:00, 12:01, 12:02 make a run each: at most `made_up_max` in a row, the rest is skipped
+//     all     11:58, 11:59, 12:00, 12:01, 12:02 make a run each: at most `catch_up_max` in a row, the rest is skipped
 //     skip    none; five are skipped
 //
 // With a window what is older than it is skipped before all that, also what would be on time. An overlap policy then
@@ -30,7 +30,7 @@ namespace duewheel {
 
 struct PlanLimits {
     std::int64_t on_time_ms = 5'000;
-    std::uint32_t made_up_max = 1'000;
+    std::uint32_t catch_up_max = 1'000;
     std::size_t runs_max = 100;       // of one plan
     std::size_t steps_max = 10'000;   // nominal times of one plan
     bool last_is_unfinished = false;  // the newest run; matters to overlap policies alone

@@ -79,7 +79,7 @@ TEST(SchedulePlan, once_makes_one_run_for_all_that_were_missed) {
 
 TEST(SchedulePlan, all_makes_each_up_to_its_limit_and_skips_the_rest) {
     PlanLimits limits;
-    limits.made_up_max = 3;
+    limits.catch_up_max = 3;
     const SchedulePlan made = plan(every_minute(Misfire::all), 5 * kMinute + 30'000, limits);
     EXPECT_EQ(numbers(made), (Numbers{1, 2, 3}));
     EXPECT_EQ(made.after.skipped, 2u);
@@ -249,7 +249,7 @@ TEST(SchedulePlan, the_newest_waits_also_where_it_waits_for_room_alone) {
 TEST(SchedulePlan, what_waits_is_not_made_up_for_yet) {
     PlanLimits busy;
     busy.last_is_unfinished = true;
-    busy.made_up_max = 1;
+    busy.catch_up_max = 1;
     const SchedulePlan waits = plan(every_minute(Misfire::all, Overlap::queue_one), 5 * kMinute + 30'000, busy);
     EXPECT_EQ(waits.after.waiting_run, 5u);
     EXPECT_EQ(waits.after.merged, 4u);
@@ -293,7 +293,7 @@ TEST(SchedulePlan, walked_in_shares_it_gives_the_same_as_in_one_go) {
             state.next_run = 2;
         }
         PlanLimits limits;
-        limits.made_up_max = static_cast<std::uint32_t>(random.below(30));
+        limits.catch_up_max = static_cast<std::uint32_t>(random.below(30));
         const DueMs now = static_cast<DueMs>(random.below(40)) * kMinute + static_cast<DueMs>(random.below(10'000));
         const SchedulePlan whole = plan(state, now, limits);
 

@@ -38,7 +38,7 @@ struct Schedule {
     TimerHandle timer;
     bool in_batch = false;
     bool is_due = false;                  // waits among `due` or `preparing`
-    std::string_view waits_for;           // why its run could not be made when it was looked at last; a code
+    std::string_view blocked_by;          // why its run could not be made when it was looked at last; a code
     std::optional<ScheduleTimes> coming;  // of the record in the batch, where that changes them
 
     bool exists() const { return state.revision != 0; }

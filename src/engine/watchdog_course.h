@@ -28,9 +28,9 @@ inline bool has_to_fire(const WatchdogState& state, DueMs now) {
 // When its rule says that it fires, as it was last fed and has last fired; 0: it sleeps.
 inline DueMs due_by_rule(const WatchdogState& state) {
     const WatchdogRule& rule = state.rule;
-    if (state.first_fed_ms == 0) return rule.again_ms == 0 ? 0 : state.last_due_ms + rule.again_ms;
+    if (state.first_fed_ms == 0) return rule.repeat_every_ms == 0 ? 0 : state.last_due_ms + rule.repeat_every_ms;
     const DueMs due = state.fed_ms + rule.timeout_ms;
-    return rule.most_ms == 0 ? due : std::min(due, state.first_fed_ms + rule.most_ms);
+    return rule.max_ms == 0 ? due : std::min(due, state.first_fed_ms + rule.max_ms);
 }
 
 // Whether a feed at `now` comes too late for something: it has fired since it was fed, or is due.
@@ -41,7 +41,7 @@ inline bool is_late_to_feed(const WatchdogState& state, DueMs now) {
 // Times of `again` that have passed unseen, beside the one at which it is due.
 inline std::int64_t passed_beside(const WatchdogState& state, DueMs now) {
     assert(has_come(state, now));
-    return state.rule.again_ms == 0 ? 0 : (now - state.due_ms) / state.rule.again_ms;
+    return state.rule.repeat_every_ms == 0 ? 0 : (now - state.due_ms) / state.rule.repeat_every_ms;
 }
 
 // One message stands for all that has come before it.
@@ -64,15 +64,15 @@ inline void feed(WatchdogState& state, DueMs now) {
 
 // Another rule: what has come by the old one stays so, all else is as the new one says, and never in the past.
 inline void set_rule(WatchdogState& state, WatchdogRule rule, DueMs now) {
-    const bool has_same_times = rule.timeout_ms == state.rule.timeout_ms && rule.most_ms == state.rule.most_ms &&
-                                rule.again_ms == state.rule.again_ms;
-    const std::int64_t again_before = state.rule.again_ms;
+    const bool has_same_times = rule.timeout_ms == state.rule.timeout_ms && rule.max_ms == state.rule.max_ms &&
+                                rule.repeat_every_ms == state.rule.repeat_every_ms;
+    const std::int64_t again_before = state.rule.repeat_every_ms;
     state.rule = std::move(rule);
     if (has_same_times || has_come(state, now)) return;
     DueMs due = due_by_rule(state);
     // Of the times that have passed unseen the last one counts.
-    const bool goes_on = state.first_fed_ms == 0 && again_before != 0 && state.rule.again_ms != 0;
-    if (goes_on) due = state.due_ms - again_before + state.rule.again_ms;
+    const bool goes_on = state.first_fed_ms == 0 && again_before != 0 && state.rule.repeat_every_ms != 0;
+    if (goes_on) due = state.due_ms - again_before + state.rule.repeat_every_ms;
     state.due_ms = due == 0 ? 0 : std::max(due, now);
 }
 
@@ -92,7 +92,7 @@ inline Firing next_firing(WatchdogState& state, DueMs now) {
         state.owed_ms = state.owed_fed_ms = 0;
     } else {
         const std::int64_t passed = passed_beside(state, now);
-        const std::int64_t again = state.rule.again_ms;
+        const std::int64_t again = state.rule.repeat_every_ms;
         state.merged += static_cast<std::uint64_t>(passed);
         state.first_fed_ms = 0;
         state.due_ms = again == 0 ? 0 : firing.due_ms + (passed + 1) * again;

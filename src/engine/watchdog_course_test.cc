@@ -16,7 +16,8 @@ WatchdogState fed_at(DueMs now, WatchdogRule rule) {
 TEST(WatchdogCourse, the_example_of_its_header) {
     constexpr DueMs kSecond = 1'000;
     constexpr DueMs kMinute = 60 * kSecond;
-    WatchdogState state = fed_at(kMinute, {.timeout_ms = 30 * kSecond, .most_ms = 2 * kMinute, .again_ms = kMinute});
+    WatchdogState state =
+        fed_at(kMinute, {.timeout_ms = 30 * kSecond, .max_ms = 2 * kMinute, .repeat_every_ms = kMinute});
     feed(state, kMinute + 20 * kSecond);
     feed(state, kMinute + 45 * kSecond);
     EXPECT_EQ(state.due_ms, kMinute + 75 * kSecond);
@@ -65,7 +66,7 @@ TEST(WatchdogCourse, what_was_due_before_a_feed_is_owed_and_made_once) {
 }
 
 TEST(WatchdogCourse, one_message_stands_for_all_that_passed_unseen) {
-    WatchdogState state = fed_at(1'000, {.timeout_ms = 100, .again_ms = 50});
+    WatchdogState state = fed_at(1'000, {.timeout_ms = 100, .repeat_every_ms = 50});
     const Firing one = next_firing(state, 1'299);
     EXPECT_EQ(one.due_ms, 1'100);
     EXPECT_EQ(state.merged, 3u) << "1150, 1200 and 1250";
@@ -75,7 +76,7 @@ TEST(WatchdogCourse, one_message_stands_for_all_that_passed_unseen) {
 
 // A feed while it was due, with no room for its message, forgot the times of `again` that had passed meanwhile.
 TEST(WatchdogCourse, a_feed_counts_what_passed_while_there_was_no_room) {
-    WatchdogState state = fed_at(1'000, {.timeout_ms = 100, .again_ms = 50});
+    WatchdogState state = fed_at(1'000, {.timeout_ms = 100, .repeat_every_ms = 50});
     feed(state, 1'299);
     EXPECT_EQ(state.owed_ms, 1'100);
     EXPECT_EQ(state.merged, 3u) << "1150, 1200 and 1250";
@@ -95,18 +96,18 @@ TEST(WatchdogCourse, another_rule_moves_what_has_not_come_and_never_into_the_pas
     next_firing(state, 2'000);
     set_rule(state, {.timeout_ms = 100}, 3'000);
     EXPECT_TRUE(state.is_asleep());
-    set_rule(state, {.timeout_ms = 100, .again_ms = 5'000}, 3'000);
+    set_rule(state, {.timeout_ms = 100, .repeat_every_ms = 5'000}, 3'000);
     EXPECT_EQ(state.due_ms, 7'000) << "counted from the last firing";
 }
 
 // It was counted from the first of the times that one message stood for, had come long ago, and rang at once.
 TEST(WatchdogCourse, a_longer_rest_counts_from_the_last_time_that_has_passed) {
-    WatchdogState state = fed_at(1'000, {.timeout_ms = 1'000, .again_ms = 1'000});
+    WatchdogState state = fed_at(1'000, {.timeout_ms = 1'000, .repeat_every_ms = 1'000});
     next_firing(state, 7'500);  // for 2,000 to 7,000
     EXPECT_EQ(state.due_ms, 8'000);
-    set_rule(state, {.timeout_ms = 1'000, .again_ms = 1'500}, 7'600);
+    set_rule(state, {.timeout_ms = 1'000, .repeat_every_ms = 1'500}, 7'600);
     EXPECT_EQ(state.due_ms, 8'500);
-    set_rule(state, {.timeout_ms = 1'000, .again_ms = 100}, 7'700);
+    set_rule(state, {.timeout_ms = 1'000, .repeat_every_ms = 100}, 7'700);
     EXPECT_EQ(state.due_ms, 7'700) << "never in the past";
 }
 

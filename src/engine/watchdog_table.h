@@ -33,8 +33,8 @@ struct Watchdog {
     TimerHandle timer;
     std::uint32_t record_bytes = 0;
     bool in_batch = false;
-    bool is_due = false;         // waits among `due` or `preparing`
-    std::string_view waits_for;  // why its message could not be made when it was looked at last; a code
+    bool is_due = false;          // waits among `due` or `preparing`
+    std::string_view blocked_by;  // why its message could not be made when it was looked at last; a code
 
     const std::string& name_space() const { return key->first; }
     const std::string& name() const { return key->second; }

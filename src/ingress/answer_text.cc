@@ -94,7 +94,7 @@ HttpResponse write(const MessageAnswer& answer) {
     JsonWriter json(body);
     json.open();
     write_row(json, answer.row);
-    if (!answer.waits_for.empty()) json.text("waits_for", answer.waits_for);
+    if (!answer.blocked_by.empty()) json.text("blocked_by", answer.blocked_by);
     if (answer.row.state.retry) write_retry(json, *answer.row.state.retry);
     if (answer.repeat) write_repeat(json, *answer.repeat);
     if (answer.expires_in_ms != 0) json.number("expires_in_ms", answer.expires_in_ms);
@@ -248,7 +248,7 @@ HttpResponse write(const HistoryAnswer& answer) {
 
 void write_counts(JsonWriter& json, const ForecastMinute& minute) {
     json.number("due", minute.due()).number("scheduled", minute.scheduled).number("retrying", minute.retrying);
-    json.number("loops", minute.loops).number("runs", minute.runs);
+    json.number("recurring", minute.recurring).number("runs", minute.runs);
 }
 
 HttpResponse write(const ForecastAnswer& answer) {
@@ -432,14 +432,14 @@ HttpResponse stats_text(std::string_view instance, const EngineCounters& counter
         .number("failed", counters.failed);
     json.number("cancelled", counters.cancelled).number("expired", counters.expired);
     json.number("rescheduled", counters.rescheduled).number("leases_lost", counters.leases_lost);
-    json.number("dead", counters.dead).number("held", counters.held).number("brought_back", counters.brought_back);
+    json.number("dead", counters.dead).number("held", counters.held).number("requeued", counters.requeued);
     json.number("prepared", counters.prepared).number("committed", counters.committed);
     json.number("rolled_back", counters.rolled_back).number("unanswered", counters.unanswered);
     json.number("checks", counters.checks).number("commits", counters.commits);
     json.number("in_memory", counters.in_memory).number("unsealed_segments", counters.unsealed_segments);
-    json.boolean("puts_held_back", counters.puts_held_back);
+    json.boolean("puts_stalled", counters.puts_stalled);
     json.number("lateness_p50_ms", lateness.p50_ms).number("lateness_p99_ms", lateness.p99_ms);
-    json.number("lateness_most_ms", lateness.most_ms);
+    json.number("lateness_max_ms", lateness.max_ms);
     json.number("queue_count", counters.queues).open_array("queues");
     for (const Engine::QueueCounters& queue : queues) {
         json.open();

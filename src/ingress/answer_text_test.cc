@@ -132,7 +132,7 @@ TEST(AnswerText, of_a_dead_message_with_a_rule_of_its_own) {
     expect_json(answer_text(dead), 200,
                 R"({"id":"1024","queue":"mail","state":"dead","due":"2027-01-01T06:00:00.250Z",)"
                 R"("due_ms":1798783200250,"priority":0,"attempts":3,"maybe_delivered":false,)"
-                R"("retry":{"attempts":3,"first_ms":1000,"factor":1.5,"most_ms":3600000,"jitter":0.005},)"
+                R"("retry":{"attempts":3,"first_ms":1000,"factor":1.5,"max_ms":3600000,"jitter":0.005},)"
                 R"("ended":"2027-01-01T06:00:00.300Z","ended_ms":1798783200300,)"
                 R"("reason":"the \"printer\" is on fire","body":"x"})");
 }
@@ -214,16 +214,16 @@ TEST(AnswerText, of_the_statistics) {
     counters.commits = 12;
     counters.in_memory = 13;
     counters.unsealed_segments = 14;
-    counters.puts_held_back = true;
+    counters.puts_stalled = true;
     counters.queues = 18;
     Engine::QueueSums sums;
     sums.dead = 19;
     const std::string levels =
         R"({"instance":"5f0c","server_time_ms":1798783200250,"pending":1,"ready":2,"leased":3,"waiters":4,"dead_letters":19,"accepted":5,"delivered":6,)"
-        R"("done":7,"failed":8,"cancelled":9,"expired":90,"rescheduled":10,"leases_lost":11,"dead":0,"held":0,"brought_back":0,)"
+        R"("done":7,"failed":8,"cancelled":9,"expired":90,"rescheduled":10,"leases_lost":11,"dead":0,"held":0,"requeued":0,)"
         R"("prepared":0,"committed":0,"rolled_back":0,"unanswered":0,"checks":0,"commits":12,"in_memory":13,)"
-        R"("unsealed_segments":14,"puts_held_back":true,"lateness_p50_ms":15,"lateness_p99_ms":16,)"
-        R"("lateness_most_ms":17,"queue_count":18,"queues":[)";
+        R"("unsealed_segments":14,"puts_stalled":true,"lateness_p50_ms":15,"lateness_p99_ms":16,)"
+        R"("lateness_max_ms":17,"queue_count":18,"queues":[)";
     expect_json(stats_text("5f0c", counters, sums, {}, {5, 15, 16, 17}), 200, levels + "]}");
     std::vector<Engine::QueueCounters> queues = {{{"default", "mail"}, 1, 2, 3, true}, {{"team", "q"}, 0, 0, 0, false}};
     queues[0].dead = 20;
@@ -258,21 +258,22 @@ TEST(AnswerText, of_a_forecast) {
     ForecastAnswer forecast;
     forecast.now_ms = 1'798'783'200'250;
     forecast.queue = "mail";
-    forecast.minutes.push_back({.start_ms = 1'798'783'200'000, .scheduled = 4, .retrying = 3, .loops = 2, .runs = 1});
+    forecast.minutes.push_back(
+        {.start_ms = 1'798'783'200'000, .scheduled = 4, .retrying = 3, .recurring = 2, .runs = 1});
     expect_json(answer_text(forecast), 200,
                 R"({"now":"2027-01-01T06:00:00.250Z","now_ms":1798783200250,"queue":"mail","exact":true,)"
-                R"("total":{"due":10,"scheduled":4,"retrying":3,"loops":2,"runs":1},)"
+                R"("total":{"due":10,"scheduled":4,"retrying":3,"recurring":2,"runs":1},)"
                 R"("minutes":[{"start":"2027-01-01T06:00:00.000Z","start_ms":1798783200000,)"
-                R"("due":10,"scheduled":4,"retrying":3,"loops":2,"runs":1}]})");
+                R"("due":10,"scheduled":4,"retrying":3,"recurring":2,"runs":1}]})");
     forecast.queue.clear();
     forecast.minutes.push_back({.start_ms = 1'798'783'260'000, .scheduled = 1, .at_least = true});
     expect_json(answer_text(forecast), 200,
                 R"({"now":"2027-01-01T06:00:00.250Z","now_ms":1798783200250,"exact":false,)"
-                R"("total":{"due":11,"scheduled":5,"retrying":3,"loops":2,"runs":1},)"
+                R"("total":{"due":11,"scheduled":5,"retrying":3,"recurring":2,"runs":1},)"
                 R"("minutes":[{"start":"2027-01-01T06:00:00.000Z","start_ms":1798783200000,)"
-                R"("due":10,"scheduled":4,"retrying":3,"loops":2,"runs":1},)"
+                R"("due":10,"scheduled":4,"retrying":3,"recurring":2,"runs":1},)"
                 R"({"start":"2027-01-01T06:01:00.000Z","start_ms":1798783260000,)"
-                R"("due":1,"scheduled":1,"retrying":0,"loops":0,"runs":0,"at_least":true}]})");
+                R"("due":1,"scheduled":1,"retrying":0,"recurring":0,"runs":0,"at_least":true}]})");
 }
 
 }  // namespace

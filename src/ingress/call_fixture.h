@@ -83,7 +83,7 @@ inline std::string describe(const Command& command) {
         if (rule.attempts) text += " attempts=" + number(*rule.attempts);
         if (rule.first_ms) text += " first=" + number(*rule.first_ms);
         if (rule.factor_permille) text += " factor=" + number(*rule.factor_permille);
-        if (rule.most_ms) text += " most=" + number(*rule.most_ms);
+        if (rule.max_ms) text += " max=" + number(*rule.max_ms);
         if (rule.jitter_permille) text += " jitter=" + number(*rule.jitter_permille);
         return text;
     };
@@ -92,7 +92,7 @@ inline std::string describe(const Command& command) {
         std::string text = " every=" + number(rule->every_ms);
         if (rule->times) text += " times=" + number(*rule->times);
         if (rule->factor_permille) text += " factor=" + number(*rule->factor_permille);
-        if (rule->most_ms) text += " most=" + number(*rule->most_ms);
+        if (rule->max_ms) text += " max=" + number(*rule->max_ms);
         if (rule->until_ms) text += " until=" + number(*rule->until_ms);
         return text;
     };

@@ -70,13 +70,13 @@ TEST(MergePatch, keeps_what_it_does_not_name) {
     changed(R"({"limits":{"pending":null}})", [](QueueSettings& to) { to.pending_max = 0; });
     changed(R"({"limits":{}})", [](QueueSettings&) {});
     changed(R"({"limits":null})", [](QueueSettings& to) { to.pending_max = to.per_second = 0; });
-    changed(R"({"retry":{"attempts":null,"most":"20s"}})", [](QueueSettings& to) {
+    changed(R"({"retry":{"attempts":null,"max":"20s"}})", [](QueueSettings& to) {
         to.retry.attempts.reset();
-        to.retry.most_ms = 20'000;
+        to.retry.max_ms = 20'000;
     });
-    changed(R"({"retry":{"first_ms":null,"most_ms":20000}})", [](QueueSettings& to) {
+    changed(R"({"retry":{"first_ms":null,"max_ms":20000}})", [](QueueSettings& to) {
         to.retry.first_ms.reset();
-        to.retry.most_ms = 20'000;
+        to.retry.max_ms = 20'000;
     });
     changed(R"({"retry":null})", [](QueueSettings& to) { to.retry = {}; });
     changed(R"({"target":{"webhook":{"rate":50}}})", [](QueueSettings& to) { to.webhook->rate = 50; });
@@ -316,18 +316,18 @@ TEST(MergePatch, of_a_watchdog) {
     WatchdogRule rule;
     rule.queue = "alarms";
     rule.timeout_ms = 1'000;
-    rule.most_ms = 2'000;
-    rule.again_ms = 3'000;
+    rule.max_ms = 2'000;
+    rule.repeat_every_ms = 3'000;
     rule.priority = 4;
     const auto changed = [&](const std::string& text) {
         const Result<Command> command = command_of({"PATCH", "/v1/watchdogs/w", text});
         return std::get<PatchWatchdogCommand>(*command).change(rule, content());
     };
-    const Result<PutWatchdogCommand> some = changed(R"({"timeout":"1500ms","most":null,"feed":true})");
+    const Result<PutWatchdogCommand> some = changed(R"({"timeout":"1500ms","max":null,"feed":true})");
     ASSERT_TRUE(some) << some.error().message;
     WatchdogRule wanted = rule;
     wanted.timeout_ms = 1'500;
-    wanted.most_ms = 0;
+    wanted.max_ms = 0;
     wanted.content_hash = some->rule.content_hash;
     EXPECT_EQ(some->rule, wanted);
     EXPECT_TRUE(some->feeds);
@@ -335,9 +335,9 @@ TEST(MergePatch, of_a_watchdog) {
     EXPECT_FALSE(changed("{}")->feeds);
     EXPECT_EQ(code_of(changed(R"({"timeout":null})").error()), "missing_member timeout");
     EXPECT_EQ(code_of(changed(R"({"timeout_ms":null})").error()), "missing_member timeout");
-    const Result<PutWatchdogCommand> by_number = changed(R"({"timeout_ms":1500,"most_ms":null,"again_ms":4000})");
+    const Result<PutWatchdogCommand> by_number = changed(R"({"timeout_ms":1500,"max_ms":null,"repeat_every_ms":4000})");
     ASSERT_TRUE(by_number) << by_number.error().message;
-    wanted.again_ms = 4'000;
+    wanted.repeat_every_ms = 4'000;
     EXPECT_EQ(by_number->rule, wanted);
     EXPECT_EQ(changed(R"({"json":[1]})")->content_type, "application/json");
 }
@@ -390,8 +390,8 @@ TEST(MergePatch, schedules_and_watchdogs_that_a_read_shows_are_taken_again) {
     WatchdogAnswer dog;
     dog.state.rule.queue = "alarms";
     dog.state.rule.timeout_ms = 1'000;
-    dog.state.rule.most_ms = 2'000;
-    dog.state.rule.again_ms = 3'000;
+    dog.state.rule.max_ms = 2'000;
+    dog.state.rule.repeat_every_ms = 3'000;
     dog.state.rule.expires_after_ms = 4'000;
     text.clear();
     JsonWriter dog_json(text);

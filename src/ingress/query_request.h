@@ -26,7 +26,7 @@ class QueryRequest {
     std::optional<std::string_view> text(std::string_view name) const;
     // RFC 3339, or milliseconds since 1970; code bad_instant.
     Result<std::optional<std::int64_t>> instant_ms(std::string_view name) const;
-    // A whole number from `least` to `most`; code out_of_range.
+    // A whole number from `least` to `max`; code out_of_range.
     Result<std::optional<std::int64_t>> integer(std::string_view name, std::int64_t least, std::int64_t most) const;
 
   private:

@@ -212,18 +212,19 @@ TEST(QueueText, of_a_queue) {
     EXPECT_NE(answer_text(posted).body.find(R"({"target":{"webhook":{"url":"https://example.com/in"}},)"),
               std::string::npos);
     posted.target = TargetSeen{TargetSeen::State::failed, 1'798'783'200'250, 1};
-    EXPECT_NE(answer_text(posted).body.find(R"("webhook":{"state":"gone","under_way":1})"), std::string::npos)
+    EXPECT_NE(answer_text(posted).body.find(R"("webhook":{"state":"gone","in_flight":1})"), std::string::npos)
         << "whatever it was before it said so";
     posted.settings.paused = false;
     posted.settings.paused_by = {};
     EXPECT_NE(answer_text(posted).body.find(
-                  R"("webhook":{"state":"rests","because":"failures","until":"2027-01-01T06:00:00.250Z",)"
-                  R"("until_ms":1798783200250,"under_way":1},"settings")"),
+                  R"("webhook":{"state":"backing_off","reason":"failures","until":"2027-01-01T06:00:00.250Z",)"
+                  R"("until_ms":1798783200250,"in_flight":1},"settings")"),
               std::string::npos);
     posted.target = TargetSeen{TargetSeen::State::asked, 1'798'783'200'250, 0};
-    EXPECT_NE(answer_text(posted).body.find(R"("state":"rests","because":"retry_after","until":)"), std::string::npos);
+    EXPECT_NE(answer_text(posted).body.find(R"("state":"backing_off","reason":"retry_after","until":)"),
+              std::string::npos);
     posted.target = TargetSeen{TargetSeen::State::off, 0, 0};
-    EXPECT_NE(answer_text(posted).body.find(R"("webhook":{"state":"off","under_way":0})"), std::string::npos);
+    EXPECT_NE(answer_text(posted).body.find(R"("webhook":{"state":"disabled","in_flight":0})"), std::string::npos);
     QueueAnswer removed;
     removed.queue = "mail";
     removed.removed = true;

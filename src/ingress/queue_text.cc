@@ -50,13 +50,14 @@ void write_settings(JsonWriter& json, const QueueSettings& settings) {
 namespace {
 
 void write_seen(JsonWriter& json, const TargetSeen& seen, bool is_gone) {
-    static constexpr std::string_view kNames[] = {"works", "trying", "rests", "rests", "unfit", "off"};
+    static constexpr std::string_view kNames[] = {"ok",          "probing",       "backing_off",
+                                                  "backing_off", "misconfigured", "disabled"};
     json.open("webhook").text("state", is_gone ? "gone" : kNames[static_cast<std::size_t>(seen.state)]);
     if (!is_gone && seen.rests_until_ms != 0) {
-        json.text("because", seen.state == TargetSeen::State::failed ? "failures" : "retry_after");
+        json.text("reason", seen.state == TargetSeen::State::failed ? "failures" : "retry_after");
         write_instant(json, "until", "until_ms", seen.rests_until_ms);
     }
-    json.number("under_way", seen.under_way).close();
+    json.number("in_flight", seen.in_flight).close();
 }
 
 void write_counts(JsonWriter& json, const QueueAnswer& answer) {

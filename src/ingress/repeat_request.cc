@@ -23,11 +23,11 @@ Result<std::optional<RepeatChoice>> read_repeat(const JsonRequest& request) {
     const JsonRequest& repeat = **object;
     RepeatChoice choice;
     std::optional<std::int64_t> every;
-    Status read = repeat.only({"every", "every_ms", "times", "factor", "most", "most_ms", "until", "until_ms"});
+    Status read = repeat.only({"every", "every_ms", "times", "factor", "max", "max_ms", "until", "until_ms"});
     if (read) read = take(repeat.duration_ms("every"), every);
     if (read) read = take(repeat.integer("times"), choice.times);
     if (read) read = take(repeat.thousandths("factor"), choice.factor_permille);
-    if (read) read = take(repeat.duration_ms("most"), choice.most_ms);
+    if (read) read = take(repeat.duration_ms("max"), choice.max_ms);
     if (read) read = take(repeat.instant_ms("until"), choice.until_ms);
     if (!read) return std::move(read).error();
     if (!every) return no_rest("repeat.every");
@@ -42,7 +42,7 @@ Result<RepeatChoice> read_repeat_field(std::string_view text, std::string_view f
     const RuleMember members[] = {{"every", Kind::duration, &every},
                                   {"times", Kind::whole, &choice.times},
                                   {"factor", Kind::thousandths, &choice.factor_permille},
-                                  {"most", Kind::duration, &choice.most_ms},
+                                  {"max", Kind::duration, &choice.max_ms},
                                   {"until", Kind::instant, &choice.until_ms}};
     if (Status read = read_rule_field(text, field_name, members); !read) return std::move(read).error();
     if (!every) return no_rest(field_name);

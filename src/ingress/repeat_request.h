@@ -1,7 +1,7 @@
 // The rule of a loop as a request says it: an object in JSON, or one header field beside a raw body.
 //
-//     "repeat": {"every": "1m", "times": 10, "factor": 2, "most": "1h", "until": "2027-01-01T00:00:00Z"}
-//     Duewheel-Repeat: every=1m, times=10, factor=2, most=1h, until=2027-01-01T00:00:00Z
+//     "repeat": {"every": "1m", "times": 10, "factor": 2, "max": "1h", "until": "2027-01-01T00:00:00Z"}
+//     Duewheel-Repeat: every=1m, times=10, factor=2, max=1h, until=2027-01-01T00:00:00Z
 //
 // `every` must be there, all others may be left out. What the numbers may be is checked where the rule is made
 // (message/repeat_rule.h).

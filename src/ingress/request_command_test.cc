@@ -77,8 +77,8 @@ TEST(RequestCommand, every_call_has_its_command) {
         {{"POST", "/v1/queues/mail/messages", "raw", "text/plain", {{"Duewheel-Expires", "2027-01-01T06:00:00Z"}}},
          "put default mail delay=0 expires: at=1798783200000 priority=0 body=raw type=text/plain headers= trace="},
         {{"POST", "/v1/queues/mail/messages",
-          R"({"body":"","retry":{"attempts":5,"first":"1s","factor":1.5,"most_ms":250,"jitter":0.2}})"},
-         "put default mail delay=0 priority=0 body= type= headers= trace= attempts=5 first=1000 factor=1500 most=250 "
+          R"({"body":"","retry":{"attempts":5,"first":"1s","factor":1.5,"max_ms":250,"jitter":0.2}})"},
+         "put default mail delay=0 priority=0 body= type= headers= trace= attempts=5 first=1000 factor=1500 max=250 "
          "jitter=200"},
         {{"POST", "/v1/queues/mail/messages", "raw", "text/plain", {{"Duewheel-Retry", "attempts=1"}}},
          "put default mail delay=0 priority=0 body=raw type=text/plain headers= trace= attempts=1"},
@@ -455,7 +455,7 @@ RandomPut random_put(Random& random) {
             put.retry.factor_permille = 1000 + static_cast<std::int64_t>(random.below(8)) * 125;
             retry["factor"] = static_cast<double>(*put.retry.factor_permille) / 1000;
         }
-        if (random.chance(500'000)) retry["most"] = std::to_string(*(put.retry.most_ms = number)) + "ms";
+        if (random.chance(500'000)) retry["max"] = std::to_string(*(put.retry.max_ms = number)) + "ms";
         if (random.chance(500'000)) retry["jitter"] = *(put.retry.jitter_permille = 0);
         object["retry"] = retry;
     }

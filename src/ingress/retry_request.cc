@@ -11,17 +11,17 @@ Status read_retry(const JsonRequest& request, RetryChoice& into) {
     if (!object) return object.error();
     if (!*object) return {};
     const JsonRequest& retry = **object;
-    Status known = retry.only({"attempts", "first", "first_ms", "factor", "most", "most_ms", "jitter"});
+    Status known = retry.only({"attempts", "first", "first_ms", "factor", "max", "max_ms", "jitter"});
     if (!known) return known;
     reset_if_removed(retry, "attempts", into.attempts);
     reset_if_time_removed(retry, "first", into.first_ms);
     reset_if_removed(retry, "factor", into.factor_permille);
-    reset_if_time_removed(retry, "most", into.most_ms);
+    reset_if_time_removed(retry, "max", into.max_ms);
     reset_if_removed(retry, "jitter", into.jitter_permille);
     Status read = take(retry.integer("attempts"), into.attempts);
     if (read) read = take(retry.duration_ms("first"), into.first_ms);
     if (read) read = take(retry.thousandths("factor"), into.factor_permille);
-    if (read) read = take(retry.duration_ms("most"), into.most_ms);
+    if (read) read = take(retry.duration_ms("max"), into.max_ms);
     if (read) read = take(retry.thousandths("jitter"), into.jitter_permille);
     return read;
 }
@@ -32,7 +32,7 @@ Result<RetryChoice> read_retry_field(std::string_view text, std::string_view fie
     const RuleMember members[] = {{"attempts", Kind::whole, &choice.attempts},
                                   {"first", Kind::duration, &choice.first_ms},
                                   {"factor", Kind::thousandths, &choice.factor_permille},
-                                  {"most", Kind::duration, &choice.most_ms},
+                                  {"max", Kind::duration, &choice.max_ms},
                                   {"jitter", Kind::thousandths, &choice.jitter_permille}};
     if (Status read = read_rule_field(text, field_name, members); !read) return std::move(read).error();
     return choice;

@@ -1,7 +1,7 @@
 // A retry rule as a request says it: an object in JSON, or one header field beside a raw body.
 //
-//     "retry": {"attempts": 5, "first": "1s", "factor": 2, "most": "1h", "jitter": 0.2}
-//     Duewheel-Retry: attempts=5, first=1s, factor=2, most=1h, jitter=0.2
+//     "retry": {"attempts": 5, "first": "1s", "factor": 2, "max": "1h", "jitter": 0.2}
+//     Duewheel-Retry: attempts=5, first=1s, factor=2, max=1h, jitter=0.2
 //
 // Members that are missing stay open. Their ranges are judged where the rest of the rule is known
 // (message/retry_rule.h).

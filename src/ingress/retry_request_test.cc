@@ -28,12 +28,12 @@ std::string told_of_field(std::string_view text) {
 
 TEST(RetryRequest, both_forms_say_the_same) {
     const Result<JsonRequest> request = JsonRequest::parse(
-        R"({"retry":{"attempts":5,"first":"1s","factor":1.25,"most":"1h","jitter":2e-1},"delay_ms":1})");
+        R"({"retry":{"attempts":5,"first":"1s","factor":1.25,"max":"1h","jitter":2e-1},"delay_ms":1})");
     const RetryChoice wanted{5, 1'000, 1'250, 3'600'000, 200};
     ASSERT_TRUE(request);
     EXPECT_EQ(*retry_of(*request), wanted);
-    EXPECT_EQ(*read_retry_field("attempts=5, first=1s, factor=1.25, most=1h, jitter=0.2", "f"), wanted);
-    EXPECT_EQ(*read_retry_field(" jitter = 0.200,most=3600000ms , first=1s,factor=1.25,attempts=5", "f"), wanted);
+    EXPECT_EQ(*read_retry_field("attempts=5, first=1s, factor=1.25, max=1h, jitter=0.2", "f"), wanted);
+    EXPECT_EQ(*read_retry_field(" jitter = 0.200,max=3600000ms , first=1s,factor=1.25,attempts=5", "f"), wanted);
     EXPECT_EQ(*read_retry_field("attempts=5", "f"), (RetryChoice{5, {}, {}, {}, {}}));
     EXPECT_TRUE(retry_of(*JsonRequest::parse("{}"))->is_empty());
     EXPECT_TRUE(retry_of(*JsonRequest::parse(R"({"retry":{}})"))->is_empty());
@@ -49,7 +49,7 @@ TEST(RetryRequest, what_is_wrong_is_named) {
     EXPECT_EQ(told_of(R"({"attempts":"5"})"), "wrong_type retry.attempts");
     EXPECT_EQ(told_of(R"({"attempts":{"max":5}})"), "wrong_type retry.attempts");
     EXPECT_EQ(told_of(R"({"first":"1 fortnight"})"), "bad_duration retry.first");
-    EXPECT_EQ(told_of(R"({"most_ms":-1})"), "negative_duration retry.most_ms");
+    EXPECT_EQ(told_of(R"({"max_ms":-1})"), "negative_duration retry.max_ms");
     EXPECT_EQ(told_of(R"({"factor":1.2345})"), "wrong_type retry.factor");
     EXPECT_EQ(told_of(R"({"jitter":true})"), "wrong_type retry.jitter");
     EXPECT_EQ(told_of(R"({"jitter":-0.1})"), "understood") << "its range is judged with the rest of the rule";

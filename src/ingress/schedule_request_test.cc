@@ -236,10 +236,10 @@ TEST(ScheduleRequest, what_is_shown_keeps_to_the_contract) {
     preview.name = "nightly";
     preview.zone_data = "2026a";
     preview.times.push_back({4, 2'000, 2'001, "1970-01-01T01:00:02.000+01:00", ClockNote::shifted});
-    preview.left_out.push_back({3'000, "1970-01-01T01:00:03.000+01:00", "closed_day"});
+    preview.excluded.push_back({3'000, "1970-01-01T01:00:03.000+01:00", "closed_day"});
     const std::string seen = server.ask({"GET", "/v1/schedules/nightly:preview"}, preview);
-    EXPECT_NE(seen.find(R"("clocks":"shifted")"), std::string::npos);
-    EXPECT_NE(seen.find(R"("why":"closed_day")"), std::string::npos);
+    EXPECT_NE(seen.find(R"("clock_change":"shifted")"), std::string::npos);
+    EXPECT_NE(seen.find(R"("reason":"closed_day")"), std::string::npos);
     EXPECT_EQ(member_of(server.ask({"GET", "/v1/schedules/x"}, Error{"unknown_schedule", "none"}), "code"),
               "unknown_schedule");
 }

@@ -33,7 +33,7 @@ void write_times(JsonWriter& json, const TimesRule& times) {
 }
 
 std::string_view state_of(const ScheduleAnswer& answer) {
-    if (answer.stands_still) return "stands_still";
+    if (answer.invalid_zone) return "invalid_zone";
     if (answer.state.has_ended()) return "ended";
     return answer.state.paused ? "paused" : "active";
 }
@@ -54,7 +54,7 @@ void write_rule(JsonWriter& json, const ScheduleRule& rule) {
 }
 
 void write_progress(JsonWriter& json, const ScheduleState& state) {
-    json.open("runs").number("made", state.made).number("late", state.late).number("by_hand", state.fired);
+    json.open("runs").number("made", state.made).number("late", state.late).number("manual", state.fired);
     json.number("skipped", state.skipped).number("merged", state.merged).close();
     if (state.last_id != 0) {
         json.open("last_run").text("id", std::to_string(state.last_id));
@@ -65,7 +65,7 @@ void write_progress(JsonWriter& json, const ScheduleState& state) {
         json.text("nominal", format_instant(state.waiting_ms)).number("nominal_ms", state.waiting_ms).close();
     }
     if (state.passed_why == PassedWhy::none) return;
-    json.open("last_passed_over").text("why", passed_why_name(state.passed_why)).number("count", state.passed_count);
+    json.open("last_skipped").text("reason", passed_why_name(state.passed_why)).number("count", state.passed_count);
     json.text("from", format_instant(state.passed_from_ms)).number("from_ms", state.passed_from_ms);
     json.text("to", format_instant(state.passed_to_ms)).number("to_ms", state.passed_to_ms).close();
 }
@@ -82,11 +82,11 @@ void write_schedule(JsonWriter& json, const ScheduleAnswer& answer) {
     json.text("state", state_of(answer)).boolean("paused", state.paused);
     json.number("revision", state.revision);
     write_instant(json, "created", "created_ms", state.created_ms);
-    if (state.next_ms != 0 && !answer.stands_still) {
+    if (state.next_ms != 0 && !answer.invalid_zone) {
         write_instant(json, "next", "next_ms", state.next_ms);
         json.number("next_occurrence", state.next_run);
     }
-    if (!answer.waits_for.empty()) json.text("waits_for", answer.waits_for);
+    if (!answer.blocked_by.empty()) json.text("blocked_by", answer.blocked_by);
     write_progress(json, state);
     json.text("zone_data", answer.zone_data);
     json.open("settings");
@@ -107,17 +107,17 @@ void write_preview(JsonWriter& json, const PreviewAnswer& answer) {
         write_instant(json, "nominal", "nominal_ms", time.nominal_ms);
         json.text("local", time.local);
         write_instant(json, "due", "due_ms", time.due_ms);
-        if (time.note != ClockNote::none) json.text("clocks", clock_note_name(time.note));
+        if (time.note != ClockNote::none) json.text("clock_change", clock_note_name(time.note));
         json.close();
     }
-    json.close_array().open_array("left_out");
-    for (const PreviewAnswer::LeftOut& time : answer.left_out) {
+    json.close_array().open_array("excluded");
+    for (const PreviewAnswer::LeftOut& time : answer.excluded) {
         json.open();
         write_instant(json, "nominal", "nominal_ms", time.nominal_ms);
-        json.text("local", time.local).text("why", time.why).close();
+        json.text("local", time.local).text("reason", time.why).close();
     }
     json.close_array();
-    if (answer.more_left_out) json.boolean("more_left_out", true);
+    if (answer.more_excluded) json.boolean("more_excluded", true);
     json.close();
 }
 

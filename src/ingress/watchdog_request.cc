@@ -17,9 +17,9 @@ namespace duewheel {
 namespace {
 
 constexpr std::string_view kWatchdogMembers[] = {
-    "queue",        "timeout",  "timeout_ms", "most",        "most_ms",       "again",
-    "again_ms",     "feed",     "body",       "body_base64", "json",          "headers",
-    "content_type", "priority", "order_key",  "expires_in",  "expires_in_ms", "retry"};
+    "queue",           "timeout",  "timeout_ms", "max",         "max_ms",        "repeat_every",
+    "repeat_every_ms", "feed",     "body",       "body_base64", "json",          "headers",
+    "content_type",    "priority", "order_key",  "expires_in",  "expires_in_ms", "retry"};
 
 // A duration that must be above 0 where it is given; 0 stands for one that is not.
 Status read_above_zero(const JsonRequest& json, std::string_view member, std::string_view what, std::int64_t& into) {
@@ -42,9 +42,9 @@ Status read_times(const JsonRequest& json, WatchdogRule& rule) {
                      "say how long after its last feed it makes a message: `timeout` (\"25h\", or \"30s\")", "timeout"};
     }
     Status read = take(json.duration_ms("timeout"), rule.timeout_ms);
+    if (read) read = read_above_zero(json, "max", "how long after its first feed it fires at the latest", rule.max_ms);
     if (read)
-        read = read_above_zero(json, "most", "how long after its first feed it fires at the latest", rule.most_ms);
-    if (read) read = read_above_zero(json, "again", "how long after it fired it fires again", rule.again_ms);
+        read = read_above_zero(json, "repeat_every", "how long after it fired it fires again", rule.repeat_every_ms);
     if (read) {
         read = read_above_zero(json, "expires_in", "how long a message waits for a consumer at most",
                                rule.expires_after_ms);

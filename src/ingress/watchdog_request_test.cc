@@ -32,7 +32,7 @@ std::string put(const std::string& members) {
 TEST(WatchdogRequest, a_put_is_read_whole) {
     const Result<Command> command = command_of({"PUT", "/v1/namespaces/team/watchdogs/a%2Fb",
                                                 R"({
-        "queue": "q", "timeout": "30s", "most": "5m", "again": "1h", "feed": true, "body": "go",
+        "queue": "q", "timeout": "30s", "max": "5m", "repeat_every": "1h", "feed": true, "body": "go",
         "headers": {"a": "b"}, "content_type": "text/plain", "priority": -1, "order_key": "k", "expires_in": "5m",
         "retry": {"attempts": 2}})"});
     ASSERT_TRUE(command) << command.error().message;
@@ -42,8 +42,8 @@ TEST(WatchdogRequest, a_put_is_read_whole) {
     EXPECT_TRUE(watchdog.feeds);
     const WatchdogRule& rule = watchdog.rule;
     EXPECT_EQ(rule.timeout_ms, 30'000);
-    EXPECT_EQ(rule.most_ms, 300'000);
-    EXPECT_EQ(rule.again_ms, 3'600'000);
+    EXPECT_EQ(rule.max_ms, 300'000);
+    EXPECT_EQ(rule.repeat_every_ms, 3'600'000);
     EXPECT_EQ(rule.queue, "q");
     EXPECT_EQ(rule.priority, -1);
     EXPECT_EQ(rule.order_key, "k");
@@ -90,8 +90,8 @@ TEST(WatchdogRequest, what_is_wrong_is_named) {
     EXPECT_EQ(refusal({"PUT", "/v1/watchdogs/w", R"({"queue": "-q", "timeout": "1h"})"}), "bad_queue_name queue");
     EXPECT_EQ(put(""), "missing_member timeout");
     EXPECT_EQ(put(R"(, "timeout": "soon")"), "bad_duration timeout");
-    EXPECT_EQ(put(R"(, "timeout": "1h", "most_ms": 0)"), "out_of_range most");
-    EXPECT_EQ(put(R"(, "timeout": "1h", "again": "0s")"), "out_of_range again");
+    EXPECT_EQ(put(R"(, "timeout": "1h", "max_ms": 0)"), "out_of_range max");
+    EXPECT_EQ(put(R"(, "timeout": "1h", "repeat_every": "0s")"), "out_of_range repeat_every");
     EXPECT_EQ(put(R"(, "timeout": "1h", "expires_in_ms": 0)"), "out_of_range expires_in");
     EXPECT_EQ(put(R"(, "timeout": "1h", "feed": 1)"), "wrong_type feed");
     EXPECT_EQ(put(R"(, "timeout": "1h", "body": "a", "body_base64": "YQ==")"), "conflicting_members body_base64");
@@ -179,8 +179,8 @@ TEST(WatchdogRequest, a_message_says_which_one_made_it_and_when_that_was_last_fe
 // What is read can be sent back.
 TEST(WatchdogRequest, the_settings_that_are_shown_are_those_of_a_put) {
     WatchdogAnswer answer = shown();
-    answer.state.rule.most_ms = 9'000;
-    answer.state.rule.again_ms = 500;
+    answer.state.rule.max_ms = 9'000;
+    answer.state.rule.repeat_every_ms = 500;
     answer.state.rule.priority = 7;
     answer.state.rule.order_key = "k";
     answer.state.rule.expires_after_ms = 9;

@@ -18,8 +18,8 @@ void open_named(JsonWriter& json, const Answer& answer) {
 
 void write_rule(JsonWriter& json, const WatchdogRule& rule) {
     json.text("queue", rule.queue).number("timeout_ms", rule.timeout_ms);
-    if (rule.most_ms != 0) json.number("most_ms", rule.most_ms);
-    if (rule.again_ms != 0) json.number("again_ms", rule.again_ms);
+    if (rule.max_ms != 0) json.number("max_ms", rule.max_ms);
+    if (rule.repeat_every_ms != 0) json.number("repeat_every_ms", rule.repeat_every_ms);
     if (rule.priority != 0) json.number("priority", rule.priority);
     if (!rule.order_key.empty()) json.text("order_key", rule.order_key);
     if (rule.expires_after_ms != 0) json.number("expires_in_ms", rule.expires_after_ms);
@@ -29,7 +29,7 @@ void write_rule(JsonWriter& json, const WatchdogRule& rule) {
 void write_progress(JsonWriter& json, const WatchdogState& state) {
     json.number("feeds", state.feeds).number("fired", state.fired).number("merged", state.merged);
     if (state.owed_ms != 0) {
-        json.open("owed");
+        json.open("overdue");
         write_instant(json, "due", "due_ms", state.owed_ms);
         write_instant(json, "last_fed", "last_fed_ms", state.owed_fed_ms);
         json.close();
@@ -50,7 +50,7 @@ void write_watchdog(JsonWriter& json, const WatchdogAnswer& answer) {
     json.text("state", state.due_ms != 0 ? "armed" : "asleep").number("revision", state.revision);
     write_instant(json, "created", "created_ms", state.created_ms);
     if (state.due_ms != 0) write_instant(json, "due", "due_ms", state.due_ms);
-    if (!answer.waits_for.empty()) json.text("waits_for", answer.waits_for);
+    if (!answer.blocked_by.empty()) json.text("blocked_by", answer.blocked_by);
     if (answer.late) json.boolean("late", *answer.late);
     write_instant(json, "last_fed", "last_fed_ms", state.fed_ms);
     write_progress(json, state);

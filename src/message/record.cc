@@ -118,7 +118,7 @@ void write_retry(FieldWriter& to, const MessageState& state) {
     within.number(kRetryAttempts, rule.attempts);
     within.signed_number(kRetryFirst, rule.first_ms);
     within.number(kRetryFactor, rule.factor_permille);
-    within.signed_number(kRetryMost, rule.most_ms);
+    within.signed_number(kRetryMost, rule.max_ms);
     within.number(kRetryJitter, rule.jitter_permille);
     within.number(kRetryForgiven, state.attempts_forgiven);
     to.text(kRetry, text);
@@ -136,7 +136,7 @@ bool read_retry_field(FieldReader& from, RetryRule& rule, std::uint32_t& forgive
             from.number(rule.factor_permille);
             return true;
         case kRetryMost:
-            from.signed_number(rule.most_ms);
+            from.signed_number(rule.max_ms);
             return true;
         case kRetryJitter:
             from.number(rule.jitter_permille);
@@ -261,7 +261,7 @@ void write_content(FieldWriter& to, const MessageContent& content) {
         to.signed_number(kRepeatEvery, rule.every_ms);
         to.number(kRepeatTimes, rule.times);
         to.number(kRepeatFactor, rule.factor_permille);
-        to.signed_number(kRepeatMost, rule.most_ms);
+        to.signed_number(kRepeatMost, rule.max_ms);
         to.signed_number(kRepeatStart, rule.start_ms);
         to.signed_number(kRepeatEnd, rule.end_ms);
     }
@@ -316,7 +316,7 @@ bool read_content_field(FieldReader& from, MessageContent& content) {
             from.number(present(content.repeat).rule.factor_permille);
             return true;
         case kRepeatMost:
-            from.signed_number(present(content.repeat).rule.most_ms);
+            from.signed_number(present(content.repeat).rule.max_ms);
             return true;
         case kRepeatStart:
             from.signed_number(present(content.repeat).rule.start_ms);

@@ -26,12 +26,11 @@ Result<RepeatRule> chosen_repeat(const RepeatChoice& choice, std::int64_t start_
     if (factor < kRepeatFactorMin || factor > kRepeatFactorMax) {
         return out_of_range("factor", "`factor` is from 1 (always the same rest) to 100");
     }
-    if (choice.most_ms && factor == kRepeatFactorMin) {
-        return out_of_range("most",
-                            "`most` is the longest rest of a loop whose rest grows: give a `factor` above 1 too");
+    if (choice.max_ms && factor == kRepeatFactorMin) {
+        return out_of_range("max", "`max` is the longest rest of a loop whose rest grows: give a `factor` above 1 too");
     }
-    if (choice.most_ms && (*choice.most_ms < choice.every_ms || *choice.most_ms > kRepeatEveryMaxMs)) {
-        return out_of_range("most", "`most` is the longest rest, from `every` to 3660 days");
+    if (choice.max_ms && (*choice.max_ms < choice.every_ms || *choice.max_ms > kRepeatEveryMaxMs)) {
+        return out_of_range("max", "`max` is the longest rest, from `every` to 3660 days");
     }
     if (choice.until_ms && *choice.until_ms < start_ms) {
         return out_of_range("until", "`until` lies before the first occurrence, so there would be none");
@@ -40,14 +39,14 @@ Result<RepeatRule> chosen_repeat(const RepeatChoice& choice, std::int64_t start_
     rule.every_ms = choice.every_ms;
     rule.times = static_cast<std::uint64_t>(choice.times.value_or(0));
     rule.factor_permille = static_cast<std::uint32_t>(factor);
-    rule.most_ms = factor == kRepeatFactorMin ? choice.every_ms : choice.most_ms.value_or(kRepeatEveryMaxMs);
+    rule.max_ms = factor == kRepeatFactorMin ? choice.every_ms : choice.max_ms.value_or(kRepeatEveryMaxMs);
     rule.start_ms = start_ms;
     rule.end_ms = choice.until_ms.value_or(0);
     return rule;
 }
 
 std::int64_t rest_after_occurrence_ms(const RepeatRule& rule, std::uint64_t number) {
-    const std::int64_t rest_us = grown_rest_us(rule.every_ms * 1000, rule.factor_permille, rule.most_ms * 1000, number);
+    const std::int64_t rest_us = grown_rest_us(rule.every_ms * 1000, rule.factor_permille, rule.max_ms * 1000, number);
     return std::max<std::int64_t>(rest_us / 1000, 1);
 }
 

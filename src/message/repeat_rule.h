@@ -1,7 +1,7 @@
 // When a loop's occurrences are due.
 //
 // The first is due when the put says, and each later one a rest after the one before: always the same, or growing by
-// `factor` up to `most`. Occurrences count from 1. Their times follow from the rule and the first one alone: nothing
+// `factor` up to `max`. Occurrences count from 1. Their times follow from the rule and the first one alone: nothing
 // that happens to an occurrence, and no time that a server was away, moves the next.
 //
 //     every 10 s, times 4, first due at 0:                       0, 10 s, 20 s, 30 s
@@ -22,19 +22,19 @@ struct RepeatRule {
     std::int64_t every_ms = 0;          // the rest after the first occurrence
     std::uint64_t times = 0;            // occurrences in all; 0: without end
     std::uint32_t factor_permille = 0;  // 1000: always the same rest
-    std::int64_t most_ms = 0;           // the longest rest
+    std::int64_t max_ms = 0;            // the longest rest
     std::int64_t start_ms = 0;          // when the first occurrence is due
     std::int64_t end_ms = 0;            // no occurrence is due after it; 0: without end
 
     bool operator==(const RepeatRule&) const = default;
 };
 
-// What somebody asked for. Without a factor the rest is always the same; without `most` it grows up to the longest.
+// What somebody asked for. Without a factor the rest is always the same; without `max` it grows up to the longest.
 struct RepeatChoice {
     std::int64_t every_ms = 0;
     std::optional<std::int64_t> times;
     std::optional<std::int64_t> factor_permille;
-    std::optional<std::int64_t> most_ms;
+    std::optional<std::int64_t> max_ms;
     std::optional<std::int64_t> until_ms;  // an instant
 
     bool operator==(const RepeatChoice&) const = default;

@@ -35,7 +35,7 @@ TEST(RepeatRule, a_fixed_loop_keeps_its_rest) {
 
 TEST(RepeatRule, a_growing_loop_grows_up_to_its_longest_rest) {
     const Result<RepeatRule> rule =
-        chosen_repeat({.every_ms = 1'000, .times = 5, .factor_permille = 2'000, .most_ms = 5'000}, 0, kTimesMax);
+        chosen_repeat({.every_ms = 1'000, .times = 5, .factor_permille = 2'000, .max_ms = 5'000}, 0, kTimesMax);
     ASSERT_TRUE(rule);
     EXPECT_EQ(times_of(*rule), (std::vector<std::int64_t>{0, 1'000, 3'000, 7'000, 12'000}));
 }
@@ -81,9 +81,9 @@ TEST(RepeatRule, each_member_has_its_range) {
     EXPECT_EQ(refused_member({.every_ms = 1, .times = kTimesMax + 1}), "repeat.times");
     EXPECT_EQ(refused_member({.every_ms = 1, .factor_permille = 999}), "repeat.factor");
     EXPECT_EQ(refused_member({.every_ms = 1, .factor_permille = kRepeatFactorMax + 1}), "repeat.factor");
-    EXPECT_EQ(refused_member({.every_ms = 1, .most_ms = 5}), "repeat.most") << "nothing grows";
-    EXPECT_EQ(refused_member({.every_ms = 7, .factor_permille = 2'000, .most_ms = 6}), "repeat.most");
-    EXPECT_EQ(refused_member({.every_ms = 7, .factor_permille = 2'000, .most_ms = 7}), "");
+    EXPECT_EQ(refused_member({.every_ms = 1, .max_ms = 5}), "repeat.max") << "nothing grows";
+    EXPECT_EQ(refused_member({.every_ms = 7, .factor_permille = 2'000, .max_ms = 6}), "repeat.max");
+    EXPECT_EQ(refused_member({.every_ms = 7, .factor_permille = 2'000, .max_ms = 7}), "");
     EXPECT_EQ(refused_member({.every_ms = 7, .until_ms = 4'999}), "repeat.until");
     EXPECT_EQ(refused_member({.every_ms = 7, .until_ms = 5'000}), "");
 }

@@ -12,7 +12,7 @@
 namespace duewheel {
 
 inline constexpr std::array kRetryMembers{&RetryChoice::attempts, &RetryChoice::first_ms, &RetryChoice::factor_permille,
-                                          &RetryChoice::most_ms, &RetryChoice::jitter_permille};
+                                          &RetryChoice::max_ms, &RetryChoice::jitter_permille};
 
 inline void write_retry_choice(FieldWriter& to, std::uint32_t first_tag, const RetryChoice& choice) {
     for (std::uint32_t i = 0; i < kRetryMembers.size(); ++i) {

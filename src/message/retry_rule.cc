@@ -27,7 +27,7 @@ Result<RetryRule> chosen_rule(const RetryChoice& choice, const RetryRule& base) 
     const std::int64_t factor = choice.factor_permille.value_or(base.factor_permille);
     const std::int64_t jitter = choice.jitter_permille.value_or(base.jitter_permille);
     std::int64_t first = choice.first_ms.value_or(base.first_ms);
-    std::int64_t most = choice.most_ms.value_or(std::max(base.most_ms, first));
+    std::int64_t most = choice.max_ms.value_or(std::max(base.max_ms, first));
     if (!choice.first_ms) first = std::min(first, most);
 
     Status legal =
@@ -37,10 +37,10 @@ Result<RetryRule> chosen_rule(const RetryChoice& choice, const RetryRule& base) 
         legal = check_range(factor, kRetryFactorMin, kRetryFactorMax, "factor",
                             "`factor` is from 1 (always the same rest) to 100");
     }
-    if (legal) legal = check_range(most, 0, kRetryRestMaxMs, "most", "`most` is at most 3660 days");
+    if (legal) legal = check_range(most, 0, kRetryRestMaxMs, "max", "`max` is at most 3660 days");
     if (legal) {
-        legal = check_range(most, first, kRetryRestMaxMs, "most",
-                            "`most` is the longest rest, so it is not below `first`, the shortest");
+        legal = check_range(most, first, kRetryRestMaxMs, "max",
+                            "`max` is the longest rest, so it is not below `first`, the shortest");
     }
     if (legal) {
         legal = check_range(jitter, 0, kRetryJitterMax, "jitter",
@@ -53,7 +53,7 @@ Result<RetryRule> chosen_rule(const RetryChoice& choice, const RetryRule& base) 
 
 std::int64_t rest_after_failure_ms(const RetryRule& rule, std::uint32_t failure, std::uint64_t id) {
     const std::int64_t rest_ms =
-        grown_rest_us(rule.first_ms * 1000, rule.factor_permille, rule.most_ms * 1000, failure) / 1000;
+        grown_rest_us(rule.first_ms * 1000, rule.factor_permille, rule.max_ms * 1000, failure) / 1000;
     const auto jitter = static_cast<std::int64_t>(rule.jitter_permille);
     if (jitter == 0) return rest_ms;
     const std::uint64_t hash = mixed(id * 0x9e3779b97f4a7c15 + failure);

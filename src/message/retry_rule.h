@@ -1,6 +1,6 @@
 // How often a message is tried, and how long it rests after a failure.
 //
-// The rest before the next attempt grows from `first` by `factor` with each failure, up to `most`; then it is moved by
+// The rest before the next attempt grows from `first` by `factor` with each failure, up to `max`; then it is moved by
 // up to `jitter` either way, so that what failed together does not come back together. The jitter is a hash of the id
 // and the attempt: the same failure always gives the same instant, in a test as in a replay.
 //
@@ -21,7 +21,7 @@ struct RetryRule {
     std::uint32_t attempts = 0;         // deliveries until the message is dead; 1: it is never tried again
     std::int64_t first_ms = 0;          // after the first failure
     std::uint32_t factor_permille = 0;  // 1000: always the same
-    std::int64_t most_ms = 0;           // before the jitter
+    std::int64_t max_ms = 0;            // before the jitter
     std::uint32_t jitter_permille = 0;  // of the rest
 
     bool operator==(const RetryRule&) const = default;
@@ -32,7 +32,7 @@ struct RetryChoice {
     std::optional<std::int64_t> attempts;
     std::optional<std::int64_t> first_ms;
     std::optional<std::int64_t> factor_permille;
-    std::optional<std::int64_t> most_ms;
+    std::optional<std::int64_t> max_ms;
     std::optional<std::int64_t> jitter_permille;
 
     bool is_empty() const { return *this == RetryChoice{}; }
@@ -45,8 +45,8 @@ inline constexpr std::int64_t kRetryFactorMax = 100'000;
 inline constexpr std::int64_t kRetryRestMaxMs = 10LL * 366 * 24 * 3600 * 1000;
 inline constexpr std::int64_t kRetryJitterMax = 1'000;
 
-// The rule that `choice` makes of `base`. A missing `most` is at least the `first` that was chosen, and a missing
-// `first` at most the `most`. Code `out_of_range`, with the member as "retry.first".
+// The rule that `choice` makes of `base`. A missing `max` is at least the `first` that was chosen, and a missing
+// `first` at most the `max`. Code `out_of_range`, with the member as "retry.first".
 Result<RetryRule> chosen_rule(const RetryChoice& choice, const RetryRule& base);
 
 // How long a message rests after its failure number `failure`, 1 being the first. At least 0. O(log most / log factor).

@@ -74,9 +74,9 @@ TEST(RetryRule, what_is_not_chosen_is_as_in_the_base) {
     EXPECT_EQ(*chosen_rule(choice, kBase), (RetryRule{3, 1'000, 2'000, 3'600'000, 200}));
     choice = {};
     choice.first_ms = 7'200'000;
-    EXPECT_EQ(chosen_rule(choice, kBase)->most_ms, 7'200'000) << "a first rest beyond the base's longest";
+    EXPECT_EQ(chosen_rule(choice, kBase)->max_ms, 7'200'000) << "a first rest beyond the base's longest";
     choice = {};
-    choice.most_ms = 500;
+    choice.max_ms = 500;
     EXPECT_EQ(chosen_rule(choice, kBase)->first_ms, 500) << "a longest rest below the base's first";
 }
 
@@ -98,14 +98,14 @@ TEST(RetryRule, each_member_has_its_bounds) {
     EXPECT_EQ(with(&RetryChoice::factor_permille, 1'000), "");
     EXPECT_EQ(with(&RetryChoice::factor_permille, 100'000), "");
     EXPECT_EQ(with(&RetryChoice::factor_permille, 100'001), "retry.factor");
-    EXPECT_EQ(with(&RetryChoice::most_ms, kRetryRestMaxMs), "");
-    EXPECT_EQ(with(&RetryChoice::most_ms, kRetryRestMaxMs + 1), "retry.most");
+    EXPECT_EQ(with(&RetryChoice::max_ms, kRetryRestMaxMs), "");
+    EXPECT_EQ(with(&RetryChoice::max_ms, kRetryRestMaxMs + 1), "retry.max");
     EXPECT_EQ(with(&RetryChoice::jitter_permille, 1'000), "");
     EXPECT_EQ(with(&RetryChoice::jitter_permille, 1'001), "retry.jitter");
     RetryChoice crossed;
     crossed.first_ms = 2'000;
-    crossed.most_ms = 1'999;
-    EXPECT_EQ(refused_member(crossed), "retry.most");
+    crossed.max_ms = 1'999;
+    EXPECT_EQ(refused_member(crossed), "retry.max");
 }
 
 }  // namespace

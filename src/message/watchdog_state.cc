@@ -36,9 +36,9 @@ bool read_rule_field(FieldReader& from, WatchdogRule& rule) {
         case kTimeout:
             return from.signed_number(rule.timeout_ms), true;
         case kMost:
-            return from.signed_number(rule.most_ms), true;
+            return from.signed_number(rule.max_ms), true;
         case kAgain:
-            return from.signed_number(rule.again_ms), true;
+            return from.signed_number(rule.repeat_every_ms), true;
         case kQueue:
             return from.text(rule.queue), true;
         case kOrderKey:
@@ -93,8 +93,8 @@ std::string encode_watchdog(const WatchdogState& state) {
     FieldWriter to(out);
     to.number(kRevision, state.revision);
     to.signed_number(kTimeout, state.rule.timeout_ms);
-    to.signed_number(kMost, state.rule.most_ms);
-    to.signed_number(kAgain, state.rule.again_ms);
+    to.signed_number(kMost, state.rule.max_ms);
+    to.signed_number(kAgain, state.rule.repeat_every_ms);
     to.text(kQueue, state.rule.queue);
     to.text(kOrderKey, state.rule.order_key);
     to.signed_number(kPriority, state.rule.priority);

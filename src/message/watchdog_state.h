@@ -24,10 +24,10 @@ namespace duewheel {
 
 // All that a user says of a watchdog, its messages' contents apart.
 struct WatchdogRule {
-    std::int64_t timeout_ms = 0;  // after the last feed
-    std::int64_t most_ms = 0;     // after the first feed since it last fired; 0: no bound
-    std::int64_t again_ms = 0;    // after a firing, until it is fed; 0: it sleeps
-    std::string queue;            // of the messages, as is what follows
+    std::int64_t timeout_ms = 0;       // after the last feed
+    std::int64_t max_ms = 0;           // after the first feed since it last fired; 0: no bound
+    std::int64_t repeat_every_ms = 0;  // after a firing, until it is fed; 0: it sleeps
+    std::string queue;                 // of the messages, as is what follows
     std::string order_key;
     std::int32_t priority = 0;
     std::int64_t expires_after_ms = 0;  // the instant at which it fires; 0: never

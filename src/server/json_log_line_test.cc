@@ -15,10 +15,10 @@ TEST(JsonLogLine, holds_level_event_sentence_and_each_field_by_its_type) {
     EXPECT_EQ(line("The queue is full.", {{"queue", "mail"},
                                           {"length", 9},
                                           {"least", std::numeric_limits<std::int64_t>::min()},
-                                          {"most", std::numeric_limits<std::uint64_t>::max()},
+                                          {"max", std::numeric_limits<std::uint64_t>::max()},
                                           {"paused", false}}),
               R"({"level":"warning","event":"queue_full","message":"The queue is full.","queue":"mail","length":9,)"
-              R"("least":-9223372036854775808,"most":18446744073709551615,"paused":false})");
+              R"("least":-9223372036854775808,"max":18446744073709551615,"paused":false})");
     EXPECT_EQ(line("Full."), R"({"level":"warning","event":"queue_full","message":"Full."})");
 }
 

@@ -32,8 +32,8 @@ struct Limit {
     LimitUnit unit = LimitUnit::count;
     std::string_view sentence;
     // What may be chosen, both ends included; both 0 where the limit is fixed.
-    std::int64_t least = 0;
-    std::int64_t most = 0;
+    std::int64_t min = 0;
+    std::int64_t max = 0;
     // What a client meets beyond it: the codes of problems, what happens in words, or both.
     std::array<std::string_view, 4> codes{};
     std::string_view otherwise{};

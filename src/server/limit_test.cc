@@ -45,7 +45,7 @@ TEST(Limit, each_has_a_name_and_a_place_of_its_own) {
         EXPECT_EQ(find_limit(limit.name), &limit);
         if (limit.is_fixed()) continue;
         ServerOptions options;
-        const std::int64_t wanted = limit.read(options) == limit.most ? limit.least : limit.most;
+        const std::int64_t wanted = limit.read(options) == limit.max ? limit.min : limit.max;
         limit.write(options, wanted);
         for (const Limit& each : limits()) {
             EXPECT_EQ(each.read(options) == each.read(ServerOptions{}), &each != &limit)

@@ -58,7 +58,7 @@ TEST_F(ShardSpace, puts_begin_no_segment_of_the_reserve_before_it_is_known_wheth
     EXPECT_EQ(owner.parts().journal().ready_spares(), 4u);
     EXPECT_NE(owner.reply_to(puts.front()), nullptr);
     EXPECT_EQ(owner.reply_to(puts.back()), nullptr) << "it waits for the look";
-    EXPECT_TRUE(owner.engine().counters().puts_held_back);
+    EXPECT_TRUE(owner.engine().counters().puts_stalled);
 
     ASSERT_NO_FATAL_FAILURE(tend());
     owner.settle();

@@ -111,14 +111,14 @@ class Export {
         JsonWriter json(line_);
         begin(json, "queue", of.queue);
         if (settings->webhook && !settings->webhook->secrets.empty() && !options_.with_secrets) {
-            json.number("secrets_left_out", settings->webhook->secrets.size());
+            json.number("secrets_excluded", settings->webhook->secrets.size());
             settings->webhook->secrets.clear();
-            ++report_.secrets_left_out;
+            ++report_.secrets_excluded;
         }
         if (settings->webhook && !settings->webhook->headers.empty()) {
-            json.number("headers_left_out", settings->webhook->headers.size());
+            json.number("headers_excluded", settings->webhook->headers.size());
             settings->webhook->headers.clear();
-            ++report_.headers_left_out;
+            ++report_.headers_excluded;
         }
         write_settings(json, *settings);
         json.close();

@@ -26,8 +26,8 @@ struct ExportOptions {
 struct ExportReport {
     ExportHeader header;
     ExportEnd end;
-    std::uint64_t secrets_left_out = 0;  // webhooks whose secrets are not named
-    std::uint64_t headers_left_out = 0;  // webhooks with headers, whose values are in no export
+    std::uint64_t secrets_excluded = 0;  // webhooks whose secrets are not named
+    std::uint64_t headers_excluded = 0;  // webhooks with headers, whose values are in no export
 };
 
 // Gets one line after the other, each with its line feed. An error ends the export.

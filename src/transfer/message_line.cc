@@ -194,7 +194,7 @@ MessageLine line_of(const MessageRow& row, const MessageContent& content, DueMs 
     line.order_key = state.order_key;
     line.key = state.key;
     if (const auto& rule = state.retry) {
-        line.retry = {rule->attempts, rule->first_ms, rule->factor_permille, rule->most_ms, rule->jitter_permille};
+        line.retry = {rule->attempts, rule->first_ms, rule->factor_permille, rule->max_ms, rule->jitter_permille};
     }
     line.attempts = state.attempts;
     line.maybe_delivered = state.maybe_delivered;

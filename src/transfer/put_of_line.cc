@@ -18,7 +18,7 @@ struct LossWords {
 constexpr std::array<LossWords, kLossCount> kWords = {{
     {"attempts", "had been tried before: their attempts are counted anew"},
     {"maybe_delivered", "may have been delivered once more than their attempts say, which no message here tells of"},
-    {"rest", "rested after a failure and are due at once, to keep their place among those with their order key"},
+    {"backoff", "rested after a failure and are due at once, to keep their place among those with their order key"},
     {"origin", "were made by a loop, a schedule or a watchdog, and do not name it here"},
     {"occurrence", "are loops under way: their next occurrence has the number 1"},
     {"growth",
@@ -33,8 +33,8 @@ constexpr std::array<LossWords, kLossCount> kWords = {{
 RepeatRule rest_of(const MessageLine& line) {
     RepeatRule rule = *line.repeat;
     rule.every_ms = rest_after_occurrence_ms(rule, line.next_occurrence);
-    if (rule.factor_permille == kRepeatFactorMin) rule.most_ms = rule.every_ms;
-    rule.most_ms = std::max(rule.most_ms, rule.every_ms);
+    if (rule.factor_permille == kRepeatFactorMin) rule.max_ms = rule.every_ms;
+    rule.max_ms = std::max(rule.max_ms, rule.every_ms);
     if (rule.times != 0) rule.times -= line.next_occurrence - 1;
     return rule;
 }
@@ -55,7 +55,7 @@ void count_losses(const MessageLine& line, Losses& losses) {
     if (line.parent != 0 || !line.schedule.empty() || !line.watchdog.empty()) losses.add(Loss::origin);
     if (line.next_occurrence > 1) losses.add(Loss::occurrence);
     const bool grows = line.repeat && line.repeat->factor_permille > kRepeatFactorMin &&
-                       rest_after_occurrence_ms(*line.repeat, line.next_occurrence) < line.repeat->most_ms;
+                       rest_after_occurrence_ms(*line.repeat, line.next_occurrence) < line.repeat->max_ms;
     if (grows && line.next_occurrence > 1) losses.add(Loss::growth);
     if (line.transaction) losses.add(Loss::checks);
     if (!line.reason.empty()) losses.add(Loss::reason);

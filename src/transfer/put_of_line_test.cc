@@ -118,7 +118,7 @@ TEST(PutsOfLines, count_what_they_cannot_say) {
     for (const Loss loss : {Loss::rest, Loss::occurrence, Loss::growth, Loss::checks, Loss::order}) {
         EXPECT_EQ(losses.of(loss), 0u);
     }
-    line.repeat = RepeatRule{.every_ms = 10, .times = 0, .factor_permille = 1'010, .most_ms = 1'000};
+    line.repeat = RepeatRule{.every_ms = 10, .times = 0, .factor_permille = 1'010, .max_ms = 1'000};
     line.next_occurrence = 78;
     static_cast<void>(put_of(line, losses));
     EXPECT_EQ(losses.of(Loss::growth), 1u);

@@ -60,7 +60,7 @@ inline RepeatRule random_repeat(Random& random, DueMs start_ms, std::uint64_t ne
     if (drawn(random, 2) == 0) choice.times = static_cast<std::int64_t>(next_occurrence + drawn(random, 10));
     if (drawn(random, 2) == 0) choice.factor_permille = 1001 + static_cast<std::int64_t>(drawn(random, 5000));
     if (choice.factor_permille && drawn(random, 2) == 0) {
-        choice.most_ms = choice.every_ms + static_cast<std::int64_t>(drawn(random, 1'000'000));
+        choice.max_ms = choice.every_ms + static_cast<std::int64_t>(drawn(random, 1'000'000));
     }
     if (drawn(random, 2) == 0) choice.until_ms = start_ms + static_cast<std::int64_t>(drawn(random, 1'000'000'000));
     return *chosen_repeat(choice, start_ms, 1'000'000);

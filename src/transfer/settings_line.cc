@@ -20,13 +20,13 @@ namespace json = boost::json;
 using Kind = SettingsLine::Kind;
 
 constexpr std::string_view kNamespaceMembers[] = {"kind", "namespace", "settings"};
-constexpr std::string_view kQueueMembers[] = {"kind",    "namespace", "queue", "secrets_left_out", "headers_left_out",
+constexpr std::string_view kQueueMembers[] = {"kind",    "namespace", "queue", "secrets_excluded", "headers_excluded",
                                               "settings"};
 constexpr std::string_view kScheduleMembers[] = {
-    "kind", "namespace", "schedule",    "paused",           "next_ms",     "created_ms", "next_occurrence",
-    "runs", "last_run",  "waiting_run", "last_passed_over", "traceparent", "settings"};
+    "kind", "namespace", "schedule",    "paused",       "next_ms",     "created_ms", "next_occurrence",
+    "runs", "last_run",  "waiting_run", "last_skipped", "traceparent", "settings"};
 constexpr std::string_view kWatchdogMembers[] = {"kind",        "namespace",   "watchdog", "created_ms", "due_ms",
-                                                 "last_fed_ms", "feeds",       "fired",    "merged",     "owed",
+                                                 "last_fed_ms", "feeds",       "fired",    "merged",     "overdue",
                                                  "last_fired",  "traceparent", "settings"};
 
 // A response shows the content of a message, which may be nested as deep as a request.
@@ -83,8 +83,8 @@ Status go_on(const JsonRequest& line, SettingsLine& into, json::object& settings
 Status read_queue(const JsonRequest& line, SettingsLine& into, json::object& settings) {
     std::int64_t secrets = 0;
     std::int64_t headers = 0;
-    Status read = take(line.integer("secrets_left_out"), secrets);
-    if (read) read = take(line.integer("headers_left_out"), headers);
+    Status read = take(line.integer("secrets_excluded"), secrets);
+    if (read) read = take(line.integer("headers_excluded"), headers);
     if (!read) return read;
     into.lacks_secrets = secrets != 0 || headers != 0;
     // Nothing goes out that is not signed, or not authorised, and was before.
@@ -164,7 +164,7 @@ Result<SettingsLine> read_settings_line(Kind kind, const JsonRequest& line, std:
     if (kind == Kind::schedule) read = go_on(line, into, settings);
     if (kind == Kind::queue) read = read_queue(line, into, settings);
     if (kind == Kind::watchdog) read = take(line.epoch_ms("due_ms"), into.next_ms);
-    into.has_owed = line.has("owed");
+    into.has_overdue = line.has("overdue");
     into.body = json::serialize(settings);
     if (read) read = check_put(into);
     if (!read) return std::move(read).error();

@@ -25,7 +25,7 @@ struct SettingsLine {
     std::string traceparent;
     bool has_ended = false;        // of a schedule: there is no time left, and no server takes it
     bool has_waiting_run = false;  // of a schedule: a run that waited for the one before, which no PUT can say
-    bool has_owed = false;         // of a watchdog: a message that it owes, likewise
+    bool has_overdue = false;      // of a watchdog: a message that it owes, likewise
     DueMs next_ms = 0;             // of a schedule its next time, of a watchdog when it is due; 0: none
     bool is_paused = false;        // of a schedule
     bool lacks_secrets = false;    // of a queue: its webhook had secrets or headers that the line does not have. Paused

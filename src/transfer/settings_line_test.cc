@@ -76,11 +76,11 @@ TEST(SettingsLines, content_that_is_json_is_a_text_in_a_line_and_json_in_a_respo
 
 // What was signed goes out signed, or not at all.
 TEST(SettingsLines, of_a_queue_whose_secrets_are_not_named_pause_it) {
-    const SettingsLine line = read(Kind::queue, R"({"kind":"queue","queue":"calls","secrets_left_out":1,
+    const SettingsLine line = read(Kind::queue, R"({"kind":"queue","queue":"calls","secrets_excluded":1,
         "settings":{"target":{"webhook":{"url":"https://receiver.example/in"}},"paused":false}})");
     EXPECT_TRUE(line.lacks_secrets);
     EXPECT_EQ(body_of(line).at("paused"), true);
-    const SettingsLine authorised = read(Kind::queue, R"({"kind":"queue","queue":"calls","headers_left_out":2,
+    const SettingsLine authorised = read(Kind::queue, R"({"kind":"queue","queue":"calls","headers_excluded":2,
         "settings":{"target":{"webhook":{"url":"https://receiver.example/in"}},"paused":false}})");
     EXPECT_TRUE(authorised.lacks_secrets);
     EXPECT_EQ(body_of(authorised).at("paused"), true);

@@ -24,7 +24,7 @@ void judge_byte_size(std::string_view text) {
 bool is_within(const Setting& setting, const SettingValue& value) {
     const auto* number = std::get_if<std::int64_t>(&value);
     if (number == nullptr || setting.kind == SettingKind::choice) return true;
-    return *number >= setting.least && *number <= setting.most && *number % setting.multiple_of == 0;
+    return *number >= setting.min && *number <= setting.max && *number % setting.multiple_of == 0;
 }
 
 }  // namespace

@@ -185,7 +185,7 @@ class Backups(unittest.TestCase):
             self.assertIn("warning restored_from_backup:", restored.log_text())
             client = restored.client()
             client.request("POST", "/v1/queues/posted:resume")
-            self.assertEqual(client.request("GET", "/v1/queues/posted")[1]["webhook"]["state"], "off")
+            self.assertEqual(client.request("GET", "/v1/queues/posted")[1]["webhook"]["state"], "disabled")
             got = client.take("posted", 1)[0]
             self.assertEqual((got["id"], got["maybe_delivered"]), (message, True), "nobody else has it")
             client.request("POST", f"/v1/leases/{got['lease']}:release")
@@ -198,7 +198,7 @@ class Backups(unittest.TestCase):
                 self.assertLess(time.monotonic(), give_up)
                 time.sleep(0.01)
             seen = restored.client().request("GET", "/v1/queues/posted")[1]["webhook"]
-            self.assertEqual(seen["state"], "works")
+            self.assertEqual(seen["state"], "ok")
 
 
 if __name__ == "__main__":

@@ -178,7 +178,7 @@ HOW = {
     "header_too_large": lambda p: p.with_headers(A="b" * 9000),
     "headers_too_large": lambda p: p.with_body(p.of_this_call({"headers": {"a": "b" * 9000}})),
     "http_version": None,
-    "is_loop": lambda p: p.with_body({"delay_ms": 1}) if p.name == "move" else None,
+    "repeats": lambda p: p.with_body({"delay_ms": 1}) if p.name == "move" else None,
     "key_conflict": lambda p: p.with_body(p.of_this_call({"key": "taken", "priority": 1})),
     "lease_ended": lambda p: None,
     "lease_too_long": lambda p: p.with_body({"lease": "2d"}),
@@ -316,7 +316,7 @@ class Codes(unittest.TestCase):
                             provocation.with_message(elsewhere)
                         if code == "queue_full" and provocation.name == "kick":
                             provocation.with_name("id", dying)
-                        if code == "is_loop":
+                        if code == "repeats":
                             provocation.with_message(loop)
                         if code == "http_version":
                             line = f"{provocation.method} {provocation.target()} HTTP/3.0\r\nHost: localhost\r\n\r\n"
@@ -361,7 +361,7 @@ class Answers(unittest.TestCase):
             met.add((method.lower(), path, answer.status))
             return json.loads(answer.text) if answer.headers["content-type"] == "application/json" and answer.text else None
 
-        whole = {"body": "x", "retry": {"attempts": 3, "first": "1s", "factor": 1.5, "most": "1m", "jitter": 0.25}, "priority": 3, "order_key": "o", "headers": {"a": "b"}, "content_type": "text/plain", "key": "k",
+        whole = {"body": "x", "retry": {"attempts": 3, "first": "1s", "factor": 1.5, "max": "1m", "jitter": 0.25}, "priority": 3, "order_key": "o", "headers": {"a": "b"}, "content_type": "text/plain", "key": "k",
                  "expires_in": "1d"}
         traced = {**JSON, "traceparent": "00-" + "1" * 32 + "-" + "2" * 16 + "-01"}
         put = "/queues/{queue}/messages"
@@ -465,7 +465,7 @@ class Answers(unittest.TestCase):
             say("POST", "/schedules/{schedule}:" + verb, **name)
         for _ in range(2):
             say("DELETE", "/schedules/{schedule}", **name)
-        setting = {"queue": "s", "timeout": "40m", "most": "1h", "again": "1d", "expires_in": "1h", "retry": {"attempts": 2},
+        setting = {"queue": "s", "timeout": "40m", "max": "1h", "repeat_every": "1d", "expires_in": "1h", "retry": {"attempts": 2},
                    "headers": {"a": "b"}, "body": "x", "priority": 1, "feed": True}
         name = {"watchdog": "backup"}
         for _ in range(2):

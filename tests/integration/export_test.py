@@ -84,7 +84,7 @@ class Exports(unittest.TestCase):
         put("odd.names/+;$()", "text with \n \" \\ \u0001 é 日本 \U0001f600", delay="30d")
         for number in range(20):
             put("orders", f"step {number}", order_key=f"order {number % 3}", delay=rng.choice(["0s", "1h"]))
-        put("rounds", "round", delay="1h", repeat={"every": "1h", "times": 5, "factor": 1.5, "most": "4h"}, order_key="o")
+        put("rounds", "round", delay="1h", repeat={"every": "1h", "times": 5, "factor": 1.5, "max": "4h"}, order_key="o")
         put("rounds", "held round", delay="1h", repeat={"every": "1h"})
         held = put("aside", "held, due", order_key="x")
         self.ask("POST", f"/v1/messages/{held}:hold")
@@ -109,7 +109,7 @@ class Exports(unittest.TestCase):
                                                  "closed": "12-25", "body": "make it", "headers": {"a": "b"}})
         self.ask("PUT", "/v1/schedules/orders", {"queue": "reports", "every": "1h", "start": "2100-01-01T00:00:00Z", "json": {"b": 1.5, "a": [None]}})
         self.ask("PUT", "/v1/schedules/beat", {"queue": "pulses", "every": "1h", "times": 7, "paused": True})
-        self.ask("PUT", "/v1/watchdogs/backup", {"queue": "alarms", "timeout": "25h", "again": "1h", "body_base64": "/w=="})
+        self.ask("PUT", "/v1/watchdogs/backup", {"queue": "alarms", "timeout": "25h", "repeat_every": "1h", "body_base64": "/w=="})
 
     def carried(self, lines):
         """What an import carries of each line, whatever their order; keys that it adds are left out."""
@@ -133,7 +133,7 @@ class Exports(unittest.TestCase):
         report = self.do_import(target, self.file)
         messages = [line for line in lines if line["kind"] == "message"]
         self.assertEqual((report["put"], report["refused"], report["set"]), (len(messages), 0, 6))
-        self.assertEqual(report["carried_otherwise"]["attempts"], 2)
+        self.assertEqual(report["changed"]["attempts"], 2)
         there = self.export(target)
         for line in lines:
             if line["kind"] == "schedule" and line["schedule"] == "beat":
@@ -489,8 +489,8 @@ class Exports(unittest.TestCase):
             pass
         self.export(source)
         report = self.do_import(target, source.directory / "pending.ndjson")
-        self.assertEqual({name: report[name] for name in ("ended", "owed", "refused", "set")},
-                         {"ended": 2, "owed": 1, "refused": 0, "set": 0})
+        self.assertEqual({name: report[name] for name in ("ended", "overdue", "refused", "set")},
+                         {"ended": 2, "overdue": 1, "refused": 0, "set": 0})
 
     # One that had ended was refused because it could not be set aside once more, and one that had not was set aside.
     def test_what_was_brought_back_since_an_earlier_import_is_left_as_it_is(self):
@@ -573,7 +573,7 @@ class Exports(unittest.TestCase):
         self.export(self.source, "--dead")
         target = self.started()
         report = self.do_import(target, self.file, "--dead-as-held")
-        self.assertEqual((report["put"], report["held"], report["carried_otherwise"]["order"]), (3, 2, 1))
+        self.assertEqual((report["put"], report["held"], report["changed"]["order"]), (3, 2, 1))
         self.assertEqual(target.client().take("pay", 1)[0]["body"], "next")
         (brief,) = [line for line in self.messages(target) if line["queue"] == "brief"]
         self.assertNotIn("expires_ms", brief)
@@ -583,11 +583,11 @@ class Exports(unittest.TestCase):
         self.ask("POST", "/v1/queues/f/messages", {"body": "in the way", "delay": "1h"})
         self.ask("PUT", "/v1/watchdogs/w", {"queue": "f", "timeout": "1ms"})
         self.ask("PUT", "/v1/schedules/s", {"queue": "f", "every": "1s", "misfire": "all"})
-        while not all(self.ask("GET", f"/v1/{name}").get("waits_for") == "queue_full" for name in ("watchdogs/w", "schedules/s")):
+        while not all(self.ask("GET", f"/v1/{name}").get("blocked_by") == "queue_full" for name in ("watchdogs/w", "schedules/s")):
             pass
         self.ask("POST", "/v1/queues/later/messages", {"body": "so that the log knows how late it is", "delay": "1h"})
         self.export(self.source)
-        self.assertEqual(self.do_import(self.started(), self.file)["owed"], 2)
+        self.assertEqual(self.do_import(self.started(), self.file)["overdue"], 2)
 
     def test_a_newer_export_leaves_what_an_earlier_one_has_put(self):
         number = self.ask("POST", "/v1/queues/q/messages", {"body": "x", "delay": "1h"})["id"]

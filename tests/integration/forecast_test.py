@@ -54,10 +54,10 @@ class Forecast(unittest.TestCase):
         answer = self.forecast("?queue=q")
         self.assertEqual((answer["queue"], answer["exact"]), ("q", True))
         self.assertEqual([minute["start_ms"] for minute in answer["minutes"]], [first + i * MINUTE for i in range(60)])
-        self.assertEqual(answer["total"], {"due": 8, "scheduled": 3, "retrying": 1, "loops": 1, "runs": 3})
+        self.assertEqual(answer["total"], {"due": 8, "scheduled": 3, "retrying": 1, "recurring": 1, "runs": 3})
         by_minute = answer["minutes"]
         self.assertEqual([by_minute[i]["scheduled"] for i in (9, 10, 11, 12)], [0, 2, 1, 0])
-        self.assertEqual(by_minute[12]["loops"], 1)
+        self.assertEqual(by_minute[12]["recurring"], 1)
         self.assertEqual(by_minute[(failed["due_ms"] - first) // MINUTE]["retrying"], 1)
         for minute in by_minute:
             self.assertEqual(minute["runs"], 1 if minute["start_ms"] // MINUTE % 20 == 0 and minute["start_ms"] > now else 0)

@@ -93,7 +93,7 @@ class Producer(Worker):
             return None
         delay = self.random.choice([0, 1, 50, 300, 1000, 2500, 3_600_000])
         members = {"delay_ms": delay,
-                   "retry": {"attempts": ATTEMPTS, "first": "150ms", "factor": 2, "most": "1s", "jitter": 0.5}}
+                   "retry": {"attempts": ATTEMPTS, "first": "150ms", "factor": 2, "max": "1s", "jitter": 0.5}}
         if choice < 0.75:
             return self.put_keyed("q", body, {**members, "key": f"{self.name} {self.random.getrandbits(64)}"})
         return self.put("q", body, members)

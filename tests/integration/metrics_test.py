@@ -165,7 +165,7 @@ class Metrics(unittest.TestCase):
         scrape = Scrape(self.client)
         self.assertEqual(scrape.value("duewheel_lateness_seconds_count"), 1)
         self.assertLess(scrape.value("duewheel_lateness_seconds_sum"), took + 0.1)
-        self.assertLess(self.client.request("GET", "/v1/stats")[1]["lateness_most_ms"], took * 1000 + 100)
+        self.assertLess(self.client.request("GET", "/v1/stats")[1]["lateness_max_ms"], took * 1000 + 100)
 
     def test_lateness_is_told_from_half_a_millisecond_on(self):
         bounds = [float(dict(labels)["le"]) for labels in Scrape(self.client).all_of("duewheel_lateness_seconds_bucket")]

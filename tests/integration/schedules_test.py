@@ -78,7 +78,7 @@ class Interface(unittest.TestCase):
         self.assertEqual((run["id"], run["occurrence"], run["schedule"]), (fired["id"], 0, "s"))
         self.assertEqual(set_schedule(self.client, "s", every="1h", body="y")[1]["state"], "paused", "a pause stays")
         self.assertEqual(self.client.request("POST", "/v1/schedules/s:resume")[1]["state"], "active")
-        self.assertEqual(look(self.client, "s")["runs"], {"made": 0, "late": 0, "by_hand": 1, "skipped": 0, "merged": 0})
+        self.assertEqual(look(self.client, "s")["runs"], {"made": 0, "late": 0, "manual": 1, "skipped": 0, "merged": 0})
         self.assertEqual(self.client.request("DELETE", "/v1/schedules/s"), (200, {"schedule": "s", "removed": True}))
         self.assertEqual(self.client.request("DELETE", "/v1/schedules/s"), (200, {"schedule": "s", "removed": False}))
         for method, call in (("GET", ""), ("POST", ":pause"), ("POST", ":resume"), ("POST", ":fire"), ("GET", ":preview")):
@@ -110,12 +110,12 @@ class Interface(unittest.TestCase):
         set_schedule(self.client, "s", cron="30 2 * * *", zone="Europe/Oslo", dst_repeat="both", closed="2030-03-30")
         path = "/v1/schedules/s:preview?count=2&from=2030-03-29T12:00:00Z"
         seen = self.client.request("GET", path)[1]
-        self.assertEqual([(time_["local"], time_.get("clocks")) for time_ in seen["times"]],
+        self.assertEqual([(time_["local"], time_.get("clock_change")) for time_ in seen["times"]],
                          [("2030-03-31T03:00:00.000+02:00", "shifted"), ("2030-04-01T02:30:00.000+02:00", None)])
-        self.assertEqual([(time_["local"], time_["why"]) for time_ in seen["left_out"]],
+        self.assertEqual([(time_["local"], time_["reason"]) for time_ in seen["excluded"]],
                          [("2030-03-30T02:30:00.000+01:00", "closed_day")])
         autumn = self.client.request("GET", "/v1/schedules/s:preview?count=2&from=2030-10-26T12:00:00Z")[1]["times"]
-        self.assertEqual([time_["clocks"] for time_ in autumn], ["first_pass", "second_pass"])
+        self.assertEqual([time_["clock_change"] for time_ in autumn], ["first_pass", "second_pass"])
         self.assertEqual(autumn[1]["nominal_ms"] - autumn[0]["nominal_ms"], 3600_000)
 
     def test_each_call_of_fire_makes_a_run_with_an_idempotency_key_too(self):
@@ -163,12 +163,12 @@ class Interface(unittest.TestCase):
             deadline = time.monotonic() + 60
             while any(look(client, policy)["next_occurrence"] < 10 for policy in ("once", "all", "skip")):
                 self.assertLess(time.monotonic(), deadline)
-            for policy, runs in (("once", {"made": 1, "late": 1, "by_hand": 0, "skipped": 0, "merged": 8}),
-                                 ("all", {"made": 9, "late": 9, "by_hand": 0, "skipped": 0, "merged": 0}),
-                                 ("skip", {"made": 0, "late": 0, "by_hand": 0, "skipped": 9, "merged": 0})):
+            for policy, runs in (("once", {"made": 1, "late": 1, "manual": 0, "skipped": 0, "merged": 8}),
+                                 ("all", {"made": 9, "late": 9, "manual": 0, "skipped": 0, "merged": 0}),
+                                 ("skip", {"made": 0, "late": 0, "manual": 0, "skipped": 9, "merged": 0})):
                 schedule = look(client, policy)
                 self.assertEqual((schedule["runs"], schedule["next_occurrence"]), (runs, 10), policy)
-            self.assertEqual(look(client, "skip")["last_passed_over"]["why"], "missed")
+            self.assertEqual(look(client, "skip")["last_skipped"]["reason"], "missed")
 
     def test_a_run_that_overlaps_waits_or_is_skipped(self):
         for policy in ("skip", "queue_one"):
@@ -306,7 +306,7 @@ class Made(unittest.TestCase):
         self.go_to("2040-06-01T10:30:00Z")
         self.assertEqual(self.made("window", 2), ["2040-06-01T09:00", "2040-06-01T10:00"])
         seen = look(self.client, "window")
-        self.assertEqual((seen["runs"]["skipped"], seen["last_passed_over"]["why"]), (8, "too_old"))
+        self.assertEqual((seen["runs"]["skipped"], seen["last_skipped"]["reason"]), (8, "too_old"))
 
 
 class ZoneData(unittest.TestCase):
@@ -348,7 +348,7 @@ class ZoneData(unittest.TestCase):
                 (zones / "Europe" / "Oslo").unlink()
                 daemon.start()
                 client = daemon.client()
-                self.assertEqual(look(client, "yearly")["state"], "stands_still")
+                self.assertEqual(look(client, "yearly")["state"], "invalid_zone")
                 self.assertIn("schedule_invalid", daemon.log_text())
                 self.assertEqual(set_schedule(client, "yearly", cron="0 9 1 1 *", zone="UTC")[1]["state"], "active")
                 self.assertEqual(daemon.terminate(), 0, daemon.log_text())

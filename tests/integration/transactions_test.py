@@ -127,9 +127,9 @@ class Interface(unittest.TestCase):
         self.assertEqual(self.client.request("GET", "/v1/namespaces/default")[1]["pending"], 0)
         limit(2)
         half = self.client.put("q", "x", transaction=transaction("1h", queue="checks", times=1))[1]["id"]
-        self.assertNotIn("waits_for", self.client.get(half)[1])
+        self.assertNotIn("blocked_by", self.client.get(half)[1])
         limit(1)
-        self.assertEqual(self.client.get(half)[1]["waits_for"], "queue_limit")
+        self.assertEqual(self.client.get(half)[1]["blocked_by"], "queue_limit")
         limit(2)
         self.client.advance(by="61m")
         self.assertEqual(self.client.take("checks", 1)[0]["check"]["message"], half)

@@ -83,7 +83,7 @@ class Interface(unittest.TestCase):
 
     def test_changes_are_told_of_when_they_have_come_to_rest_and_one_request_is_enough_for_each(self):
         for change in range(20):
-            status, watchdog = set_watchdog(self.client, "page-7", timeout="10m", most="10h", feed=True, body=str(change))
+            status, watchdog = set_watchdog(self.client, "page-7", timeout="10m", max="10h", feed=True, body=str(change))
             self.assertEqual(status, 201 if change == 0 else 200)
             self.assertFalse(watchdog.get("late", False))
             self.later("5m")
@@ -91,7 +91,7 @@ class Interface(unittest.TestCase):
         message = self.client.take("q", 1)[0]
         self.assertEqual((message["body"], message["due_ms"]), ("19", watchdog["due_ms"]))
         self.client.ack(message["lease"])
-        first_due_ms = set_watchdog(self.client, "busy", timeout="1h", most="90m", feed=True)[1]["due_ms"]
+        first_due_ms = set_watchdog(self.client, "busy", timeout="1h", max="90m", feed=True)[1]["due_ms"]
         for _ in range(2):
             self.later("40m")
             self.assertFalse(feed(self.client, "busy")[1]["late"])
@@ -102,7 +102,7 @@ class Interface(unittest.TestCase):
         self.assertEqual(message["due_ms"], first_due_ms + 30 * 60_000, "the first feed and its bound, however often it is fed")
 
     def test_again_goes_on_until_it_is_fed(self):
-        set_watchdog(self.client, "w", timeout="59m", again="1h")
+        set_watchdog(self.client, "w", timeout="59m", repeat_every="1h")
         taken = []
         for _ in range(3):
             self.later("1h")
@@ -114,7 +114,7 @@ class Interface(unittest.TestCase):
         self.assertTrue(feed(self.client, "w")[1]["late"])
 
     def test_the_settings_that_are_shown_can_be_sent_back_and_change_nothing(self):
-        set_watchdog(self.client, "w", timeout="1h", most="2h", again="3h", priority=4, order_key="o", expires_in="1h",
+        set_watchdog(self.client, "w", timeout="1h", max="2h", repeat_every="3h", priority=4, order_key="o", expires_in="1h",
                      retry={"attempts": 3, "jitter": 0}, body="x", headers={"a": "b"}, content_type="text/plain")
         seen = look(self.client, "w")
         status, again = self.client.request("PUT", "/v1/watchdogs/w", seen["settings"])
@@ -139,8 +139,8 @@ class Interface(unittest.TestCase):
         for members, code, field in (
                 ({}, "missing_member", "timeout"), ({"timeout_ms": 0}, "out_of_range", "timeout"),
                 ({"timeout": "40000d"}, "out_of_range", "timeout"), ({"timeout": "soon"}, "bad_duration", "timeout"),
-                ({"timeout": "1h", "most": "59m"}, "out_of_range", "most"), ({"timeout": "1h", "most_ms": 0}, "out_of_range", "most"),
-                ({"timeout": "1h", "again_ms": 0}, "out_of_range", "again"), ({"timeout": "1h", "queue": "-q"}, "bad_queue_name", "queue"),
+                ({"timeout": "1h", "max": "59m"}, "out_of_range", "max"), ({"timeout": "1h", "max_ms": 0}, "out_of_range", "max"),
+                ({"timeout": "1h", "repeat_every_ms": 0}, "out_of_range", "repeat_every"), ({"timeout": "1h", "queue": "-q"}, "bad_queue_name", "queue"),
                 ({"timeout": "1h", "retry": {"attempts": 0}}, "out_of_range", "retry.attempts"),
                 ({"timeout": "1h", "cron": "* * * * *"}, "unknown_member", "cron"),
                 ({"timeout": "1h", "body": "x" * ((1 << 20) + 1)}, "body_too_large", "body")):
@@ -174,12 +174,12 @@ class Interface(unittest.TestCase):
         self.later("61m")
         self.assertTrue(feed(self.client, "w")[1]["late"])
         owed = look(self.client, "w")
-        self.assertEqual((owed["fired"], "owed" in owed), (0, True))
+        self.assertEqual((owed["fired"], "overdue" in owed), (0, True))
         way = self.client.take("q", 1)[0]
         self.client.ack(way["lease"])
         message = self.client.take("q", 1)[0]
         self.assertEqual((message["due_ms"], message["last_fed_ms"], message["occurrence"]),
-                         (owed["owed"]["due_ms"], owed["owed"]["last_fed_ms"], 1))
+                         (owed["overdue"]["due_ms"], owed["overdue"]["last_fed_ms"], 1))
 
     def test_the_command_line_does_all_of_it(self):
         def run(*arguments, code=0):
@@ -193,13 +193,13 @@ class Interface(unittest.TestCase):
         self.assertIn("No backup", run("get", "backup"))
         self.assertIn("armed", run("list"))
         self.assertEqual(json.loads(run("list", "--json"))["feeds"], 2)
-        run("set", "page", "q", "changed", "--timeout", "10ms", "--most", "20ms", "--feed")
+        run("set", "page", "q", "changed", "--timeout", "10ms", "--max", "20ms", "--feed")
         self.assertEqual(self.client.take("q", 1)[0]["watchdog"], "page")
         self.assertIn("too late", run("feed", "page"))
         self.assertIn("removed", run("rm", "page"))
         self.assertIn("there was none", run("rm", "page"))
         self.assertIn("`backup`", run("feed", "bakup", code=1))
-        self.assertIn("`most`", run("set", "x", "q", "b", "--timeout", "2h", "--most", "1h", code=1))
+        self.assertIn("`max`", run("set", "x", "q", "b", "--timeout", "2h", "--max", "1h", code=1))
         self.assertIn("to make it with this call, say how long", run("set", "x", "q", "b", code=1))
 
 
@@ -316,7 +316,7 @@ class Kills(unittest.TestCase):
 
             def is_over():
                 seen_now = [look(client, name) for name in timeouts]
-                return (all(each["state"] == "asleep" and "owed" not in each for each in seen_now)
+                return (all(each["state"] == "asleep" and "overdue" not in each for each in seen_now)
                         and client.request("GET", "/v1/stats")[1]["pending"] == 0)
 
             give_up = time.monotonic() + 120
@@ -329,7 +329,7 @@ class Kills(unittest.TestCase):
             silent = 0
             for name, timeout in timeouts.items():
                 watchdog = look(client, name)
-                self.assertEqual((watchdog["state"], "owed" in watchdog), ("asleep", False))
+                self.assertEqual((watchdog["state"], "overdue" in watchdog), ("asleep", False))
                 fired = {number: what for (of, number), what in seen.items() if of == name}
                 self.assertEqual(sorted(fired), list(range(1, watchdog["fired"] + 1)), f"{name}: one never came")
                 for _, due, last in fired.values():

@@ -22,7 +22,7 @@ from webhook_receiver import Receiver
 LOOPBACK = "--webhooks-allowed-networks=127.0.0.0/8,::1"
 NEW = "whsec_" + base64.b64encode(b"n" * 32).decode()
 OLD = "whsec_" + base64.b64encode(b"o" * 24).decode()
-NO_REST = {"attempts": 5, "first": "10ms", "factor": 1, "most": "10ms", "jitter": 0}
+NO_REST = {"attempts": 5, "first": "10ms", "factor": 1, "max": "10ms", "jitter": 0}
 
 
 def wait_until(condition, within_s=120):
@@ -186,7 +186,7 @@ class Posts(Webhooks):
         self.assertEqual(daemon.terminate(), 0)
         export = subprocess.run([BIN / "duewheel", "export", daemon.data, "-"], capture_output=True, text=True, timeout=60)
         self.assertEqual(export.returncode, 0, export.stderr)
-        self.assertIn('"headers_left_out":1', export.stdout)
+        self.assertIn('"headers_excluded":1', export.stdout)
         self.assertIn("Webhooks whose headers are not in it", export.stderr)
         for text in (json.dumps(shown), daemon.log_text(), export.stdout):
             self.assertNotIn("good-news", text)

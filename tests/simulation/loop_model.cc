@@ -12,9 +12,9 @@ constexpr std::uint64_t kCountMost = 1'000'000;
 }  // namespace
 
 // The first rest is `every`; each later one is the one before times `factor`, in whole microseconds, and none is longer
-// than `most`. It counts in whole milliseconds, and is one at least.
+// than `max`. It counts in whole milliseconds, and is one at least.
 std::int64_t LoopModel::offset_ms(std::uint64_t number) const {
-    const std::int64_t most_us = choice_.most_ms.value_or(kRepeatEveryMaxMs) * 1000;
+    const std::int64_t most_us = choice_.max_ms.value_or(kRepeatEveryMaxMs) * 1000;
     while (offsets_.size() < number) {
         if (rest_us_ == 0) {
             rest_us_ = choice_.every_ms * 1000;

@@ -61,7 +61,7 @@ void Oracle::check_minute(const Request& request, const ForecastMinute& minute, 
     if (messages.least > 0) rare_.met(Rare::minute_forecast);
     const CountRange runs = runs_in(dues, request);
     if (runs.least > 0) rare_.met(Rare::runs_forecast);
-    is_wrong("messages", minute.scheduled + minute.retrying, messages) || is_wrong("loops", minute.loops, loops) ||
+    is_wrong("messages", minute.scheduled + minute.retrying, messages) || is_wrong("loops", minute.recurring, loops) ||
         is_wrong("runs", minute.runs, runs);
 }
 

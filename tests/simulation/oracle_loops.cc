@@ -32,7 +32,7 @@ bool Oracle::is_bad_loop(const PutCommand& put, DueMs start_ms) const {
     if (is_outside(choice.every_ms, 1, kLongestRestMs)) return true;
     if (choice.times && is_outside(*choice.times, 1, static_cast<std::int64_t>(options_.repeat_times_max))) return true;
     if (choice.factor_permille && is_outside(*choice.factor_permille, 1000, 100'000)) return true;
-    if (choice.most_ms && (!grows || is_outside(*choice.most_ms, choice.every_ms, kLongestRestMs))) return true;
+    if (choice.max_ms && (!grows || is_outside(*choice.max_ms, choice.every_ms, kLongestRestMs))) return true;
     return choice.until_ms && *choice.until_ms < start_ms;
 }
 
@@ -54,7 +54,7 @@ void Oracle::loop_submitted(MessageModel& fresh) {
 // Whether a put or a move may be refused with this because of a loop.
 bool Oracle::is_refused_loop(const Request& request, const MessageModel* about, std::string_view code) const {
     const auto* put = std::get_if<PutCommand>(&request.command);
-    if (code == "is_loop") {
+    if (code == "repeats") {
         const bool moves = std::holds_alternative<RescheduleCommand>(request.command) ||
                            std::holds_alternative<FireCommand>(request.command);
         return moves && about != nullptr && about->is_loop();

@@ -18,7 +18,7 @@ void Oracle::schedule_previewed(const Request& request, const PreviewAnswer& ans
     if (answer.name != model.name || answer.name_space != model.name_space) {
         return violate("X", "a preview of another schedule");
     }
-    if (answer.times.size() > asked.count || answer.left_out.size() > asked.count) {
+    if (answer.times.size() > asked.count || answer.excluded.size() > asked.count) {
         return schedule_violates(model, "C11", "a preview is longer than its limit");
     }
     if (model.there == ScheduleModel::There::no && !request.is_overlapped) {
@@ -132,8 +132,8 @@ void Oracle::preview_left_out(const Previewed& preview) {
     const PreviewAnswer& answer = preview.answer;
     const TimesRule& rule = preview.state.rule.times;
     const std::optional<TimesModel> all = TimesModel::make(without_policies(rule), zone_version_);
-    if (!answer.left_out.empty()) rare_.met(Rare::preview_with_times_left_out);
-    if (answer.more_left_out && answer.left_out.size() != preview.asked.count) {
+    if (!answer.excluded.empty()) rare_.met(Rare::preview_with_times_left_out);
+    if (answer.more_excluded && answer.excluded.size() != preview.asked.count) {
         return schedule_violates(preview.model, "C6", "a preview leaves out more than it tells, and has room");
     }
     if (!all || answer.times.empty()) return;
@@ -141,18 +141,18 @@ void Oracle::preview_left_out(const Previewed& preview) {
     DueMs at = preview.asked.from_ms.value_or(answer.times.front().nominal_ms) - 1;
     // In a pause some may come before the first that is told.
     std::size_t told = 0;
-    while (told < answer.left_out.size() && answer.left_out[told].nominal_ms <= at) ++told;
+    while (told < answer.excluded.size() && answer.excluded[told].nominal_ms <= at) ++told;
     for (int left = kWalkMost; left > 0; --left) {
         const std::optional<DueMs> next = all->next(at, from_ms);
         if (!next || *next >= answer.times.back().nominal_ms) break;
         at = *next;
         if (preview.times.next(at - 1, from_ms) == at) continue;
-        if (told == answer.left_out.size()) {
-            if (answer.more_left_out) return rare_.met(Rare::preview_leaves_out_more);
+        if (told == answer.excluded.size()) {
+            if (answer.more_excluded) return rare_.met(Rare::preview_leaves_out_more);
             return schedule_violates(preview.model, "C6",
                                      "a preview does not say that it leaves out the time at " + std::to_string(at));
         }
-        const PreviewAnswer::LeftOut& one = answer.left_out[told++];
+        const PreviewAnswer::LeftOut& one = answer.excluded[told++];
         if (one.nominal_ms != at || !preview.times.may_be_left_out(at, one.why)) {
             return schedule_violates(preview.model, "C6",
                                      "a preview leaves out the time at " + std::to_string(one.nominal_ms) + " as " +

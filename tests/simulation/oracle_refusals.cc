@@ -143,7 +143,7 @@ void Oracle::error_replied(const Request& request, const Error& error) {
     }
     if (code == "expires_too_soon" && is_refused_expiry(request, about)) return rare_.met(Rare::expires_too_soon);
     if (is_refused_loop(request, about, code)) {
-        return rare_.met(code == "is_loop" ? Rare::loop_cannot_be_moved : Rare::loop_refused);
+        return rare_.met(code == "repeats" ? Rare::loop_cannot_be_moved : Rare::loop_refused);
     }
     if (is_refused_half(request, code)) return rare_.met(Rare::half_refused);
     if (code == "gone" && about != nullptr) {

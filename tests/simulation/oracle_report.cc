@@ -27,8 +27,8 @@ std::string Oracle::history(std::uint64_t serial) const {
     if (about.is_firing()) {
         const PutWatchdogCommand& watchdog = watchdog_puts_[about.watchdog_put - 1].command;
         text += "  firing " + std::to_string(about.occurrence) + " of watchdog " + watchdog.name + ": timeout " +
-                std::to_string(watchdog.rule.timeout_ms) + ", most " + std::to_string(watchdog.rule.most_ms) +
-                ", again " + std::to_string(watchdog.rule.again_ms) + "\n";
+                std::to_string(watchdog.rule.timeout_ms) + ", most " + std::to_string(watchdog.rule.max_ms) +
+                ", again " + std::to_string(watchdog.rule.repeat_every_ms) + "\n";
     }
     for (const HistoryLine& line : about.history) {
         text += "  step " + std::to_string(line.step) + "  time " + std::to_string(line.now) + "  " +

@@ -42,7 +42,7 @@ void Oracle::learn_rule(MessageModel& about) {
     for (const RetryRule& rule : rules) {
         about.attempts_least = std::min(about.attempts_least, rule.attempts);
         about.attempts_most = std::max(about.attempts_most, rule.attempts);
-        about.rest_most_ms = std::max(about.rest_most_ms, 2 * rule.most_ms);
+        about.rest_most_ms = std::max(about.rest_most_ms, 2 * rule.max_ms);
     }
 }
 

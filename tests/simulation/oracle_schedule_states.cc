@@ -301,7 +301,7 @@ void Oracle::check_passed(const ScheduleModel& model, const ScheduleLife& life, 
     std::uint64_t may_be_late = 0;
     for (std::size_t i = 0; i + 1 < times.size(); ++i) may_be_late += is_late(*times[i]) ? 1 : 0;
     const std::uint64_t waited = before.waiting_ms != 0 ? 1 : 0;
-    const bool runs_out = before.made_up + waited + may_be_late > options_.runs_made_up_max;
+    const bool runs_out = before.made_up + waited + may_be_late > options_.runs_catch_up_max;
     std::uint64_t may_skip = 0;
     std::uint64_t may_merge = 0;
     for (std::size_t i = 0; i + 1 < times.size(); ++i) {

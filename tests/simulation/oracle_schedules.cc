@@ -132,7 +132,7 @@ void Oracle::schedule_replied(const Request& request, const ScheduleAnswer& answ
         return violate("X", "a schedule is answered for another one");
     }
     if (told_to(request.command, Tell::remove) != nullptr) return schedule_removed(request, answer, model);
-    if (answer.removed || answer.stands_still) return schedule_violates(model, "X", "it says what it is not");
+    if (answer.removed || answer.invalid_zone) return schedule_violates(model, "X", "it says what it is not");
     const bool was_there = model.there == There::yes;
     const bool may_have_been = model.there != There::no;
     const auto* put = std::get_if<PutScheduleCommand>(&request.command);

@@ -21,7 +21,7 @@ bool changes_one(const Command& command) {
 // When it fires, by the documentation of its rule.
 DueMs fires_at(const WatchdogRule& rule, DueMs first_fed, DueMs fed) {
     const DueMs due = fed + rule.timeout_ms;
-    return rule.most_ms == 0 ? due : std::min(due, first_fed + rule.most_ms);
+    return rule.max_ms == 0 ? due : std::min(due, first_fed + rule.max_ms);
 }
 
 }  // namespace
@@ -164,7 +164,7 @@ void Oracle::watchdog_fed(WatchdogModel& model, const WatchdogModel::Open& sent,
     watchdog_is_there(model, sent);
     const bool is_due_by_a_rule = std::any_of(model.puts.begin(), model.puts.end(), [&](std::uint64_t serial) {
         const WatchdogRule& rule = watchdog_puts_[serial - 1].command.rule;
-        if (rule.most_ms != 0) {  // counted from a feed that may have been the first
+        if (rule.max_ms != 0) {  // counted from a feed that may have been the first
             return answer.due_ms > sent.from_ms && answer.due_ms <= now_ + rule.timeout_ms;
         }
         return sent.from_ms + rule.timeout_ms <= answer.due_ms && answer.due_ms <= now_ + rule.timeout_ms;
@@ -316,8 +316,8 @@ void Oracle::watchdog_refused(WatchdogModel& model, const WatchdogModel::Open& s
     }
     if (put != nullptr && code == "out_of_range") {
         const WatchdogRule& rule = put->rule;
-        const bool is_wrong = rule.timeout_ms < 1 || rule.timeout_ms > kWatchdogMostMs || rule.again_ms < 0 ||
-                              (rule.most_ms != 0 && rule.most_ms < rule.timeout_ms) ||
+        const bool is_wrong = rule.timeout_ms < 1 || rule.timeout_ms > kWatchdogMostMs || rule.repeat_every_ms < 0 ||
+                              (rule.max_ms != 0 && rule.max_ms < rule.timeout_ms) ||
                               rule.expires_after_ms > options_.delay_max_ms || !rule.retry.is_empty();
         if (!is_wrong) return watchdog_violates(model, "X", "a put is refused in which nothing is wrong");
         return rare_.met(Rare::watchdog_refused);
@@ -416,12 +416,12 @@ void Oracle::check_firing(WatchdogModel& model, const MessageModel& about, const
 
 // Whether the times of `again` lead to `due_ms`. Of several rules the first firing may be of another one.
 bool Oracle::may_be_once_more(const WatchdogModel& model, const WatchdogRule& rule, DueMs fed_ms, DueMs due_ms) const {
-    if (model.puts.size() > 1) return due_ms >= fed_ms + rule.again_ms;
+    if (model.puts.size() > 1) return due_ms >= fed_ms + rule.repeat_every_ms;
     const DueMs beyond = due_ms - fed_ms - rule.timeout_ms;
-    if (beyond > 0 && beyond % rule.again_ms == 0) return true;
-    if (rule.most_ms == 0) return false;
-    for (DueMs first = due_ms - rule.again_ms; first > fed_ms; first -= rule.again_ms) {
-        if (first < fed_ms + rule.timeout_ms && was_fed_at(model, {}, first - rule.most_ms)) return true;
+    if (beyond > 0 && beyond % rule.repeat_every_ms == 0) return true;
+    if (rule.max_ms == 0) return false;
+    for (DueMs first = due_ms - rule.repeat_every_ms; first > fed_ms; first -= rule.repeat_every_ms) {
+        if (first < fed_ms + rule.timeout_ms && was_fed_at(model, {}, first - rule.max_ms)) return true;
     }
     return false;
 }
@@ -430,11 +430,11 @@ bool Oracle::is_due_by_a_rule(const WatchdogModel& model, DueMs fed_ms, DueMs du
     for (const std::uint64_t serial : model.puts) {
         const WatchdogRule& rule = watchdog_puts_[serial - 1].command.rule;
         if (due_ms == fed_ms + rule.timeout_ms) return true;
-        if (rule.most_ms != 0 && due_ms < fed_ms + rule.timeout_ms && was_fed_at(model, {}, due_ms - rule.most_ms)) {
+        if (rule.max_ms != 0 && due_ms < fed_ms + rule.timeout_ms && was_fed_at(model, {}, due_ms - rule.max_ms)) {
             rare_.met(Rare::firing_by_its_bound);
             return true;
         }
-        if (rule.again_ms != 0 && may_be_once_more(model, rule, fed_ms, due_ms)) {
+        if (rule.repeat_every_ms != 0 && may_be_once_more(model, rule, fed_ms, due_ms)) {
             rare_.met(Rare::firing_once_more);
             return true;
         }

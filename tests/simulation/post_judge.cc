@@ -44,10 +44,10 @@ void PostJudge::violate(std::string_view clause, const std::string& what, const 
 }
 
 void PostJudge::process_died() {
-    if (under_way_ > 0) rare_.met(Rare::died_with_posts_under_way);
+    if (in_flight_ > 0) rare_.met(Rare::died_with_posts_under_way);
     held_.clear();
     targets_.clear();
-    under_way_ = 0;
+    in_flight_ = 0;
 }
 
 // ---- leases
@@ -114,7 +114,7 @@ void PostJudge::end_answered(const Command& command, const Reply& reply) {
 void PostJudge::told_of(const QueueAnswer& queue) {
     Target& target = targets_[{queue.name_space, queue.queue}];
     if (!queue.removed && std::exchange(target.revision, queue.settings.revision) == queue.settings.revision) return;
-    if (target.under_way > 0) rare_.met(Rare::webhook_changed_under_way);
+    if (target.in_flight > 0) rare_.met(Rare::webhook_changed_under_way);
     // Another URL is another target, and the first one again is a third.
     ++target.openings;
     ++target.settings;
@@ -146,9 +146,9 @@ PostJudge::Key PostJudge::posted(const WebhookRequest& request, DueMs now) {
     held.is_posted = true;
     held.url = target.url = request.url.text();
     held.openings = target.openings;
-    ++target.under_way;
+    ++target.in_flight;
     if (target.rests) ++target.tries_open;
-    if (++under_way_ > options_.connections_max) violate("C11", "posted beyond all connections", held);
+    if (++in_flight_ > options_.connections_max) violate("C11", "posted beyond all connections", held);
     return key;
 }
 
@@ -185,7 +185,7 @@ void PostJudge::check_settings(const WebhookRequest& request, const Held& held, 
     }
     const std::uint32_t most = webhook.concurrency != 0 ? webhook.concurrency : options_.concurrency;
     const bool as_now_set = held.settings == target.settings;
-    if (as_now_set && target.under_way >= most) return violate("C11", "more posts at a time than the queue says", held);
+    if (as_now_set && target.in_flight >= most) return violate("C11", "more posts at a time than the queue says", held);
     if (now < target.left_alone_until) return violate("X", "posted to a target that wants to be left alone", held);
     if (target.rests && now < target.rests_until) return violate("X", "posted to a target that does not work", held);
     if (target.rests && target.tries_open > 0) {
@@ -205,8 +205,8 @@ void PostJudge::answered(const Key& key, const WebhookAnswer& answer, DueMs now)
     Held& held = found->second;
     Target& target = targets_[held.queue];
     held.answer = answer;
-    --target.under_way;
-    --under_way_;
+    --target.in_flight;
+    --in_flight_;
     const WebhookMeaning meaning = meaning_of(answer);
     constexpr Rare kMet[] = {Rare::webhook_taken,       Rare::webhook_gone,           Rare::webhook_refused,
                              Rare::webhook_unavailable, Rare::webhook_without_answer, Rare::webhook_not_sent};

@@ -64,7 +64,7 @@ class PostJudge {
     };
     struct Target {
         std::string url;                   // of the last post
-        std::uint32_t under_way = 0;       // posts to it
+        std::uint32_t in_flight = 0;       // posts to it
         std::deque<DueMs> begun;           // when, of the last second
         std::uint32_t failures = 0;        // in a row, that say that it does not work
         std::uint64_t openings = 0;        // how often that were so many, or its settings were told
@@ -88,7 +88,7 @@ class PostJudge {
     RareStates& rare_;
     std::map<Key, Held> held_;  // leased, and the end of the lease not answered
     std::map<QueueKey, Target> targets_;
-    std::size_t under_way_ = 0;
+    std::size_t in_flight_ = 0;
 };
 
 }  // namespace duewheel

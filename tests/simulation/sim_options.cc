@@ -86,7 +86,7 @@ void draw_engine(EngineOptions& engine, Random& random) {
     engine.retry.attempts = pick<std::uint32_t>(random, {1, 2, 3, 10, 1'000'000});
     engine.retry.first_ms = pick<std::int64_t>(random, {1, 30, 1000});
     engine.retry.factor_permille = pick<std::uint32_t>(random, {1000, 1500, 2000});
-    engine.retry.most_ms = engine.retry.first_ms * pick<std::int64_t>(random, {1, 5, 3600});
+    engine.retry.max_ms = engine.retry.first_ms * pick<std::int64_t>(random, {1, 5, 3600});
     engine.retry.jitter_permille = pick<std::uint32_t>(random, {0, 200, 1000});
     engine.dead_kept_ms = pick<std::int64_t>(random, {2'000, 60'000, 30LL * 24 * 3600 * 1000});
     engine.redrive_max = pick<std::uint64_t>(random, {1, 3, 1000});
@@ -119,7 +119,7 @@ void draw_schedules(SimOptions& options, Random& random) {
     options.engine.schedules_max = pick<std::uint32_t>(random, {1, 3, 1000});
     options.engine.preview_max = pick<std::uint32_t>(random, {3, 1000});
     options.engine.run_on_time_ms = pick<std::int64_t>(random, {0, 5, 200, 5000});
-    options.engine.runs_made_up_max = pick<std::uint32_t>(random, {1, 3, 1000});
+    options.engine.runs_catch_up_max = pick<std::uint32_t>(random, {1, 3, 1000});
     options.engine.run_steps_max = pick<std::uint32_t>(random, {3, 100, 10'000});
     options.zones_change = random.chance(300'000);
     options.follows_clocks = random.chance(300'000) || options.zones_change;
@@ -170,7 +170,7 @@ void draw_later_ones(SimOptions& options) {
     Random hooks(options.seed ^ 0x3eb4001c5);
     options.op_weights[static_cast<std::size_t>(Op::hook)] = pick<std::uint32_t>(hooks, {0, 0, 0, 4, 15});
     options.webhooks.connections_max = pick<std::size_t>(hooks, {1, 2, 5, 1000});
-    options.webhooks.bytes_under_way_max = pick<std::size_t>(hooks, {100, 4000, 64u << 20});
+    options.webhooks.bytes_in_flight_max = pick<std::size_t>(hooks, {100, 4000, 64u << 20});
     options.webhooks.concurrency = pick<std::uint32_t>(hooks, {1, 3, 64});
     options.webhooks.timeout_ms = pick<std::int64_t>(hooks, {1'000, 15'000});
     options.webhooks.retry_after_max_ms = pick<std::int64_t>(hooks, {1'000, 3'600'000});

@@ -98,7 +98,7 @@ DueMs SimWebhooks::next_wakeup() const {
 
 void SimWebhooks::check_quiet() {
     if (!posts_.empty()) return;
-    if (pusher_->counters().under_way != 0) {
+    if (pusher_->counters().in_flight != 0) {
         return oracle_.violate("C11", "nothing is posted, but connections are counted as taken");
     }
     if (pusher_->is_idle()) judge_.consumer_is_idle(engine_->now());

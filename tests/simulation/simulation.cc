@@ -45,8 +45,8 @@ std::uint64_t number_of(const Reply& reply) {
                 return sum;
             } else if constexpr (requires { answer.schedules.size(); }) {
                 return answer.schedules.size();
-            } else if constexpr (requires { answer.left_out; }) {
-                std::uint64_t sum = answer.left_out.size();
+            } else if constexpr (requires { answer.excluded; }) {
+                std::uint64_t sum = answer.excluded.size();
                 for (const PreviewAnswer::Time& time : answer.times) {
                     sum = sum * 31 + static_cast<std::uint64_t>(time.due_ms);
                 }
@@ -222,7 +222,7 @@ void Simulation::turn() {
     }
     oracle_.space_seen(shard_->take_least_space());
     for (const ReplyEffect& effect : shard_->take_replies()) hear(effect);
-    const bool held_back = shard_->engine().counters().puts_held_back;
+    const bool held_back = shard_->engine().counters().puts_stalled;
     if (held_back && !was_held_back_) rare_.met(Rare::puts_held_back);
     was_held_back_ = held_back;
 }

@@ -359,7 +359,7 @@ void Simulation::end_schedules(bool all) {
     }
     for (const auto& [name, model] : oracle_.watchdogs()) {
         const WatchdogState* state = model.surely();
-        const bool goes_on_for_ever = state == nullptr || state->rule.again_ms != 0;
+        const bool goes_on_for_ever = state == nullptr || state->rule.repeat_every_ms != 0;
         if (!model.may_be_there() || !(all || goes_on_for_ever || random_.chance(400'000))) continue;
         commands.emplace_back(RemoveWatchdogCommand{name.first, name.second});
     }

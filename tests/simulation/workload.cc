@@ -191,7 +191,7 @@ RetryChoice Workload::draw_retry() {
     if (random_.chance(800'000)) choice.attempts = 1 + static_cast<std::int64_t>(random_.below(3));
     if (random_.chance(300'000)) choice.first_ms = random_.between(0, 50);
     if (random_.chance(300'000)) choice.factor_permille = random_.between(1000, 3000);
-    if (random_.chance(300'000)) choice.most_ms = random_.between(50, 5000);
+    if (random_.chance(300'000)) choice.max_ms = random_.between(50, 5000);
     if (random_.chance(300'000)) choice.jitter_permille = random_.between(0, 1000);
     return choice;
 }

@@ -71,12 +71,12 @@ RepeatChoice Workload::draw_repeat(const When& first) {
     if (random_.chance(300'000)) {
         choice.factor_permille = random_.chance(200'000) ? random_.between(1000, 1100) : random_.between(1100, 3000);
         if (*choice.factor_permille > 1000 && random_.chance(500'000))
-            choice.most_ms = choice.every_ms + random_.between(0, 4 * choice.every_ms);
+            choice.max_ms = choice.every_ms + random_.between(0, 4 * choice.every_ms);
     }
     // Nobody can end one whose put was never answered: so its occurrences are far apart, and time does not jump.
     if (!options_.has(Fault::clock_jump) && random_.chance(100'000)) {
         choice.every_ms = kDayMs * random_.between(200, 3660);
-        if (choice.most_ms) choice.most_ms = std::min(2 * choice.every_ms, kRepeatEveryMaxMs);
+        if (choice.max_ms) choice.max_ms = std::min(2 * choice.every_ms, kRepeatEveryMaxMs);
         return choice;
     }
     const bool has_until = random_.chance(300'000);
@@ -99,7 +99,7 @@ void Workload::spoil(PutCommand& loop) {
             break;
         case 1:
             choice.every_ms = kRepeatEveryMaxMs + random_.between(0, 1);
-            choice.most_ms.reset();
+            choice.max_ms.reset();
             break;
         case 2:
             choice.times = random_.between(-1, 1);
@@ -108,7 +108,7 @@ void Workload::spoil(PutCommand& loop) {
             choice.factor_permille = random_.chance(500'000) ? random_.between(998, 1000) : 100'001;
             break;
         case 4:
-            choice.most_ms = choice.every_ms + random_.between(-1, 0);
+            choice.max_ms = choice.every_ms + random_.between(-1, 0);
             break;
         case 5:
             loop.expires = When{surroundings_.clock() + draw_delay(), 0};

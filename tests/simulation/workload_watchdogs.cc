@@ -61,9 +61,9 @@ PutWatchdogCommand Workload::draw_watchdog(const QueueOf& name, const WatchdogMo
     WatchdogRule rule;
     const std::int64_t scale = std::max<std::int64_t>(std::max(options_.due_scale_ms, options_.lease_scale_ms), 2);
     rule.timeout_ms = std::max<DueMs>(scale >> random_.below(12), 1);
-    if (random_.chance(300'000)) rule.most_ms = rule.timeout_ms * random_.between(1, 4);
+    if (random_.chance(300'000)) rule.max_ms = rule.timeout_ms * random_.between(1, 4);
     // Not where time jumps, or so often that nothing else happens any more.
-    if (random_.chance(300'000)) rule.again_ms = std::max<DueMs>(scale >> random_.below(3), 200);
+    if (random_.chance(300'000)) rule.repeat_every_ms = std::max<DueMs>(scale >> random_.below(3), 200);
     if (random_.chance(options_.expiring_per_million)) rule.expires_after_ms = 1 + draw_delay();
     rule.priority = random_.chance(800'000) ? 0 : static_cast<std::int32_t>(random_.between(-2, 2));
     if (options_.order_keys > 0 && random_.chance(300'000)) {
@@ -77,10 +77,10 @@ PutWatchdogCommand Workload::draw_watchdog(const QueueOf& name, const WatchdogMo
                 break;
             case 1:
                 rule.timeout_ms += 1;
-                rule.most_ms = rule.timeout_ms - 1;
+                rule.max_ms = rule.timeout_ms - 1;
                 break;
             case 2:
-                rule.again_ms = -1;
+                rule.repeat_every_ms = -1;
                 break;
             default:
                 rule.expires_after_ms = options_.engine.delay_max_ms + 1;

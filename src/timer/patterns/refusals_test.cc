@@ -250,8 +250,8 @@ TEST_F(Arguments, calendars_refuse_days_and_periods_that_do_not_exist) {
     EXPECT_TRUE(closed.empty());
     EXPECT_EQ(repeat(begin, {.days = days(430 * 365)}).next(begin), std::nullopt);
     EXPECT_EQ(repeat(begin, {.time = 1h}, std::numeric_limits<std::uint64_t>::max()).next(begin), begin + 1h);
-    EXPECT_EQ(with_jitter(begin, "name", {.most = -1ms}), begin);
-    EXPECT_GE(with_jitter(Instant::max(), "name", {.most = milliseconds::max()}), Instant::max());
+    EXPECT_EQ(with_jitter(begin, "name", {.max = -1ms}), begin);
+    EXPECT_GE(with_jitter(Instant::max(), "name", {.max = milliseconds::max()}), Instant::max());
 }
 
 // The longest times there are: they never come, and no sum of them passes the end. The lease of the longest length was
