@@ -2,9 +2,9 @@
 
 #include <cassert>
 
+#include "base/json_writer.h"
 #include "ingress/content_text.h"
 #include "ingress/instant_member.h"
-#include "ingress/json_writer.h"
 #include "ingress/late_outcome.h"
 #include "ingress/lease_text.h"
 #include "ingress/list_request.h"

@@ -4,9 +4,9 @@
 #include <string_view>
 #include <utility>
 
+#include "base/json_writer.h"
 #include "calendar/instant_text.h"
 #include "ingress/json_request.h"
-#include "ingress/json_writer.h"
 #include "ingress/request_members.h"
 
 namespace duewheel {

@@ -2,10 +2,10 @@
 #pragma once
 
 #include "base/base64.h"
+#include "base/json_writer.h"
 #include "base/utf8.h"
 #include "ingress/field_syntax.h"
 #include "ingress/json_text.h"
-#include "ingress/json_writer.h"
 #include "net/http_message.h"
 
 namespace duewheel {

@@ -5,12 +5,12 @@
 #include <optional>
 #include <utility>
 
+#include "base/json_writer.h"
 #include "base/system_clock.h"
 #include "ingress/answer_text.h"
 #include "ingress/batch_request.h"
 #include "ingress/call_path.h"
 #include "ingress/clock_call.h"
-#include "ingress/json_writer.h"
 #include "ingress/late_outcome.h"
 #include "ingress/nearest_call.h"
 #include "ingress/problem.h"

@@ -1,8 +1,8 @@
 // An instant as two members of an object that is open: one to read and one to reckon with.
 #pragma once
 
+#include "base/json_writer.h"
 #include "calendar/instant_text.h"
-#include "ingress/json_writer.h"
 #include "message/message.h"
 
 namespace duewheel {

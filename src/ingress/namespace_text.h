@@ -1,8 +1,8 @@
 // Namespaces as the interface shows them.
 #pragma once
 
+#include "base/json_writer.h"
 #include "engine/command.h"
-#include "ingress/json_writer.h"
 
 namespace duewheel {
 

@@ -7,8 +7,8 @@
 #include <span>
 #include <string_view>
 
+#include "base/json_writer.h"
 #include "base/status.h"
-#include "ingress/json_writer.h"
 #include "net/http_message.h"
 
 namespace duewheel {

@@ -7,10 +7,10 @@
 #include <utility>
 
 #include "base/base64.h"
+#include "base/json_writer.h"
 #include "base/utf8.h"
 #include "ingress/field_syntax.h"
 #include "ingress/json_request.h"
-#include "ingress/json_writer.h"
 #include "ingress/repeat_request.h"
 #include "ingress/request_members.h"
 #include "ingress/retry_request.h"

@@ -5,8 +5,8 @@
 #include <string>
 #include <string_view>
 
+#include "base/json_writer.h"
 #include "engine/command.h"
-#include "ingress/json_writer.h"
 
 namespace duewheel {
 

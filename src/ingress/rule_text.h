@@ -2,7 +2,7 @@
 // transaction_request.h), with durations in milliseconds.
 #pragma once
 
-#include "ingress/json_writer.h"
+#include "base/json_writer.h"
 #include "message/record.h"
 #include "message/repeat_rule.h"
 #include "message/retry_rule.h"

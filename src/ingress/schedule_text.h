@@ -3,8 +3,8 @@
 
 #include <cstdint>
 
+#include "base/json_writer.h"
 #include "engine/command.h"
-#include "ingress/json_writer.h"
 
 namespace duewheel {
 

@@ -2,8 +2,8 @@
 
 #include <type_traits>
 
+#include "base/json_writer.h"
 #include "base/utf8.h"
-#include "ingress/json_writer.h"
 
 namespace duewheel {
 

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
+#include "base/json_writer.h"
 #include "calendar/instant_text.h"
-#include "ingress/json_writer.h"
 #include "ingress/request_members.h"
 
 namespace duewheel {

@@ -3,10 +3,10 @@
 #include <limits>
 #include <utility>
 
+#include "base/json_writer.h"
 #include "calendar/instant_text.h"
 #include "ingress/content_text.h"
 #include "ingress/field_syntax.h"
-#include "ingress/json_writer.h"
 #include "ingress/put_request.h"
 #include "ingress/repeat_request.h"
 #include "ingress/request_command.h"

@@ -2,9 +2,9 @@
 
 #include <algorithm>
 
+#include "base/json_writer.h"
 #include "calendar/instant_text.h"
 #include "ingress/content_text.h"
-#include "ingress/json_writer.h"
 #include "ingress/rule_text.h"
 
 namespace duewheel {

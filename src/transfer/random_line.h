@@ -3,8 +3,8 @@
 
 #include <string>
 
+#include "base/json_writer.h"
 #include "base/random.h"
-#include "ingress/json_writer.h"
 #include "transfer/message_line.h"
 
 namespace duewheel {
