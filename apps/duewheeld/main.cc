@@ -3,6 +3,8 @@
 #include <cstdlib>
 
 #include <malloc.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
 
 #include "command_line.h"
 #include "configuration/setting_text.h"
@@ -24,6 +26,14 @@ void return_large_blocks() {
     mallopt(M_ARENA_MAX, 2);
 }
 
+// The memory holds secrets, so it is never written to a core file, and other processes of the same user cannot read it.
+// A debugger attaches as root.
+void protect_memory() {
+    const rlimit none{0, 0};
+    static_cast<void>(::setrlimit(RLIMIT_CORE, &none));
+    static_cast<void>(::prctl(PR_SET_DUMPABLE, 0, 0, 0, 0));
+}
+
 void log_start(LogSink& log, const CommandLine& told, const ServerOptions& options) {
     log.info("starting", "The server is starting.",
              {{"version", DUEWHEEL_VERSION}, {"data", options.data_directory}, {"config", told.configuration_file}});
@@ -42,6 +52,7 @@ void log_start(LogSink& log, const CommandLine& told, const ServerOptions& optio
 
 int main(int argc, char** argv) {
     return_large_blocks();
+    protect_memory();
     const CommandLine told = read_command_line(argc, argv);
     if (told.exit_code) return *told.exit_code;
     const ServerOptions options = told.configuration.options();

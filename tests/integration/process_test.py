@@ -4,6 +4,7 @@ import http.client
 import json
 import os
 import pathlib
+import re
 import signal
 import socket
 import subprocess
@@ -48,6 +49,23 @@ class Start(unittest.TestCase):
             self.assertEqual(second.returncode, 1)
             self.assertIn("in_use", second.stderr)
             self.assertEqual(daemon.client().put("q", "x")[0], 201)
+
+    def test_the_memory_of_the_process_is_never_written_to_a_core_file(self):
+        with Daemon() as daemon:
+            if os.geteuid() == 0:
+                daemon.directory.chmod(0o777)
+                daemon.before = ["setpriv", "--reuid=65534", "--clear-groups"]
+            daemon.start()
+            process = pathlib.Path(f"/proc/{daemon.process.pid}")
+            limits = (process / "limits").read_text()
+            self.assertRegex(limits, r"Max core file size +0 +0 ")
+            # The kernel gives what a process that may not be dumped has in /proc to root.
+            self.assertEqual((process / "environ").stat().st_uid, 0)
+            self.assertEqual(daemon.client().request("GET", "/metrics")[0], 200)
+            self.assertGreater(int(re.search(r"^process_open_fds (\d+)", daemon.client().request("GET", "/metrics")[1], re.M)[1]), 5)
+            daemon.process.send_signal(signal.SIGSEGV)
+            self.assertEqual(daemon.wait(), -signal.SIGSEGV)
+            self.assertEqual([path.name for path in daemon.directory.rglob("core*")], [])
 
     def test_an_address_beyond_loopback_is_refused(self):
         with Daemon() as daemon:
