@@ -61,7 +61,7 @@ WALLS = [
     ("toml++/", r"src/configuration/toml_text\.cc$", "go through configuration/toml_text.h"),
     ("spdlog/", r"src/server/", "log through the sink interface in base/log.h"),
     ("curl/", r"src/delivery/webhook_client\.cc$", "send through delivery/webhook_client.h"),
-    ("openssl/", r"src/access/.*\.cc$|src/delivery/(webhook_signature|trusted_file)\.cc$",
+    ("openssl/", r"src/access/.*\.cc$|src/delivery/(header_cipher|webhook_signature|trusted_file)\.cc$",
      "sign through delivery/webhook_signature.h, hash through access/access_token_text.h"),
     ("boost/json", r"src/(ingress|transfer)/|apps/", "map JSON in ingress, transfer or apps, where text becomes values"),
     ("boost/", r"(?!src/(base|wheel|calendar|timer)/|include/)|include/duewheel/asio\.h$|src/timer/asio_test\.cc$",

@@ -123,6 +123,7 @@ int print_settings(const Configuration& configuration) {
 int exit_code_of(const Error& refusal) {
     const bool usage = refusal.code == "bad_address" || refusal.code == "bad_host" ||
                        refusal.code == "bad_address_block" || refusal.code == "bad_webhook_secret" ||
+                       refusal.code == "bad_encryption_key" || refusal.code == "bad_old_encryption_key" ||
                        refusal.code == "bad_trusted_file";
     return usage ? kExitUsage : kExitRefused;
 }
@@ -133,6 +134,8 @@ std::string place_of(const Configuration& configuration, const Error& refusal) {
     if (refusal.code == "bad_address" || refusal.code == "unsafe_listen") name = "http.listen";
     if (refusal.code == "bad_address_block") name = "webhooks.allowed_networks";
     if (refusal.code == "bad_webhook_secret") name = "webhooks.secrets";
+    if (refusal.code == "bad_encryption_key") name = "webhooks.encryption_key_file";
+    if (refusal.code == "bad_old_encryption_key") name = "webhooks.old_encryption_key_file";
     if (refusal.code == "bad_trusted_file") name = "webhooks.trusted_file";
     const Setting* setting = find_setting(name);
     return setting == nullptr || configuration.is_default(*setting) ? "" : configuration.of(*setting).place;

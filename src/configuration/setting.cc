@@ -103,6 +103,17 @@ constexpr Setting kSettings[] = {
         {"webhooks.secrets", Kind::texts,
          "Secrets that sign the posts of webhooks, each as NAME=FILE. Queues refer to a secret by its name. The file "
          "holds one key that begins with whsec_ or whsk_, and only its owner and group may read it."}),
+    at<kWebhooks, &Webhooks::encryption_key_file>(
+        {.name = "webhooks.encryption_key_file",
+         .kind = Kind::text,
+         .sentence = "File with the key that encrypts header values of webhooks on disk: 32 random bytes as hex or "
+                     "base64, outside the data directory. If empty, the values are not encrypted.",
+         .may_be_empty = true}),
+    at<kWebhooks, &Webhooks::old_encryption_key_file>(
+        {.name = "webhooks.old_encryption_key_file",
+         .kind = Kind::text,
+         .sentence = "File with the previous key, which decrypts values that were set before the key was replaced.",
+         .may_be_empty = true}),
     at<kWebhooks, &Webhooks::allowed_networks>(
         {"webhooks.allowed_networks", Kind::texts,
          "Networks that webhooks may be sent to in addition to public addresses, such as 10.1.0.0/16."}),

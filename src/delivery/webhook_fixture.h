@@ -33,7 +33,7 @@ class WebhookTrial {
   public:
     explicit WebhookTrial(WebhookOptions chosen = {}, EngineOptions engine_options = {})
         : options(std::move(chosen)), shard(engine_options) {
-        pusher.emplace(shard.engine(), options, secrets,
+        pusher.emplace(shard.engine(), options, secrets, cipher,
                        WebhookPusher::Surroundings{[this](Command command, ReplyToken token) {
                                                        shard.engine().submit(std::move(command), token);
                                                    },
@@ -119,6 +119,7 @@ class WebhookTrial {
     };
     WebhookOptions options;
     WebhookSecrets secrets;
+    HeaderCipher cipher;
     RecordingLog log;
     TrialEngine shard;
     std::deque<Sent> sent;

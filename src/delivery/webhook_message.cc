@@ -100,7 +100,7 @@ WebhookRequest webhook_of(Delivered& message, const HeaderFields& own, const Web
     }
     if (!message.traceparent.empty()) say("traceparent", message.traceparent);
     if (!message.content_type.empty()) say("Content-Type", message.content_type);
-    for (const auto& [name, value] : attempt.headers) say(name.c_str(), value);
+    for (const auto& [name, value] : attempt.headers) say(name.c_str(), std::string(value.reveal()));
     std::copy_if(own.begin(), own.end(), std::back_inserter(fields), [&](const auto& field) {
         const bool is_of_queue = std::any_of(attempt.headers.begin(), attempt.headers.end(), [&](const auto& header) {
             return equal_ignoring_case(header.first, field.first);
@@ -153,13 +153,14 @@ std::int64_t retry_after_ms(const WebhookAnswer& answer, std::int64_t max_ms) {
     return std::min(std::min(answer.retry_after_s, max_ms / 1000 + 1) * 1000, max_ms);
 }
 
-void hide_header_values(const std::vector<std::pair<std::string, std::string>>& headers, std::string& text) {
+void hide_header_values(const SecretHeaders& headers, std::string& text) {
     constexpr std::size_t kWordBytesMin = 4;
     constexpr std::string_view kHidden = "***";
-    for (const auto& [name, value] : headers) {
+    for (const auto& [name, secret] : headers) {
+        const std::string_view value = secret.reveal();
         for (std::size_t begin = 0; begin < value.size();) {
             const std::size_t end = std::min(value.find(' ', begin), value.size());
-            const std::string_view word = std::string_view(value).substr(begin, end - begin);
+            const std::string_view word = value.substr(begin, end - begin);
             begin = end + 1;
             if (word.size() < kWordBytesMin) continue;
             for (std::size_t at = text.find(word); at != std::string::npos; at = text.find(word, at + kHidden.size())) {

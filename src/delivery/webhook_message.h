@@ -13,6 +13,8 @@
 #include <utility>
 #include <vector>
 
+#include "base/secret.h"
+#include "delivery/header_cipher.h"
 #include "delivery/webhook_client.h"
 #include "delivery/webhook_signature.h"
 #include "engine/command.h"
@@ -29,7 +31,7 @@ struct WebhookAttempt {
     std::int64_t timeout_ms = 0;
     std::int64_t timestamp_ms = 0;  // of the clock on the wall, against which receivers check
     std::int64_t lateness_ms = 0;   // from its due time until now
-    std::span<const std::pair<std::string, std::string>> headers = {};  // of the queue
+    std::span<const std::pair<std::string, Secret>> headers = {};  // of the queue
 };
 
 // Whether a queue or a message may say a field of this name. Not those that frame a request, are for the next hop, or
@@ -64,7 +66,7 @@ std::int64_t retry_after_ms(const WebhookAnswer& answer, std::int64_t max_ms);
 // Replaces the values of a queue's webhook headers, and each of their words of four bytes or more, by `***`: a target
 // may repeat what it was sent in its response, which is kept as a reason and logged. Also the beginning of one at the
 // end of the text, as a response is cut.
-void hide_header_values(const std::vector<std::pair<std::string, std::string>>& headers, std::string& text);
+void hide_header_values(const SecretHeaders& headers, std::string& text);
 
 // For the failure's record: "answered 500: out of order". UTF-8, at most as many bytes.
 std::string failure_reason(const WebhookAnswer& answer, std::size_t bytes_max);

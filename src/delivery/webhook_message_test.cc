@@ -140,7 +140,7 @@ TEST(WebhookMessage, passes_no_header_on_that_is_not_the_messages_to_choose) {
 // Who puts a message must not choose what the receiver takes for the queue's authority.
 TEST(WebhookMessage, the_queues_headers_replace_those_of_the_message) {
     const WebhookUrl url = *WebhookUrl::from("https://example.com/in");
-    const HeaderFields of_queue = {{"Authorization", "Bearer queue"}, {"X-Empty", ""}};
+    const SecretHeaders of_queue = {{"Authorization", Secret("Bearer queue")}, {"X-Empty", Secret("")}};
     Delivered message;
     const WebhookRequest request =
         webhook_of(message, {{"AUTHORIZATION", "Bearer mine"}, {"x-empty", "mine"}, {"X-Other", "kept"}},
@@ -195,8 +195,7 @@ TEST(WebhookMessage, rests_as_long_as_asked_and_no_longer_than_allowed) {
 // A target answered 500 with the Authorization field that it had got: the token stood in the message's reason and in
 // the log.
 TEST(WebhookMessage, hides_header_values_that_a_target_repeats) {
-    const std::vector<std::pair<std::string, std::string>> headers = {{"Authorization", "Bearer s3cret-token"},
-                                                                      {"X-Tenant", "a b"}};
+    const SecretHeaders headers = {{"Authorization", Secret("Bearer s3cret-token")}, {"X-Tenant", Secret("a b")}};
     const auto hidden = [&](std::string text) {
         hide_header_values(headers, text);
         return text;

@@ -25,8 +25,13 @@ constexpr std::size_t left_of(std::size_t has, std::size_t free) {
 }  // namespace
 
 WebhookPusher::WebhookPusher(Engine& engine, const WebhookOptions& options, const WebhookSecrets& secrets,
-                             Surroundings surroundings, LogSink& log)
-    : engine_(engine), options_(options), secrets_(secrets), surroundings_(std::move(surroundings)), log_(log) {}
+                             const HeaderCipher& cipher, Surroundings surroundings, LogSink& log)
+    : engine_(engine),
+      options_(options),
+      secrets_(secrets),
+      cipher_(cipher),
+      surroundings_(std::move(surroundings)),
+      log_(log) {}
 
 WebhookPusher::~WebhookPusher() = default;
 
@@ -100,6 +105,11 @@ TargetSeen WebhookPusher::look_at(const QueueName& queue, DueMs now) const {
 
 void WebhookPusher::take_changes() {
     for (Engine::TargetQueue& changed : engine_.take_changed_targets()) take_change(std::move(changed));
+    if (const std::size_t queues = std::exchange(unencrypted_, 0); queues > 0) {
+        log_.warning("webhook_headers_unencrypted",
+                     "Webhook headers set before the encryption key are plain on disk. Set these webhooks again.",
+                     {{"queues", queues}});
+    }
 }
 
 void WebhookPusher::take_change(Engine::TargetQueue changed) {
@@ -130,24 +140,22 @@ void WebhookPusher::take_change(Engine::TargetQueue changed) {
     }
     target.webhook = std::move(changed.webhook);
     target.is_fit = false;
+    target.setup = {};
     if (!target.webhook) return;
     target.pace.set(target.webhook->rate);
-    const Result<WebhookUrl> url = WebhookUrl::from(target.webhook->url);
-    Result<WebhookSigner> signer = secrets_.signer(target.webhook->secrets);
-    if (!url || !signer) {
-        const Error& why = !url ? url.error() : signer.error();
+    if (cipher_.has_key() && !target.webhook->headers.empty()) ++unencrypted_;
+    if (Result<TargetSetup> setup = TargetSetup::from(target.name, *target.webhook, secrets_, cipher_); setup) {
+        target.setup = *std::move(setup);
+        target.is_fit = true;
+    } else {
         log_.error(
             "webhook_misconfigured",
             "The webhook of a queue cannot be used, and its messages stay in the queue. Correct the error below.",
             {{"namespace", target.name.name_space},
              {"queue", target.name.queue},
-             {"code", why.code},
-             {"error", why.message}});
-        return;
+             {"code", setup.error().code},
+             {"error", setup.error().message}});
     }
-    target.url = *url;
-    target.signer = *std::move(signer);
-    target.is_fit = true;
 }
 
 void WebhookPusher::touch(TargetNumber number) {
@@ -418,12 +426,12 @@ void WebhookPusher::post(Post post, Delivered message) {
     post.openings = target.breaker.openings();
     WebhookAttempt attempt{.name_space = target.name.name_space,
                            .queue = target.name.queue,
-                           .url = target.url,
-                           .signer = target.signer,
+                           .url = target.setup.url,
+                           .signer = target.setup.signer,
                            .timeout_ms = timeout_of(target),
                            .timestamp_ms = surroundings_.wall_now_ms(),
                            .lateness_ms = std::max<std::int64_t>(now_ - message.due_ms, 0),
-                           .headers = target.webhook->headers};
+                           .headers = target.setup.headers};
     const HeaderFields own = message.headers.empty() ? HeaderFields() : surroundings_.read_headers(message.headers);
     WebhookRequest request = webhook_of(message, own, attempt);
     ++in_flight_;
@@ -432,7 +440,7 @@ void WebhookPusher::post(Post post, Delivered message) {
     ++target.trying;
     ++counters_.posted;
     surroundings_.send(std::move(request),
-                       [this, post = std::move(post), headers = target.webhook->headers](WebhookAnswer answer) mutable {
+                       [this, post = std::move(post), headers = target.setup.headers](WebhookAnswer answer) mutable {
                            hide_header_values(headers, answer.text);
                            answers_.push_back({std::move(post), std::move(answer)});
                        });
@@ -462,7 +470,7 @@ void WebhookPusher::tell_breaker(Target& target, const Post& post, const Webhook
     if (!target.webhook || target.webhook->url != post.url) return;  // another one by now
     const WebhookMeaning meaning = meaning_of(answer);
     const auto tell = [&](LogLevel level, const char* event, const char* sentence, std::string_view why) {
-        const std::string authority = target.url.authority();
+        const std::string authority = target.setup.url.authority();
         const LogField fields[] = {{"namespace", target.name.name_space},
                                    {"queue", target.name.queue},
                                    {"target", authority},
@@ -527,7 +535,7 @@ void WebhookPusher::tell_of_rest(const Target& target, std::int64_t rest_ms, con
         "pause early, pause and resume the queue.",
         {{"namespace", target.name.name_space},
          {"queue", target.name.queue},
-         {"target", target.url.authority()},
+         {"target", target.setup.url.authority()},
          {"status", answer.status},
          {"retry_after_ms", rest_ms}});
 }
@@ -543,7 +551,9 @@ void WebhookPusher::pause_gone(const Post& post) {
     log_.warning(
         "webhook_target_gone",
         "A webhook target answered 410 Gone, and its queue was paused. Correct the URL, then resume the queue.",
-        {{"namespace", target.name.name_space}, {"queue", target.name.queue}, {"target", target.url.authority()}});
+        {{"namespace", target.name.name_space},
+         {"queue", target.name.queue},
+         {"target", target.setup.url.authority()}});
     ConfigureQueueCommand pause;
     pause.name_space = target.name.name_space;
     pause.queue = target.name.queue;

@@ -33,8 +33,10 @@
 
 #include "base/histogram.h"
 #include "base/log.h"
+#include "delivery/header_cipher.h"
 #include "delivery/target_breaker.h"
 #include "delivery/target_pace.h"
+#include "delivery/target_setup.h"
 #include "delivery/webhook_client.h"
 #include "delivery/webhook_message.h"
 #include "delivery/webhook_options.h"
@@ -77,7 +79,7 @@ class WebhookPusher {
 
     // All outlive it; `done` of what was sent may not be called after its end.
     WebhookPusher(Engine& engine, const WebhookOptions& options, const WebhookSecrets& secrets,
-                  Surroundings surroundings, LogSink& log);
+                  const HeaderCipher& cipher, Surroundings surroundings, LogSink& log);
     ~WebhookPusher();
 
     // Before each of the engine's turns, which then does what it asks for.
@@ -120,8 +122,7 @@ class WebhookPusher {
         bool paused = false;
         bool is_fit = false;   // it can be posted to, and signed for
         std::string gone_url;  // that said it is gone, until the engine has answered the pause for it
-        WebhookUrl url;
-        WebhookSigner signer;
+        TargetSetup setup;
         TargetPace pace;
         TargetBreaker breaker;
         DueMs rests_until_ms = 0;  // as it asked, or as the engine's refusal says
@@ -198,6 +199,7 @@ class WebhookPusher {
     Engine& engine_;
     const WebhookOptions& options_;
     const WebhookSecrets& secrets_;
+    const HeaderCipher& cipher_;
     const Surroundings surroundings_;
     LogSink& log_;
     DueMs now_ = 0;
@@ -207,6 +209,7 @@ class WebhookPusher {
     std::map<std::pair<std::string, std::string>, TargetNumber> by_name_;
     TargetNumber next_target_ = 1;
     std::deque<TargetNumber> touched_;
+    std::size_t unencrypted_ = 0;          // targets among the changed ones whose headers are not encrypted
     std::map<std::string, Share> shares_;  // by namespace
     std::size_t starved_ = 0;              // targets
     std::deque<Share*> lines_;             // that have something queued, in the order of their turns

@@ -1,5 +1,10 @@
 // What is posted, and what becomes of a message and of its queue with each answer.
+#include <fstream>
+
+#include <sys/stat.h>
+
 #include "delivery/webhook_fixture.h"
+#include "support/temporary_directory.h"
 
 namespace duewheel::webhook_pusher_test {
 namespace {
@@ -274,6 +279,42 @@ TEST(WebhookPusher, posts_nothing_that_it_cannot_sign) {
     EXPECT_EQ(trial.queue("q").counts.pending, 1u);
     trial.set_target("q", Trial::target());
     EXPECT_EQ(trial.sent.size(), 1u);
+}
+
+// With a wrong key the posts would lack their authorisation, or show the ciphertext.
+TEST(WebhookPusher, posts_nothing_while_the_key_of_a_header_is_missing) {
+    TemporaryDirectory directory;
+    WebhookOptions keyed;
+    keyed.encryption_key_file = directory.path() + "/key";
+    std::ofstream(keyed.encryption_key_file) << std::string(64, 'a');
+    ASSERT_EQ(::chmod(keyed.encryption_key_file.c_str(), 0600), 0);
+    const HeaderCipher cipher = *HeaderCipher::read(keyed, directory.path() + "/data");
+    WebhookTarget target = Trial::target();
+    target.headers = {{"Authorization", "Bearer s3cret"}};
+    WebhookTarget sealed = target;
+    cipher.seal({"default", "q"}, sealed);
+
+    Trial trial;
+    trial.set_target("q", sealed);
+    trial.shard.put(0);
+    trial.run();
+    EXPECT_TRUE(trial.sent.empty());
+    EXPECT_TRUE(trial.log.holds("webhook_misconfigured"));
+    EXPECT_EQ(trial.pusher->look_at({"default", "q"}, trial.shard.engine().now()).state, TargetSeen::State::unfit);
+    EXPECT_FALSE(trial.log.holds("webhook_headers_unencrypted"));
+
+    trial.cipher = cipher;
+    target.rate = 5;
+    trial.set_target("q", target);
+    ASSERT_EQ(trial.sent.size(), 1u);
+    EXPECT_EQ(field_of(trial.sent[0].request, "Authorization"), "Bearer s3cret");
+    EXPECT_TRUE(trial.log.holds("webhook_headers_unencrypted")) << "it was set without the key";
+    sealed.rate = 6;
+    trial.set_target("q", sealed);
+    trial.answer_first(500);
+    trial.run(60'000);
+    ASSERT_EQ(trial.sent.size(), 1u);
+    EXPECT_EQ(field_of(trial.sent[0].request, "Authorization"), "Bearer s3cret");
 }
 
 TEST(WebhookPusher, tries_a_target_that_does_not_work_now_and_then_without_using_up_attempts) {

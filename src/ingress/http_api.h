@@ -36,8 +36,10 @@ struct HttpApiOptions {
     FindZone find_zone = &Zone::load;  // for schedules
     // Server time, against which instants given as numbers are checked for a wrong unit. HttpApi sets it from its port.
     std::function<InstantMs()> server_ms = [] { return InstantMs{0}; };
-    // Whether a queue may have this webhook; gives its URL one form.
-    std::function<Status(WebhookTarget&)> check_webhook = [](WebhookTarget&) { return Status(); };
+    // Whether a queue may have this webhook. Gives its URL one form, and encrypts the values of its headers where the
+    // server has a key for that.
+    std::function<Status(std::string_view name_space, std::string_view queue, WebhookTarget&)> check_webhook =
+        [](std::string_view, std::string_view, WebhookTarget&) { return Status(); };
     CallerRules callers;
     RequestLogOptions requests;
     std::string contract;  // contract_text()

@@ -143,6 +143,32 @@ TEST(MergePatch, headers_of_a_webhook_are_kept_one_by_one) {
               (Headers{{"X-Team", "letters"}, {"authorization", "Bearer y"}}));
     EXPECT_EQ(patched(R"({"headers":{"X-Team":null,"X-New":""}})"),
               (Headers{{"Authorization", "Bearer x"}, {"X-New", ""}}));
+    // The same of values that are encrypted: their size is that of what was encrypted.
+    const std::string sealed(((100 + kSealedHeaderBytes) * 4 + 2) / 3, 'A');
+    const auto patched_sealed = [&](const std::string& members) {
+        QueueSettings settings = all_of_a_queue();
+        settings.webhook->headers.clear();
+        settings.webhook->sealed_headers = {{"Authorization", sealed}, {"X-Team", sealed}};
+        const std::string refusal = patch(settings, R"({"target":{"webhook":)" + members + "}}");
+        if (!refusal.empty()) return refusal;
+        std::string text;
+        for (const auto& [name, value] : settings.webhook->sealed_headers) {
+            text += name + (value == sealed ? "=sealed;" : "=?;");
+        }
+        for (const auto& [name, value] : settings.webhook->headers) text += name + "=" + value.substr(0, 9) + ";";
+        return text;
+    };
+    EXPECT_EQ(patched_sealed(R"({"rate":5})"), "Authorization=sealed;X-Team=sealed;");
+    EXPECT_EQ(patched_sealed(R"({"headers":null})"), "");
+    EXPECT_EQ(patched_sealed(R"({"headers":{"AUTHORIZATION":null}})"), "X-Team=sealed;");
+    EXPECT_EQ(patched_sealed(R"({"headers":{"authorization":"Bearer y"}})"), "X-Team=sealed;authorization=Bearer y;");
+    EXPECT_EQ(patched_sealed(R"({"url":"https://other.example/"})"),
+              "bad_webhook_header target.webhook.headers.Authorization");
+    const std::size_t left = kWebhookHeadersBytesMax - 2 * 100 - std::string("AuthorizationX-TeamX-Long").size();
+    EXPECT_EQ(patched_sealed(R"({"headers":{"X-Long":")" + std::string(left, 'x') + R"("}})"),
+              "Authorization=sealed;X-Team=sealed;X-Long=xxxxxxxxx;");
+    EXPECT_EQ(patched_sealed(R"({"headers":{"X-Long":")" + std::string(left + 1, 'x') + R"("}})"),
+              "bad_webhook_header target.webhook.headers");
     const std::string field = "bad_webhook_header target.webhook.headers";
     EXPECT_EQ(patched(R"({"headers":{"Authorization":"***"}})"), (Headers{{field + ".Authorization", ""}}));
     EXPECT_EQ(patched(R"({"headers":{"X-Long":")" + std::string(4'066, 'x') + R"("}})"), (Headers{{field, ""}}));
@@ -151,7 +177,7 @@ TEST(MergePatch, headers_of_a_webhook_are_kept_one_by_one) {
 // Whoever may change the URL would have got the values of headers that nobody is shown.
 TEST(MergePatch, a_webhook_at_another_url_does_not_get_the_headers_of_the_one_before) {
     HttpApiOptions options;
-    options.check_webhook = [](WebhookTarget& target) {
+    options.check_webhook = [](std::string_view, std::string_view, WebhookTarget& target) {
         if (!target.url.ends_with('/')) target.url += '/';  // the one form
         return Status();
     };

@@ -26,15 +26,44 @@ std::string content_of(const fs::path& path) {
 
 // Of what stops a start, ends the process, refuses bytes on the disk, or is met by a client library or a user of the
 // timer library: no request is answered with these.
-const std::set<std::string, std::less<>> kInternalCodes = {
-    "bad_address",   "bad_address_block", "bad_answer",     "bad_checksum",      "bad_footer",
-    "bad_host",      "bad_setting",       "bad_size",       "bad_trusted_file",  "bad_header",
-    "damaged_index", "damaged_log",       "damaged_record", "forbidden",         "io_error",
-    "log_failed",    "never_fires",       "newer_format",   "no_space",          "not_found",
-    "port_in_use",   "refused",           "timers_full",    "timers_stopped",    "torn_record",
-    "unreachable",   "unsafe_listen",     "damaged_mark",   "not_a_backup",      "not_a_data_directory",
-    "not_empty",     "bad_traceparent",   "changed_export", "incomplete_export", "no_export",
-    "unknown_kind"};
+const std::set<std::string, std::less<>> kInternalCodes = {"bad_address",
+                                                           "bad_address_block",
+                                                           "bad_answer",
+                                                           "bad_checksum",
+                                                           "bad_footer",
+                                                           "bad_host",
+                                                           "bad_setting",
+                                                           "bad_size",
+                                                           "bad_trusted_file",
+                                                           "bad_header",
+                                                           "damaged_index",
+                                                           "damaged_log",
+                                                           "damaged_record",
+                                                           "forbidden",
+                                                           "io_error",
+                                                           "log_failed",
+                                                           "never_fires",
+                                                           "newer_format",
+                                                           "no_space",
+                                                           "not_found",
+                                                           "port_in_use",
+                                                           "refused",
+                                                           "timers_full",
+                                                           "timers_stopped",
+                                                           "torn_record",
+                                                           "unreachable",
+                                                           "unsafe_listen",
+                                                           "damaged_mark",
+                                                           "not_a_backup",
+                                                           "not_a_data_directory",
+                                                           "not_empty",
+                                                           "bad_traceparent",
+                                                           "changed_export",
+                                                           "incomplete_export",
+                                                           "no_export",
+                                                           "unknown_kind",
+                                                           "damaged_header_value",
+                                                           "unknown_encryption_key"};
 
 // The code that stands at the beginning of `text`, such as `"bad_id",`; empty where none does.
 std::string code_at(std::string_view text) {

@@ -51,10 +51,11 @@ Status check_header(std::string_view name, std::string_view value) {
     return bad_header("*** stands for the value in what is shown of a queue: give the value itself", name);
 }
 
-// Fields of each post; which names are the server's own is said by options.check_webhook. The first `kept` of them are
-// those that a patch keeps.
-Status read_headers(const JsonRequest& json, WebhookTarget& webhook, std::size_t& kept) {
+// Fields of each post; which names are the server's own is said by options.check_webhook. `kept`: the name of one that
+// a patch keeps with its value; empty: it keeps none.
+Status read_headers(const JsonRequest& json, WebhookTarget& webhook, std::string& kept) {
     reset_if_removed(json, "headers", webhook.headers);
+    reset_if_removed(json, "headers", webhook.sealed_headers);
     const Result<JsonRequest::Texts> given = json.texts("headers");
     if (!given) return given.error();
     const auto is_named = [](std::string_view name) {
@@ -67,18 +68,31 @@ Status read_headers(const JsonRequest& json, WebhookTarget& webhook, std::size_t
                               header->first);
         }
         std::erase_if(webhook.headers, is_named(header->first));
+        std::erase_if(webhook.sealed_headers, is_named(header->first));
     }
-    for (const std::string_view name : json.removed_in("headers")) std::erase_if(webhook.headers, is_named(name));
-    kept = webhook.headers.size();
+    for (const std::string_view name : json.removed_in("headers")) {
+        std::erase_if(webhook.headers, is_named(name));
+        std::erase_if(webhook.sealed_headers, is_named(name));
+    }
+    if (!webhook.headers.empty()) kept = webhook.headers.front().first;
+    if (!webhook.sealed_headers.empty()) kept = webhook.sealed_headers.front().first;
     webhook.headers.insert(webhook.headers.end(), given->begin(), given->end());
     std::size_t bytes = 0;
     for (const auto& [name, value] : webhook.headers) bytes += name.size() + value.size();
-    if (webhook.headers.size() <= kWebhookHeadersMax && bytes <= kWebhookHeadersBytesMax) return {};
+    for (const auto& [name, value] : webhook.sealed_headers) bytes += name.size() + sealed_value_bytes(value);
+    const std::size_t headers = webhook.headers.size() + webhook.sealed_headers.size();
+    if (headers <= kWebhookHeadersMax && bytes <= kWebhookHeadersBytesMax) return {};
     return bad_header("a webhook has up to " + std::to_string(kWebhookHeadersMax) + " headers with " +
                       std::to_string(kWebhookHeadersBytesMax) + " bytes in all, names and values");
 }
 
-Status read_webhook(const JsonRequest& json, const HttpApiOptions& options, WebhookTarget& webhook) {
+// The queue whose settings are read.
+struct OfQueue {
+    std::string_view name_space;
+    std::string_view queue;
+};
+
+Status read_webhook(const JsonRequest& json, const HttpApiOptions& options, const OfQueue& of, WebhookTarget& webhook) {
     if (Status known = json.only({"url", "secrets", "headers", "timeout", "timeout_ms", "concurrency", "rate"}); !known)
         return known;
     reset_if_removed(json, "url", webhook.url);
@@ -97,7 +111,7 @@ Status read_webhook(const JsonRequest& json, const HttpApiOptions& options, Webh
         if (!names) return names.error();
         webhook.secrets.assign(names->begin(), names->end());
     }
-    std::size_t kept = 0;
+    std::string kept;
     if (read) read = read_headers(json, webhook, kept);
     const char* const of_the_server = "what the server says";
     if (read) read = read_positive(json.duration_ms("timeout"), "timeout", "1ms", of_the_server, webhook.timeout_ms);
@@ -105,17 +119,17 @@ Status read_webhook(const JsonRequest& json, const HttpApiOptions& options, Webh
         read = read_positive(json.integer("concurrency"), "concurrency", "1", of_the_server, webhook.concurrency);
     }
     if (read) read = read_positive(json.integer("rate"), "rate", "1", "as many as there are", webhook.rate);
-    if (read) read = options.check_webhook(webhook);
-    if (!read || kept == 0 || webhook.url == url_before) return read;
+    if (read) read = options.check_webhook(of.name_space, of.queue, webhook);
+    if (!read || kept.empty() || webhook.url == url_before) return read;
     // Whoever may change the URL cannot read the values.
     return bad_header(
-        "the value may be a secret, and is not sent to another `url`: give it again, or remove it with null",
-        webhook.headers.front().first);
+        "the value may be a secret, and is not sent to another `url`: give it again, or remove it with null", kept);
 }
 
 // `target`: who gets the messages. What is not understood is refused: taken for a pull queue it would be one whose
 // messages nobody gets.
-Status read_target(const JsonRequest& request, const HttpApiOptions& options, QueueSettings& settings) {
+Status read_target(const JsonRequest& request, const HttpApiOptions& options, const OfQueue& of,
+                   QueueSettings& settings) {
     reset_if_removed(request, "target", settings.webhook);
     if (!request.has("target")) return {};
     const Result<std::optional<JsonRequest>> target = request.object("target");
@@ -129,7 +143,7 @@ Status read_target(const JsonRequest& request, const HttpApiOptions& options, Qu
         if (!webhook) return webhook.error();
         if (!*webhook && settings.webhook) return {};  // a patch that says nothing of it
         if (!settings.webhook) settings.webhook.emplace();
-        if (*webhook) return read_webhook(**webhook, options, *settings.webhook);
+        if (*webhook) return read_webhook(**webhook, options, of, *settings.webhook);
     }
     return Error{"unsupported_target",
                  "messages wait for consumers that lease them, which is \"pull\", or are posted: give {\"webhook\": "
@@ -165,8 +179,9 @@ Status read_limits(const JsonRequest& request, QueueSettings& settings) {
 }
 
 // Into settings that hold what a patch keeps.
-Status read_members(const JsonRequest& json, const HttpApiOptions& options, QueueSettings& settings) {
-    Status read = read_target(json, options, settings);
+Status read_members(const JsonRequest& json, const HttpApiOptions& options, const OfQueue& of,
+                    QueueSettings& settings) {
+    Status read = read_target(json, options, of, settings);
     reset_if_removed(json, "paused", settings.paused);
     if (read) read = take(json.boolean("paused"), settings.paused);
     reset_if_time_removed(json, "lease", settings.lease_ms);
@@ -182,7 +197,8 @@ Result<Command> read_settings(const HttpRequest& request, ConfigureQueueCommand 
                               const HttpApiOptions& options) {
     const Result<JsonRequest> json = read_members(request, kSettingsMembers);
     if (!json) return json.error();
-    if (Status read = read_members(*json, options, configure.settings); !read) return std::move(read).error();
+    const OfQueue of{configure.name_space, configure.queue};
+    if (Status read = read_members(*json, options, of, configure.settings); !read) return std::move(read).error();
     // A pause is ended by whoever says so, and not by settings that speak of something else.
     configure.keeps_pause = !json->has("paused");
     return Command(std::move(configure));
@@ -192,8 +208,9 @@ Result<Command> read_settings_patch(const HttpRequest& request, ConfigureQueueCo
                                     const HttpApiOptions& options) {
     const Result<std::shared_ptr<const MergePatch>> patch = read_patch(request, kSettingsMembers);
     if (!patch) return patch.error();
-    const auto change = [patch = *patch, &options](QueueSettings& settings) {
-        return read_members(patch->json, options, settings);
+    const auto change = [patch = *patch, &options, name_space = configure.name_space,
+                         queue = configure.queue](QueueSettings& settings) {
+        return read_members(patch->json, options, {name_space, queue}, settings);
     };
     return Command(
         PatchQueueCommand{std::move(configure.name_space), std::move(configure.queue), change, request.body.size()});

@@ -101,7 +101,7 @@ TEST(QueueRequest, headers_of_a_webhook_are_such_as_http_can_carry) {
 
 TEST(QueueRequest, whether_a_webhook_may_be_is_asked_of_who_knows) {
     HttpApiOptions options;
-    options.check_webhook = [](WebhookTarget& target) -> Status {
+    options.check_webhook = [](std::string_view, std::string_view, WebhookTarget& target) -> Status {
         if (target.url == "bad") return Error{"forbidden_address", "no", "target.webhook.url"};
         target.url += "/in one form";
         return {};

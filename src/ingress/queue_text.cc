@@ -22,9 +22,10 @@ void write_target(JsonWriter& json, const WebhookTarget& target) {
     if (target.timeout_ms != 0) json.number("timeout_ms", target.timeout_ms);
     if (target.concurrency != 0) json.number("concurrency", target.concurrency);
     if (target.rate != 0) json.number("rate", target.rate);
-    if (!target.headers.empty()) {
+    if (!target.headers.empty() || !target.sealed_headers.empty()) {
         json.open("headers");
         for (const auto& [name, value] : target.headers) json.text(name, kHiddenHeaderValue);
+        for (const auto& [name, value] : target.sealed_headers) json.text(name, kHiddenHeaderValue);
         json.close();
     }
     json.close().close();

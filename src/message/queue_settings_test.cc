@@ -68,12 +68,26 @@ TEST(QueueSettings, with_a_webhook_are_read_no_further_than_they_make_sense) {
         bytes.replace(bytes.find(whole), std::string_view(whole).size(), broken);
         EXPECT_EQ(decode_webhook_target(bytes).error().code, "damaged_record") << broken;
     }
+    // An earlier version would post encrypted values as they are: it must not know this field.
+    WebhookTarget sealed{"https://example.com/in", {}, 0, 0, 0};
+    sealed.headers = {{"X-Plain", "x"}};
+    sealed.sealed_headers = {{"Authorization", "AAAA"}, {"X-Empty", ""}};
+    EXPECT_EQ(decode_webhook_target(encode_webhook_target(sealed)).value(), sealed);
+    sealed.sealed_headers.resize(kWebhookHeadersMax, {"X", "AAAA"});
+    EXPECT_EQ(decode_webhook_target(encode_webhook_target(sealed)).error().code, "damaged_record") << "one too many";
     target = {std::string(kWebhookUrlBytesMax, 'u'),
               std::vector<std::string>(kWebhookSecretsMax, std::string(kWebhookSecretNameBytesMax, 's')), INT64_MAX,
               UINT32_MAX, UINT32_MAX};
     for (std::size_t i = 0; i < kWebhookHeadersMax; ++i) {
         target.headers.emplace_back("X", std::string(kWebhookHeadersBytesMax / kWebhookHeadersMax - 1, 'v'));
     }
+    EXPECT_LE(encode_webhook_target(target).size(), kWebhookTargetBytesMax);
+    for (auto& [name, value] : target.headers) {
+        const std::size_t plain_bytes = value.size();
+        value.resize(((plain_bytes + kSealedHeaderBytes) * 4 + 2) / 3);  // as base64url has it
+        EXPECT_EQ(sealed_value_bytes(value), plain_bytes);
+    }
+    target.sealed_headers.swap(target.headers);
     EXPECT_LE(encode_webhook_target(target).size(), kWebhookTargetBytesMax);
 }
 

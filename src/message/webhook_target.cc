@@ -14,7 +14,8 @@ enum Tag : std::uint32_t {
     kTimeout = 3,
     kConcurrency = 4,
     kRate = 5,
-    kHeaders = 6,  // "name:value", each ended by a line feed
+    kHeaders = 6,        // "name:value", each ended by a line feed
+    kSealedHeaders = 7,  // the same; an earlier version, which would post the encrypted values, refuses them
 };
 
 std::string joined(const std::vector<std::string>& names) {
@@ -49,15 +50,21 @@ bool read_lines(std::string_view text, std::vector<std::pair<std::string, std::s
         into.emplace_back(text.substr(0, colon), text.substr(colon + 1, end - colon - 1));
         text.remove_prefix(end + 1);
     }
-    return into.size() <= kWebhookHeadersMax;
+    return true;
 }
 
 bool is_sound(const WebhookTarget& target) {
     return !target.url.empty() && target.timeout_ms >= 0 && target.secrets.size() <= kWebhookSecretsMax &&
+           target.headers.size() + target.sealed_headers.size() <= kWebhookHeadersMax &&
            std::all_of(target.secrets.begin(), target.secrets.end(), is_webhook_secret_name);
 }
 
 }  // namespace
+
+std::size_t sealed_value_bytes(std::string_view sealed) {
+    const std::size_t bytes = sealed.size() * 3 / 4;
+    return bytes - std::min(bytes, kSealedHeaderBytes);
+}
 
 bool is_webhook_secret_name(std::string_view name) {
     return !name.empty() && name.size() <= kWebhookSecretNameBytesMax &&
@@ -76,6 +83,7 @@ std::string encode_webhook_target(const WebhookTarget& target) {
     to.number(kConcurrency, target.concurrency);
     to.number(kRate, target.rate);
     to.text(kHeaders, lines_of(target.headers));
+    to.text(kSealedHeaders, lines_of(target.sealed_headers));
     return out;
 }
 
@@ -83,6 +91,7 @@ Result<WebhookTarget> decode_webhook_target(std::string_view bytes) {
     WebhookTarget target;
     std::string_view secrets;
     std::string_view headers;
+    std::string_view sealed_headers;
     FieldReader from(bytes);
     while (from.next()) {
         switch (from.tag()) {
@@ -104,6 +113,9 @@ Result<WebhookTarget> decode_webhook_target(std::string_view bytes) {
             case kHeaders:
                 from.text(headers);
                 break;
+            case kSealedHeaders:
+                from.text(sealed_headers);
+                break;
             default:
                 return Error{"newer_format",
                              "a queue's webhook holds field " + std::to_string(from.tag()) +
@@ -111,7 +123,8 @@ Result<WebhookTarget> decode_webhook_target(std::string_view bytes) {
         }
     }
     target.secrets = split(secrets);
-    const bool is_whole = !from.damaged() && read_lines(headers, target.headers) && is_sound(target);
+    const bool is_whole = !from.damaged() && read_lines(headers, target.headers) &&
+                          read_lines(sealed_headers, target.sealed_headers) && is_sound(target);
     if (!is_whole) return Error{"damaged_record", "a queue's webhook cannot be read"};
     return target;
 }

@@ -2,7 +2,8 @@
 //
 // Of secrets it has the names alone. Which files hold them is the affair of the server's configuration, so that no
 // record, answer or log ever holds what signs. Headers are set by whoever sets the queue, who has no access to that
-// configuration: their values are kept here, and whoever shows a target shows only their names.
+// configuration: their values are kept here, and whoever shows a target shows only their names. A server with an
+// encryption key keeps the values encrypted (delivery/header_cipher.h): they are then in `sealed_headers`.
 #pragma once
 
 #include <cstddef>
@@ -24,10 +25,13 @@ inline constexpr std::size_t kWebhookHeadersMax = 16;
 inline constexpr std::size_t kWebhookHeadersBytesMax = 4096;  // names and values together
 // What a look shows in place of a header's value.
 inline constexpr std::string_view kHiddenHeaderValue = "***";
+// What a sealed value has beyond the value itself, before its base64: the key's id, a nonce, and the authentication
+// tag.
+inline constexpr std::size_t kSealedHeaderBytes = 8 + 12 + 16;
 // Its byte form at most.
-inline constexpr std::size_t kWebhookTargetBytesMax = kWebhookUrlBytesMax +
-                                                      kWebhookSecretsMax * (kWebhookSecretNameBytesMax + 1) +
-                                                      kWebhookHeadersBytesMax + 2 * kWebhookHeadersMax + 64;
+inline constexpr std::size_t kWebhookTargetBytesMax =
+    kWebhookUrlBytesMax + kWebhookSecretsMax * (kWebhookSecretNameBytesMax + 1) + kWebhookHeadersBytesMax * 4 / 3 +
+    kWebhookHeadersMax * (kSealedHeaderBytes * 4 / 3 + 4) + 64;
 
 struct WebhookTarget {
     std::string url;                   // in the one form of delivery/webhook_url.h
@@ -37,9 +41,14 @@ struct WebhookTarget {
     std::uint32_t rate = 0;            // posts a second; 0: no limit
     // Of each post, names with their values, which may be secrets. No line feed in either, no colon in a name.
     std::vector<std::pair<std::string, std::string>> headers;
+    // Further headers: names with encrypted values, as base64url.
+    std::vector<std::pair<std::string, std::string>> sealed_headers;
 
     bool operator==(const WebhookTarget&) const = default;
 };
+
+// The size of the value that was encrypted.
+std::size_t sealed_value_bytes(std::string_view sealed);
 
 // Letters, digits and . _ -, as many as the constant above says.
 bool is_webhook_secret_name(std::string_view name);

@@ -31,7 +31,7 @@ Status check_options(const ServerOptions& options) {
                                      "\" in the setting http.hosts is not a host name; give a name such as "
                                      "queue.example.org, without scheme, port and path"};
     }
-    if (Status webhooks = check_webhook_options(options.webhooks); !webhooks) return webhooks;
+    if (Status webhooks = check_webhook_options(options.webhooks, options.data_directory); !webhooks) return webhooks;
     if (Status address = check_listen_address(options.http_address); !address) return address;
     if (is_loopback(options.http_address) || options.unsafe_plain_listen) return {};
     return Error{"unsafe_listen", options.http_address +

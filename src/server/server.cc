@@ -135,7 +135,7 @@ Status Server::Parts::open() {
         std::make_unique<Shard>(loop, *shard_parts, options.clock, log, [this](const Error& error) { broken(error); });
     metrics.emplace(options, *shard);
     Result<std::unique_ptr<Webhooks>> made =
-        Webhooks::open(loop, shard_parts->engine(), options.webhooks, listens_at, log);
+        Webhooks::open(loop, shard_parts->engine(), options.webhooks, options.data_directory, listens_at, log);
     if (!made) return std::move(made).error();
     webhooks = *std::move(made);
     if (options.webhooks.post) {
@@ -202,7 +202,9 @@ Status Server::Parts::listen() {
     HttpApiOptions api_options = options.api;
     api_options.callers = caller_rules(options);
     api_options.find_zone = [this](std::string_view name) { return shard->zones().find(name); };
-    api_options.check_webhook = [this](WebhookTarget& target) { return webhooks->rules().check(target); };
+    api_options.check_webhook = [this](std::string_view name_space, std::string_view queue, WebhookTarget& target) {
+        return webhooks->accept({std::string(name_space), std::string(queue)}, target);
+    };
     api_options.instance = hex(shard_parts->journal().identity().instance);
     api_options.contract = contract_text([this](std::string_view limit) { return find_limit(limit)->read(options); });
     api_options.metrics = [this] { return metrics->page(http->counters()); };

@@ -22,30 +22,35 @@ WebhookClient::Options client_options(const WebhookOptions& options, const Addre
 
 }  // namespace
 
-Status check_webhook_options(const WebhookOptions& options) {
+Status check_webhook_options(const WebhookOptions& options, const std::string& data_directory) {
     if (const auto networks = allowed_networks(options); !networks) return networks.error();
     if (const auto secrets = WebhookSecrets::read(options.secret_files); !secrets) return secrets.error();
+    if (const auto cipher = HeaderCipher::read(options, data_directory); !cipher) return cipher.error();
     if (!options.trusted_file.empty()) return check_trusted_file(options.trusted_file);
     return {};
 }
 
 Result<std::unique_ptr<Webhooks>> Webhooks::open(EventLoop& loop, Engine& engine, const WebhookOptions& options,
-                                                 const BoundAddress& own, LogSink& log) {
+                                                 const std::string& data_directory, const BoundAddress& own,
+                                                 LogSink& log) {
     Result<std::vector<IpBlock>> networks = allowed_networks(options);
     if (!networks) return std::move(networks).error();
     Result<WebhookSecrets> secrets = WebhookSecrets::read(options.secret_files);
     if (!secrets) return std::move(secrets).error();
+    Result<HeaderCipher> cipher = HeaderCipher::read(options, data_directory);
+    if (!cipher) return std::move(cipher).error();
     AddressPolicy addresses(*std::move(networks), own_listeners(own.host, own.port));
     return std::unique_ptr<Webhooks>(
-        new Webhooks(loop, engine, options, std::move(addresses), *std::move(secrets), log));
+        new Webhooks(loop, engine, options, std::move(addresses), *std::move(secrets), *std::move(cipher), log));
 }
 
 Webhooks::Webhooks(EventLoop& loop, Engine& engine, const WebhookOptions& options, AddressPolicy addresses,
-                   WebhookSecrets secrets, LogSink& log)
+                   WebhookSecrets secrets, HeaderCipher cipher, LogSink& log)
     : addresses_(std::move(addresses)),
       secrets_(std::move(secrets)),
+      cipher_(std::move(cipher)),
       rules_(options, addresses_, secrets_),
-      pusher_(engine, options, secrets_,
+      pusher_(engine, options, secrets_, cipher_,
               {[&engine](Command command, ReplyToken token) { engine.submit(std::move(command), token); },
                [this](WebhookRequest request, WebhookClient::Done done) {
                    client_.send(std::move(request), std::move(done));
@@ -55,5 +60,11 @@ Webhooks::Webhooks(EventLoop& loop, Engine& engine, const WebhookOptions& option
       client_(loop, client_options(options, addresses_)) {}
 
 Webhooks::~Webhooks() = default;
+
+Status Webhooks::accept(const QueueName& queue, WebhookTarget& target) const {
+    if (Status allowed = rules_.check(target); !allowed) return allowed;
+    cipher_.seal(queue, target);
+    return {};
+}
 
 }  // namespace duewheel

@@ -3,7 +3,9 @@
 #pragma once
 
 #include <memory>
+#include <string>
 
+#include "delivery/header_cipher.h"
 #include "delivery/webhook_client.h"
 #include "delivery/webhook_pusher.h"
 #include "delivery/webhook_rules.h"
@@ -14,25 +16,29 @@
 namespace duewheel {
 
 // Whether the settings of webhooks make sense, with the files that they name. Codes: bad_address_block,
-// bad_webhook_secret, bad_trusted_file.
-Status check_webhook_options(const WebhookOptions& options);
+// bad_webhook_secret, bad_encryption_key, bad_old_encryption_key, bad_trusted_file.
+Status check_webhook_options(const WebhookOptions& options, const std::string& data_directory);
 
 class Webhooks {
   public:
     // All outlive it. `own`: where the server listens. Codes: as above.
     static Result<std::unique_ptr<Webhooks>> open(EventLoop& loop, Engine& engine, const WebhookOptions& options,
-                                                  const BoundAddress& own, LogSink& log);
+                                                  const std::string& data_directory, const BoundAddress& own,
+                                                  LogSink& log);
     ~Webhooks();
 
-    const WebhookRules& rules() const { return rules_; }
+    // Whether a queue may have this webhook (delivery/webhook_rules.h). Encrypts the values of its headers if a key is
+    // configured.
+    Status accept(const QueueName& queue, WebhookTarget& target) const;
     WebhookPusher& pusher() { return pusher_; }
 
   private:
     Webhooks(EventLoop& loop, Engine& engine, const WebhookOptions& options, AddressPolicy addresses,
-             WebhookSecrets secrets, LogSink& log);
+             WebhookSecrets secrets, HeaderCipher cipher, LogSink& log);
 
     const AddressPolicy addresses_;
     const WebhookSecrets secrets_;
+    const HeaderCipher cipher_;
     const WebhookRules rules_;
     WebhookPusher pusher_;
     WebhookClient client_;  // last: it calls nobody once it is gone

@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "base/hex.h"
+#include "base/json_writer.h"
 #include "ingress/content_text.h"
-#include "ingress/json_writer.h"
 #include "ingress/namespace_text.h"
 #include "ingress/queue_text.h"
 #include "ingress/schedule_text.h"
@@ -115,9 +115,12 @@ class Export {
             settings->webhook->secrets.clear();
             ++report_.secrets_excluded;
         }
-        if (settings->webhook && !settings->webhook->headers.empty()) {
-            json.number("headers_excluded", settings->webhook->headers.size());
+        const std::size_t headers =
+            settings->webhook ? settings->webhook->headers.size() + settings->webhook->sealed_headers.size() : 0;
+        if (headers > 0) {
+            json.number("headers_excluded", headers);
             settings->webhook->headers.clear();
+            settings->webhook->sealed_headers.clear();
             ++report_.headers_excluded;
         }
         write_settings(json, *settings);

@@ -30,7 +30,8 @@ void SimWebhooks::start(Engine& engine) {
     };
     surroundings.read_headers = [](std::string_view) { return HeaderFields(); };
     surroundings.wall_now_ms = [this] { return engine_->now(); };
-    pusher_ = std::make_unique<WebhookPusher>(engine, options_.webhooks, secrets_, std::move(surroundings), log_);
+    pusher_ =
+        std::make_unique<WebhookPusher>(engine, options_.webhooks, secrets_, cipher_, std::move(surroundings), log_);
 }
 
 void SimWebhooks::process_died() {

@@ -81,6 +81,7 @@ class SimWebhooks {
     Random random_;
     PostJudge judge_;
     const WebhookSecrets secrets_;  // none
+    const HeaderCipher cipher_;     // without a key
     std::array<Manner, kTargets> manners_{};
     bool is_calm_ = false;
     std::uint64_t taken_ = 0;
