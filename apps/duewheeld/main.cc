@@ -1,10 +1,13 @@
 // The daemon: parse, build, run.
 #include <cstdio>
 #include <cstdlib>
+#include <string>
+#include <string_view>
 
 #include <malloc.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
+#include <unistd.h>
 
 #include "command_line.h"
 #include "configuration/setting_text.h"
@@ -59,6 +62,13 @@ int main(int argc, char** argv) {
 
     SpdlogSink log(options.log);
     log_start(log, told, options);
+    const char* socket = std::getenv("NOTIFY_SOCKET");
+    const Supervisor supervisor(socket != nullptr ? socket : "");
+    const auto tell_supervisor = [&](std::string_view state) {
+        if (const Status sent = supervisor.tell(state); !sent)
+            log.warning("service_manager_unreachable", sent.error().message);
+    };
+    tell_supervisor("STATUS=Opens the data directory.");
     Result<std::unique_ptr<Server>> server = Server::open(options, log);
     if (!server) {
         const std::string place = place_of(told.configuration, server.error());
@@ -69,18 +79,16 @@ int main(int argc, char** argv) {
         }
         return exit_code_of(server.error());
     }
-    const char* socket = std::getenv("NOTIFY_SOCKET");
-    const Supervisor supervisor(socket != nullptr ? socket : "");
-    const auto tell_supervisor = [&](std::string_view state) {
-        if (const Status told_it = supervisor.tell(state); !told_it)
-            log.warning("service_manager_unreachable", told_it.error().message);
-    };
-    (*server)->run(
-        [&] {
-            std::printf("ready http=%s\n", (*server)->http_address().c_str());
-            std::fflush(stdout);
-            tell_supervisor("READY=1");
-        },
-        [&] { tell_supervisor("STOPPING=1"); });
+    (*server)->run({
+        .ready =
+            [&] {
+                std::printf("ready http=%s\n", (*server)->http_address().c_str());
+                std::fflush(stdout);
+                tell_supervisor("READY=1\nSTATUS=Accepts requests at " + (*server)->http_address() + ".");
+            },
+        .stopping = [&] { tell_supervisor("STOPPING=1\nSTATUS=Answers the requests that it has received."); },
+        .alive = [&] { tell_supervisor("WATCHDOG=1"); },
+        .alive_interval = watchdog_interval(std::getenv("WATCHDOG_USEC"), std::getenv("WATCHDOG_PID"), ::getpid()),
+    });
     return EXIT_SUCCESS;
 }

@@ -67,6 +67,7 @@ struct Server::Parts {
     Status bind();
     Status listen();
     EventLoop::TimePoint turn();
+    EventLoop::TimePoint report_alive();
     void stop(int signal);
     void leave_when_idle();
     [[noreturn]] void broken(const Error& error);
@@ -85,8 +86,8 @@ struct Server::Parts {
     ConnectionWatch connection_watch{log};
     BoundAddress listens_at;
     std::string http_address;
-    std::function<void()> ready;
-    std::function<void()> when_stopping;
+    Reports reports;
+    std::int64_t next_alive_ns = 0;
     bool told_ready = false;
     bool stopping = false;
     bool drained = false;
@@ -250,23 +251,34 @@ std::optional<std::string> Server::Parts::why_puts_are_refused() const {
 }
 
 EventLoop::TimePoint Server::Parts::turn() {
-    const EventLoop::TimePoint next = shard->turn();
+    const EventLoop::TimePoint next_work = shard->turn();
     connection_watch.look(http->counters(), monotonic_now_ns());
     if (!told_ready && shard->is_serving()) {
         told_ready = true;
         log.info("ready", "The server accepts requests.", {{"http", http_address}});
-        ready();
+        reports.ready();
     }
+    const EventLoop::TimePoint next = std::min(next_work, report_alive());
     if (!drained) return next;
     leave_when_idle();
     return std::min(next, EventLoop::TimePoint(std::chrono::nanoseconds(stop_by_ns)));
+}
+
+// When to be called again at the latest.
+EventLoop::TimePoint Server::Parts::report_alive() {
+    if (reports.alive_interval.count() == 0) return EventLoop::kOnEvents;
+    if (const std::int64_t now_ns = monotonic_now_ns(); now_ns >= next_alive_ns) {
+        reports.alive();
+        next_alive_ns = now_ns + reports.alive_interval.count();
+    }
+    return EventLoop::TimePoint(std::chrono::nanoseconds(next_alive_ns));
 }
 
 void Server::Parts::stop(int signal) {
     if (stopping) return;  // a second signal makes nothing faster; kill -9 does, and is safe
     stopping = true;
     log.info("stopping", "The server is stopping. It answers the requests that it has received.", {{"signal", signal}});
-    when_stopping();
+    reports.stopping();
     shard->stop_waiting();
     stop_by_ns = monotonic_now_ns() + std::chrono::nanoseconds(options.drain).count();
     http->drain(options.drain, [this] { drained = true; });
@@ -295,9 +307,8 @@ std::string Server::http_address() const {
     return parts_->http_address;
 }
 
-void Server::run(std::function<void()> ready, std::function<void()> stopping) {
-    parts_->ready = std::move(ready);
-    parts_->when_stopping = std::move(stopping);
+void Server::run(Reports reports) {
+    parts_->reports = std::move(reports);
     // A receiver of a webhook that hangs up, or a log that nobody reads any more, must not end the process.
     std::signal(SIGPIPE, SIG_IGN);
     parts_->loop.on_signals({SIGTERM, SIGINT}, [this](int signal) { parts_->stop(signal); });

@@ -6,6 +6,7 @@
 // is set back before the next start.
 #pragma once
 
+#include <chrono>
 #include <functional>
 #include <memory>
 #include <string>
@@ -26,9 +27,17 @@ class Server {
     // "127.0.0.1:7420", with the port that was picked where 0 was asked for.
     std::string http_address() const;
 
-    // Runs until a signal stops it. `ready` is called once, when requests are served, and `stopping` once, when the
-    // signal came.
-    void run(std::function<void()> ready, std::function<void()> stopping);
+    // All are called by the thread of run(): `ready` once, when requests are served; `stopping` once, when the signal
+    // came; and `alive` every `alive_interval` while the loop of that thread makes progress. An interval of 0: never.
+    struct Reports {
+        std::function<void()> ready;
+        std::function<void()> stopping;
+        std::function<void()> alive;
+        std::chrono::nanoseconds alive_interval{0};
+    };
+
+    // Runs until a signal stops it.
+    void run(Reports reports);
 
   private:
     Server();

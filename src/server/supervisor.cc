@@ -1,6 +1,8 @@
 #include "server/supervisor.h"
 
+#include <algorithm>
 #include <cerrno>
+#include <charconv>
 #include <cstddef>
 #include <cstring>
 #include <system_error>
@@ -36,6 +38,17 @@ Status Supervisor::tell(std::string_view state) const {
     ::close(descriptor);
     if (sent < 0) return unreachable(socket_, error);
     return {};
+}
+
+std::chrono::microseconds watchdog_interval(const char* usec, const char* pid, std::int64_t own_pid) {
+    const auto number = [](const char* text) {
+        std::int64_t value = 0;
+        const char* end = text + std::strlen(text);
+        const std::from_chars_result read = std::from_chars(text, end, value);
+        return read.ec == std::errc() && read.ptr == end ? value : 0;
+    };
+    if (usec == nullptr || (pid != nullptr && number(pid) != own_pid)) return {};
+    return std::chrono::microseconds(std::max<std::int64_t>(number(usec), 0) / 2);
 }
 
 }  // namespace duewheel

@@ -48,6 +48,19 @@ TEST(Supervisor, is_told_at_a_path_and_at_an_abstract_name) {
     }
 }
 
+TEST(Supervisor, wants_a_sign_of_life_twice_in_its_time) {
+    EXPECT_EQ(watchdog_interval("60000000", nullptr, 7).count(), 30'000'000);
+    EXPECT_EQ(watchdog_interval("60000000", "7", 7).count(), 30'000'000);
+}
+
+TEST(Supervisor, wants_no_sign_of_life_where_none_was_asked_for_or_from_another_process) {
+    EXPECT_EQ(watchdog_interval(nullptr, nullptr, 7).count(), 0);
+    EXPECT_EQ(watchdog_interval("60000000", "8", 7).count(), 0);
+    for (const char* odd : {"", "0", "-5", "1m", "99999999999999999999"}) {
+        EXPECT_EQ(watchdog_interval(odd, nullptr, 7).count(), 0) << odd;
+    }
+}
+
 TEST(Supervisor, that_does_not_exist_is_told_nothing) {
     EXPECT_TRUE(Supervisor("").tell("READY=1"));
 }

@@ -2,6 +2,7 @@
 
 import json
 import re
+import signal
 import socket
 import unittest
 
@@ -100,10 +101,31 @@ class Systemd(unittest.TestCase):
             manager.settimeout(60)
             daemon.environment["NOTIFY_SOCKET"] = path
             daemon.start()
-            self.assertEqual(manager.recv(100), b"READY=1")
+            self.assertEqual(manager.recv(200), b"STATUS=Opens the data directory.")
+            self.assertEqual(manager.recv(200), f"READY=1\nSTATUS=Accepts requests at 127.0.0.1:{daemon.port}.".encode())
             self.assertEqual(daemon.client().request("GET", "/readyz")[0], 200)
             self.assertEqual(daemon.terminate(), 0)
-            self.assertEqual(manager.recv(100), b"STOPPING=1")
+            self.assertEqual(manager.recv(200), b"STOPPING=1\nSTATUS=Answers the requests that it has received.")
+
+    def test_gets_signs_of_life_while_nothing_else_happens(self):
+        with Daemon() as daemon, socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as manager:
+            path = str(daemon.directory / "notify")
+            manager.bind(path)
+            manager.settimeout(60)
+            daemon.environment.update(NOTIFY_SOCKET=path, WATCHDOG_USEC="400000")
+            daemon.start()
+            heard = []
+            while heard.count(b"WATCHDOG=1") < 5:
+                heard.append(manager.recv(200))
+            # A process that is stopped, or whose loop hangs, sends nothing.
+            daemon.process.send_signal(signal.SIGSTOP)
+            manager.settimeout(1)
+            with self.assertRaises(TimeoutError):
+                for _ in range(100):
+                    manager.recv(200)
+            daemon.process.send_signal(signal.SIGCONT)
+            manager.settimeout(60)
+            self.assertEqual(manager.recv(200), b"WATCHDOG=1")
 
     def test_that_is_gone_keeps_nobody_from_starting(self):
         with Daemon(environment={"NOTIFY_SOCKET": "/nonexistent/notify"}) as daemon:
