@@ -312,6 +312,18 @@ class CommandLineTest(unittest.TestCase):
         self.stub.answer = (200, {"messages": []})
         self.assertEqual(self.run_program("lease", "q"), (0, "no message is due\n", ""))
 
+    def test_health_believes_only_a_server_that_says_ok(self):
+        self.stub.answer = (200, b"ok\n")
+        self.assertEqual(self.run_program("health"), (0, "healthy\n", ""))
+        self.assertEqual(self.run_program("health", "--json"), (0, '{"healthy":true}\n', ""))
+        self.assertEqual(self.stub.requests[0][:2], ("GET", "/healthz"))
+        for answer in ((200, b"<html>ok</html>"), (404, b"no such page"), (503, b"")):
+            self.stub.answer = answer
+            code, output, error = self.run_program("health")
+            self.assertEqual((code, output), (UNREACHABLE, ""))
+            self.assertIn("(bad_answer)", error)
+        self.assertEqual(self.run_program("health", DUEWHEEL_SERVER="http://127.0.0.1:1")[0], UNREACHABLE)
+
     def test_stats_prints_a_table_of_queues(self):
         self.stub.answer = (200, {"pending": 3, "puts_stalled": True, "queues": [
             {"queue": "mail", "ready": 1}, {"namespace": "other", "queue": "q", "ready": 200}]})
@@ -441,8 +453,8 @@ class CommandLineTest(unittest.TestCase):
         self.assertEqual(code, 0)
         verbs = [line.split()[0] for line in output.split("Subcommands:")[1].split("\n\n")[0].splitlines() if line.strip()]
         self.assertEqual(verbs, ["put", "prepare", "commit", "rollback", "get", "cancel", "move", "fire", "list", "history", "forecast", "lease", "ack", "fail", "extend",
-                                 "release", "hold", "kick", "discard", "queue", "schedule", "watchdog", "namespace", "clock", "stats", "top", "bench", "check",
-                                 "backup", "restore", "export", "import"])
+                                 "release", "hold", "kick", "discard", "queue", "schedule", "watchdog", "namespace", "clock", "stats", "health", "top", "bench", "check",
+                                 "backup", "restore", "export", "import", "completion"])
         for verb in verbs:
             code, output, _ = self.run_program(verb, "--help")
             self.assertEqual(code, 0)

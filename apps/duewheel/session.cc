@@ -117,6 +117,12 @@ ServerAnswer Session::ask_lines(const std::string& path, std::string_view lines,
     return send("POST", path, "application/x-ndjson", lines, patience);
 }
 
+int Session::check_health() {
+    const ServerAnswer answer = send("GET", "/healthz", "", "", std::chrono::seconds(5));
+    if (!answer) return answer.exit_code;
+    return answer.text == "ok\n" ? kExitDone : not_a_server().exit_code;
+}
+
 ServerAnswer Session::send(std::string_view method, const std::string& path, std::string_view type,
                            std::string_view body, std::chrono::milliseconds patience, bool may_be_absent) {
     if (!client_) client_ = std::make_unique<HttpClient>(server);

@@ -70,6 +70,9 @@ class Session {
     ServerAnswer ask_lines(const std::string& path, std::string_view lines,
                            std::chrono::milliseconds patience = std::chrono::seconds(60));
 
+    // Whether GET /healthz responds within 5 seconds: kExitDone, or the reason has been printed.
+    int check_health();
+
     // Goes with every request from now on.
     void trace(std::string traceparent) { traceparent_ = std::move(traceparent); }
 

@@ -35,6 +35,7 @@ void add_watchdog(CLI::App& program, Session& session);
 void add_namespace(CLI::App& program, Session& session);
 void add_clock(CLI::App& program, Session& session);
 void add_stats(CLI::App& program, Session& session);
+void add_health(CLI::App& program, Session& session);
 void add_top(CLI::App& program, Session& session);
 void add_bench(CLI::App& program, Session& session);
 void add_check(CLI::App& program, Session& session);
@@ -42,5 +43,6 @@ void add_backup(CLI::App& program, Session& session);
 void add_restore(CLI::App& program, Session& session);
 void add_export(CLI::App& program, Session& session);
 void add_import(CLI::App& program, Session& session);
+void add_completion(CLI::App& program, Session& session);
 
 }  // namespace duewheel
