@@ -121,7 +121,7 @@ PHRASES = {
 # holds every page, and the sources of help and error texts.
 PLAIN_TEXTS = re.compile(r"CHANGELOG\.md$|CONTRIBUTING\.md$|bench/README\.md$|docs/(decisions|learning)/[^/]+\.md$|"
                          r"docs/proof/README\.md$|docs/(calendar|command_line|configuration|export_format|fuzzing|http_api|"
-                         r"life_of_a_message|log_events|metrics|promises|simulation|storage_format|webhooks)\.md$|"
+                         r"life_of_a_message|log_events|metrics|operating|promises|simulation|storage_format|webhooks)\.md$|"
                          r"(src/(configuration|delivery|journal|server|store)|apps/duewheeld)/(?!.*_(test|bench)\.cc$)[^/]+\.cc$")
 
 # Paths of one machine, and hosts of package registries: the project names neither. Built from parts, so that this
