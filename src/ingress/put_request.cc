@@ -1,7 +1,6 @@
 #include "ingress/put_request.h"
 
 #include <algorithm>
-#include <charconv>
 #include <limits>
 #include <optional>
 #include <utility>
@@ -29,8 +28,7 @@ constexpr std::string_view kPutMembers[] = {
 
 // What a put's header fields say.
 struct PutFields {
-    std::optional<std::string_view> content_type, delay, due, flex, expires_in, expires, order_key, priority, key,
-        retry, repeat, transaction, held;
+    std::optional<std::string_view> content_type, delay, due, key;
 };
 
 bool begins_ignoring_case(std::string_view text, std::string_view beginning) {
@@ -39,13 +37,11 @@ bool begins_ignoring_case(std::string_view text, std::string_view beginning) {
 
 Error unknown_field(std::string_view name) {
     const std::string shown(name.substr(0, 64));
-    return {
-        "unknown_member",
-        shown +
-            " is not known here; Duewheel-Delay, Duewheel-Due, Duewheel-Flex, Duewheel-Expires-In, Duewheel-Expires, "
-            "Duewheel-Held, Duewheel-Order-Key, Duewheel-Priority, Duewheel-Repeat, Duewheel-Retry and "
-            "Duewheel-Transaction are",
-        shown};
+    return {"unknown_member",
+            "`" + shown +
+                "` is not a field of a put; a raw body takes Duewheel-Delay or Duewheel-Due: put a JSON object to give "
+                "other members",
+            shown};
 }
 
 Result<PutFields> read_fields(const HttpRequest& request) {
@@ -60,15 +56,6 @@ Result<PutFields> read_fields(const HttpRequest& request) {
             const std::string_view name = field.name.substr(9);
             if (equal_ignoring_case(name, "Delay")) place = &fields.delay;
             if (equal_ignoring_case(name, "Due")) place = &fields.due;
-            if (equal_ignoring_case(name, "Flex")) place = &fields.flex;
-            if (equal_ignoring_case(name, "Expires-In")) place = &fields.expires_in;
-            if (equal_ignoring_case(name, "Expires")) place = &fields.expires;
-            if (equal_ignoring_case(name, "Order-Key")) place = &fields.order_key;
-            if (equal_ignoring_case(name, "Priority")) place = &fields.priority;
-            if (equal_ignoring_case(name, "Retry")) place = &fields.retry;
-            if (equal_ignoring_case(name, "Repeat")) place = &fields.repeat;
-            if (equal_ignoring_case(name, "Transaction")) place = &fields.transaction;
-            if (equal_ignoring_case(name, "Held")) place = &fields.held;
             if (place == nullptr) return unknown_field(field.name);
         } else if (begins_ignoring_case(field.name, "X-Duewheel-")) {
             return unknown_field(field.name);
@@ -217,45 +204,37 @@ std::string_view without_quotes(std::string_view text) {
     return quoted ? text.substr(1, text.size() - 2) : text;
 }
 
-Error bad_priority(std::string_view name) {
-    return {"out_of_range",
-            "`" + std::string(name) +
-                "` is a whole number from -2147483648 to 2147483647; smaller goes "
-                "first",
-            std::string(name)};
-}
-
 Status read_priority(const JsonRequest& request, std::int32_t& into) {
     const Result<std::optional<std::int64_t>> priority = request.integer("priority");
     if (!priority) return priority.error();
     using Limits = std::numeric_limits<std::int32_t>;
     reset_if_removed(request, "priority", into);
     const std::int64_t value = priority->value_or(into);
-    if (value < Limits::min() || value > Limits::max()) return bad_priority("priority");
+    if (value < Limits::min() || value > Limits::max()) {
+        return Error{"out_of_range", "`priority` is a whole number from -2147483648 to 2147483647; smaller goes first",
+                     "priority"};
+    }
     into = static_cast<std::int32_t>(value);
     return {};
 }
 
-Status read_order_key(std::optional<std::string_view> order_key, std::string_view name, std::string& into) {
-    if (!order_key) return {};
-    const bool has_control = std::any_of(order_key->begin(), order_key->end(),
+Status read_order_key(const JsonRequest& request, std::string& into) {
+    const Result<std::optional<std::string_view>> read = request.text("order_key");
+    if (!read) return read.error();
+    reset_if_removed(request, "order_key", into);
+    if (!*read) return {};
+    const std::string_view order_key = **read;
+    const bool has_control = std::any_of(order_key.begin(), order_key.end(),
                                          [](char c) { return static_cast<unsigned char>(c) < ' ' || c == '\x7f'; });
-    if (order_key->empty() || order_key->size() > kOrderKeyBytesMax || has_control || !is_utf8(*order_key)) {
+    if (order_key.empty() || order_key.size() > kOrderKeyBytesMax || has_control || !is_utf8(order_key)) {
         return Error{"bad_order_key",
-                     "`" + std::string(name) + "` is a text of 1 to " + std::to_string(kOrderKeyBytesMax) +
+                     "`order_key` is a text of 1 to " + std::to_string(kOrderKeyBytesMax) +
                          " bytes in UTF-8 without control characters; messages with the same one go out one after the "
                          "other",
-                     std::string(name)};
+                     "order_key"};
     }
-    into = *order_key;
+    into = order_key;
     return {};
-}
-
-Status read_json_order_key(const JsonRequest& request, std::string& into) {
-    const Result<std::optional<std::string_view>> order_key = request.text("order_key");
-    if (!order_key) return order_key.error();
-    reset_if_removed(request, "order_key", into);
-    return read_order_key(*order_key, "order_key", into);
 }
 
 Status read_expiry(const JsonRequest& request, std::optional<When>& into) {
@@ -278,34 +257,12 @@ Status read_content_type(const JsonRequest& request, std::string& into) {
                  "content_type"};
 }
 
-Status take_retry(Result<RetryChoice> read, RetryChoice& into) {
-    if (!read) return std::move(read).error();
-    into = *read;
-    return {};
-}
-
-// A field that says what a member of JSON would say; empty where there is none.
-std::string_view first_of_raw(const PutFields& fields) {
-    if (fields.delay) return "Duewheel-Delay";
-    if (fields.due) return "Duewheel-Due";
-    if (fields.flex) return "Duewheel-Flex";
-    if (fields.expires_in) return "Duewheel-Expires-In";
-    if (fields.expires) return "Duewheel-Expires";
-    if (fields.order_key) return "Duewheel-Order-Key";
-    if (fields.priority) return "Duewheel-Priority";
-    if (fields.repeat) return "Duewheel-Repeat";
-    if (fields.transaction) return "Duewheel-Transaction";
-    if (fields.held) return "Duewheel-Held";
-    return fields.retry ? "Duewheel-Retry" : "";
-}
-
 Result<Command> read_json_request(const HttpRequest& request, const PutFields& fields, const HttpApiOptions& options,
                                   PutCommand put) {
-    if (const std::string_view name = first_of_raw(fields); !name.empty()) {
+    if (fields.delay || fields.due) {
         return Error{"conflicting_members",
-                     "Duewheel- fields go with a raw body: in JSON give the members `delay`, `due`, `flex`, "
-                     "`expires_in`, `expires`, `held`, `order_key`, `priority`, `repeat`, `retry` and `transaction`",
-                     std::string(name)};
+                     "Duewheel-Delay and Duewheel-Due are for a raw body: in JSON give the member `delay` or `due`",
+                     fields.delay ? "Duewheel-Delay" : "Duewheel-Due"};
     }
     if (fields.key) {
         if (Status read = read_key(without_quotes(*fields.key), "Idempotency-Key", options, put.key); !read) {
@@ -317,58 +274,21 @@ Result<Command> read_json_request(const HttpRequest& request, const PutFields& f
     return Command(*std::move(read));
 }
 
-// A duration or an instant from the field that is there; nothing where neither is.
-Result<std::optional<When>> read_raw_time(std::optional<std::string_view> delay, std::string_view delay_name,
-                                          std::optional<std::string_view> at, std::string_view at_name) {
-    When when;
-    if (delay && at) {
-        return Error{
-            "conflicting_members",
-            "give " + std::string(delay_name) + " or " + std::string(at_name) + ", not both: they name two times",
-            std::string(at_name)};
+Status read_raw_when(const PutFields& fields, When& into) {
+    if (fields.delay && fields.due) {
+        return Error{"conflicting_members", "give Duewheel-Delay or Duewheel-Due, not both: they name two times",
+                     "Duewheel-Due"};
     }
-    if (!delay && !at) return std::optional<When>();
-    if (delay) {
-        const Result<std::int64_t> read = read_duration(*delay, delay_name);
-        if (!read) return read.error();
-        when.delay_ms = *read;
-    } else {
-        const Result<std::int64_t> read = read_instant(*at, at_name);
-        if (!read) return read.error();
-        when.at_ms = *read;
+    if (fields.delay) {
+        const Result<std::int64_t> delay = read_duration(*fields.delay, "Duewheel-Delay");
+        if (!delay) return delay.error();
+        into.delay_ms = *delay;
+    } else if (fields.due) {
+        const Result<std::int64_t> due = read_instant(*fields.due, "Duewheel-Due");
+        if (!due) return due.error();
+        into.at_ms = *due;
     }
-    return std::optional<When>(when);
-}
-
-Status read_raw_times(const PutFields& fields, PutCommand& put) {
-    const Result<std::optional<When>> due = read_raw_time(fields.delay, "Duewheel-Delay", fields.due, "Duewheel-Due");
-    if (!due) return due.error();
-    put.when = due->value_or(When{});
-    if (fields.flex) {
-        const Result<std::int64_t> flex = read_duration(*fields.flex, "Duewheel-Flex");
-        if (!flex) return flex.error();
-        put.flex_ms = *flex;
-    }
-    Result<std::optional<When>> expires =
-        read_raw_time(fields.expires_in, "Duewheel-Expires-In", fields.expires, "Duewheel-Expires");
-    if (!expires) return std::move(expires).error();
-    put.expires = *expires;
     return {};
-}
-
-Status read_raw_held(std::string_view text, bool& into) {
-    if (text == "true" || text == "false") return into = text == "true", Status();
-    return Error{"wrong_type", "Duewheel-Held is true, which sets the message aside at once, or false",
-                 "Duewheel-Held"};
-}
-
-Status check_held(const PutCommand& put, std::string_view name) {
-    if (!put.is_held || !put.transaction) return {};
-    return Error{
-        "conflicting_members",
-        "a message in a transaction is with nobody until it is committed: hold it then, or leave `transaction` "
-        "out",
-        std::string(name)};
 }
 
 // What `curl -d`, forms and the fetch of JavaScript send unless another type is given, and types of JSON that clients
@@ -383,7 +303,7 @@ bool is_probably_json_put(std::string_view type, std::string_view body) {
     return json && (json->has("body") || json->has("json") || json->has("body_base64"));
 }
 
-// Any other media type: the request's body is the message's, and what else there is to say stands in fields.
+// Any other media type: the request's body is the message's. Its due time and its key are header fields.
 Result<Command> read_raw_put(const HttpRequest& request, const PutFields& fields, const HttpApiOptions& options,
                              PutCommand put) {
     if (is_probably_json_put(essence(*fields.content_type), request.body)) {
@@ -400,41 +320,14 @@ Result<Command> read_raw_put(const HttpRequest& request, const PutFields& fields
                      "Content-Type"};
     }
     put.content_type = *fields.content_type;
-    Status read = read_raw_times(fields, put);
-    if (read) read = read_order_key(fields.order_key, "Duewheel-Order-Key", put.order_key);
+    Status read = read_raw_when(fields, put.when);
     if (read && fields.key) read = read_key(without_quotes(*fields.key), "Idempotency-Key", options, put.key);
     if (read && !put.key.empty()) {
         put.request_hash = hash_request(request.body);
-        for (const auto& field : {fields.content_type, fields.delay, fields.due, fields.expires_in, fields.expires,
-                                  fields.order_key, fields.priority}) {
+        for (const auto& field : {fields.content_type, fields.delay, fields.due}) {
             put.request_hash = hash_request(field.value_or(""), put.request_hash);
         }
-        if (fields.flex) put.request_hash = hash_request("flex " + std::string(*fields.flex), put.request_hash);
-        if (fields.retry) put.request_hash = hash_request(*fields.retry, put.request_hash);
-        if (fields.repeat) put.request_hash = hash_request("repeat " + std::string(*fields.repeat), put.request_hash);
-        if (fields.transaction) {
-            put.request_hash = hash_request("transaction " + std::string(*fields.transaction), put.request_hash);
-        }
-        if (fields.held) put.request_hash = hash_request("held " + std::string(*fields.held), put.request_hash);
     }
-    if (read && fields.priority) {
-        const char* end = fields.priority->data() + fields.priority->size();
-        const auto [stopped, failed] = std::from_chars(fields.priority->data(), end, put.priority);
-        if (failed != std::errc() || stopped != end) read = bad_priority("Duewheel-Priority");
-    }
-    if (read && fields.retry) read = take_retry(read_retry_field(*fields.retry, "Duewheel-Retry"), put.retry);
-    if (read && fields.repeat) {
-        const Result<RepeatChoice> repeat = read_repeat_field(*fields.repeat, "Duewheel-Repeat");
-        if (!repeat) return repeat.error();
-        put.repeat = *repeat;
-    }
-    if (read && fields.transaction) {
-        Result<TransactionRule> rule = read_transaction_field(*fields.transaction, "Duewheel-Transaction", options);
-        if (!rule) return std::move(rule).error();
-        put.transaction = *std::move(rule);
-    }
-    if (read && fields.held) read = read_raw_held(*fields.held, put.is_held);
-    if (read) read = check_held(put, "Duewheel-Held");
     if (read) read = check_body(request.body, options);
     if (!read) return std::move(read).error();
     put.body = request.body;
@@ -448,17 +341,10 @@ bool is_json(const HttpRequest& request) {
 }
 
 std::string_view raw_field_of(std::string_view member) {
-    constexpr std::pair<std::string_view, std::string_view> kFields[] = {
-        {"delay", "Duewheel-Delay"},       {"due", "Duewheel-Due"},
-        {"flex", "Duewheel-Flex"},         {"expires_in", "Duewheel-Expires-In"},
-        {"expires", "Duewheel-Expires"},   {"order_key", "Duewheel-Order-Key"},
-        {"priority", "Duewheel-Priority"}, {"retry", "Duewheel-Retry"},
-        {"repeat", "Duewheel-Repeat"},     {"transaction", "Duewheel-Transaction"},
-        {"held", "Duewheel-Held"},         {"key", "Idempotency-Key"},
-        {"content_type", "Content-Type"}};
-    if (member.starts_with("repeat.")) return "Duewheel-Repeat";
-    if (member.starts_with("retry.")) return "Duewheel-Retry";
-    if (member.starts_with("transaction.")) return "Duewheel-Transaction";
+    constexpr std::pair<std::string_view, std::string_view> kFields[] = {{"delay", "Duewheel-Delay"},
+                                                                         {"due", "Duewheel-Due"},
+                                                                         {"key", "Idempotency-Key"},
+                                                                         {"content_type", "Content-Type"}};
     for (const auto& [name, field] : kFields) {
         if (name == member) return field;
     }
@@ -491,7 +377,7 @@ Status read_key_member(const JsonRequest& json, const HttpApiOptions& options, s
 }
 
 Status read_content_members(const JsonRequest& json, const HttpApiOptions& options, PutCommand& put) {
-    Status read = read_json_order_key(json, put.order_key);
+    Status read = read_order_key(json, put.order_key);
     if (read) read = read_priority(json, put.priority);
     if (read) read = read_retry(json, put.retry);
     if (changes_body(json)) {
@@ -519,7 +405,12 @@ Result<PutCommand> read_json_put(std::string_view text, const HttpApiOptions& op
         put.transaction = *std::move(transaction);
     }
     if (read) read = take(json->boolean("held"), put.is_held);
-    if (read) read = check_held(put, "held");
+    if (read && put.is_held && put.transaction) {
+        read = Error{"conflicting_members",
+                     "a message in a transaction is delivered to no consumer until it is committed: omit `held` and "
+                     "hold it then, or omit `transaction`",
+                     "held"};
+    }
     if (read) read = read_key_member(*json, options, put.key);
     if (read) read = read_content_members(*json, options, put);
     const bool has_body = std::any_of(std::begin(kBodyMembers), std::end(kBodyMembers),

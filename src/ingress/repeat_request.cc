@@ -1,20 +1,8 @@
 #include "ingress/repeat_request.h"
 
-#include <string>
-
 #include "ingress/request_members.h"
-#include "ingress/rule_field.h"
 
 namespace duewheel {
-namespace {
-
-Error no_rest(std::string_view field) {
-    return {"missing_member",
-            "a loop needs the rest between two occurrences: give `every`, such as 10m, with what else is to be said",
-            std::string(field)};
-}
-
-}  // namespace
 
 Result<std::optional<RepeatChoice>> read_repeat(const JsonRequest& request) {
     const Result<std::optional<JsonRequest>> object = request.object("repeat");
@@ -30,24 +18,13 @@ Result<std::optional<RepeatChoice>> read_repeat(const JsonRequest& request) {
     if (read) read = take(repeat.duration_ms("max"), choice.max_ms);
     if (read) read = take(repeat.instant_ms("until"), choice.until_ms);
     if (!read) return std::move(read).error();
-    if (!every) return no_rest("repeat.every");
+    if (!every) {
+        return Error{"missing_member",
+                     "a recurring message needs the interval between two occurrences: give `every`, such as 10m",
+                     "repeat.every"};
+    }
     choice.every_ms = *every;
     return std::optional<RepeatChoice>(choice);
-}
-
-Result<RepeatChoice> read_repeat_field(std::string_view text, std::string_view field_name) {
-    using Kind = RuleMember::Kind;
-    RepeatChoice choice;
-    std::optional<std::int64_t> every;
-    const RuleMember members[] = {{"every", Kind::duration, &every},
-                                  {"times", Kind::whole, &choice.times},
-                                  {"factor", Kind::thousandths, &choice.factor_permille},
-                                  {"max", Kind::duration, &choice.max_ms},
-                                  {"until", Kind::instant, &choice.until_ms}};
-    if (Status read = read_rule_field(text, field_name, members); !read) return std::move(read).error();
-    if (!every) return no_rest(field_name);
-    choice.every_ms = *every;
-    return choice;
 }
 
 }  // namespace duewheel

@@ -1,7 +1,6 @@
-// The rule of a loop as a request says it: an object in JSON, or one header field beside a raw body.
+// The rule of a loop as a request says it: an object in JSON.
 //
 //     "repeat": {"every": "1m", "times": 10, "factor": 2, "max": "1h", "until": "2027-01-01T00:00:00Z"}
-//     Duewheel-Repeat: every=1m, times=10, factor=2, max=1h, until=2027-01-01T00:00:00Z
 //
 // `every` must be there, all others may be left out. What the numbers may be is checked where the rule is made
 // (message/repeat_rule.h).
@@ -18,8 +17,5 @@ namespace duewheel {
 
 // The member `repeat`; nothing where there is none. Codes: those of JsonRequest; missing_member.
 Result<std::optional<RepeatChoice>> read_repeat(const JsonRequest& request);
-
-// Codes: those of read_rule_field(); missing_member. All of them name the field.
-Result<RepeatChoice> read_repeat_field(std::string_view text, std::string_view field_name);
 
 }  // namespace duewheel

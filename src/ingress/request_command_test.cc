@@ -54,43 +54,26 @@ TEST(RequestCommand, every_call_has_its_command) {
           "/v1/queues/mail/messages",
           "raw",
           "text/plain",
-          {{"duewheel-delay", "1500ms"}, {"DUEWHEEL-PRIORITY", "-7"}}},
-         "put default mail delay=1500 priority=-7 body=raw type=text/plain headers= trace="},
+          {{"duewheel-delay", "1500ms"}, {"IDEMPOTENCY-KEY", "k"}}},
+         "put default mail delay=1500 priority=0 body=raw type=text/plain headers= trace= key=k"},
         {{"POST", "/v1/queues/mail/messages", "raw", "text/plain", {{"Duewheel-Due", "2027-01-01T06:00:00Z"}}},
          "put default mail at=1798783200000 priority=0 body=raw type=text/plain headers= trace="},
         {{"POST", "/v1/queues/mail/messages", R"({"body":"","delay_ms":5,"flex":"10m"})"},
          "put default mail delay=5 flex=600000 priority=0 body= type= headers= trace="},
-        {{"POST", "/v1/queues/mail/messages", "raw", "text/plain", {{"Duewheel-Flex", "1500ms"}}},
-         "put default mail delay=0 flex=1500 priority=0 body=raw type=text/plain headers= trace="},
         {{"PATCH", "/v1/messages/1024", R"({"delay_ms":5,"flex":"1s"})"}, "reschedule default 1024 delay=5 flex=1000"},
         {{"POST", "/v1/queues/mail/messages", R"({"body":"","expires_in":"1h","order_key":"ann å"})"},
          "put default mail delay=0 expires: delay=3600000 order_key=ann å priority=0 body= type= headers= trace="},
         {{"POST", "/v1/queues/mail/messages", R"({"body":"","delay_ms":5,"expires":"2027-01-01T06:00:00Z"})"},
          "put default mail delay=5 expires: at=1798783200000 priority=0 body= type= headers= trace="},
-        {{"POST",
-          "/v1/queues/mail/messages",
-          "raw",
-          "text/plain",
-          {{"Duewheel-Expires-In", "1h"}, {"Duewheel-Order-Key", "ann"}}},
-         "put default mail delay=0 expires: delay=3600000 order_key=ann priority=0 body=raw type=text/plain headers= "
-         "trace="},
-        {{"POST", "/v1/queues/mail/messages", "raw", "text/plain", {{"Duewheel-Expires", "2027-01-01T06:00:00Z"}}},
-         "put default mail delay=0 expires: at=1798783200000 priority=0 body=raw type=text/plain headers= trace="},
         {{"POST", "/v1/queues/mail/messages",
           R"({"body":"","retry":{"attempts":5,"first":"1s","factor":1.5,"max_ms":250,"jitter":0.2}})"},
          "put default mail delay=0 priority=0 body= type= headers= trace= attempts=5 first=1000 factor=1500 max=250 "
          "jitter=200"},
-        {{"POST", "/v1/queues/mail/messages", "raw", "text/plain", {{"Duewheel-Retry", "attempts=1"}}},
-         "put default mail delay=0 priority=0 body=raw type=text/plain headers= trace= attempts=1"},
         {{"POST", "/v1/queues/mail/messages", R"({"body":"","held":true,"delay_ms":5})"},
          "put default mail delay=5 priority=0 body= type= headers= trace= held"},
         {{"POST", "/v1/queues/mail/messages",
           R"({"body":"","held":false,"transaction":{"check_back":{"after_ms":5}}})"},
          "put default mail delay=0 priority=0 body= type= headers= trace= transaction=,5,0,rollback"},
-        {{"POST", "/v1/queues/mail/messages", "raw", "text/plain", {{"Duewheel-Held", "true"}}},
-         "put default mail delay=0 priority=0 body=raw type=text/plain headers= trace= held"},
-        {{"POST", "/v1/queues/mail/messages", "raw", "text/plain", {{"Duewheel-Held", "false"}}},
-         "put default mail delay=0 priority=0 body=raw type=text/plain headers= trace="},
         {{"POST", "/v1/messages/1024:hold"}, "hold default 1024"},
         {{"POST", "/v1/namespaces/team/messages/1024:kick", "{}"}, "kick team 1024"},
         {{"POST", "/v1/queues/mail:redrive"}, "redrive default mail max=-"},
@@ -304,13 +287,11 @@ TEST(RequestCommand, fields_are_given_once_and_known) {
         EXPECT_EQ(code({{"x-duewheel-anything", "1"}}, type), "unknown_member x-duewheel-anything");
     }
     EXPECT_EQ(code({{"Idempotency-Key", "k"}, {"idempotency-key", "k"}}), "duplicate_member idempotency-key");
-    EXPECT_EQ(code({{"Duewheel-Expires-In", "1s"}, {"Duewheel-Expires", "1"}}), "conflicting_members Duewheel-Expires");
-    EXPECT_EQ(code({{"Duewheel-Expires", "soon"}}), "bad_instant Duewheel-Expires");
-    EXPECT_EQ(code({{"Duewheel-Order-Key", ""}}), "bad_order_key Duewheel-Order-Key");
-    EXPECT_EQ(code({{"Duewheel-Order-Key", "\xff"}}), "bad_order_key Duewheel-Order-Key");
-    for (const char* name : {"Duewheel-Delay", "Duewheel-Due", "Duewheel-Flex", "Duewheel-Expires-In",
-                             "Duewheel-Expires", "Duewheel-Order-Key", "Duewheel-Priority", "Duewheel-Retry"}) {
+    for (const char* name : {"Duewheel-Delay", "Duewheel-Due"}) {
         EXPECT_EQ(code({{name, "1"}}, "application/json"), "conflicting_members " + std::string(name));
+    }
+    for (const char* name : {"Duewheel-Flex", "Duewheel-Expires", "Duewheel-Priority", "Duewheel-Retry"}) {
+        EXPECT_EQ(code({{name, "1"}}), "unknown_member " + std::string(name)) << "members of JSON alone";
     }
 }
 
@@ -351,12 +332,7 @@ TEST(RequestCommand, requests_with_a_key_are_told_apart_by_what_was_sent) {
     EXPECT_NE(hash(R"({"body":"a"})"), hash(R"({"body":"b"})"));
     EXPECT_NE(hash("x", "text/plain"), hash("x", "text/html"));
     EXPECT_NE(hash("x", "text/plain", {{"Duewheel-Delay", "1s"}}), hash("x", "text/plain", {{"Duewheel-Delay", "2s"}}));
-    EXPECT_NE(hash("x", "text/plain"), hash("x", "text/plain", {{"Duewheel-Retry", "attempts=2"}}));
-    EXPECT_NE(hash("x", "text/plain"), hash("x", "text/plain", {{"Duewheel-Flex", "2s"}}));
-    EXPECT_NE(hash("x", "text/plain", {{"Duewheel-Retry", "attempts=3"}}),
-              hash("x", "text/plain", {{"Duewheel-Retry", "attempts=2"}}));
-    EXPECT_NE(hash("x", "text/plain", {{"Duewheel-Delay", "1s"}}),
-              hash("x", "text/plain", {{"Duewheel-Order-Key", "1s"}}));
+    EXPECT_NE(hash("x", "text/plain"), hash("x", "text/plain", {{"Duewheel-Due", "2027-01-01T06:00:00Z"}}));
     // A trace is of one try, not of the request.
     EXPECT_EQ(hash("x", "text/plain", {{"traceparent", "a"}}), hash("x", "text/plain", {{"traceparent", "b"}}));
     EXPECT_EQ(put_of({"POST", path, R"({"body":""})"}).request_hash, 0u);
@@ -566,9 +542,7 @@ TEST(RequestCommand, random_bytes_are_refused_soundly) {
             {"PATCH", "/v1/messages/1024", bytes},
             {"POST", "/v1/queues/q/messages", "x", "text/plain", {{"Duewheel-Delay", bytes}}},
             {"POST", "/v1/queues/q/messages", "x", "text/plain", {{"Duewheel-Due", bytes}}},
-            {"POST", "/v1/queues/q/messages", "x", "text/plain", {{"Duewheel-Priority", bytes}}},
-            {"POST", "/v1/queues/q/messages", "x", "text/plain", {{"Duewheel-Retry", bytes}}},
-            {"POST", "/v1/queues/q/messages", "x", "text/plain", {{"Duewheel-Retry", "first=" + bytes}}},
+            {"POST", "/v1/queues/q/messages", "x", "text/plain", {{"Idempotency-Key", bytes}}},
             {"POST", "/v1/queues/q:redrive", bytes},
             {"POST", "/v1/queues/q/messages", "x", "text/plain", {{"Duewheel-" + percent_encode(bytes), bytes}}}};
         for (const Call& call : calls) expect_sound(call);
@@ -576,22 +550,19 @@ TEST(RequestCommand, random_bytes_are_refused_soundly) {
     }
 }
 
-// The engine names members of JSON: whoever had sent header fields was told of an `expires_in` that was nowhere.
+// The engine names members of JSON: a client that had sent header fields got an error about a `delay` that it had not
+// sent.
 TEST(RequestCommand, names_the_header_field_where_the_engine_refuses_a_raw_put) {
     ApiServer server;
-    const Call raw = {"POST", "/v1/queues/q/messages", "x", "text/plain", {{"Duewheel-Expires-In", "1s"}}};
+    const Call raw = {"POST", "/v1/queues/q/messages", "x", "text/plain", {{"Duewheel-Delay", "1s"}}};
     const auto field = [&](const Call& call, const char* member) {
-        return member_of(server.ask(call, Error{"expires_too_soon", "No.", member}), "field");
+        return member_of(server.ask(call, Error{"delay_too_long", "No.", member}), "field");
     };
-    EXPECT_EQ(field(raw, "expires_in"), "Duewheel-Expires-In");
-    EXPECT_EQ(field(raw, "expires"), "Duewheel-Expires");
     EXPECT_EQ(field(raw, "delay"), "Duewheel-Delay");
-    EXPECT_EQ(field(raw, "flex"), "Duewheel-Flex");
     EXPECT_EQ(field(raw, "due"), "Duewheel-Due");
-    EXPECT_EQ(field(raw, "retry.first"), "Duewheel-Retry");
     EXPECT_EQ(field(raw, "key"), "Idempotency-Key");
     EXPECT_EQ(field(raw, "body"), "body");
-    EXPECT_EQ(field(Call{"POST", "/v1/queues/q/messages", R"({"body":""})"}, "expires_in"), "expires_in");
+    EXPECT_EQ(field(Call{"POST", "/v1/queues/q/messages", R"({"body":""})"}, "delay"), "delay");
 }
 
 }  // namespace

@@ -1,7 +1,6 @@
 #include "ingress/retry_request.h"
 
 #include "ingress/request_members.h"
-#include "ingress/rule_field.h"
 
 namespace duewheel {
 
@@ -24,18 +23,6 @@ Status read_retry(const JsonRequest& request, RetryChoice& into) {
     if (read) read = take(retry.duration_ms("max"), into.max_ms);
     if (read) read = take(retry.thousandths("jitter"), into.jitter_permille);
     return read;
-}
-
-Result<RetryChoice> read_retry_field(std::string_view text, std::string_view field_name) {
-    using Kind = RuleMember::Kind;
-    RetryChoice choice;
-    const RuleMember members[] = {{"attempts", Kind::whole, &choice.attempts},
-                                  {"first", Kind::duration, &choice.first_ms},
-                                  {"factor", Kind::thousandths, &choice.factor_permille},
-                                  {"max", Kind::duration, &choice.max_ms},
-                                  {"jitter", Kind::thousandths, &choice.jitter_permille}};
-    if (Status read = read_rule_field(text, field_name, members); !read) return std::move(read).error();
-    return choice;
 }
 
 }  // namespace duewheel

@@ -1,4 +1,4 @@
-// A retry rule in both of its forms; what is wrong with one is named.
+// A retry rule of a request; what is wrong with one is named.
 #include "ingress/retry_request.h"
 
 #include <gtest/gtest.h>
@@ -22,19 +22,14 @@ std::string told_of(const std::string& json) {
     const Result<JsonRequest> request = JsonRequest::parse(body);
     return request ? told(retry_of(*request)) : "no JSON";
 }
-std::string told_of_field(std::string_view text) {
-    return told(read_retry_field(text, "Duewheel-Retry"));
-}
 
-TEST(RetryRequest, both_forms_say_the_same) {
+TEST(RetryRequest, reads_what_is_given_and_leaves_the_rest_open) {
     const Result<JsonRequest> request = JsonRequest::parse(
         R"({"retry":{"attempts":5,"first":"1s","factor":1.25,"max":"1h","jitter":2e-1},"delay_ms":1})");
     const RetryChoice wanted{5, 1'000, 1'250, 3'600'000, 200};
     ASSERT_TRUE(request);
     EXPECT_EQ(*retry_of(*request), wanted);
-    EXPECT_EQ(*read_retry_field("attempts=5, first=1s, factor=1.25, max=1h, jitter=0.2", "f"), wanted);
-    EXPECT_EQ(*read_retry_field(" jitter = 0.200,max=3600000ms , first=1s,factor=1.25,attempts=5", "f"), wanted);
-    EXPECT_EQ(*read_retry_field("attempts=5", "f"), (RetryChoice{5, {}, {}, {}, {}}));
+    EXPECT_EQ(*retry_of(*JsonRequest::parse(R"({"retry":{"attempts":5}})")), (RetryChoice{5, {}, {}, {}, {}}));
     EXPECT_TRUE(retry_of(*JsonRequest::parse("{}"))->is_empty());
     EXPECT_TRUE(retry_of(*JsonRequest::parse(R"({"retry":{}})"))->is_empty());
 }
@@ -53,21 +48,6 @@ TEST(RetryRequest, what_is_wrong_is_named) {
     EXPECT_EQ(told_of(R"({"factor":1.2345})"), "wrong_type retry.factor");
     EXPECT_EQ(told_of(R"({"jitter":true})"), "wrong_type retry.jitter");
     EXPECT_EQ(told_of(R"({"jitter":-0.1})"), "understood") << "its range is judged with the rest of the rule";
-}
-
-TEST(RetryRequest, what_is_wrong_in_the_field_is_named) {
-    EXPECT_EQ(told_of_field(""), "unknown_member Duewheel-Retry");
-    EXPECT_EQ(told_of_field("attempts=5,"), "unknown_member Duewheel-Retry");
-    EXPECT_EQ(told_of_field("tries=5"), "unknown_member Duewheel-Retry");
-    EXPECT_EQ(told_of_field("Attempts=5"), "unknown_member Duewheel-Retry");
-    EXPECT_EQ(told_of_field("attempts"), "wrong_type Duewheel-Retry");
-    EXPECT_EQ(told_of_field("attempts=5;first=1s"), "wrong_type Duewheel-Retry");
-    EXPECT_EQ(told_of_field("attempts=5, attempts=5"), "duplicate_member Duewheel-Retry");
-    EXPECT_EQ(told_of_field("first=soon"), "bad_duration Duewheel-Retry");
-    EXPECT_EQ(told_of_field("first=-1s"), "negative_duration Duewheel-Retry");
-    for (const char* number : {"1.2345", "-1", "1e3", "1.", ".5", "", "0x1", "1234567890123456789"}) {
-        EXPECT_EQ(told_of_field("factor=" + std::string(number)), "wrong_type Duewheel-Retry") << number;
-    }
 }
 
 }  // namespace

@@ -1,7 +1,6 @@
-// The transaction of a put as a request says it: an object in JSON, or one header field beside a raw body.
+// The transaction of a put as a request says it: an object in JSON.
 //
 //     "transaction": {"check_back": {"queue": "checks", "after": "1m", "times": 5}, "otherwise": "rollback"}
-//     Duewheel-Transaction: queue=checks, after=1m, times=5, otherwise=rollback
 //
 // `after` must be there, all others may be left out; without a queue nobody is asked. What the numbers may be is
 // checked by the engine.
@@ -23,9 +22,5 @@ inline constexpr std::uint32_t kCheckTimes = 5;
 // The member `transaction`; nothing where there is none. Codes: those of JsonRequest; bad_queue_name, bad_policy,
 // missing_member.
 Result<std::optional<TransactionRule>> read_transaction(const JsonRequest& request, const HttpApiOptions& options);
-
-// Codes: those of read_rule_field(); bad_queue_name, bad_policy, missing_member. All of them name the field.
-Result<TransactionRule> read_transaction_field(std::string_view text, std::string_view field_name,
-                                               const HttpApiOptions& options);
 
 }  // namespace duewheel

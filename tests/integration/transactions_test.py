@@ -155,14 +155,6 @@ class Interface(unittest.TestCase):
             self.assertEqual(client.request("POST", f"/v1/messages/{half}:commit")[0], 200)
             self.assertEqual(client.lease("q", wait="10s")[0]["id"], half)
 
-    def test_a_raw_put_says_it_in_a_field(self):
-        status, half = self.client.request_text(
-            "POST", "/v1/queues/q/messages", "raw",
-            {"Content-Type": "text/plain", "Duewheel-Transaction": "queue=checks, after=1m, times=3, otherwise=commit"})
-        self.assertEqual((status, half["state"]), (201, "prepared"))
-        self.assertEqual(self.client.get(half["id"])[1]["transaction"],
-                         {"check_back": {"queue": "checks", "after_ms": 60000, "times": 3}, "otherwise": "commit"})
-
     def test_what_makes_no_sense_is_refused_by_name(self):
         for members, code, field in (
                 ({}, "missing_member", "transaction.check_back.after"),
