@@ -1,11 +1,7 @@
-// What TimingWheel promises about a pass: sinks that cancel, move and arm timers, budgets that stop in the middle,
-// sinks that throw. One named test for each promise and for each trap that other wheels fell into.
+// What TimingWheel promises about a pass beyond the conformance suite (wheel/schemes/conformance_pass_test.cc), which
+// runs on it too: how much one call moves, and what waits for the next one.
 #include <algorithm>
 #include <cstdint>
-#include <map>
-#include <optional>
-#include <stdexcept>
-#include <utility>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -16,73 +12,6 @@
 
 namespace duewheel {
 namespace {
-
-TEST(TimingWheel, has_one_winner_between_cancel_and_fire) {
-    TimingWheel wheel;
-    const TimerHandle own = wheel.schedule(5, 1);
-    bool cancelled_in_sink = true;
-    wheel.advance_to(5, [&](std::uint64_t, Tick) { cancelled_in_sink = wheel.cancel(own); });
-    EXPECT_FALSE(cancelled_in_sink);
-    EXPECT_FALSE(wheel.cancel(own));
-    EXPECT_FALSE(wheel.reschedule(own, 10));
-    EXPECT_EQ(wheel.deadline_of(own), std::nullopt);
-
-    const TimerHandle other = wheel.schedule(10, 2);
-    EXPECT_TRUE(wheel.cancel(other));
-    EXPECT_FALSE(wheel.cancel(other));
-    EXPECT_EQ(advance(wheel, 10), Fired{});
-}
-
-TEST(TimingWheel, cancels_a_peer_due_in_the_same_pass) {
-    TimingWheel wheel;
-    const TimerHandle first = wheel.schedule(5, 1);
-    const TimerHandle second = wheel.schedule(5, 2);
-    const TimerHandle later = wheel.schedule(6, 3);
-    std::vector<std::uint64_t> fired;
-    const auto sink = [&](std::uint64_t cookie, Tick) {
-        fired.push_back(cookie);
-        EXPECT_TRUE(wheel.cancel(cookie == 1 ? second : first));
-        EXPECT_TRUE(wheel.cancel(later));
-        wheel.check();
-    };
-    EXPECT_EQ(wheel.advance_to(10, sink), 1U);
-    EXPECT_EQ(fired.size(), 1U);
-    EXPECT_TRUE(wheel.empty());
-    wheel.check();
-}
-
-TEST(TimingWheel, moves_a_peer_due_in_the_same_pass) {
-    TimingWheel wheel;
-    std::map<std::uint64_t, TimerHandle> handles;
-    for (std::uint64_t cookie = 1; cookie <= 3; ++cookie) handles[cookie] = wheel.schedule(5, cookie);
-    std::vector<std::uint64_t> fired;
-    const auto sink = [&](std::uint64_t cookie, Tick) {
-        fired.push_back(cookie);
-        handles.erase(cookie);
-        Tick deadline = 4;  // the first peer becomes late and waits for the next call, the other moves on
-        for (const auto& [peer, handle] : handles) EXPECT_TRUE(wheel.reschedule(handle, std::exchange(deadline, 50)));
-        wheel.check();
-    };
-    EXPECT_EQ(wheel.advance_to(10, sink), 1U);
-    EXPECT_EQ(advance(wheel, 10).size(), 1U);
-    EXPECT_EQ(advance(wheel, 49).size(), 0U);
-    EXPECT_EQ(advance(wheel, 50).size(), 1U);
-}
-
-TEST(TimingWheel, cancels_a_timer_wherever_demotion_has_brought_it) {
-    // Trap: unlinking by a position recorded before the timer moved.
-    const Tick deadline = 3 * 64 * 64 + 5 * 64 + 7;
-    for (const Tick stop : {Tick{0}, Tick{3 * 64 * 64}, Tick{3 * 64 * 64 + 5 * 64}, deadline - 1}) {
-        TimingWheel wheel;
-        const TimerHandle handle = wheel.schedule(deadline, 1);
-        wheel.schedule(deadline, 2);
-        advance(wheel, stop);
-        EXPECT_TRUE(wheel.cancel(handle));
-        wheel.check();
-        EXPECT_EQ(wheel.next_expiry(), deadline);
-        EXPECT_EQ(advance(wheel, deadline), (Fired{{2, deadline}}));
-    }
-}
 
 TEST(TimingWheel, cancels_and_moves_timers_of_a_slot_half_demoted) {
     TimingWheel wheel;
@@ -97,71 +26,6 @@ TEST(TimingWheel, cancels_and_moves_timers_of_a_slot_half_demoted) {
     wheel.check();
     EXPECT_EQ(advance(wheel, 128), (Fired{{0, 128}}));
     EXPECT_EQ(advance(wheel, 400), (Fired{{8, 129}, {1, 130}, {3, 134}, {4, 136}, {5, 138}, {6, 140}, {7, 142}}));
-}
-
-TEST(TimingWheel, keeps_the_handle_of_a_timer_that_arms_itself_again) {
-    // Trap: a periodic timer cannot be cancelled in the gap between its run and its next arming.
-    TimingWheel wheel;
-    const TimerHandle handle = wheel.schedule(10, 1);
-    std::size_t runs = 0;
-    const auto sink = [&](std::uint64_t, Tick deadline) {
-        EXPECT_EQ(wheel.size(), 0U) << "a timer that fires is not pending";
-        EXPECT_EQ(wheel.deadline_of(handle), std::nullopt);
-        EXPECT_TRUE(wheel.reschedule(handle, deadline + 10));
-        EXPECT_EQ(wheel.deadline_of(handle), deadline + 10);
-        ++runs;
-        if (runs == 3) {
-            EXPECT_TRUE(wheel.cancel(handle));
-        }
-    };
-    for (Tick now = 0; now <= 100; now += 5) {
-        wheel.advance_to(now, sink);
-        wheel.check();
-    }
-    EXPECT_EQ(runs, 3U);
-    EXPECT_TRUE(wheel.empty());
-}
-
-TEST(TimingWheel, lets_a_timer_that_arms_itself_at_once_wait_for_the_next_call) {
-    // Trap: a zero delay livelocks the pass. Here also a call that jumps far passes the new deadline only once.
-    TimingWheel wheel;
-    const TimerHandle handle = wheel.schedule(10, 1);
-    for (const Tick deadline : {Tick{0}, Tick{10}, Tick{11}, Tick{100}}) {
-        const auto sink = [&](std::uint64_t cookie, Tick) {
-            EXPECT_EQ(wheel.now(), 100U);
-            if (cookie == 2) return;
-            EXPECT_TRUE(wheel.reschedule(handle, deadline));
-            wheel.schedule(deadline, 2);
-            wheel.check();
-        };
-        const std::size_t pending = wheel.size();
-        EXPECT_EQ(wheel.advance_to(100, sink), pending);
-        EXPECT_TRUE(wheel.caught_up()) << "what was armed in the call does not keep a loop going";
-        EXPECT_EQ(wheel.next_expiry(), 100U) << "but it is due";
-        wheel.check();
-    }
-}
-
-TEST(TimingWheel, does_not_let_a_self_arming_timer_use_up_every_budget) {
-    // Trap: the oldest always comes first, arms itself late again, and nobody else has a turn.
-    TimingWheel wheel;
-    const TimerHandle greedy_a = wheel.schedule(10, 1);
-    const TimerHandle greedy_b = wheel.schedule(10, 2);
-    wheel.schedule(20, 3);
-    wheel.schedule(90, 4);
-    std::vector<std::uint64_t> calm;
-    const auto sink = [&](std::uint64_t cookie, Tick) {
-        if (cookie > 2) {
-            calm.push_back(cookie);
-        } else {
-            EXPECT_TRUE(wheel.reschedule(cookie == 1 ? greedy_a : greedy_b, 0));
-        }
-    };
-    for (Tick now = 100; now < 120; ++now) {
-        wheel.advance_to(now, sink, 1);
-        wheel.check();
-    }
-    EXPECT_EQ(calm, (std::vector<std::uint64_t>{3, 4}));
 }
 
 TEST(TimingWheel, keeps_what_becomes_late_after_a_stop_in_its_turn) {
@@ -195,63 +59,6 @@ TEST(TimingWheel, lets_what_the_sink_arms_late_wait_however_many_calls_have_stop
     for (int call = 0; call < 3; ++call)
         EXPECT_EQ(wheel.advance_to(11, all_again), 1U) << "all others were armed in it";
     wheel.check();
-}
-
-TEST(TimingWheel, takes_timers_into_the_slot_being_drained) {
-    TimingWheel wheel(63);
-    wheel.schedule(64 + 5, 1);
-    bool first = true;
-    std::vector<std::uint64_t> fired;
-    const auto sink = [&](std::uint64_t cookie, Tick) {
-        fired.push_back(cookie);
-        if (!std::exchange(first, false)) return;
-        wheel.schedule(64 + 5, 2);         // this very tick
-        wheel.schedule(64 + 5 + 64, 3);    // the same slot of the next round
-        wheel.schedule(64 + 5 + 4096, 4);  // and one level up
-        wheel.check();
-    };
-    EXPECT_EQ(wheel.advance_to(64 + 5, sink), 1U);
-    EXPECT_EQ(wheel.advance_to(64 + 5, sink), 1U);
-    EXPECT_EQ(wheel.advance_to(64 + 5 + 63, sink), 0U);
-    EXPECT_EQ(wheel.advance_to(64 + 5 + 64, sink), 1U);
-    EXPECT_EQ(wheel.advance_to(64 + 5 + 4096, sink), 1U);
-    EXPECT_EQ(fired, (std::vector<std::uint64_t>{1, 2, 3, 4}));
-}
-
-TEST(TimingWheel, fires_what_the_sink_arms_after_the_call_in_its_turn) {
-    TimingWheel wheel;
-    wheel.schedule(10, 1);
-    wheel.advance_to(20, [&](std::uint64_t, Tick) { wheel.schedule(21, 2); });
-    EXPECT_EQ(wheel.next_expiry(), 21U);
-    EXPECT_EQ(advance(wheel, 21), (Fired{{2, 21}}));
-}
-
-TEST(TimingWheel, stops_at_its_budget_and_goes_on) {
-    TimingWheel wheel;
-    std::vector<Tick> expected;
-    for (std::uint64_t cookie = 0; cookie < 200; ++cookie) {
-        const Tick deadline = 60 + cookie / 20;  // ten ticks of 20 over an edge between slots
-        wheel.schedule(deadline, cookie);
-        expected.push_back(deadline);
-    }
-    std::vector<Tick> fired;
-    std::vector<bool> seen(200, false);
-    std::size_t calls = 0;
-    do {
-        ++calls;
-        const Fired part = advance(wheel, 100, 7);
-        EXPECT_LE(part.size(), 7U);
-        for (const auto& [cookie, deadline] : part) {
-            EXPECT_FALSE(seen[cookie]);
-            seen[cookie] = true;
-            fired.push_back(deadline);
-        }
-        EXPECT_EQ(wheel.next_expiry(), wheel.caught_up() ? kNever : 100U);
-        ASSERT_LT(calls, 1000U);
-    } while (!wheel.caught_up());
-    EXPECT_EQ(fired, expected);
-    EXPECT_GE(calls, 200U / 7);
-    EXPECT_EQ(wheel.advance_to(100, kIgnore, 0), 0U);
 }
 
 TEST(TimingWheel, bounds_demotion_by_the_budget_too) {
@@ -385,40 +192,6 @@ TEST(TimingWheel, fills_a_list_with_what_fires) {
         sum += count;
     } while (!wheel.caught_up());
     EXPECT_EQ(sum, 100U);
-}
-
-TEST(TimingWheel, spreads_the_burst_after_a_suspend_over_calls) {
-    TimingWheel wheel;
-    for (std::uint64_t cookie = 0; cookie < 5000; ++cookie) wheel.schedule(1 + cookie * 700, cookie);
-    Tick now = Tick{1} << 40;
-    std::uint64_t next = 0;
-    for (std::size_t call = 0; !wheel.empty(); ++call, ++now) {
-        ASSERT_LT(call, 1000U);
-        const Fired part = advance(wheel, now, 64);
-        for (const auto& [cookie, deadline] : part) EXPECT_EQ(cookie, next++);
-    }
-}
-
-TEST(TimingWheel, fires_a_timer_once_though_its_sink_throws) {
-    TimingWheel wheel;
-    wheel.schedule(5, 1);
-    wheel.schedule(6, 2);
-    const TimerHandle again = wheel.schedule(7, 3);
-    std::vector<std::uint64_t> fired;
-    const auto sink = [&](std::uint64_t cookie, Tick) {
-        fired.push_back(cookie);
-        if (cookie == 3 && fired.size() == 3) {
-            EXPECT_TRUE(wheel.reschedule(again, 8));
-        }
-        throw std::runtime_error("poison");
-    };
-    for (std::size_t left : {2U, 1U, 1U, 0U}) {
-        EXPECT_THROW(wheel.advance_to(10, sink), std::runtime_error);
-        EXPECT_EQ(wheel.size(), left);
-        wheel.check();
-    }
-    EXPECT_EQ(wheel.advance_to(10, sink), 0U);
-    EXPECT_EQ(fired, (std::vector<std::uint64_t>{1, 2, 3, 3}));
 }
 
 }  // namespace

@@ -1,6 +1,6 @@
-// What TimingWheel promises about time, handles and memory, one named test for each promise and for each trap that
-// other wheels fell into. What happens inside and between calls of advance_to() is in timing_wheel_pass_test.cc, random
-// histories against a model are in timing_wheel_model_test.cc.
+// What TimingWheel promises about its levels, handles and memory beyond the conformance suite
+// (wheel/schemes/conformance_test.cc), which runs on it too. What happens inside and between calls of advance_to() is
+// in timing_wheel_pass_test.cc, random histories against a model are in timing_wheel_model_test.cc.
 #include <algorithm>
 #include <cstdint>
 #include <limits>
@@ -40,34 +40,6 @@ void expect_fires_exactly_at(Tick start, Tick deadline) {
         EXPECT_EQ(advance(stepped, stepped.now() + (left + 1) / 2), Fired{});
     }
     EXPECT_EQ(advance(stepped, deadline), (Fired{{1, deadline}}));
-}
-
-TEST(TimingWheel, shows_its_use) {
-    TimingWheel wheel;                                   // a tick is what you say: here one millisecond
-    const TimerHandle request = wheel.schedule(250, 7);  // give request 7 until 250 ms
-    const TimerHandle session = wheel.schedule(30'000, 8);
-
-    EXPECT_EQ(wheel.next_expiry(), 250U);            // a loop may sleep so long
-    EXPECT_TRUE(wheel.reschedule(session, 45'000));  // a heartbeat came
-    EXPECT_TRUE(wheel.cancel(request));              // the answer came in time
-    EXPECT_EQ(wheel.next_expiry(), 45'000U);
-
-    std::vector<std::uint64_t> expired;
-    wheel.advance_to(60'000, [&](std::uint64_t cookie, Tick) { expired.push_back(cookie); });
-    EXPECT_EQ(expired, std::vector<std::uint64_t>{8});
-    EXPECT_TRUE(wheel.empty());
-    EXPECT_EQ(wheel.next_expiry(), kNever);
-}
-
-TEST(TimingWheel, is_empty_at_first) {
-    TimingWheel wheel(42);
-    wheel.check();
-    EXPECT_EQ(wheel.now(), 42U);
-    EXPECT_EQ(wheel.size(), 0U);
-    EXPECT_TRUE(wheel.caught_up());
-    EXPECT_EQ(wheel.next_expiry(), kNever);
-    EXPECT_EQ(advance(wheel, 1'000'000), Fired{});
-    EXPECT_EQ(wheel.now(), 1'000'000U);
 }
 
 TEST(TimingWheel, follows_the_placement_example_of_its_header) {
@@ -122,173 +94,6 @@ TEST(TimingWheel, fires_on_the_slot_edge) {
     }
 }
 
-TEST(TimingWheel, fires_on_the_tick_for_every_short_delay_from_every_phase) {
-    for (Tick start = 0; start < 130; ++start) {
-        for (Tick delay = 1; delay < 200; ++delay) {
-            TimingWheel wheel(start);
-            wheel.schedule(start + delay, 1);
-            ASSERT_EQ(wheel.next_expiry(), start + delay);
-            ASSERT_EQ(wheel.advance_to(start + delay - 1, kIgnore), 0U) << start << " + " << delay;
-            ASSERT_EQ(wheel.advance_to(start + delay, kIgnore), 1U) << start << " + " << delay;
-        }
-    }
-}
-
-TEST(TimingWheel, has_no_longest_delay) {
-    for (const Tick delay : {Tick{3'600'000}, Tick{1} << 32, Tick{1} << 40, Tick{1} << 60, Tick{1} << 63, kNever - 1}) {
-        expect_fires_exactly_at(0, delay);
-    }
-}
-
-TEST(TimingWheel, knows_no_32_bit_wrap) {
-    const Tick wrap = Tick{1} << 32;
-    for (const Tick deadline : {wrap - 1, wrap, wrap + 1, wrap + 100}) expect_fires_exactly_at(wrap - 50, deadline);
-    TimingWheel wheel(wrap - 1);
-    const std::uint64_t cookie = 0xfedc'ba98'7654'3210;
-    wheel.schedule(wrap + 1, cookie);
-    EXPECT_EQ(advance(wheel, wrap + 1), (Fired{{cookie, wrap + 1}}));
-}
-
-TEST(TimingWheel, works_up_to_the_last_tick) {
-    expect_fires_exactly_at(kNever - 200, kNever - 1);
-    TimingWheel wheel(kNever);
-    EXPECT_EQ(wheel.now(), kNever - 1);
-    wheel.schedule(kNever - 1, 1);
-    EXPECT_EQ(wheel.next_expiry(), kNever - 1);
-    EXPECT_EQ(advance(wheel, kNever), (Fired{{1, kNever - 1}}));
-    EXPECT_EQ(wheel.next_expiry(), kNever);
-}
-
-TEST(TimingWheel, never_fires_a_timer_without_deadline) {
-    TimingWheel wheel;
-    const TimerHandle asleep = wheel.schedule(kNever, 1);
-    const TimerHandle woken = wheel.schedule(kNever, 2);
-    EXPECT_EQ(wheel.next_expiry(), kNever);
-    EXPECT_EQ(advance(wheel, kNever - 1000), Fired{});
-    EXPECT_TRUE(wheel.reschedule(woken, kNever - 10));
-    EXPECT_EQ(advance(wheel, kNever), (Fired{{2, kNever - 10}}));
-    EXPECT_EQ(wheel.size(), 1U);
-    EXPECT_EQ(wheel.deadline_of(asleep), kNever);
-    EXPECT_TRUE(wheel.cancel(asleep));
-    wheel.check();
-}
-
-TEST(TimingWheel, fires_a_past_deadline_at_the_next_advance) {
-    // Trap: an unsigned difference that underflows files it far away.
-    TimingWheel wheel(1000);
-    wheel.schedule(999, 1);
-    wheel.schedule(0, 2);
-    wheel.schedule(1000, 3);
-    wheel.schedule(1001, 4);
-    EXPECT_EQ(wheel.next_expiry(), 1000U) << "never before now, or the sleep underflows";
-    Fired fired = advance(wheel, 1000);
-    std::sort(fired.begin(), fired.end());
-    EXPECT_EQ(fired, (Fired{{1, 999}, {2, 0}, {3, 1000}}));
-    EXPECT_EQ(wheel.next_expiry(), 1001U);
-}
-
-TEST(TimingWheel, fires_late_timers_before_those_due_afterwards) {
-    TimingWheel wheel(10);
-    wheel.schedule(11, 1);
-    wheel.schedule(5, 2);
-    EXPECT_EQ(advance(wheel, 20), (Fired{{2, 5}, {1, 11}}));
-}
-
-TEST(TimingWheel, fires_in_tick_order_over_a_jump) {
-    TimingWheel wheel(7);
-    std::multimap<Tick, std::uint64_t> expected;
-    std::uint64_t cookie = 0;
-    for (unsigned bit = 3; bit < 64; ++bit) {
-        for (const Tick offset : {5U, 0U, 1U, 3U}) {
-            const Tick deadline = (Tick{1} << bit) + offset;
-            expected.emplace(deadline, cookie);
-            wheel.schedule(deadline, cookie++);
-        }
-    }
-    const Fired fired = advance(wheel, kNever);
-    ASSERT_EQ(fired.size(), expected.size());
-    auto next = expected.begin();
-    for (const auto& [fired_cookie, deadline] : fired) {
-        EXPECT_EQ(deadline, next->first);
-        ++next;
-    }
-}
-
-TEST(TimingWheel, crosses_an_idle_age_at_once) {
-    // Trap: a jump that walks every tick would not return within a lifetime.
-    TimingWheel wheel;
-    for (Tick tick = 1; tick < kNever / 2; tick *= 2) {
-        EXPECT_EQ(wheel.advance_to(tick - 1, kIgnore), 0U);
-        wheel.schedule(kNever - 5, tick);
-    }
-    EXPECT_EQ(wheel.advance_to(kNever - 6, kIgnore), 0U);
-    EXPECT_EQ(wheel.advance_to(kNever - 5, kIgnore), 63U);
-}
-
-TEST(TimingWheel, clamps_time_that_goes_backward) {
-    TimingWheel wheel(100);
-    wheel.schedule(150, 1);
-    advance(wheel, 120);
-    EXPECT_EQ(advance(wheel, 50), Fired{});
-    EXPECT_EQ(wheel.now(), 120U);
-    wheel.schedule(110, 2);
-    EXPECT_EQ(advance(wheel, 0), (Fired{{2, 110}})) << "what is late fires though the clock went backward";
-    EXPECT_EQ(advance(wheel, 150), (Fired{{1, 150}}));
-}
-
-TEST(TimingWheel, forgets_the_minimum_when_it_is_cancelled) {
-    TimingWheel wheel;
-    const TimerHandle first = wheel.schedule(5000, 1);
-    const TimerHandle second = wheel.schedule(5100, 2);
-    wheel.schedule(900'000, 3);
-    EXPECT_EQ(wheel.next_expiry(), 5000U);
-    EXPECT_TRUE(wheel.cancel(first));
-    EXPECT_EQ(wheel.next_expiry(), 5100U);
-    EXPECT_TRUE(wheel.reschedule(second, 1'000'000));
-    EXPECT_EQ(wheel.next_expiry(), 900'000U);
-    wheel.check();
-}
-
-TEST(TimingWheel, learns_of_an_earlier_timer_while_its_owner_would_sleep) {
-    TimingWheel wheel;
-    wheel.schedule(9000, 1);
-    EXPECT_EQ(wheel.next_expiry(), 9000U);
-    const TimerHandle moved = wheel.schedule(8000, 2);
-    EXPECT_EQ(wheel.next_expiry(), 8000U);
-    EXPECT_TRUE(wheel.reschedule(moved, 4500));
-    EXPECT_EQ(wheel.next_expiry(), 4500U);
-    wheel.schedule(10, 3);
-    EXPECT_EQ(wheel.next_expiry(), 10U);
-}
-
-TEST(TimingWheel, wakes_its_owner_once_for_each_tick_with_a_timer) {
-    TimingWheel wheel;
-    std::vector<TimerHandle> cancelled;
-    for (Tick deadline = 1; deadline < 5'000'000; deadline = deadline * 3 + 1) {
-        wheel.schedule(deadline, deadline);
-        cancelled.push_back(wheel.schedule(deadline + 1, 0));
-    }
-    for (const TimerHandle handle : cancelled) EXPECT_TRUE(wheel.cancel(handle));
-    std::size_t wakes = 0;
-    const std::size_t timers = wheel.size();
-    for (; wheel.next_expiry() != kNever; ++wakes) EXPECT_EQ(advance(wheel, wheel.next_expiry()).size(), 1U);
-    EXPECT_EQ(wakes, timers);
-}
-
-TEST(TimingWheel, refuses_the_handle_of_a_timer_whose_memory_serves_another) {
-    TimingWheel wheel;
-    const TimerHandle old = wheel.schedule(5, 1);
-    EXPECT_TRUE(wheel.cancel(old));
-    const TimerHandle reused = wheel.schedule(6, 2);
-    ASSERT_EQ(static_cast<std::uint32_t>(old.bits), static_cast<std::uint32_t>(reused.bits)) << "or nothing is tested";
-    EXPECT_NE(old, reused);
-    EXPECT_FALSE(wheel.cancel(old));
-    EXPECT_FALSE(wheel.reschedule(old, 100));
-    EXPECT_EQ(wheel.deadline_of(old), std::nullopt);
-    EXPECT_EQ(advance(wheel, 10), (Fired{{2, 6}}));
-    EXPECT_FALSE(wheel.cancel(reused));
-}
-
 TEST(TimingWheel, never_repeats_a_handle_when_generations_run_out) {
     TimingWheel wheel;
     const TimerHandle first = wheel.schedule(5, 1);
@@ -319,20 +124,6 @@ TEST(TimingWheel, refuses_handles_it_never_gave) {
     EXPECT_EQ(wheel.size(), 1U);
 }
 
-TEST(TimingWheel, keeps_occupancy_in_step_when_slots_empty_and_fill) {
-    TimingWheel wheel;
-    for (unsigned bit = 0; bit < 63; ++bit) {
-        const TimerHandle a = wheel.schedule(Tick{1} << bit, 1);
-        const TimerHandle b = wheel.schedule(Tick{1} << bit, 2);
-        EXPECT_TRUE(wheel.cancel(a));
-        wheel.check();
-        EXPECT_EQ(wheel.next_expiry(), Tick{1} << bit) << "the slot still holds the other";
-        EXPECT_TRUE(wheel.cancel(b));
-        wheel.check();
-        EXPECT_EQ(wheel.next_expiry(), kNever);
-    }
-}
-
 TEST(TimingWheel, keeps_no_memory_of_cancelled_far_timers) {
     TimingWheel wheel;
     ASSERT_TRUE(wheel.cancel(wheel.schedule(1, 0)));  // the first timer gets the wheel its memory
@@ -354,36 +145,6 @@ TEST(TimingWheel, needs_32_bytes_a_timer) {
     EXPECT_THROW(wheel.reserve(TimingWheel::kTimersMax + 1), std::length_error);
 }
 
-TEST(TimingWheel, grows_its_memory_inside_a_sink) {
-    TimingWheel wheel;
-    wheel.schedule(1, 0);
-    wheel.schedule(1, 0);
-    const auto sink = [&](const std::uint64_t& cookie, const Tick& deadline) {
-        for (std::uint64_t added = 1; added <= 10'000; ++added) wheel.schedule(100 + added, added);
-        EXPECT_EQ(cookie, 0U);
-        EXPECT_EQ(deadline, 1U);
-    };
-    EXPECT_EQ(wheel.advance_to(1, sink), 2U);
-    wheel.check();
-    EXPECT_EQ(advance(wheel, 20'000).size(), 20'000U);
-}
-
-TEST(TimingWheel, forgets_everything_on_clear) {
-    TimingWheel wheel;
-    const TimerHandle handle = wheel.schedule(5000, 1);
-    wheel.schedule(1, 2);
-    wheel.schedule(0, 3);
-    wheel.schedule(kNever, 4);
-    wheel.clear();
-    wheel.check();
-    EXPECT_TRUE(wheel.empty());
-    EXPECT_FALSE(wheel.cancel(handle));
-    EXPECT_EQ(wheel.next_expiry(), kNever);
-    EXPECT_EQ(advance(wheel, 10'000), Fired{});
-    wheel.schedule(10'001, 5);
-    EXPECT_EQ(advance(wheel, 10'001), (Fired{{5, 10'001}}));
-}
-
 TEST(TimingWheel, is_caught_up_when_it_was_cleared_after_a_stop) {
     // A wheel cleared after a call that had stopped said that there was work left, and its owner did not sleep.
     TimingWheel wheel;
@@ -399,22 +160,6 @@ TEST(TimingWheel, is_caught_up_when_it_was_cleared_after_a_stop) {
     EXPECT_EQ(wheel.next_expiry(), 1001U);
     EXPECT_EQ(advance(wheel, 1000), Fired{});
     EXPECT_EQ(advance(wheel, 1001), (Fired{{11, 1001}}));
-}
-
-TEST(TimingWheel, may_be_cleared_by_its_sink) {
-    TimingWheel wheel;
-    const TimerHandle own = wheel.schedule(5, 1);
-    wheel.schedule(5, 2);
-    wheel.schedule(6, 3);
-    const auto sink = [&](std::uint64_t, Tick) {
-        wheel.clear();
-        wheel.check();
-        EXPECT_FALSE(wheel.reschedule(own, 50)) << "a cleared timer does not come back";
-        wheel.schedule(60, 4);
-    };
-    EXPECT_EQ(wheel.advance_to(10, sink), 1U);
-    wheel.check();
-    EXPECT_EQ(advance(wheel, 100), (Fired{{4, 60}}));
 }
 
 TEST(TimingWheel, never_fires_what_a_posted_cancel_named) {
@@ -493,19 +238,6 @@ TEST(TimingWheel, tells_what_is_pending_in_order_so_that_another_may_take_it_ove
     EXPECT_EQ(deadlines, (std::vector<Tick>{3, 11, 500, 500, 70'000, kNever}));
     EXPECT_EQ(other.size(), wheel.size());
     EXPECT_EQ(advance(other, 100'000), advance(wheel, 100'000));
-}
-
-TEST(TimingWheel, wakes_a_sleeping_loop_once_for_a_far_timer_and_never_for_a_cancelled_one) {
-    for (const bool cancelled : {false, true}) {
-        TimingWheel wheel;
-        const TimerHandle handle = wheel.schedule(350'000, 1);
-        if (cancelled) {
-            EXPECT_TRUE(wheel.cancel(handle));
-        }
-        std::size_t wakes = 0;
-        for (; wheel.next_expiry() != kNever; ++wakes) advance(wheel, wheel.next_expiry());
-        EXPECT_EQ(wakes, cancelled ? 0U : 1U);
-    }
 }
 
 TEST(TimingWheel, names_the_beginning_of_the_first_slot_as_its_next_work) {
