@@ -29,9 +29,12 @@ struct BenchArguments {
     std::uint64_t body_bytes = 200;
 };
 
-LoadOptions options_of(const Session& session, const BenchArguments& arguments) {
+Result<LoadOptions> options_of(const Session& session, const BenchArguments& arguments) {
+    const Result<HttpClientOptions> server = session.server.client_options();
+    if (!server) return server.error();
     LoadOptions options;
-    options.server = session.server;
+    options.server = server->server;
+    options.token = server->token;
     options.queue_path = session.path("queues", arguments.queue);
     options.connections = arguments.connections;
     options.takers = arguments.takers;
@@ -99,7 +102,9 @@ std::string left_behind(const BenchArguments& arguments, std::uint64_t messages)
 }
 
 int bench_put(Session& session, const BenchArguments& arguments) {
-    LoadOptions options = options_of(session, arguments);
+    const Result<LoadOptions> common = options_of(session, arguments);
+    if (!common) return session.complain(common.error(), kExitUsage);
+    LoadOptions options = *common;
     options.batch = arguments.batch == 0 ? 500 : arguments.batch;
     const Result<LoadReport> run = load_put(options);
     if (!run) return show_report(session, run, {}, 0);
@@ -113,7 +118,9 @@ int bench_put(Session& session, const BenchArguments& arguments) {
 }
 
 int bench_fire(Session& session, const BenchArguments& arguments) {
-    LoadOptions options = options_of(session, arguments);
+    const Result<LoadOptions> common = options_of(session, arguments);
+    if (!common) return session.complain(common.error(), kExitUsage);
+    LoadOptions options = *common;
     options.delay_min_ms = 1000;
     options.delay_max_ms = std::max<std::int64_t>(2000, options.run_ms);
     options.take_batch = arguments.batch == 0 ? 100 : arguments.batch;
@@ -129,7 +136,9 @@ int bench_fire(Session& session, const BenchArguments& arguments) {
 }
 
 int bench_cycle(Session& session, const BenchArguments& arguments) {
-    LoadOptions options = options_of(session, arguments);
+    const Result<LoadOptions> common = options_of(session, arguments);
+    if (!common) return session.complain(common.error(), kExitUsage);
+    LoadOptions options = *common;
     options.delay_min_ms = options.delay_max_ms = 0;
     options.batch = options.take_batch = arguments.batch == 0 ? 100 : arguments.batch;
     const Result<LoadReport> run = load_cycle(options);

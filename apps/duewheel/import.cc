@@ -183,7 +183,9 @@ Refusal check_server(ImportServer& server, const ImportArguments& arguments, std
 int import_into(Session& session, const ImportArguments& arguments, LineFile& file, const ImportRun& dry,
                 std::uint64_t unread) {
     note_stop_signals();
-    ImportServer server(session.server, std::chrono::milliseconds(*parse_duration(arguments.patience)));
+    Result<HttpClientOptions> options = session.server.client_options();
+    if (!options) return session.complain(options.error(), kExitUsage);
+    ImportServer server(*std::move(options), std::chrono::milliseconds(*parse_duration(arguments.patience)));
     if (const Refusal unfit = check_server(server, arguments, dry.instance()); !unfit.code.empty()) {
         return session.complain({unfit.code, unfit.detail}, exit_of(unfit.code));
     }

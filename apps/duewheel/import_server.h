@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include <boost/json.hpp>
 
@@ -43,7 +44,7 @@ class ImportServer {
     using Milliseconds = std::chrono::milliseconds;
 
     // `patience`: how long it tries again without getting anywhere.
-    ImportServer(const std::string& address, Milliseconds patience) : client_(address), patience_(patience) {}
+    ImportServer(HttpClientOptions server, Milliseconds patience) : client_(std::move(server)), patience_(patience) {}
 
     // Waits where the answer says "later" (429, 503, 507), and where a server that answered before is away. Codes
     // beside the server's: `unreachable`, `bad_address`, `bad_answer`; `stopped`, by a signal.

@@ -43,7 +43,7 @@ int show_results(const Session& session, const ServerAnswer& answer, std::size_t
     const boost::json::value* results = answer.members.if_contains("results");
     if (results == nullptr || !results->is_array() || results->get_array().size() != asked) {
         return session.complain(
-            {"bad_answer", "What answers at " + session.server + " is no Duewheel server: check the address."},
+            {"bad_answer", "What answers at " + session.server.url + " is no Duewheel server: check the address."},
             kExitUnreachable);
     }
     const boost::json::object none;

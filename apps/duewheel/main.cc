@@ -28,10 +28,7 @@ int main(int argc, char** argv) {
         return "duewheel: " + wrong.what + "\nRun `" + wrong.help_command + "` for what it takes.\n";
     });
     program.set_version_flag("--version", DUEWHEEL_VERSION);
-    program.add_option("--server", session.server, "Where the server is")
-        ->envname("DUEWHEEL_SERVER")
-        ->type_name("URL")
-        ->capture_default_str();
+    session.server.add_to(program);
     program.add_option("--namespace", session.name_space, "Another namespace than the default one")->type_name("NAME");
     program.add_flag("--json", session.json, "Print the server's answer as JSON, for scripts");
     program.require_subcommand(1);

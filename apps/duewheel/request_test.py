@@ -10,6 +10,7 @@ import json
 import os
 import pathlib
 import socket
+import ssl
 import subprocess
 import tempfile
 import threading
@@ -342,6 +343,85 @@ class CommandLineTest(unittest.TestCase):
     def test_a_problem_cannot_steer_the_terminal(self):
         self.stub.answer = (400, {"code": "bad\x1b", "detail": "no\x1b[2J", "field": "\x07"})
         self.assertEqual(self.run_program("get", "1"), (REFUSED, "", "duewheel: no\\x1b[2J (bad\\x1b, \\x07)\n"))
+
+    # ---- tokens and TLS
+
+    def authorization(self, *arguments, **environment):
+        """What the server was sent, or the code of the error where nothing was sent."""
+        self.stub.requests.clear()
+        self.stub.answer = (200, {"queues": []})
+        code, _, error = self.run_program("stats", *arguments, **environment)
+        if code == 0:
+            return self.stub.requests[0][2].get("Authorization")
+        self.assertEqual((code, self.stub.requests), (USAGE, []), error)
+        return error.rsplit("(", 1)[1].rstrip(")\n")
+
+    def test_a_token_comes_from_the_environment_or_from_a_private_file(self):
+        self.assertIsNone(self.authorization())
+        self.assertEqual(self.authorization(DUEWHEEL_TOKEN="of.variable"), "Bearer of.variable")
+        with tempfile.TemporaryDirectory() as directory:
+            file = pathlib.Path(directory) / "token"
+            file.write_text("of-file\n")
+            file.chmod(0o600)
+            self.assertEqual(self.authorization("--token-file", file), "Bearer of-file")
+            self.assertEqual(self.authorization(DUEWHEEL_TOKEN_FILE=str(file)), "Bearer of-file")
+            self.assertEqual(self.authorization("--token-file", file, DUEWHEEL_TOKEN="of.variable"), "Bearer of.variable")
+            self.assertEqual(self.authorization("--token-file", file, DUEWHEEL_TOKEN=""), "Bearer of-file")
+            for mode in (0o640, 0o604, 0o620):
+                file.chmod(mode)
+                self.assertEqual(self.authorization("--token-file", file), "unsafe_token_file", oct(mode))
+            file.chmod(0o600)
+            for text in ("", "\n", "two words", "a\r\nX-Other: b", "x" * 9000):
+                file.write_text(text)
+                self.assertEqual(self.authorization("--token-file", file), "bad_token", text[:20])
+            self.assertEqual(self.authorization("--token-file", directory + "/none"), "unreadable_token_file")
+        self.assertEqual(self.authorization(DUEWHEEL_TOKEN="two words"), "bad_token")
+        code, _, error = self.run_program("stats", "--token", "secret")
+        self.assertEqual(code, USAGE, error)
+
+    def make_certificates(self, directory):
+        """An authority, and certificates by it for the server at 127.0.0.1 and for a client."""
+        def openssl(*arguments):
+            subprocess.run(["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes",
+                            "-days", "2", *arguments], cwd=directory, check=True, capture_output=True, timeout=60)
+        openssl("-subj", "/CN=authority", "-keyout", "ca.key", "-out", "ca.pem")
+        for name, extension in (("server", "subjectAltName=IP:127.0.0.1"), ("client", "extendedKeyUsage=clientAuth")):
+            openssl("-subj", f"/CN={name}", "-CA", "ca.pem", "-CAkey", "ca.key", "-addext", "basicConstraints=critical,CA:FALSE",
+                    "-addext", extension, "-keyout", f"{name}.key", "-out", f"{name}.pem")
+
+    def test_https_verifies_the_server_and_can_show_a_certificate(self):
+        self.stub.answer = (200, {"queues": []})
+        with tempfile.TemporaryDirectory() as directory:
+            folder = pathlib.Path(directory)
+            self.make_certificates(folder)
+            context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+            context.load_cert_chain(folder / "server.pem", folder / "server.key")
+            self.stub.socket = context.wrap_socket(self.stub.socket, server_side=True)
+            port = self.stub.server_address[1]
+            ca = str(folder / "ca.pem")
+
+            def stats(*arguments, server=f"https://127.0.0.1:{port}", **environment):
+                self.stub.requests.clear()
+                code, _, error = self.run_program("stats", "--server", server, *arguments, DUEWHEEL_TOKEN="t", **environment)
+                self.assertEqual(len(self.stub.requests), 1 if code == 0 else 0)
+                return (code, error.rsplit("(", 1)[1].rstrip(")\n")) if error else (code, "")
+
+            self.assertEqual(stats("--ca-file", ca), (0, ""))
+            self.assertEqual(stats(DUEWHEEL_CA_FILE=ca), (0, ""))
+            self.assertEqual(stats(), (UNREACHABLE, "untrusted_server"))
+            self.assertEqual(stats("--ca-file", str(folder / "client.pem")), (UNREACHABLE, "untrusted_server"))
+            self.assertEqual(stats("--ca-file", ca, server=f"https://localhost:{port}"), (UNREACHABLE, "untrusted_server"))
+            self.assertEqual(stats("--ca-file", directory + "/none"), (USAGE, "bad_certificate_file"))
+            self.assertEqual(stats("--ca-file", ca, server=f"http://127.0.0.1:{port}")[0], UNREACHABLE)
+            context.verify_mode = ssl.CERT_REQUIRED
+            context.load_verify_locations(ca)
+            self.assertEqual(stats("--ca-file", ca)[0], UNREACHABLE)
+            own = ("--ca-file", ca, "--client-certificate", str(folder / "client.pem"))
+            self.assertEqual(stats(*own, "--client-key", str(folder / "client.key")), (0, ""))
+            self.assertEqual(stats(*own), (USAGE, "bad_certificate_file"), "the file has no key")
+            both = folder / "both.pem"
+            both.write_bytes((folder / "client.pem").read_bytes() + (folder / "client.key").read_bytes())
+            self.assertEqual(stats("--ca-file", ca, "--client-certificate", str(both)), (0, ""))
 
     # ---- exit codes
 

@@ -125,14 +125,23 @@ int Session::check_health() {
 
 ServerAnswer Session::send(std::string_view method, const std::string& path, std::string_view type,
                            std::string_view body, std::chrono::milliseconds patience, bool may_be_absent) {
-    if (!client_) client_ = std::make_unique<HttpClient>(server);
+    if (!client_) {
+        Result<HttpClientOptions> options = server.client_options();
+        if (!options) {
+            ServerAnswer answer;
+            answer.exit_code = complain(options.error(), kExitUsage);
+            return answer;
+        }
+        client_ = std::make_unique<HttpClient>(*std::move(options));
+    }
     std::vector<HttpHeader> headers;
     if (!body.empty()) headers.push_back({"Content-Type", std::string(type)});
     if (!traceparent_.empty()) headers.push_back({"traceparent", traceparent_});
     Result<HttpAnswer> answered = client_->request(method, path, headers, body, patience);
     ServerAnswer answer;
     if (!answered) {
-        const bool usage = answered.error().code == "bad_address";
+        const std::string_view code = answered.error().code;
+        const bool usage = code == "bad_address" || code == "bad_certificate_file";
         answer.exit_code = complain(answered.error(), usage ? kExitUsage : kExitUnreachable);
         return answer;
     }
@@ -151,7 +160,7 @@ ServerAnswer Session::send(std::string_view method, const std::string& path, std
 
 ServerAnswer Session::not_a_server() const {
     ServerAnswer answer;
-    const Error error{"bad_answer", "What answers at " + server + " is no Duewheel server: check the address."};
+    const Error error{"bad_answer", "What answers at " + server.url + " is no Duewheel server: check the address."};
     answer.exit_code = complain(error, kExitUnreachable);
     return answer;
 }
@@ -163,7 +172,7 @@ ServerAnswer Session::refused(const HttpAnswer& refusal) {
     json::value value = json::parse(refusal.body, broken);
     const bool is_problem = !broken && value.is_object() && !word_of(value.get_object(), "code").empty();
     if (!is_problem) {
-        const Error error{"bad_answer", "What answers at " + server + " is no Duewheel server (status " +
+        const Error error{"bad_answer", "What answers at " + server.url + " is no Duewheel server (status " +
                                             std::to_string(refusal.status) + "): check the address."};
         answer.exit_code = complain(error, kExitUnreachable);
         return answer;

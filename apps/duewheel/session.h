@@ -17,6 +17,7 @@
 
 #include "base/status.h"
 #include "net/http_client.h"
+#include "server_access.h"
 
 namespace duewheel {
 
@@ -46,7 +47,7 @@ struct ServerAnswer {
 class Session {
   public:
     // Filled by the command line's global options.
-    std::string server = "http://127.0.0.1:7420";
+    ServerAccess server;
     std::optional<std::string> name_space;  // none: the server's default
     bool json = false;
     // The verb that was chosen; returns the exit code.

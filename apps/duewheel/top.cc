@@ -181,7 +181,7 @@ int top(Session& session, const TopArguments& arguments) {
     if (!before) return before.exit_code;
     if (arguments.once || session.json || ::isatty(STDOUT_FILENO) == 0) {
         return session.show(before, [&] {
-            std::printf("%s", frame(session.server, before.members, before.members, kQueuesOnce).c_str());
+            std::printf("%s", frame(session.server.url, before.members, before.members, kQueuesOnce).c_str());
         });
     }
     struct sigaction ends {};
@@ -194,7 +194,7 @@ int top(Session& session, const TopArguments& arguments) {
         while (now) {
             const TerminalSize size = Screen::size();
             const std::size_t rows = size.lines - std::min(size.lines, kLinesAbove);
-            Screen::draw(frame(session.server, before.members, now.members, rows), size);
+            Screen::draw(frame(session.server.url, before.members, now.members, rows), size);
             if (screen.rest(interval)) break;
             before = std::move(now);
             now = ask_stats(session, rows);

@@ -17,7 +17,8 @@ constexpr std::size_t kSlipsMax = 3;
 constexpr double kThousandthsMax = 1e9;
 constexpr double kRoundingErrorMax = 1e-6;
 // What the command line is told by, and where the daemon's file is: neither is a setting.
-constexpr std::string_view kOtherVariables[] = {"DUEWHEEL_SERVER", "DUEWHEEL_CONFIG"};
+constexpr std::string_view kOtherVariables[] = {"DUEWHEEL_SERVER", "DUEWHEEL_CA_FILE", "DUEWHEEL_TOKEN",
+                                                "DUEWHEEL_TOKEN_FILE", "DUEWHEEL_CONFIG"};
 
 // Flags of other servers for what is in one of ours.
 struct ForeignFlag {

@@ -63,7 +63,9 @@ const std::set<std::string, std::less<>> kInternalCodes = {"bad_address",
                                                            "no_export",
                                                            "unknown_kind",
                                                            "damaged_header_value",
-                                                           "unknown_encryption_key"};
+                                                           "unknown_encryption_key",
+                                                           "bad_certificate_file",
+                                                           "untrusted_server"};
 
 // The code that stands at the beginning of `text`, such as `"bad_id",`; empty where none does.
 std::string code_at(std::string_view text) {

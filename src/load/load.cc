@@ -145,6 +145,7 @@ std::string Run::http_request(std::string_view method, const std::string& path, 
                               std::string_view text) const {
     std::string request(method);
     request.append(" ").append(path).append(" HTTP/1.1\r\nHost: ").append(pipes_.authority());
+    if (!options_.token.empty()) request.append("\r\nAuthorization: Bearer ").append(options_.token);
     if (!text.empty()) {
         request.append("\r\nContent-Type: ").append(type).append("\r\nContent-Length: ");
         request.append(std::to_string(text.size()));

@@ -21,6 +21,7 @@ namespace duewheel {
 
 struct LoadOptions {
     std::string server = "http://127.0.0.1:7420";  // or beanstalk://HOST:PORT, for put and cancel
+    std::string token;                             // sent as `Authorization: Bearer`; empty: none
     std::string queue_path = "/v1/queues/bench";   // percent-encoded, with its namespace
     std::string ask_path = "/healthz";
     std::uint64_t connections = 4;

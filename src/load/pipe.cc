@@ -151,7 +151,8 @@ Result<std::unique_ptr<PipeSet>> PipeSet::open(std::string_view server, std::siz
     if (scheme_end == std::string_view::npos || (scheme != "http" && scheme != "beanstalk")) {
         return Error{"bad_address",
                      "\"" + std::string(server) +
-                         "\" is not a server's address; write http://HOST:PORT, such as http://127.0.0.1:7420.",
+                         "\" is not an address that can be measured; write http://HOST:PORT, such as "
+                         "http://127.0.0.1:7420. The load generator does not speak TLS.",
                      ""};
     }
     set->protocol_ = scheme == "http" ? PipeProtocol::http : PipeProtocol::beanstalkd;

@@ -32,16 +32,10 @@ BodyReader::State BodyReader::expect_chunks(std::size_t bytes_max) {
     return State::need_more;
 }
 
-BodyReader::State BodyReader::expect_until_close(std::size_t bytes_max) {
-    place_ = Place::until_close;
-    bytes_max_ = bytes_max;
-    return State::need_more;
-}
-
 BodyReader::State BodyReader::read(std::string_view bytes, std::size_t& consumed, std::string& body) {
     consumed = 0;
     while (consumed < bytes.size()) {
-        const bool in_data = place_ == Place::length || place_ == Place::until_close || place_ == Place::data;
+        const bool in_data = place_ == Place::length || place_ == Place::data;
         const State state = in_data ? read_data(bytes, consumed, body) : read_control(bytes[consumed++], body.size());
         if (state != State::need_more) return state;
     }
@@ -50,12 +44,6 @@ BodyReader::State BodyReader::read(std::string_view bytes, std::size_t& consumed
 
 BodyReader::State BodyReader::read_data(std::string_view bytes, std::size_t& consumed, std::string& body) {
     const std::string_view rest = bytes.substr(consumed);
-    if (place_ == Place::until_close) {
-        if (rest.size() > bytes_max_ - body.size()) return State::too_large;
-        body.append(rest);
-        consumed = bytes.size();
-        return State::need_more;
-    }
     const auto take = static_cast<std::size_t>(std::min<std::uint64_t>(remaining_, rest.size()));
     body.append(rest.substr(0, take));
     consumed += take;

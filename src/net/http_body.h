@@ -18,7 +18,6 @@ class BodyReader {
     // Starts over; `bytes_max` limits the decoded body. A length above it is too_large before a byte is read.
     State expect_length(std::uint64_t length, std::size_t bytes_max);
     State expect_chunks(std::size_t bytes_max);
-    State expect_until_close(std::size_t bytes_max);  // the caller knows when it is complete
 
     // Appends to `body` what `bytes` holds of it and sets `consumed`; what follows a complete body is not consumed.
     State read(std::string_view bytes, std::size_t& consumed, std::string& body);
@@ -27,7 +26,6 @@ class BodyReader {
     // Where in the chunk grammar the next byte stands.
     enum class Place {
         length,         // bytes of known length
-        until_close,    // bytes without end
         size_first,     // the first digit of a chunk size
         size,           // further digits
         extension,      // after ';' until the line end

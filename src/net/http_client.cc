@@ -2,63 +2,30 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
+#include <cctype>
+#include <cstring>
+#include <new>
 #include <utility>
 
-#include <boost/asio/basic_stream_socket.hpp>
-#include <boost/asio/basic_waitable_timer.hpp>
-#include <boost/asio/buffer.hpp>
-#include <boost/asio/io_context.hpp>
-#include <boost/asio/ip/tcp.hpp>
-
-#include "net/answer_parser.h"
+#include <curl/curl.h>
 
 namespace duewheel {
 namespace {
 
-namespace asio = boost::asio;
-using asio::ip::tcp;
-using boost::system::error_code;
-using Executor = asio::io_context::executor_type;
-using Socket = asio::basic_stream_socket<tcp, Executor>;
-using Timer =
-    asio::basic_waitable_timer<std::chrono::steady_clock, asio::wait_traits<std::chrono::steady_clock>, Executor>;
+constexpr std::size_t kHeaderBytesMax = 64u << 10;
 
-struct ServerAddress {
-    std::string host;
-    std::string port;
-    std::string authority;  // for the Host field
-    std::string prefix;     // of all targets, without a slash at its end
+struct FreeUrl {
+    void operator()(CURLU* url) const { curl_url_cleanup(url); }
 };
-
-Result<ServerAddress> parse_server(std::string_view server) {
-    const Error error{"bad_address",
-                      "\"" + std::string(server) +
-                          "\" is not a server's address; write http://HOST:PORT, such as "
-                          "http://127.0.0.1:7420.",
-                      ""};
-    constexpr std::string_view kScheme = "http://";
-    if (!equal_ignoring_case(server.substr(0, kScheme.size()), kScheme)) return error;
-    server.remove_prefix(kScheme.size());
-    const auto slash = std::min(server.find('/'), server.size());
-    ServerAddress address;
-    address.authority = server.substr(0, slash);
-    address.prefix = server.substr(slash);
-    while (address.prefix.ends_with('/')) address.prefix.pop_back();
-    const std::string_view authority = address.authority;
-    const bool bracketed = authority.starts_with('[');
-    const auto host_end = bracketed ? authority.find(']') : std::min(authority.find(':'), authority.size());
-    if (host_end == std::string_view::npos) return error;
-    address.host = bracketed ? authority.substr(1, host_end - 1) : authority.substr(0, host_end);
-    const std::string_view rest = authority.substr(host_end + (bracketed ? 1 : 0));
-    address.port = rest.empty() ? "80" : rest.substr(1);
-    unsigned port = 0;
-    const auto [end, failure] = std::from_chars(address.port.data(), address.port.data() + address.port.size(), port);
-    const bool whole = failure == std::errc{} && end == address.port.data() + address.port.size();
-    const bool safe = address.host.find_first_of(" \t\r\n@?#") == std::string::npos && !address.host.empty();
-    if ((!rest.empty() && rest.front() != ':') || !whole || port == 0 || port > 65535 || !safe) return error;
-    return address;
-}
+struct FreeText {
+    void operator()(char* text) const { curl_free(text); }
+};
+struct FreeList {
+    void operator()(curl_slist* list) const { curl_slist_free_all(list); }
+};
+struct FreeEasy {
+    void operator()(CURL* easy) const { curl_easy_cleanup(easy); }
+};
 
 // What would let a caller's text become another header or another request.
 bool holds_control(std::string_view text) {
@@ -72,173 +39,229 @@ bool may_repeat(std::string_view method, const std::vector<HttpHeader>& headers)
                        [](const HttpHeader& header) { return equal_ignoring_case(header.name, "Idempotency-Key"); });
 }
 
-}  // namespace
-
-struct HttpClient::Parts {
-    explicit Parts(std::string_view server_text) : server(server_text), address(parse_server(server_text)) {}
-
-    // How far an exchange got when it failed.
-    struct Failure {
-        enum class Kind { broken, timed_out, bad_answer } kind;
-        bool answer_begun;
-        std::string detail;
-        bool at_end = false;  // broken: the server closed, in order
-    };
-
-    template <class Start>
-    error_code await(Start start);
-    Status connect();
-    bool kept_connection_is_open();
-    std::optional<Failure> exchange(std::string_view method, const std::string& request, HttpAnswer& answer);
-    std::optional<Failure> send(std::string_view bytes);
-    std::optional<Failure> receive_more(bool answer_begun);
-    Error describe(const Failure& failure, std::string_view method) const;
-    Error unreachable(const std::string& what) const;
-    void arm(std::chrono::milliseconds timeout);
-
-    std::string server;
-    Result<ServerAddress> address;
-    asio::io_context context{1};
-    Socket socket{context.get_executor()};
-    Timer timer{context.get_executor()};
-    std::uint64_t deadline = 0;  // which of the timer's settings counts
-    bool timed_out = false;
-    std::string input;  // received, not consumed
-    std::array<char, 64 * 1024> buffer;
-};
-
-void HttpClient::Parts::arm(std::chrono::milliseconds timeout) {
-    timed_out = false;
-    timer.expires_after(timeout);
-    timer.async_wait([this, mine = ++deadline](const error_code& error) {
-        if (!error && mine == deadline) timed_out = true;
-    });
+std::string part_of(CURLU* url, CURLUPart part) {
+    char* text = nullptr;
+    if (curl_url_get(url, part, &text, 0) != CURLUE_OK) return {};
+    return std::unique_ptr<char, FreeText>(text).get();
 }
 
-// Starts one operation and runs the private loop until it is done or the time is up.
-template <class Start>
-error_code HttpClient::Parts::await(Start start) {
-    std::optional<error_code> result;
-    start([&result](const error_code& error) { result = error; });
-    context.restart();
-    while (!result && !timed_out) context.run_one();
-    if (result) return *result;
-    error_code ignored;
-    socket.close(ignored);
-    while (!result) context.run_one();
-    return asio::error::timed_out;
+struct ServerAddress {
+    std::string base;  // of all targets, without a slash at its end
+    bool is_loopback = false;
+};
+
+bool is_loopback(std::string_view host) {
+    if (equal_ignoring_case(host, "localhost") || host == "[::1]") return true;
+    return host.starts_with("127.") && std::all_of(host.begin(), host.end(), [](char c) {
+               return std::isdigit(static_cast<unsigned char>(c)) != 0 || c == '.';
+           });
+}
+
+Result<ServerAddress> parse_server(const std::string& server) {
+    const Error error{"bad_address",
+                      "\"" + server +
+                          "\" is not a server's address; write http://HOST:PORT or https://HOST:PORT, such as "
+                          "http://127.0.0.1:7420.",
+                      ""};
+    const std::unique_ptr<CURLU, FreeUrl> url(curl_url());
+    if (!url) throw std::bad_alloc();
+    if (holds_control(server) || server.find(' ') != std::string::npos) return error;
+    if (curl_url_set(url.get(), CURLUPART_URL, server.c_str(), CURLU_DISALLOW_USER | CURLU_PATH_AS_IS) != CURLUE_OK) {
+        return error;
+    }
+    const std::string scheme = part_of(url.get(), CURLUPART_SCHEME);
+    const bool is_http = scheme == "http" || scheme == "https";
+    const bool is_base = server.find_first_of("?#") == std::string::npos;
+    if (!is_http || !is_base || part_of(url.get(), CURLUPART_PORT) == "0") return error;
+    ServerAddress address;
+    address.base = server;
+    while (address.base.ends_with('/')) address.base.pop_back();
+    address.is_loopback = is_loopback(part_of(url.get(), CURLUPART_HOST));
+    return address;
+}
+
+}  // namespace
+
+std::optional<std::string_view> HttpAnswer::header(std::string_view name) const {
+    for (const HttpHeader& header : headers) {
+        if (equal_ignoring_case(header.name, name)) return header.value;
+    }
+    return std::nullopt;
+}
+
+struct HttpClient::Parts {
+    explicit Parts(HttpClientOptions chosen);
+
+    void begin(std::string_view method, std::string_view target, std::string_view body,
+               std::chrono::milliseconds timeout);
+    Error describe(CURLcode code, std::string_view method) const;
+    Error unreachable(const std::string& what) const;
+    Error bad_answer(const std::string& what) const;
+    std::string detail(CURLcode code) const;
+
+    static int before_sending(void* self, char*, char*, int, int);
+    static std::size_t on_body(char* bytes, std::size_t, std::size_t size, void* self);
+    static std::size_t on_header(char* bytes, std::size_t, std::size_t size, void* self);
+
+    const HttpClientOptions options;
+    const Result<ServerAddress> address;
+    std::unique_ptr<CURL, FreeEasy> easy;
+    // Of the request that runs.
+    bool may_be_repeated = false;
+    bool was_sent = false;   // or begun to be
+    bool is_repeat = false;  // it would have been sent once more
+    std::size_t header_bytes = 0;
+    bool has_whole_head = false;  // of the response; the library takes one that was cut for a success
+    std::string body;
+    std::array<char, CURL_ERROR_SIZE> error{};
+};
+
+HttpClient::Parts::Parts(HttpClientOptions chosen) : options(std::move(chosen)), address(parse_server(options.server)) {
+    static const CURLcode is_set_up = curl_global_init(CURL_GLOBAL_DEFAULT);
+    easy.reset(is_set_up == CURLE_OK ? curl_easy_init() : nullptr);
+    if (!easy) throw std::bad_alloc();
+    CURL* const handle = easy.get();
+    curl_easy_setopt(handle, CURLOPT_ERRORBUFFER, error.data());
+    curl_easy_setopt(handle, CURLOPT_NOSIGNAL, 1L);
+    // The thread that looks up a name cannot be stopped. Without this, the end of a request waits for it.
+    curl_easy_setopt(handle, CURLOPT_QUICK_EXIT, 1L);
+    curl_easy_setopt(handle, CURLOPT_PROTOCOLS_STR, "http,https");
+    curl_easy_setopt(handle, CURLOPT_FOLLOWLOCATION, 0L);
+    if (address && address->is_loopback) curl_easy_setopt(handle, CURLOPT_PROXY, "");
+    curl_easy_setopt(handle, CURLOPT_NETRC, static_cast<long>(CURL_NETRC_IGNORED));
+    curl_easy_setopt(handle, CURLOPT_PATH_AS_IS, 1L);
+    curl_easy_setopt(handle, CURLOPT_HTTP09_ALLOWED, 0L);
+    curl_easy_setopt(handle, CURLOPT_HTTP_VERSION, static_cast<long>(CURL_HTTP_VERSION_1_1));
+    curl_easy_setopt(handle, CURLOPT_SSLVERSION, static_cast<long>(CURL_SSLVERSION_TLSv1_2));
+    curl_easy_setopt(handle, CURLOPT_SSL_VERIFYPEER, 1L);
+    curl_easy_setopt(handle, CURLOPT_SSL_VERIFYHOST, 2L);
+    if (!options.ca_file.empty()) curl_easy_setopt(handle, CURLOPT_CAINFO, options.ca_file.c_str());
+    if (!options.client_certificate.empty()) {
+        const std::string& key = options.client_key.empty() ? options.client_certificate : options.client_key;
+        curl_easy_setopt(handle, CURLOPT_SSLCERT, options.client_certificate.c_str());
+        curl_easy_setopt(handle, CURLOPT_SSLKEY, key.c_str());
+    }
+    curl_easy_setopt(handle, CURLOPT_PREREQFUNCTION, &Parts::before_sending);
+    curl_easy_setopt(handle, CURLOPT_PREREQDATA, this);
+    curl_easy_setopt(handle, CURLOPT_WRITEFUNCTION, &Parts::on_body);
+    curl_easy_setopt(handle, CURLOPT_WRITEDATA, this);
+    curl_easy_setopt(handle, CURLOPT_HEADERFUNCTION, &Parts::on_header);
+    curl_easy_setopt(handle, CURLOPT_HEADERDATA, this);
+}
+
+// Where a kept connection ends without a response, the library tries another one, by itself and up to five times. The
+// server may have carried out the request each time.
+int HttpClient::Parts::before_sending(void* self, char*, char*, int, int) {
+    Parts& parts = *static_cast<Parts*>(self);
+    parts.is_repeat = std::exchange(parts.was_sent, true);
+    return parts.is_repeat && !parts.may_be_repeated ? CURL_PREREQFUNC_ABORT : CURL_PREREQFUNC_OK;
+}
+
+std::size_t HttpClient::Parts::on_body(char* bytes, std::size_t, std::size_t size, void* self) {
+    Parts& parts = *static_cast<Parts*>(self);
+    if (size > parts.options.body_bytes_max - parts.body.size()) return CURL_WRITEFUNC_ERROR;
+    parts.body.append(bytes, size);
+    return size;
+}
+
+std::size_t HttpClient::Parts::on_header(char* bytes, std::size_t, std::size_t size, void* self) {
+    Parts& parts = *static_cast<Parts*>(self);
+    const std::string_view line(bytes, size);
+    if (line.starts_with("HTTP/")) parts.has_whole_head = false;
+    if (line.find_first_not_of("\r\n") == std::string_view::npos) parts.has_whole_head = true;
+    parts.header_bytes += size;
+    return parts.header_bytes > kHeaderBytesMax ? 0 : size;
+}
+
+void HttpClient::Parts::begin(std::string_view method, std::string_view target, std::string_view sent_body,
+                              std::chrono::milliseconds timeout) {
+    was_sent = is_repeat = false;
+    header_bytes = 0;
+    has_whole_head = false;
+    body.clear();
+    error[0] = '\0';
+    CURL* const handle = easy.get();
+    const auto timeout_ms = static_cast<long>(std::max<std::int64_t>(1, timeout.count()));
+    curl_easy_setopt(handle, CURLOPT_TIMEOUT_MS, timeout_ms);
+    curl_easy_setopt(handle, CURLOPT_CONNECTTIMEOUT_MS, timeout_ms);
+    curl_easy_setopt(handle, CURLOPT_URL, (address->base + std::string(target)).c_str());
+    if (method == "HEAD") {
+        curl_easy_setopt(handle, CURLOPT_NOBODY, 1L);
+    } else if (!sent_body.empty() || method == "POST" || method == "PUT" || method == "PATCH") {
+        curl_easy_setopt(handle, CURLOPT_POST, 1L);
+        curl_easy_setopt(handle, CURLOPT_POSTFIELDS, sent_body.empty() ? "" : sent_body.data());
+        curl_easy_setopt(handle, CURLOPT_POSTFIELDSIZE_LARGE, static_cast<curl_off_t>(sent_body.size()));
+    } else {
+        curl_easy_setopt(handle, CURLOPT_HTTPGET, 1L);
+    }
+    curl_easy_setopt(handle, CURLOPT_CUSTOMREQUEST, std::string(method).c_str());
+}
+
+// The system's word for a connection that failed; else the library's sentence.
+std::string HttpClient::Parts::detail(CURLcode code) const {
+    long reason = 0;
+    curl_easy_getinfo(easy.get(), CURLINFO_OS_ERRNO, &reason);
+    if (code == CURLE_COULDNT_CONNECT && reason != 0) return std::strerror(static_cast<int>(reason));
+    return error[0] != '\0' ? error.data() : curl_easy_strerror(code);
 }
 
 Error HttpClient::Parts::unreachable(const std::string& what) const {
     return {"unreachable",
-            "Cannot reach the server at " + server + ": " + what +
+            "Cannot reach the server at " + options.server + ": " + what +
                 ". Check that it is running and that the address is right (--server or DUEWHEEL_SERVER).",
             ""};
 }
 
-Status HttpClient::Parts::connect() {
-    error_code error;
-    socket.close(error);
-    input.clear();
-    tcp::resolver resolver(context);
-    const auto found = resolver.resolve(address->host, address->port, error);
-    if (error) return unreachable(error.message());
-    for (const auto& entry : found) {
-        socket.close(error);
-        error = await([&](auto done) { socket.async_connect(entry.endpoint(), std::move(done)); });
-        if (!error || timed_out) break;
-    }
-    if (timed_out) return unreachable("it did not accept the connection in time");
-    if (error) return unreachable(error.message());
-    socket.non_blocking(true, error);
-    if (!error) socket.set_option(tcp::no_delay(true), error);
-    if (error) return unreachable(error.message());
-    return {};
+Error HttpClient::Parts::bad_answer(const std::string& what) const {
+    return {"bad_answer",
+            "What answers at " + options.server + " does not look like a Duewheel server: " + what +
+                ". Check the address (--server or DUEWHEEL_SERVER).",
+            ""};
 }
 
-// A server that closed an idle connection has told us so already; one that speaks unasked is not to be trusted.
-bool HttpClient::Parts::kept_connection_is_open() {
-    if (!socket.is_open() || !input.empty()) return false;
-    error_code error;
-    socket.read_some(asio::buffer(buffer), error);
-    return error == asio::error::would_block || error == asio::error::try_again;
-}
-
-std::optional<HttpClient::Parts::Failure> HttpClient::Parts::send(std::string_view bytes) {
-    while (!bytes.empty()) {
-        error_code error;
-        const std::size_t size = socket.write_some(asio::buffer(bytes.data(), bytes.size()), error);
-        bytes.remove_prefix(size);
-        if (error == asio::error::would_block || error == asio::error::try_again) {
-            error = await([&](auto done) { socket.async_wait(Socket::wait_write, std::move(done)); });
-        }
-        if (timed_out) return Failure{Failure::Kind::timed_out, false, ""};
-        // The server may have refused the request before its end and closed: its answer is worth reading.
-        if (error) return std::nullopt;
+Error HttpClient::Parts::describe(CURLcode code, std::string_view method) const {
+    switch (code) {
+        case CURLE_URL_MALFORMAT:
+            return {"bad_address", options.server + ": " + detail(code) + ".", ""};
+        case CURLE_PEER_FAILED_VERIFICATION:
+            return {"untrusted_server",
+                    "The certificate of the server at " + options.server + " is not valid: " + detail(code) +
+                        ". Check the address, or name the file of its certificate authority (--ca-file or "
+                        "DUEWHEEL_CA_FILE).",
+                    ""};
+        case CURLE_SSL_CACERT_BADFILE:
+        case CURLE_SSL_CERTPROBLEM:
+            return {"bad_certificate_file",
+                    "A certificate file cannot be used: " + detail(code) +
+                        ". Check --ca-file, --client-certificate and --client-key: they are files in PEM format.",
+                    ""};
+        case CURLE_UNSUPPORTED_PROTOCOL:
+        case CURLE_WEIRD_SERVER_REPLY:
+        case CURLE_BAD_CONTENT_ENCODING:
+            return bad_answer(detail(code));
+        case CURLE_WRITE_ERROR:
+            return bad_answer("its response is too large");
+        case CURLE_COULDNT_RESOLVE_PROXY:
+        case CURLE_COULDNT_RESOLVE_HOST:
+        case CURLE_COULDNT_CONNECT:
+        case CURLE_SSL_CONNECT_ERROR:
+            return unreachable(detail(code));
+        default:
+            break;
     }
-    return std::nullopt;
-}
-
-std::optional<HttpClient::Parts::Failure> HttpClient::Parts::receive_more(bool answer_begun) {
-    for (;;) {
-        error_code error;
-        const std::size_t size = socket.read_some(asio::buffer(buffer), error);
-        if (!error) {
-            input.append(buffer.data(), size);
-            return std::nullopt;
-        }
-        if (error == asio::error::would_block || error == asio::error::try_again) {
-            error = await([&](auto done) { socket.async_wait(Socket::wait_read, std::move(done)); });
-        }
-        if (timed_out) return Failure{Failure::Kind::timed_out, answer_begun, ""};
-        if (error) {
-            return Failure{Failure::Kind::broken, answer_begun, error.message(), error == asio::error::eof};
-        }
-    }
-}
-
-std::optional<HttpClient::Parts::Failure> HttpClient::Parts::exchange(std::string_view method,
-                                                                      const std::string& request, HttpAnswer& answer) {
-    if (auto failure = send(request)) return failure;
-    AnswerParser parser(method);
-    AnswerParser::State state = AnswerParser::State::need_more;
-    bool begun = false;
-    while (state == AnswerParser::State::need_more) {
-        auto failure = receive_more(begun);
-        if (failure && failure->at_end) state = parser.end();
-        if (failure && state != AnswerParser::State::complete) return failure;
-        if (failure) break;
-        begun = true;
-        std::size_t consumed = 0;
-        state = parser.read(input, consumed);
-        input.erase(0, consumed);
-    }
-    if (state == AnswerParser::State::refused) {
-        return Failure{Failure::Kind::bad_answer, true, std::string(parser.objection())};
-    }
-    answer = std::move(parser.answer());
-    if (!parser.keeps_connection()) {
-        error_code ignored;
-        socket.close(ignored);
-    }
-    return std::nullopt;
-}
-
-Error HttpClient::Parts::describe(const Failure& failure, std::string_view method) const {
-    if (failure.kind == Failure::Kind::bad_answer) {
-        return {"bad_answer",
-                "What answers at " + server + " does not look like a Duewheel server: " + failure.detail +
-                    ". Check the address (--server or DUEWHEEL_SERVER).",
-                ""};
+    if (!was_sent) {
+        return unreachable(code == CURLE_OPERATION_TIMEDOUT ? "it did not accept the connection in time"
+                                                            : detail(code));
     }
     const bool harmless = method == "GET" || method == "HEAD";
-    const std::string what = failure.kind == Failure::Kind::timed_out
+    const std::string what = code == CURLE_OPERATION_TIMEDOUT
                                  ? "it did not answer in time"
-                                 : "the connection broke before its answer was complete (" + failure.detail + ")";
+                                 : "the connection broke before its answer was complete (" +
+                                       (is_repeat ? "the server closed it" : detail(code)) + ")";
     return unreachable(harmless ? what : what + "; whether the request was carried out is not known");
 }
 
-HttpClient::HttpClient(std::string_view server) : parts_(std::make_unique<Parts>(server)) {}
+HttpClient::HttpClient(HttpClientOptions options) : parts_(std::make_unique<Parts>(std::move(options))) {}
 HttpClient::~HttpClient() = default;
 HttpClient::HttpClient(HttpClient&&) noexcept = default;
 HttpClient& HttpClient::operator=(HttpClient&&) noexcept = default;
@@ -248,35 +271,42 @@ Result<HttpAnswer> HttpClient::request(std::string_view method, std::string_view
                                        std::chrono::milliseconds timeout) {
     Parts& parts = *parts_;
     if (!parts.address) return parts.address.error();
-    bool clean = !holds_control(method) && !holds_control(target) && target.find(' ') == std::string_view::npos;
-    std::string request(method);
-    request.append(" ").append(parts.address->prefix).append(target).append(" HTTP/1.1\r\nHost: ");
-    request.append(parts.address->authority).append("\r\n");
+    bool clean = !holds_control(method) && !holds_control(target) && !holds_control(parts.options.token) &&
+                 target.find_first_of(" #") == std::string_view::npos;
+    std::unique_ptr<curl_slist, FreeList> fields;
+    const auto add = [&fields](const std::string& field) {
+        curl_slist* const longer = curl_slist_append(fields.get(), field.c_str());
+        if (longer == nullptr) throw std::bad_alloc();
+        static_cast<void>(fields.release());
+        fields.reset(longer);
+    };
+    bool has_type = false;
     for (const HttpHeader& header : headers) {
         clean = clean && !holds_control(header.name) && !holds_control(header.value);
-        request.append(header.name).append(": ").append(header.value).append("\r\n");
+        has_type = has_type || equal_ignoring_case(header.name, "Content-Type");
+        add(header.value.empty() ? header.name + ";" : header.name + ": " + header.value);
     }
     if (!clean) return Error{"bad_request", "The request holds a line break or another control character.", ""};
-    if (!body.empty() || method == "POST" || method == "PUT" || method == "PATCH") {
-        request.append("Content-Length: ").append(std::to_string(body.size())).append("\r\n");
-    }
-    request.append("\r\n").append(body);
-
-    parts.arm(timeout);
+    if (!parts.options.token.empty()) add("Authorization: Bearer " + parts.options.token);
+    if (!has_type) add("Content-Type:");
+    add("Expect:");
+    parts.may_be_repeated = may_repeat(method, headers);
+    parts.begin(method, target, body, timeout);
+    CURL* const handle = parts.easy.get();
+    curl_easy_setopt(handle, CURLOPT_HTTPHEADER, fields.get());
+    const CURLcode code = curl_easy_perform(handle);
+    curl_easy_setopt(handle, CURLOPT_HTTPHEADER, nullptr);
+    if (code != CURLE_OK) return parts.describe(code, method);
+    if (!parts.has_whole_head) return parts.describe(CURLE_GOT_NOTHING, method);
     HttpAnswer answer;
-    bool kept = parts.kept_connection_is_open();
-    for (;;) {
-        if (!kept) {
-            if (Status connected = parts.connect(); !connected) return std::move(connected).error();
-        }
-        const auto failure = parts.exchange(method, request, answer);
-        if (!failure) return answer;
-        error_code ignored;
-        parts.socket.close(ignored);
-        const bool closed_unanswered = failure->kind == Parts::Failure::Kind::broken && !failure->answer_begun;
-        if (!kept || !closed_unanswered || !may_repeat(method, headers)) return parts.describe(*failure, method);
-        kept = false;
+    long status = 0;
+    curl_easy_getinfo(handle, CURLINFO_RESPONSE_CODE, &status);
+    answer.status = static_cast<int>(status);
+    for (curl_header* each = nullptr; (each = curl_easy_nextheader(handle, CURLH_HEADER, -1, each)) != nullptr;) {
+        answer.headers.push_back({each->name, each->value});
     }
+    answer.body = std::move(parts.body);
+    return answer;
 }
 
 }  // namespace duewheel

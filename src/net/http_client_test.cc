@@ -1,5 +1,6 @@
 #include "net/http_client.h"
 
+#include <cstdlib>
 #include <optional>
 #include <string>
 #include <thread>
@@ -73,7 +74,7 @@ TEST(HttpClient, sends_what_it_is_told_and_reads_the_answer) {
         text.append(" ").append(request.body);
         reply.answer({.status = 201, .content_type = "text/plain", .body = text, .headers = {{"X-Two", "2"}}});
     });
-    HttpClient client(server.url() + "/prefix/");
+    HttpClient client({.server = server.url() + "/prefix/"});
     for (int i = 0; i < 3; ++i) {
         const auto answer = client.request("POST", "/a?b", {{"X-One", "1"}}, "body");
         ASSERT_TRUE(answer.ok()) << answer.error().message;
@@ -89,7 +90,7 @@ TEST(HttpClient, sends_what_it_is_told_and_reads_the_answer) {
 TEST(HttpClient, carries_large_bodies_both_ways) {
     LoopbackServer server(
         [](const HttpRequest& request, HttpReply reply) { reply.answer({.body = std::string(request.body)}); });
-    HttpClient client(server.url());
+    HttpClient client({.server = server.url()});
     const std::string body(4 * 1024 * 1024, 'b');
     const auto answer = client.request("PUT", "/", {}, body);
     ASSERT_TRUE(answer.ok()) << answer.error().message;
@@ -108,28 +109,70 @@ TEST(HttpClient, reads_every_kind_of_framing) {
     };
     for (const auto& [script, body] : cases) {
         ScriptedServer server({script});
-        const auto answer = HttpClient(server.url()).request("GET", "/");
+        const auto answer = HttpClient({.server = server.url()}).request("GET", "/");
         ASSERT_TRUE(answer.ok()) << script << answer.error().message;
         EXPECT_EQ(answer->body, body);
     }
 }
 
 TEST(HttpClient, refuses_answers_that_are_not_http) {
-    for (const std::string script : {"SSH-2.0-x\r\n\r\n", "HTTP/2.0 200 OK\r\n\r\n", "HTTP/1.1 2x0 OK\r\n\r\n",
-                                     "HTTP/1.1 200 OK\r\nContent-Length: x\r\n\r\n",
-                                     "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n"}) {
+    for (const std::string script :
+         {"SSH-2.0-x\r\n\r\n", "HTTP/1.1 2x0 OK\r\n\r\n", "HTTP/1.1 200 OK\r\nContent-Length: x\r\n\r\n"}) {
         ScriptedServer server({script});
-        const auto answer = HttpClient(server.url()).request("GET", "/");
+        const auto answer = HttpClient({.server = server.url()}).request("GET", "/");
         ASSERT_FALSE(answer.ok()) << script;
         EXPECT_EQ(answer.error().code, "bad_answer");
     }
+}
+
+TEST(HttpClient, refuses_answers_that_are_too_large) {
+    const std::string head = "HTTP/1.1 200 OK\r\n";
+    for (const std::string& script :
+         {head + "Content-Length: 4\r\n\r\nabcd", head + "Transfer-Encoding: chunked\r\n\r\n4\r\nabcd\r\n0\r\n\r\n",
+          head + "X: " + std::string(70'000, 'x') + "\r\nContent-Length: 0\r\n\r\n"}) {
+        ScriptedServer server({script});
+        const auto answer = HttpClient({.server = server.url(), .body_bytes_max = 3}).request("GET", "/");
+        ASSERT_FALSE(answer.ok()) << script.substr(0, 80);
+        EXPECT_EQ(answer.error().code, "bad_answer") << answer.error().message;
+    }
+    ScriptedServer server({head + "Content-Length: 3\r\n\r\nabc"});
+    EXPECT_TRUE(HttpClient({.server = server.url(), .body_bytes_max = 3}).request("GET", "/").ok());
+}
+
+TEST(HttpClient, sends_its_token_and_follows_no_redirect_with_it) {
+    std::string authorization;
+    LoopbackServer other([&](const HttpRequest&, HttpReply reply) {
+        authorization = "it went to the other host";
+        reply.answer({});
+    });
+    LoopbackServer server([&](const HttpRequest& request, HttpReply reply) {
+        authorization = request.header("Authorization").value_or("-");
+        reply.answer({.status = 307, .headers = {{"Location", other.url() + "/"}}});
+    });
+    const auto answer = HttpClient({.server = server.url(), .token = "abc.def"}).request("GET", "/");
+    ASSERT_TRUE(answer.ok()) << answer.error().message;
+    EXPECT_EQ(answer->status, 307);
+    EXPECT_EQ(authorization, "Bearer abc.def");
+    EXPECT_TRUE(HttpClient({.server = server.url()}).request("GET", "/").ok());
+    EXPECT_EQ(authorization, "-");
+}
+
+// A proxy of the environment cannot reach this machine's loopback addresses.
+TEST(HttpClient, uses_no_proxy_for_a_loopback_address) {
+    ::setenv("http_proxy", "http://127.0.0.1:1", 1);
+    ScriptedServer server({"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n"});
+    EXPECT_TRUE(HttpClient({.server = server.url()}).request("GET", "/").ok());
+    const auto answer = HttpClient({.server = "http://server.invalid"}).request("GET", "/");
+    ::unsetenv("http_proxy");
+    ASSERT_FALSE(answer.ok());
+    EXPECT_NE(answer.error().message.find("Connection refused"), std::string::npos) << answer.error().message;
 }
 
 constexpr const char* kOk = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok";
 
 TEST(HttpClient, connects_anew_where_the_kept_connection_was_closed) {
     ScriptedServer server({kOk, kOk, kOk});
-    HttpClient client(server.url());
+    HttpClient client({.server = server.url()});
     for (int i = 0; i < 3; ++i) {
         const auto answer = client.request("GET", "/");
         ASSERT_TRUE(answer.ok()) << answer.error().message;
@@ -139,7 +182,7 @@ TEST(HttpClient, connects_anew_where_the_kept_connection_was_closed) {
 
 TEST(HttpClient, sees_before_sending_that_the_kept_connection_was_closed) {
     ScriptedServer server({kOk, kOk});
-    HttpClient client(server.url());
+    HttpClient client({.server = server.url()});
     EXPECT_TRUE(client.request("GET", "/").ok());
     server.await_first_closed();
     const auto answer = client.request("POST", "/");
@@ -151,11 +194,10 @@ TEST(HttpClient, repeats_only_what_may_be_repeated) {
     const auto second_request = [](const std::string& method, const std::vector<HttpHeader>& headers) {
         // The second request is read in full and then the connection breaks without a byte.
         ScriptedServer server({std::string(kOk) + "#", kOk});
-        HttpClient client(server.url());
+        HttpClient client({.server = server.url()});
         EXPECT_TRUE(client.request("GET", "/").ok());
         const auto answer = client.request(method, "/", headers);
         if (answer.ok()) return std::string("ok");
-        EXPECT_TRUE(HttpClient(server.url()).request("GET", "/").ok()) << "lets the script end";
         return answer.error().message;
     };
     EXPECT_EQ(second_request("GET", {}), "ok");
@@ -166,7 +208,7 @@ TEST(HttpClient, repeats_only_what_may_be_repeated) {
 
 TEST(HttpClient, does_not_repeat_once_an_answer_has_begun) {
     ScriptedServer server({std::string(kOk) + "#HTTP/1.1 200 OK\r\nContent-Le"});
-    HttpClient client(server.url());
+    HttpClient client({.server = server.url()});
     EXPECT_TRUE(client.request("GET", "/").ok());
     const auto answer = client.request("GET", "/");
     ASSERT_FALSE(answer.ok());
@@ -180,7 +222,7 @@ TEST(HttpClient, names_the_server_it_cannot_reach_and_what_to_check) {
         port = server.port();
     }
     const std::string url = "http://127.0.0.1:" + std::to_string(port);
-    const auto answer = HttpClient(url).request("GET", "/");
+    const auto answer = HttpClient({.server = url}).request("GET", "/");
     ASSERT_FALSE(answer.ok());
     EXPECT_EQ(answer.error().code, "unreachable");
     EXPECT_NE(answer.error().message.find(url), std::string::npos);
@@ -190,7 +232,7 @@ TEST(HttpClient, names_the_server_it_cannot_reach_and_what_to_check) {
 TEST(HttpClient, gives_up_when_the_time_is_up) {
     std::optional<HttpReply> kept;
     LoopbackServer server([&](const HttpRequest&, HttpReply reply) { kept = std::move(reply); });
-    HttpClient client(server.url());
+    HttpClient client({.server = server.url()});
     const auto answer = client.request("GET", "/", {}, {}, milliseconds(30));
     ASSERT_FALSE(answer.ok());
     EXPECT_EQ(answer.error().code, "unreachable");
@@ -200,16 +242,18 @@ TEST(HttpClient, gives_up_when_the_time_is_up) {
 }
 
 TEST(HttpClient, refuses_addresses_and_requests_it_cannot_send) {
-    for (const std::string url : {"", "127.0.0.1:1", "https://127.0.0.1:1", "http://", "http://h:0", "http://h:x",
-                                  "http://h:", "http://h:65536", "http://[::1", "http://a b:1", "http://u@h:1"}) {
-        const auto answer = HttpClient(url).request("GET", "/");
+    for (const std::string url :
+         {"", "127.0.0.1:1", "ftp://127.0.0.1:1", "http://", "http://h:0", "http://h:x", "http://h:65536",
+          "http://[::1", "http://a b:1", "http://u@h:1", "http://h:1/?a", "http://h:1/#a", "http://h:1/\n"}) {
+        const auto answer = HttpClient({.server = url}).request("GET", "/");
         ASSERT_FALSE(answer.ok()) << url;
         EXPECT_EQ(answer.error().code, "bad_address") << url;
     }
-    HttpClient client("http://127.0.0.1:1");
+    HttpClient client({.server = "http://127.0.0.1:1"});
     EXPECT_EQ(client.request("GET", "/", {{"X", "a\r\nY: b"}}).error().code, "bad_request");
     EXPECT_EQ(client.request("GET", "/a b").error().code, "bad_request");
     EXPECT_EQ(client.request("GET", "/\n").error().code, "bad_request");
+    EXPECT_EQ(HttpClient({.token = "a\nb"}).request("GET", "/").error().code, "bad_request");
 }
 
 }  // namespace
