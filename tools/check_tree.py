@@ -59,7 +59,6 @@ WALLS = [
                    r"src/timer/asio_test\.cc$|examples/", "go through a header of net/, or include it in a .cc file"),
     ("cctz/", r"src/calendar/zone\.cc$", "use <duewheel/zone.h>, which needs no library once a zone is loaded"),
     ("toml++/", r"src/configuration/toml_text\.cc$", "go through configuration/toml_text.h"),
-    ("spdlog/", r"src/server/", "log through the sink interface in base/log.h"),
     ("curl/", r"src/(delivery/webhook_client|net/http_client)\.cc$", "send through net/http_client.h or delivery/webhook_client.h"),
     ("openssl/", r"src/access/.*\.cc$|src/delivery/(header_cipher|webhook_signature|trusted_file)\.cc$",
      "sign through delivery/webhook_signature.h, hash through access/access_token_text.h"),

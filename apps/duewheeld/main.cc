@@ -12,7 +12,7 @@
 #include "command_line.h"
 #include "configuration/setting_text.h"
 #include "server/server.h"
-#include "server/spdlog_sink.h"
+#include "server/server_log.h"
 #include "server/supervisor.h"
 
 namespace {
@@ -60,7 +60,7 @@ int main(int argc, char** argv) {
     if (told.exit_code) return *told.exit_code;
     const ServerOptions options = told.configuration.options();
 
-    SpdlogSink log(options.log);
+    ServerLog log(options.log);
     log_start(log, told, options);
     const char* socket = std::getenv("NOTIFY_SOCKET");
     const Supervisor supervisor(socket != nullptr ? socket : "");

@@ -9,6 +9,7 @@
 #include <CLI/CLI.hpp>
 #include <unistd.h>
 
+#include "base/log.h"
 #include "base/random.h"
 #include "base/system_clock.h"
 #include "server/shard_parts.h"
@@ -20,6 +21,13 @@ using namespace duewheel;
 
 constexpr std::int64_t kDayMs = 24LL * 3600 * 1000;
 constexpr int kPutsATurn = 4096;
+
+class WarningLog final : public LogSink {
+    void write(LogLevel level, std::string_view event, std::string_view message,
+               std::span<const LogField> fields) override {
+        if (level >= LogLevel::warning) std::fprintf(stderr, "%s\n", log_line(level, event, message, fields).c_str());
+    }
+};
 
 struct Opened {
     explicit Opened(const std::string& directory)
@@ -64,7 +72,7 @@ struct Opened {
         }
     }
 
-    StandardErrorLog log{LogLevel::warning};
+    WarningLog log;
     Retention retention;
     RocksRowStorage rows;
     std::unique_ptr<ShardParts> parts;

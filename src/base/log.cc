@@ -1,9 +1,6 @@
 #include "base/log.h"
 
 #include <algorithm>
-#include <cerrno>
-
-#include <unistd.h>
 
 namespace duewheel {
 namespace {
@@ -89,19 +86,6 @@ std::string log_line(LogLevel level, std::string_view event, std::string_view me
         std::visit(AppendValue{line}, field.value());
     }
     return line;
-}
-
-void StandardErrorLog::write(LogLevel level, std::string_view event, std::string_view message,
-                             std::span<const LogField> fields) {
-    if (level < least_) return;
-    const std::string line = log_line(level, event, message, fields) + '\n';
-    std::string_view left = line;
-    while (!left.empty()) {
-        const ssize_t put = ::write(descriptor_, left.data(), left.size());
-        if (put < 0 && errno == EINTR) continue;
-        if (put <= 0) return;
-        left.remove_prefix(static_cast<std::size_t>(put));
-    }
 }
 
 }  // namespace duewheel

@@ -89,20 +89,4 @@ class LogSink {
 std::string log_line(LogLevel level, std::string_view event, std::string_view message,
                      std::span<const LogField> fields);
 
-// Writes one line per event to a descriptor, standard error unless told otherwise, in one call, so that lines of
-// several threads do not mix. Events below `least` are dropped. No time: what reads the lines (journald, a container
-// runtime) adds it. A line that cannot be written is lost.
-class StandardErrorLog final : public LogSink {
-  public:
-    explicit StandardErrorLog(LogLevel least = LogLevel::info, int descriptor = 2)
-        : least_(least), descriptor_(descriptor) {}
-
-    void write(LogLevel level, std::string_view event, std::string_view message,
-               std::span<const LogField> fields) override;
-
-  private:
-    const LogLevel least_;
-    const int descriptor_;
-};
-
 }  // namespace duewheel

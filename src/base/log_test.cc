@@ -3,7 +3,6 @@
 #include <limits>
 
 #include <gtest/gtest.h>
-#include <unistd.h>
 
 #include "support/recording_log.h"
 
@@ -44,27 +43,6 @@ TEST(Log, text_from_outside_cannot_forge_a_line_or_drive_a_terminal) {
     EXPECT_EQ(line(LogLevel::error, "e", std::string_view("cut \xc2\x9b", 5)), "error e: cut \xc2");
     EXPECT_EQ(line(LogLevel::error, "e", "back\\n", {{"k", "\\"}}), "error e: back\\\\n k=\"\\\\\"");
     EXPECT_EQ(line(LogLevel::info, "e", "Grüße, \"Zoë\""), "info e: Grüße, \"Zoë\"");
-}
-
-TEST(Log, standard_error_sink_drops_what_is_below_its_level_and_ends_each_line) {
-    int ends[2];
-    ASSERT_EQ(::pipe(ends), 0);
-    StandardErrorLog log(LogLevel::warning, ends[1]);
-    log.debug("a", "No.");
-    log.info("b", "No.");
-    log.warning("c", "Yes.");
-    log.error("d", "Yes.", {{"k", 1}});
-    ::close(ends[1]);
-    char text[200] = {};
-    const ssize_t got = ::read(ends[0], text, sizeof text);
-    ::close(ends[0]);
-    ASSERT_GT(got, 0);
-    EXPECT_EQ(std::string_view(text, static_cast<std::size_t>(got)), "warning c: Yes.\nerror d: Yes. k=1\n");
-}
-
-TEST(Log, a_line_that_cannot_be_written_is_lost_quietly) {
-    StandardErrorLog log(LogLevel::debug, -1);
-    log.error("lost", "Nobody reads this.");
 }
 
 TEST(Log, a_sink_given_by_reference_gets_the_events) {
