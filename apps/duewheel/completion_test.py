@@ -35,8 +35,9 @@ def all_commands():
 
 
 def options_of(*command):
-    own = re.findall(r"^  (?:-\w,)?(--[\w-]+)", help_of(*command), re.MULTILINE)
-    return {*own, "--server", "--namespace", "--json"}
+    """Those of the command and those of the program, which may stand behind it."""
+    own, of_program = (set(re.findall(r"^  (?:-\w,)?(--[\w-]+)", text, re.MULTILINE)) for text in (help_of(*command), help_of()))
+    return own | of_program - {"--version"}
 
 
 class Shell:
