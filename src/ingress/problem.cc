@@ -88,6 +88,7 @@ constexpr ProblemKind kKinds[] = {
     {"second_full", 429, "Second full"},
     {"store_full", 507, "The disk is nearly full"},
     {"target_too_long", 414, "Target too long"},
+    {"tls_required", 400, "TLS required"},
     {"too_busy", 503, "Too busy"},
     {"too_deep", 400, "Nested too deeply"},
     {"too_many_members", 400, "Too many members"},

@@ -65,7 +65,10 @@ const std::set<std::string, std::less<>> kInternalCodes = {"bad_address",
                                                            "damaged_header_value",
                                                            "unknown_encryption_key",
                                                            "bad_certificate_file",
-                                                           "untrusted_server"};
+                                                           "untrusted_server",
+                                                           "bad_tls_key",
+                                                           "bad_tls_client_ca",
+                                                           "bad_tls_certificate"};
 
 // The code that stands at the beginning of `text`, such as `"bad_id",`; empty where none does.
 std::string code_at(std::string_view text) {

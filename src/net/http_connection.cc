@@ -16,7 +16,11 @@ using boost::system::error_code;
 }  // namespace
 
 HttpConnection::HttpConnection(HttpConnections& all, TcpSocket socket, HttpPeer peer)
-    : all_(&all), socket_(std::move(socket)), parser_(all.limits, std::move(peer)), reading_since_(all.sweep) {}
+    : all_(&all),
+      socket_(std::move(socket)),
+      parser_(all.limits, std::move(peer)),
+      awaits_tls_(all.tls != nullptr),
+      reading_since_(all.sweep) {}
 
 void HttpConnection::start() {
     wait_readable();
@@ -48,8 +52,7 @@ void HttpConnection::on_read(const error_code& error, std::size_t size) {
         bytes = {all_->read_buffer.data(), size};
     }
     all_->counters.bytes_in += size;
-    fresh_ = false;
-    if (!lingering_ && !no_more_requests_) take_input(bytes);
+    if (!lingering_ && !no_more_requests_) take_bytes(bytes);
     if (!closed_ && (lingering_ || no_more_requests_ || may_parse())) wait_readable();
 }
 
@@ -199,6 +202,8 @@ void HttpConnection::close(bool tell_owners) {
     if (closed_) return;
     const auto self = shared_from_this();
     HttpConnections& all = *all_;
+    if (tls_ && in_handshake() && !all.draining) count_handshake(TlsOutcome::disconnected);
+    if (all_sent()) say_end();
     if (tell_owners && !input_ended_ && !slots_.empty()) ++all.counters.clients_gone;
     all.counters.unfinished_bytes -= held_bytes_;
     all.counters.unsent_bytes -= unsent_bytes_;
@@ -224,6 +229,8 @@ bool HttpConnection::expired(std::uint64_t since, std::chrono::milliseconds dead
 void HttpConnection::check_deadlines() {
     if (lingering_) {
         if (expired(lingering_since_, all_->limits.linger)) close(true);
+    } else if (in_handshake()) {
+        if (expired(reading_since_, all_->limits.handshake_deadline)) end_slow_handshake();
     } else if (output_blocked_) {
         if (!expired(writing_since_, all_->limits.write_deadline)) return;
         ++all_->counters.timeouts_write;

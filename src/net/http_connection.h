@@ -8,9 +8,9 @@
 //   any ── refusal, or the last answer is written ──► lingering ── client closed, or time is up ──► closed
 //
 // `slots_` holds one entry for every request that is not answered in full yet, in order. The front one writes straight
-// into `output_`; those behind it wait in their slot. Reading pauses while too many slots or too much output wait, and
-// while a request is held back because of those before it (HttpGrouping). A client that leaves during such a pause is
-// noticed after it.
+// into `output_`; those behind it wait in their slot. With TLS, `output_` is encrypted bit by bit as it is sent.
+// Reading pauses while too many slots or too much output wait, and while a request is held back because of those before
+// it (HttpGrouping). A client that leaves during such a pause is noticed after it.
 #pragma once
 
 #include <array>
@@ -33,6 +33,8 @@
 #include "net/http_message.h"
 #include "net/http_server.h"
 #include "net/request_parser.h"
+#include "net/tls_context.h"
+#include "net/tls_session.h"
 
 namespace duewheel {
 
@@ -56,6 +58,9 @@ struct HttpConnections {
     HttpGrouping grouping;
     std::function<InstantMs()> now_ms;  // empty: answers have no Date
     HttpDate date;
+    // Null: new connections are plain. Shared with whoever made it on another thread.
+    std::shared_ptr<const TlsContext> tls;
+    std::function<void(const TlsFailure&)> on_handshake_failure;
     HttpCounters counters;
     std::vector<std::shared_ptr<HttpConnection>> open;
     std::vector<std::shared_ptr<HttpConnection>> to_flush;  // have something to write or may read on
@@ -65,6 +70,7 @@ struct HttpConnections {
     bool handler_called = false;  // since the last round
     // Readable connections read into this, one after the other; only what is left of a request in pieces is copied.
     std::array<char, 64 * 1024> read_buffer;
+    std::array<char, 64 * 1024> decrypted;  // alike, of those with TLS
 
     // Stands until the next call.
     std::string_view date_now() { return now_ms ? date.at(now_ms()) : std::string_view(); }
@@ -81,7 +87,9 @@ class HttpConnection : public std::enable_shared_from_this<HttpConnection> {
     // Closes now if nothing is pending, else after the last answer.
     void drain();
     // Bytes of answers that the client has not taken.
-    std::size_t pending_output() const { return output_.size() - sent_ + waiting_bytes_; }
+    std::size_t pending_output() const {
+        return output_.size() - sent_ + waiting_bytes_ + (tls_ ? tls_->unsent().size() : 0);
+    }
     // Without a word to the client. `tell_owners`: run the on_client_gone callbacks.
     void close(bool tell_owners);
 
@@ -107,6 +115,13 @@ class HttpConnection : public std::enable_shared_from_this<HttpConnection> {
     void wait_readable();
     void on_read(const boost::system::error_code& error, std::size_t size);
     void on_input_end();
+    void take_bytes(std::string_view bytes);
+    void recognize(char first_byte);
+    void decrypt(std::string_view bytes);
+    void end_handshake();
+    void end_slow_handshake();
+    void count_handshake(TlsOutcome outcome, const std::string& reason = {});
+    void end_unanswered();
     void take_input(std::string_view bytes);
     std::size_t parse(std::string_view bytes);
     bool must_hold(const HttpRequest& request);
@@ -134,7 +149,10 @@ class HttpConnection : public std::enable_shared_from_this<HttpConnection> {
     void write_output();
     void wait_writable();
     void end_output();
-    bool all_sent() const { return sent_ == output_.size(); }
+    std::string_view next_output();
+    bool all_sent() const { return sent_ == output_.size() && (!tls_ || tls_->unsent().empty()); }
+    bool in_handshake() const { return awaits_tls_ || (tls_ && tls_->state() == TlsSession::State::handshake); }
+    void say_end();
     bool between_requests() const { return slots_.empty() && phase_ == Phase::idle && input_.empty(); }
     void account_output();
 
@@ -145,7 +163,9 @@ class HttpConnection : public std::enable_shared_from_this<HttpConnection> {
     std::optional<TcpSocket> socket_;
     std::array<char, 1024> first_bytes_;
     RequestParser parser_;
-    std::string input_;  // read, not parsed yet
+    bool awaits_tls_;                  // no byte arrived yet, and TLS is expected
+    std::unique_ptr<TlsSession> tls_;  // null: plain, or no byte arrived yet
+    std::string input_;                // read, not parsed yet
     std::string output_;
     std::size_t sent_ = 0;  // of output_
     std::deque<Slot> slots_;
@@ -158,7 +178,7 @@ class HttpConnection : public std::enable_shared_from_this<HttpConnection> {
     bool holding_ = false;
     bool held_in_parser_ = false;
     Phase phase_ = Phase::idle;
-    bool fresh_ = true;                                                          // no byte arrived yet
+    bool fresh_ = true;                                                          // no byte of a request arrived yet
     std::uint64_t reading_since_ = 0, writing_since_ = 0, lingering_since_ = 0;  // in sweeps
     std::size_t progress_ = 0;                                                   // bytes sent since writing_since_
     bool read_waiting_ = false;

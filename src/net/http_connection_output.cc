@@ -127,13 +127,18 @@ void HttpConnection::account_output() {
 
 void HttpConnection::write_output() {
     while (!all_sent()) {
+        const std::string_view bytes = next_output();
+        if (bytes.empty()) return close(true);
         error_code error;
-        const std::size_t size =
-            socket_->write_some(asio::buffer(output_.data() + sent_, output_.size() - sent_), error);
+        const std::size_t size = socket_->write_some(asio::buffer(bytes), error);
         if (would_block(error)) return wait_writable();
         if (error) return close(true);
         all_->counters.bytes_out += size;
-        sent_ += size;
+        if (tls_) {
+            tls_->sent(size);
+        } else {
+            sent_ += size;
+        }
         progress_ += size;
         if (progress_ >= kWriteProgressBytes) {
             progress_ = 0;
@@ -166,6 +171,7 @@ void HttpConnection::wait_writable() {
 // sending side closes first, and what the client still sends is read and thrown away until it closes too.
 void HttpConnection::end_output() {
     if (input_ended_) return close(true);
+    say_end();
     error_code ignored;
     socket_->shutdown(TcpSocket::shutdown_send, ignored);
     lingering_ = true;

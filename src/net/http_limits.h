@@ -1,9 +1,12 @@
 // What one HTTP client may ask of the server, and what the server counted. A limit is the largest value still served.
 #pragma once
 
+#include <array>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+
+#include "net/tls_outcome.h"
 
 namespace duewheel {
 
@@ -23,13 +26,14 @@ struct HttpLimits {
     // that asks for much and reads nothing must not take the memory that others need.
     std::size_t unsent_bytes_max = std::size_t{256} * 1024 * 1024;
 
-    // Deadlines are looked at once per sweep: they never strike early, and at most two sweeps late.
-    std::chrono::milliseconds header_deadline{10'000};  // from a request's first byte (or the connect) to its body
-    std::chrono::milliseconds body_deadline{60'000};    // for all of the body
-    std::chrono::milliseconds idle_timeout{75'000};     // between requests, nothing pending
-    std::chrono::milliseconds write_deadline{30'000};   // for each 64 KiB of output, or the rest of it
-    std::chrono::milliseconds linger{2'000};            // for the client to close after the last answer
-    std::chrono::milliseconds sweep{1'000};             // no connection: no sweep
+    // Deadlines are checked once per sweep: they never strike early, and at most two sweeps late.
+    std::chrono::milliseconds handshake_deadline{5'000};  // of TLS, from the connect to its end
+    std::chrono::milliseconds header_deadline{10'000};    // from a request's first byte (or the connect) to its body
+    std::chrono::milliseconds body_deadline{60'000};      // for all of the body
+    std::chrono::milliseconds idle_timeout{75'000};       // between requests, nothing pending
+    std::chrono::milliseconds write_deadline{30'000};     // for each 64 KiB of output, or the rest of it
+    std::chrono::milliseconds linger{2'000};              // for the client to close after the last answer
+    std::chrono::milliseconds sweep{1'000};               // no connection: no sweep
 };
 
 // Since the server started, except what says "open" or "unfinished". For metrics.
@@ -44,9 +48,10 @@ struct HttpCounters {
     std::uint64_t requests = 0;            // complete and handed to the handler
     std::uint64_t bytes_in = 0;
     std::uint64_t bytes_out = 0;
-    std::uint64_t refused_malformed = 0;  // 400, 417, 501, 505
-    std::uint64_t refused_too_large = 0;  // 413, 414, 431
-    std::uint64_t refused_overload = 0;   // 503
+    std::uint64_t refused_malformed = 0;                                  // 400, 417, 501, 505
+    std::uint64_t refused_too_large = 0;                                  // 413, 414, 431
+    std::uint64_t refused_overload = 0;                                   // 503
+    std::array<std::uint64_t, kTlsOutcomeNames.size()> tls_handshakes{};  // by TlsOutcome
     std::uint64_t timeouts_header = 0;
     std::uint64_t timeouts_body = 0;
     std::uint64_t timeouts_idle = 0;

@@ -225,7 +225,8 @@ void HttpServer::Parts::add_connection(TcpSocket socket, const tcp::endpoint& pe
         ++all.counters.accept_failures;
         return;
     }
-    auto connection = std::make_shared<HttpConnection>(all, std::move(socket), HttpPeer{peer.address().to_string()});
+    auto connection = std::make_shared<HttpConnection>(all, std::move(socket),
+                                                       HttpPeer{peer.address().to_string(), {}, all.tls != nullptr});
     connection->index = all.open.size();
     all.open.push_back(connection);
     ++all.counters.connections_accepted;
@@ -349,6 +350,14 @@ void HttpServer::drain(std::chrono::milliseconds deadline, std::function<void()>
 
 void HttpServer::set_clock(std::function<InstantMs()> now_ms) {
     parts_->all.now_ms = std::move(now_ms);
+}
+
+void HttpServer::use_tls(std::shared_ptr<const TlsContext> context) {
+    parts_->all.tls = std::move(context);
+}
+
+void HttpServer::on_handshake_failure(std::function<void(const TlsFailure&)> handler) {
+    parts_->all.on_handshake_failure = std::move(handler);
 }
 
 const HttpCounters& HttpServer::counters() const {

@@ -6,8 +6,8 @@
 // answer in a later round: an engine that commits in batches answers a whole batch.
 //
 // The server defends itself before it calls anybody: limits and deadlines are in http_limits.h, what counts as a
-// request in request_parser.h. It does not speak TLS or HTTP/2, tells the time only where it is given a clock,
-// compresses nothing and looks at no Authorization field.
+// request in request_parser.h. With use_tls() it speaks TLS. It does not speak HTTP/2, tells the time only
+// where it is given a clock, compresses nothing and looks at no Authorization field.
 //
 // Everything here belongs to the loop's thread.
 #pragma once
@@ -24,10 +24,12 @@
 #include "net/event_loop.h"
 #include "net/http_limits.h"
 #include "net/http_message.h"
+#include "net/tls_outcome.h"
 
 namespace duewheel {
 
 class HttpConnection;
+class TlsContext;
 
 // The right and the duty to answer one request, once. May outlive the handler's call, the connection and the server.
 // Destroying it unanswered is a bug: asserted, and answered with 500.
@@ -111,6 +113,12 @@ class HttpServer {
 
     // From now on each answer has a Date, of this clock: milliseconds since 1970 UTC.
     void set_clock(std::function<InstantMs()> now_ms);
+
+    // From now on new connections speak TLS, with this certificate; those that are open keep theirs. Shared: a new one
+    // comes from another thread.
+    void use_tls(std::shared_ptr<const TlsContext> context);
+    // `handler` is called for each TLS handshake that fails, and where one side speaks TLS and the other does not.
+    void on_handshake_failure(std::function<void(const TlsFailure&)> handler);
 
     const HttpCounters& counters() const;
 

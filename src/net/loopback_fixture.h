@@ -119,6 +119,11 @@ class RawClient {
         input_.erase(0, size);
         return answer;
     }
+    // What has arrived, or arrives next; empty at the end of the connection.
+    std::string some() {
+        if (input_.empty()) (void)receive();
+        return std::exchange(input_, {});
+    }
     // Everything up to the end of the connection.
     std::string rest() {
         while (receive()) {

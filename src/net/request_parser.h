@@ -13,6 +13,8 @@
 #include <cstddef>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 #include "net/http_body.h"
 #include "net/http_head.h"
@@ -48,6 +50,8 @@ class RequestParser {
     void reset();
 
     const HttpRequest& request() const { return request_; }
+    // Of all requests from now on.
+    void set_certificate_names(std::vector<std::string> names) { request_.peer.certificate_names = std::move(names); }
     const HttpRefusal& refusal() const { return refusal_; }
     bool in_body() const { return in_body_; }
     // Bytes held of the request that is being read.

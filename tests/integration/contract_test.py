@@ -29,6 +29,7 @@ ELSEWHERE = {
     "overloaded": "src/net/http_server_defence_test.cc",
     "request_timeout": "tests/integration/limits_test.py",
     "store_full": "tests/integration/full_disk_test.py",
+    "tls_required": "src/net/http_server_tls_test.cc",
     "too_busy": "src/engine/engine_limits_test.cc",
 }
 ELSEWHERE_OF = {
