@@ -9,6 +9,7 @@
 #include <CLI/CLI.hpp>
 #include <unistd.h>
 
+#include "base/system_clock.h"
 #include "configuration/configuration_text.h"
 #include "server/options_check.h"
 
@@ -108,7 +109,7 @@ bool read_file(const std::string& path, std::string& into) {
 
 // Settings that the start would refuse are refused here with the same exit status.
 int print_settings(const Configuration& configuration) {
-    if (const Status fine = check_options(configuration.options()); !fine) {
+    if (const Status fine = check_options(configuration.options(), wall_now_ms()); !fine) {
         const std::string place = place_of(configuration, fine.error());
         std::fprintf(stderr, "duewheeld: %s%s%s (%s)\n", place.c_str(), place.empty() ? "" : ": ",
                      fine.error().message.c_str(), std::string(fine.error().code).c_str());
@@ -124,7 +125,7 @@ int exit_code_of(const Error& refusal) {
     const bool usage = refusal.code == "bad_address" || refusal.code == "bad_host" ||
                        refusal.code == "bad_address_block" || refusal.code == "bad_webhook_secret" ||
                        refusal.code == "bad_encryption_key" || refusal.code == "bad_old_encryption_key" ||
-                       refusal.code == "bad_trusted_file";
+                       refusal.code == "bad_trusted_file" || refusal.code.starts_with("bad_tls_");
     return usage ? kExitUsage : kExitRefused;
 }
 
@@ -137,6 +138,9 @@ std::string place_of(const Configuration& configuration, const Error& refusal) {
     if (refusal.code == "bad_encryption_key") name = "webhooks.encryption_key_file";
     if (refusal.code == "bad_old_encryption_key") name = "webhooks.old_encryption_key_file";
     if (refusal.code == "bad_trusted_file") name = "webhooks.trusted_file";
+    if (refusal.code == "bad_tls_certificate") name = "tls.certificate";
+    if (refusal.code == "bad_tls_key") name = "tls.key";
+    if (refusal.code == "bad_tls_client_ca") name = "tls.client_ca";
     const Setting* setting = find_setting(name);
     return setting == nullptr || configuration.is_default(*setting) ? "" : configuration.of(*setting).place;
 }

@@ -60,6 +60,7 @@ constexpr Setting at(Setting setting) {
 constexpr auto kEngine = &ServerOptions::engine;
 constexpr auto kHistory = &ServerOptions::history;
 constexpr auto kApi = &ServerOptions::api;
+constexpr auto kTls = &ServerOptions::tls;
 constexpr auto kWebhooks = &ServerOptions::webhooks;
 constexpr auto kClock = &ServerOptions::clock;
 constexpr auto kLog = &ServerOptions::log;
@@ -70,10 +71,10 @@ using Webhooks = WebhookOptions;
 constexpr Setting kSettings[] = {
     at<&ServerOptions::data_directory>(
         {"data", Kind::text, "Directory of the log and the index. It is created if it does not exist."}),
-    at<&ServerOptions::unsafe_plain_listen>(
-        {"unsafe_plain_listen", Kind::yes_or_no,
-         "Allow http.listen to be an address beyond loopback, although the server has neither TLS nor authentication: "
-         "any client that reaches it has full access."}),
+    at<&ServerOptions::unsafe_plain_listen>({"unsafe_plain_listen", Kind::yes_or_no,
+                                             "Allow http.listen to be an address beyond loopback although the server "
+                                             "lacks TLS or does not require tokens: any "
+                                             "client that reaches it has full access."}),
     at<&ServerOptions::drain>(
         {.name = "drain_timeout",
          .kind = Kind::duration,
@@ -87,6 +88,24 @@ constexpr Setting kSettings[] = {
     at<&ServerOptions::http_hosts>({"http.hosts", Kind::texts,
                                     "Further host names of the server, such as the name of a proxy in front of it, and "
                                     "hosts whose web pages may call the server. Without ports."}),
+
+    at<kTls, &TlsFiles::certificate>(
+        {.name = "tls.certificate",
+         .kind = Kind::text,
+         .sentence = "PEM file of the server's certificate, followed by intermediate certificates. If set, the server "
+                     "speaks TLS only. The files of this section are read again when they change, and on SIGHUP.",
+         .may_be_empty = true}),
+    at<kTls, &TlsFiles::key>({.name = "tls.key",
+                              .kind = Kind::text,
+                              .sentence = "PEM file of the certificate's private key, without a passphrase. Only its "
+                                          "owner and group may read it, and only its owner may change it.",
+                              .may_be_empty = true}),
+    at<kTls, &TlsFiles::client_ca>(
+        {.name = "tls.client_ca",
+         .kind = Kind::text,
+         .sentence = "PEM file of the authorities of client certificates. If set, a client may present a certificate, "
+                     "and is refused if none of them signed it.",
+         .may_be_empty = true}),
 
     at<kEngine, &Engine::lease_default_ms>(
         {"limits.lease_default", Kind::duration,
@@ -253,7 +272,7 @@ Setting setting_of(const Limit& limit) {
 std::vector<Setting> all_settings() {
     std::vector<Setting> all;
     for (const std::string_view section :
-         {"", "http", "limits", "webhooks", "retry", "store", "clock", "memory", "log"}) {
+         {"", "http", "tls", "limits", "webhooks", "retry", "store", "clock", "memory", "log"}) {
         std::copy_if(std::begin(kSettings), std::end(kSettings), std::back_inserter(all),
                      [&](const Setting& setting) { return setting.section() == section; });
         for (const Limit& limit : limits()) {

@@ -26,6 +26,7 @@ struct MetricSources {
     Engine::QueueSums queues;
     WebhookCounters webhooks;
     const HttpCounters& http;
+    std::optional<std::int64_t> certificate_expires_in_ms;  // nothing: no TLS
     std::optional<ProcessStats> process;
 
     const ShardParts& parts() const { return shard.parts(); }
@@ -67,6 +68,12 @@ inline constexpr Metric kLimit{"duewheel_limit", MetricType::gauge, "limit",
                                "Limits in force, as set in the configuration; durations in seconds, sizes in bytes."};
 inline constexpr Metric kLimitUse{"duewheel_limit_use", MetricType::gauge, "limit",
                                   "How much of a limit is in use, in the limit's unit."};
+
+inline constexpr Metric kTlsHandshakes{"duewheel_tls_handshakes_total", MetricType::counter, "outcome",
+                                       "TLS handshakes of clients, by how they ended."};
+inline constexpr Metric kCertificateExpiry{
+    "duewheel_tls_certificate_expiry_seconds", MetricType::gauge, "",
+    "Time until the TLS certificate in use expires; negative afterwards. Absent without TLS."};
 
 struct HistogramMetric {
     Metric metric;

@@ -68,6 +68,17 @@ void add_clock_state(MetricsText& text, ClockState now) {
     }
 }
 
+void add_tls(MetricsText& text, const MetricSources& from) {
+    text.family(kTlsHandshakes);
+    for (std::size_t i = 0; i < kTlsOutcomeNames.size(); ++i) {
+        text.series({{"outcome", kTlsOutcomeNames[i]}}, from.http.tls_handshakes[i]);
+    }
+    text.family(kCertificateExpiry);
+    if (from.certificate_expires_in_ms) {
+        text.series({}, MetricValue::of_milliseconds(*from.certificate_expires_in_ms));
+    }
+}
+
 void add_limits(MetricsText& text, const ServerOptions& options, const LimitLevels& levels) {
     text.family(kLimit);
     for (const Limit& limit : limits()) {
@@ -84,12 +95,13 @@ void add_limits(MetricsText& text, const ServerOptions& options, const LimitLeve
 
 }  // namespace
 
-std::string Metrics::page(const HttpCounters& http) {
+std::string Metrics::page(const HttpCounters& http, std::optional<std::int64_t> certificate_expires_in_ms) {
     MetricsText text;
     const Engine& engine = shard_.parts().engine();
     const WebhookCounters webhooks = shard_.pusher() != nullptr ? shard_.pusher()->counters() : WebhookCounters{};
     const ClockStatus clock = shard_.clock();  // the engine's time is that of the last iteration, which may be long ago
-    const MetricSources from{shard_, clock, shard_.counters(), engine.queue_sums(), webhooks, http, process_stats()};
+    const MetricSources from{shard_,   clock, shard_.counters(),         engine.queue_sums(),
+                             webhooks, http,  certificate_expires_in_ms, process_stats()};
     for (const ServerMetric& row : server_metrics()) text.single(row.metric, row.read(from));
     add_queues(text, engine, clock.server_ms, queue_series_);
     add_namespaces(text, engine);
@@ -99,6 +111,7 @@ std::string Metrics::page(const HttpCounters& http) {
         text.histogram(row.metric, row.read(from), {first, std::end(kBoundsUs)});
     }
     add_clock_state(text, clock.state);
+    add_tls(text, from);
     add_limits(text, options_, {from.engine, http, webhooks});
     text.family(kBuildInfo);
     text.series({{"version", DUEWHEEL_VERSION}}, true);

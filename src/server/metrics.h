@@ -5,6 +5,8 @@
 // the first 100 namespaces with settings and schedules by name.
 #pragma once
 
+#include <cstdint>
+#include <optional>
 #include <string>
 
 #include "net/http_limits.h"
@@ -18,8 +20,8 @@ class Metrics {
   public:
     Metrics(const ServerOptions& options, const Shard& shard) : options_(options), shard_(shard) {}
 
-    // O(queues + open files).
-    std::string page(const HttpCounters& http);
+    // Without TLS, `certificate_expires_in_ms` is absent. O(queues + open files).
+    std::string page(const HttpCounters& http, std::optional<std::int64_t> certificate_expires_in_ms);
 
   private:
     const ServerOptions& options_;

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "net/http_server.h"
+#include "server/certificate_files.h"
 #include "server/webhooks.h"
 
 namespace duewheel {
@@ -24,7 +25,16 @@ bool is_loopback(std::string_view address) {
     return address.starts_with("127.") || address.starts_with("[::1]") || address.starts_with("localhost:");
 }
 
-Status check_options(const ServerOptions& options) {
+std::string lack_of_defence(const ServerOptions& options) {
+    constexpr bool kTokensRequired = false;
+    const bool has_tls = !options.tls.certificate.empty();
+    if (has_tls && kTokensRequired) return "";
+    if (has_tls) return "has no authentication: any client that reaches it has full access";
+    if (kTokensRequired) return "has no TLS: others on the network can read the tokens and use them";
+    return "has neither TLS nor authentication: any client that reaches it has full access";
+}
+
+Status check_options(const ServerOptions& options, InstantMs now_ms) {
     for (const std::string& host : options.http_hosts) {
         if (is_host(host)) continue;
         return Error{"bad_host", "\"" + host +
@@ -32,12 +42,15 @@ Status check_options(const ServerOptions& options) {
                                      "queue.example.org, without scheme, port and path"};
     }
     if (Status webhooks = check_webhook_options(options.webhooks, options.data_directory); !webhooks) return webhooks;
+    if (Status tls = check_tls_files(options.tls, now_ms); !tls) return tls;
     if (Status address = check_listen_address(options.http_address); !address) return address;
-    if (is_loopback(options.http_address) || options.unsafe_plain_listen) return {};
-    return Error{"unsafe_listen", options.http_address +
-                                      " is not a loopback address, and the server has neither TLS nor authentication: "
-                                      "any client that reaches it has full access. Listen on 127.0.0.1, or set "
-                                      "unsafe_plain_listen = true (--unsafe-plain-listen) in a trusted network"};
+    if (is_loopback(options.http_address) || options.unsafe_plain_listen || lack_of_defence(options).empty()) {
+        return {};
+    }
+    return Error{"unsafe_listen", options.http_address + " is not a loopback address, and the server " +
+                                      lack_of_defence(options) +
+                                      ". Listen on 127.0.0.1, add what is missing, or set unsafe_plain_listen = true "
+                                      "(--unsafe-plain-listen) in a trusted network"};
 }
 
 }  // namespace duewheel

@@ -10,8 +10,12 @@
 
 namespace duewheel {
 
-// Codes: bad_address, bad_host, unsafe_listen.
-Status check_options(const ServerOptions& options);
+// Codes: bad_address, bad_host, unsafe_listen, those of webhooks and of TlsContext::load().
+// `now_ms`: the wall clock's time, for the certificate.
+Status check_options(const ServerOptions& options, InstantMs now_ms);
+
+// What a server beyond loopback lacks, as in "The server ...". Empty: nothing, it has TLS and requires tokens.
+std::string lack_of_defence(const ServerOptions& options);
 
 // Of an address to listen on.
 bool is_loopback(std::string_view address);

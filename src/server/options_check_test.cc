@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "base/system_clock.h"
+
 namespace duewheel::options_check_test {
 namespace {
 
@@ -10,7 +12,7 @@ std::string refusal(const std::string& address, std::vector<std::string> hosts =
     options.http_address = address;
     options.http_hosts = std::move(hosts);
     options.unsafe_plain_listen = unsafe;
-    const Status checked = check_options(options);
+    const Status checked = check_options(options, wall_now_ms());
     return checked ? "" : std::string(checked.error().code);
 }
 

@@ -18,7 +18,9 @@
 #include "ingress/http_api.h"
 #include "net/event_loop.h"
 #include "net/http_server.h"
+#include "server/certificate_watch.h"
 #include "server/connection_watch.h"
+#include "server/handshake_log.h"
 #include "server/limit.h"
 #include "server/metrics.h"
 #include "server/open_files.h"
@@ -27,6 +29,7 @@
 #include "server/shard_parts.h"
 #include "server/store_sizes.h"
 #include "server/webhooks.h"
+#include "server/worker.h"
 #include "store/index.h"
 #include "store/rocks_rows.h"
 
@@ -65,9 +68,11 @@ struct Server::Parts {
     Status fit_volume(ShardOptions& shard_options);
     std::optional<std::string> why_puts_are_refused() const;
     Status bind();
+    Status open_tls();
     Status listen();
     EventLoop::TimePoint turn();
     EventLoop::TimePoint report_alive();
+    void take_signal(int signal);
     void stop(int signal);
     void leave_when_idle();
     [[noreturn]] void broken(const Error& error);
@@ -82,7 +87,10 @@ struct Server::Parts {
     std::unique_ptr<Shard> shard;
     std::optional<Metrics> metrics;
     std::unique_ptr<HttpApi> api;
+    HandshakeLog handshake_log{log};
     std::unique_ptr<HttpServer> http;
+    std::unique_ptr<CertificateWatch> certificates;  // null: no TLS
+    std::optional<Worker> certificate_reader;        // ends before what its jobs use
     ConnectionWatch connection_watch{log};
     BoundAddress listens_at;
     std::string http_address;
@@ -115,7 +123,7 @@ void Server::Parts::broken(const Error& error) {
 }
 
 Status Server::Parts::open() {
-    if (Status fine = check_options(options); !fine) return fine;
+    if (Status fine = check_options(options, wall_now_ms()); !fine) return fine;
     fit_connections();
     // The address first: a wrong or a taken one must not be told only after a store was made or recovered.
     if (Status bound = bind(); !bound) return bound;
@@ -124,6 +132,7 @@ Status Server::Parts::open() {
     shard_options.engine.keys_kept_ms = options.keep_outcomes_ms;  // as long as the index keeps them
     shard_options.spare_segments = options.spare_segments;
     shard_options.reserve_segments = options.reserve_segments;
+    if (Status secured = open_tls(); !secured) return secured;
     if (Status fitted = fit_volume(shard_options); !fitted) return fitted;
     Status drawn = secure_random_bytes(shard_options.identity.instance);
     if (drawn) drawn = secure_random_bytes(shard_options.identity.token_key);
@@ -198,6 +207,20 @@ Status Server::Parts::bind() {
     return {};
 }
 
+Status Server::Parts::open_tls() {
+    http->on_handshake_failure(
+        [this](const TlsFailure& failure) { handshake_log.failed(failure, monotonic_now_ns()); });
+    if (options.tls.certificate.empty()) return {};
+    Result<std::unique_ptr<CertificateWatch>> opened = CertificateWatch::open(
+        options.tls, loop, log, [this](const CertificateFiles::Context& context) { http->use_tls(context); },
+        [this](std::function<void()> job) { certificate_reader->run(std::move(job)); }, wall_now_ms(),
+        monotonic_now_ns());
+    if (!opened) return std::move(opened).error();
+    certificate_reader.emplace("dw-certificate");
+    certificates = *std::move(opened);
+    return {};
+}
+
 // Clients are let in when there is somebody to answer them.
 Status Server::Parts::listen() {
     HttpApiOptions api_options = options.api;
@@ -208,7 +231,11 @@ Status Server::Parts::listen() {
     };
     api_options.instance = hex(shard_parts->journal().identity().instance);
     api_options.contract = contract_text([this](std::string_view limit) { return find_limit(limit)->read(options); });
-    api_options.metrics = [this] { return metrics->page(http->counters()); };
+    api_options.metrics = [this] {
+        std::optional<std::int64_t> expires_in_ms;
+        if (certificates) expires_in_ms = certificates->expires_ms() - wall_now_ms();
+        return metrics->page(http->counters(), expires_in_ms);
+    };
     api_options.readiness = [this] {
         Readiness readiness;
         readiness.ready = shard->is_serving() && !stopping;
@@ -231,10 +258,8 @@ Status Server::Parts::listen() {
     api = std::make_unique<HttpApi>(*shard, std::move(api_options), log);
     shard->deliver_replies_to([this](ReplyToken token, Reply reply) { api->deliver(token, std::move(reply)); });
     if (Status accepting = http->start_accepting(); !accepting) return accepting;
-    if (options.unsafe_plain_listen) {
-        log.warning("unsafe_listen",
-                    "The server listens beyond loopback without TLS and without authentication: any client that "
-                    "reaches it has full access.",
+    if (options.unsafe_plain_listen && !lack_of_defence(options).empty()) {
+        log.warning("unsafe_listen", "The server may listen beyond loopback, and it " + lack_of_defence(options) + ".",
                     {{"address", http_address}});
     }
     return {};
@@ -251,7 +276,11 @@ std::optional<std::string> Server::Parts::why_puts_are_refused() const {
 }
 
 EventLoop::TimePoint Server::Parts::turn() {
-    const EventLoop::TimePoint next_work = shard->turn();
+    EventLoop::TimePoint next_work = shard->turn();
+    if (certificates) {
+        const std::int64_t at_ns = certificates->advance_to(wall_now_ms(), monotonic_now_ns());
+        next_work = std::min(next_work, EventLoop::TimePoint(std::chrono::nanoseconds(at_ns)));
+    }
     connection_watch.look(http->counters(), monotonic_now_ns());
     if (!told_ready && shard->is_serving()) {
         told_ready = true;
@@ -272,6 +301,12 @@ EventLoop::TimePoint Server::Parts::report_alive() {
         next_alive_ns = now_ns + reports.alive_interval.count();
     }
     return EventLoop::TimePoint(std::chrono::nanoseconds(next_alive_ns));
+}
+
+void Server::Parts::take_signal(int signal) {
+    if (signal != SIGHUP) return stop(signal);
+    if (certificates) return certificates->reload(wall_now_ms());
+    log.info("nothing_to_reload", "SIGHUP reloads the TLS certificate, and the server has none.");
 }
 
 void Server::Parts::stop(int signal) {
@@ -311,7 +346,7 @@ void Server::run(Reports reports) {
     parts_->reports = std::move(reports);
     // A receiver of a webhook that hangs up, or a log that nobody reads any more, must not end the process.
     std::signal(SIGPIPE, SIG_IGN);
-    parts_->loop.on_signals({SIGTERM, SIGINT}, [this](int signal) { parts_->stop(signal); });
+    parts_->loop.on_signals({SIGTERM, SIGINT, SIGHUP}, [this](int signal) { parts_->take_signal(signal); });
     {
         const DiskForbidden on_this_thread;
         parts_->loop.run([this] { return parts_->turn(); });

@@ -14,6 +14,7 @@
 #include "engine/engine_options.h"
 #include "ingress/http_api.h"
 #include "net/http_limits.h"
+#include "net/tls_context.h"
 #include "server/server_clock.h"
 #include "store/retention.h"
 
@@ -29,7 +30,8 @@ struct LogOptions {
 struct ServerOptions {
     std::string data_directory = "./duewheel-data";
     std::string http_address = "127.0.0.1:7420";
-    bool unsafe_plain_listen = false;         // allow another address than loopback although there is no TLS
+    TlsFiles tls;                             // without a certificate: no TLS
+    bool unsafe_plain_listen = false;         // allow an address beyond loopback without TLS and tokens
     std::chrono::milliseconds drain{10'000};  // from a stop to its end, if what arrived cannot be answered sooner
     EngineOptions engine;
     HttpLimits http;
