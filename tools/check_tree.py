@@ -47,7 +47,7 @@ LAYERS = {
     "include": [],
     "apps/duewheeld": ["base", "configuration", "server"],
     "apps/duewheel": ["base", *CALENDAR, "load", "message", "access", "net", "journal", "store", "ingress",
-                      "transfer"],
+                      "transfer", "server/shard_parts.h"],
     "examples": ["include", "wheel/schemes"],
 }
 TIMER_LIBRARY = ("src/base/", "src/wheel/", "src/calendar/", "src/timer/", "include/")

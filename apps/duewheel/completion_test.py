@@ -68,7 +68,7 @@ class Shell:
 
     def test_completes_the_options_of_a_command(self):
         self.assertEqual(self.complete("duewheel put --order"), {"--order-key"})
-        self.assertEqual(self.complete("duewheel clock advance --by 1h --t"), {"--to", "--tz"})
+        self.assertEqual(self.complete("duewheel clock advance --by 1h --t"), {"--to", "--token-file", "--tz"})
         self.assertEqual(self.complete("duewheel queue --js"), {"--json"})
 
     def test_completes_files_and_directories(self):

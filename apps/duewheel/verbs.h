@@ -32,6 +32,7 @@ void add_discard(CLI::App& program, Session& session);
 void add_queue(CLI::App& program, Session& session);
 void add_schedule(CLI::App& program, Session& session);
 void add_watchdog(CLI::App& program, Session& session);
+void add_token(CLI::App& program, Session& session);
 void add_namespace(CLI::App& program, Session& session);
 void add_clock(CLI::App& program, Session& session);
 void add_stats(CLI::App& program, Session& session);

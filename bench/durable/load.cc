@@ -5,10 +5,11 @@
 //   duewheel_load fire   --server ... --rate 2000 --seconds 30 --connections 4 --takers 4
 //
 // and cycle, drain, cancel, ask. `--server beanstalk://127.0.0.1:11300` speaks beanstalkd's protocol instead (put and
-// cancel only). It prints one line of JSON.
+// cancel only). An access token comes in DUEWHEEL_TOKEN. It prints one line of JSON.
 #include "load/load.h"
 
 #include <cstdio>
+#include <cstdlib>
 #include <map>
 #include <string>
 
@@ -79,6 +80,7 @@ int main(int argc, char** argv) {
     app.add_option("--take-batch", options.take_batch);
     app.add_option("--seed", options.seed);
     CLI11_PARSE(app, argc, argv);
+    if (const char* token = std::getenv("DUEWHEEL_TOKEN")) options.token = token;
     options.queue_path = "/v1/namespaces/" + name_space + "/queues/" + queue;
     options.run_ms = static_cast<std::int64_t>(seconds * 1000);
     const Result<LoadReport> run = runs.at(what)(options);

@@ -7,7 +7,6 @@
 // Thread safe: it has no state.
 #pragma once
 
-#include <array>
 #include <cstddef>
 #include <optional>
 #include <string>
@@ -15,11 +14,9 @@
 
 #include "base/secret.h"
 #include "base/status.h"
+#include "message/access_token.h"
 
 namespace duewheel {
-
-// SHA-256. The secret has 256 random bits, so a slow hash would add nothing.
-using SecretHash = std::array<std::byte, 32>;
 
 // What a bearer presents. `id` is a view of the parsed text; the secret is not yet known to be right.
 struct PresentedToken {

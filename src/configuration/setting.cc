@@ -29,6 +29,8 @@ SettingValue to_value(const T& held) {
         return held;
     } else if constexpr (std::is_same_v<T, milliseconds>) {
         return static_cast<std::int64_t>(held.count());
+    } else if constexpr (std::is_same_v<T, std::optional<bool>>) {
+        return held.value_or(false);
     } else if constexpr (std::is_same_v<T, std::optional<std::uint64_t>>) {
         return held ? static_cast<std::int64_t>(*held) : kAutomaticSize;
     } else {
@@ -41,6 +43,8 @@ void from_value(const SettingValue& value, T& into) {
     if constexpr (std::is_same_v<T, bool> || std::is_same_v<T, std::string> ||
                   std::is_same_v<T, std::vector<std::string>>) {
         into = std::get<T>(value);
+    } else if constexpr (std::is_same_v<T, std::optional<bool>>) {
+        into = std::get<bool>(value);
     } else if constexpr (std::is_same_v<T, std::optional<std::uint64_t>>) {
         const auto bytes = std::get<std::int64_t>(value);
         into = bytes == kAutomaticSize ? T() : T(static_cast<std::uint64_t>(bytes));
@@ -114,6 +118,12 @@ constexpr Setting kSettings[] = {
         {"limits.purge_chunk", Kind::number,
          "Number of messages that a purge ends with one write to disk. Other requests proceed between two writes.", 1,
          10'000}),
+
+    at<&ServerOptions::auth_required>(
+        {"auth.required", Kind::yes_or_no,
+         "Require an access token for every request but /healthz. Without this setting a server that listens beyond "
+         "loopback requires one, and a server on loopback does not. The first token is made with `duewheel token add "
+         "ID --data DIR --admin` while the server is stopped."}),
 
     at<kWebhooks, &Webhooks::post>({"webhooks.post", Kind::yes_or_no,
                                     "Post messages to webhooks. If false, messages of queues with a webhook stay in "
@@ -272,7 +282,7 @@ Setting setting_of(const Limit& limit) {
 std::vector<Setting> all_settings() {
     std::vector<Setting> all;
     for (const std::string_view section :
-         {"", "http", "tls", "limits", "webhooks", "retry", "store", "clock", "memory", "log"}) {
+         {"", "http", "tls", "auth", "limits", "webhooks", "retry", "store", "clock", "memory", "log"}) {
         std::copy_if(std::begin(kSettings), std::end(kSettings), std::back_inserter(all),
                      [&](const Setting& setting) { return setting.section() == section; });
         for (const Limit& limit : limits()) {

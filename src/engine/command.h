@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "base/status.h"
+#include "message/access_token.h"
 #include "message/message.h"
 #include "message/namespace_settings.h"
 #include "message/queue_counts.h"
@@ -168,7 +169,25 @@ struct ListNamespacesCommand {
     std::string after;
     std::uint32_t limit = 100;
 };
-// Of the cleaner: writes the settings of a queue or a namespace again, if their record still stands at `place`.
+// Sets, changes or removes an access token (engine_tokens.cc). `change` is called when the command is carried out, with
+// the token as it is then, null where there is none, and the time; it is a pure function. It returns the token as it is
+// to be (the engine sets its id and revision), or none to remove it; its error refuses the command.
+struct ChangeTokenCommand {
+    using Change = std::function<Result<std::optional<AccessToken>>(const AccessToken* current, DueMs now_ms)>;
+    std::string id;
+    Change change;
+    bool keeps_admin = false;  // refused where no token would be left that may change all tokens
+};
+struct DescribeTokenCommand {
+    std::string id;
+};
+// Tokens by id, in the order of their bytes, from the first after `after` on.
+struct ListTokensCommand {
+    std::string after;
+    std::uint32_t limit = 100;
+};
+// Of the cleaner: writes the settings of a queue or a namespace, or a token, again, if their record still stands at
+// `place`.
 struct CarrySettingsCommand {
     std::string name_space;
     std::string queue;
@@ -377,7 +396,8 @@ using Command =
                  PreviewScheduleCommand, CarryRuleCommand, SettleCommand, PutWatchdogCommand, FeedWatchdogCommand,
                  RemoveWatchdogCommand, DescribeWatchdogCommand, ListWatchdogsCommand, ConfigureNamespaceCommand,
                  DescribeNamespaceCommand, ListNamespacesCommand, ForecastCommand, PatchQueueCommand,
-                 PatchNamespaceCommand, PatchScheduleCommand, PatchWatchdogCommand>;
+                 PatchNamespaceCommand, PatchScheduleCommand, PatchWatchdogCommand, ChangeTokenCommand,
+                 DescribeTokenCommand, ListTokensCommand>;
 
 struct PutAnswer {
     MessageId id = 0;
@@ -647,10 +667,22 @@ struct NamespaceListAnswer {
     bool complete = true;  // false: more come after the last one
 };
 
-using Reply = std::variant<Error, PutAnswer, PutBatchAnswer, MessageAnswer, ChangeAnswer, LeaseAnswer, LeaseEndAnswer,
-                           CarryAnswer, ListAnswer, HistoryAnswer, QueueAnswer, QueueListAnswer, RedriveAnswer,
-                           ScheduleAnswer, ScheduleListAnswer, PreviewAnswer, SettleAnswer, WatchdogAnswer, FedAnswer,
-                           WatchdogListAnswer, NamespaceAnswer, NamespaceListAnswer, ForecastAnswer>;
+struct TokenAnswer {
+    AccessToken token;
+    DueMs last_used_ms = 0;       // since the server started; the engine does not know, the interface fills it in
+    bool created = false;         // by this command
+    std::optional<bool> removed;  // answer to a remove: whether there was one
+};
+struct TokenListAnswer {
+    std::vector<TokenAnswer> tokens;
+    bool complete = true;  // false: more come after the last one
+};
+
+using Reply =
+    std::variant<Error, PutAnswer, PutBatchAnswer, MessageAnswer, ChangeAnswer, LeaseAnswer, LeaseEndAnswer,
+                 CarryAnswer, ListAnswer, HistoryAnswer, QueueAnswer, QueueListAnswer, RedriveAnswer, ScheduleAnswer,
+                 ScheduleListAnswer, PreviewAnswer, SettleAnswer, WatchdogAnswer, FedAnswer, WatchdogListAnswer,
+                 NamespaceAnswer, NamespaceListAnswer, ForecastAnswer, TokenAnswer, TokenListAnswer>;
 
 // Names who waits for a reply; chosen by who submits, 0 is nobody.
 using ReplyToken = std::uint64_t;

@@ -40,6 +40,7 @@ inline bool is_a_move(const Command& command) {
     if (const auto* told = std::get_if<ConfigureNamespaceCommand>(&command)) return !told->removes;
     return std::holds_alternative<PatchQueueCommand>(command) ||
            std::holds_alternative<PatchNamespaceCommand>(command) ||
+           std::holds_alternative<ChangeTokenCommand>(command) ||
            std::holds_alternative<PatchScheduleCommand>(command) ||
            std::holds_alternative<PatchWatchdogCommand>(command) ||
            std::holds_alternative<PutScheduleCommand>(command) || std::holds_alternative<PutWatchdogCommand>(command) ||
@@ -103,10 +104,13 @@ inline std::size_t record_bytes_at_most(const Command& command, std::size_t over
     if (const auto* carry = std::get_if<CarryCommand>(&command)) {
         return overhead + carry->record_body.size() + carry->row.reason.size();
     }
-    if (std::holds_alternative<ConfigureQueueCommand>(command) || std::holds_alternative<PatchQueueCommand>(command) ||
-        std::holds_alternative<CarrySettingsCommand>(command)) {
+    if (const auto* carry = std::get_if<CarrySettingsCommand>(&command)) {
+        return overhead + (carry->subject == kSubjectToken ? kTokenBytesMax : kWebhookTargetBytesMax);
+    }
+    if (std::holds_alternative<ConfigureQueueCommand>(command) || std::holds_alternative<PatchQueueCommand>(command)) {
         return overhead + kWebhookTargetBytesMax;
     }
+    if (std::holds_alternative<ChangeTokenCommand>(command)) return overhead + kTokenBytesMax;
     if (std::holds_alternative<PutScheduleCommand>(command)) {
         return overhead + kScheduleBytesMax + put_bytes(command);
     }

@@ -4,8 +4,8 @@
 // engine_history.cc, what they are told in engine_settings.cc, namespaces in engine_namespaces.cc, limits of a second
 // in engine_seconds.cc, purges in engine_purge.cc, expiry in engine_expiry.cc, attempts in engine_retries.cc, dead
 // letters in engine_dead_letters.cc, loops in engine_loops.cc, transactions in engine_transactions.cc, schedules in
-// engine_schedules.cc and engine_runs.cc, watchdogs in engine_watchdogs.cc and engine_firings.cc, order keys in
-// engine_order.cc, full disks in engine_space.cc.
+// engine_schedules.cc and engine_runs.cc, watchdogs in engine_watchdogs.cc and engine_firings.cc, access tokens in
+// engine_tokens.cc, order keys in engine_order.cc, full disks in engine_space.cc.
 #include "engine/engine.h"
 
 #include <algorithm>
@@ -13,6 +13,7 @@
 #include <cstdio>
 #include <cstdlib>
 
+#include "engine/command_limits.h"
 #include "engine/command_size.h"
 
 namespace duewheel {
@@ -55,6 +56,7 @@ Engine::Engine(const EngineOptions& options, const EngineStart& start, RecentTie
         if (state.settings.revision == 0) continue;
         take_settings(number, state.settings, state.settings_place, state.settings_bytes);
     }
+    for (const StoredToken& stored : start.tokens) tokens_.set(stored);
     zone_data_ = start.zone_data;
     begin_schedules(start.schedules);
     begin_watchdogs(start.watchdogs);
@@ -62,7 +64,10 @@ Engine::Engine(const EngineOptions& options, const EngineStart& start, RecentTie
 
 Engine::~Engine() = default;
 
-void Engine::submit(Command command, ReplyToken token) {
+void Engine::submit(Command command, ReplyToken token, SharedLimits limits) {
+    if (limits) {
+        if (Status within = check_limits(command, *limits); !within) return reply(token, std::move(within).error());
+    }
     if (const auto* asked = std::get_if<LeaseCommand>(&command)) return lease(*asked, token);
     const bool is_put = is_a_put(command);
     if (is_put && refuses_puts() && !may_be_repeated(command)) {
@@ -72,25 +77,28 @@ void Engine::submit(Command command, ReplyToken token) {
     // Cleaning limits itself, and an outcome that is not carried would go with the log's front.
     if (!is_of_cleaning(command) && waiting_commands() >= options_.commands_waiting_max)
         return reply(token, too_busy());
-    if (const auto* asked = std::get_if<GetCommand>(&command)) return get(*asked, token);
+    if (const auto* asked = std::get_if<GetCommand>(&command)) return get(*asked, token, limits);
     if (const auto* asked = std::get_if<ListCommand>(&command)) return list(*asked, token);
     if (const auto* asked = std::get_if<RedriveCommand>(&command)) return redrive(*asked, token);
     if (auto* asked = std::get_if<HistoryCommand>(&command)) return list_history(std::move(*asked), token);
     if (const auto* asked = std::get_if<ForecastCommand>(&command)) return forecast(*asked, token);
     if (const auto* asked = std::get_if<DescribeQueueCommand>(&command)) return describe(*asked, token);
-    if (const auto* asked = std::get_if<ListQueuesCommand>(&command)) return list_queues(*asked, token);
-    if (const auto* asked = std::get_if<DescribeScheduleCommand>(&command)) return describe(*asked, token);
-    if (const auto* asked = std::get_if<ListSchedulesCommand>(&command)) return list_schedules(*asked, token);
-    if (const auto* asked = std::get_if<PreviewScheduleCommand>(&command)) return preview(*asked, token);
-    if (const auto* asked = std::get_if<DescribeWatchdogCommand>(&command)) return describe(*asked, token);
-    if (const auto* asked = std::get_if<ListWatchdogsCommand>(&command)) return list_watchdogs(*asked, token);
+    if (const auto* asked = std::get_if<ListQueuesCommand>(&command)) return list_queues(*asked, token, limits);
+    if (const auto* asked = std::get_if<DescribeScheduleCommand>(&command)) return describe(*asked, token, limits);
+    if (const auto* asked = std::get_if<ListSchedulesCommand>(&command)) return list_schedules(*asked, token, limits);
+    if (const auto* asked = std::get_if<PreviewScheduleCommand>(&command)) return preview(*asked, token, limits);
+    if (const auto* asked = std::get_if<DescribeWatchdogCommand>(&command)) return describe(*asked, token, limits);
+    if (const auto* asked = std::get_if<ListWatchdogsCommand>(&command)) return list_watchdogs(*asked, token, limits);
     if (const auto* asked = std::get_if<DescribeNamespaceCommand>(&command)) return describe(*asked, token);
-    if (const auto* asked = std::get_if<ListNamespacesCommand>(&command)) return list_namespaces(*asked, token);
+    if (const auto* asked = std::get_if<ListNamespacesCommand>(&command)) return list_namespaces(*asked, token, limits);
+    if (const auto* asked = std::get_if<DescribeTokenCommand>(&command)) return describe(*asked, token);
+    if (const auto* asked = std::get_if<ListTokensCommand>(&command)) return list_tokens(*asked, token);
     const std::size_t bytes = put_bytes(command);
     const LineKey line = line_of(command);
     if (!is_of_cleaning(command) && !has_place(line, bytes)) return reply(token, too_busy());
     const std::uint32_t weight = weight_of(command);
-    Pending pending{std::move(command), token, std::nullopt, std::nullopt, 0, 0, bytes, line, weight};
+    Pending pending{std::move(command), token, std::nullopt, std::nullopt, 0, 0, bytes, line, weight,
+                    std::move(limits)};
     waiting_bytes_ += bytes;
     Share& share = shares_[line.name_space];
     ++share.commands;
@@ -189,13 +197,14 @@ void Engine::answer(Answer answer) {
             if (const auto* read = std::get_if<GetCommand>(&asked.pending->command)) {
                 const bool fresh = answer.generation == generation_.load(std::memory_order_relaxed);
                 if (!fresh || recent_.find(read->id) != kNoEntry || recent_.outcome(read->id) != nullptr) {
-                    return get(*read, asked.pending->token);
+                    return get(*read, asked.pending->token, asked.pending->limits);
                 }
                 if (!*asked.pending->facts) {
                     return reply(asked.pending->token, gone());
                 }
                 MessageRow& row = **asked.pending->facts;
-                if (row.state.name_space != read->name_space) {
+                const SharedLimits& limits = asked.pending->limits;
+                if (row.state.name_space != read->name_space || (limits && !limits->admits_queue(row.state.queue))) {
                     return reply(asked.pending->token, unknown_id(read->id));
                 }
                 row.state.maybe_delivered |= !is_ended(row.state.state) && is_from_past(row.id, row.state);

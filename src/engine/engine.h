@@ -39,6 +39,7 @@
 
 #include "engine/batch.h"
 #include "engine/command.h"
+#include "engine/engine_counters.h"
 #include "engine/engine_options.h"
 #include "engine/fair_lines.h"
 #include "engine/forecast.h"
@@ -52,6 +53,7 @@
 #include "engine/schedule_plan.h"
 #include "engine/schedule_table.h"
 #include "engine/timer_lanes.h"
+#include "engine/token_table.h"
 #include "engine/watchdog_course.h"
 #include "engine/watchdog_table.h"
 #include "journal/journal.h"
@@ -122,81 +124,13 @@ struct EngineStart {
     std::vector<ScheduleStart> schedules;
     std::vector<WatchdogStart> watchdogs;
     std::vector<NamespaceStart> namespaces;  // that have settings
-    std::string zone_data = "unknown";       // version of what their times are reckoned with
+    std::vector<StoredToken> tokens;
+    std::string zone_data = "unknown";  // version of what their times are reckoned with
     TokenKey token_key{};
     // Of a restored log: an earlier run of another server may have handed out what was due until then, and have given
     // out ids up to and with this counter.
     DueMs past_until_ms = 0;
     std::uint64_t ids_from = 0;
-};
-
-// Counts since the start, and levels now.
-struct EngineCounters {
-    std::uint64_t accepted = 0;
-    std::uint64_t fired = 0;  // became ready
-    std::uint64_t delivered = 0;
-    std::uint64_t done = 0;
-    std::uint64_t failed = 0;
-    std::uint64_t cancelled = 0;
-    std::uint64_t expired = 0;
-    std::uint64_t rescheduled = 0;
-    std::uint64_t leases_lost = 0;
-    std::uint64_t dead = 0;
-    std::uint64_t held = 0;
-    std::uint64_t requeued = 0;   // kicked or redriven
-    std::uint64_t let_go = 0;     // dead ones that were kept long enough
-    std::uint64_t discarded = 0;  // dead ones
-    std::uint64_t commits = 0;
-    std::uint64_t records = 0;
-    std::uint64_t questions = 0;
-    std::uint64_t stale_answers = 0;
-    std::uint64_t loaded = 0;
-    std::uint64_t evicted = 0;
-    std::uint64_t deferred = 0;
-    std::uint64_t carried = 0;
-    std::uint64_t listed = 0;  // messages in pages
-    std::uint64_t purged = 0;
-    std::uint64_t spawned = 0;             // by loops, schedules and watchdogs
-    std::uint64_t schedule_runs = 0;       // by their rules
-    std::uint64_t schedule_runs_late = 0;  // of these: made up for after they were missed
-    std::uint64_t schedule_manual_runs = 0;
-    std::uint64_t schedule_times_skipped = 0;
-    std::uint64_t schedule_times_merged = 0;
-    std::uint64_t watchdog_feeds = 0;
-    std::uint64_t watchdog_feeds_late = 0;  // of these: it had fired since it was fed, or was due
-    std::uint64_t watchdog_firings = 0;
-    std::uint64_t prepared = 0;  // put in transactions
-    std::uint64_t committed = 0;
-    std::uint64_t rolled_back = 0;
-    std::uint64_t unanswered = 0;  // of these two: by the default
-    std::uint64_t checks = 0;      // check messages
-
-    std::uint64_t pending = 0;  // unfinished messages
-    std::uint64_t ready = 0;    // in memory
-    std::uint64_t leased = 0;
-    std::uint64_t waiters = 0;
-    std::uint64_t commands_waiting = 0;
-    std::uint64_t waiting_bytes = 0;  // content of the puts among them
-    std::uint64_t reading_bytes = 0;  // contents that are being read for whoever asked to see them
-    std::uint64_t listings = 0;       // being made
-    std::uint64_t in_memory = 0;
-    std::uint64_t unsealed_segments = 0;
-    std::uint64_t queues = 0;
-    std::uint64_t queue_names = 0;  // that count against queues_max: also those that are about to be forgotten
-    std::uint64_t schedules = 0;
-    std::uint64_t watchdogs = 0;
-    std::uint64_t namespaces = 0;      // that have settings
-    std::uint64_t quota_refusals = 0;  // by limits of namespaces
-    std::uint64_t order_lines = 0;     // order keys that a message in memory, or one that waits, has
-    std::uint64_t cached_bytes = 0;
-    std::uint64_t memory_bytes = 0;
-    std::uint64_t refused_full = 0;          // puts
-    std::uint64_t refused_second_full = 0;   // puts, and moves of a message
-    bool puts_stalled = false;               // waiting for segments to be sealed, or to be made ready
-    std::uint64_t changes_refused_full = 0;  // all other commands
-    LogSpace space = LogSpace::enough;
-    DueMs loaded_until_ms = 0;
-    DueMs server_time_ms = 0;
 };
 
 class Engine {
@@ -206,8 +140,9 @@ class Engine {
     Engine(const EngineOptions& options, const EngineStart& start, RecentTier& recent);
     ~Engine();
 
-    // Takes a command. The reply comes as an effect, at once or later; a refusal is a reply too.
-    void submit(Command command, ReplyToken token);
+    // Takes a command. The reply comes as an effect, at once or later; a refusal is a reply too. To one with limits,
+    // what is outside of them is not there: a message, a lease, a schedule or a watchdog is unknown, and lists omit it.
+    void submit(Command command, ReplyToken token, SharedLimits limits = nullptr);
 
     // Nobody waits for this reply any more: a waiting lease is withdrawn, messages that were on their way to it are
     // ready again. Commands that change something are carried out all the same.
@@ -277,19 +212,6 @@ class Engine {
     bool is_idle() const;
     EngineCounters counters() const;
 
-    struct QueueCounters {
-        QueueName name;
-        std::uint64_t ready = 0;
-        std::uint64_t leased = 0;
-        std::uint64_t waiters = 0;
-        bool backlog_on_disk = false;
-        std::uint64_t pending = 0;
-        bool paused = false;
-        bool has_settings = false;
-        std::uint64_t dead = 0;
-        DueMs oldest_due_ms = 0;  // of what is due and has not ended, on disk at least as late; 0: nothing is due
-        QueueTotals totals;
-    };
     // The queues with most messages that are ready or leased, then with most consumers, then with most that are
     // pending: at most so many, the busiest first; of several the one that is known longest. O(queues * log(most)).
     std::vector<QueueCounters> busiest_queues(std::size_t most) const;
@@ -306,16 +228,12 @@ class Engine {
     // Of all queues, those included that have been forgotten.
     const QueueTotals& queue_totals() const { return queue_totals_; }
 
-    struct QueueSums {
-        std::uint64_t dead = 0;  // dead messages that are kept, of all queues
-        std::uint64_t held = 0;
-        std::uint64_t prepared = 0;
-        std::uint64_t with_settings = 0;  // queues
-    };
     // O(queues).
     QueueSums queue_sums() const;
     // Those that have settings, by name: at most so many. O(namespaces).
     std::vector<NamespaceAnswer> namespaces_with_settings(std::size_t most) const;
+    // What is durable. Valid until the next turn.
+    const TokenTable& tokens() const { return tokens_; }
     struct ScheduleCounters {
         std::string name_space;
         std::string name;
@@ -357,6 +275,7 @@ class Engine {
         std::size_t bytes = 0;  // of a put's content
         LineKey line;
         std::uint32_t weight = 1;  // of its namespace
+        SharedLimits limits;
     };
     using PendingLines = FairLines<Pending>;
     // What a namespace has waiting.
@@ -485,7 +404,7 @@ class Engine {
     std::optional<Verdict> name_by_key(Pending& pending, const std::string& name_space, const MessageKey& by_key,
                                        MessageId& id);
     static Error unknown_key();
-    void get(const GetCommand& command, ReplyToken token);
+    void get(const GetCommand& command, ReplyToken token, const SharedLimits& limits);
     void get_by_key(Pending pending);
     void answer_get(MessageRow row, ReplyToken token, std::string_view blocked_by = {});
     std::int64_t lease_time(const Queue& at) const;
@@ -589,7 +508,7 @@ class Engine {
     template <class Order>
     std::vector<QueueNumber> queues_by(const Order& order, std::size_t sorted) const;
     void describe(const DescribeQueueCommand& command, ReplyToken token);
-    void list_queues(const ListQueuesCommand& command, ReplyToken token);
+    void list_queues(const ListQueuesCommand& command, ReplyToken token, const SharedLimits& limits);
     void list_name(QueueNumber number);
     void release_names(SegmentNumber swept);
     bool needs_name(const Queue& at) const;
@@ -636,7 +555,7 @@ class Engine {
     void take_settings(Namespace& space, const NamespaceSettings& settings, Sequence place, std::uint32_t record_bytes);
     static NamespaceAnswer describe(const Namespace& space);
     void describe(const DescribeNamespaceCommand& command, ReplyToken token);
-    void list_namespaces(const ListNamespacesCommand& command, ReplyToken token);
+    void list_namespaces(const ListNamespacesCommand& command, ReplyToken token, const SharedLimits& limits);
     const char* find_miscount() const;
 
     // engine_purge.cc
@@ -846,6 +765,18 @@ class Engine {
     std::string_view what_keeps_from_asking(const MessageState& half, const TransactionRule& rule);
     Record check_of(const Entry& entry, const MessageState& half, const MessageContent& content) const;
 
+    // engine_tokens.cc
+    template <class Rule>
+    static bool is_visible(const Rule& rule, const SharedLimits& limits) {
+        return !limits || limits->admits_queue(rule.state.rule.queue);
+    }
+    Verdict change_token(Pending& pending, const ChangeTokenCommand& command);
+    Verdict carry_token(Pending& pending, const CarrySettingsCommand& command);
+    void add_token(const std::string& id, std::string_view value, ReplyToken token, Reply reply);
+    void apply_token(std::string_view record_body, Operation& operation);
+    void describe(const DescribeTokenCommand& command, ReplyToken token);
+    void list_tokens(const ListTokensCommand& command, ReplyToken token);
+
     // engine_schedules.cc
     struct PassedTimes {
         DueMs from_ms = 0;
@@ -855,7 +786,7 @@ class Engine {
     void keep_to_zone_data(Schedule& schedule) const;
     Verdict put_schedule(Pending& pending, PutScheduleCommand& command);
     Status check_schedule(const PutScheduleCommand& command) const;
-    Error unknown_schedule(const std::string& name_space, const std::string& name) const;
+    Error unknown_schedule(const std::string& name_space, const std::string& name, const SharedLimits& limits) const;
     Verdict tell_schedule(Pending& pending, TellScheduleCommand& command);
     Verdict fire_schedule(Pending& pending, TellScheduleCommand& command, Schedule& schedule);
     Verdict carry_schedule(Pending& pending, const CarryRuleCommand& command);
@@ -863,10 +794,10 @@ class Engine {
                   ReplyToken token, Reply reply);
     void apply_rule(std::string_view record_body, Operation& operation);
     ScheduleAnswer describe(const Schedule& schedule) const;
-    void describe(const DescribeScheduleCommand& command, ReplyToken token);
+    void describe(const DescribeScheduleCommand& command, ReplyToken token, const SharedLimits& limits);
     void finish_schedule_look(ScheduleRead read, std::string_view record_body);
-    void list_schedules(const ListSchedulesCommand& command, ReplyToken token);
-    void preview(const PreviewScheduleCommand& command, ReplyToken token);
+    void list_schedules(const ListSchedulesCommand& command, ReplyToken token, const SharedLimits& limits);
+    void preview(const PreviewScheduleCommand& command, ReplyToken token, const SharedLimits& limits);
     static std::uint64_t number_at(const Schedule& schedule, DueMs from_ms);
 
     // engine_runs.cc
@@ -892,7 +823,7 @@ class Engine {
 
     // engine_watchdogs.cc
     void begin_watchdogs(std::vector<WatchdogStart> all);
-    Error unknown_watchdog(const std::string& name_space, const std::string& name) const;
+    Error unknown_watchdog(const std::string& name_space, const std::string& name, const SharedLimits& limits) const;
     Status check_watchdog(const PutWatchdogCommand& command) const;
     Verdict put_watchdog(Pending& pending, PutWatchdogCommand& command);
     Verdict feed_watchdog(Pending& pending, const FeedWatchdogCommand& command);
@@ -902,9 +833,9 @@ class Engine {
                       Reply reply);
     void apply_watchdog(std::string_view record_body, Operation& operation);
     static WatchdogAnswer describe(const Watchdog& watchdog);
-    void describe(const DescribeWatchdogCommand& command, ReplyToken token);
+    void describe(const DescribeWatchdogCommand& command, ReplyToken token, const SharedLimits& limits);
     void finish_watchdog_look(WatchdogRead read, std::string_view record_body);
-    void list_watchdogs(const ListWatchdogsCommand& command, ReplyToken token);
+    void list_watchdogs(const ListWatchdogsCommand& command, ReplyToken token, const SharedLimits& limits);
 
     // engine_firings.cc
     void settle_watchdog(Watchdog& watchdog);
@@ -1045,6 +976,7 @@ class Engine {
     std::deque<MessageId> expiries_;  // come, their record not yet written
 
     // queues and namespaces
+    TokenTable tokens_;
     NamespaceTable namespaces_;
     std::uint64_t namespaces_in_batch_ = 0;  // that get settings by the batch being built
     std::vector<std::unique_ptr<Queue>> queues_;

@@ -373,6 +373,7 @@ void Engine::apply_durable() {
 void Engine::apply_next(Operation& operation) {
     const std::string_view body = batch_->body(operation);
     if (operation.record.kind == RecordKind::conf) {
+        if (operation.record.subject == kSubjectToken) return apply_token(body, operation);
         return operation.record.subject == kSubjectNamespace ? apply_namespace(body, operation)
                                                              : apply_settings(body, operation);
     }

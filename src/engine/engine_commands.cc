@@ -1,4 +1,5 @@
-// What each command means: validated while a batch is built, against what is applied.
+// What each command means: validated while a batch is built, against what is applied. It is long because there are
+// many.
 #include <algorithm>
 #include <cassert>
 
@@ -62,6 +63,7 @@ Engine::Verdict Engine::validate(Pending& pending) {
             if constexpr (std::is_same_v<T, PatchNamespaceCommand>) return patch(pending, command);
             if constexpr (std::is_same_v<T, PatchScheduleCommand>) return patch(pending, command);
             if constexpr (std::is_same_v<T, PatchWatchdogCommand>) return patch(pending, command);
+            if constexpr (std::is_same_v<T, ChangeTokenCommand>) return change_token(pending, command);
             if constexpr (std::is_same_v<T, CarryRuleCommand>) {
                 return command.subject == kSubjectWatchdog ? carry_watchdog(pending, command)
                                                            : carry_schedule(pending, command);
@@ -80,8 +82,13 @@ Engine::Known Engine::look(Pending& pending, MessageId id, const std::string* na
     if (id == 0 || id % kShardsMax != options_.shard || id / kShardsMax > totals_.id_counter) {
         return known.what = What::unknown, known;
     }
-    auto is_foreign = [&](QueueNumber queue) {
-        return name_space != nullptr && recent_.queues().name(queue).name_space != *name_space;
+    const auto is_outside = [&](const std::string& of_namespace, const std::string& of_queue) {
+        if (name_space != nullptr && of_namespace != *name_space) return true;
+        return pending.limits && !pending.limits->admits(of_namespace, of_queue);
+    };
+    const auto is_foreign = [&](QueueNumber queue) {
+        const QueueName& name = recent_.queues().name(queue);
+        return is_outside(name.name_space, name.queue);
     };
     known.entry = recent_.find(id);
     if (known.entry != kNoEntry) {
@@ -108,7 +115,7 @@ Engine::Known Engine::look(Pending& pending, MessageId id, const std::string* na
     if (!fresh) return known.what = What::ask, known;
     if (!*pending.facts) return known.what = What::gone, known;
     const MessageRow& row = **pending.facts;
-    if (name_space != nullptr && row.state.name_space != *name_space) return known.what = What::unknown, known;
+    if (is_outside(row.state.name_space, row.state.queue)) return known.what = What::unknown, known;
     if (is_ended(row.state.state) && row.state.state != State::dead) {
         known.what = What::ended;
         known.ended = row;
@@ -473,12 +480,16 @@ void Engine::get_by_key(Pending pending) {
     const ReplyToken token = pending.token;
     MessageId id = 0;
     const std::optional<Verdict> verdict = name_by_key(pending, command.name_space, command.by_key, id);
-    if (!verdict) return get({command.name_space, id}, token);
+    if (!verdict) return get({command.name_space, id}, token, pending.limits);
     if (verdict == Verdict::deferred) reply(token, unknown_key());
 }
 
-void Engine::get(const GetCommand& command, ReplyToken token) {
+void Engine::get(const GetCommand& command, ReplyToken token, const SharedLimits& limits) {
+    const auto is_foreign = [&](std::string_view of_namespace, std::string_view of_queue) {
+        return of_namespace != command.name_space || (limits && !limits->admits_queue(of_queue));
+    };
     Pending pending;
+    pending.limits = limits;
     pending.command = command;
     pending.token = token;
     if (command.by_key.is_given()) return get_by_key(std::move(pending));
@@ -494,14 +505,14 @@ void Engine::get(const GetCommand& command, ReplyToken token) {
         row.state.attempts = entry.begun;
         row.state.maybe_delivered |= delivery_may_hide(entry);
         if (entry.begun != entry.attempts) row.reason.clear();  // another attempt has begun
-        if (row.state.name_space != command.name_space) return reply(token, unknown_id(id));
+        if (is_foreign(row.state.name_space, row.state.queue)) return reply(token, unknown_id(id));
         const bool makes_one = entry.spawning && !entry.in_batch;
         return answer_get(std::move(row), token, makes_one ? what_blocks(number) : "");
     }
     if (const Outcome* outcome = recent_.outcome(id)) {
-        if (is_forgotten(outcome->ended_ms)) return reply(token, gone());
         const QueueName& name = recent_.queues().name(outcome->queue);
-        if (name.name_space != command.name_space) return reply(token, unknown_id(id));
+        if (is_foreign(name.name_space, name.queue)) return reply(token, unknown_id(id));
+        if (is_forgotten(outcome->ended_ms)) return reply(token, gone());
         MessageRow row;
         row.id = id;
         row.state.state = outcome->state;

@@ -215,7 +215,7 @@ TEST(EngineLimits, the_queues_with_most_traffic_come_first_and_the_others_are_su
 
     const Engine::QueueTraffic traffic = shard.engine().queue_traffic(2);
     ASSERT_EQ(traffic.busiest.size(), 2u);
-    const Engine::QueueCounters& first = traffic.busiest[0];
+    const QueueCounters& first = traffic.busiest[0];
     EXPECT_EQ(first.name.queue, "first");
     EXPECT_EQ(first.totals, (QueueTotals{.received = 3, .delivered = 3, .acknowledged = 1}));
     EXPECT_EQ(first.pending, 2u);

@@ -331,7 +331,7 @@ void Engine::describe(const DescribeNamespaceCommand& command, ReplyToken token)
     reply(token, describe(*space));
 }
 
-void Engine::list_namespaces(const ListNamespacesCommand& command, ReplyToken token) {
+void Engine::list_namespaces(const ListNamespacesCommand& command, ReplyToken token, const SharedLimits& limits) {
     if (command.limit < 1 || command.limit > options_.list_limit_max) {
         return reply(token, out_of_range("limit", "from 1 to " + std::to_string(options_.list_limit_max)));
     }
@@ -339,7 +339,7 @@ void Engine::list_namespaces(const ListNamespacesCommand& command, ReplyToken to
     std::string_view after = command.after;
     while (const Namespace* space = namespaces_.next(after)) {
         after = *space->name;
-        if (!space->is_there()) continue;
+        if (!space->is_there() || (limits && !limits->admits_namespace(*space->name))) continue;
         if (answer.namespaces.size() == command.limit) {
             answer.complete = false;
             break;

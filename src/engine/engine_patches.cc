@@ -40,6 +40,10 @@ Engine::Verdict Engine::patch(Pending& pending, const PatchNamespaceCommand& com
 Engine::Verdict Engine::patch(Pending& pending, PatchScheduleCommand& command) {
     const Schedule* schedule = schedules_.find(command.name_space, command.name);
     if (schedule != nullptr && schedule->in_batch) return Verdict::deferred;
+    if (schedule != nullptr && !is_visible(*schedule, pending.limits)) {
+        return reply(pending.token, unknown_schedule(command.name_space, command.name, pending.limits)),
+               Verdict::settled;
+    }
     ScheduleRule rule;
     Record whole;
     if (schedule != nullptr) {
@@ -53,7 +57,7 @@ Engine::Verdict Engine::patch(Pending& pending, PatchScheduleCommand& command) {
     Result<PutScheduleCommand> changed = command.change(rule, whole.content);
     if (!changed) {
         const bool is_unknown = schedule == nullptr && changed.error().code == "missing_member";
-        Error error = is_unknown ? unknown_schedule(command.name_space, command.name) : changed.error();
+        Error error = is_unknown ? unknown_schedule(command.name_space, command.name, pending.limits) : changed.error();
         if (is_unknown) error.message += "; to make it with this call, " + changed.error().message;
         reply(pending.token, std::move(error));
         return Verdict::settled;
@@ -67,6 +71,10 @@ Engine::Verdict Engine::patch(Pending& pending, PatchScheduleCommand& command) {
 Engine::Verdict Engine::patch(Pending& pending, PatchWatchdogCommand& command) {
     const Watchdog* watchdog = watchdogs_.find(command.name_space, command.name);
     if (watchdog != nullptr && watchdog->in_batch) return Verdict::deferred;
+    if (watchdog != nullptr && !is_visible(*watchdog, pending.limits)) {
+        return reply(pending.token, unknown_watchdog(command.name_space, command.name, pending.limits)),
+               Verdict::settled;
+    }
     WatchdogRule rule;
     Record whole;
     if (watchdog != nullptr) {
@@ -80,7 +88,7 @@ Engine::Verdict Engine::patch(Pending& pending, PatchWatchdogCommand& command) {
     Result<PutWatchdogCommand> changed = command.change(rule, whole.content);
     if (!changed) {
         const bool is_unknown = watchdog == nullptr && changed.error().code == "missing_member";
-        Error error = is_unknown ? unknown_watchdog(command.name_space, command.name) : changed.error();
+        Error error = is_unknown ? unknown_watchdog(command.name_space, command.name, pending.limits) : changed.error();
         if (is_unknown) error.message += "; to make it with this call, " + changed.error().message;
         reply(pending.token, std::move(error));
         return Verdict::settled;

@@ -13,6 +13,7 @@
 
 #include "calendar/duration.h"
 #include "calendar/instant_text.h"
+#include "engine/command_limits.h"
 #include "engine/engine.h"
 #include "engine/refusals.h"
 
@@ -86,6 +87,13 @@ void Engine::keep_to_zone_data(Schedule& schedule) const {
 Engine::Verdict Engine::put_schedule(Pending& pending, PutScheduleCommand& command) {
     Schedule* schedule = schedules_.find(command.name_space, command.name);
     if (schedule != nullptr && schedule->in_batch) return Verdict::deferred;
+    if (pending.limits && !pending.limits->admits_queue(command.rule.queue)) {
+        return reply(pending.token, outside_queues(*pending.limits, "queue")), Verdict::settled;
+    }
+    if (schedule != nullptr && !is_visible(*schedule, pending.limits)) {
+        return reply(pending.token, unknown_schedule(command.name_space, command.name, pending.limits)),
+               Verdict::settled;
+    }
     if (Status legal = check_schedule(command); !legal) {
         return reply(pending.token, std::move(legal).error()), Verdict::settled;
     }
@@ -168,9 +176,11 @@ Status Engine::check_schedule(const PutScheduleCommand& command) const {
     return {};
 }
 
-Error Engine::unknown_schedule(const std::string& name_space, const std::string& name) const {
+Error Engine::unknown_schedule(const std::string& name_space, const std::string& name,
+                               const SharedLimits& limits) const {
     return {"unknown_schedule",
-            "there is no schedule of this name: " + did_you_mean(name, schedules_.names_around(name_space, name)) +
+            "there is no schedule of this name: " +
+                (limits ? std::string() : did_you_mean(name, schedules_.names_around(name_space, name))) +
                 "check the name, or set it first",
             "schedule"};
 }
@@ -179,9 +189,11 @@ Engine::Verdict Engine::tell_schedule(Pending& pending, TellScheduleCommand& com
     using What = TellScheduleCommand::What;
     Schedule* schedule = schedules_.find(command.name_space, command.name);
     if (schedule != nullptr && schedule->in_batch) return Verdict::deferred;
-    if (schedule == nullptr) {
-        if (command.what != What::remove)
-            return reply(pending.token, unknown_schedule(command.name_space, command.name)), Verdict::settled;
+    if (schedule == nullptr || !is_visible(*schedule, pending.limits)) {
+        if (command.what != What::remove) {
+            return reply(pending.token, unknown_schedule(command.name_space, command.name, pending.limits)),
+                   Verdict::settled;
+        }
         ScheduleAnswer nothing;
         nothing.name_space = command.name_space;
         nothing.name = command.name;
@@ -351,10 +363,10 @@ ScheduleAnswer Engine::describe(const Schedule& schedule) const {
     return answer;
 }
 
-void Engine::describe(const DescribeScheduleCommand& command, ReplyToken token) {
+void Engine::describe(const DescribeScheduleCommand& command, ReplyToken token, const SharedLimits& limits) {
     const Schedule* schedule = schedules_.find(command.name_space, command.name);
-    if (schedule == nullptr || !schedule->exists())
-        return reply(token, unknown_schedule(command.name_space, command.name));
+    if (schedule == nullptr || !schedule->exists() || !is_visible(*schedule, limits))
+        return reply(token, unknown_schedule(command.name_space, command.name, limits));
     Asked asked;
     asked.what = Ask::schedule_look;
     asked.schedule = ScheduleRead{token, describe(*schedule), schedule->record_bytes};
@@ -380,7 +392,7 @@ void Engine::finish_schedule_look(ScheduleRead read, std::string_view record_bod
     reply(read.token, std::move(read.answer));
 }
 
-void Engine::list_schedules(const ListSchedulesCommand& command, ReplyToken token) {
+void Engine::list_schedules(const ListSchedulesCommand& command, ReplyToken token, const SharedLimits& limits) {
     if (command.limit < 1 || command.limit > options_.list_limit_max) {
         return reply(token, out_of_range("limit", "from 1 to " + std::to_string(options_.list_limit_max)));
     }
@@ -388,7 +400,7 @@ void Engine::list_schedules(const ListSchedulesCommand& command, ReplyToken toke
     std::string_view after = command.after;
     while (const Schedule* schedule = schedules_.next_of(command.name_space, after)) {
         after = schedule->name;
-        if (!schedule->exists()) continue;
+        if (!schedule->exists() || !is_visible(*schedule, limits)) continue;
         if (answer.schedules.size() == command.limit) {
             answer.complete = false;
             break;
@@ -414,10 +426,10 @@ std::uint64_t Engine::number_at(const Schedule& schedule, DueMs from_ms) {
 }
 
 // What the next times are, and what the rule would say without its policies and is left out by them.
-void Engine::preview(const PreviewScheduleCommand& command, ReplyToken token) {
+void Engine::preview(const PreviewScheduleCommand& command, ReplyToken token, const SharedLimits& limits) {
     const Schedule* schedule = schedules_.find(command.name_space, command.name);
-    if (schedule == nullptr || !schedule->exists())
-        return reply(token, unknown_schedule(command.name_space, command.name));
+    if (schedule == nullptr || !schedule->exists() || !is_visible(*schedule, limits))
+        return reply(token, unknown_schedule(command.name_space, command.name, limits));
     if (command.count < 1 || command.count > options_.preview_max) {
         return reply(token, out_of_range("count", "from 1 to " + std::to_string(options_.preview_max)));
     }

@@ -137,6 +137,7 @@ Engine::Verdict Engine::remove_settings(Pending& pending, QueueNumber number) {
 // Cleaning asks for the settings to be written again; they say what they said.
 Engine::Verdict Engine::carry_settings(Pending& pending, const CarrySettingsCommand& command) {
     if (command.subject == kSubjectNamespace) return carry_namespace(pending, command);
+    if (command.subject == kSubjectToken) return carry_token(pending, command);
     const QueueNumber number = recent_.queues().find(command.name_space, command.queue);
     if (number == kNoQueue) return reply(pending.token, CarryAnswer{}), Verdict::settled;
     const Queue& at = queue(number);
@@ -350,7 +351,7 @@ QueueAnswer Engine::describe(QueueNumber number) const {
     return answer;
 }
 
-Engine::QueueCounters Engine::counters_of(QueueNumber number) const {
+QueueCounters Engine::counters_of(QueueNumber number) const {
     const Queue& at = *queues_[number];
     return {recent_.queues().name(number),
             at.ready_count,
@@ -399,7 +400,7 @@ std::vector<QueueNumber> Engine::queues_by(const Order& order, std::size_t sorte
     return all;
 }
 
-std::vector<Engine::QueueCounters> Engine::busiest_queues(std::size_t most) const {
+std::vector<QueueCounters> Engine::busiest_queues(std::size_t most) const {
     const auto order = [](const Queue& at) {
         return std::tuple(at.ready_count + at.leased_count, at.waiters.size(), at.counts.pending);
     };
@@ -437,7 +438,7 @@ Engine::QueueTraffic Engine::queue_traffic(std::size_t max) const {
     return traffic;
 }
 
-Engine::QueueSums Engine::queue_sums() const {
+QueueSums Engine::queue_sums() const {
     QueueSums sums;
     for (const auto& at : queues_) {
         sums.dead += at->counts.dead;
@@ -457,13 +458,18 @@ void Engine::describe(const DescribeQueueCommand& command, ReplyToken token) {
     reply(token, describe(number));
 }
 
-void Engine::list_queues(const ListQueuesCommand& command, ReplyToken token) {
+void Engine::list_queues(const ListQueuesCommand& command, ReplyToken token, const SharedLimits& limits) {
     if (command.limit == 0 || command.limit > options_.list_limit_max) {
         return reply(token, out_of_range("limit", "from 1 to " + std::to_string(options_.list_limit_max)));
     }
     QueueListAnswer answer;
-    auto next = queues_by_name_.upper_bound({command.name_space, command.after});
-    for (; next != queues_by_name_.end() && next->first.first == command.name_space; ++next) {
+    const std::string prefix = limits ? limits->queue_prefix : "";
+    auto next = command.after < prefix ? queues_by_name_.lower_bound({command.name_space, prefix})
+                                       : queues_by_name_.upper_bound({command.name_space, command.after});
+    const auto is_in_list = [&](const QueueName& name) {
+        return name.name_space == command.name_space && name.queue.starts_with(prefix);
+    };
+    for (; next != queues_by_name_.end() && is_in_list({next->first.first, next->first.second}); ++next) {
         if (answer.queues.size() == command.limit) {
             answer.complete = false;
             break;

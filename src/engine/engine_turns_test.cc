@@ -106,7 +106,7 @@ TEST(Turns, queues_of_one_namespace_are_served_in_turn_with_those_of_another) {
     shard.turn();
     shard.engine().advance_to(shard.engine().now() + 50);  // one turn
     std::map<std::string, std::uint64_t> leased;
-    for (const Engine::QueueCounters& queue : shard.engine().busiest_queues(kLoud + 2)) {
+    for (const QueueCounters& queue : shard.engine().busiest_queues(kLoud + 2)) {
         leased[queue.name.name_space] += queue.leased;
     }
     EXPECT_EQ(leased["quiet"], 1u);

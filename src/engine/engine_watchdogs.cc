@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <cassert>
 
+#include "engine/command_limits.h"
 #include "engine/engine.h"
 #include "engine/refusals.h"
 
@@ -27,10 +28,11 @@ void Engine::begin_watchdogs(std::vector<WatchdogStart> all) {
     }
 }
 
-Error Engine::unknown_watchdog(const std::string& name_space, const std::string& name) const {
-    std::string text =
-        "there is no watchdog of this name: " + did_you_mean(name, watchdogs_.names_around(name_space, name)) +
-        "check the name, or set it first, which feeds it too";
+Error Engine::unknown_watchdog(const std::string& name_space, const std::string& name,
+                               const SharedLimits& limits) const {
+    std::string text = "there is no watchdog of this name: " +
+                       (limits ? std::string() : did_you_mean(name, watchdogs_.names_around(name_space, name))) +
+                       "check the name, or set it first, which feeds it too";
     return {"unknown_watchdog", std::move(text), "watchdog"};
 }
 
@@ -58,6 +60,13 @@ Status Engine::check_watchdog(const PutWatchdogCommand& command) const {
 Engine::Verdict Engine::put_watchdog(Pending& pending, PutWatchdogCommand& command) {
     Watchdog* watchdog = watchdogs_.find(command.name_space, command.name);
     if (watchdog != nullptr && watchdog->in_batch) return Verdict::deferred;
+    if (pending.limits && !pending.limits->admits_queue(command.rule.queue)) {
+        return reply(pending.token, outside_queues(*pending.limits, "queue")), Verdict::settled;
+    }
+    if (watchdog != nullptr && !is_visible(*watchdog, pending.limits)) {
+        return reply(pending.token, unknown_watchdog(command.name_space, command.name, pending.limits)),
+               Verdict::settled;
+    }
     if (Status legal = check_watchdog(command); !legal) {
         return reply(pending.token, std::move(legal).error()), Verdict::settled;
     }
@@ -117,8 +126,9 @@ Engine::Verdict Engine::put_watchdog(Pending& pending, PutWatchdogCommand& comma
 Engine::Verdict Engine::feed_watchdog(Pending& pending, const FeedWatchdogCommand& command) {
     Watchdog* watchdog = watchdogs_.find(command.name_space, command.name);
     if (watchdog != nullptr && watchdog->in_batch) return Verdict::deferred;
-    if (watchdog == nullptr) {
-        return reply(pending.token, unknown_watchdog(command.name_space, command.name)), Verdict::settled;
+    if (watchdog == nullptr || !is_visible(*watchdog, pending.limits)) {
+        return reply(pending.token, unknown_watchdog(command.name_space, command.name, pending.limits)),
+               Verdict::settled;
     }
     if (refuse_for_space(pending, Adds::change)) return Verdict::settled;
     WatchdogState next = watchdog->state;
@@ -134,7 +144,7 @@ Engine::Verdict Engine::feed_watchdog(Pending& pending, const FeedWatchdogComman
 Engine::Verdict Engine::remove_watchdog(Pending& pending, const RemoveWatchdogCommand& command) {
     Watchdog* watchdog = watchdogs_.find(command.name_space, command.name);
     if (watchdog != nullptr && watchdog->in_batch) return Verdict::deferred;
-    if (watchdog == nullptr) {
+    if (watchdog == nullptr || !is_visible(*watchdog, pending.limits)) {
         WatchdogAnswer nothing;
         nothing.name_space = command.name_space;
         nothing.name = command.name;
@@ -244,10 +254,10 @@ WatchdogAnswer Engine::describe(const Watchdog& watchdog) {
     return answer;
 }
 
-void Engine::describe(const DescribeWatchdogCommand& command, ReplyToken token) {
+void Engine::describe(const DescribeWatchdogCommand& command, ReplyToken token, const SharedLimits& limits) {
     const Watchdog* watchdog = watchdogs_.find(command.name_space, command.name);
-    if (watchdog == nullptr || !watchdog->exists()) {
-        return reply(token, unknown_watchdog(command.name_space, command.name));
+    if (watchdog == nullptr || !watchdog->exists() || !is_visible(*watchdog, limits)) {
+        return reply(token, unknown_watchdog(command.name_space, command.name, limits));
     }
     Asked asked;
     asked.what = Ask::watchdog_look;
@@ -274,7 +284,7 @@ void Engine::finish_watchdog_look(WatchdogRead read, std::string_view record_bod
     reply(read.token, std::move(read.answer));
 }
 
-void Engine::list_watchdogs(const ListWatchdogsCommand& command, ReplyToken token) {
+void Engine::list_watchdogs(const ListWatchdogsCommand& command, ReplyToken token, const SharedLimits& limits) {
     if (command.limit < 1 || command.limit > options_.list_limit_max) {
         return reply(token, out_of_range("limit", "from 1 to " + std::to_string(options_.list_limit_max)));
     }
@@ -282,7 +292,7 @@ void Engine::list_watchdogs(const ListWatchdogsCommand& command, ReplyToken toke
     std::string_view after = command.after;
     while (const Watchdog* watchdog = watchdogs_.next_of(command.name_space, after)) {
         after = watchdog->name();
-        if (!watchdog->exists()) continue;
+        if (!watchdog->exists() || !is_visible(*watchdog, limits)) continue;
         if (answer.watchdogs.size() == command.limit) {
             answer.complete = false;
             break;

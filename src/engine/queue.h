@@ -11,6 +11,7 @@
 
 #include "engine/lazy_heap.h"
 #include "engine/namespace_table.h"
+#include "engine/queue_totals.h"
 #include "engine/ready_list.h"
 #include "message/queue_counts.h"
 #include "message/queue_settings.h"
@@ -28,20 +29,6 @@ struct FiredKey {
     EntryNumber entry = kNoEntry;
 
     bool operator<(const FiredKey& other) const { return position < other.position; }
-};
-
-// What has happened in a queue since the process started, or since the queue was last forgotten.
-struct QueueTotals {
-    std::uint64_t received = 0;  // put by clients, or made by recurring messages, schedules and watchdogs
-    std::uint64_t delivered = 0;
-    std::uint64_t acknowledged = 0;
-    std::uint64_t failed = 0;  // deliveries
-    std::uint64_t leases_expired = 0;
-    std::uint64_t dead_lettered = 0;
-    std::uint64_t expired = 0;
-    std::uint64_t cancelled = 0;
-
-    bool operator==(const QueueTotals&) const = default;
 };
 
 // The settings of a queue and where they stand in the log.

@@ -28,9 +28,9 @@ void TrialEngine::turn(std::int64_t step_ms) {
     settle();
 }
 
-ReplyToken TrialEngine::submit(Command command) {
+ReplyToken TrialEngine::submit(Command command, SharedLimits limits) {
     const ReplyToken token = next_token_++;
-    engine_.submit(std::move(command), token);
+    engine_.submit(std::move(command), token, std::move(limits));
     return token;
 }
 
@@ -128,6 +128,7 @@ EngineStart TrialEngine::start_after(const TrialEngine& earlier, const FindZone&
     start.zone_data = zone_data;
     start.schedules = earlier.schedules(zones);
     start.watchdogs = earlier.watchdogs();
+    start.tokens = earlier.tokens();
     start.totals = earlier.engine_.totals();
     std::map<std::string, QueueCounts> counts;
     for (const Record& record : earlier.log()) {
@@ -177,6 +178,22 @@ std::vector<WatchdogStart> TrialEngine::watchdogs() const {
     std::vector<WatchdogStart> all;
     for (auto& [name, start] : by_name) {
         if (start.state.revision != 0) all.push_back(std::move(start));
+    }
+    return all;
+}
+
+std::vector<StoredToken> TrialEngine::tokens() const {
+    std::map<std::string, StoredToken> by_id;
+    for (const auto& [sequence, framed] : log_) {
+        const FramedRecord frame = *read_frame(framed);
+        const Record record = *decode_record(frame.kind, frame.body);
+        if (record.kind != RecordKind::conf || record.subject != kSubjectToken) continue;
+        by_id[std::string(record.name)] = {std::string(record.name), std::string(record.value), sequence,
+                                           static_cast<std::uint32_t>(framed.size())};
+    }
+    std::vector<StoredToken> all;
+    for (auto& [id, stored] : by_id) {
+        if (!stored.value.empty()) all.push_back(std::move(stored));
     }
     return all;
 }

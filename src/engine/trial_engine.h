@@ -30,11 +30,11 @@ class TrialEngine {
                 const std::string& zone_data = "unknown");
 
     void turn(std::int64_t step_ms = 0);
-    ReplyToken submit(Command command);
+    ReplyToken submit(Command command, SharedLimits limits = nullptr);
     // Submits, lets the engine work until it has nothing to do at this instant, and returns the reply.
     template <class Answer>
-    Answer ask(Command command) {
-        const ReplyToken token = submit(std::move(command));
+    Answer ask(Command command, SharedLimits limits = nullptr) {
+        const ReplyToken token = submit(std::move(command), std::move(limits));
         turn();
         return take<Answer>(token);
     }
@@ -77,6 +77,7 @@ class TrialEngine {
     static EngineStart start_after(const TrialEngine& earlier, const FindZone& zones, const std::string& zone_data);
     std::vector<ScheduleStart> schedules(const FindZone& zones) const;
     std::vector<WatchdogStart> watchdogs() const;
+    std::vector<StoredToken> tokens() const;
     static RecentTier& replay(const TrialEngine& earlier, RecentTier& into);
     void append(const Commit& commit);
     Answer read(const Question& question);

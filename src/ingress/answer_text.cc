@@ -14,6 +14,7 @@
 #include "ingress/queue_text.h"
 #include "ingress/rule_text.h"
 #include "ingress/schedule_text.h"
+#include "ingress/token_text.h"
 #include "ingress/watchdog_text.h"
 
 namespace duewheel {
@@ -342,6 +343,21 @@ HttpResponse write(const NamespaceListAnswer& answer) {
     return json_response(200, std::move(body));
 }
 
+HttpResponse write(const TokenAnswer& answer) {
+    return token_text(answer, nullptr);
+}
+
+HttpResponse write(const TokenListAnswer& answer) {
+    std::string body;
+    JsonWriter json(body);
+    json.open().open_array("tokens");
+    for (const TokenAnswer& token : answer.tokens) write_token(json, token, nullptr);
+    json.close_array();
+    if (!answer.complete) json.text("cursor", name_cursor(NameList::tokens, "", answer.tokens.back().token.id));
+    json.close();
+    return json_response(200, std::move(body));
+}
+
 HttpResponse write(const PreviewAnswer& answer) {
     std::string body;
     JsonWriter json(body);
@@ -418,8 +434,8 @@ HttpResponse batch_text(const std::vector<Reply>& parts, bool of_puts) {
     return response;
 }
 
-HttpResponse stats_text(std::string_view instance, const EngineCounters& counters, const Engine::QueueSums& sums,
-                        const std::vector<Engine::QueueCounters>& queues, const LatenessLevels& lateness) {
+HttpResponse stats_text(std::string_view instance, const EngineCounters& counters, const QueueSums& sums,
+                        const std::vector<QueueCounters>& queues, const LatenessLevels& lateness) {
     std::string body;
     JsonWriter json(body);
     json.open();
@@ -441,7 +457,7 @@ HttpResponse stats_text(std::string_view instance, const EngineCounters& counter
     json.number("lateness_p50_ms", lateness.p50_ms).number("lateness_p99_ms", lateness.p99_ms);
     json.number("lateness_max_ms", lateness.max_ms);
     json.number("queue_count", counters.queues).open_array("queues");
-    for (const Engine::QueueCounters& queue : queues) {
+    for (const QueueCounters& queue : queues) {
         json.open();
         if (queue.name.name_space != kDefaultNamespace) json.text("namespace", queue.name.name_space);
         json.text("queue", queue.name.queue).number("ready", queue.ready).number("leased", queue.leased);

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "engine/command.h"
-#include "engine/engine.h"
+#include "engine/engine_counters.h"
 #include "engine/lateness.h"
 #include "net/http_message.h"
 
@@ -15,7 +15,7 @@ HttpResponse answer_text(const Reply& reply);
 HttpResponse late_refusal_text(const Error& refusal, const Reply& reply);
 // Of a request with many parts, each with its status: for puts one line of JSON each, else one array of results.
 HttpResponse batch_text(const std::vector<Reply>& parts, bool of_puts);
-HttpResponse stats_text(std::string_view instance, const EngineCounters& counters, const Engine::QueueSums& sums,
-                        const std::vector<Engine::QueueCounters>& queues, const LatenessLevels& lateness);
+HttpResponse stats_text(std::string_view instance, const EngineCounters& counters, const QueueSums& sums,
+                        const std::vector<QueueCounters>& queues, const LatenessLevels& lateness);
 
 }  // namespace duewheel

@@ -216,7 +216,7 @@ TEST(AnswerText, of_the_statistics) {
     counters.unsealed_segments = 14;
     counters.puts_stalled = true;
     counters.queues = 18;
-    Engine::QueueSums sums;
+    QueueSums sums;
     sums.dead = 19;
     const std::string levels =
         R"({"instance":"5f0c","server_time_ms":1798783200250,"pending":1,"ready":2,"leased":3,"waiters":4,"dead_letters":19,"accepted":5,"delivered":6,)"
@@ -225,7 +225,7 @@ TEST(AnswerText, of_the_statistics) {
         R"("unsealed_segments":14,"puts_stalled":true,"lateness_p50_ms":15,"lateness_p99_ms":16,)"
         R"("lateness_max_ms":17,"queue_count":18,"queues":[)";
     expect_json(stats_text("5f0c", counters, sums, {}, {5, 15, 16, 17}), 200, levels + "]}");
-    std::vector<Engine::QueueCounters> queues = {{{"default", "mail"}, 1, 2, 3, true}, {{"team", "q"}, 0, 0, 0, false}};
+    std::vector<QueueCounters> queues = {{{"default", "mail"}, 1, 2, 3, true}, {{"team", "q"}, 0, 0, 0, false}};
     queues[0].dead = 20;
     expect_json(
         stats_text("5f0c", counters, sums, queues, {5, 15, 16, 17}), 200,

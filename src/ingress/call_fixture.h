@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <functional>
+#include <map>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -188,6 +189,12 @@ inline std::string describe(const Command& command) {
                 return "describe namespace " + c.name_space;
             } else if constexpr (std::is_same_v<T, ListNamespacesCommand>) {
                 return "list namespaces after=" + c.after + " limit=" + number(c.limit);
+            } else if constexpr (std::is_same_v<T, ChangeTokenCommand>) {
+                return "change token " + c.id + (c.keeps_admin ? " keeps admin" : "");
+            } else if constexpr (std::is_same_v<T, DescribeTokenCommand>) {
+                return "describe token " + c.id;
+            } else if constexpr (std::is_same_v<T, ListTokensCommand>) {
+                return "list tokens after=" + c.after + " limit=" + number(c.limit);
             } else {
                 return "not a command of this API";
             }
@@ -203,21 +210,34 @@ class PlayedShard final : public CommandPort {
     std::vector<std::pair<std::string, ReplyToken>> submitted;
     std::vector<ReplyToken> forgotten;
     EngineCounters levels;
-    std::vector<Engine::QueueCounters> queue_levels;
+    std::vector<QueueCounters> queue_levels;
     ClockStatus clock_status;
     bool silent = false;
+    SharedLimits last_limits;  // of what was submitted last
+    std::map<std::string, AccessToken, std::less<>> tokens;
+    std::map<std::string, std::string, std::less<>> token_of_certificate;
 
-    void submit(Command command, ReplyToken token) override {
+    const AccessToken* find_token(std::string_view id) const override {
+        const auto found = tokens.find(id);
+        return found == tokens.end() ? nullptr : &found->second;
+    }
+    const AccessToken* find_token_of_certificate(std::string_view name) const override {
+        const auto found = token_of_certificate.find(name);
+        return found == token_of_certificate.end() ? nullptr : find_token(found->second);
+    }
+
+    void submit(Command command, ReplyToken token, SharedLimits limits) override {
         submitted.emplace_back(describe(command), token);
+        last_limits = std::move(limits);
         if (!silent) answer_soon(token);
     }
     void forget(ReplyToken token) override { forgotten.push_back(token); }
     EngineCounters counters() const override { return levels; }
-    std::vector<Engine::QueueCounters> busiest_queues(std::size_t most) const override {
+    std::vector<QueueCounters> busiest_queues(std::size_t most) const override {
         return {queue_levels.begin(),
                 queue_levels.begin() + static_cast<std::ptrdiff_t>(std::min(most, queue_levels.size()))};
     }
-    Engine::QueueSums queue_sums() const override { return {}; }
+    QueueSums queue_sums() const override { return {}; }
     LatenessLevels lateness() const override { return {}; }
     ClockStatus clock() const override { return clock_status; }
     bool accept_clock() override {
@@ -233,7 +253,7 @@ class ApiServer {
     explicit ApiServer(HttpApiOptions options = {})
         : api_(shard_, with_pages(std::move(options)), log_),
           server_([this](const HttpRequest& request, HttpReply reply) { api_.handle(request, std::move(reply)); }, {},
-                  group_of_call),
+                  classify),
           client_(server_.port()) {
         server_.on_loop([this] {
             shard_.answer_soon = [this](ReplyToken token) {

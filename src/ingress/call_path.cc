@@ -1,7 +1,10 @@
 #include "ingress/call_path.h"
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
+
+#include "ingress/field_syntax.h"
 
 namespace duewheel {
 namespace {
@@ -16,51 +19,147 @@ struct Shape {
     std::string_view verb;
     std::string_view part;
     std::string_view methods;
+    MethodNeeds needs;
 };
+
+constexpr Reach kQueue = Reach::queue;
+constexpr Reach kSpace = Reach::name_space;
+constexpr Reach kWhole = Reach::whole_namespace;
+constexpr Reach kList = Reach::list;
+constexpr Reach kServer = Reach::server;
 
 // In the order of What.
 constexpr Shape kShapes[] = {
-    {What::put, true, "queues", "", "messages", "GET, HEAD, POST"},
-    {What::put_batch, true, "queues", "", "messages:batch", "POST"},
-    {What::lease, true, "queues", "lease", "", "POST"},
-    {What::message, true, "messages", "", "", "GET, HEAD, DELETE, PATCH"},
-    {What::fire, true, "messages", "fire", "", "POST"},
-    {What::ack, true, "leases", "ack", "", "POST"},
-    {What::fail, true, "leases", "fail", "", "POST"},
-    {What::extend, true, "leases", "extend", "", "POST"},
-    {What::release, true, "leases", "release", "", "POST"},
-    {What::queue, true, "queues", "", "", "GET, HEAD, PUT, PATCH, DELETE"},
-    {What::pause, true, "queues", "pause", "", "POST"},
-    {What::resume, true, "queues", "resume", "", "POST"},
-    {What::purge, true, "queues", "purge", "", "POST"},
-    {What::redrive, true, "queues", "redrive", "", "POST"},
-    {What::discard, true, "queues", "discard", "", "POST"},
-    {What::hold, true, "messages", "hold", "", "POST"},
-    {What::kick, true, "messages", "kick", "", "POST"},
-    {What::discard_message, true, "messages", "discard", "", "POST"},
-    {What::hold_lease, true, "leases", "hold", "", "POST"},
-    {What::queues, false, "queues", "", "", "GET, HEAD"},
-    {What::ack_batch, false, "leases", "ack", "", "POST"},
-    {What::fail_batch, false, "leases", "fail", "", "POST"},
-    {What::extend_batch, false, "leases", "extend", "", "POST"},
-    {What::release_batch, false, "leases", "release", "", "POST"},
-    {What::history, false, "history", "", "", "GET, HEAD"},
-    {What::schedule, true, "schedules", "", "", "GET, HEAD, PUT, PATCH, DELETE"},
-    {What::pause_schedule, true, "schedules", "pause", "", "POST"},
-    {What::resume_schedule, true, "schedules", "resume", "", "POST"},
-    {What::fire_schedule, true, "schedules", "fire", "", "POST"},
-    {What::preview_schedule, true, "schedules", "preview", "", "GET, HEAD"},
-    {What::schedules, false, "schedules", "", "", "GET, HEAD"},
-    {What::commit, true, "messages", "commit", "", "POST"},
-    {What::roll_back, true, "messages", "rollback", "", "POST"},
-    {What::watchdog, true, "watchdogs", "", "", "GET, HEAD, PUT, PATCH, DELETE"},
-    {What::feed_watchdog, true, "watchdogs", "feed", "", "POST"},
-    {What::watchdogs, false, "watchdogs", "", "", "GET, HEAD"},
-    {What::name_space, true, "namespaces", "", "", "GET, HEAD, PUT, PATCH, DELETE"},
-    {What::name_spaces, false, "namespaces", "", "", "GET, HEAD"},
-    {What::message_by_key, false, "messages", "", "", "GET, HEAD, DELETE, PATCH"},
-    {What::forecast, false, "forecast", "", "", "GET, HEAD"},
+    {What::put,
+     true,
+     "queues",
+     "",
+     "messages",
+     "GET, HEAD, POST",
+     {.get = {kQueue, Scope::read}, .post = {kQueue, Scope::put}}},
+    {What::put_batch, true, "queues", "", "messages:batch", "POST", {.post = {kQueue, Scope::put}}},
+    {What::lease, true, "queues", "lease", "", "POST", {.post = {kQueue, Scope::consume}}},
+    {What::message,
+     true,
+     "messages",
+     "",
+     "",
+     "GET, HEAD, DELETE, PATCH",
+     {.get = {kSpace, Scope::read}, .patch = {kSpace, Scope::cancel}, .del = {kSpace, Scope::cancel}}},
+    {What::fire, true, "messages", "fire", "", "POST", {.post = {kSpace, Scope::cancel}}},
+    {What::ack, true, "leases", "ack", "", "POST", {.post = {kSpace, Scope::consume}}},
+    {What::fail, true, "leases", "fail", "", "POST", {.post = {kSpace, Scope::consume}}},
+    {What::extend, true, "leases", "extend", "", "POST", {.post = {kSpace, Scope::consume}}},
+    {What::release, true, "leases", "release", "", "POST", {.post = {kSpace, Scope::consume}}},
+    {What::queue,
+     true,
+     "queues",
+     "",
+     "",
+     "GET, HEAD, PUT, PATCH, DELETE",
+     {.get = {kQueue, Scope::read},
+      .put = {kQueue, Scope::admin},
+      .patch = {kQueue, Scope::admin},
+      .del = {kQueue, Scope::admin}}},
+    {What::pause, true, "queues", "pause", "", "POST", {.post = {kQueue, Scope::admin}}},
+    {What::resume, true, "queues", "resume", "", "POST", {.post = {kQueue, Scope::admin}}},
+    {What::purge, true, "queues", "purge", "", "POST", {.post = {kQueue, Scope::admin}}},
+    {What::redrive, true, "queues", "redrive", "", "POST", {.post = {kQueue, Scope::admin}}},
+    {What::discard, true, "queues", "discard", "", "POST", {.post = {kQueue, Scope::admin}}},
+    {What::hold, true, "messages", "hold", "", "POST", {.post = {kSpace, Scope::cancel}}},
+    {What::kick, true, "messages", "kick", "", "POST", {.post = {kSpace, Scope::cancel}}},
+    {What::discard_message, true, "messages", "discard", "", "POST", {.post = {kSpace, Scope::cancel}}},
+    {What::hold_lease, true, "leases", "hold", "", "POST", {.post = {kSpace, Scope::consume}}},
+    {What::queues, false, "queues", "", "", "GET, HEAD", {.get = {kSpace, Scope::read}}},
+    {What::ack_batch, false, "leases", "ack", "", "POST", {.post = {kSpace, Scope::consume}}},
+    {What::fail_batch, false, "leases", "fail", "", "POST", {.post = {kSpace, Scope::consume}}},
+    {What::extend_batch, false, "leases", "extend", "", "POST", {.post = {kSpace, Scope::consume}}},
+    {What::release_batch, false, "leases", "release", "", "POST", {.post = {kSpace, Scope::consume}}},
+    {What::history, false, "history", "", "", "GET, HEAD", {.get = {kSpace, Scope::read}}},
+    {What::schedule,
+     true,
+     "schedules",
+     "",
+     "",
+     "GET, HEAD, PUT, PATCH, DELETE",
+     {.get = {kSpace, Scope::read},
+      .put = {kSpace, Scope::schedule},
+      .patch = {kSpace, Scope::schedule},
+      .del = {kSpace, Scope::schedule}}},
+    {What::pause_schedule, true, "schedules", "pause", "", "POST", {.post = {kSpace, Scope::schedule}}},
+    {What::resume_schedule, true, "schedules", "resume", "", "POST", {.post = {kSpace, Scope::schedule}}},
+    {What::fire_schedule, true, "schedules", "fire", "", "POST", {.post = {kSpace, Scope::schedule}}},
+    {What::preview_schedule, true, "schedules", "preview", "", "GET, HEAD", {.get = {kSpace, Scope::read}}},
+    {What::schedules, false, "schedules", "", "", "GET, HEAD", {.get = {kSpace, Scope::read}}},
+    {What::commit, true, "messages", "commit", "", "POST", {.post = {kSpace, Scope::put}}},
+    {What::roll_back, true, "messages", "rollback", "", "POST", {.post = {kSpace, Scope::put}}},
+    {What::watchdog,
+     true,
+     "watchdogs",
+     "",
+     "",
+     "GET, HEAD, PUT, PATCH, DELETE",
+     {.get = {kSpace, Scope::read},
+      .put = {kSpace, Scope::schedule},
+      .patch = {kSpace, Scope::schedule},
+      .del = {kSpace, Scope::schedule}}},
+    {What::feed_watchdog, true, "watchdogs", "feed", "", "POST", {.post = {kSpace, Scope::schedule}}},
+    {What::watchdogs, false, "watchdogs", "", "", "GET, HEAD", {.get = {kSpace, Scope::read}}},
+    {What::name_space,
+     true,
+     "namespaces",
+     "",
+     "",
+     "GET, HEAD, PUT, PATCH, DELETE",
+     {.get = {kWhole, Scope::read},
+      .put = {kWhole, Scope::admin},
+      .patch = {kWhole, Scope::admin},
+      .del = {kWhole, Scope::admin}}},
+    {What::name_spaces, false, "namespaces", "", "", "GET, HEAD", {.get = {kList, Scope::read}}},
+    {What::message_by_key,
+     false,
+     "messages",
+     "",
+     "",
+     "GET, HEAD, DELETE, PATCH",
+     {.get = {kSpace, Scope::read}, .patch = {kSpace, Scope::cancel}, .del = {kSpace, Scope::cancel}}},
+    {What::forecast, false, "forecast", "", "", "GET, HEAD", {.get = {kSpace, Scope::read}}},
+    {What::token,
+     true,
+     "tokens",
+     "",
+     "",
+     "GET, HEAD, PUT, PATCH, DELETE",
+     {.get = {kServer, Scope::admin},
+      .put = {kServer, Scope::admin},
+      .patch = {kServer, Scope::admin},
+      .del = {kServer, Scope::admin}}},
+    {What::rotate_token, true, "tokens", "rotate", "", "POST", {.post = {kServer, Scope::admin}}},
+    {What::tokens, false, "tokens", "", "", "GET, HEAD", {.get = {kServer, Scope::admin}}},
 };
+
+constexpr std::string_view kAllMethods[] = {"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"};
+
+// Whether what each method needs is decided, and nothing is for one that there is not.
+constexpr bool is_decided(std::string_view methods, const MethodNeeds& needs) {
+    for (const std::string_view method : kAllMethods) {
+        if (allows(methods, method) != (needs.of(method).reach != Reach::undecided)) return false;
+    }
+    return true;
+}
+constexpr bool are_all_decided() {
+    unsigned place = 0;
+    for (const Shape& shape : kShapes) {
+        if (static_cast<unsigned>(shape.what) != place++ || !is_decided(shape.methods, shape.needs)) return false;
+    }
+    for (const ServerPage& page : kServerPages) {
+        if (static_cast<unsigned>(page.what) != place++ || !is_decided(page.methods, page.needs)) return false;
+    }
+    return place == static_cast<unsigned>(What::advance_clock) + 1;
+}
+static_assert(are_all_decided(), "a call is missing, out of order, or has a method of which no scope is said");
+
+constexpr std::size_t kFirstPage = std::size(kShapes);
 
 // Cuts what follows the last colon off; false where nothing follows it.
 bool cut_verb(std::string_view& name, std::string_view& verb) {
@@ -80,7 +179,8 @@ std::optional<CallPath> find_call(std::span<const std::string_view> segments) {
     if (segments.size() > 2 && segments.front() == "namespaces") {
         path.name_space = segments[1];
         segments = segments.subspan(2);
-        if (segments.front() == "namespaces") return std::nullopt;  // none is in another
+        // These are in no namespace.
+        if (segments.front() == "namespaces" || segments.front().starts_with("tokens")) return std::nullopt;
     }
     if (segments.empty() || segments.size() > 3) return std::nullopt;
     std::string_view collection = segments[0];
@@ -103,8 +203,75 @@ std::optional<CallPath> find_call(std::span<const std::string_view> segments) {
     return path;
 }
 
+std::optional<CallPath> find_call(const HttpRequest& request) {
+    for (const ServerPage& page : kServerPages) {
+        if (page.path == request.path) return CallPath{page.what, {}, {}};
+    }
+    std::optional<CallPath> call = find_call(request.segments);
+    if (call && call->what == What::put && request.method == "POST") call->is_raw_put = !is_json(request);
+    return call;
+}
+
+namespace {
+
+HttpGroup group_of(const CallPath& call, std::string_view method) {
+    constexpr HttpGroup kPuts = kFirstOwnGroup;
+    constexpr HttpGroup kCancels = kFirstOwnGroup + 1;
+    constexpr HttpGroup kLeaseEnds = kFirstOwnGroup + 2;
+    switch (call.what) {
+        case What::put:
+        case What::put_batch:
+            return kPuts;
+        case What::message:
+        case What::message_by_key:
+            return method == "DELETE" ? kCancels : kAlone;
+        case What::ack:
+        case What::fail:
+        case What::extend:
+        case What::release:
+        case What::ack_batch:
+        case What::fail_batch:
+        case What::extend_batch:
+        case What::release_batch:
+            return kLeaseEnds;
+        default:
+            return kAlone;
+    }
+}
+
+// Of HttpRoute::call: 0 is no call, else the number of the call and whether it is a raw put.
+constexpr unsigned kRawPutBit = 1u << 16;
+
+}  // namespace
+
+HttpRoute classify(const HttpRequest& request) {
+    HttpRoute route;
+    const bool is_read = request.method == "GET" || request.method == "HEAD";
+    if (is_read) route.group = kReadsGroup;
+    const std::optional<CallPath> call = find_call(request);
+    if (!call) return route;
+    if (!is_read) route.group = group_of(*call, request.method);
+    route.call = static_cast<unsigned>(call->what) + 1 + (call->is_raw_put ? kRawPutBit : 0);
+    route.outer_name = call->name_space;
+    route.name = call->name;
+    return route;
+}
+
+std::optional<CallPath> call_of(const HttpRoute& route) {
+    const unsigned call = route.call & ~kRawPutBit;
+    if (call == 0) return std::nullopt;
+    return CallPath{static_cast<What>(call - 1), route.outer_name, route.name, (route.call & kRawPutBit) != 0};
+}
+
 std::string_view allowed_methods(const CallPath& path) {
-    return kShapes[static_cast<std::size_t>(path.what)].methods;
+    const auto number = static_cast<std::size_t>(path.what);
+    return number < kFirstPage ? kShapes[number].methods : kServerPages[number - kFirstPage].methods;
+}
+
+Need need_of(What what, std::string_view method) {
+    const auto number = static_cast<std::size_t>(what);
+    const MethodNeeds& needs = number < kFirstPage ? kShapes[number].needs : kServerPages[number - kFirstPage].needs;
+    return needs.of(method);
 }
 
 std::vector<CallShape> call_shapes() {
@@ -113,18 +280,9 @@ std::vector<CallShape> call_shapes() {
         std::string path = "/v1/" + std::string(shape.collection) + (shape.named ? "/{}" : "");
         if (!shape.verb.empty()) path.append(":").append(shape.verb);
         if (!shape.part.empty()) path.append("/").append(shape.part);
-        shapes.push_back({std::move(path), shape.methods});
+        shapes.push_back({shape.what, std::move(path), shape.methods});
     }
     return shapes;
-}
-
-bool allows(std::string_view allowed, std::string_view method) {
-    while (!allowed.empty()) {
-        const std::size_t end = std::min(allowed.find(", "), allowed.size());
-        if (allowed.substr(0, end) == method) return true;
-        allowed.remove_prefix(std::min(end + 2, allowed.size()));
-    }
-    return false;
 }
 
 }  // namespace duewheel

@@ -1,5 +1,7 @@
-// Which call a path names: a table of their shapes, and nothing else. Paths are split before they are decoded, so that
-// "%2F" and "%3A" are letters of a name and never a separator.
+// Which call a request is: the one table of all calls, with the shape of their paths, their methods, and what each
+// needs of an access token. A request is classified once, when it is complete, and the result travels with it.
+//
+// Paths are split before they are decoded, so that "%2F" and "%3A" are letters of a name and never a separator.
 #pragma once
 
 #include <optional>
@@ -8,7 +10,9 @@
 #include <string_view>
 #include <vector>
 
+#include "access/decision.h"
 #include "message/message.h"
+#include "net/http_message.h"
 
 namespace duewheel {
 
@@ -54,36 +58,96 @@ struct CallPath {
         name_space,  // itself
         name_spaces,
         message_by_key,  // without a name: of parameters
-        forecast
+        forecast,
+        token,  // an access token
+        rotate_token,
+        tokens,
+        // Pages of the server itself.
+        healthz,
+        readyz,
+        metrics,
+        stats,
+        contract,
+        clock,
+        accept_clock,
+        advance_clock
     } what = What::put;
     std::string_view name_space = kDefaultNamespace;  // this and the name: raw, not decoded and not checked
-    std::string_view name;                            // of the queue, schedule or watchdog, the message's id, the token
+    std::string_view name;    // of the queue, schedule, watchdog or token, the message's id, the lease token
+    bool is_raw_put = false;  // its body is the message's, and its members came as header fields
 };
 
-// The path under /v1, from its raw segments; nothing where there is no such call.
+// The call of a request; nothing where there is no such call. Whether its method is allowed is another question.
+std::optional<CallPath> find_call(const HttpRequest& request);
+// The call of a path under /v1, from its raw segments.
 std::optional<CallPath> find_call(std::span<const std::string_view> segments);
+
+// For HttpServer: the call, and which calls of one connection may be worked on side by side. Puts are accepted in their
+// order, cancels may come in any, and those that end or extend leases are carried out in order for each message.
+// Everything else that changes something goes alone: a lease, and what moves a message.
+HttpRoute classify(const HttpRequest& request);
+// What classify() found.
+std::optional<CallPath> call_of(const HttpRoute& route);
+
+// What a call needs of a token with this method, which is allowed.
+Need need_of(CallPath::What what, std::string_view method);
+
+// What each method of a call needs; HEAD needs what GET does. A method that a call does not have is undecided.
+struct MethodNeeds {
+    Need get, post, put, patch, del;
+
+    constexpr Need of(std::string_view method) const {
+        if (method == "GET" || method == "HEAD") return get;
+        if (method == "POST") return post;
+        if (method == "PUT") return put;
+        if (method == "PATCH") return patch;
+        return method == "DELETE" ? del : Need{};
+    }
+};
 
 // The server's own pages, which are no calls under /v1 or of no namespace.
 struct ServerPage {
+    CallPath::What what;
     std::string_view path;
     std::string_view methods;  // as in the Allow field
+    MethodNeeds needs;
 };
-inline constexpr ServerPage kServerPages[] = {{"/healthz", "GET, HEAD"},      {"/readyz", "GET, HEAD"},
-                                              {"/metrics", "GET, HEAD"},      {"/v1/stats", "GET, HEAD"},
-                                              {"/openapi.json", "GET, HEAD"}, {"/v1/clock", "GET, HEAD"},
-                                              {"/v1/clock:accept", "POST"},   {"/v1/clock:advance", "POST"}};
+inline constexpr ServerPage kServerPages[] = {
+    {CallPath::What::healthz, "/healthz", "GET, HEAD", {.get = {Reach::no_token}}},
+    {CallPath::What::readyz, "/readyz", "GET, HEAD", {.get = {Reach::any_token}}},
+    {CallPath::What::metrics, "/metrics", "GET, HEAD", {.get = {Reach::server, Scope::read}}},
+    {CallPath::What::stats, "/v1/stats", "GET, HEAD", {.get = {Reach::server, Scope::read}}},
+    {CallPath::What::contract, "/openapi.json", "GET, HEAD", {.get = {Reach::any_token}}},
+    {CallPath::What::clock, "/v1/clock", "GET, HEAD", {.get = {Reach::server, Scope::read}}},
+    {CallPath::What::accept_clock, "/v1/clock:accept", "POST", {.post = {Reach::server, Scope::admin}}},
+    {CallPath::What::advance_clock, "/v1/clock:advance", "POST", {.post = {Reach::server, Scope::admin}}},
+};
+
+// Whether it is a page of the server itself.
+constexpr bool is_page(CallPath::What what) {
+    return what >= CallPath::What::healthz;
+}
 
 // For the Allow field: "GET, HEAD, DELETE, PATCH".
 std::string_view allowed_methods(const CallPath& path);
 
 // The shape of every call, such as "/v1/queues/{}:lease", and its methods as in the Allow field.
 struct CallShape {
+    CallPath::What what;
     std::string path;
     std::string_view methods;
 };
 std::vector<CallShape> call_shapes();
 
 // Method names are case-sensitive.
-bool allows(std::string_view allowed, std::string_view method);
+constexpr bool allows(std::string_view allowed, std::string_view method) {
+    while (!allowed.empty()) {
+        const std::size_t end = allowed.find(", ");
+        if (allowed.substr(0, end) == method) return true;
+        if (end == std::string_view::npos) return false;
+        allowed.remove_prefix(end + 2);
+    }
+    return false;
+}
 
 }  // namespace duewheel

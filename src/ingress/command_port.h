@@ -5,27 +5,28 @@
 #include <cstddef>
 #include <vector>
 
+#include "access/authentication.h"
 #include "engine/command.h"
-#include "engine/engine.h"
+#include "engine/engine_counters.h"
 #include "engine/lateness.h"
 #include "message/server_time.h"
 
 namespace duewheel {
 
-class CommandPort {
+// The access tokens that it finds are those that are durable.
+class CommandPort : public TokenDirectory {
   public:
-    virtual ~CommandPort() = default;
-
-    // The reply comes to the owner's reply sink, never from within this call. `token` is not 0.
-    virtual void submit(Command command, ReplyToken token) = 0;
+    // The reply comes to the owner's reply sink, never from within this call. `token` is not 0. What is outside of the
+    // limits is unknown to the command (engine/engine.h); null: it has none.
+    virtual void submit(Command command, ReplyToken token, SharedLimits limits) = 0;
     // Nobody waits for this reply any more.
     virtual void forget(ReplyToken token) = 0;
 
     virtual EngineCounters counters() const = 0;
     // At most so many, the busiest first.
-    virtual std::vector<Engine::QueueCounters> busiest_queues(std::size_t most) const = 0;
+    virtual std::vector<QueueCounters> busiest_queues(std::size_t most) const = 0;
     // Of the last ten to twenty seconds.
-    virtual Engine::QueueSums queue_sums() const = 0;
+    virtual QueueSums queue_sums() const = 0;
     virtual LatenessLevels lateness() const = 0;
 
     virtual ClockStatus clock() const = 0;

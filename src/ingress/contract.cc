@@ -7,6 +7,7 @@
 
 #include <boost/json.hpp>
 
+#include "ingress/call_path.h"
 #include "ingress/problem.h"
 
 namespace duewheel {
@@ -40,6 +41,14 @@ json::object head_of(const json::object& get) {
     return head;
 }
 
+// How far a page of the server reaches; of a call, that it needs rights.
+Reach reach_of_page(std::string_view path) {
+    for (const ServerPage& page : kServerPages) {
+        if (page.path == path && page.methods.starts_with("GET")) return page.needs.get.reach;
+    }
+    return Reach::server;
+}
+
 class Contract {
   public:
     Contract(json::object source, const LimitValue& limit) : document_(std::move(source)), limit_(limit) {
@@ -63,15 +72,25 @@ class Contract {
     void add_path(json::object& paths, std::string_view path, json::object item) {
         json::object twin = item;
         bool has_twin = path.starts_with("/v1/");
+        const auto complete_own = [&](json::object& operation) {
+            switch (reach_of_page(path)) {
+                case Reach::no_token:
+                    return complete(operation, {"any"});
+                case Reach::any_token:
+                    return complete(operation, {"any", "access"});
+                default:
+                    return complete(operation, {"any", "access", "rights"});
+            }
+        };
         for (const std::string_view method : kMethods) {
             if (json::value* operation = item.if_contains(method)) {
                 has_twin = operation->as_object().erase("x-without-namespace") == 0 && has_twin;
-                complete(operation->as_object(), {"any"});
+                complete_own(operation->as_object());
             }
             if (json::value* operation = twin.if_contains(method)) {
                 json::object& inner = operation->as_object();
                 inner["operationId"] = std::string(text_of(inner.at("operationId"))) + "InNamespace";
-                complete(inner, {"any", "namespace"});
+                complete(inner, {"any", "access", "rights", "namespace"});
             }
         }
         add_head(item);

@@ -101,6 +101,9 @@ inline void expect_in_contract(const std::string& method, const std::string& tar
     if (code.starts_with("foreign_")) return;  // comes before anything else
     if (target == "*") return;                 // the server as a whole, for which a contract of paths has no word
     const boost::json::object* item = find_path(target);
+    // Without a valid token a request does not learn whether there is such a call.
+    const bool is_stranger = code == "token_required" || code == "bad_token" || code == "token_expired";
+    if (item == nullptr && is_stranger) return;
     if (item == nullptr) {
         EXPECT_EQ(code, "unknown_path") << "the contract lacks this path";
         return;
@@ -108,6 +111,7 @@ inline void expect_in_contract(const std::string& method, const std::string& tar
     const std::string status = std::to_string(status_of(answer));
     const bool is_capital = std::none_of(method.begin(), method.end(), [](char c) { return c >= 'a' && c <= 'z'; });
     const boost::json::value* operation = is_capital ? item->if_contains(in_small_letters(method)) : nullptr;
+    if (operation == nullptr && is_stranger) return;
     if (operation == nullptr) {
         EXPECT_EQ(status, "405") << "the contract lacks this method";
         return;

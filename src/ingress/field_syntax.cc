@@ -32,6 +32,11 @@ std::string_view essence(std::string_view media_type) {
     return media.substr(0, media.find_last_not_of(" \t") + 1);
 }
 
+bool is_json(const HttpRequest& request) {
+    const std::optional<std::string_view> type = request.header("Content-Type");
+    return !type || equal_ignoring_case(essence(*type), "application/json");
+}
+
 bool is_traceparent(std::string_view text) {
     constexpr std::string_view kShape = "xx-xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx-xxxxxxxxxxxxxxxx-xx";
     if (text.size() < kShape.size() || text.size() > kTraceparentBytesMax || !is_printable_ascii(text)) return false;

@@ -1,10 +1,10 @@
 #include "ingress/http_api.h"
 
 #include <algorithm>
-#include <iterator>
 #include <optional>
 #include <utility>
 
+#include "access/access_token_text.h"
 #include "base/json_writer.h"
 #include "base/system_clock.h"
 #include "ingress/answer_text.h"
@@ -18,6 +18,9 @@
 #include "ingress/query_request.h"
 #include "ingress/request_command.h"
 #include "ingress/request_members.h"
+#include "ingress/token_request.h"
+#include "ingress/token_text.h"
+#include "net/http_target.h"
 
 namespace duewheel {
 namespace {
@@ -32,10 +35,6 @@ HttpResponse plain(int status, std::string_view type, std::string body) {
     response.content_type = type;
     response.body = std::move(body);
     return response;
-}
-
-bool is_read(const HttpRequest& request) {
-    return request.method == "GET" || request.method == "HEAD";
 }
 
 HttpResponse method_not_allowed(std::string_view allowed) {
@@ -103,37 +102,20 @@ void HttpApi::handle(const HttpRequest& request, HttpReply reply) {
     if (Status fine = check_caller(request, options_.callers); !fine) {
         return refuse(std::move(reply), note, fine.error());
     }
-    if (Status fine = check_content_coding(request); !fine) return refuse(std::move(reply), note, fine.error());
-    handle(request, std::move(note), std::move(reply));
-}
-
-void HttpApi::handle(const HttpRequest& request, RequestNote note, HttpReply reply) {
-    const auto say = [&](HttpResponse response, std::string_view code = {}) {
-        answer(std::move(reply), note, std::move(response), code);
-    };
-    const std::string_view path = request.path;
-    if (request.method == "OPTIONS" && path == "*") return say(what_may_be_asked());
-    const auto* const page = std::find_if(std::begin(kServerPages), std::end(kServerPages),
-                                          [&](const ServerPage& each) { return each.path == path; });
-    if (page != std::end(kServerPages)) {
-        if (!allows(page->methods, request.method)) return say(method_not_allowed(page->methods), "method_not_allowed");
-        if (path == "/v1/stats") {
-            const Result<HttpResponse> stats = read_stats(request);
-            return stats ? say(*stats) : refuse(std::move(reply), note, stats.error());
-        }
-        if (const auto none = QueryRequest::parse(request.query, {}); !none) {
-            return refuse(std::move(reply), note, none.error());
-        }
-        if (path.starts_with("/v1/clock")) {
-            const Result<HttpResponse> clock = answer_clock_call(request, port_);
-            return clock ? say(*clock) : refuse(std::move(reply), note, clock.error());
-        }
-        if (path == "/healthz") return say(plain(200, "text/plain", "ok\n"));
-        if (path == "/readyz") return say(readiness_text(options_.readiness()));
-        if (path == "/openapi.json") return say(plain(200, "application/json", options_.contract));
-        return say(plain(200, "text/plain; version=0.0.4; charset=utf-8", options_.metrics()));
+    const std::optional<CallPath> call = call_of(request.route);
+    Principal principal;
+    const bool is_open = call && need_of(call->what, request.method).reach == Reach::no_token;
+    if (!is_open) {
+        const Result<Principal> who = identify(request);
+        if (!who) return refuse(std::move(reply), note, who.error());
+        principal = *who;
+        if (principal.token != nullptr) note.token_id = principal.token->id;
+        if (!is_within_rates(request, principal, note, reply)) return;
     }
-    const std::optional<CallPath> call = find_call(request.segments);
+    if (Status fine = check_content_coding(request); !fine) return refuse(std::move(reply), note, fine.error());
+    if (request.method == "OPTIONS" && request.path == "*") {
+        return answer(std::move(reply), note, what_may_be_asked());
+    }
     if (!call) {
         const std::string nearest = nearest_call(request.segments);
         const std::string hint = nearest.empty() ? ": " : "; the nearest is " + nearest + ", and ";
@@ -141,17 +123,114 @@ void HttpApi::handle(const HttpRequest& request, RequestNote note, HttpReply rep
                       Error{"unknown_path", "there is no such call" + hint + "/openapi.json lists all"});
     }
     const std::string_view allowed = allowed_methods(*call);
-    if (!allows(allowed, request.method)) return say(method_not_allowed(allowed), "method_not_allowed");
-    if (is_batch(call->what)) {
-        Result<BatchRequest> batch = read_batch(request, *call, options_);
-        if (!batch) return refuse(std::move(reply), note, batch.error());
-        return submit_batch(*std::move(batch), call->what == CallPath::What::put_batch, std::move(note),
-                            std::move(reply));
+    if (!allows(allowed, request.method)) {
+        return answer(std::move(reply), note, method_not_allowed(allowed), "method_not_allowed");
     }
-    Result<Command> command = read_command(request, *call, options_);
+    if (Status may = check_access(request, *call, principal); !may) {
+        return refuse(std::move(reply), note, may.error());
+    }
+    const Admitted admitted{request, *call, principal.limits()};
+    return is_page(call->what) ? answer_page(admitted, std::move(note), std::move(reply))
+                               : answer_call(admitted, std::move(note), std::move(reply));
+}
+
+// ---- access
+
+Result<Principal> HttpApi::identify(const HttpRequest& request) {
+    Credentials credentials;
+    credentials.certificate_names = request.peer.certificate_names;
+    for (const HttpField& field : request.fields) {
+        if (!equal_ignoring_case(field.name, "Authorization")) continue;
+        credentials.is_ambiguous = credentials.authorization.has_value();
+        credentials.authorization = field.value;
+    }
+    const bool has_none = !credentials.authorization && credentials.certificate_names.empty();
+    if (has_none && !options_.auth_required) return Principal{};  // without a look at the clock
+    const std::int64_t now_ms = options_.server_ms();
+    Result<Principal> who = authenticate(credentials, port_, options_.auth_required, now_ms);
+    if (who && who->token != nullptr) activity_.note_use(who->token->id, now_ms);
+    return who;
+}
+
+Status HttpApi::check_access(const HttpRequest& request, const CallPath& call, const Principal& principal) const {
+    const Need need = need_of(call.what, request.method);
+    if (principal.limits() == nullptr) return decide(principal, need, {}, {});
+    const Result<std::string> name_space = percent_decode(call.name_space);
+    const Result<std::string> name = percent_decode(call.name);
+    if (!name_space || !name) {
+        return Error{"bad_path", "a percent sign in a path is followed by two hexadecimal digits"};
+    }
+    return decide(principal, need, *name_space, *name);
+}
+
+// Answers where they are used up.
+bool HttpApi::is_within_rates(const HttpRequest& request, const Principal& principal, const RequestNote& note,
+                              HttpReply& reply) {
+    if (principal.token == nullptr) return true;
+    const std::int64_t wait_ms = activity_.admit(*principal.token, request.body.size(), monotonic_now_ns());
+    if (wait_ms == 0) return true;
+    HttpResponse response = problem({"too_many_requests", "the rates of the token `" + principal.token->id +
+                                                              "` are used up: send the request again in " +
+                                                              std::to_string(wait_ms) + " ms"});
+    for (HttpHeader& header : response.headers) {
+        if (header.name == "Retry-After") header.value = std::to_string((wait_ms + 999) / 1'000);
+    }
+    answer(std::move(reply), note, std::move(response), "too_many_requests");
+    return false;
+}
+
+void HttpApi::count_refusal(std::string_view code) {
+    if (code == "token_required") ++access_refusals_.token_required;
+    if (code == "bad_token") ++access_refusals_.bad_token;
+    if (code == "token_expired") ++access_refusals_.token_expired;
+    if (code == "forbidden") ++access_refusals_.forbidden;
+    if (code == "too_many_requests") ++access_refusals_.too_many_requests;
+}
+
+// ---- calls
+
+void HttpApi::answer_page(const Admitted& admitted, RequestNote note, HttpReply reply) {
+    using What = CallPath::What;
+    const HttpRequest& request = admitted.request;
+    const auto give = [&](const Result<HttpResponse>& page) {
+        return page ? answer(std::move(reply), note, *page) : refuse(std::move(reply), note, page.error());
+    };
+    if (admitted.call.what == What::stats) return give(read_stats(request));
+    if (const auto none = QueryRequest::parse(request.query, {}); !none) return give(none.error());
+    switch (admitted.call.what) {
+        case What::healthz:
+            return give(plain(200, "text/plain", "ok\n"));
+        case What::readyz:
+            return give(readiness_text(options_.readiness()));
+        case What::contract:
+            return give(plain(200, "application/json", options_.contract));
+        case What::metrics:
+            return give(plain(200, "text/plain; version=0.0.4; charset=utf-8", options_.metrics()));
+        default:
+            return give(answer_clock_call(request, port_));
+    }
+}
+
+void HttpApi::answer_call(const Admitted& admitted, RequestNote note, HttpReply reply) {
+    const auto& [request, call, limits] = admitted;
+    if (is_batch(call.what)) {
+        Result<BatchRequest> batch = read_batch(request, call, options_);
+        if (!batch) return refuse(std::move(reply), note, batch.error());
+        return submit_batch(*std::move(batch), admitted, std::move(note), std::move(reply));
+    }
+    if (is_token_call(call.what)) {
+        Result<TokenCall> read = read_token_call(request, call, options_);
+        if (!read) return refuse(std::move(reply), note, read.error());
+        Waiting waiting{std::move(reply), std::move(note)};
+        waiting.secret = std::move(read->secret);
+        return submit(std::move(read->command), std::move(waiting), limits);
+    }
+    Result<Command> command = read_command(request, call, options_);
     if (!command) return refuse(std::move(reply), note, command.error());
-    const bool raw_put = std::holds_alternative<PutCommand>(*command) && !is_json(request);
-    submit(*std::move(command), std::move(note), std::move(reply), raw_put);
+    Waiting waiting{std::move(reply), std::move(note)};
+    waiting.raw_put = call.is_raw_put;
+    waiting.wanted = wanted_outcome(*command);
+    submit(*std::move(command), std::move(waiting), limits);
 }
 
 // Many queues must not make a call long that is asked for every second.
@@ -164,23 +243,23 @@ Result<HttpResponse> HttpApi::read_stats(const HttpRequest& request) const {
                       port_.lateness());
 }
 
-void HttpApi::submit(Command command, RequestNote note, HttpReply reply, bool raw_put) {
+void HttpApi::submit(Command command, Waiting waiting, const SharedLimits& limits) {
     const ReplyToken token = next_token_++;
     // A client that closed its sending side may still read: it gets its answer. But it may as well be gone, and must
     // not be handed a message then.
     if (const auto* lease = std::get_if<LeaseCommand>(&command)) {
-        note.wait_ms = lease->wait_ms;
-        reply.on_client_gone([this, token] {
+        waiting.note.wait_ms = lease->wait_ms;
+        waiting.single->on_client_gone([this, token] {
             waiting_.erase(token);
             port_.forget(token);
         });
     }
-    const std::optional<ChangeOutcome> wanted = wanted_outcome(command);
-    waiting_.emplace(token, Waiting{std::move(reply), std::move(note), nullptr, 0, raw_put, wanted});
-    port_.submit(std::move(command), token);
+    waiting_.emplace(token, std::move(waiting));
+    port_.submit(std::move(command), token, limits);
 }
 
-void HttpApi::submit_batch(BatchRequest request, bool of_puts, RequestNote note, HttpReply reply) {
+void HttpApi::submit_batch(BatchRequest request, const Admitted& admitted, RequestNote note, HttpReply reply) {
+    const bool of_puts = admitted.call.what == CallPath::What::put_batch;
     auto batch =
         std::make_shared<Batch>(Batch{std::move(reply), std::move(note), of_puts, {}, {}, request.commands.size()});
     for (std::optional<Error>& refused : request.refused) {
@@ -191,7 +270,7 @@ void HttpApi::submit_batch(BatchRequest request, bool of_puts, RequestNote note,
     for (std::size_t i = 0; i < request.commands.size(); ++i) {
         const ReplyToken token = next_token_++;
         waiting_.emplace(token, Waiting{std::nullopt, {}, batch, i});
-        port_.submit(std::move(request.commands[i]), token);
+        port_.submit(std::move(request.commands[i]), token, admitted.limits);
     }
 }
 
@@ -200,12 +279,24 @@ void HttpApi::deliver(ReplyToken token, Reply reply) {
     if (waiting.empty()) return;  // the client left
     Waiting& who = waiting.mapped();
     if (who.batch) return deliver_part(*who.batch, who.part, std::move(reply));
+    if (auto* token_answer = std::get_if<TokenAnswer>(&reply)) return deliver_token(who, std::move(*token_answer));
+    if (auto* list = std::get_if<TokenListAnswer>(&reply)) {
+        for (TokenAnswer& each : list->tokens) each.last_used_ms = activity_.last_used_ms(each.token.id);
+    }
     Error* error = std::get_if<Error>(&reply);
     if (error != nullptr && who.raw_put) error->field = std::string(raw_field_of(error->field));
     if (const std::optional<Error> late = late_refusal(reply, who.wanted)) {
         return answer(*std::move(who.single), who.note, late_refusal_text(*late, reply), late->code);
     }
     answer(*std::move(who.single), who.note, answer_text(reply), error != nullptr ? error->code : std::string_view());
+}
+
+// A new secret is shown when a token was made, and when a rotation replaced it.
+void HttpApi::deliver_token(Waiting& waiting, TokenAnswer answered) {
+    if (answered.removed) activity_.forget(answered.token.id);
+    answered.last_used_ms = activity_.last_used_ms(answered.token.id);
+    const bool shows = waiting.secret && hash_of_secret(*waiting.secret) == answered.token.secret;
+    answer(*std::move(waiting.single), waiting.note, token_text(answered, shows ? &*waiting.secret : nullptr));
 }
 
 void HttpApi::deliver_part(Batch& batch, std::size_t part, Reply reply) {
@@ -228,6 +319,7 @@ void HttpApi::deliver_part(Batch& batch, std::size_t part, Reply reply) {
 void HttpApi::answer(HttpReply reply, const RequestNote& note, HttpResponse response, std::string_view code) {
     if (!note.traceparent.empty()) response.headers.push_back({"traceparent", note.traceparent});
     reply.answer(response);
+    count_refusal(code);
     log_.answered(note, response.status, code, monotonic_now_ns());
 }
 
@@ -238,35 +330,6 @@ void HttpApi::refuse(HttpReply reply, const RequestNote& note, const Error& erro
 HttpResponse HttpApi::refuse(int status, std::string_view code, std::string_view message) {
     log_.refused(status, code, monotonic_now_ns());
     return format_http_error(status, code, message);
-}
-
-HttpGroup group_of_call(const HttpRequest& request) {
-    using What = CallPath::What;
-    constexpr HttpGroup kPuts = kFirstOwnGroup;
-    constexpr HttpGroup kCancels = kFirstOwnGroup + 1;
-    constexpr HttpGroup kLeaseEnds = kFirstOwnGroup + 2;
-    if (is_read(request)) return kReadsGroup;
-    const std::optional<CallPath> call = find_call(request.segments);
-    if (!call) return kAlone;
-    switch (call->what) {
-        case What::put:
-        case What::put_batch:
-            return kPuts;
-        case What::message:
-        case What::message_by_key:
-            return request.method == "DELETE" ? kCancels : kAlone;
-        case What::ack:
-        case What::fail:
-        case What::extend:
-        case What::release:
-        case What::ack_batch:
-        case What::fail_batch:
-        case What::extend_batch:
-        case What::release_batch:
-            return kLeaseEnds;
-        default:
-            return kAlone;
-    }
 }
 
 HttpResponse format_http_error(int status, std::string_view code, std::string_view message) {

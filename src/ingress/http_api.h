@@ -10,8 +10,11 @@
 #include <unordered_map>
 #include <vector>
 
+#include "access/token_activity.h"
 #include "base/instant.h"
 #include "base/log.h"
+#include "base/secret.h"
+#include "ingress/call_path.h"
 #include "ingress/caller.h"
 #include "ingress/command_port.h"
 #include "ingress/request_log.h"
@@ -41,6 +44,7 @@ struct HttpApiOptions {
     std::function<Status(std::string_view name_space, std::string_view queue, WebhookTarget&)> check_webhook =
         [](std::string_view, std::string_view, WebhookTarget&) { return Status(); };
     CallerRules callers;
+    bool auth_required = false;  // a request needs an access token
     RequestLogOptions requests;
     std::string contract;  // contract_text()
     std::string instance;  // names the log: as exports of it do
@@ -49,6 +53,15 @@ struct HttpApiOptions {
 };
 
 struct BatchRequest;
+
+// Refusals of access since the start, by their code.
+struct AccessRefusals {
+    std::uint64_t token_required = 0;
+    std::uint64_t bad_token = 0;
+    std::uint64_t token_expired = 0;
+    std::uint64_t forbidden = 0;
+    std::uint64_t too_many_requests = 0;
+};
 
 class HttpApi {
   public:
@@ -62,6 +75,7 @@ class HttpApi {
     HttpResponse refuse(int status, std::string_view code, std::string_view message);
 
     std::size_t waiting() const { return waiting_.size(); }
+    const AccessRefusals& access_refusals() const { return access_refusals_; }
 
   private:
     // A request with many parts, while their replies gather.
@@ -81,13 +95,27 @@ class HttpApi {
         std::size_t part = 0;
         bool raw_put = false;                 // its members came as header fields
         std::optional<ChangeOutcome> wanted;  // of a command on a message (late_outcome.h)
+        std::optional<Secret> secret;         // that a change of an access token may show
+    };
+    // A request whose caller is known.
+    struct Admitted {
+        const HttpRequest& request;
+        CallPath call;
+        SharedLimits limits;  // of the caller's token
     };
 
-    void submit_batch(BatchRequest request, bool of_puts, RequestNote note, HttpReply reply);
+    Result<Principal> identify(const HttpRequest& request);
+    Status check_access(const HttpRequest& request, const CallPath& call, const Principal& principal) const;
+    bool is_within_rates(const HttpRequest& request, const Principal& principal, const RequestNote& note,
+                         HttpReply& reply);
+    void answer_page(const Admitted& admitted, RequestNote note, HttpReply reply);
+    void answer_call(const Admitted& admitted, RequestNote note, HttpReply reply);
+    void submit_batch(BatchRequest request, const Admitted& admitted, RequestNote note, HttpReply reply);
     void deliver_part(Batch& batch, std::size_t part, Reply reply);
-    void handle(const HttpRequest& request, RequestNote note, HttpReply reply);
+    void deliver_token(Waiting& waiting, TokenAnswer answer);
     Result<HttpResponse> read_stats(const HttpRequest& request) const;
-    void submit(Command command, RequestNote note, HttpReply reply, bool raw_put);
+    void submit(Command command, Waiting waiting, const SharedLimits& limits);
+    void count_refusal(std::string_view code);
     // `code` is that of a refusal.
     void answer(HttpReply reply, const RequestNote& note, HttpResponse response, std::string_view code = {});
     void refuse(HttpReply reply, const RequestNote& note, const Error& error);
@@ -95,14 +123,11 @@ class HttpApi {
     CommandPort& port_;
     const HttpApiOptions options_;
     RequestLog log_;
+    TokenActivity activity_;
+    AccessRefusals access_refusals_;
     std::unordered_map<ReplyToken, Waiting> waiting_;
     ReplyToken next_token_ = 1;
 };
-
-// For HttpServer: which calls of one connection may be worked on side by side. Puts are accepted in their order,
-// cancels may come in any, and those that end or extend leases are carried out in order for each message. Everything
-// else that changes something goes alone: a lease, and what moves a message.
-HttpGroup group_of_call(const HttpRequest& request);
 
 // For HttpServer: its own refusals as problem documents.
 HttpResponse format_http_error(int status, std::string_view code, std::string_view message);

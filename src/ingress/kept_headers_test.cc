@@ -14,7 +14,7 @@ using Fields = std::vector<std::pair<std::string, std::string>>;
 TEST(KeptHeaders, come_back_as_they_were_put) {
     const CallRequest request({"POST", "/v1/queues/q/messages",
                                R"({"body": "", "headers": {"X-A": "b \"c\" \\ \u00e9\t", "x-b": "", "!#$": "1"}})"});
-    const Result<Command> put = read_command(request.request(), *find_call(request.request().segments), {});
+    const Result<Command> put = read_command(request.request(), *find_call(request.request()), {});
     ASSERT_TRUE(put.ok()) << put.error().message;
     EXPECT_EQ(read_kept_headers(std::get<PutCommand>(*put).headers),
               (Fields{{"X-A", "b \"c\" \\ \xc3\xa9\t"}, {"x-b", ""}, {"!#$", "1"}}));

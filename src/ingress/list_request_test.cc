@@ -14,7 +14,7 @@ namespace {
 
 Result<Command> read(const std::string& target, const std::string& method = "GET") {
     const CallRequest held(Call{method, target});
-    const std::optional<CallPath> path = find_call(held.request().segments);
+    const std::optional<CallPath> path = find_call(held.request());
     if (!path) return Error{"unknown_path", "no such call"};
     return read_command(held.request(), *path, HttpApiOptions{});
 }

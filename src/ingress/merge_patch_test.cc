@@ -20,7 +20,7 @@ const HttpApiOptions kOptions{};
 
 Result<Command> command_of(const Call& call, const HttpApiOptions& options = kOptions) {
     const CallRequest request(call);
-    return read_command(request.request(), *find_call(request.request().segments), options);
+    return read_command(request.request(), *find_call(request.request()), options);
 }
 
 // What the patch makes of the settings, or the code and the field of its refusal.

@@ -16,6 +16,7 @@ namespace duewheel {
 
 // Bits that no set of states has.
 enum class NameList : std::uint64_t {
+    tokens = std::uint64_t{1} << 59,
     namespaces = std::uint64_t{1} << 60,
     watchdogs = std::uint64_t{1} << 61,
     schedules = std::uint64_t{1} << 62,

@@ -104,11 +104,12 @@ std::optional<Apart> distance_to(const PathParts& asked, const PathParts& call) 
 
 // "/v1/queues/{}:lease" as the contract shows it.
 std::string shown_path(std::string_view shape) {
-    constexpr std::array<std::pair<std::string_view, std::string_view>, 6> kNames = {{{"queues", "{queue}"},
+    constexpr std::array<std::pair<std::string_view, std::string_view>, 7> kNames = {{{"queues", "{queue}"},
                                                                                       {"messages", "{id}"},
                                                                                       {"leases", "{token}"},
                                                                                       {"schedules", "{schedule}"},
                                                                                       {"watchdogs", "{watchdog}"},
+                                                                                      {"tokens", "{token_id}"},
                                                                                       {"namespaces", "{namespace}"}}};
     std::string text(shape);
     const std::size_t name = text.find("{}");

@@ -16,6 +16,7 @@ constexpr ProblemKind kKinds[] = {
     {"already_rolled_back", 409, "Rolled back before"},
     {"already_waiting", 409, "Neither held nor dead"},
     {"bad_base64", 400, "Not base64"},
+    {"bad_certificate_name", 400, "Not a certificate's name"},
     {"bad_content_type", 400, "Not a media type"},
     {"bad_cron", 400, "Not a cron expression"},
     {"bad_cursor", 400, "Not a cursor of this listing"},
@@ -37,7 +38,10 @@ constexpr ProblemKind kKinds[] = {
     {"bad_queue_name", 400, "Not a queue name"},
     {"bad_request", 400, "Not a valid HTTP request"},
     {"bad_schedule_name", 400, "Not a schedule's name"},
+    {"bad_scope", 400, "Not a scope"},
     {"bad_state", 400, "Not a state"},
+    {"bad_token", 401, "Not a valid token"},
+    {"bad_token_id", 400, "Not a token's id"},
     {"bad_utf8", 400, "Not UTF-8"},
     {"bad_watchdog_name", 400, "Not a watchdog's name"},
     {"bad_webhook_header", 400, "Not a webhook header"},
@@ -46,6 +50,7 @@ constexpr ProblemKind kKinds[] = {
     {"bad_zone", 400, "Not a time zone"},
     {"batch_too_large", 413, "Too many at once"},
     {"body_too_large", 413, "Body too large"},
+    {"certificate_name_taken", 409, "Name of another token"},
     {"clock_not_held", 409, "No jump of the clock to accept"},
     {"conflicting_members", 400, "Members exclude each other"},
     {"delay_too_long", 400, "Too far in the future"},
@@ -53,6 +58,7 @@ constexpr ProblemKind kKinds[] = {
     {"duplicate_parameter", 400, "Parameter given twice"},
     {"expectation_failed", 417, "Expectation not met"},
     {"expires_too_soon", 400, "Expires before it is due"},
+    {"forbidden", 403, "Not allowed"},
     {"forbidden_address", 400, "Not an address for webhooks"},
     {"foreign_host", 403, "Not a name of this server"},
     {"foreign_origin", 403, "Not a page of this server"},
@@ -63,6 +69,7 @@ constexpr ProblemKind kKinds[] = {
     {"in_flight", 409, "With a consumer"},
     {"internal", 500, "A bug in the server"},
     {"key_conflict", 409, "Key used with another request"},
+    {"last_admin", 409, "The last token of an administrator"},
     {"lease_ended", 409, "Lease ended before"},
     {"lease_too_long", 400, "Lease too long"},
     {"lease_too_short", 400, "Lease too short"},
@@ -89,10 +96,14 @@ constexpr ProblemKind kKinds[] = {
     {"store_full", 507, "The disk is nearly full"},
     {"target_too_long", 414, "Target too long"},
     {"tls_required", 400, "TLS required"},
+    {"token_expired", 401, "Token expired"},
+    {"token_limit", 429, "Too many tokens"},
+    {"token_required", 401, "Token required"},
     {"too_busy", 503, "Too busy"},
     {"too_deep", 400, "Nested too deeply"},
     {"too_many_members", 400, "Too many members"},
     {"too_many_puts", 429, "Too many puts"},
+    {"too_many_requests", 429, "Too many requests"},
     {"unknown_id", 404, "No such message"},
     {"unknown_key", 404, "No such key"},
     {"unknown_member", 400, "Unknown member"},
@@ -101,6 +112,7 @@ constexpr ProblemKind kKinds[] = {
     {"unknown_path", 404, "No such path"},
     {"unknown_queue", 404, "No such queue"},
     {"unknown_schedule", 404, "No such schedule"},
+    {"unknown_token", 404, "No such token"},
     {"unknown_watchdog", 404, "No such watchdog"},
     {"unsupported_content_coding", 415, "Content coding not understood"},
     {"unsupported_media_type", 415, "Media type not understood"},
@@ -155,6 +167,11 @@ HttpResponse problem(const Error& error, const std::function<void(JsonWriter&)>&
     write_problem(json, error);
     if (more) more(json);
     json.close();
+    // RFC 6750, 3.
+    if (kind.status == 401) {
+        const bool is_invalid = kind.code != "token_required";
+        response.headers.push_back({"WWW-Authenticate", is_invalid ? "Bearer error=\"invalid_token\"" : "Bearer"});
+    }
     // RFC 9110, 12.5.3: which codings would have been taken.
     if (kind.code == "unsupported_content_coding") response.headers.push_back({"Accept-Encoding", "identity"});
     if (says_when_to_come_again(kind.status)) {

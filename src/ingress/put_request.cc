@@ -70,8 +70,8 @@ Result<PutFields> read_fields(const HttpRequest& request) {
     return fields;
 }
 
-bool says_json(std::optional<std::string_view> content_type) {
-    return !content_type || equal_ignoring_case(essence(*content_type), kJsonType);
+bool says_json(std::string_view content_type) {
+    return equal_ignoring_case(essence(content_type), kJsonType);
 }
 
 Error too_many_headers(const HttpApiOptions& options) {
@@ -336,10 +336,6 @@ Result<Command> read_raw_put(const HttpRequest& request, const PutFields& fields
 
 }  // namespace
 
-bool is_json(const HttpRequest& request) {
-    return says_json(request.header("Content-Type"));
-}
-
 std::string_view raw_field_of(std::string_view member) {
     constexpr std::pair<std::string_view, std::string_view> kFields[] = {{"delay", "Duewheel-Delay"},
                                                                          {"due", "Duewheel-Due"},
@@ -427,7 +423,7 @@ Result<PutCommand> read_json_put(std::string_view text, const HttpApiOptions& op
     return put;
 }
 
-Result<Command> read_put(const HttpRequest& request, std::string name_space, std::string queue,
+Result<Command> read_put(const HttpRequest& request, bool is_raw, std::string name_space, std::string queue,
                          const HttpApiOptions& options) {
     const Result<PutFields> fields = read_fields(request);
     if (!fields) return fields.error();
@@ -435,8 +431,8 @@ Result<Command> read_put(const HttpRequest& request, std::string name_space, std
     put.name_space = std::move(name_space);
     put.queue = std::move(queue);
     put.traceparent = traceparent_of(request);
-    if (says_json(fields->content_type)) return read_json_request(request, *fields, options, std::move(put));
-    return read_raw_put(request, *fields, options, std::move(put));
+    return is_raw ? read_raw_put(request, *fields, options, std::move(put))
+                  : read_json_request(request, *fields, options, std::move(put));
 }
 
 }  // namespace duewheel

@@ -22,7 +22,7 @@ inline constexpr std::size_t kOrderKeyBytesMax = 256;
 // Codes: those of JsonRequest, bad_base64, bad_content_type, bad_key, bad_message_header, body_too_large,
 // conflicting_members, duplicate_member, headers_too_large, missing_member, out_of_range, unknown_member,
 // unsupported_media_type.
-Result<Command> read_put(const HttpRequest& request, std::string name_space, std::string queue,
+Result<Command> read_put(const HttpRequest& request, bool is_raw, std::string name_space, std::string queue,
                          const HttpApiOptions& options);
 
 // The members of a put in JSON, added to what `put` holds already: a message has a body, and an empty one is said.
@@ -41,8 +41,6 @@ Status read_key(std::string_view text, std::string_view name, const HttpApiOptio
 // The member `key`, into a place that may hold the key of a header field already. Code bad_key, conflicting_members.
 Status read_key_member(const JsonRequest& json, const HttpApiOptions& options, std::string& into);
 
-// Whether a request says that its body is JSON; one that says nothing does.
-bool is_json(const HttpRequest& request);
 // The header field that says in a put of a raw body what this member says in JSON; the member where none does.
 std::string_view raw_field_of(std::string_view member);
 

@@ -13,7 +13,7 @@ namespace {
 
 Result<Command> read(Call call) {
     const CallRequest request(std::move(call));
-    return read_command(request.request(), *find_call(request.request().segments), {});
+    return read_command(request.request(), *find_call(request.request()), {});
 }
 
 // A tree would write 1.50 as 1.5, lose the second "a" and 9007199254740993, and sort what is in order.

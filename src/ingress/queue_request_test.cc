@@ -13,7 +13,7 @@ namespace {
 
 std::string read(const Call& call) {
     const CallRequest request(call);
-    const std::optional<CallPath> path = find_call(request.request().segments);
+    const std::optional<CallPath> path = find_call(request.request());
     if (!path) return "no such call";
     if (!allows(allowed_methods(*path), call.method)) return "not with this method";
     const Result<Command> command = read_command(request.request(), *path, {});
@@ -73,7 +73,7 @@ TEST(QueueRequest, headers_of_a_webhook_are_such_as_http_can_carry) {
     const auto headers = [](const std::string& members) {
         const CallRequest request(
             {"PUT", "/v1/queues/mail", R"({"target": {"webhook": {"url": "u", "headers": )" + members + "}}}"});
-        const Result<Command> command = read_command(request.request(), *find_call(request.request().segments), {});
+        const Result<Command> command = read_command(request.request(), *find_call(request.request()), {});
         if (!command) return std::string(command.error().code) + " " + command.error().field;
         std::string text;
         for (const auto& [name, value] : std::get<ConfigureQueueCommand>(*command).settings.webhook->headers) {
@@ -108,8 +108,7 @@ TEST(QueueRequest, whether_a_webhook_may_be_is_asked_of_who_knows) {
     };
     const auto put = [&](const std::string& url) -> std::string {
         const CallRequest request({"PUT", "/v1/queues/mail", R"({"target": {"webhook": {"url": ")" + url + "\"}}}"});
-        const Result<Command> command =
-            read_command(request.request(), *find_call(request.request().segments), options);
+        const Result<Command> command = read_command(request.request(), *find_call(request.request()), options);
         if (!command) return std::string(command.error().code);
         return std::get<ConfigureQueueCommand>(*command).settings.webhook->url;
     };

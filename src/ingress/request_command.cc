@@ -17,6 +17,7 @@
 #include "ingress/queue_request.h"
 #include "ingress/request_members.h"
 #include "ingress/schedule_request.h"
+#include "ingress/token_request.h"
 #include "ingress/watchdog_request.h"
 #include "net/http_target.h"
 
@@ -286,6 +287,10 @@ Status read_flex(const JsonRequest& request, std::int64_t& into_ms) {
 }
 
 Result<Command> read_command(const HttpRequest& request, const CallPath& path, const HttpApiOptions& options) {
+    if (is_token_call(path.what)) {
+        Result<TokenCall> call = read_token_call(request, path, options);
+        return call ? Result<Command>(std::move(call->command)) : Result<Command>(std::move(call).error());
+    }
     const bool lists = path.what == CallPath::What::history || path.what == CallPath::What::forecast ||
                        path.what == CallPath::What::queues || path.what == CallPath::What::schedules ||
                        path.what == CallPath::What::preview_schedule || path.what == CallPath::What::watchdogs ||
@@ -341,7 +346,7 @@ Result<Command> read_command(const HttpRequest& request, const CallPath& path, c
                 return read_list(request, {.name_space = *std::move(name_space), .queue = *std::move(queue)});
             }
             if (path.what == CallPath::What::put) {
-                return read_put(request, *std::move(name_space), *std::move(queue), options);
+                return read_put(request, path.is_raw_put, *std::move(name_space), *std::move(queue), options);
             }
             if (path.what == CallPath::What::redrive) {
                 return read_redrive(request, {*std::move(name_space), *std::move(queue), std::nullopt});

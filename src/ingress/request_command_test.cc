@@ -21,7 +21,7 @@ const std::string kLease = lease_text({1024, 1, 2, 3});
 Result<Command> read(const Call& call) {
     const CallRequest held(call);
     const HttpApiOptions options;
-    const std::optional<CallPath> path = find_call(held.request().segments);
+    const std::optional<CallPath> path = find_call(held.request());
     if (!path) return Error{"unknown_path", "no such call"};
     if (!allows(allowed_methods(*path), held.request().method)) return Error{"method_not_allowed", "not so"};
     return read_command(held.request(), *path, options);

@@ -27,6 +27,7 @@ struct RequestNote {
     std::string method;
     std::string path;  // as it is logged
     std::string remote_address;
+    std::string token_id;     // of the access token that it was made with; empty: none
     std::string traceparent;  // empty: none, or malformed
     std::int64_t start_ns = 0;
     std::int64_t wait_ms = 0;  // that it asked for

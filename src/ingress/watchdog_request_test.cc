@@ -13,7 +13,7 @@ namespace {
 
 Result<Command> command_of(const Call& call) {
     const CallRequest request(call);
-    const std::optional<CallPath> path = find_call(request.request().segments);
+    const std::optional<CallPath> path = find_call(request.request());
     if (!path) return Error{"unknown_path", "no such call"};
     if (!allows(allowed_methods(*path), call.method)) return Error{"method_not_allowed", "not with this method"};
     return read_command(request.request(), *path, {});

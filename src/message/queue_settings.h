@@ -55,6 +55,11 @@ Result<QueueSettings> decode_queue_settings(std::string_view bytes);
 // Subjects of `conf` records. The numbers stand in the log.
 inline constexpr std::uint32_t kSubjectQueue = 1;
 inline constexpr std::uint32_t kSubjectNamespace = 2;  // the name is the namespace's own
+inline constexpr std::uint32_t kSubjectToken = 4;      // an access token, of no namespace (access_token.h); 3 is free
+
+inline constexpr bool is_subject_of_conf(std::uint32_t subject) {
+    return subject == kSubjectQueue || subject == kSubjectNamespace || subject == kSubjectToken;
+}
 
 // The share of a `conf` record in the log's digest; 0 for an empty value. About 50 ns.
 std::uint64_t settings_term(std::uint32_t subject, std::string_view name_space, std::string_view name,

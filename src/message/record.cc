@@ -530,7 +530,7 @@ Status check_complete(const Record& record) {
     if (record.kind == RecordKind::conf && (record.name.empty() || record.subject == 0)) {
         return damaged("settings of nothing");
     }
-    if (record.kind == RecordKind::conf && record.subject > kSubjectNamespace) {
+    if (record.kind == RecordKind::conf && !is_subject_of_conf(record.subject)) {
         return Error{"newer_format", "settings are of kind " + std::to_string(record.subject) +
                                          ", which this version does not know: open the data with the version that "
                                          "wrote it"};

@@ -118,7 +118,8 @@ std::size_t HttpConnection::parse(std::string_view bytes) {
 }
 
 bool HttpConnection::must_hold(const HttpRequest& request) {
-    const HttpGroup group = all_->grouping(request);
+    parser_.set_route(all_->router(request));
+    const HttpGroup group = request.route.group;
     const bool too_many_reads = group == kReadsGroup && slots_.size() >= all_->limits.reads_max;
     holding_ = !slots_.empty() && (group == kAlone || group != group_ || too_many_reads);
     if (!holding_) group_ = group;
@@ -169,7 +170,7 @@ void HttpConnection::resume_reading() {
     reading_since_ = all_->sweep;
     holding_ = false;
     if (std::exchange(held_in_parser_, false)) {
-        group_ = all_->grouping(parser_.request());
+        group_ = parser_.request().route.group;
         dispatch();
         if (!closed_) take_input({});
     } else if (!input_.empty()) {

@@ -55,7 +55,7 @@ struct HttpConnections {
     HttpLimits limits;
     HttpHandler handler;
     HttpErrorFormatter format_error;
-    HttpGrouping grouping;
+    HttpRouter router;
     std::function<InstantMs()> now_ms;  // empty: answers have no Date
     HttpDate date;
     // Null: new connections are plain. Shared with whoever made it on another thread.

@@ -26,6 +26,21 @@ struct HttpPeer {
     bool is_tls = false;
 };
 
+// Requests of one connection that may be worked on side by side share a group (http_server.h).
+using HttpGroup = unsigned;
+inline constexpr HttpGroup kAlone = 0;
+inline constexpr HttpGroup kReadsGroup = 1;
+inline constexpr HttpGroup kFirstOwnGroup = 2;
+
+// What the server's owner finds a request to be, once, before anything is done with it. The server looks at `group`
+// alone; the rest is the owner's, and comes back with the request.
+struct HttpRoute {
+    HttpGroup group = kAlone;
+    unsigned call = 0;
+    std::string_view outer_name;  // parts of the path
+    std::string_view name;
+};
+
 struct HttpRequest {
     std::string_view method;  // as sent: method names are case-sensitive
     std::string_view target;  // as sent, but without scheme and authority
@@ -38,6 +53,7 @@ struct HttpRequest {
     HttpPeer peer;
     int minor_version = 1;   // HTTP/1.0 or HTTP/1.1
     bool keep_alive = true;  // what the client asked for
+    HttpRoute route;         // set by the server before it calls its handler
 
     // The first field of this name, whatever its case; O(fields).
     std::optional<std::string_view> header(std::string_view name) const;

@@ -101,7 +101,7 @@ struct Listener {
 
 struct HttpServer::Parts final : AfterTurn {
     Parts(EventLoop& on_loop, const HttpLimits& limits, HttpHandler handler, HttpErrorFormatter format_error,
-          HttpGrouping grouping);
+          HttpRouter router);
     ~Parts();
 
     bool after_turn() override;
@@ -134,12 +134,12 @@ struct HttpServer::Parts final : AfterTurn {
 };
 
 HttpServer::Parts::Parts(EventLoop& on_loop, const HttpLimits& limits, HttpHandler handler,
-                         HttpErrorFormatter format_error, HttpGrouping grouping)
+                         HttpErrorFormatter format_error, HttpRouter router)
     : loop(on_loop), sweep_timer(loop.context().get_executor()), drain_timer(loop.context().get_executor()) {
     all.limits = limits;
     all.handler = std::move(handler);
     all.format_error = std::move(format_error);
-    all.grouping = std::move(grouping);
+    all.router = std::move(router);
     all.on_close = [this] { on_connection_closed(); };
     loop.add(*this);
 }
@@ -317,8 +317,8 @@ void HttpServer::Parts::report_drained() {
 }
 
 HttpServer::HttpServer(EventLoop& loop, const HttpLimits& limits, HttpHandler handler, HttpErrorFormatter format_error,
-                       HttpGrouping grouping)
-    : parts_(std::make_unique<Parts>(loop, limits, std::move(handler), std::move(format_error), std::move(grouping))) {}
+                       HttpRouter router)
+    : parts_(std::make_unique<Parts>(loop, limits, std::move(handler), std::move(format_error), std::move(router))) {}
 HttpServer::~HttpServer() = default;
 
 Result<BoundAddress> HttpServer::listen(std::string_view address) {
@@ -369,8 +369,8 @@ Status check_listen_address(std::string_view address) {
     return endpoint ? Status() : Status(endpoint.error());
 }
 
-HttpGroup group_by_method(const HttpRequest& request) {
-    return request.method == "GET" || request.method == "HEAD" ? kReadsGroup : kAlone;
+HttpRoute route_by_method(const HttpRequest& request) {
+    return {request.method == "GET" || request.method == "HEAD" ? kReadsGroup : kAlone};
 }
 
 std::string BoundAddress::text() const {

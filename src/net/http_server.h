@@ -1,6 +1,6 @@
 // An HTTP/1.1 server on one thread's EventLoop.
 //
-// Requests of one connection may wait for their answers side by side (pipelining), as far as the grouping allows: the
+// Requests of one connection may wait for their answers side by side (pipelining), as far as their groups allow: the
 // effects are to be those of one after the other. The answers leave in the order of the requests, and those that are
 // ready by the end of a round of the loop leave in one write. A handler may answer at once or keep the HttpReply and
 // answer in a later round: an engine that commits in batches answers a whole batch.
@@ -63,16 +63,12 @@ class HttpReply {
 
 using HttpHandler = std::function<void(const HttpRequest&, HttpReply)>;
 
-// What of one connection may be worked on side by side: requests of one group. A request of another group, or one that
-// goes alone, is handed to the handler when everything before it is answered (RFC 9112, 9.3.2). Numbers from
-// kFirstOwnGroup on are the owner's.
-using HttpGroup = unsigned;
-inline constexpr HttpGroup kAlone = 0;
-inline constexpr HttpGroup kReadsGroup = 1;
-inline constexpr HttpGroup kFirstOwnGroup = 2;
-using HttpGrouping = std::function<HttpGroup(const HttpRequest&)>;
+// What a request is, asked once when it is complete. Requests of one group may be worked on side by side; a request of
+// another group, or one that goes alone, is passed to the handler when everything before it is answered (RFC 9112,
+// 9.3.2). Group numbers from kFirstOwnGroup on are the owner's.
+using HttpRouter = std::function<HttpRoute(const HttpRequest&)>;
 // GET and HEAD side by side, everything else alone.
-HttpGroup group_by_method(const HttpRequest& request);
+HttpRoute route_by_method(const HttpRequest& request);
 
 // How the server words its own refusals: `code` is snake_case and stable, `message` a sentence.
 using HttpErrorFormatter = std::function<HttpResponse(int status, std::string_view code, std::string_view message)>;
@@ -93,7 +89,7 @@ class HttpServer {
   public:
     // `loop` must outlive the server, which must not be destroyed from within a handler.
     HttpServer(EventLoop& loop, const HttpLimits& limits, HttpHandler handler,
-               HttpErrorFormatter format_error = plain_problem, HttpGrouping grouping = group_by_method);
+               HttpErrorFormatter format_error = plain_problem, HttpRouter router = route_by_method);
     ~HttpServer();
     HttpServer(const HttpServer&) = delete;
     HttpServer& operator=(const HttpServer&) = delete;

@@ -163,8 +163,8 @@ TEST(HttpServer, what_may_not_go_side_by_side_waits_until_those_before_it_are_an
 
 TEST(HttpServer, requests_of_one_group_go_side_by_side_and_another_group_waits_for_all_of_them) {
     Desk desk;
-    LoopbackServer server(desk.handler(), {}, [](const HttpRequest& request) -> HttpGroup {
-        return request.target.starts_with("/put") ? kFirstOwnGroup : kFirstOwnGroup + 1;
+    LoopbackServer server(desk.handler(), {}, [](const HttpRequest& request) -> HttpRoute {
+        return {request.target.starts_with("/put") ? kFirstOwnGroup : kFirstOwnGroup + 1};
     });
     RawClient client(server.port());
     client.send(post("/put1", "") + post("/put2", "") + post("/end1", "") + post("/end2", "") + post("/put3", ""));

@@ -29,8 +29,7 @@ inline constexpr std::chrono::seconds kPatience{20};
 
 class LoopbackServer final : private AfterTurn {
   public:
-    explicit LoopbackServer(HttpHandler handler, const HttpLimits& limits = {},
-                            HttpGrouping grouping = group_by_method);
+    explicit LoopbackServer(HttpHandler handler, const HttpLimits& limits = {}, HttpRouter router = route_by_method);
     ~LoopbackServer();
 
     int port() const { return port_; }

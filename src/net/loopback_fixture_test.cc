@@ -8,8 +8,8 @@ struct LoopbackServer::Thread {
     std::thread runs;
 };
 
-LoopbackServer::LoopbackServer(HttpHandler handler, const HttpLimits& limits, HttpGrouping grouping)
-    : server_(std::make_unique<HttpServer>(loop_, limits, std::move(handler), plain_problem, std::move(grouping))) {
+LoopbackServer::LoopbackServer(HttpHandler handler, const HttpLimits& limits, HttpRouter router)
+    : server_(std::make_unique<HttpServer>(loop_, limits, std::move(handler), plain_problem, std::move(router))) {
     auto bound = server_->listen("127.0.0.1:0");
     EXPECT_TRUE(bound.ok());
     port_ = bound->port;

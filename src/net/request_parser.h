@@ -52,6 +52,8 @@ class RequestParser {
     const HttpRequest& request() const { return request_; }
     // Of all requests from now on.
     void set_certificate_names(std::vector<std::string> names) { request_.peer.certificate_names = std::move(names); }
+    // Of the request that is complete; its views are as long-lived as the others.
+    void set_route(const HttpRoute& route) { request_.route = route; }
     const HttpRefusal& refusal() const { return refusal_; }
     bool in_body() const { return in_body_; }
     // Bytes held of the request that is being read.

@@ -446,7 +446,8 @@ std::vector<Metric> all_metrics() {
     for (const NamespaceMetric& row : kNamespaceMetrics) all.push_back(row.of.metric);
     add(all, kScheduleMetrics);
     add(all, kHistogramMetrics);
-    all.insert(all.end(), {kClockState, kTlsHandshakes, kCertificateExpiry, kLimit, kLimitUse, kBuildInfo});
+    all.insert(all.end(),
+               {kClockState, kAuthRefusals, kTlsHandshakes, kCertificateExpiry, kLimit, kLimitUse, kBuildInfo});
     add(all, kProcessMetrics);
     return all;
 }

@@ -23,7 +23,7 @@ struct MetricSources {
     const Shard& shard;
     ClockStatus clock;
     EngineCounters engine;
-    Engine::QueueSums queues;
+    QueueSums queues;
     WebhookCounters webhooks;
     const HttpCounters& http;
     std::optional<std::int64_t> certificate_expires_in_ms;  // nothing: no TLS
@@ -45,7 +45,7 @@ std::span<const ProcessMetric> process_metrics();
 
 // A queue as of a moment.
 struct QueueSeen {
-    const Engine::QueueCounters& counters;
+    const QueueCounters& counters;
     const QueueTotals& totals;
     DueMs now_ms;
 };
@@ -64,6 +64,9 @@ inline constexpr Metric kBuildInfo{"duewheel_build_info", MetricType::gauge, "ve
                                    "Always 1; the label contains the version of the server."};
 inline constexpr Metric kClockState{"duewheel_clock_state", MetricType::gauge, "state",
                                     "1 for the state that the server's clock is in, 0 for all others."};
+inline constexpr Metric kAuthRefusals{
+    "duewheel_auth_refusals_total", MetricType::counter, "reason",
+    "Requests refused for want of a valid token, of rights, or of the token's rates."};
 inline constexpr Metric kLimit{"duewheel_limit", MetricType::gauge, "limit",
                                "Limits in force, as set in the configuration; durations in seconds, sizes in bytes."};
 inline constexpr Metric kLimitUse{"duewheel_limit_use", MetricType::gauge, "limit",

@@ -29,7 +29,7 @@ void add_queues(MetricsText& text, const Engine& engine, DueMs now_ms, QueueSeri
     const QueueTotals& others = series.count_others(traffic, engine.queue_totals());
     for (const QueueMetric& row : queue_metrics()) {
         text.family(row.metric);
-        for (const Engine::QueueCounters& queue : traffic.busiest) {
+        for (const QueueCounters& queue : traffic.busiest) {
             text.series({{"namespace", queue.name.name_space}, {"queue", queue.name.queue}},
                         row.read({queue, queue.totals, now_ms}));
         }
@@ -79,6 +79,16 @@ void add_tls(MetricsText& text, const MetricSources& from) {
     }
 }
 
+void add_refusals(MetricsText& text, const AccessRefusals& access) {
+    text.family(kAuthRefusals);
+    const std::pair<std::string_view, std::uint64_t> reasons[] = {{"token_required", access.token_required},
+                                                                  {"bad_token", access.bad_token},
+                                                                  {"token_expired", access.token_expired},
+                                                                  {"forbidden", access.forbidden},
+                                                                  {"too_many_requests", access.too_many_requests}};
+    for (const auto& [reason, count] : reasons) text.series({{"reason", reason}}, count);
+}
+
 void add_limits(MetricsText& text, const ServerOptions& options, const LimitLevels& levels) {
     text.family(kLimit);
     for (const Limit& limit : limits()) {
@@ -95,7 +105,8 @@ void add_limits(MetricsText& text, const ServerOptions& options, const LimitLeve
 
 }  // namespace
 
-std::string Metrics::page(const HttpCounters& http, std::optional<std::int64_t> certificate_expires_in_ms) {
+std::string Metrics::page(const HttpCounters& http, const AccessRefusals& access,
+                          std::optional<std::int64_t> certificate_expires_in_ms) {
     MetricsText text;
     const Engine& engine = shard_.parts().engine();
     const WebhookCounters webhooks = shard_.pusher() != nullptr ? shard_.pusher()->counters() : WebhookCounters{};
@@ -112,6 +123,7 @@ std::string Metrics::page(const HttpCounters& http, std::optional<std::int64_t> 
     }
     add_clock_state(text, clock.state);
     add_tls(text, from);
+    add_refusals(text, access);
     add_limits(text, options_, {from.engine, http, webhooks});
     text.family(kBuildInfo);
     text.series({{"version", DUEWHEEL_VERSION}}, true);

@@ -9,6 +9,7 @@
 #include <optional>
 #include <string>
 
+#include "ingress/http_api.h"
 #include "net/http_limits.h"
 #include "server/queue_series.h"
 #include "server/server_options.h"
@@ -21,7 +22,8 @@ class Metrics {
     Metrics(const ServerOptions& options, const Shard& shard) : options_(options), shard_(shard) {}
 
     // Without TLS, `certificate_expires_in_ms` is absent. O(queues + open files).
-    std::string page(const HttpCounters& http, std::optional<std::int64_t> certificate_expires_in_ms);
+    std::string page(const HttpCounters& http, const AccessRefusals& access,
+                     std::optional<std::int64_t> certificate_expires_in_ms);
 
   private:
     const ServerOptions& options_;

@@ -101,7 +101,7 @@ TEST(Metrics, the_process_knows_itself) {
 Engine::QueueTraffic traffic(std::vector<std::pair<std::string, std::uint64_t>> queues, std::size_t others) {
     Engine::QueueTraffic traffic;
     for (const auto& [name, received] : queues) {
-        Engine::QueueCounters& queue = traffic.busiest.emplace_back();
+        QueueCounters& queue = traffic.busiest.emplace_back();
         queue.name = {"default", name};
         queue.totals.received = received;
     }

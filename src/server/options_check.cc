@@ -25,12 +25,15 @@ bool is_loopback(std::string_view address) {
     return address.starts_with("127.") || address.starts_with("[::1]") || address.starts_with("localhost:");
 }
 
+bool requires_tokens(const ServerOptions& options) {
+    return options.auth_required.value_or(!is_loopback(options.http_address));
+}
+
 std::string lack_of_defence(const ServerOptions& options) {
-    constexpr bool kTokensRequired = false;
     const bool has_tls = !options.tls.certificate.empty();
-    if (has_tls && kTokensRequired) return "";
+    if (has_tls && requires_tokens(options)) return "";
     if (has_tls) return "has no authentication: any client that reaches it has full access";
-    if (kTokensRequired) return "has no TLS: others on the network can read the tokens and use them";
+    if (requires_tokens(options)) return "has no TLS: others on the network can read the tokens and use them";
     return "has neither TLS nor authentication: any client that reaches it has full access";
 }
 

@@ -17,6 +17,9 @@ Status check_options(const ServerOptions& options, InstantMs now_ms);
 // What a server beyond loopback lacks, as in "The server ...". Empty: nothing, it has TLS and requires tokens.
 std::string lack_of_defence(const ServerOptions& options);
 
+// Whether requests need an access token.
+bool requires_tokens(const ServerOptions& options);
+
 // Of an address to listen on.
 bool is_loopback(std::string_view address);
 

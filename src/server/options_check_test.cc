@@ -26,6 +26,21 @@ TEST(OptionsCheck, takes_loopback_by_itself_and_more_where_that_is_allowed) {
     }
 }
 
+TEST(OptionsCheck, tokens_are_required_beyond_loopback_unless_said_otherwise) {
+    ServerOptions options;
+    options.http_address = "127.0.0.1:7420";
+    EXPECT_FALSE(requires_tokens(options));
+    options.http_address = "0.0.0.0:7420";
+    EXPECT_TRUE(requires_tokens(options));
+    EXPECT_NE(lack_of_defence(options).find("no TLS"), std::string::npos);
+    options.auth_required = false;
+    EXPECT_FALSE(requires_tokens(options));
+    EXPECT_NE(lack_of_defence(options).find("neither"), std::string::npos);
+    options.http_address = "127.0.0.1:7420";
+    options.auth_required = true;
+    EXPECT_TRUE(requires_tokens(options));
+}
+
 TEST(OptionsCheck, refuses_addresses_and_hosts_that_are_none) {
     for (const char* address :
          {"", "7420", "127.0.0.1", "127.0.0.1:", "127.0.0.1:x", "127.0.0.1:65536", "::1:80", "localhost.invalid:1"}) {

@@ -1,5 +1,6 @@
 #include "server/queue_replay.h"
 
+#include "message/access_token.h"
 #include "message/namespace_settings.h"
 #include "message/queue_settings.h"
 #include "message/watchdog_state.h"
@@ -83,6 +84,7 @@ std::vector<Index::Settings> QueueReplay::settings() const {
     };
     add(settings_, RecordKind::conf, kSubjectQueue);
     add(namespaces_, RecordKind::conf, kSubjectNamespace);
+    add(tokens_, RecordKind::conf, kSubjectToken);
     add(schedules_, RecordKind::rule, kSubjectSchedule);
     add(watchdogs_, RecordKind::rule, kSubjectWatchdog);
     return all;
@@ -126,6 +128,15 @@ Status QueueReplay::finish(std::vector<NamespaceStart>& into) const {
         const Result<NamespaceSettings> settings = decode_namespace_settings(row.value);
         if (!settings) return settings.error();
         into.push_back({name.first, *settings, row.place, row.record_bytes});
+    }
+    return {};
+}
+
+Status QueueReplay::finish(std::vector<StoredToken>& into) const {
+    into.reserve(tokens_.size());
+    for (const auto& [name, row] : tokens_) {
+        if (const auto token = decode_access_token(name.second, row.value); !token) return token.error();
+        into.push_back({name.second, row.value, row.place, row.record_bytes});
     }
     return {};
 }

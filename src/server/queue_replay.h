@@ -35,6 +35,9 @@ class QueueReplay {
     // Every namespace that has settings, in the order of names. Codes as above.
     Status finish(std::vector<NamespaceStart>& into) const;
 
+    // Every access token, in the order of ids. Codes as above.
+    Status finish(std::vector<StoredToken>& into) const;
+
     // Those in force at the log's end, then the schedules and the watchdogs, in the order of names.
     std::vector<Index::Settings> settings() const;
 
@@ -45,6 +48,7 @@ class QueueReplay {
         return subject == kSubjectWatchdog ? watchdogs_ : schedules_;
     }
     std::map<Name, SettingsRow>& settings_of(std::uint32_t subject) {
+        if (subject == kSubjectToken) return tokens_;
         return subject == kSubjectNamespace ? namespaces_ : settings_;
     }
     QueueCounts& counts(const std::string& name_space, const std::string& queue);
@@ -52,6 +56,7 @@ class QueueReplay {
     std::map<Name, QueueCounts> counts_;
     std::map<Name, SettingsRow> settings_;
     std::map<Name, SettingsRow> namespaces_;  // their settings
+    std::map<Name, SettingsRow> tokens_;
     // `place` and `record_bytes` of their whole records.
     std::map<Name, SettingsRow> schedules_;
     std::map<Name, SettingsRow> watchdogs_;

@@ -17,7 +17,7 @@ static_assert(sizeof(QueueTotals) == sizeof(kTotals) / sizeof(kTotals[0]) * size
 const QueueTotals& QueueSeries::count_others(const Engine::QueueTraffic& traffic, const QueueTotals& all) {
     std::map<std::pair<std::string, std::string>, QueueTotals> counted;
     QueueTotals apart;
-    for (const Engine::QueueCounters& queue : traffic.busiest) {
+    for (const QueueCounters& queue : traffic.busiest) {
         const std::pair name(queue.name.name_space, queue.name.queue);
         const auto before = counted_.find(name);
         for (const auto total : kTotals) {

@@ -198,7 +198,7 @@ Status Server::Parts::bind() {
         [this](int status, std::string_view code, std::string_view message) {
             return api->refuse(status, code, message);
         },
-        group_of_call);
+        classify);
     http->set_clock(wall_now_ms);
     const Result<BoundAddress> address = http->bind(options.http_address);
     if (!address) return address.error();
@@ -225,6 +225,7 @@ Status Server::Parts::open_tls() {
 Status Server::Parts::listen() {
     HttpApiOptions api_options = options.api;
     api_options.callers = caller_rules(options);
+    api_options.auth_required = requires_tokens(options);
     api_options.find_zone = [this](std::string_view name) { return shard->zones().find(name); };
     api_options.check_webhook = [this](std::string_view name_space, std::string_view queue, WebhookTarget& target) {
         return webhooks->accept({std::string(name_space), std::string(queue)}, target);
@@ -234,7 +235,7 @@ Status Server::Parts::listen() {
     api_options.metrics = [this] {
         std::optional<std::int64_t> expires_in_ms;
         if (certificates) expires_in_ms = certificates->expires_ms() - wall_now_ms();
-        return metrics->page(http->counters(), expires_in_ms);
+        return metrics->page(http->counters(), api->access_refusals(), expires_in_ms);
     };
     api_options.readiness = [this] {
         Readiness readiness;

@@ -32,6 +32,7 @@ struct ServerOptions {
     std::string http_address = "127.0.0.1:7420";
     TlsFiles tls;                             // without a certificate: no TLS
     bool unsafe_plain_listen = false;         // allow an address beyond loopback without TLS and tokens
+    std::optional<bool> auth_required;        // nothing: where it listens beyond loopback
     std::chrono::milliseconds drain{10'000};  // from a stop to its end, if what arrived cannot be answered sooner
     EngineOptions engine;
     HttpLimits http;

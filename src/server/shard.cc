@@ -175,9 +175,9 @@ void Shard::advance_clock(std::int64_t by_ms) {
     log_.info("test_clock_advanced", "The test clock was advanced.", {{"by_ms", by_ms}});
 }
 
-void Shard::submit(Command command, ReplyToken token) {
+void Shard::submit(Command command, ReplyToken token, SharedLimits limits) {
     tell_time();
-    parts_.engine().submit(std::move(command), token);
+    parts_.engine().submit(std::move(command), token, std::move(limits));
 }
 
 void Shard::forget(ReplyToken token) {

@@ -50,13 +50,17 @@ class Shard final : public CommandPort {
     const WebhookPusher* pusher() const { return pusher_; }
 
     // CommandPort; on the loop's thread.
-    void submit(Command command, ReplyToken token) override;
+    void submit(Command command, ReplyToken token, SharedLimits limits) override;
     void forget(ReplyToken token) override;
+    const AccessToken* find_token(std::string_view id) const override { return parts_.engine().tokens().find(id); }
+    const AccessToken* find_token_of_certificate(std::string_view name) const override {
+        return parts_.engine().tokens().find_by_certificate(name);
+    }
     EngineCounters counters() const override { return parts_.engine().counters(); }
-    std::vector<Engine::QueueCounters> busiest_queues(std::size_t most) const override {
+    std::vector<QueueCounters> busiest_queues(std::size_t most) const override {
         return parts_.engine().busiest_queues(most);
     }
-    Engine::QueueSums queue_sums() const override { return parts_.engine().queue_sums(); }
+    QueueSums queue_sums() const override { return parts_.engine().queue_sums(); }
     LatenessLevels lateness() const override { return lateness_.of_late(parts_.engine().now()); }
     ClockStatus clock() const override;
     bool accept_clock() override;

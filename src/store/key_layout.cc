@@ -256,7 +256,7 @@ std::string queue_counts_bound(bool end) {
 }
 std::string settings_bound(bool end) {
     std::string key = begin_key(IndexTable::settings, 2);
-    key.push_back(static_cast<char>(end ? kSubjectNamespace + 1 : kSubjectQueue));
+    key.push_back(static_cast<char>(end ? kSubjectToken + 1 : kSubjectQueue));
     return key;
 }
 
@@ -571,8 +571,8 @@ Result<QueueOfKey> decode_queue_counts_key(std::string_view key) {
 }
 
 Result<RuleOfKey> decode_settings_key(std::string_view key) {
-    const bool of_namespace = key.size() > 1 && key[1] == static_cast<char>(kSubjectNamespace);
-    const std::uint32_t subject = of_namespace ? kSubjectNamespace : kSubjectQueue;
+    const std::uint32_t found = key.size() > 1 ? static_cast<unsigned char>(key[1]) : 0;
+    const std::uint32_t subject = is_subject_of_conf(found) ? found : kSubjectQueue;
     const Result<QueueOfKey> names = decode_names(key, IndexTable::settings, static_cast<char>(subject), "settings");
     if (!names) return names.error();
     return RuleOfKey{subject, names->name_space, names->queue};

@@ -101,7 +101,7 @@ Status check_put(const SettingsLine& line) {
     split_path(path, request.segments);
     request.fields = {{"Content-Type", "application/json"}};
     request.body = line.body;
-    const std::optional<CallPath> call = find_call(request.segments);
+    const std::optional<CallPath> call = find_call(request);
     if (!call) return Error{"unknown_path", "no call sets this"};
     const Result<Command> command = read_command(request, *call, line_options());
     if (command) return {};

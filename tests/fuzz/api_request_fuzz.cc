@@ -90,10 +90,10 @@ void judge(const Command& command, const HttpApiOptions& options) {
 }
 
 void serve(const HttpRequest& request, const HttpApiOptions& options) {
-    static_cast<void>(group_of_call(request));
+    static_cast<void>(classify(request));
     if (const Status fine = check_caller(request, options.callers); !fine) return judge_refusal(fine.error());
-    const std::optional<CallPath> path = find_call(request.segments);
-    if (!path || !allows(allowed_methods(*path), request.method)) return;
+    const std::optional<CallPath> path = find_call(request);
+    if (!path || is_page(path->what) || !allows(allowed_methods(*path), request.method)) return;
     if (!is_batch(path->what)) {
         const Result<Command> command = read_command(request, *path, options);
         return command ? judge(*command, options) : judge_refusal(command.error());

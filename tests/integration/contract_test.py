@@ -30,6 +30,12 @@ ELSEWHERE = {
     "request_timeout": "tests/integration/limits_test.py",
     "store_full": "tests/integration/full_disk_test.py",
     "tls_required": "src/net/http_server_tls_test.cc",
+    "token_required": "tests/integration/access_tokens_test.py",
+    "token_expired": "tests/integration/access_tokens_test.py",
+    "forbidden": "tests/integration/access_tokens_test.py",
+    "too_many_requests": "tests/integration/access_tokens_test.py",
+    "last_admin": "tests/integration/access_tokens_test.py",
+    "token_limit": "src/engine/engine_tokens_test.cc",
     "too_busy": "src/engine/engine_limits_test.cc",
 }
 ELSEWHERE_OF = {
@@ -39,10 +45,11 @@ ELSEWHERE_OF = {
 # A member of each call that takes it once, and one that is a duration.
 MEMBERS = {"put": "key", "lease": "max", "move": "delay", "fail": "reason", "extend": "lease", "release": "delay",
            "ackMany": "leases", "failMany": "reason", "extendMany": "lease", "releaseMany": "delay", "setQueue": "paused", "redrive": "max", "discard": "died_before",
-           "setSchedule": "paused", "advanceClock": "by", "setWatchdog": "feed", "setNamespace": "limits"}
+           "setSchedule": "paused", "advanceClock": "by", "setWatchdog": "feed", "setNamespace": "limits",
+           "setToken": "scopes", "rotateToken": "keep_old"}
 DURATIONS = {"put": "delay", "lease": "wait", "move": "delay", "fail": "retry_in", "extend": "lease", "release": "delay",
              "failMany": "retry_in", "extendMany": "lease", "releaseMany": "delay", "setQueue": "lease", "setSchedule": "every", "advanceClock": "by",
-             "setWatchdog": "timeout"}
+             "setWatchdog": "timeout", "setToken": "expires_in", "rotateToken": "keep_old"}
 
 
 def body_of(value):
@@ -60,7 +67,7 @@ class Provocation:
         self.name = re.sub("^patch", "set", self.name)
         self.method = method.upper()
         self.path = path
-        self.names = {"namespace": "default", "queue": "q", "id": ISSUED_NEVER, "token": TOKEN, "schedule": "s", "watchdog": "w"}
+        self.names = {"namespace": "default", "queue": "q", "id": ISSUED_NEVER, "token": TOKEN, "schedule": "s", "watchdog": "w", "token_id": "t"}
         self.query = "queue=q&key=taken" if self.by_key else "queue=q" if self.name == "history" else ""
         self.headers = dict(LINES) if self.name == "putMany" else {}
         self.body = None
@@ -109,6 +116,8 @@ class Provocation:
             return {"queue": "q", **({} if "every_ms" in value or "at" in value else {"every": "1h"}), **value}
         if self.name == "setWatchdog":
             return {"queue": "q", **({} if "timeout_ms" in value else {"timeout": "1h"}), **value}
+        if self.name == "setToken":
+            return {"scopes": ["put"], **value}
         if self.name == "put":
             return {**({} if "body_base64" in value else {"body": ""}), **value}
         return {"leases": [], **value} if self.name.endswith("Many") else value
@@ -122,6 +131,12 @@ HOW = {
     "already_rolled_back": lambda p: None,
     "bad_base64": lambda p: p.with_body(p.of_this_call({"body_base64": "*"})),
     "bad_content_type": lambda p: p.with_body(p.of_this_call({"content_type": "text"})),
+    "bad_certificate_name": lambda p: p.with_body(p.of_this_call({"certificate_names": ["a b"]})),
+    "bad_scope": lambda p: p.with_body({"scopes": ["write"]}),
+    "bad_token": lambda p: p.with_headers(Authorization="Bearer dw_unheard-of_" + "x" * 43),
+    "bad_token_id": lambda p: p.with_name("token_id", "A"),
+    "certificate_name_taken": lambda p: p.with_body(p.of_this_call({"certificate_names": ["taken.example"]})),
+    "unknown_token": lambda p: (p.with_name("token_id", "unheard-of"), p.with_body({"description": "x"} if p.name == "setToken" else {})),
     "bad_cron": lambda p: p.with_body({"queue": "q", "cron": "0 24 * * *"}),
     "bad_exclusion": lambda p: p.with_body(p.of_this_call({"closed": "NEVER"})),
     "bad_interval": lambda p: p.with_body({"queue": "q", "iso": "R5/PT1H"}),
@@ -139,6 +154,7 @@ HOW = {
     "bad_instant": lambda p: p.with_body({"due": "x"}) if p.name in ("put", "move") else
                    p.with_body({"died_before": "x"}) if p.name == "discard" else
                    p.with_body({"to": "x"}) if p.name == "advanceClock" else
+                   p.with_body(p.of_this_call({"expires": "x"})) if p.name == "setToken" else
                    p.with_body(p.of_this_call({"at": "x"})) if p.name == "setSchedule" else
                    p.with_query({"list": "due_after=x", "history": "queue=q&from=x", "previewSchedule": "from=x"}[p.name]),
     "bad_json": lambda p: p.with_body(b"{"),
@@ -146,13 +162,14 @@ HOW = {
     "bad_lease_token": lambda p: p.with_name("token", "nonsense"),
     "bad_max": lambda p: p.with_body({"max": 0}),
     "bad_message_header": lambda p: p.with_body(p.of_this_call({"headers": {"a b": "c"}})),
-    "bad_namespace": lambda p: p.with_name("namespace", "-n"),
+    "bad_namespace": lambda p: p.with_body(p.of_this_call({"namespaces": ["-n"]})) if p.name == "setToken" else p.with_name("namespace", "-n"),
     "bad_order_key": lambda p: p.with_body(p.of_this_call({"order_key": ""})),
     "bad_parameter": lambda p: p.with_query("x=%zz"),
     "bad_path": lambda p: p.with_name("namespace" if "{namespace}" in p.path else "queue" if "{queue}" in p.path else
                                         "schedule" if "{schedule}" in p.path else "watchdog" if "{watchdog}" in p.path else "id", "%zz"),
     "bad_queue_name": lambda p: p.with_query("queue=-q&key=a") if p.by_key else
                       p.with_query("queue=-q") if p.name in ("history", "forecast") else
+                      p.with_body(p.of_this_call({"queues": "-q"})) if p.name == "setToken" else
                       p.with_body(p.of_this_call({"queue": "-q"})) if p.name in ("setSchedule", "setWatchdog") else
                       p.with_name("queue", "-q"),
     "bad_request": lambda p: p.with_headers(Host=["localhost", "localhost"]),
@@ -184,7 +201,7 @@ HOW = {
     "lease_ended": lambda p: None,
     "lease_too_long": lambda p: p.with_body({"lease": "2d"}),
     "lease_too_short": lambda p: p.with_body({"lease_ms": 1}),
-    "missing_member": lambda p: (p.with_name("schedule", "full"), p.with_name("watchdog", "first"), p.with_body({"queue": None}))
+    "missing_member": lambda p: p.with_body({"scopes": None} if p.patches else {}) if p.name == "setToken" else (p.with_name("schedule", "full"), p.with_name("watchdog", "first"), p.with_body({"queue": None}))
                       if p.patches and p.name != "setQueue" else p.with_body({"transaction": {}} if p.name == "put" else
                                             {"target": {"webhook": {}}} if p.name == "setQueue" else {}),
     "missing_parameter": lambda p: p.with_query(""),
@@ -294,6 +311,8 @@ class Codes(unittest.TestCase):
                 self.assertEqual(client.request("PUT", f"/v1/watchdogs/{name}", {"queue": "q", "timeout": "1h"})[0], 201)
             for name in ("first", "second"):  # as many namespaces with settings as there may be
                 self.assertEqual(client.request("PUT", f"/v1/namespaces/{name}", {})[0], 200)
+            for name, names in (("t", []), ("other", ["taken.example"])):
+                self.assertEqual(client.request("PUT", f"/v1/tokens/{name}", {"scopes": ["put"], "certificate_names": names})[0], 201)
             met = 0
             for path, method, operation in contract.operations():
                 if method == "head":
@@ -341,7 +360,7 @@ class Answers(unittest.TestCase):
                 contract = Contract(daemon.client())
                 met = self.walk(daemon, contract, "/v1" + name_space)
                 for path, method, operation in contract.operations():
-                    if ("/namespaces/" in path) != bool(name_space) and path.startswith("/v1/") and not path.startswith(("/v1/stats", "/v1/clock")):
+                    if ("/namespaces/" in path) != bool(name_space) and path.startswith("/v1/") and not path.startswith(("/v1/stats", "/v1/clock", "/v1/tokens")):
                         continue
                     if path == "/v1/clock:accept":  # a wall clock that is set: tests/integration/clock_test.py
                         continue
@@ -491,6 +510,20 @@ class Answers(unittest.TestCase):
                 say(method, "v1/namespaces/{namespace}")
             for _ in range(2):
                 say("DELETE", "v1/namespaces/{namespace}")
+        token = {"token_id": "billing"}
+        members = {"scopes": ["put", "read"], "namespaces": ["default"], "queues": "orders-", "expires": "2150-01-01T00:00:00Z",
+                   "description": "for orders", "limits": {"requests_per_second": 5, "bytes_per_second": 1000},
+                   "certificate_names": ["billing.example"]}
+        for _ in range(2):
+            say("PUT", "v1/tokens/{token_id}", members, **token)
+        say("PUT", "v1/tokens/{token_id}", {"scopes": ["admin"]}, token_id="other")
+        say("PATCH", "v1/tokens/{token_id}", {"limits": None, "expires_in": "1d"}, **token)
+        say("POST", "v1/tokens/{token_id}:rotate", {"keep_old": "1h"}, **token)
+        for method in ("GET", "HEAD"):
+            say(method, "v1/tokens/{token_id}", **token)
+            say(method, "v1/tokens", query="?limit=1")
+        for _ in range(2):
+            say("DELETE", "v1/tokens/{token_id}", **token)
         for method in ("GET", "HEAD"):
             say(method, "v1/namespaces", query="?limit=1")
             say(method, "/queues", query="?limit=1")

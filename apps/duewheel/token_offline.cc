@@ -1,0 +1,97 @@
+// Opens the parts of a shard without threads or sockets, submits one command, and makes its commit durable: the record
+// is the one that a running server would have written.
+#include "token_offline.h"
+
+#include <memory>
+#include <optional>
+#include <span>
+#include <string_view>
+#include <utility>
+#include <variant>
+
+#include "access/access_token_text.h"
+#include "base/file.h"
+#include "base/log.h"
+#include "base/secure_random.h"
+#include "base/system_clock.h"
+#include "server/shard_parts.h"
+#include "store/retention.h"
+#include "store/rocks_rows.h"
+
+namespace duewheel {
+namespace {
+
+// What is wrong comes as an error; there is no operator's log here.
+class NoLog final : public LogSink {
+  public:
+    void write(LogLevel, std::string_view, std::string_view, std::span<const LogField>) override {}
+};
+
+// Until the reply to `token` is there. Questions are about messages, which nobody waits for.
+Result<Reply> carry_out(ShardParts& parts, ReplyToken token, DueMs now_ms) {
+    constexpr int kTurnsMax = 10'000;
+    Engine& engine = parts.engine();
+    for (int turn = 0; turn < kTurnsMax; ++turn) {
+        parts.tell_reserve();
+        engine.advance_to(now_ms);
+        Effects effects = engine.take_effects();
+        if (effects.broken) return *std::move(effects.broken);
+        for (ReplyEffect& effect : effects.replies) {
+            if (effect.token == token) return std::move(effect.reply);
+        }
+        if (!effects.closed_segments.empty()) {
+            Result<SpaceSeen> seen = parts.tend_space();
+            if (!seen) return std::move(seen).error();
+            parts.tell_space(*seen);
+        }
+        if (!effects.commit) continue;
+        if (Status done = parts.commit(*effects.commit); !done) return std::move(done).error();
+        engine.committed();
+    }
+    return Error{"internal", "the log did not take the token"};
+}
+
+}  // namespace
+
+Result<Secret> add_token_offline(const std::string& directory, AccessToken token) {
+    if (const auto there = posix_file_system().list(directory); !there) {
+        return Error{"not_a_data_directory",
+                     "there is no directory " + directory + ": name the one that the server is started with as --data"};
+    }
+    // Neither spare segments nor a reserve: the server's next start makes them.
+    ShardOptions options;
+    options.spare_segments = 0;
+    options.reserve_segments = 0;
+    options.free_floor_bytes = 0;
+    Status drawn = secure_random_bytes(options.identity.instance);
+    if (drawn) drawn = secure_random_bytes(options.identity.token_key);
+    if (!drawn) return std::move(drawn).error();
+    Retention retention;
+    RocksRowStorage rows(posix_file_system(), directory + "/index",
+                         [](std::string_view, std::string_view) { return false; });
+    NoLog log;
+    Result<std::unique_ptr<ShardParts>> opened =
+        ShardParts::open(posix_file_system(), directory, rows, retention, options, log);
+    if (!opened) return std::move(opened).error();
+    ShardParts& parts = **opened;
+    Result<Secret> secret = make_token_secret();
+    if (!secret) return secret;
+    token.secret = hash_of_secret(*secret);
+    token.created_ms = wall_now_ms();
+    ChangeTokenCommand command;
+    command.id = token.id;
+    command.change = [token](const AccessToken* current, DueMs) -> Result<std::optional<AccessToken>> {
+        if (current == nullptr) return std::optional(token);
+        return Error{"token_exists",
+                     "there is a token `" + token.id + "` already: choose another id, or remove that one first"};
+    };
+    constexpr ReplyToken kReply = 1;
+    parts.engine().submit(std::move(command), kReply);
+    // Time stays where the log is, so that nothing falls due here.
+    Result<Reply> reply = carry_out(parts, kReply, parts.engine().now());
+    if (!reply) return std::move(reply).error();
+    if (auto* error = std::get_if<Error>(&*reply)) return std::move(*error);
+    return secret;
+}
+
+}  // namespace duewheel

@@ -1,0 +1,62 @@
+#include "access/authentication.h"
+
+#include "access/access_token_text.h"
+
+namespace duewheel {
+namespace {
+
+Error bad_token() {
+    return {"bad_token",
+            "this is not a valid access token of this server: check that it is complete and has not been replaced or "
+            "removed",
+            "Authorization"};
+}
+
+// The scheme is compared in any case (RFC 9110, 11.1).
+std::optional<std::string_view> bearer_of(std::string_view authorization) {
+    constexpr std::string_view kScheme = "bearer ";
+    if (authorization.size() < kScheme.size()) return std::nullopt;
+    for (std::size_t i = 0; i < kScheme.size(); ++i) {
+        const char c = authorization[i];
+        if ((c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c) != kScheme[i]) return std::nullopt;
+    }
+    authorization.remove_prefix(kScheme.size());
+    while (authorization.starts_with(' ')) authorization.remove_prefix(1);
+    return authorization;
+}
+
+Result<Principal> unless_expired(const AccessToken& token, std::int64_t now_ms) {
+    if (!token.has_expired(now_ms)) return Principal{&token};
+    return Error{"token_expired",
+                 "the access token `" + token.id + "` has expired: give it a later `expires`, or use another one",
+                 "Authorization"};
+}
+
+}  // namespace
+
+Result<Principal> authenticate(const Credentials& credentials, const TokenDirectory& tokens, bool required,
+                               std::int64_t now_ms) {
+    if (credentials.is_ambiguous) return bad_token();
+    if (!credentials.authorization) {
+        for (const std::string& name : credentials.certificate_names) {
+            const AccessToken* token = tokens.find_token_of_certificate(name);
+            if (token != nullptr) return unless_expired(*token, now_ms);
+        }
+        if (!required) return Principal{};
+        return Error{"token_required",
+                     "this server requires an access token: send it as `Authorization: Bearer dw_...`",
+                     "Authorization"};
+    }
+    const std::optional<std::string_view> text = bearer_of(*credentials.authorization);
+    const std::optional<PresentedToken> presented = text ? parse_access_token(*text) : std::nullopt;
+    if (!presented) return bad_token();
+    const SecretHash hash = hash_of_secret(presented->secret);
+    const AccessToken* token = tokens.find_token(presented->id);
+    if (token == nullptr) return bad_token();
+    const bool is_current = is_same_hash(hash, token->secret);
+    const bool is_old = is_same_hash(hash, token->old_secret) && token->old_until_ms > now_ms;
+    if (!is_current && !is_old) return bad_token();
+    return unless_expired(*token, now_ms);
+}
+
+}  // namespace duewheel
