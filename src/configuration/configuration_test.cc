@@ -26,22 +26,21 @@ std::string in_force(const Configuration& configuration, std::string_view name) 
 TEST(Configuration, a_flag_wins_over_the_environment_and_that_over_the_file) {
     Configuration configuration;
     EXPECT_EQ(in_force(configuration, "http.idle_timeout"), "\"1m15s\" from default");
-    configuration.take_file("f.toml",
-                            "[http]\nidle_timeout = \"2s\"\nbody_timeout = \"2s\"\nheader_timeout = \"2s\"\n");
+    configuration.take_file("f.toml", "[http]\nidle_timeout = \"2s\"\nconnections_max = 2\nbody_max = \"2MiB\"\n");
     configuration.take_environment(
-        Variables{{"DUEWHEEL_HTTP_BODY_TIMEOUT", "3s"}, {"DUEWHEEL_HTTP_HEADER_TIMEOUT", "3s"}, {"PATH", "x"}});
-    configuration.take_flag(*find_setting("http.header_timeout"), "4s");
+        Variables{{"DUEWHEEL_HTTP_CONNECTIONS_MAX", "3"}, {"DUEWHEEL_HTTP_BODY_MAX", "3MiB"}, {"PATH", "x"}});
+    configuration.take_flag(*find_setting("http.body_max"), "4MiB");
     EXPECT_EQ(configuration.errors(), Lines{});
     EXPECT_EQ(in_force(configuration, "http.idle_timeout"), "\"2s\" from f.toml:2");
-    EXPECT_EQ(in_force(configuration, "http.body_timeout"), "\"3s\" from DUEWHEEL_HTTP_BODY_TIMEOUT");
-    EXPECT_EQ(in_force(configuration, "http.header_timeout"), "\"4s\" from --http-header-timeout");
-    EXPECT_EQ(in_force(configuration, "http.write_timeout"), "\"30s\" from default");
+    EXPECT_EQ(in_force(configuration, "http.connections_max"), "3 from DUEWHEEL_HTTP_CONNECTIONS_MAX");
+    EXPECT_EQ(in_force(configuration, "http.body_max"), "\"4MiB\" from --http-body-max");
+    EXPECT_EQ(in_force(configuration, "http.unsent_max"), "\"256MiB\" from default");
 
     const ServerOptions options = configuration.options();
     EXPECT_EQ(options.http.idle_timeout, std::chrono::seconds(2));
-    EXPECT_EQ(options.http.body_deadline, std::chrono::seconds(3));
-    EXPECT_EQ(options.http.header_deadline, std::chrono::seconds(4));
-    EXPECT_EQ(options.http.write_deadline, std::chrono::seconds(30));
+    EXPECT_EQ(options.http.connections_max, 3u);
+    EXPECT_EQ(options.http.body_bytes_max, 4u << 20);
+    EXPECT_EQ(options.http.unsent_bytes_max, 256u << 20);
 }
 
 TEST(Configuration, every_kind_can_stand_in_a_file) {
@@ -137,9 +136,9 @@ TEST(Configuration, what_is_no_toml_is_told_with_its_place) {
 }
 
 TEST(Configuration, two_settings_that_do_not_go_together_are_an_error_where_one_was_changed) {
-    EXPECT_EQ(errors_of("[memory]\nread_ahead_min = \"1h\"\nread_ahead_max = \"1m\""),
-              Lines{"f.toml:2:18: `memory.read_ahead_min` = \"1h\" is greater than `memory.read_ahead_max` = \"1m\"; "
-                    "the minimum must not exceed the maximum. Change one of them."});
+    EXPECT_EQ(errors_of("[retry]\nfirst = \"1h\"\nmax = \"1m\""),
+              Lines{"f.toml:2:9: `retry.first` = \"1h\" is greater than `retry.max` = \"1m\"; the first backoff must "
+                    "not exceed the maximum. Change one of them."});
     EXPECT_EQ(errors_of("[http]\nbody_max = \"512KiB\""),
               Lines{"f.toml:2:12: `limits.body_max` = \"1MiB\" is greater than `http.body_max` = \"512KiB\"; a message "
                     "body of the maximum size must fit into a request. Change one of them."});

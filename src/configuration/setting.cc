@@ -113,11 +113,8 @@ constexpr Setting kSettings[] = {
 
     at<kEngine, &Engine::lease_default_ms>(
         {"limits.lease_default", Kind::duration,
-         "Duration of a lease if neither the call nor the `lease` setting of the queue gives one.", 100, 365 * kDay}),
-    at<kEngine, &Engine::purge_chunk>(
-        {"limits.purge_chunk", Kind::number,
-         "Number of messages that a purge ends with one write to disk. Other requests proceed between two writes.", 1,
-         10'000}),
+         "Duration of a lease if neither the call nor the `lease` setting of the queue gives one.", kSecond,
+         365 * kDay}),
 
     at<&ServerOptions::auth_required>(
         {"auth.required", Kind::yes_or_no,
@@ -154,13 +151,10 @@ constexpr Setting kSettings[] = {
          .may_be_empty = true}),
     at<kWebhooks, &Webhooks::timeout_ms>(
         {"webhooks.timeout", Kind::duration,
-         "Time limit of a post, connecting included, if the queue does not set its own.", 100, kHour}),
+         "Time limit of a post, connecting included, if the queue does not set its own.", 100, 5 * kMinute}),
     at<kWebhooks, &Webhooks::concurrency>({"webhooks.concurrency", Kind::number,
                                            "Number of posts in progress of a queue that does not set its own.", 1,
-                                           10'000}),
-    at<kWebhooks, &Webhooks::retry_after_max_ms>({"webhooks.retry_after_max", Kind::duration,
-                                                  "Maximum pause that a target can ask for with Retry-After.", kSecond,
-                                                  365 * kDay}),
+                                           1'000}),
 
     at<kEngine, &Engine::retry, &RetryRule::attempts>(
         {"retry.attempts", Kind::number,
@@ -192,12 +186,6 @@ constexpr Setting kSettings[] = {
          .max = kGiB,
          .multiple_of = kMiB,
          .may_be_auto = true}),
-    at<&ServerOptions::spare_segments>({"store.spare_segments", Kind::number,
-                                        "Number of log segments that are prepared before they are needed.", 1, 64}),
-    at<&ServerOptions::reserve_segments>(
-        {"store.reserve_segments", Kind::number,
-         "Number of additional log segments that are reserved for acks, cancels and cleaning while the disk is full.",
-         0, 64}),
     at<&ServerOptions::free_floor_bytes>(
         {.name = "store.free_floor",
          .kind = Kind::size,
@@ -230,13 +218,6 @@ constexpr Setting kSettings[] = {
                      "advance`. For tests, with a separate data directory.",
          .own_flag = "--test-clock"}),
 
-    at<kEngine, &Engine::window_min_ms>(
-        {"memory.read_ahead_min", Kind::duration,
-         "Messages that are due within this time are always kept in memory, if there is room.", kSecond, kDay}),
-    at<kEngine, &Engine::window_max_ms>(
-        {"memory.read_ahead_max", Kind::duration,
-         "Messages are not read into memory earlier than this time before they are due.", kSecond, kDay}),
-
     at<kLog, &LogOptions::level>({.name = "log.level",
                                   .kind = Kind::choice,
                                   .sentence = "Minimum level of the events that are logged.",
@@ -257,11 +238,7 @@ constexpr Setting kSettings[] = {
 
 constexpr SettingOrder kOrders[] = {
     {"retry.first", "retry.max", "the first backoff must not exceed the maximum"},
-    {"memory.read_ahead_min", "memory.read_ahead_max", "the minimum must not exceed the maximum"},
-    {"limits.lease_min", "limits.lease_default", "the default lease must be allowed"},
     {"limits.lease_default", "limits.lease_max", "the default lease must be allowed"},
-    {"webhooks.timeout", "webhooks.timeout_max", "the default timeout must be allowed"},
-    {"webhooks.concurrency", "webhooks.concurrency_max", "the default concurrency must be allowed"},
     {"limits.body_max", "http.body_max", "a message body of the maximum size must fit into a request"},
     {"http.body_max", "limits.waiting_max", "a request of the maximum size must be allowed to wait for the disk"},
 };

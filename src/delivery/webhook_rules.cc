@@ -87,12 +87,10 @@ Status WebhookRules::check(WebhookTarget& target) const {
                      "target.webhook.headers." + name.substr(0, 64)};
     }
     if (target.timeout_ms > options_.timeout_max_ms) {
-        return out_of_range("timeout", "from 1 ms to " + std::to_string(options_.timeout_max_ms) +
-                                           " ms: the setting webhooks.timeout_max");
+        return out_of_range("timeout", "from 1 ms to " + std::to_string(options_.timeout_max_ms) + " ms");
     }
     if (target.concurrency > options_.concurrency_max) {
-        return out_of_range("concurrency", "from 1 to " + std::to_string(options_.concurrency_max) +
-                                               ": the setting webhooks.concurrency_max");
+        return out_of_range("concurrency", "from 1 to " + std::to_string(options_.concurrency_max));
     }
     if (target.rate > kWebhookRateMax) {
         return out_of_range(

@@ -261,10 +261,10 @@ Result<DueMs> Engine::resolve(const When& when, const char* delay_field, const c
     const DueMs latest = now_ + options_.delay_max_ms;
     const bool too_long = when.at_ms ? *when.at_ms > latest : when.delay_ms > options_.delay_max_ms;
     if (too_long) {
-        return Error{"delay_too_long",
-                     "that time is more than " + format_duration(options_.delay_max_ms) +
-                         " ahead: choose an earlier one, or raise the setting limits.delay_max",
-                     when.at_ms ? at_field : delay_field};
+        return Error{
+            "delay_too_long",
+            "that time is more than " + format_duration(options_.delay_max_ms) + " ahead: choose an earlier one",
+            when.at_ms ? at_field : delay_field};
     }
     return when.at_ms ? std::max<DueMs>(*when.at_ms, 1) : now_ + std::max<std::int64_t>(when.delay_ms, 0);
 }

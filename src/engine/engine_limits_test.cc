@@ -137,7 +137,7 @@ TEST(EngineLimits, refusals_name_the_setting_or_say_what_to_do) {
     const auto detail = [&](const Command& command) { return shard.ask<Error>(command).message; };
     PutCommand late{.queue = "q"};
     late.when.delay_ms = 1001;
-    EXPECT_NE(detail(late).find("the setting limits.delay_max"), std::string::npos);
+    EXPECT_NE(detail(late).find("choose an earlier one"), std::string::npos);
     EXPECT_NE(detail(PutCommand{.queue = "r"}).find("the setting limits.queues_max"), std::string::npos);
     EXPECT_NE(detail(LeaseCommand{"default", "r", 1, 30'000, 1}).find("the setting limits.queues_max"),
               std::string::npos);

@@ -13,9 +13,8 @@ JSON = {"Content-Type": "application/json"}
 LINES = {"Content-Type": "application/x-ndjson"}
 TOKEN = "A" * 38
 ISSUED_NEVER = "9007199254740991"
-LIMITS = ["--http-body-max=64KiB", "--limits-body-max=1KiB", "--limits-batch-max=2", "--limits-queues-max=5",
-          "--limits-waiters-per-queue-max=1", "--limits-queue-name-max=20B", "--limits-schedules-max=2",
-          "--limits-watchdogs-max=2", "--limits-namespaces-max=2"]
+LIMITS = ["--http-body-max=64KiB", "--limits-body-max=1KiB", "--limits-queues-max=5",
+          "--limits-waiters-per-queue-max=1", "--limits-schedules-max=2", "--limits-watchdogs-max=2", "--limits-namespaces-max=2"]
 
 # A second of the queue `narrow`, which takes one message in each.
 FULL = (int(time.time()) + 7200) * 1000
@@ -175,7 +174,7 @@ HOW = {
     "bad_request": lambda p: p.with_headers(Host=["localhost", "localhost"]),
     "bad_state": lambda p: p.with_query({"list": "state=x", "history": "queue=q&outcome=x"}[p.name]),
     "bad_utf8": lambda p: p.with_body(b'{"body":"\xff"}'),
-    "batch_too_large": lambda p: p.with_body(b"{}\n{}\n{}", LINES) if p.name == "putMany" else p.with_body({"leases": [TOKEN] * 3}),
+    "batch_too_large": lambda p: p.with_body(b"{}\n" * 1001, LINES) if p.name == "putMany" else p.with_body({"leases": [TOKEN] * 1001}),
     "body_too_large": lambda p: p.with_body(b" " * ((64 << 10) + 1)),
     "clock_not_held": lambda p: None,
     "conflicting_members": lambda p: p.with_body({"by_ms": 1, "to_ms": FULL} if p.name == "advanceClock" else {"queue": "q", "cron": "* * * * *", "every_ms": 1} if p.name == "setSchedule" else

@@ -113,23 +113,6 @@ class Forecast(unittest.TestCase):
                 self.client = self.daemon.client()
                 compare()
 
-    def test_one_that_is_cut_says_where(self):
-        self.daemon.kill()
-        self.daemon.arguments += ["--limits-forecast-rows-max=100"]
-        self.daemon.start()
-        self.client = self.daemon.client()
-        first = self.forecast()["now_ms"] // MINUTE * MINUTE
-        for minute in range(1, 21):
-            for _ in range(10):
-                self.client.put("q", "x", due_ms=first + minute * MINUTE)
-        self.assertTrue(self.forecast("?queue=q")["exact"], "all of it is in memory")
-        self.seal()
-        answer = self.forecast("?queue=q")
-        self.assertFalse(answer["exact"])
-        self.assertEqual([minute["due"] for minute in answer["minutes"][:12]], [0] + [10] * 10 + [0])
-        self.assertEqual([bool(minute.get("at_least")) for minute in answer["minutes"]], [False] * 10 + [True] * 50)
-        self.assertTrue(self.forecast("?queue=q&minutes=9")["exact"])
-
 
 if __name__ == "__main__":
     unittest.main()

@@ -70,11 +70,11 @@ class SlowDisk(unittest.TestCase):
         self.assertEqual(daemon.client().get(taken[0]["id"])[1]["state"], "done")
 
     def test_more_than_may_wait_is_refused_and_taken_again_later(self):
-        daemon = self.daemon("--limits-commands-waiting-max=100")
+        daemon = self.daemon("--limits-waiting-max=1MiB", "--http-body-max=1MiB")
         clients = [daemon.client() for _ in range(160)]
         daemon.slow_down(SYNC_S * 1000)
         with concurrent.futures.ThreadPoolExecutor(len(clients)) as pool:
-            answers = list(pool.map(lambda client: client.put("q", "new", delay="1h"), clients))
+            answers = list(pool.map(lambda client: client.put("q", "x" * 20_000, delay="1h"), clients))
         refused = [answer for status, answer in answers if status != 201]
         self.assertGreater(len(refused), 0)
         self.assertEqual({answer["code"] for answer in refused}, {"too_busy"})
