@@ -61,11 +61,9 @@ IpBlock block(const char* text) {
 }
 
 IpAddress without_wrapping(const IpAddress& address) {
-    static const IpBlock mapped = block("::ffff:0:0/96");
-    if (!mapped.contains(address)) return address;
-    IpAddress v4;
-    std::copy(address.bytes.begin() + 12, address.bytes.end(), v4.bytes.begin());
-    return v4;
+    namespace ip = boost::asio::ip;
+    if (!address.is_v6() || !address.to_v6().is_v4_mapped()) return address;
+    return ip::make_address_v4(ip::v4_mapped, address.to_v6());
 }
 
 // Nobody's address is this machine's when it is connected to.
@@ -76,9 +74,9 @@ bool leads_to_loopback(const IpAddress& address) {
 
 // An interface's half of an address that says which IPv4 address to tunnel to (RFC 5214).
 bool is_isatap(const IpAddress& address) {
-    const auto& bytes = address.bytes;
-    return address.family == IpAddress::Family::v6 && (bytes[8] & 0xfd) == 0 && bytes[9] == 0 && bytes[10] == 0x5e &&
-           bytes[11] == 0xfe;
+    if (!address.is_v6()) return false;
+    const auto bytes = address.to_v6().to_bytes();
+    return (bytes[8] & 0xfd) == 0 && bytes[9] == 0 && bytes[10] == 0x5e && bytes[11] == 0xfe;
 }
 
 std::string_view by_the_registries(const IpAddress& address) {
@@ -96,7 +94,7 @@ std::string_view by_the_registries(const IpAddress& address) {
         if (rule.block.contains(address)) return rule.what;
     }
     if (is_isatap(address)) return "a tunnel address";
-    if (address.family == IpAddress::Family::v6 && !global.contains(address)) return "a reserved address";
+    if (address.is_v6() && !global.contains(address)) return "a reserved address";
     return {};
 }
 

@@ -15,7 +15,7 @@
 #include <string_view>
 #include <vector>
 
-#include "delivery/ip_address.h"
+#include "net/ip_address.h"
 
 namespace duewheel {
 

@@ -247,11 +247,11 @@ void WebhookClient::Parts::act(curl_socket_t socket, int events) {
 
 curl_socket_t WebhookClient::Parts::open_socket(void* transfer, curlsocktype, curl_sockaddr* address) {
     Transfer& self = *static_cast<Transfer*>(transfer);
-    const std::optional<IpAddress> ip = IpAddress::from(address->addr);
+    const std::optional<IpAddress> ip = ip_address_of(address->addr);
     const std::string_view what =
         ip ? self.parts.options.addresses.refusal(*ip, port_of(address->addr)) : "an address of no kind that is known";
     if (!what.empty()) {
-        self.refused = (ip ? ip->text() + " is " : "It is ") + std::string(what) + ".";
+        self.refused = (ip ? ip->to_string() + " is " : "It is ") + std::string(what) + ".";
         return CURL_SOCKET_BAD;
     }
     return ::socket(address->family, address->socktype | SOCK_CLOEXEC, address->protocol);
@@ -259,7 +259,7 @@ curl_socket_t WebhookClient::Parts::open_socket(void* transfer, curlsocktype, cu
 
 int WebhookClient::Parts::before_sending(void* transfer, char* peer, char*, int port, int) {
     Transfer& self = *static_cast<Transfer*>(transfer);
-    const std::optional<IpAddress> ip = IpAddress::from(peer);
+    const std::optional<IpAddress> ip = parse_ip_address(peer);
     const bool may_be = ip && self.parts.options.addresses.refusal(*ip, static_cast<std::uint16_t>(port)).empty();
     // Where a kept connection ends without an answer the library tries another one, by itself and up to five times. The
     // target may have read each of them; an attempt is one post.

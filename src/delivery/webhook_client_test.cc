@@ -16,7 +16,7 @@ using std::chrono::milliseconds;
 using Kind = WebhookAnswer::Kind;
 
 IpAddress loopback() {
-    return *IpAddress::from("127.0.0.1");
+    return *parse_ip_address("127.0.0.1");
 }
 
 // A client on a loop of its own, which may reach this machine.

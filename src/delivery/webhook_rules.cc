@@ -36,7 +36,7 @@ Status WebhookRules::check_url(std::string& url) const {
     const Result<WebhookUrl> read = WebhookUrl::from(url);
     if (!read) return Error{"bad_webhook_url", read.error().message, "target.webhook.url"};
     std::optional<IpAddress> address = read->address;
-    if (!address && is_own_name(read->host)) address = IpAddress::from("127.0.0.1");
+    if (!address && is_own_name(read->host)) address = parse_ip_address("127.0.0.1");
     const std::string_view what = address ? addresses_.refusal(*address, read->port) : std::string_view();
     if (!what.empty()) {
         const char* const advice =

@@ -77,7 +77,7 @@ TEST(WebhookSecrets, say_what_is_wrong_with_a_file_and_never_what_stands_in_it) 
 struct Rules {
     explicit Rules(std::vector<std::string> allowed = {}) {
         options.allowed_networks = std::move(allowed);
-        addresses = AddressPolicy(*allowed_networks(options), {{*IpAddress::from("127.0.0.1"), 7420}});
+        addresses = AddressPolicy(*allowed_networks(options), {{*parse_ip_address("127.0.0.1"), 7420}});
         const std::string file = files.write("key", kKey);
         secrets = *WebhookSecrets::read(std::vector<std::string>{"key=" + file, "old=" + file});
     }
@@ -169,8 +169,8 @@ TEST(OwnListeners, of_loopback_are_loopback_and_of_others_every_address_of_this_
     for (const char* host : {"0.0.0.0", "::", "[::]", "192.0.2.1", "somewhere.example"}) {
         const std::vector<AddressPolicy::Listener> own = own_listeners(host, 7420);
         const AddressPolicy policy({*IpBlock::from("0.0.0.0/0"), *IpBlock::from("::/0")}, own);
-        EXPECT_EQ(policy.refusal(*IpAddress::from("127.0.0.1"), 7420), AddressPolicy::kOwn) << host;
-        EXPECT_EQ(policy.refusal(*IpAddress::from("127.0.0.1"), 7421), "") << host;
+        EXPECT_EQ(policy.refusal(*parse_ip_address("127.0.0.1"), 7420), AddressPolicy::kOwn) << host;
+        EXPECT_EQ(policy.refusal(*parse_ip_address("127.0.0.1"), 7421), "") << host;
         for (const AddressPolicy::Listener& each : own)
             EXPECT_EQ(policy.refusal(each.address, 7420), AddressPolicy::kOwn);
     }

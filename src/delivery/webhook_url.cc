@@ -74,18 +74,18 @@ Status check_name(std::string_view host) {
 
 Status read_host(std::string_view text, WebhookUrl& url) {
     if (!text.empty() && text.front() == '[') {
-        url.address = IpAddress::from(text.substr(1, text.size() - 2));
-        if (text.back() != ']' || !url.address || url.address->family != IpAddress::Family::v6) {
+        url.address = parse_ip_address(text.substr(1, text.size() - 2));
+        if (text.back() != ']' || !url.address || !url.address->is_v6()) {
             return refuse_url("What stands in brackets is no IPv6 address, or one with a zone.");
         }
-        url.host = url.address->text();
+        url.host = url.address->to_string();
         return {};
     }
     if (Status fits = check_name(text); !fits) return fits;
     url.host = text;
     std::transform(url.host.begin(), url.host.end(), url.host.begin(), small);
     if (!ends_in_a_number(url.host)) return {};
-    url.address = IpAddress::from(url.host);
+    url.address = parse_ip_address(url.host);
     if (url.address) return {};
     return refuse_url(
         "Its host ends in a number, so it has to be an address of four numbers without leading zeros, each up "
@@ -139,7 +139,7 @@ Result<WebhookUrl> WebhookUrl::from(std::string_view text) {
 }
 
 std::string WebhookUrl::authority() const {
-    const bool is_v6 = address && address->family == IpAddress::Family::v6;
+    const bool is_v6 = address && address->is_v6();
     std::string text = is_v6 ? "[" + host + "]" : host;
     if (port != (is_tls ? 443 : 80)) text += ":" + std::to_string(port);
     return text;
