@@ -71,7 +71,7 @@ void judge(const Command& command, const HttpApiOptions& options) {
             if constexpr (requires { one.name_space; }) {
                 require(is_name(one.name_space, options.queue_name_bytes_max), "a namespace is none");
             }
-            if constexpr (requires { one.id; }) {
+            if constexpr (requires { MessageId{one.id}; }) {
                 bool may_be_none = std::is_same_v<One, HistoryCommand>;  // of all
                 if constexpr (requires { one.by_key; }) may_be_none = one.by_key.is_given();
                 require((may_be_none || one.id >= 1) && one.id <= kMessageIdMax, "an id is none");

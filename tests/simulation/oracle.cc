@@ -16,7 +16,7 @@ MessageId id_of(const Command& command) {
         [](const auto& named) -> MessageId {
             if constexpr (requires { named.lease.id; }) {
                 return named.lease.id;
-            } else if constexpr (requires { named.id; }) {
+            } else if constexpr (requires { MessageId{named.id}; }) {
                 return named.id;
             } else {
                 return 0;
