@@ -100,7 +100,8 @@ std::size_t TlsSession::read(std::span<char> into) {
     if (state_ == State::handshake && !shake_hands()) return 0;
     if (state_ != State::established) return 0;
     std::size_t filled = 0;
-    while (filled < into.size()) {
+    // Of a record in pieces OpenSSL keeps what there is; without new bytes there is nothing to ask it for.
+    while (filled < into.size() && (!received_.empty() || SSL_pending(session_.get()) > 0)) {
         ERR_clear_error();
         const int size = SSL_read(session_.get(), into.data() + filled, static_cast<int>(into.size() - filled));
         if (size <= 0) {
