@@ -39,6 +39,14 @@ def wrk(address, script, seconds):
     return float(re.search(r"Requests/sec:\s+([\d.]+)", output)[1])
 
 
+def await_rest(server):
+    """A start fills files with zeros for a while."""
+    before = -1.0
+    while (now := server.cpu_seconds()) > before + 0.01:
+        before = now
+        time.sleep(0.5)
+
+
 def tls(rows, scratch, quick):
     """Durable puts over 64 kept connections, with TLS 1.3 and without, in turns."""
     if not shutil.which("wrk"):
@@ -54,6 +62,7 @@ def tls(rows, scratch, quick):
             server = Server("duewheel", scratch / "puts", arguments[name])
             server.start()
             address = server.address if name == "plain" else server.address.replace("http", "https")
+            await_rest(server)
             wrk(address, script, 1)
             before = server.cpu_seconds()
             rates[name].append(wrk(address, script, seconds))
@@ -126,6 +135,17 @@ def connect_again_and_again(port, resumed, seconds, done):
     done.put(count)
 
 
+def by_two_clients(port, resumed, seconds):
+    done = multiprocessing.Queue()
+    clients = [multiprocessing.Process(target=connect_again_and_again, args=(port, resumed, seconds, done)) for _ in range(2)]
+    for client in clients:
+        client.start()
+    count = sum(done.get() for _ in clients)
+    for client in clients:
+        client.join()
+    return count
+
+
 def handshakes(rows, scratch, quick):
     """TLS 1.3 connections with one small request each, full handshakes and resumed ones, beside nginx in turns: how many a
     second of the server's CPU time. P-256 certificate, two clients."""
@@ -144,16 +164,11 @@ def handshakes(rows, scratch, quick):
                 server = Server("duewheel", scratch / "handshakes", ("--tls-certificate", own[0], "--tls-key", own[1]))
                 server.start()
                 port = int(server.address.rsplit(":", 1)[1])
+            by_two_clients(port, False, 1)
+            await_rest(server)
             for kind in ("full", "resumed"):
-                done = multiprocessing.Queue()
                 before = server.cpu_seconds()
-                clients = [multiprocessing.Process(target=connect_again_and_again, args=(port, kind == "resumed", seconds, done))
-                           for _ in range(2)]
-                for client in clients:
-                    client.start()
-                count = sum(done.get() for _ in clients)
-                for client in clients:
-                    client.join()
+                count = by_two_clients(port, kind == "resumed", seconds)
                 found.setdefault((kind, subject), []).append(count / (server.cpu_seconds() - before))
             server.stop()
             shutil.rmtree(server.directory)
