@@ -262,6 +262,35 @@ class ClientCertificates(Tls):
         self.assertEqual(self.handshakes(self.client(daemon))["client_certificate"], 1)
 
 
+    def test_give_the_rights_of_the_token_that_names_them(self):
+        daemon = self.enterContext(Daemon(arguments=self.arguments(None, "--tls-client-ca", self.authority.certificate,
+                                                                   "--auth-required")))
+        daemon.data.mkdir()
+        admin = subprocess.run([BIN / "duewheel", "token", "add", "admin", "--data", daemon.data, "--admin"], check=True,
+                               capture_output=True, text=True, timeout=WITHIN_S).stdout.strip()
+        daemon.start()
+        bearer = {"Authorization": f"Bearer {admin}"}
+        nameless = self.client(daemon)
+        self.assertEqual(nameless.request("GET", "/healthz")[0], 200)
+        self.assertEqual(nameless.put("q", "x")[0], 401)
+        put = json.dumps({"scopes": ["consume"], "certificate_names": ["spiffe://example.org/worker"]})
+        self.assertEqual(nameless.request_text("PUT", "/v1/tokens/worker", put, bearer)[0], 201)
+
+        for name, alternative_names, lease_status, put_status in (
+                ("worker", "DNS:host.example,URI:spiffe://example.org/worker", 200, 403),
+                ("stranger", "URI:spiffe://example.org/stranger", 401, 401)):
+            context = self.authority.client_context(self.authority.issue(name, alternative_names))
+            first = self.connect(daemon, context)
+            lease = b'POST /v1/queues/q:lease HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 2\r\n\r\n{}'
+            first.sendall(lease)
+            self.assertIn(b" %d " % lease_status, first.recv(65536).split(b"\r\n")[0], name)
+            resumed = self.connect(daemon, context, first.session)
+            self.assertTrue(resumed.session_reused)
+            resumed.sendall(lease)
+            self.assertIn(b" %d " % lease_status, resumed.recv(65536).split(b"\r\n")[0], name)
+            self.assertEqual(self.client(daemon, context).put("q", "x")[0], put_status, name)
+
+
 class Reload(Tls):
     def replace(self, authority=None, **how):
         """A new pair in the place of the old one."""
