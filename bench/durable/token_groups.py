@@ -85,6 +85,7 @@ def many(rows, scratch, quick):
     """Start and memory with many tokens, beside the same server with one."""
     count = 1_000 if quick else 99_999
     starts = {1: [], count: []}
+    cpu = {1: [], count: []}
     resident = {1: [], count: []}
     server, admin = start(scratch / "tokens")
     for tokens in (1, count):
@@ -93,11 +94,13 @@ def many(rows, scratch, quick):
         for _ in range(3):
             server.stop(signal.SIGTERM)
             starts[tokens].append(server.start())
+            cpu[tokens].append(server.cpu_seconds())
             resident[tokens].append(server.resident_megabytes())
     server.stop()
     shutil.rmtree(scratch / "tokens")
     for tokens in starts:
         rows.add("start with access tokens", tokens, "duewheel", "s", starts[tokens])
+        rows.add("start with access tokens, server CPU", tokens, "duewheel", "s", cpu[tokens])
         rows.add("resident set with access tokens", tokens, "duewheel", "MB", resident[tokens])
 
 
