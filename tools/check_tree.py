@@ -34,7 +34,7 @@ LAYERS = {
     "message": ["base", *CALENDAR],
     "timer": ["base", "wheel", "calendar", "include"],
     "timer/patterns": ["base", "timer", "include"],
-    "access": ["base", "message"],
+    "access": ["base", "message", "calendar/instant_text.h"],
     "journal": ["base", "message"],
     "store": ["base", "message", "journal/segment.h", "journal/segment_catalog.h", "journal/recovery.h", "journal/log_copy.h"],
     "engine": ["base", "wheel", "calendar", "message", "include", "journal/journal.h", "store/store.h"],

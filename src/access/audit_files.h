@@ -1,0 +1,58 @@
+// The files of the audit log: `audit-000001.jsonl` and so on in the folder `audit` of the data directory, and the proof
+// that their chain is whole.
+//
+// The proof finds a changed, inserted, reordered or removed line, and a removed file. It cannot find that the newest
+// lines were cut off, or that the whole log was rewritten by a user who may write the files: compare the last hash with
+// one that was kept elsewhere.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "access/audit_entry.h"
+#include "base/file.h"
+#include "base/status.h"
+
+namespace duewheel {
+
+// The folder of the audit log.
+std::string audit_directory(const std::string& data_directory);
+std::string audit_file_name(std::uint64_t number);
+
+// The numbers of the files, ascending. Other files of the folder do not count. Codes: those of FileSystem::list().
+Result<std::vector<std::uint64_t>> audit_files(const FileSystem& files, const std::string& directory);
+
+// The whole content. Codes: those of FileSystem::open(), `not_found` if rotation has just removed the file.
+Result<std::string> read_audit_file(FileSystem& files, const std::string& directory, std::uint64_t number);
+
+// Each line of the content with its number, from 1, and without its line feed; `is_whole` is false of a last line
+// without one. Stops when `see` returns false.
+void for_each_audit_line(std::string_view content,
+                         const std::function<bool(std::uint64_t number, std::string_view line, bool is_whole)>& see);
+
+// The first place where the chain does not hold.
+struct AuditBreak {
+    std::string file;
+    std::uint64_t line = 0;  // 0: the file as a whole
+    std::string why;
+    bool is_torn_end = false;  // the last line is incomplete: a crash, or the server is just writing it
+};
+
+struct AuditReport {
+    std::uint64_t files = 0;
+    std::uint64_t lines = 0;
+    std::uint64_t repairs = 0;  // lines that say that an incomplete line was replaced
+    std::uint64_t first_seq = 0;
+    AuditChain end;  // of the last line
+    std::optional<AuditBreak> first_break;
+};
+
+// Reads all files. Codes: those of the functions above, `no_audit_log`. While a server writes, call it again on
+// `not_found` or if the break is a torn end. Memory: the largest file.
+Result<AuditReport> verify_audit(FileSystem& files, const std::string& directory);
+
+}  // namespace duewheel

@@ -1,0 +1,27 @@
+// The seam between the interfaces and the audit log. Everything on the loop's thread.
+#pragma once
+
+#include <functional>
+
+#include "access/audit_entry.h"
+
+namespace duewheel {
+
+class AuditPort {
+  public:
+    virtual ~AuditPort() = default;
+
+    // Whether a line can be written now. While it cannot, administrative requests are refused before they are carried
+    // out.
+    virtual bool is_available() const = 0;
+
+    // The line of an administrative request that has been carried out or refused. `done` is called once, from the loop
+    // and not from within this call: true when the line is in the log, false if the disk does not take it; it is then
+    // written later.
+    virtual void record(AuditEntry entry, std::function<void(bool)> done) = 0;
+
+    // A refusal of access. It gets a line unless there are too many of them (refusal_limit.h).
+    virtual void record_refusal(AuditEntry entry) = 0;
+};
+
+}  // namespace duewheel

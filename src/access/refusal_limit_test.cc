@@ -1,0 +1,80 @@
+#include "access/refusal_limit.h"
+
+#include <gtest/gtest.h>
+
+namespace duewheel::refusal_limit_test {
+namespace {
+
+constexpr std::int64_t kSecondNs = 1'000'000'000;
+constexpr std::int64_t kStartNs = 1'000 * kSecondNs;
+
+TEST(RefusalLimit, gives_an_address_a_burst_and_then_one_line_every_ten_seconds) {
+    RefusalLimit limit;
+    int lines = 0;
+    std::uint64_t told = 0;
+    for (int second = 0; second < 100; ++second) {
+        for (int i = 0; i < 50; ++i) {
+            const auto line = limit.admit("10.0.0.7", kStartNs + second * kSecondNs);
+            lines += line ? 1 : 0;
+            told += line.value_or(0);
+        }
+    }
+    EXPECT_EQ(lines, RefusalLimit::kBurst + 9);
+    EXPECT_EQ(limit.suppressed_total(), 5'000u - 19u);
+    for (const auto& rest : limit.take_all()) told += rest.refusals;
+    EXPECT_EQ(told, limit.suppressed_total()) << "each refusal has a line or is counted in one";
+    EXPECT_FALSE(limit.has_suppressed());
+}
+
+TEST(RefusalLimit, says_how_many_there_were_when_the_flood_is_over) {
+    RefusalLimit limit;
+    for (int i = 0; i < 60; ++i) static_cast<void>(limit.admit("a", kStartNs));
+    EXPECT_TRUE(limit.take_due(kStartNs + kSecondNs).empty()) << "not yet";
+    const auto due = limit.take_due(kStartNs + 10 * kSecondNs);
+    ASSERT_EQ(due.size(), 1u);
+    EXPECT_EQ(due[0].address, "a");
+    EXPECT_EQ(due[0].refusals, 50u);
+    EXPECT_FALSE(limit.has_suppressed());
+    EXPECT_TRUE(limit.take_due(kStartNs + 1'000 * kSecondNs).empty());
+}
+
+TEST(RefusalLimit, of_one_address_is_not_used_up_by_another_and_all_have_one_together) {
+    RefusalLimit limit;
+    for (int i = 0; i < 100; ++i) static_cast<void>(limit.admit("flood", kStartNs));
+    EXPECT_TRUE(limit.admit("other", kStartNs));
+    int lines = 0;
+    for (int second = 0; second < 60; ++second) {
+        for (int i = 0; i < 500; ++i) {
+            lines += limit.admit("10.0." + std::to_string(i), kStartNs + second * kSecondNs) ? 1 : 0;
+        }
+    }
+    EXPECT_LE(lines, RefusalLimit::kBurstOfAll + 60);
+    EXPECT_GE(lines, RefusalLimit::kBurstOfAll);
+}
+
+TEST(RefusalLimit, holds_a_bounded_number_of_addresses_and_forgets_quiet_ones) {
+    RefusalLimit limit;
+    for (int i = 0; i < 5'000; ++i) static_cast<void>(limit.admit(std::to_string(i), kStartNs));
+    std::uint64_t told = 0;
+    std::size_t counts = 0;
+    std::uint64_t of_others = 0;
+    for (const auto& each : limit.take_all()) {
+        ++counts;
+        told += each.refusals;
+        if (each.address.empty()) of_others += each.refusals;
+    }
+    EXPECT_LE(counts, RefusalLimit::kAddressesMax + 1);
+    EXPECT_EQ(told, limit.suppressed_total());
+    EXPECT_GT(of_others, 3'000u);
+    const std::int64_t later_ns = kStartNs + 1'000 * kSecondNs;
+    EXPECT_TRUE(limit.take_due(later_ns).empty());
+    EXPECT_EQ(limit.admit("new", later_ns), 0u) << "with a name of its own";
+    EXPECT_TRUE(limit.admit("new", later_ns));
+    for (int i = 0; i < 20; ++i) static_cast<void>(limit.admit("new", later_ns));
+    const auto due = limit.take_all();
+    ASSERT_EQ(due.size(), 1u);
+    EXPECT_EQ(due[0].address, "new");
+}
+
+}  // namespace
+}  // namespace duewheel::refusal_limit_test
