@@ -41,8 +41,8 @@ int main(int argc, char** argv) {
           duewheel::add_hold,     duewheel::add_kick,     duewheel::add_discard,   duewheel::add_queue,
           duewheel::add_schedule, duewheel::add_watchdog, duewheel::add_namespace, duewheel::add_token,
           duewheel::add_clock,    duewheel::add_stats,    duewheel::add_health,    duewheel::add_top,
-          duewheel::add_bench,    duewheel::add_check,    duewheel::add_backup,    duewheel::add_restore,
-          duewheel::add_export,   duewheel::add_import,   duewheel::add_completion}) {
+          duewheel::add_bench,    duewheel::add_check,    duewheel::add_audit,     duewheel::add_backup,
+          duewheel::add_restore,  duewheel::add_export,   duewheel::add_import,    duewheel::add_completion}) {
         add(program, session);
     }
     try {

@@ -10,6 +10,8 @@
 #include <variant>
 
 #include "access/access_token_text.h"
+#include "access/audit_files.h"
+#include "access/audit_writer.h"
 #include "base/file.h"
 #include "base/log.h"
 #include "base/secure_random.h"
@@ -51,6 +53,19 @@ Result<Reply> carry_out(ShardParts& parts, ReplyToken token, DueMs now_ms) {
     return Error{"internal", "the log did not take the token"};
 }
 
+// The line that a running server would have written.
+Status record(AuditWriter& audit, const std::string& id, InstantMs now) {
+    AuditEntry entry;
+    entry.time_ms = now;
+    entry.verb = "token.set";
+    entry.actor = kOffline;
+    entry.object = id;
+    entry.outcome = kOutcomeOk;
+    Status recorded = audit.append(std::span(&entry, 1));
+    if (recorded) recorded = audit.sync();
+    return recorded;
+}
+
 }  // namespace
 
 Result<Secret> add_token_offline(const std::string& directory, AccessToken token) {
@@ -74,6 +89,10 @@ Result<Secret> add_token_offline(const std::string& directory, AccessToken token
         ShardParts::open(posix_file_system(), directory, rows, retention, options, log);
     if (!opened) return std::move(opened).error();
     ShardParts& parts = **opened;
+    // Before the token is there, as without a line it must not be.
+    const Result<std::unique_ptr<AuditWriter>> audit =
+        AuditWriter::open(posix_file_system(), audit_directory(directory), wall_now_ms());
+    if (!audit) return audit.error();
     Result<Secret> secret = make_token_secret();
     if (!secret) return secret;
     token.secret = hash_of_secret(*secret);
@@ -91,6 +110,7 @@ Result<Secret> add_token_offline(const std::string& directory, AccessToken token
     Result<Reply> reply = carry_out(parts, kReply, parts.engine().now());
     if (!reply) return std::move(reply).error();
     if (auto* error = std::get_if<Error>(&*reply)) return std::move(*error);
+    if (Status recorded = record(**audit, token.id, token.created_ms); !recorded) return std::move(recorded).error();
     return secret;
 }
 

@@ -218,6 +218,11 @@ constexpr Setting kSettings[] = {
                      "advance`. For tests, with a separate data directory.",
          .own_flag = "--test-clock"}),
 
+    at<&ServerOptions::audit_enabled>(
+        {"audit.enabled", Kind::yes_or_no,
+         "Write an audit log of administrative requests and refused access to the folder audit of the data directory. "
+         "While it cannot be written, administrative requests are refused."}),
+
     at<kLog, &LogOptions::level>({.name = "log.level",
                                   .kind = Kind::choice,
                                   .sentence = "Minimum level of the events that are logged.",
@@ -259,7 +264,7 @@ Setting setting_of(const Limit& limit) {
 std::vector<Setting> all_settings() {
     std::vector<Setting> all;
     for (const std::string_view section :
-         {"", "http", "tls", "auth", "limits", "webhooks", "retry", "store", "clock", "memory", "log"}) {
+         {"", "http", "tls", "auth", "limits", "webhooks", "retry", "store", "clock", "audit", "memory", "log"}) {
         std::copy_if(std::begin(kSettings), std::end(kSettings), std::back_inserter(all),
                      [&](const Setting& setting) { return setting.section() == section; });
         for (const Limit& limit : limits()) {

@@ -74,6 +74,11 @@ Status check_content_coding(const HttpRequest& request) {
     return {};
 }
 
+Error audit_unavailable(const std::string& what_happened) {
+    return {"audit_unavailable",
+            "the audit log cannot be written, for example because the disk is full: " + what_happened};
+}
+
 HttpApiOptions with_clock_of(CommandPort& port, HttpApiOptions options) {
     options.server_ms = [&port] { return port.clock().server_ms; };
     return options;
@@ -126,8 +131,12 @@ void HttpApi::handle(const HttpRequest& request, HttpReply reply) {
     if (!allows(allowed, request.method)) {
         return answer(std::move(reply), note, method_not_allowed(allowed), "method_not_allowed");
     }
+    note.audit = audit_subject(*call, request.method);
     if (Status may = check_access(request, *call, principal); !may) {
         return refuse(std::move(reply), note, may.error());
+    }
+    if (note.audit && options_.audit != nullptr && !options_.audit->is_available()) {
+        return refuse(std::move(reply), note, audit_unavailable("nothing was changed"));
     }
     const Admitted admitted{request, *call, principal.limits()};
     return is_page(call->what) ? answer_page(admitted, std::move(note), std::move(reply))
@@ -316,7 +325,38 @@ void HttpApi::deliver_part(Batch& batch, std::size_t part, Reply reply) {
     if (--batch.missing == 0) answer(std::move(batch.reply), batch.note, batch_text(batch.parts, batch.of_puts));
 }
 
+// The one place where the audit log learns of requests. An administrative request gets its response when its line is
+// in the log.
 void HttpApi::answer(HttpReply reply, const RequestNote& note, HttpResponse response, std::string_view code) {
+    const bool is_refusal_of_access = response.status == 401 || response.status == 403;
+    const bool is_recorded = options_.audit != nullptr && code != "audit_unavailable";
+    if (is_recorded && is_refusal_of_access) {
+        options_.audit->record_refusal(audit_entry(note, code, options_.server_ms()));
+    }
+    if (!is_recorded || is_refusal_of_access || !note.audit) {
+        return send(std::move(reply), note, std::move(response), code);
+    }
+    struct Held {
+        HttpReply reply;
+        RequestNote note;
+        HttpResponse response;
+        std::string_view code;
+    };
+    // Shared, as a std::function can be copied.
+    const auto held = std::make_shared<Held>(Held{std::move(reply), note, std::move(response), code});
+    options_.audit->record(audit_entry(note, code, options_.server_ms()), [this, held](bool is_written) {
+        if (!is_written && held->code.empty()) {
+            const Error error = audit_unavailable(
+                "the request was carried out, and its line is written when that is possible; look "
+                "at the result before you send the request again");
+            held->response = problem(error);
+            held->code = error.code;
+        }
+        send(std::move(held->reply), held->note, std::move(held->response), held->code);
+    });
+}
+
+void HttpApi::send(HttpReply reply, const RequestNote& note, HttpResponse response, std::string_view code) {
     if (!note.traceparent.empty()) response.headers.push_back({"traceparent", note.traceparent});
     reply.answer(response);
     count_refusal(code);

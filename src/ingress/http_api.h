@@ -10,6 +10,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "access/audit_port.h"
 #include "access/token_activity.h"
 #include "base/instant.h"
 #include "base/log.h"
@@ -45,6 +46,7 @@ struct HttpApiOptions {
         [](std::string_view, std::string_view, WebhookTarget&) { return Status(); };
     CallerRules callers;
     bool auth_required = false;  // a request needs an access token
+    AuditPort* audit = nullptr;  // records administrative requests and refusals of access; null: nothing does
     RequestLogOptions requests;
     std::string contract;  // contract_text()
     std::string instance;  // names the log: as exports of it do
@@ -118,6 +120,7 @@ class HttpApi {
     void count_refusal(std::string_view code);
     // `code` is that of a refusal.
     void answer(HttpReply reply, const RequestNote& note, HttpResponse response, std::string_view code = {});
+    void send(HttpReply reply, const RequestNote& note, HttpResponse response, std::string_view code);
     void refuse(HttpReply reply, const RequestNote& note, const Error& error);
 
     CommandPort& port_;

@@ -15,6 +15,7 @@ constexpr ProblemKind kKinds[] = {
     {"already_expired", 409, "Expired before"},
     {"already_rolled_back", 409, "Rolled back before"},
     {"already_waiting", 409, "Neither held nor dead"},
+    {"audit_unavailable", 503, "Audit log unavailable"},
     {"bad_base64", 400, "Not base64"},
     {"bad_certificate_name", 400, "Not a certificate's name"},
     {"bad_content_type", 400, "Not a media type"},

@@ -35,6 +35,7 @@ RequestNote RequestLog::note(const HttpRequest& request, std::int64_t now_ns) {
     note.method = request.method;
     note.path = path_to_log(request.path);
     note.remote_address = request.peer.address;
+    if (!request.peer.certificate_names.empty()) note.certificate_name = request.peer.certificate_names.front();
     note.traceparent = traceparent_of(request);
     note.start_ns = now_ns;
     return note;

@@ -9,10 +9,12 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 
 #include "base/log.h"
+#include "ingress/audit_subject.h"
 #include "net/http_message.h"
 
 namespace duewheel {
@@ -27,10 +29,12 @@ struct RequestNote {
     std::string method;
     std::string path;  // as it is logged
     std::string remote_address;
-    std::string token_id;     // of the access token that it was made with; empty: none
-    std::string traceparent;  // empty: none, or malformed
+    std::string token_id;          // of the access token that it was made with; empty: none
+    std::string certificate_name;  // of the client's certificate, the first one; empty: none
+    std::string traceparent;       // empty: none, or malformed
     std::int64_t start_ns = 0;
-    std::int64_t wait_ms = 0;  // that it asked for
+    std::int64_t wait_ms = 0;           // that it asked for
+    std::optional<AuditSubject> audit;  // of a request that the audit log records
 };
 
 class RequestLog {

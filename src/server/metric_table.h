@@ -12,6 +12,7 @@
 #include "delivery/webhook_pusher.h"
 #include "engine/engine.h"
 #include "net/http_limits.h"
+#include "server/audit_trail.h"
 #include "server/metric.h"
 #include "server/process_stats.h"
 #include "server/shard.h"
@@ -25,6 +26,7 @@ struct MetricSources {
     EngineCounters engine;
     QueueSums queues;
     WebhookCounters webhooks;
+    const AuditCounters& audit;
     const HttpCounters& http;
     std::optional<std::int64_t> certificate_expires_in_ms;  // nothing: no TLS
     std::optional<ProcessStats> process;

@@ -105,14 +105,14 @@ void add_limits(MetricsText& text, const ServerOptions& options, const LimitLeve
 
 }  // namespace
 
-std::string Metrics::page(const HttpCounters& http, const AccessRefusals& access,
+std::string Metrics::page(const HttpCounters& http, const AccessRefusals& access, const AuditCounters& audit,
                           std::optional<std::int64_t> certificate_expires_in_ms) {
     MetricsText text;
     const Engine& engine = shard_.parts().engine();
     const WebhookCounters webhooks = shard_.pusher() != nullptr ? shard_.pusher()->counters() : WebhookCounters{};
     const ClockStatus clock = shard_.clock();  // the engine's time is that of the last iteration, which may be long ago
-    const MetricSources from{shard_,   clock, shard_.counters(),         engine.queue_sums(),
-                             webhooks, http,  certificate_expires_in_ms, process_stats()};
+    const MetricSources from{shard_, clock, shard_.counters(),         engine.queue_sums(), webhooks,
+                             audit,  http,  certificate_expires_in_ms, process_stats()};
     for (const ServerMetric& row : server_metrics()) text.single(row.metric, row.read(from));
     add_queues(text, engine, clock.server_ms, queue_series_);
     add_namespaces(text, engine);

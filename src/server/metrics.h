@@ -11,6 +11,7 @@
 
 #include "ingress/http_api.h"
 #include "net/http_limits.h"
+#include "server/audit_trail.h"
 #include "server/queue_series.h"
 #include "server/server_options.h"
 #include "server/shard.h"
@@ -22,7 +23,7 @@ class Metrics {
     Metrics(const ServerOptions& options, const Shard& shard) : options_(options), shard_(shard) {}
 
     // Without TLS, `certificate_expires_in_ms` is absent. O(queues + open files).
-    std::string page(const HttpCounters& http, const AccessRefusals& access,
+    std::string page(const HttpCounters& http, const AccessRefusals& access, const AuditCounters& audit,
                      std::optional<std::int64_t> certificate_expires_in_ms);
 
   private:

@@ -18,6 +18,7 @@
 #include "ingress/http_api.h"
 #include "net/event_loop.h"
 #include "net/http_server.h"
+#include "server/audit_trail.h"
 #include "server/certificate_watch.h"
 #include "server/connection_watch.h"
 #include "server/handshake_log.h"
@@ -69,6 +70,7 @@ struct Server::Parts {
     std::optional<std::string> why_puts_are_refused() const;
     Status bind();
     Status open_tls();
+    Status open_audit();
     Status listen();
     EventLoop::TimePoint turn();
     EventLoop::TimePoint report_alive();
@@ -85,6 +87,7 @@ struct Server::Parts {
     EventLoop loop;
     std::unique_ptr<Webhooks> webhooks;
     std::unique_ptr<Shard> shard;
+    std::unique_ptr<AuditTrail> audit;  // null: the setting audit.enabled is false
     std::optional<Metrics> metrics;
     std::unique_ptr<HttpApi> api;
     HandshakeLog handshake_log{log};
@@ -155,6 +158,7 @@ Status Server::Parts::open() {
             "webhooks_disabled",
             "Webhooks are disabled (webhooks.post = false): messages of queues with a webhook stay in their queues.");
     }
+    if (Status auditing = open_audit(); !auditing) return auditing;
     return listen();
 }
 
@@ -221,6 +225,15 @@ Status Server::Parts::open_tls() {
     return {};
 }
 
+Status Server::Parts::open_audit() {
+    if (!options.audit_enabled) return {};
+    Result<std::unique_ptr<AuditTrail>> opened = AuditTrail::open(
+        loop, options.data_directory, [this] { return shard->clock().server_ms; }, log);
+    if (!opened) return std::move(opened).error();
+    audit = *std::move(opened);
+    return {};
+}
+
 // Clients are let in when there is somebody to answer them.
 Status Server::Parts::listen() {
     HttpApiOptions api_options = options.api;
@@ -232,10 +245,12 @@ Status Server::Parts::listen() {
     };
     api_options.instance = hex(shard_parts->journal().identity().instance);
     api_options.contract = contract_text([this](std::string_view limit) { return find_limit(limit)->read(options); });
+    api_options.audit = audit.get();
     api_options.metrics = [this] {
         std::optional<std::int64_t> expires_in_ms;
         if (certificates) expires_in_ms = certificates->expires_ms() - wall_now_ms();
-        return metrics->page(http->counters(), api->access_refusals(), expires_in_ms);
+        return metrics->page(http->counters(), api->access_refusals(), audit ? audit->counters() : AuditCounters(),
+                             expires_in_ms);
     };
     api_options.readiness = [this] {
         Readiness readiness;
@@ -249,6 +264,9 @@ Status Server::Parts::listen() {
             readiness.reasons.push_back("server time is ahead of the wall clock by " +
                                         format_duration(-shard->clock().ahead_ms() / 1000 * 1000) +
                                         ", and runs a tenth slower until the wall clock catches up");
+        }
+        if (audit && !audit->is_available()) {
+            readiness.reasons.push_back("the audit log cannot be written, and administrative requests are refused");
         }
         if (const std::optional<std::string> why = why_puts_are_refused()) {
             readiness.ready = false;
@@ -282,6 +300,7 @@ EventLoop::TimePoint Server::Parts::turn() {
         const std::int64_t at_ns = certificates->advance_to(wall_now_ms(), monotonic_now_ns());
         next_work = std::min(next_work, EventLoop::TimePoint(std::chrono::nanoseconds(at_ns)));
     }
+    if (audit) next_work = std::min(next_work, audit->act(monotonic_now_ns()));
     connection_watch.look(http->counters(), monotonic_now_ns());
     if (!told_ready && shard->is_serving()) {
         told_ready = true;
@@ -325,7 +344,9 @@ void Server::Parts::stop(int signal) {
 // stopping.
 void Server::Parts::leave_when_idle() {
     if (shard->is_idle() && !std::exchange(told_to_save_time, true)) shard->save_time();
-    if (shard->is_idle() || monotonic_now_ns() >= stop_by_ns) loop.stop();
+    if (!shard->is_idle() && monotonic_now_ns() < stop_by_ns) return;
+    if (audit) audit->finish();
+    loop.stop();
 }
 
 Server::Server() = default;

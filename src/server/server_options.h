@@ -47,6 +47,7 @@ struct ServerOptions {
     std::int64_t keep_outcomes_ms = Retention::kDefaultKeepMs;
     HistoryBounds history;
     ClockRules clock;
+    bool audit_enabled = true;
     LogOptions log;
 };
 

@@ -21,6 +21,7 @@ FULL = (int(time.time()) + 7200) * 1000
 
 # What no request can bring about at will, and which test holds it.
 ELSEWHERE = {
+    "audit_unavailable": "tests/integration/audit_test.py",
     "internal": "a bug of the server",
     "namespace_full": "tests/integration/namespaces_test.py",
     "too_many_puts": "tests/integration/namespaces_test.py",

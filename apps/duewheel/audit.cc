@@ -1,0 +1,150 @@
+// duewheel audit: verifies and shows the audit log of a data directory, also while a server writes it.
+#include <cstdio>
+
+#include "access/audit_files.h"
+#include "arguments.h"
+#include "local_time.h"
+#include "plain_text.h"
+#include "verbs.h"
+
+namespace duewheel {
+namespace {
+
+// A server that writes may be in the middle of a line, or remove a file while it is read. Neither lasts.
+constexpr int kTriesWhileWritten = 20;
+
+struct DirectoryArguments {
+    std::string data = "./duewheel-data";
+
+    std::string audit() const { return audit_directory(data); }
+    void add_to(CLI::App& verb) {
+        verb.add_option("--data", data, "What the server was started with as --data")
+            ->envname("DUEWHEEL_DATA")
+            ->type_name("DIR")
+            ->capture_default_str();
+    }
+};
+struct ShowArguments {
+    DirectoryArguments directory;
+    std::optional<std::string> since;
+    std::optional<std::string> verb;
+};
+
+Result<AuditReport> verify_while_written(const std::string& directory) {
+    for (int left = kTriesWhileWritten;; --left) {
+        Result<AuditReport> report = verify_audit(posix_file_system(), directory);
+        const bool may_change =
+            report ? report->first_break && report->first_break->is_torn_end : report.error().code == "not_found";
+        if (!may_change || left == 0) return report;
+    }
+}
+
+void print_json(const AuditReport& report) {
+    boost::json::object object{{"files", report.files},          {"lines", report.lines},
+                               {"repairs", report.repairs},      {"first_seq", report.first_seq},
+                               {"last_seq", report.end.seq},     {"last_hash", report.end.hash},
+                               {"is_whole", !report.first_break}};
+    if (report.first_break) {
+        object["break"] = {{"file", report.first_break->file},
+                           {"line", report.first_break->line},
+                           {"reason", report.first_break->why}};
+    }
+    std::printf("%s\n", boost::json::serialize(object).c_str());
+}
+
+int verify(Session& session, const DirectoryArguments& arguments) {
+    const Result<AuditReport> report = verify_while_written(arguments.audit());
+    if (!report) return session.complain(report.error(), kExitRefused);
+    if (session.json) {
+        print_json(*report);
+    } else {
+        std::printf("%s",
+                    fields({{"files", std::to_string(report->files)},
+                            {"lines", std::to_string(report->lines)},
+                            {"numbers", std::to_string(report->first_seq) + " to " + std::to_string(report->end.seq)},
+                            {"repairs", std::to_string(report->repairs)},
+                            {"last hash", report->end.hash}})
+                        .c_str());
+    }
+    if (const std::optional<AuditBreak>& at = report->first_break) {
+        const std::string line = at->line == 0 ? "" : ", line " + std::to_string(at->line);
+        return session.complain({"audit_log_broken", at->file + line + ": " + at->why}, kExitRefused);
+    }
+    if (!session.json) std::printf("\nthe audit log is whole\n");
+    return kExitDone;
+}
+
+// "2027-01-01 06:00:00 +01:00  queue.set  ok  default/mail  deploy  10.0.0.7"
+std::string text_of(const AuditEntry& entry) {
+    std::string object = entry.name_space;
+    if (!entry.object.empty()) object += (object.empty() ? "" : "/") + entry.object;
+    if (!entry.call.empty()) object = entry.call;
+    if (entry.verb == kAuditFileVerb) object = audit_file_name(entry.file);
+    if (entry.verb == kAuditRepairVerb) object = std::to_string(entry.torn_bytes) + " bytes: " + entry.torn;
+    std::string text = format_local(entry.time_ms);
+    for (const std::string& part : {entry.verb, entry.outcome, object, entry.actor, entry.address}) {
+        text += "  " + (part.empty() ? "-" : printable(part, 200));
+    }
+    if (entry.suppressed != 0) text += "  and " + std::to_string(entry.suppressed) + " more refusals without a line";
+    return text;
+}
+
+// Prints what it can read, and says of the rest where it is.
+int show(Session& session, const ShowArguments& arguments) {
+    std::optional<InstantMs> since;
+    if (arguments.since) {
+        const Result<InstantMs> instant = parse_local_instant(*arguments.since, std::nullopt);
+        if (!instant) return session.complain(instant.error(), kExitUsage);
+        since = *instant;
+    }
+    FileSystem& files = posix_file_system();
+    const std::string directory = arguments.directory.audit();
+    const Result<std::vector<std::uint64_t>> numbers = audit_files(files, directory);
+    if (!numbers) return session.complain(numbers.error(), kExitRefused);
+    int exit_code = kExitDone;
+    for (const std::uint64_t number : *numbers) {
+        const Result<std::string> content = read_audit_file(files, directory, number);
+        if (!content && content.error().code == "not_found") continue;  // rotation has just removed it
+        if (!content) return session.complain(content.error(), kExitRefused);
+        for_each_audit_line(*content, [&](std::uint64_t line, std::string_view text, bool is_whole) {
+            if (!is_whole) return false;  // the server writes it
+            const Result<AuditLine> read = decode_audit_line(text);
+            if (!read) {
+                const std::string place = audit_file_name(number) + ", line " + std::to_string(line);
+                exit_code = session.complain({"audit_log_broken", place + ": " + read.error().message}, kExitRefused);
+                return true;
+            }
+            if (since && read->entry.time_ms < *since) return true;
+            if (arguments.verb && read->entry.verb != *arguments.verb) return true;
+            std::printf("%s\n", session.json ? std::string(text).c_str() : text_of(read->entry).c_str());
+            return true;
+        });
+    }
+    return exit_code;
+}
+
+}  // namespace
+
+void add_audit(CLI::App& program, Session& session) {
+    CLI::App* audit = program.add_subcommand("audit", "The audit log: administrative requests and refusals of access");
+    audit->fallthrough();
+    audit->require_subcommand(1);
+    audit->footer(
+        "Example:\n"
+        "  duewheel audit verify --data ./duewheel-data\n"
+        "  duewheel audit show --data ./duewheel-data --verb queue.set");
+    Verb<DirectoryArguments> verifying(*audit, session, "verify",
+                                       "Verify that no line of the audit log was changed, added or removed; exits 1 at "
+                                       "the first break",
+                                       "duewheel audit verify --data ./duewheel-data", verify);
+    verifying.options->add_to(*verifying.app);
+    Verb<ShowArguments> showing(*audit, session, "show",
+                                "Show the audit log, oldest first; with --json the lines as they are",
+                                "duewheel audit show --data ./duewheel-data --since 2027-01-01T06:00", show);
+    showing.options->directory.add_to(*showing.app);
+    showing.app->add_option("--since", showing.options->since, "Only from this instant on, such as 2027-01-01T06:00")
+        ->type_name("INSTANT");
+    showing.app->add_option("--verb", showing.options->verb, "Only this verb, such as queue.set")->type_name("VERB");
+}
+
+}  // namespace duewheel

@@ -1,0 +1,180 @@
+// What the API hands to the audit log: one entry for each administrative request, whatever its outcome, before the
+// response; and one for each refusal of access.
+#include "ingress/audit_subject.h"
+
+#include <fstream>
+#include <iterator>
+#include <set>
+
+#include <gtest/gtest.h>
+
+#include "ingress/call_fixture.h"
+
+namespace duewheel::audit_subject_test {
+namespace {
+
+using What = CallPath::What;
+
+constexpr std::string_view kMethods[] = {"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"};
+
+struct MethodOfCall {
+    What what;
+    std::string path;
+    std::string method;
+};
+
+// Every call with every method that it takes.
+std::vector<MethodOfCall> all_calls() {
+    std::vector<MethodOfCall> calls;
+    const auto add = [&](What what, std::string path, std::string_view methods) {
+        for (const std::string_view method : kMethods) {
+            if (allows(methods, method)) calls.push_back({what, path, std::string(method)});
+        }
+    };
+    for (const CallShape& shape : call_shapes()) {
+        std::string path = shape.path;
+        if (const std::size_t name = path.find("{}"); name != std::string::npos) path.replace(name, 2, "x");
+        add(shape.what, path, shape.methods);
+    }
+    for (const ServerPage& page : kServerPages) add(page.what, std::string(page.path), page.methods);
+    return calls;
+}
+
+bool is_administrative(const MethodOfCall& call) {
+    const Need need = need_of(call.what, call.method);
+    const bool reads = call.method == "GET" || call.method == "HEAD";
+    return !reads && call.what != What::feed_watchdog && (need.scope == Scope::admin || need.scope == Scope::schedule);
+}
+
+// An audit log that the test plays. It answers as it is told to, from the loop.
+class PlayedAudit final : public AuditPort {
+  public:
+    bool is_available() const override { return available; }
+    void record(AuditEntry entry, std::function<void(bool)> done) override {
+        recorded.push_back(std::move(entry));
+        ASSERT_NE(loop, nullptr);
+        loop->post([this, done = std::move(done)] { done(takes_lines); });
+    }
+    void record_refusal(AuditEntry entry) override { refused.push_back(std::move(entry)); }
+
+    EventLoop* loop = nullptr;
+    bool available = true;
+    bool takes_lines = true;
+    std::vector<AuditEntry> recorded;
+    std::vector<AuditEntry> refused;
+};
+
+class AuditedServer {
+  public:
+    explicit AuditedServer(HttpApiOptions options = {}) : server(with_audit(std::move(options))) {
+        audit.loop = &server.server().loop();
+    }
+    std::string ask(const Call& call, Reply reply = Error{"too_busy", "the test says so"}) {
+        audit.recorded.clear();
+        audit.refused.clear();
+        return server.ask(call, std::move(reply));
+    }
+
+    PlayedAudit audit;
+    ApiServer server;
+
+  private:
+    HttpApiOptions with_audit(HttpApiOptions options) {
+        options.audit = &audit;
+        return options;
+    }
+};
+
+const Call kPause{"POST", "/v1/namespaces/team/queues/gr%C3%B6%C3%9Fe:pause"};
+
+TEST(AuditSubject, calls_that_need_admin_or_schedule_have_a_verb_and_no_others) {
+    std::size_t verbs = 0;
+    for (const MethodOfCall& call : all_calls()) {
+        EXPECT_EQ(!audit_verb(call.what, call.method).empty(), is_administrative(call)) << call.method << call.path;
+        verbs += is_administrative(call) ? 1 : 0;
+    }
+    EXPECT_GT(verbs, 20u);
+}
+
+TEST(AuditSubject, verbs_are_documented) {
+    std::ifstream file(DUEWHEEL_SOURCE_DIR "/docs/security.md");
+    const std::string page{std::istreambuf_iterator<char>(file), {}};
+    for (const MethodOfCall& call : all_calls()) {
+        const std::string verb = "`" + std::string(audit_verb(call.what, call.method)) + "`";
+        EXPECT_TRUE(verb == "``" || page.find(verb) != std::string::npos) << verb;
+    }
+}
+
+TEST(AuditSubject, each_administrative_request_has_one_entry_and_others_have_none) {
+    AuditedServer server;
+    for (const MethodOfCall& call : all_calls()) {
+        SCOPED_TRACE(call.method + " " + call.path);
+        const bool has_body = call.method != "GET" && call.method != "HEAD";
+        const Error refused{call.what == What::lease ? "store_full" : "too_busy", "the test says so"};
+        const std::string answer = server.ask({call.method, call.path, has_body ? "{}" : ""}, refused);
+        EXPECT_TRUE(server.audit.refused.empty());
+        ASSERT_EQ(server.audit.recorded.size(), is_administrative(call) ? 1u : 0u) << answer;
+        if (!is_administrative(call)) continue;
+        const AuditEntry& entry = server.audit.recorded[0];
+        EXPECT_EQ(entry.verb, audit_verb(call.what, call.method));
+        EXPECT_EQ(entry.actor, "anonymous");
+        EXPECT_EQ(entry.address, "127.0.0.1");
+        EXPECT_EQ(entry.outcome, status_of(answer) < 300 ? "ok" : member_of(answer, "code"));
+        EXPECT_EQ(entry.call, "");
+    }
+}
+
+TEST(AuditSubject, an_entry_names_what_it_is_about) {
+    AuditedServer server;
+    Call call = kPause;
+    call.fields = {{"traceparent", "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"}};
+    EXPECT_EQ(status_of(server.ask(call, QueueAnswer{})), 200);
+    ASSERT_EQ(server.audit.recorded.size(), 1u);
+    const AuditEntry& entry = server.audit.recorded[0];
+    EXPECT_EQ(entry.verb, "queue.pause");
+    EXPECT_EQ(entry.name_space, "team");
+    EXPECT_EQ(entry.object, "größe");
+    EXPECT_EQ(entry.outcome, "ok");
+    EXPECT_EQ(entry.traceparent, call.fields[0].second);
+}
+
+TEST(AuditSubject, without_a_log_to_write_to_nothing_is_carried_out) {
+    AuditedServer server;
+    server.audit.available = false;
+    std::string answer = server.ask(kPause, QueueAnswer{});
+    EXPECT_EQ(status_of(answer), 503);
+    EXPECT_EQ(member_of(answer, "code"), "audit_unavailable");
+    EXPECT_NE(member_of(answer, "detail").find("nothing was changed"), std::string::npos);
+    EXPECT_EQ(server.server.command(), "");
+    EXPECT_TRUE(server.audit.recorded.empty());
+    EXPECT_EQ(status_of(server.ask({"GET", "/v1/queues/q"}, QueueAnswer{})), 200) << "reads go on";
+
+    server.audit.available = true;
+    server.audit.takes_lines = false;
+    answer = server.ask(kPause, QueueAnswer{});
+    EXPECT_EQ(member_of(answer, "code"), "audit_unavailable");
+    EXPECT_NE(member_of(answer, "detail").find("was carried out"), std::string::npos);
+    EXPECT_EQ(member_of(server.ask(kPause, Error{"queue_limit", "none"}), "code"), "queue_limit")
+        << "a refusal is told as it is";
+}
+
+TEST(AuditSubject, refusals_of_access_are_recorded_whatever_the_call) {
+    HttpApiOptions options;
+    options.callers.check_host = true;
+    options.callers.own_hosts = {"localhost"};
+    AuditedServer server(std::move(options));
+    for (const Call& call : {Call{"POST", "/v1/queues/q/messages", "{}"}, Call{"POST", "/v1/leases/SECRET:ack"}}) {
+        const std::string answer = server.ask(call);
+        EXPECT_EQ(member_of(answer, "code"), "foreign_host");
+        EXPECT_TRUE(server.audit.recorded.empty());
+        ASSERT_EQ(server.audit.refused.size(), 1u);
+        const AuditEntry& entry = server.audit.refused[0];
+        EXPECT_EQ(entry.verb, "access.refuse");
+        EXPECT_EQ(entry.outcome, "foreign_host");
+        EXPECT_EQ(entry.call.find("SECRET"), std::string::npos);
+        EXPECT_TRUE(entry.call.starts_with("POST /v1/")) << entry.call;
+    }
+}
+
+}  // namespace
+}  // namespace duewheel::audit_subject_test

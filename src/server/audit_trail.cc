@@ -1,0 +1,180 @@
+#include "server/audit_trail.h"
+
+#include <algorithm>
+#include <chrono>
+#include <limits>
+#include <utility>
+
+#include "access/audit_files.h"
+#include "base/system_clock.h"
+
+namespace duewheel {
+namespace {
+
+constexpr std::int64_t kSyncIntervalNs = 1'000'000'000;
+constexpr std::int64_t kRetryNs = 1'000'000'000;
+
+}  // namespace
+
+AuditTrail::AuditTrail(EventLoop& loop, std::string directory, std::function<InstantMs()> server_ms, LogSink& log)
+    : loop_(loop), directory_(std::move(directory)), server_ms_(std::move(server_ms)), log_(log) {}
+
+Result<std::unique_ptr<AuditTrail>> AuditTrail::open(EventLoop& loop, const std::string& data_directory,
+                                                     std::function<InstantMs()> server_ms, LogSink& log) {
+    auto trail =
+        std::unique_ptr<AuditTrail>(new AuditTrail(loop, audit_directory(data_directory), std::move(server_ms), log));
+    const Status opened = trail->write({}, trail->server_ms_());
+    if (!opened && opened.error().code != "no_space") return opened.error();
+    if (!opened) trail->written(opened);
+    return trail;
+}
+
+// On the worker's thread, and before it has anything to do.
+Status AuditTrail::write(const std::vector<AuditEntry>& entries, InstantMs now) {
+    if (writer_ == nullptr) {
+        Result<std::unique_ptr<AuditWriter>> opened = AuditWriter::open(posix_file_system(), directory_, now);
+        if (!opened) return std::move(opened).error();
+        writer_ = *std::move(opened);
+        log_opened();
+    }
+    return writer_->append(entries);
+}
+
+void AuditTrail::log_opened() {
+    if (writer_->torn_bytes() > 0) {
+        log_.warning("audit_log_repaired",
+                     "A crash left an incomplete last line in the audit log. The line was replaced by one that holds "
+                     "it.",
+                     {{"bytes", writer_->torn_bytes()}});
+    }
+    if (writer_->found_damage()) {
+        log_.error("audit_log_damaged",
+                   "The last line of the audit log is damaged, and the log continues in a new file. Run `duewheel "
+                   "audit verify`.",
+                   {{"directory", directory_}});
+    }
+}
+
+void AuditTrail::record(AuditEntry entry, std::function<void(bool)> done) {
+    if (!is_available_ && done) {  // it was carried out just before
+        loop_.post([done = std::move(done)] { done(false); });
+        done = nullptr;
+    }
+    waiting_.push_back({std::move(entry), std::move(done)});
+    if (retry_at_ns_ == 0) write_waiting();
+}
+
+void AuditTrail::record_refusal(AuditEntry entry) {
+    const std::int64_t now_ns = monotonic_now_ns();
+    if (!is_available_) {
+        limit_.suppress(entry.address);
+    } else if (const std::optional<std::uint64_t> suppressed = limit_.admit(entry.address, now_ns)) {
+        entry.suppressed = *suppressed;
+        record(std::move(entry), nullptr);
+    }
+    if (limit_.has_suppressed() && count_at_ns_ == 0) count_at_ns_ = now_ns + RefusalLimit::kIntervalNs;
+}
+
+void AuditTrail::record_suppressed(const std::vector<RefusalLimit::Suppressed>& all) {
+    for (const RefusalLimit::Suppressed& each : all) {
+        AuditEntry entry;
+        entry.time_ms = server_ms_();
+        entry.verb = kAccessRefusedVerb;
+        entry.address = each.address;
+        entry.suppressed = each.refusals;
+        record(std::move(entry), nullptr);
+    }
+}
+
+void AuditTrail::write_waiting() {
+    if (!waiting_.empty() && !is_writing_ && !has_failed_) start_write();
+}
+
+// Of all that wait; of none of them it only opens the log.
+void AuditTrail::start_write() {
+    is_writing_ = true;
+    writing_ = waiting_.size();
+    retry_at_ns_ = 0;
+    std::vector<AuditEntry> entries;
+    entries.reserve(writing_);
+    for (const Waiting& each : waiting_) entries.push_back(each.entry);
+    worker_.run([this, entries = std::move(entries), now = server_ms_()] {
+        const Status result = write(entries, now);
+        loop_.post([this, result] { written(result); });
+    });
+}
+
+void AuditTrail::written(const Status& result) {
+    is_writing_ = false;
+    const auto end = waiting_.begin() + static_cast<std::ptrdiff_t>(std::exchange(writing_, 0));
+    std::vector<std::function<void(bool)>> done;
+    for (auto each = waiting_.begin(); each != end; ++each) {
+        if (each->done) done.push_back(std::exchange(each->done, nullptr));
+    }
+    const std::int64_t now_ns = monotonic_now_ns();
+    if (result) {
+        lines_ += static_cast<std::uint64_t>(end - waiting_.begin());
+        waiting_.erase(waiting_.begin(), end);
+        if (sync_at_ns_ == 0) sync_at_ns_ = now_ns + kSyncIntervalNs;
+        if (!has_failed_ && !std::exchange(is_available_, true)) {
+            log_.info("audit_log_available", "The audit log is written again. Administrative requests are accepted.");
+        }
+    } else {
+        retry_at_ns_ = now_ns + kRetryNs;
+        if (std::exchange(is_available_, false)) {
+            log_.error("audit_log_unavailable",
+                       "The audit log cannot be written: administrative requests are refused until it can. Messages "
+                       "are not affected.",
+                       {{"error", result.error().message}});
+        }
+    }
+    for (const auto& each : done) each(result.ok());
+    if (result) write_waiting();
+}
+
+void AuditTrail::sync() {
+    sync_at_ns_ = 0;
+    worker_.run([this] {
+        const Status synced = writer_->sync();
+        if (!synced) loop_.post([this, error = synced.error()] { sync_failed(error); });
+    });
+}
+
+void AuditTrail::sync_failed(const Error& error) {
+    has_failed_ = true;
+    is_available_ = false;
+    log_.error("audit_log_failed",
+               "The audit log could not be synced to disk: administrative requests are refused until the server is "
+               "restarted. Messages are not affected.",
+               {{"error", error.message}});
+    for (std::size_t i = writing_; i < waiting_.size(); ++i) {
+        if (const auto done = std::exchange(waiting_[i].done, nullptr)) done(false);
+    }
+}
+
+EventLoop::TimePoint AuditTrail::act(std::int64_t now_ns) {
+    if (retry_at_ns_ != 0 && retry_at_ns_ <= now_ns && !has_failed_) start_write();
+    if (sync_at_ns_ != 0 && sync_at_ns_ <= now_ns && !has_failed_) sync();
+    if (count_at_ns_ != 0 && count_at_ns_ <= now_ns) {
+        if (is_available_) record_suppressed(limit_.take_due(now_ns));
+        count_at_ns_ = limit_.has_suppressed() ? now_ns + RefusalLimit::kIntervalNs : 0;
+    }
+    std::int64_t next_ns = std::numeric_limits<std::int64_t>::max();
+    for (const std::int64_t at_ns : {retry_at_ns_, sync_at_ns_, count_at_ns_}) {
+        if (at_ns != 0) next_ns = std::min(next_ns, at_ns);
+    }
+    return EventLoop::TimePoint(std::chrono::nanoseconds(next_ns));
+}
+
+void AuditTrail::finish() {
+    if (std::exchange(is_finished_, true) || has_failed_) return;
+    record_suppressed(limit_.take_all());
+    std::vector<AuditEntry> rest;
+    // What is being written is written before this job.
+    for (std::size_t i = writing_; i < waiting_.size(); ++i) rest.push_back(waiting_[i].entry);
+    worker_.run([this, rest = std::move(rest), now = server_ms_()] {
+        if (write(rest, now)) static_cast<void>(writer_->sync());
+    });
+}
+
+}  // namespace duewheel

@@ -1,0 +1,88 @@
+// Writes the audit log of a server on a thread of its own, so that the loop never waits for its disk.
+//
+// Lines that come together are written together. They are synced once a second at most, and at the end: a crash of the
+// machine can lose the lines of the last second, a crash of the process loses none. If a write fails, it is tried again
+// every second, and until it succeeds is_available() is false. After a failed sync nothing is known of what is on disk,
+// so the log stays unavailable until the server starts again.
+//
+// Of the loop's thread, unless said otherwise.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "access/audit_port.h"
+#include "access/audit_writer.h"
+#include "access/refusal_limit.h"
+#include "base/log.h"
+#include "net/event_loop.h"
+#include "server/worker.h"
+
+namespace duewheel {
+
+struct AuditCounters {
+    std::uint64_t lines = 0;
+    std::uint64_t refusals_suppressed = 0;
+    bool is_available = false;
+};
+
+class AuditTrail final : public AuditPort {
+  public:
+    // Opens the log, or begins one; `now` is server time. A full disk is no error: the log is then unavailable until
+    // there is space. Codes: those of AuditWriter::open(). Reads the disk. Loop and log outlive it.
+    static Result<std::unique_ptr<AuditTrail>> open(EventLoop& loop, const std::string& data_directory,
+                                                    std::function<InstantMs()> server_ms, LogSink& log);
+
+    bool is_available() const override { return is_available_; }
+    void record(AuditEntry entry, std::function<void(bool)> done) override;
+    void record_refusal(AuditEntry entry) override;
+
+    // Does what is due: syncs, tries again, writes counts of refusals. Returns when it is to be called again.
+    EventLoop::TimePoint act(std::int64_t now_ns);
+
+    // The last lines and a sync are queued, and written before the destructor returns. Nothing is recorded after this.
+    void finish();
+
+    AuditCounters counters() const { return {lines_, limit_.suppressed_total(), is_available_}; }
+
+  private:
+    struct Waiting {
+        AuditEntry entry;
+        std::function<void(bool)> done;  // empty: the request has its response
+    };
+
+    AuditTrail(EventLoop& loop, std::string directory, std::function<InstantMs()> server_ms, LogSink& log);
+
+    Status write(const std::vector<AuditEntry>& entries, InstantMs now);
+    void write_waiting();
+    void written(const Status& result);
+    void start_write();
+    void sync_failed(const Error& error);
+    void sync();
+    void record_suppressed(const std::vector<RefusalLimit::Suppressed>& all);
+    void log_opened();
+
+    EventLoop& loop_;
+    const std::string directory_;
+    const std::function<InstantMs()> server_ms_;
+    LogSink& log_;
+    RefusalLimit limit_;
+    std::vector<Waiting> waiting_;  // not written yet, in their order
+    std::size_t writing_ = 0;       // that many of them, the first ones, are being written
+    bool is_writing_ = false;
+    bool is_available_ = true;
+    bool has_failed_ = false;  // a sync: for good
+    bool is_finished_ = false;
+    std::int64_t retry_at_ns_ = 0;  // 0: nothing to try again
+    std::int64_t sync_at_ns_ = 0;   // 0: all is synced
+    std::int64_t count_at_ns_ = 0;  // 0: no refusal is suppressed
+    std::uint64_t lines_ = 0;
+
+    std::unique_ptr<AuditWriter> writer_;  // of the worker's thread; null until the log is open
+    Worker worker_{"dw-audit"};            // last: its jobs use the rest
+};
+
+}  // namespace duewheel
