@@ -305,8 +305,17 @@ systemctl kill -s KILL duewheel
 wait_for sh -c "systemctl is-active duewheel && [ $pid != \\$(systemctl show -p MainPID --value duewheel) ]"
 wait_for duewheel health
 duewheel list mail --json
+systemctl reload duewheel
 systemctl show -p NRestarts duewheel
 stat -c 'data %a %F' /var/lib/duewheel/ /var/lib/duewheel
+sed -i 's|^#certificate = ""|certificate = "/etc/duewheel/tls.crt"|; s|^#key = ""|key = "/run/credentials/duewheel.service/tls.key"|' \
+    /etc/duewheel/duewheel.toml
+systemctl restart duewheel
+export DUEWHEEL_SERVER=https://localhost:7420 DUEWHEEL_CA_FILE=/etc/duewheel/ca.pem
+duewheel health
+systemctl reload duewheel
+wait_for sh -c "journalctl -u duewheel | grep -q tls_reloaded"
+duewheel health
 systemctl stop duewheel
 systemctl show -p Result -p ExecMainStatus duewheel
 echo all is well
@@ -314,13 +323,25 @@ echo all is well
 
 
 class Service(Debian):
-    """The service under a systemd of its own, in a network of its own."""
+    """The service under a systemd of its own, in a network of its own: first as it is installed, then with TLS."""
+
+    def make_certificates(self):
+        """An authority, and a certificate whose key only root can read."""
+        place = self.root / "etc/duewheel"
+        new = ("openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-noenc", "-days", "2")
+        run(*new, "-subj", "/CN=authority", "-keyout", self.folder / "ca.key", "-out", place / "ca.pem")
+        run(*new, "-subj", "/CN=server", "-keyout", place / "tls.key", "-out", place / "tls.crt", "-CA", place / "ca.pem",
+            "-CAkey", self.folder / "ca.key", "-addext", "subjectAltName=DNS:localhost", "-addext", "basicConstraints=critical,CA:FALSE")
+        (place / "tls.key").chmod(0o600)
 
     def test_runs_in_its_sandbox_and_comes_back_after_a_crash(self):
         if not shutil.which("systemd-nspawn"):
             self.skipTest("systemd-nspawn is not installed")
         self.install()
         units = self.root / "etc/systemd/system"
+        self.make_certificates()
+        (units / "duewheel.service.d").mkdir()
+        (units / "duewheel.service.d/tls.conf").write_text("[Service]\nLoadCredential=tls.key:/etc/duewheel/tls.key\n")
         (self.root / "probe").write_text(PROBE)
         (self.root / "probe").chmod(0o755)
         (units / "probe.service").write_text(
@@ -338,7 +359,8 @@ class Service(Debian):
         self.assertRegex(seen, r"Uid:\t[1-9]\d{4}\t")
         self.assertRegex(seen, r"CapEff:\t0+\nCapBnd:\t0+\nNoNewPrivs:\t1\nSeccomp:\t2\n")
         self.assertIn('"state":"scheduled"', seen)
-        self.assertIn("NRestarts=1\n", seen)
+        self.assertIn("NRestarts=1\n", seen)  # of the kill; a reload restarts nothing
+        self.assertEqual(len(re.findall(r"(?m)^healthy$", seen)), 2)
         self.assertIn("data 700 directory\ndata 777 symbolic link\n", seen)
         self.assertIn("ExecMainStatus=0\n", seen)
         self.assertIn("Result=success\n", seen)
