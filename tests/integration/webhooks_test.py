@@ -343,8 +343,9 @@ class Signed(Webhooks):
             return daemon.client()
 
         def authorization(client):
+            count = len(receiver.posts) + 1  # before the put: its post may come at once
             client.put("q", "x")
-            return receiver.wait_for(len(receiver.posts) + 1)[-1].headers["Authorization"]
+            return receiver.wait_for(count)[-1].headers["Authorization"]
 
         # Without a key values are kept as they are, and stay readable when there is one.
         daemon.start()
