@@ -370,7 +370,7 @@ class Signed(Webhooks):
             posts = len(receiver.posts)
             message = client.put("q", "waits")[1]["id"]
             wait_until(lambda: "webhooks.old_encryption_key_file" in daemon.log_text())
-            self.assertEqual(client.request("GET", "/v1/queues/q")[1]["webhook"]["state"], "unfit")
+            self.assertEqual(client.request("GET", "/v1/queues/q")[1]["webhook"]["state"], "misconfigured")
             self.assertEqual(len(receiver.posts), posts)
             client.cancel(message)
         # Both, until each queue was set again.
