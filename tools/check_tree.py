@@ -120,9 +120,10 @@ PHRASES = {
 # The texts that are held to it: whole Markdown pages, and of C++ files the string literals. The list grows until it
 # holds every page, and the sources of help and error texts.
 PLAIN_TEXTS = re.compile(r"CHANGELOG\.md$|CONTRIBUTING\.md$|bench/README\.md$|docs/(decisions|learning)/[^/]+\.md$|"
-                         r"docs/proof/README\.md$|docs/(calendar|command_line|configuration|export_format|fuzzing|http_api|"
-                         r"life_of_a_message|log_events|metrics|operating|promises|simulation|storage_format|webhooks)\.md$|"
-                         r"(src/(configuration|delivery|journal|server|store)|apps/duewheeld)/(?!.*_(test|bench)\.cc$)[^/]+\.cc$")
+                         r"docs/proof/README\.md$|README\.md$|ARCHITECTURE\.md$|src/ingress/openapi\.json$|"
+                         r"docs/(calendar|command_line|configuration|export_format|fuzzing|http_api|"
+                         r"life_of_a_message|log_events|metrics|operating|patterns|promises|simulation|storage_format|testing|timers|webhooks)\.md$|"
+                         r"(src/(base|calendar|configuration|delivery|engine|ingress|journal|load|message|net|server|store|transfer)|apps/[a-z]+)/(?!.*_(test|bench)\.cc$)[^/]+\.cc$")
 
 # Paths of one machine, and hosts of package registries: the project names neither. Built from parts, so that this
 # file passes its own check.

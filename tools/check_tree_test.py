@@ -315,7 +315,13 @@ class CheckTree(unittest.TestCase):
         for words in ("the dead letters", "`nobody` owns it", "```\nnobody\n```", "half of it", "the rest after that", "handout",
                       "who takes it"):
             self.assertEqual(found(words + "\n"), [], words)
-        self.assertEqual(found_in({"src/engine/notes.md": "nobody\n", "README.md": "Whoever\n"}), [], "not cleaned yet")
+        self.assertEqual(found_in({"src/engine/notes.md": "nobody\n"}), [], "not cleaned yet")
+        for folder in ("src/calendar", "src/engine", "src/ingress", "src/transfer", "apps/duewheel"):
+            self.assertTrue(check_tree.PLAIN_TEXTS.match(f"{folder}/refusal.cc"), folder)
+            self.assertFalse(check_tree.PLAIN_TEXTS.match(f"{folder}/refusal_test.cc"), folder)
+        contract = '{"summary": "nobody", "nobody": 1}'
+        self.assertEqual(check_tree.words_for_readers("src/ingress/openapi.json", contract).count("nobody"), 2)
+        self.assertTrue(check_tree.PLAIN_TEXTS.match("src/ingress/openapi.json"))
         self.assertEqual(check_tree.words_for_readers(code, 'f("nobody");  // nobody\n').split(), ['"nobody"'])
 
     def test_each_log_event_has_a_row_with_its_level(self):

@@ -18,7 +18,7 @@ int ack(Session& session, const AckArguments& arguments) {
 
 void add_ack(CLI::App& program, Session& session) {
     Verb<AckArguments> verb(
-        program, session, "ack", "End leases: their messages are done; exits 1 when one had ended before",
+        program, session, "ack", "Acknowledge leased messages: they are done; exits 1 if a lease had already ended",
         "duewheel put mail 'Hello'\n"
         "  LEASE=$(duewheel lease mail --wait 5s --json | sed -E 's/.*\"lease\":\"([^\"]+)\".*/\\1/')\n"
         "  duewheel ack \"$LEASE\"\n"

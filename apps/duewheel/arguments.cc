@@ -23,13 +23,14 @@ void WhenArguments::add_to(CLI::App& verb) {
     CLI::Option* delay = verb.add_option("--in", in, "Due after this time: 250ms, 10m, 3d12h, PT1H");
     takes_duration(delay);
     CLI::Option* instant =
-        verb.add_option("--at", at, "Due at this time: 2027-01-01T06:00, with seconds, Z or +01:00 as you like")
+        verb.add_option("--at", at, "Due at this time: 2027-01-01T06:00; seconds, Z or +01:00 are optional")
             ->type_name("TIME")
             ->excludes(delay);
-    verb.add_option("--tz", zone, "Time zone of --at, such as Europe/Oslo; else this machine's")
+    verb.add_option("--tz", zone, "Time zone of --at, such as Europe/Oslo; default: this machine's zone")
         ->type_name("ZONE")
         ->needs(instant);
-    takes_duration(verb.add_option("--flex", flex, "It may be so much later, where its queue has that second full"));
+    takes_duration(verb.add_option("--flex", flex,
+                                   "How much later it may be due if its queue has reached its limit for that second"));
 }
 
 Status WhenArguments::put_into(boost::json::object& request) const {

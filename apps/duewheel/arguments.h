@@ -23,8 +23,8 @@ struct Verb {
          int (*run)(Session&, const Options&))
         : app(program.add_subcommand(name, description)) {
         app->fallthrough();
-        app->footer(std::string("Every verb takes --server, --namespace, --json and other global options too: see "
-                                "duewheel --help.\nExample:\n  ") +
+        app->footer(std::string("All commands also take the global options, such as --server, --namespace and --json: "
+                                "see duewheel --help.\nExample:\n  ") +
                     example);
         app->callback(
             [&session, run, held = options] { session.verb = [&session, run, held] { return run(session, *held); }; });

@@ -62,7 +62,7 @@ int back_up(Session& session, const CopyArguments& arguments) {
                            [&](std::uint64_t done, std::uint64_t all) { progress.show(done, all); });
     }();
     if (!report) return session.complain(report.error(), kExitRefused);
-    print(session, *report, "the backup is whole");
+    print(session, *report, "the backup is complete and undamaged");
     return kExitDone;
 }
 
@@ -78,7 +78,7 @@ int restore(Session& session, const CopyArguments& arguments) {
                               [&](std::uint64_t done, std::uint64_t all) { progress.show(done, all); });
     }();
     if (!report) return session.complain(report.error(), kExitRefused);
-    print(session, *report, "the directory can be started on");
+    print(session, *report, "a server can be started on the directory");
     std::fprintf(
         stderr,
         "duewheel: the restored data ends at %s: later puts, changes and acks are lost. Messages that were delivered "
@@ -109,16 +109,18 @@ void add_backup(CLI::App& program, Session& session) {
     Verb<CopyArguments> verb(program, session, "backup",
                              "Copy a data directory, also while a server runs on it, and verify every byte of the copy",
                              "duewheel backup ./duewheel-data ./monday", back_up);
-    take_directories(verb, "DIR", "What the server was started with as --data", "BACKUP",
-                     "A directory that is not there yet");
+    take_directories(verb, "DIR", "The data directory of the server (its --data)", "BACKUP",
+                     "A directory that does not exist yet");
 }
 
 void add_restore(CLI::App& program, Session& session) {
-    Verb<CopyArguments> verb(
-        program, session, "restore",
-        "Make a data directory of a backup; leases of before are void, and what was delivered since comes again",
-        "duewheel backup ./duewheel-data ./tuesday\n  duewheel restore ./tuesday ./restored-data", restore);
-    take_directories(verb, "BACKUP", "What `duewheel backup` made", "DIR", "A directory that is not there yet");
+    Verb<CopyArguments> verb(program, session, "restore",
+                             "Create a data directory from a backup; its leases are void, and messages delivered after "
+                             "the backup are delivered again",
+                             "duewheel backup ./duewheel-data ./tuesday\n  duewheel restore ./tuesday ./restored-data",
+                             restore);
+    take_directories(verb, "BACKUP", "A backup created by `duewheel backup`", "DIR",
+                     "A directory that does not exist yet");
 }
 
 }  // namespace duewheel

@@ -75,7 +75,7 @@ class Puts(CommandLine):
         code, output, error = self.run_program("put", "q", "--ndjson", "-", stdin=lines_of({"body": ""}),
                                                DUEWHEEL_SERVER="http://127.0.0.1:1")
         self.assertEqual((code, output), (UNREACHABLE, ""))
-        self.assertIn("lines 1 to 1: nobody knows whether they were put", error)
+        self.assertIn("lines 1 to 1: it is unknown whether they were put", error)
 
     def test_what_it_cannot_go_with_is_a_usage_error(self):
         for arguments in (["body", "--ndjson", "-"], ["--ndjson", "-", "--in", "1h"], ["--ndjson", "-", "--key", "k"],

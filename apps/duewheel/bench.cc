@@ -62,12 +62,12 @@ std::string shown_us(const Histogram& of) {
         std::snprintf(text.data(), text.size(), "%.1f ms", static_cast<double>(micros) / 1000);
         return std::string(text.data());
     };
-    return "median " + ms(of.percentile(50'000)) + ", 99 % " + ms(of.percentile(99'000)) + ", most " + ms(of.max());
+    return "median " + ms(of.percentile(50'000)) + ", 99 % " + ms(of.percentile(99'000)) + ", max " + ms(of.max());
 }
 
 std::string shown_ms(const Histogram& of) {
     return "median " + std::to_string(of.percentile(50'000)) + " ms, 99 % " + std::to_string(of.percentile(99'000)) +
-           " ms, most " + std::to_string(of.max()) + " ms";
+           " ms, max " + std::to_string(of.max()) + " ms";
 }
 
 // Prints the report; refused when anything was not as promised.
@@ -89,10 +89,11 @@ int show_report(const Session& session, const Result<LoadReport>& run, const Row
         std::printf("%s", fields(rows).c_str());
     }
     if (run->refused > 0) {
-        return session.complain({"refused", std::to_string(run->refused) + " were refused; the first: " + run->refusal},
-                                kExitRefused);
+        return session.complain(
+            {"refused", std::to_string(run->refused) + " puts were refused; the first one: " + run->refusal},
+            kExitRefused);
     }
-    return run->early == 0 ? kExitDone : session.complain({"early", "messages came early"}, kExitRefused);
+    return run->early == 0 ? kExitDone : session.complain({"early", "messages were delivered early"}, kExitRefused);
 }
 
 // What a run leaves in its queue, for whoever reads the report.
@@ -110,7 +111,7 @@ int bench_put(Session& session, const BenchArguments& arguments) {
     if (!run) return show_report(session, run, {}, 0);
     const double per_second = static_cast<double>(run->accepted) / run->seconds;
     return show_report(session, run,
-                       {{"puts a second", whole(per_second) + ", each on disk before its answer"},
+                       {{"puts per second", whole(per_second) + ", each on disk before its response"},
                         {"request", shown_us(run->took_us) + ", " + std::to_string(options.batch) + " messages each"},
                         {"puts", std::to_string(run->accepted)},
                         {"left behind", left_behind(arguments, run->accepted) + "; `duewheel queue purge` ends them"}},
@@ -128,9 +129,9 @@ int bench_fire(Session& session, const BenchArguments& arguments) {
     if (!run) return show_report(session, run, {}, 0);
     const double per_second = static_cast<double>(run->taken) / run->seconds;
     return show_report(session, run,
-                       {{"late by", shown_ms(run->late_ms) + ", by this machine's clock"},
+                       {{"lateness", shown_ms(run->late_ms) + ", measured with this machine's clock"},
                         {"early", std::to_string(run->early)},
-                        {"put, taken", std::to_string(run->accepted) + ", " + std::to_string(run->taken)},
+                        {"put, leased", std::to_string(run->accepted) + ", " + std::to_string(run->taken)},
                         {"left behind", left_behind(arguments, run->accepted - run->acknowledged)}},
                        per_second);
 }
@@ -146,7 +147,7 @@ int bench_cycle(Session& session, const BenchArguments& arguments) {
     const double per_second = static_cast<double>(run->acknowledged) / run->seconds;
     return show_report(
         session, run,
-        {{"cycles a second", whole(per_second) + ": put, taken and acknowledged, each on disk"},
+        {{"cycles per second", whole(per_second) + ": put, leased and acknowledged, each on disk"},
          {"put request", shown_us(run->took_us) + ", " + std::to_string(options.batch) + " messages each"},
          {"cycles", std::to_string(run->acknowledged)},
          {"left behind", left_behind(arguments, run->accepted - run->acknowledged)}},
@@ -155,26 +156,26 @@ int bench_cycle(Session& session, const BenchArguments& arguments) {
 
 void add_options(Verb<BenchArguments>& verb, const char* batch) {
     BenchArguments& options = *verb.options;
-    verb.app->add_option("--queue", options.queue, "A queue that nobody else uses")->capture_default_str();
-    CLI::Option* time = verb.app->add_option("--for", options.time, "How long it puts")->capture_default_str();
+    verb.app->add_option("--queue", options.queue, "A queue that no other client uses")->capture_default_str();
+    CLI::Option* time = verb.app->add_option("--for", options.time, "How long to put messages")->capture_default_str();
     takes_duration(time);
     time->check(CLI::Validator(
         [](const std::string& text) {
             const Result<std::int64_t> parsed = parse_duration(text);
-            return parsed && *parsed == 0 ? "a rate has to be measured for some time: such as 1s" : std::string();
+            return parsed && *parsed == 0 ? "a rate needs a duration to measure, such as 1s" : std::string();
         },
         ""));
-    verb.app->add_option("--connections", options.connections, "Connections that put")
+    verb.app->add_option("--connections", options.connections, "Number of connections that put messages")
         ->check(CLI::Range(1, 10'000))
         ->capture_default_str();
     verb.app->add_option("--batch", options.batch, batch)->check(CLI::Range(1, 1000));
-    verb.app->add_option("--body", options.body_bytes, "Bytes of each message's body")
+    verb.app->add_option("--body", options.body_bytes, "Size of each message's body, in bytes")
         ->check(CLI::Range(0, 1 << 20))
         ->capture_default_str();
 }
 
 void add_takers(Verb<BenchArguments>& verb) {
-    verb.app->add_option("--takers", verb.options->takers, "Connections that take and acknowledge")
+    verb.app->add_option("--takers", verb.options->takers, "Number of connections that lease and acknowledge messages")
         ->check(CLI::Range(1, 10'000))
         ->capture_default_str();
 }
@@ -182,23 +183,25 @@ void add_takers(Verb<BenchArguments>& verb) {
 }  // namespace
 
 void add_bench(CLI::App& program, Session& session) {
-    CLI::App& bench = *program.add_subcommand("bench", "Measure a server from beside it");
+    CLI::App& bench = *program.add_subcommand("bench", "Measure a server from the same machine");
     bench.fallthrough();
     bench.require_subcommand(1);
     bench.footer("Example:\n  duewheel bench cycle --for 1s");
-    Verb<BenchArguments> put(bench, session, "put", "How many messages a second it takes, due in 1 to 24 hours",
+    Verb<BenchArguments> put(bench, session, "put", "Measure puts per second, of messages due in 1 to 24 hours",
                              "duewheel bench put --for 1s --connections 64 --batch 1", bench_put);
-    add_options(put, "Messages in each request; 500 where it is not said, 1 puts one by one");
-    Verb<BenchArguments> fire(bench, session, "fire", "How late messages come that fall due at a steady rate",
+    add_options(put, "Messages per request; default 500, and 1 uses single puts");
+    Verb<BenchArguments> fire(bench, session, "fire",
+                              "Measure the lateness of messages that become due at a steady rate",
                               "duewheel bench fire --for 1s --rate 1000", bench_fire);
-    add_options(fire, "Messages that a taker asks for at once, at most; 100 where it is not said");
+    add_options(fire, "Maximum number of messages per lease call; default 100");
     add_takers(fire);
-    fire.app->add_option("--rate", fire.options->rate, "Messages a second")
+    fire.app->add_option("--rate", fire.options->rate, "Messages per second")
         ->check(CLI::Range(1, 1'000'000))
         ->capture_default_str();
-    Verb<BenchArguments> cycle(bench, session, "cycle", "How many messages a second are put, taken and acknowledged",
+    Verb<BenchArguments> cycle(bench, session, "cycle",
+                               "Measure messages per second that are put, leased and acknowledged",
                                "duewheel bench cycle --for 1s", bench_cycle);
-    add_options(cycle, "Messages in each request; 100 where it is not said");
+    add_options(cycle, "Messages per request; default 100");
     add_takers(cycle);
 }
 

@@ -22,7 +22,7 @@ Result<std::string> read_all(std::FILE* file, const std::string& name) {
         bytes.append(piece, size);
         if (bytes.size() > kBodyBytesMax) {
             return Error{"body_too_large",
-                         name + " holds more than a message can: keep it elsewhere and send its address."};
+                         name + " is larger than a message body can be: store it elsewhere and send its address."};
         }
     }
     if (std::ferror(file)) return Error{"unreadable_body", "Cannot read " + name + ": " + std::strerror(errno) + "."};
@@ -59,9 +59,10 @@ Result<std::string> read_body_argument(const std::string& argument) {
     const std::string path = argument.substr(1);
     const OpenFile file(std::fopen(path.c_str(), "rb"), &std::fclose);
     if (!file) {
-        return Error{"unreadable_body",
-                     "Cannot read " + path + ": " + std::strerror(errno) +
-                         ". What begins with @ names a file; a body that does goes through standard input, as `-`."};
+        return Error{
+            "unreadable_body",
+            "Cannot read " + path + ": " + std::strerror(errno) +
+                ". A body that begins with @ is the name of a file; to send such a text, use standard input (`-`)."};
     }
     return read_all(file.get(), path);
 }
@@ -79,9 +80,10 @@ Status BodyArgument::put_into(boost::json::object& request) const {
         const Result<std::string> bytes = read_body_argument(text);
         if (!bytes) return bytes.error();
         if (is_json && !is_json_text(*bytes)) {
-            return Error{"bad_json",
-                         "The content is not JSON, or is nested too deep; without --json-body it may be anything.",
-                         "BODY"};
+            return Error{
+                "bad_json",
+                "The content is not valid JSON, or is nested too deeply; without --json-body any content is allowed.",
+                "BODY"};
         }
         request[is_text(*bytes) ? "body" : "body_base64"] = is_text(*bytes) ? *bytes : base64(*bytes);
     }

@@ -21,7 +21,7 @@ int cancel(Session& session, const CancelArguments& arguments) {
 
 void add_cancel(CLI::App& program, Session& session) {
     Verb<CancelArguments> verb(
-        program, session, "cancel", "Take a message back; exits 1 when it is too late for that",
+        program, session, "cancel", "Cancel a message; exits 1 if it is too late",
         "ID=$(duewheel put mail 'Hello' --in 1h --json | sed -E 's/.*\"id\":\"([0-9]+)\".*/\\1/')\n"
         "  duewheel cancel \"$ID\"\n"
         "  duewheel put mail 'Hello' --in 1h --key 'order 7'\n"

@@ -42,18 +42,21 @@ void print_table(const DataReport& report) {
         rows.push_back({"index up to", number(report.index_sequence)});
         rows.push_back({"index messages", report.index_is_complete
                                               ? number(report.index_messages)
-                                              : "not compared: the next start completes the index and proves it"});
+                                              : "not compared: the next start completes the index and verifies it"});
     } else {
-        rows.push_back({"index", "none: it is built from the log when a segment is full"});
+        rows.push_back({"index", "none: it is built from the log once a segment is full"});
     }
     std::printf("%s", fields(rows).c_str());
     if (report.torn_end) {
         std::printf(
-            "\n%s ends in %llu bytes from offset %llu that were never acknowledged; the next start cuts them off.\n",
+            "\n"
+            "%s ends with %llu bytes from offset %llu that were never acknowledged; the next start removes them.\n",
             printable(report.torn_end->path).c_str(), static_cast<unsigned long long>(report.torn_end->bytes),
             static_cast<unsigned long long>(report.torn_end->offset));
     }
-    std::printf("\nthe directory is whole\n");
+    std::printf(
+        "\n"
+        "the directory is undamaged\n");
 }
 
 int check(Session& session, const CheckArguments& arguments) {
@@ -71,9 +74,9 @@ int check(Session& session, const CheckArguments& arguments) {
 
 void add_check(CLI::App& program, Session& session) {
     Verb<CheckArguments> verb(program, session, "check",
-                              "Verify a data directory, every byte of it, while no server uses it; exits 1 on damage",
+                              "Verify every byte of a data directory that no server uses; exits 1 if it is damaged",
                               "duewheel check ./duewheel-data", check);
-    verb.app->add_option("DIR", verb.options->directory, "What the server was started with as --data")->required();
+    verb.app->add_option("DIR", verb.options->directory, "The data directory of the server (its --data)")->required();
 }
 
 }  // namespace duewheel

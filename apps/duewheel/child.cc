@@ -182,7 +182,7 @@ ChildEnd Child::end() const {
     std::string reason = line_.empty() ? last_line_ : line_;
     if (!reason.empty()) return {false, std::move(reason)};
     if (WIFEXITED(status_)) return {false, "exit status " + std::to_string(WEXITSTATUS(status_))};
-    return {false, "ended by signal " + std::to_string(WTERMSIG(status_))};
+    return {false, "killed by signal " + std::to_string(WTERMSIG(status_))};
 }
 
 }  // namespace duewheel

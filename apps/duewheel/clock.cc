@@ -20,11 +20,11 @@ struct AdvanceArguments {
 };
 
 std::string words_for(std::string_view state) {
-    if (state == "steady") return "steady: it follows the wall clock";
-    if (state == "slow") return "slow: the wall clock was set back, and is waited for";
-    if (state == "quarantine") return "quarantine: the wall clock was set ahead, and is believed after a minute";
-    if (state == "held") return "held: the wall clock is too far ahead; if it is right, say `duewheel clock accept`";
-    if (state == "test") return "test: it is moved by command";
+    if (state == "steady") return "steady: server time follows the wall clock";
+    if (state == "slow") return "slow: the wall clock was set back; server time runs slower until it catches up";
+    if (state == "quarantine") return "quarantine: the wall clock was set ahead, and is trusted after a minute";
+    if (state == "held") return "held: the wall clock is too far ahead; if it is right, run `duewheel clock accept`";
+    if (state == "test") return "test: server time moves only by `duewheel clock advance`";
     return printable(state);
 }
 
@@ -61,7 +61,8 @@ int advance(Session& session, const AdvanceArguments& arguments) {
         request["to"] = format_instant(*to);
     }
     if (!arguments.by && !arguments.to) {
-        return session.complain({"missing_member", "Say how far: --by 1h, or --to 2027-01-01T06:00", ""}, kExitUsage);
+        return session.complain({"missing_member", "Give --by, such as 1h, or --to, such as 2027-01-01T06:00", ""},
+                                kExitUsage);
     }
     return show_clock(session, session.ask("POST", "/v1/clock:advance", request));
 }
@@ -69,22 +70,20 @@ int advance(Session& session, const AdvanceArguments& arguments) {
 }  // namespace
 
 void add_clock(CLI::App& program, Session& session) {
-    CLI::App* clock = program.add_subcommand("clock", "Server time, and what it does when the wall clock is set");
+    CLI::App* clock = program.add_subcommand("clock", "Show, accept or advance the server's clock");
     clock->fallthrough();
     clock->require_subcommand(1);
     clock->footer("Example:\n  duewheel clock show");
-    Verb<NoArguments>(*clock, session, "show", "Show server time beside the wall clock of its machine",
-                      "duewheel clock show", show);
-    Verb<NoArguments>(*clock, session, "accept",
-                      "Say that the wall clock is right although it was set far ahead: server time jumps to it",
+    Verb<NoArguments>(*clock, session, "show", "Show server time and the wall clock", "duewheel clock show", show);
+    Verb<NoArguments>(*clock, session, "accept", "Accept a wall clock that was set far ahead: server time jumps to it",
                       "duewheel clock accept", accept);
-    Verb<AdvanceArguments> moved(*clock, session, "advance", "Move the time of a server that runs with --test-clock",
+    Verb<AdvanceArguments> moved(*clock, session, "advance", "Advance the time of a server that runs with --test-clock",
                                  "duewheel clock advance --by 1h", advance);
-    CLI::Option* by = moved.app->add_option("--by", moved.options->by, "How far: 10m, 30d");
+    CLI::Option* by = moved.app->add_option("--by", moved.options->by, "By this duration: 10m, 30d");
     takes_duration(by->type_name("DURATION"));
     CLI::Option* to = moved.app->add_option("--to", moved.options->to, "To this time")->type_name("TIME");
     by->excludes(to);
-    moved.app->add_option("--tz", moved.options->zone, "The zone of --to")->type_name("ZONE")->needs(to);
+    moved.app->add_option("--tz", moved.options->zone, "Time zone of --to")->type_name("ZONE")->needs(to);
 }
 
 }  // namespace duewheel

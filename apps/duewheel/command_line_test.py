@@ -239,7 +239,7 @@ class Verbs(CommandLine):
         self.assertEqual(self.run_program("kick", number)[0], REFUSED)
         waits = self.put("q", "x", "--in", "1h")
         code, output, _ = self.run_program("discard", waits)
-        self.assertEqual((code, output), (REFUSED, "waiting: it is not dead; `cancel` takes it back\n"))
+        self.assertEqual((code, output), (REFUSED, "waiting: it is not a dead letter; use `cancel` to cancel it\n"))
 
     def test_queue_discard_ends_all_of_a_queue_or_those_that_died_before_some_time(self):
         numbers = [self.dead("q") for _ in range(3)]
@@ -256,7 +256,7 @@ class Verbs(CommandLine):
         for number in numbers:
             self.assertEqual(self.answer("get", number)["state"], "cancelled")
         self.assertEqual(self.answer("queue", "redrive", "q"), {"redriven": 0, "more": False})
-        self.assertEqual(self.output("queue", "discard", "q"), "none of its messages is dead\n")
+        self.assertEqual(self.output("queue", "discard", "q"), "the queue has no dead letters\n")
 
     def test_a_put_may_be_set_aside_at_once(self):
         put = self.answer("put", "q", "later", "--held")
@@ -328,7 +328,7 @@ class Verbs(CommandLine):
         self.assertEqual(self.daemon.terminate(), 0)
         output = self.output("check", directory)
         self.assertRegex(output, r"(?m)^pending +10$")
-        self.assertTrue(output.endswith("\nthe directory is whole\n"))
+        self.assertTrue(output.endswith("\nthe directory is undamaged\n"))
         self.assertEqual(self.answer("check", directory)["pending"], 10)
         segment = sorted(self.daemon.data.glob("journal/seg-*.log"))[-1]
         data = bytearray(segment.read_bytes())
@@ -356,7 +356,7 @@ class Bodies(CommandLine):
 
     def test_get_shows_other_bytes_as_base64(self):
         shown = self.output("get", self.put("q", "-", stdin=b"\xff\xfe"))
-        self.assertRegex(shown, r"(?m)^body +no text, therefore in base64:\n\n//4=\n\Z")
+        self.assertRegex(shown, r"(?m)^body +not text, shown in base64:\n\n//4=\n\Z")
 
     def test_a_body_of_one_mebibyte_is_the_largest(self):
         self.put("q", "-", stdin=b"x" * (1 << 20))
@@ -523,8 +523,8 @@ class Listing(CommandLine):
         self.assertEqual(ids("--to=-1m"), [])
         self.lease_one("q")
         self.assertEqual(ids("--state", "leased"), numbers[:1])
-        self.assertEqual(self.output("list", "q", "--state", "held"), "no message of this kind is here\n")
-        self.assertEqual(self.output("list", "nobody"), "no message of this kind is here\n")
+        self.assertEqual(self.output("list", "q", "--state", "held"), "no such messages\n")
+        self.assertEqual(self.output("list", "nobody"), "no such messages\n")
         self.assertIn("(bad_state, state)", self.refusal("list", "q", "--state", "done"))
         self.refusal("list", "q", "--from", "soon", code=USAGE)
         self.refusal("list", "q", "--limit", "0", code=USAGE)
@@ -554,7 +554,7 @@ class Listing(CommandLine):
         self.assertEqual(ids("--outcome", "cancelled,expired"), [cancelled])
         self.assertEqual(ids("--from=-1m", "--to", "1m"), [done, cancelled])
         self.assertEqual(ids("--to=-1m"), [])
-        self.assertEqual(self.output("history", "other"), "nothing of this kind has ended\n")
+        self.assertEqual(self.output("history", "other"), "no message like this has ended\n")
         self.assertIn("(bad_state, outcome)", self.refusal("history", "q", "--outcome", "ready"))
 
     def test_forecast_draws_what_falls_due(self):
@@ -613,7 +613,7 @@ class Listing(CommandLine):
         self.assertEqual((fire["acknowledged"], fire["early"]), (fire["accepted"], 0))
         self.assertGreater(fire["accepted"], 0)
         lines = self.output("bench", "put", "--for", "100ms", "--connections", "1", "--batch", "1").splitlines()
-        self.assertRegex(lines[0], r"^puts a second +\d+, each on disk before its answer$")
+        self.assertRegex(lines[0], r"^puts a second +\d+, each on disk before its response$")
         self.assertRegex(lines[-1], r"^left behind +\d+ messages in the queue bench; `duewheel queue purge` ends them$")
 
     def test_bench_says_what_went_wrong(self):

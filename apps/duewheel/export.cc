@@ -144,7 +144,7 @@ class Scratch {
 };
 
 Error stopped() {
-    return {"stopped", "It was told to stop, and left nothing behind."};
+    return {"stopped", "Stopped by a signal; no file was written."};
 }
 
 Result<ExportReport> run(const ExportArguments& arguments, Output& output) {
@@ -195,13 +195,13 @@ void print(std::FILE* to, const Session& session, const ExportReport& report) {
     const ExportCounts& counts = report.end.counts;
     Rows rows = {{"messages", std::to_string(counts.messages)}};
     if (report.header.with_dead) rows.push_back({"dead", std::to_string(counts.dead)});
-    if (report.end.purged != 0) rows.push_back({"purged", std::to_string(report.end.purged) + ", left out"});
+    if (report.end.purged != 0) rows.push_back({"purged", std::to_string(report.end.purged) + ", excluded"});
     rows.push_back({"namespaces", std::to_string(counts.namespaces)});
     rows.push_back({"queues", std::to_string(counts.queues) + " with settings"});
     rows.push_back({"schedules", std::to_string(counts.schedules)});
     rows.push_back({"watchdogs", std::to_string(counts.watchdogs)});
     rows.push_back({"server time", format_instant(report.header.server_time_ms)});
-    std::fprintf(to, "%sthe export is whole\n", fields(rows).c_str());
+    std::fprintf(to, "%sthe export is complete\n", fields(rows).c_str());
 }
 
 int export_all(Session& session, const ExportArguments& arguments) {
@@ -212,13 +212,16 @@ int export_all(Session& session, const ExportArguments& arguments) {
     // Standard output may have the lines.
     print(output.is_stream() ? stderr : stdout, session, *report);
     if (report->secrets_excluded != 0) {
-        std::fprintf(stderr,
-                     "duewheel: Webhooks whose secrets are not named in it: %llu. With --with-secrets they are.\n",
-                     static_cast<unsigned long long>(report->secrets_excluded));
+        std::fprintf(
+            stderr,
+            "duewheel: %llu webhooks are exported without the names of their secrets; --with-secrets includes them.\n",
+            static_cast<unsigned long long>(report->secrets_excluded));
     }
     if (report->headers_excluded != 0) {
-        std::fprintf(stderr, "duewheel: Webhooks whose headers are not in it, because they may be secrets: %llu.\n",
-                     static_cast<unsigned long long>(report->headers_excluded));
+        std::fprintf(
+            stderr,
+            "duewheel: %llu webhooks are exported without their headers, because headers can contain secrets.\n",
+            static_cast<unsigned long long>(report->headers_excluded));
     }
     return kExitDone;
 }
@@ -226,20 +229,18 @@ int export_all(Session& session, const ExportArguments& arguments) {
 }  // namespace
 
 void add_export(CLI::App& program, Session& session) {
-    Verb<ExportArguments> verb(program, session, "export",
-                               "Write everything pending of a data directory as lines of JSON, also while a server "
-                               "runs on it",
-                               "duewheel export ./duewheel-data ./pending.ndjson", export_all);
+    Verb<ExportArguments> verb(
+        program, session, "export",
+        "Write all pending messages and all settings of a data directory as JSON lines; a server may run on it",
+        "duewheel export ./duewheel-data ./pending.ndjson", export_all);
     ExportArguments& options = *verb.options;
-    verb.app->add_option("DIR", options.directory, "What the server was started with as --data, or a backup")
+    verb.app->add_option("DIR", options.directory, "The data directory of a server (its --data), or a backup")
         ->required();
-    verb.app->add_option("FILE", options.file, "Where to; - is standard output")->required();
-    verb.app->add_flag("--dead", options.options.with_dead, "With dead messages too");
-    verb.app->add_flag("--with-secrets", options.options.with_secrets,
-                       "With the names of the secrets that webhooks are signed with");
+    verb.app->add_option("FILE", options.file, "The file to write; - is standard output")->required();
+    verb.app->add_flag("--dead", options.options.with_dead, "Include dead letters");
+    verb.app->add_flag("--with-secrets", options.options.with_secrets, "Include the names of webhook secrets");
     verb.app
-        ->add_option("--scratch", options.scratch,
-                     "An existing directory for an index that is built meanwhile, and removed; else beside FILE")
+        ->add_option("--scratch", options.scratch, "An existing directory for a temporary index; default: next to FILE")
         ->type_name("DIR");
 }
 

@@ -21,14 +21,15 @@ int extend(Session& session, const ExtendArguments& arguments) {
 
 void add_extend(CLI::App& program, Session& session) {
     Verb<ExtendArguments> verb(
-        program, session, "extend", "Keep leases for longer, counted from now",
+        program, session, "extend", "Extend leases",
         "duewheel put mail 'Hello'\n"
         "  LEASE=$(duewheel lease mail --wait 5s --json | sed -E 's/.*\"lease\":\"([^\"]+)\".*/\\1/')\n"
         "  duewheel extend \"$LEASE\" --lease 5m",
         extend);
     take_leases(*verb.app, verb.options->leases);
-    takes_duration(verb.app->add_option("--lease", verb.options->length,
-                                        "How long from now; default: as the queue says, and never less than is left"));
+    takes_duration(verb.app->add_option(
+        "--lease", verb.options->length,
+        "New duration, from now; default: the lease of the queue, and never less than the remaining time"));
 }
 
 }  // namespace duewheel

@@ -24,15 +24,15 @@ int fail(Session& session, const FailArguments& arguments) {
 void add_fail(CLI::App& program, Session& session) {
     Verb<FailArguments> verb(
         program, session, "fail",
-        "End leases: their messages failed and are tried again, or dead if that was the last attempt",
+        "Report failed attempts: the messages are retried, or become dead letters after their last attempt",
         "duewheel put mail 'Hello'\n"
         "  LEASE=$(duewheel lease mail --wait 5s --json | sed -E 's/.*\"lease\":\"([^\"]+)\".*/\\1/')\n"
         "  duewheel fail \"$LEASE\" --reason 'no route' --retry-in 1m",
         fail);
     take_leases(*verb.app, verb.options->leases);
-    verb.app->add_option("--reason", verb.options->reason, "Why, for whoever looks later")->type_name("TEXT");
+    verb.app->add_option("--reason", verb.options->reason, "The reason, stored with the message")->type_name("TEXT");
     takes_duration(verb.app->add_option("--retry-in", verb.options->retry_in,
-                                        "When it is tried again; else its retry rule says when"));
+                                        "Retry after this time; default: the backoff of the retry rule"));
 }
 
 }  // namespace duewheel

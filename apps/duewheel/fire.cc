@@ -18,7 +18,7 @@ int fire(Session& session, const FireArguments& arguments) {
 
 void add_fire(CLI::App& program, Session& session) {
     Verb<FireArguments> verb(
-        program, session, "fire", "Make a waiting message due now; exits 1 when it is too late for that",
+        program, session, "fire", "Make a waiting message due now; exits 1 if it is too late",
         "ID=$(duewheel put mail 'Hello' --in 1h --json | sed -E 's/.*\"id\":\"([0-9]+)\".*/\\1/')\n"
         "  duewheel fire \"$ID\"",
         fire);

@@ -105,11 +105,11 @@ void print_forecast(const json::object& forecast) {
     const std::int64_t due = number_of(total->get_object(), "due");
     const std::size_t count = minutes->get_array().size();
     const std::string span = count == 1 ? "this minute" : "the next " + std::to_string(count) + " minutes";
-    if (due == 0 && is_exact) return void(std::printf("nothing falls due in %s\n", span.c_str()));
+    if (due == 0 && is_exact) return void(std::printf("nothing becomes due in %s\n", span.c_str()));
     print_bars(bars_of(minutes->get_array()));
     std::printf("%s%lld due in %s: %s\n", is_exact ? "" : "at least ", static_cast<long long>(due), span.c_str(),
-                due == 0 ? "more than was looked at" : kinds_of(total->get_object()).c_str());
-    if (!is_exact) std::printf("a + says that there may be more then: not all was looked at\n");
+                due == 0 ? "more than was counted" : kinds_of(total->get_object()).c_str());
+    if (!is_exact) std::printf("a + means that there may be more: not everything was counted\n");
 }
 
 int forecast(Session& session, const ForecastArguments& arguments) {
@@ -124,12 +124,13 @@ int forecast(Session& session, const ForecastArguments& arguments) {
 }  // namespace
 
 void add_forecast(CLI::App& program, Session& session) {
-    Verb<ForecastArguments> verb(program, session, "forecast",
-                                 "Show how much falls due in each of the next minutes, of a queue or of all",
-                                 "duewheel forecast mail --minutes 30", forecast);
+    Verb<ForecastArguments> verb(
+        program, session, "forecast",
+        "Show how many messages become due in each of the next minutes, in one queue or in all",
+        "duewheel forecast mail --minutes 30", forecast);
     ForecastArguments& options = *verb.options;
-    verb.app->add_option("QUEUE", options.queue, "The queue's name; all queues of the namespace without one");
-    takes_at_least_one(verb.app->add_option("--minutes", options.minutes, "How many, at most those of a day"));
+    verb.app->add_option("QUEUE", options.queue, "Name of the queue; default: all queues of the namespace");
+    takes_at_least_one(verb.app->add_option("--minutes", options.minutes, "Number of minutes, up to those of a day"));
 }
 
 }  // namespace duewheel

@@ -46,7 +46,7 @@ void print_message(const json::object& message) {
             rows.push_back({label(member), shown(member, value)});
         }
     }
-    if (message.contains("body_base64")) rows.push_back({"body", "no text, therefore in base64:"});
+    if (message.contains("body_base64")) rows.push_back({"body", "not text, shown in base64:"});
     std::printf("%s", fields(rows).c_str());
     if (message.contains("body") || message.contains("json")) {
         const char* const member = message.contains("body") ? "body" : "json";
@@ -67,7 +67,7 @@ int get(Session& session, const GetArguments& arguments) {
 }  // namespace
 
 void add_get(CLI::App& program, Session& session) {
-    Verb<GetArguments> verb(program, session, "get", "Look at a message",
+    Verb<GetArguments> verb(program, session, "get", "Show a message",
                             "ID=$(duewheel put mail 'Hello' --in 1h --json | sed -E 's/.*\"id\":\"([0-9]+)\".*/\\1/')\n"
                             "  duewheel get \"$ID\"",
                             get);

@@ -7,7 +7,7 @@ Status put_headers_into(const std::vector<std::string>& headers, boost::json::ob
     for (const std::string& header : headers) {
         const std::size_t equals = header.find('=');
         if (equals == std::string::npos || equals == 0) {
-            return Error{"bad_header", "A header is written NAME=VALUE, and not " + header + ".", "--header"};
+            return Error{"bad_header", "A header has the form NAME=VALUE, not " + header + ".", "--header"};
         }
         const std::string name = header.substr(0, equals);
         if (pairs.contains(name))

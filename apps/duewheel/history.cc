@@ -51,7 +51,7 @@ int history(Session& session, const HistoryArguments& arguments) {
                 rows.push_back(row_of(ended));
             }
         });
-    if (!session.json) print_pages(shown, rows, 2, "nothing of this kind has ended");
+    if (!session.json) print_pages(shown, rows, 2, "no message like this has ended");
     return shown.exit_code;
 }
 
@@ -59,15 +59,15 @@ int history(Session& session, const HistoryArguments& arguments) {
 
 void add_history(CLI::App& program, Session& session) {
     Verb<HistoryArguments> verb(program, session, "history",
-                                "Show how the messages of a queue ended, oldest first; with --json one a line",
+                                "Show how the messages of a queue ended, oldest first; with --json one per line",
                                 "duewheel history mail --from=-1h --outcome done,expired", history);
     HistoryArguments& options = *verb.options;
     verb.app->add_option("QUEUE", options.queue, "The queue's name")->required();
-    verb.app->add_option("--id", options.id, "Only what became of this message, which `get` may have forgotten")
+    verb.app
+        ->add_option("--id", options.id, "Only this message; history is kept longer than `get` shows ended messages")
         ->type_name("ID");
     verb.app
-        ->add_option("--outcome", options.outcomes,
-                     "Only these: done, cancelled, expired, dead; with commas between them")
+        ->add_option("--outcome", options.outcomes, "Only these, separated by commas: done, cancelled, expired, dead")
         ->delimiter(',')
         ->type_name("OUTCOME");
     options.stretch.add_to(*verb.app, "Ended");

@@ -24,8 +24,7 @@ int hold(Session& session, const HoldArguments& arguments) {
 
 void add_hold(CLI::App& program, Session& session) {
     Verb<HoldArguments> verb(
-        program, session, "hold",
-        "Set a message aside until `kick` brings it back; exits 1 when it is too late for that",
+        program, session, "hold", "Hold a message: it is not delivered until `kick`; exits 1 if it is too late",
         "ID=$(duewheel put mail 'Hello' --in 1h --json | sed -E 's/.*\"id\":\"([0-9]+)\".*/\\1/')\n"
         "  duewheel hold \"$ID\"\n"
         "  duewheel put mail 'Strange'\n"
@@ -33,8 +32,8 @@ void add_hold(CLI::App& program, Session& session) {
         "  duewheel hold --lease \"$LEASE\"",
         hold);
     CLI::Option* id = verb.app->add_option("ID", verb.options->id, "The id that `put` printed");
-    CLI::Option* lease =
-        verb.app->add_option("--lease", verb.options->lease, "Instead: the lease that `lease` printed; it ends");
+    CLI::Option* lease = verb.app->add_option(
+        "--lease", verb.options->lease, "Hold the message of this lease, as printed by `lease`, and end the lease");
     lease->type_name("LEASE")->excludes(id);
     verb.app->require_option(1);
 }

@@ -94,23 +94,27 @@ boost::json::object json_of(const ImportCounts& counts) {
 
 void print_summary(const ImportCounts& counts, bool dry_run) {
     Rows rows = {{dry_run ? "would be put" : "messages put", std::to_string(counts.put)}};
-    add_row(rows, "put before", counts.before, "by an earlier import");
-    add_row(rows, "held", counts.held, "of these, set aside");
+    add_row(rows, "put earlier", counts.before, "by an earlier import");
+    add_row(rows, "held", counts.held, "of these, held");
     rows.push_back({dry_run ? "would be set" : "settings, schedules, watchdogs", std::to_string(counts.set)});
-    add_row(rows, "set before", counts.same);
+    add_row(rows, "set earlier", counts.same);
     add_row(rows, "refused", counts.refused, "named above");
     add_row(rows, "unread", counts.unread, "lines that cannot be read, named above");
     std::printf("%s", fields(rows).c_str());
     Rows left_out;
     add_row(left_out, "expired", counts.expired, "their expiry has passed");
-    add_row(left_out, "dead", counts.dead, "--dead-as-held brings them as messages that are set aside");
-    add_row(left_out, "checks", counts.checks, "of halves, whose producers are asked anew");
-    add_row(left_out, "ended", counts.ended, "schedules that had no time left");
+    add_row(left_out, "dead", counts.dead, "dead letters; --dead-as-held imports them as held messages");
+    add_row(left_out, "checks", counts.checks, "check messages; the producers are checked again");
+    add_row(left_out, "ended", counts.ended, "schedules that have ended");
     add_row(left_out, "overdue", counts.overdue,
-            "messages of watchdogs and runs of schedules that could not be made yet");
-    if (!left_out.empty()) std::printf("left out:\n%s", fields(left_out).c_str());
+            "messages of watchdogs and runs of schedules that were not created yet");
+    if (!left_out.empty())
+        std::printf(
+            "excluded:\n"
+            "%s",
+            fields(left_out).c_str());
     Rows otherwise;
-    add_row(otherwise, "watchdogs", counts.fed, "were fed by this, and count from now");
+    add_row(otherwise, "watchdogs", counts.fed, "were fed by the import; their timeouts count from now");
     for (std::size_t i = 0; i < kLossCount; ++i) {
         const Loss loss = static_cast<Loss>(i);
         if (counts.losses.of(loss) == 0) continue;
@@ -132,16 +136,15 @@ int exit_of(std::string_view code) {
 
 void print_left_to_do(const ImportRun& run) {
     for (const std::string& name : run.unlimited()) {
-        std::fprintf(
-            stderr,
-            "duewheel: The limits of %s are not set yet, as they are when all messages are there: run the same "
-            "import again.\n",
-            printable(name).c_str());
+        std::fprintf(stderr,
+                     "duewheel: The limits of %s are not set yet, because they are set after all messages are "
+                     "imported: run the same import again.\n",
+                     printable(name).c_str());
     }
     for (const std::string& queue : run.unsigned_queues()) {
         std::fprintf(stderr,
-                     "duewheel: Queue %s posts to a webhook whose secrets or headers are not in the export: "
-                     "the queue is paused. Set them, and let it go on with `duewheel queue resume`.\n",
+                     "duewheel: Queue %s posts to a webhook whose secrets or headers are not in the export, so the "
+                     "queue is paused. Set them, then run `duewheel queue resume`.\n",
                      printable(queue).c_str());
     }
 }
@@ -159,8 +162,7 @@ int check(Session& session, const ImportArguments& arguments, LineFile& file, Te
     if (is_none || (!whole && !arguments.incomplete)) return session.complain(whole.error(), kExitRefused);
     if (unread == 0 || arguments.incomplete) return kExitDone;
     const Error bad{"bad_line",
-                    "Nothing was sent. Put the lines that are named right, or import all others with "
-                    "--incomplete."};
+                    "Nothing was sent. Correct the lines named above, or import all others with --incomplete."};
     return session.complain(bad, kExitRefused);
 }
 
@@ -174,9 +176,8 @@ Refusal check_server(ImportServer& server, const ImportArguments& arguments, std
     if (broken || !stats.is_object()) return no_duewheel();
     if (arguments.same_server || word_of(stats.get_object(), "instance") != exported) return {};
     return {"same_server",
-            "The export is of this very server, or of one that was copied from the same data. What is pending here "
-            "still and has no key would be put beside itself. Give another --server, or --same-server to put it all "
-            "the same.",
+            "The export comes from this server, or from a copy of its data. Messages without a key that are still "
+            "pending here would be put a second time. Name another --server, or give --same-server to import anyway.",
             ""};
 }
 
@@ -208,11 +209,10 @@ int import_into(Session& session, const ImportArguments& arguments, LineFile& fi
         if (!is_done) {
             ended = run.ended();
             tell(run.ended_at(), ended.detail, ended.code, ended.field);
-            std::fprintf(
-                stderr,
-                "duewheel: Ended before line %llu. What stands before it was carried; the same import once more "
-                "makes nothing twice.\n",
-                static_cast<unsigned long long>(run.ended_at()));
+            std::fprintf(stderr,
+                         "duewheel: Stopped before line %llu. The lines before it were imported; running the same "
+                         "import again puts nothing twice.\n",
+                         static_cast<unsigned long long>(run.ended_at()));
         }
     }
     report(session, counts, false);
@@ -222,10 +222,8 @@ int import_into(Session& session, const ImportArguments& arguments, LineFile& fi
 
 int import(Session& session, const ImportArguments& arguments) {
     if (session.name_space) {
-        return session.complain({"conflicting_options",
-                                 "The lines of an export name their namespaces: leave "
-                                 "--namespace out."},
-                                kExitUsage);
+        return session.complain(
+            {"conflicting_options", "The lines of an export name their namespaces: remove --namespace."}, kExitUsage);
     }
     LineFile file(arguments.file);
     if (arguments.file == "-") {
@@ -250,26 +248,26 @@ int import(Session& session, const ImportArguments& arguments) {
 }  // namespace
 
 void add_import(CLI::App& program, Session& session) {
-    Verb<ImportArguments> verb(program, session, "import",
-                               "Put everything that an export holds into a running server; may be repeated",
+    Verb<ImportArguments> verb(program, session, "import", "Import an export into a running server; can be repeated",
                                "duewheel export ./duewheel-data ./pending.ndjson\n"
                                "  duewheel import ./pending.ndjson --server http://127.0.0.1:7421",
                                import);
     ImportArguments& options = *verb.options;
-    verb.app->add_option("FILE", options.file, "What `duewheel export` wrote; - is standard input")->required();
-    verb.app->add_flag("--dry-run", options.dry_run, "Check every line and say what would be done; ask no server");
-    verb.app->add_flag("--incomplete", options.incomplete, "Take what can be read of a file that was cut or changed");
-    verb.app->add_flag("--same-server", options.same_server,
-                       "Also where the export is of this very server: what is pending there still and has no key is "
-                       "put a second time");
+    verb.app->add_option("FILE", options.file, "A file written by `duewheel export`; - is standard input")->required();
+    verb.app->add_flag("--dry-run", options.dry_run,
+                       "Check every line and report what would be imported, without a server");
+    verb.app->add_flag("--incomplete", options.incomplete, "Import the readable lines of a truncated or changed file");
+    verb.app->add_flag(
+        "--same-server", options.same_server,
+        "Import into the server that was exported: pending messages without a key are put a second time");
     verb.app->add_flag("--replace", options.options.replaces,
-                       "Replace settings, schedules and watchdogs that the server has already");
+                       "Replace existing settings, schedules and watchdogs of the server");
     verb.app->add_flag("--dead-as-held", options.options.dead_as_held,
-                       "Put dead messages too, and set them aside: a kick brings them back");
-    takes_duration(
-        verb.app
-            ->add_option("--patience", options.patience, "How long to try again where the server is full, busy or away")
-            ->capture_default_str());
+                       "Import dead letters as held messages; `kick` returns them to their queue");
+    takes_duration(verb.app
+                       ->add_option("--patience", options.patience,
+                                    "How long to retry while the server is full, busy or unreachable")
+                       ->capture_default_str());
 }
 
 }  // namespace duewheel

@@ -74,7 +74,7 @@ bool ImportRun::set(std::uint64_t number, const SettingsLine& line) {
     if (standing == Standing::other && !options_.replaces) {
         refuse(number, {"already_set",
                         "the " + std::string(kind_name(line.kind)) + " " + line.name +
-                            " is set on the server in another way, and was left as it is: --replace replaces it",
+                            " has other settings on the server and was not changed: --replace replaces it",
                         ""});
         return true;
     }
@@ -175,10 +175,9 @@ bool ImportRun::take_result(const Item& item, std::string_view result, bool& is_
     if (is_later) return later_ = refusal_of(members), true;
     if (word_of(members, "code") == "expires_too_soon") return ++counts_.expired, true;
     if (word_of(members, "code") == "key_conflict" && !item.has_own_key) {
-        refuse(item.line, {"key_conflict",
-                           "an import of an earlier export has put this message, and it was another then: it is left "
-                           "as it is",
-                           ""});
+        refuse(item.line,
+               {"key_conflict",
+                "an import of an earlier export has put this message with other content; it was not changed", ""});
         return true;
     }
     if (word_of(members, "id").empty()) return refuse(item.line, refusal_of(members)), true;

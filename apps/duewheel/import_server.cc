@@ -27,7 +27,7 @@ Refusal refusal_by(const HttpAnswer& answer) {
     const boost::json::value value = boost::json::parse(answer.body, broken);
     if (broken || !value.is_object() || word_of(value.get_object(), "code").empty()) {
         return {"bad_answer",
-                "What answers there is no Duewheel server (status " + std::to_string(answer.status) +
+                "The address does not belong to a Duewheel server (status " + std::to_string(answer.status) +
                     "): check the address.",
                 ""};
     }
@@ -42,11 +42,11 @@ Refusal refusal_of(const boost::json::object& problem) {
 }
 
 Refusal no_duewheel() {
-    return {"bad_answer", "What answers there is no Duewheel server: check the address.", ""};
+    return {"bad_answer", "The address does not belong to a Duewheel server: check it.", ""};
 }
 
 Refusal told_to_stop() {
-    return {"stopped", "It was told to stop.", ""};
+    return {"stopped", "Stopped by a signal.", ""};
 }
 
 bool ImportServer::wait(Milliseconds time) {

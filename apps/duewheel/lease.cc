@@ -31,7 +31,7 @@ void print_delivery(const boost::json::object& message) {
         {"message", printable(word_of(message, "id"))},
         {"due", format_local(number_of(message, "due_ms")) + ", " + format_span(number_of(message, "lateness_ms")) +
                     " late, attempt " + std::to_string(number_of(message, "attempt"))},
-        {"yours until", format_when(number_of(message, "lease_until_ms"))},
+        {"leased until", format_when(number_of(message, "lease_until_ms"))},
     };
     const std::pair<const char*, const char*> makers[] = {
         {"schedule", "schedule"}, {"watchdog", "watchdog"}, {"loop", "parent"}};
@@ -39,10 +39,10 @@ void print_delivery(const boost::json::object& message) {
         if (!message.contains(member)) continue;
         const std::int64_t occurrence = number_of(message, "occurrence");
         const std::string number = occurrence == 0 ? "by hand" : "number " + std::to_string(occurrence);
-        rows.push_back({"made by", std::string(what) + " " + printable(word_of(message, member)) + ", " + number});
+        rows.push_back({"created by", std::string(what) + " " + printable(word_of(message, member)) + ", " + number});
         break;
     }
-    if (is_true(message, "maybe_delivered")) rows.push_back({"", "it may have been delivered before"});
+    if (is_true(message, "maybe_delivered")) rows.push_back({"", "may have been delivered before"});
     if (const boost::json::object* check = object_of(message, "check")) {
         rows.push_back({"check of", printable(word_of(*check, "message")) + ", number " +
                                         std::to_string(number_of(*check, "number")) + " of " +
@@ -105,42 +105,39 @@ int lease(Session& session, const LeaseArguments& arguments) {
 }  // namespace
 
 void add_lease(CLI::App& program, Session& session) {
-    Verb<LeaseArguments> verb(
-        program, session, "lease",
-        "Take due messages, for as long as the lease lasts; then end it with ack, fail or release",
-        "duewheel put mail 'Hello'\n"
-        "  duewheel lease mail --max 10 --lease 1m --wait 20s",
-        lease);
+    Verb<LeaseArguments> verb(program, session, "lease", "Lease due messages; end the lease with ack, fail or release",
+                              "duewheel put mail 'Hello'\n"
+                              "  duewheel lease mail --max 10 --lease 1m --wait 20s",
+                              lease);
     LeaseArguments& options = *verb.options;
     verb.app->add_option("QUEUE", options.queue, "The queue's name")->required();
-    CLI::Option* most = verb.app->add_option("--max", options.max, "How many at most; default 1");
+    CLI::Option* most = verb.app->add_option("--max", options.max, "Maximum number of messages; default 1");
     takes_duration(verb.app->add_option("--lease", options.length,
-                                        "How long they are yours; default as the queue has it, else 30s"));
+                                        "Duration of the lease; default: that of the queue, otherwise 30s"));
     CLI::Option* wait =
-        verb.app->add_option("--wait", options.wait, "How long to wait for the first one; default not at all");
+        verb.app->add_option("--wait", options.wait, "How long to wait for the first message; default: not at all");
     takes_duration(wait);
     CLI::Option* command =
         verb.app
-            ->add_option(
-                "--exec", options.command,
-                "Be a worker: run this shell command for each message, with the body on its standard input and "
-                "DUEWHEEL_MESSAGE_ID, _ATTEMPT, _HEADERS and others in its environment; ack where it exits with "
-                "0, else fail with the last line of its standard error")
+            ->add_option("--exec", options.command,
+                         "Run this shell command for each message, with the body on standard input and "
+                         "DUEWHEEL_MESSAGE_ID, _ATTEMPT, _HEADERS and others in its environment; ack the message if "
+                         "the command exits with 0, otherwise fail it with the last line of standard error")
             ->type_name("COMMAND")
             ->check(CLI::Validator(
                 [](const std::string& text) {
                     // A shell takes it for work that is done, and every message would be acked.
                     const bool blank = text.find_first_not_of(" \t\n\r") == text.npos;
-                    return blank ? std::string("the command is empty: every message would count as done")
+                    return blank ? std::string("the command is empty, so every message would be acknowledged")
                                  : std::string();
                 },
                 ""))
             ->excludes(most)
             ->excludes(wait);
-    verb.app->add_option("--jobs", options.jobs, "Commands at the same time; default 1")
+    verb.app->add_option("--jobs", options.jobs, "Number of commands that run at the same time; default 1")
         ->check(CLI::Range(1, 256))
         ->needs(command);
-    verb.app->add_flag("--drain", options.drain, "End when no message is due")->needs(command);
+    verb.app->add_flag("--drain", options.drain, "Exit when no message is due")->needs(command);
 }
 
 }  // namespace duewheel

@@ -19,11 +19,11 @@ bool print_lease_end(const boost::json::object& result) {
         return false;
     }
     if (outcome == "expired") {
-        std::printf("expired: the lease had ended before, and nothing was changed\n");
+        std::printf("expired: the lease had already ended; nothing was changed\n");
         return false;
     }
     if (outcome == "dead") {
-        std::printf("dead: its attempts are used up; `duewheel kick` brings it back\n");
+        std::printf("dead: its attempts are used up; `duewheel kick` returns it to its queue\n");
     } else if (const std::int64_t until = number_of(result, "lease_until_ms"); until != 0) {
         std::printf("%s, leased until %s\n", outcome.c_str(), format_when(until).c_str());
     } else if (const std::int64_t due = number_of(result, "due_ms"); due != 0) {
@@ -43,7 +43,7 @@ int show_results(const Session& session, const ServerAnswer& answer, std::size_t
     const boost::json::value* results = answer.members.if_contains("results");
     if (results == nullptr || !results->is_array() || results->get_array().size() != asked) {
         return session.complain(
-            {"bad_answer", "What answers at " + session.server.url + " is no Duewheel server: check the address."},
+            {"bad_answer", "The address " + session.server.url + " does not belong to a Duewheel server: check it."},
             kExitUnreachable);
     }
     const boost::json::object none;
@@ -60,7 +60,7 @@ int show_results(const Session& session, const ServerAnswer& answer, std::size_t
 }  // namespace
 
 void take_leases(CLI::App& verb, std::vector<std::string>& leases) {
-    verb.add_option("LEASE", leases, "The leases that `lease` printed; several go in one request")->required();
+    verb.add_option("LEASE", leases, "The leases, as printed by `lease`; several are sent in one request")->required();
 }
 
 int end_leases(Session& session, const std::vector<std::string>& leases, std::string_view call,

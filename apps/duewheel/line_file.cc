@@ -29,7 +29,7 @@ Result<std::optional<std::string_view>> LineFile::next() {
         if (c == '\n') return std::optional<std::string_view>(line_);
         line_ += static_cast<char>(c);
         if (line_.size() > kLineBytesMax) {
-            return Error{"body_too_large", "A line of " + name_ + " holds more than a message can."};
+            return Error{"body_too_large", "A line of " + name_ + " is longer than a message can be."};
         }
     }
     if (std::ferror(file_)) return unreadable();
@@ -45,8 +45,8 @@ Status LineFile::keep() {
         if (std::fwrite(piece, 1, got, kept.get()) != got) kept.reset();
     }
     if (!kept || std::fflush(kept.get()) != 0) {
-        return Error{"no_space", "Cannot keep what comes from " + name_ + " in a file for as long as this takes: " +
-                                     std::strerror(errno) + ". Write it into a file, and name that."};
+        return Error{"no_space", "Cannot store the input from " + name_ + " in a temporary file: " +
+                                     std::strerror(errno) + ". Write it to a file and give its name."};
     }
     if (std::ferror(file_)) return unreadable();
     file_ = kept.get();

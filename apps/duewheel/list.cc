@@ -59,7 +59,7 @@ int list(Session& session, const ListArguments& arguments) {
                 rows.push_back(dead ? dead_row_of(message, now) : row_of(message, now));
             }
         });
-    if (!session.json) print_pages(shown, rows, dead ? 4 : 2, "no message of this kind is here");
+    if (!session.json) print_pages(shown, rows, dead ? 4 : 2, "no such messages");
     return shown.exit_code;
 }
 
@@ -67,14 +67,14 @@ int list(Session& session, const ListArguments& arguments) {
 
 void add_list(CLI::App& program, Session& session) {
     Verb<ListArguments> verb(program, session, "list",
-                             "List what is pending in a queue, by due time; with --json one message a line",
+                             "List the pending messages of a queue by due time; with --json one per line",
                              "duewheel list mail --state ready,leased --to 1h --limit 20", list);
     ListArguments& options = *verb.options;
     verb.app->add_option("QUEUE", options.queue, "The queue's name")->required();
     verb.app
         ->add_option(
             "--state", options.states,
-            "Only these: prepared, scheduled, ready, leased, retrying, held, with commas between them; or dead alone")
+            "Only these, separated by commas: prepared, scheduled, ready, leased, retrying, held; or dead alone")
         ->delimiter(',')
         ->type_name("STATE");
     options.stretch.add_to(*verb.app, "Due");

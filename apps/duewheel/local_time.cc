@@ -92,8 +92,8 @@ Result<InstantMs> to_instant(InstantMs as_if_utc, std::string_view text, const s
     const bool after_holds = offset_at(seconds - after) == after;
     if (before_holds != after_holds) return instant_from_ms(as_if_utc - (before_holds ? before : after) * 1000);
     if (before == after) return instant_from_ms(as_if_utc - before * 1000);
-    const std::string wrong = before_holds ? " comes twice " : " does not exist ";
-    const std::string why = before_holds ? ", where the clocks go back" : ", where the clocks go forward over it";
+    const std::string wrong = before_holds ? " occurs twice " : " does not exist ";
+    const std::string why = before_holds ? ", when the clocks go back" : ", when the clocks go forward";
     return Error{"bad_instant",
                  std::string(text) + wrong + (zone.empty() ? "in this machine's time zone" : "in " + zone) + why +
                      ". Write " + rfc3339(seconds - std::max(before, after)) + " or " +
@@ -115,14 +115,14 @@ Status check_zone(const std::string& zone) {
     if (is_zone(zone)) return {};
     const Result<Zone> loaded = Zone::load(zone);
     const std::string why =
-        loaded ? "The zone data of this machine do not have the time zone " + zone + "." : loaded.error().message;
+        loaded ? "The time zone data of this machine does not contain " + zone + "." : loaded.error().message;
     return Error{"unknown_zone", why, "--tz"};
 }
 
 Result<InstantMs> parsed(const std::string& text) {
     Result<InstantMs> instant = parse_instant(text);
     if (instant) return instant;
-    return Error{instant.error().code, instant.error().message + " Here, seconds and offset may be left out.", "--at"};
+    return Error{instant.error().code, instant.error().message + " Seconds and offset are optional here.", "--at"};
 }
 
 // `text` has no offset. Of `zone` and `advice` as to_instant() says.
@@ -149,7 +149,7 @@ Result<InstantMs> parse_local_instant(std::string_view text, const std::optional
     }
     if (has_offset(text)) {
         if (zone) {
-            return Error{"conflicting_members", "The time has an offset already: leave --tz out.", "--tz"};
+            return Error{"conflicting_members", "The time has an offset already: remove --tz.", "--tz"};
         }
         return parsed(with_seconds(text));
     }

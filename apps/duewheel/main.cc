@@ -12,7 +12,7 @@
 namespace {
 
 constexpr char kExitCodes[] =
-    "Exit codes: 0 done, 1 refused or too late, 2 the command line is wrong, 3 the server cannot be reached.\n"
+    "Exit codes: 0 done, 1 refused or too late, 2 invalid command line, 3 the server cannot be reached.\n"
     "Example:\n"
     "  duewheel put mail 'Hello' --in 10m\n"
     "  duewheel lease mail --wait 20s";
@@ -21,16 +21,16 @@ constexpr char kExitCodes[] =
 
 int main(int argc, char** argv) {
     duewheel::Session session;
-    CLI::App program{"duewheel hands messages to a Duewheel server, to be handed out when they are due.", "duewheel"};
+    CLI::App program{"duewheel is the command line client of duewheeld, a server for delayed messages.", "duewheel"};
     const std::vector<std::string> words(argv + 1, argv + argc);
     program.failure_message([&words](const CLI::App* parsed, const CLI::Error& error) {
         const duewheel::UsageError wrong = duewheel::explain_usage_error(*parsed, error, words);
-        return "duewheel: " + wrong.what + "\nRun `" + wrong.help_command + "` for what it takes.\n";
+        return "duewheel: " + wrong.what + "\nRun `" + wrong.help_command + "` for usage.\n";
     });
     program.set_version_flag("--version", DUEWHEEL_VERSION);
     session.server.add_to(program);
-    program.add_option("--namespace", session.name_space, "Another namespace than the default one")->type_name("NAME");
-    program.add_flag("--json", session.json, "Print the server's answer as JSON, for scripts");
+    program.add_option("--namespace", session.name_space, "The namespace to work in")->type_name("NAME");
+    program.add_flag("--json", session.json, "Print the server's response as JSON, for scripts");
     program.require_subcommand(1);
     program.footer(kExitCodes);
     for (const auto add :
@@ -53,6 +53,8 @@ int main(int argc, char** argv) {
     }
     const int exit_code = session.verb();
     if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return exit_code;
-    std::fprintf(stderr, "duewheel: The answer came, but could not be written: standard output is full or closed.\n");
+    std::fprintf(
+        stderr,
+        "duewheel: The command succeeded, but its output could not be written: standard output is full or closed.\n");
     return duewheel::kExitRefused;
 }

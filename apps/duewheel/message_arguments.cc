@@ -6,7 +6,7 @@ namespace duewheel {
 
 void MessageArguments::add_to(CLI::App& verb) {
     CLI::Option* by_id = verb.add_option("ID", id, "The id that `put` printed");
-    CLI::Option* of_queue = verb.add_option("--queue", queue, "Instead of the id: the queue of the message, and --key");
+    CLI::Option* of_queue = verb.add_option("--queue", queue, "The queue of the message, with --key instead of the id");
     CLI::Option* by_key = verb.add_option("--key", key, "The key that it was put with");
     of_queue->needs(by_key)->excludes(by_id);
     by_key->needs(of_queue)->excludes(by_id);
@@ -15,7 +15,7 @@ void MessageArguments::add_to(CLI::App& verb) {
 Result<std::string> MessageArguments::path(const Session& session) const {
     if (!id.empty()) return session.path("messages", id);
     if (key.empty()) {
-        return Error{"missing_argument", "Say which message: its ID, or --queue and --key.", "ID"};
+        return Error{"missing_argument", "Name the message: give its ID, or --queue and --key.", "ID"};
     }
     std::string path = session.path("messages");
     add_parameter(path, "queue", queue);

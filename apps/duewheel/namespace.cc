@@ -25,11 +25,11 @@ struct Limit {
     const char* help;
 };
 constexpr Limit kLimits[] = {
-    {"pending", "--pending", "Unfinished messages in all of its queues together"},
-    {"queues", "--queues", "Queues"},
-    {"schedules", "--schedules", "Schedules"},
-    {"watchdogs", "--watchdogs", "Watchdogs"},
-    {"put_rate", "--put-rate", "Puts a second, with a burst of one second"},
+    {"pending", "--pending", "Maximum number of unfinished messages in all of its queues"},
+    {"queues", "--queues", "Maximum number of queues"},
+    {"schedules", "--schedules", "Maximum number of schedules"},
+    {"watchdogs", "--watchdogs", "Maximum number of watchdogs"},
+    {"put_rate", "--put-rate", "Maximum number of puts per second, with a burst of one second"},
 };
 struct SetArguments {
     std::string name;
@@ -95,7 +95,7 @@ int remove(Session& session, const NameArguments& arguments) {
     if (!answer) return answer.exit_code;
     return session.show(answer, [&] {
         const bool had_some = is_true(answer.members, "removed");
-        std::printf(had_some ? "its settings are gone; what is in it stays, without limits\n" : "it had no settings\n");
+        std::printf(had_some ? "settings removed; its content stays and has no limits\n" : "it had no settings\n");
     });
 }
 
@@ -122,7 +122,7 @@ void add_verb(CLI::App& parent, Session& session, const char* name, const char* 
 }  // namespace
 
 void add_namespace(CLI::App& program, Session& session) {
-    CLI::App* space = program.add_subcommand("namespace", "What the queues of a namespace may take together");
+    CLI::App* space = program.add_subcommand("namespace", "Quotas of namespaces");
     space->fallthrough();
     space->require_subcommand(1);
     space->footer(
@@ -130,7 +130,7 @@ void add_namespace(CLI::App& program, Session& session) {
         "  duewheel namespace set team --pending 1000000 --put-rate 500\n"
         "  duewheel namespace list");
     Verb<SetArguments> setting(
-        *space, session, "set", "Change limits of a namespace, and its weight; what is not named stays as it is",
+        *space, session, "set", "Change limits and weight of a namespace; the other settings stay unchanged",
         "duewheel namespace set team --pending 1000000 --queues 100 --put-rate 500 --weight 2", set);
     setting.app->add_option("NAME", setting.options->name, "The namespace")->required();
     for (std::size_t i = 0; i < std::size(kLimits); ++i) {
@@ -138,15 +138,15 @@ void add_namespace(CLI::App& program, Session& session) {
     }
     setting.app
         ->add_option("--weight", setting.options->weight,
-                     "How much more of it is carried out than of a namespace of weight 1, while both have much waiting")
+                     "Share of the server relative to a namespace of weight 1, while both have requests waiting")
         ->type_name("NUMBER");
     setting.options->settings.add_to(*setting.app);
-    Verb<ListArguments> listing(*space, session, "list", "List namespaces by name; with --json one a line",
+    Verb<ListArguments> listing(*space, session, "list", "List namespaces by name; with --json one per line",
                                 "duewheel namespace list --limit 1000", list);
     takes_limit(*listing.app, listing.options->limit);
-    add_verb(*space, session, "show", "Show a namespace: what it holds of what it may hold",
+    add_verb(*space, session, "show", "Show a namespace: its use and its limits",
              "duewheel namespace set team --queues 100\n  duewheel namespace show team", show);
-    add_verb(*space, session, "rm", "Take a namespace's settings away; what is in it stays",
+    add_verb(*space, session, "rm", "Remove the settings of a namespace; its content stays",
              "duewheel namespace rm team", remove);
 }
 

@@ -19,12 +19,12 @@ constexpr std::uint64_t kPage = 1000;
 
 void StretchArguments::add_to(CLI::App& verb, std::string_view what) {
     const std::string stands = std::string(what);
-    CLI::Option* first =
-        verb.add_option("--from", from, stands + " then or later: 2027-01-01T06:00, or 10m (from now), or =-10m (ago)");
-    CLI::Option* last = verb.add_option("--to", to, stands + " before then; written as --from");
+    CLI::Option* first = verb.add_option(
+        "--from", from, stands + " at this time or later: 2027-01-01T06:00, 10m (from now), or =-10m (ago)");
+    CLI::Option* last = verb.add_option("--to", to, stands + " before this time; in the format of --from");
     first->type_name("TIME");
     last->type_name("TIME");
-    verb.add_option("--tz", zone, "Time zone of --from and --to, such as Europe/Oslo; else this machine's")
+    verb.add_option("--tz", zone, "Time zone of --from and --to, such as Europe/Oslo; default: this machine's zone")
         ->type_name("ZONE");
     takes_limit(verb, limit);
 }
@@ -45,13 +45,13 @@ Result<InstantMs> StretchArguments::instant(const std::string& text) const {
 CLI::Option* takes_at_least_one(CLI::Option* option) {
     const auto positive = [](const std::string& text) {
         const bool zero = text.find_first_not_of("0") == text.npos;
-        return zero || text.starts_with('-') ? std::string("at least 1 is to be shown") : std::string();
+        return zero || text.starts_with('-') ? std::string("must be at least 1") : std::string();
     };
     return option->check(CLI::Validator(positive, ""))->capture_default_str();
 }
 
 void takes_limit(CLI::App& verb, std::uint64_t& limit) {
-    takes_at_least_one(verb.add_option("--limit", limit, "How many at most"));
+    takes_at_least_one(verb.add_option("--limit", limit, "Maximum number of lines"));
 }
 
 void add_parameter(std::string& path, std::string_view name, std::string_view value) {
@@ -71,8 +71,9 @@ PagesShown show_pages(Session& session, const std::string& path, std::string_vie
         const boost::json::value* rows =
             answer.members.if_contains(boost::json::string_view(member.data(), member.size()));
         if (rows == nullptr || !rows->is_array()) {
-            return {session.complain({"bad_answer", "The server's answer has no list: it is of another version."},
-                                     kExitUnreachable)};
+            return {
+                session.complain({"bad_answer", "The server's response has no list: the server has another version."},
+                                 kExitUnreachable)};
         }
         for (const boost::json::value& row : rows->get_array()) {
             if (limit == 0 || !row.is_object()) break;
@@ -91,7 +92,7 @@ void print_pages(const PagesShown& shown, const Rows& rows, std::size_t cut, con
         return;
     }
     std::printf("%s", table(rows, cut, output_columns()).c_str());
-    if (shown.stopped) std::printf("stopped after %zu: --limit takes more\n", rows.size() - 1);
+    if (shown.stopped) std::printf("stopped after %zu: increase --limit to see more\n", rows.size() - 1);
 }
 
 }  // namespace duewheel

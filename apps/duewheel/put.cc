@@ -81,7 +81,7 @@ int put(Session& session, const PutArguments& arguments) {
     if (!arguments.traceparent.empty()) session.trace(arguments.traceparent);
     if (arguments.lines) return put_lines(session, arguments.queue, *arguments.lines, arguments.batch);
     if (!arguments.body.is_given()) {
-        return session.complain({"missing_body", "Say what the message is: BODY, or --ndjson FILE for many messages."},
+        return session.complain({"missing_body", "Give the content as BODY, or --ndjson FILE for many messages."},
                                 kExitUsage);
     }
     boost::json::object request;
@@ -118,7 +118,7 @@ std::string check_traceparent(const std::string& text) {
     }
     fits = fits && text.substr(3, 32).find_first_not_of('0') != std::string::npos &&
            text.substr(36, 16).find_first_not_of('0') != std::string::npos;
-    return fits ? std::string() : "a traceparent looks like 00-<32 hexadecimal digits>-<16>-<2>, in small letters";
+    return fits ? std::string() : "a traceparent has the form 00-<32 hexadecimal digits>-<16>-<2>, in lower case";
 }
 
 void MessageArguments::add_to(CLI::App& verb) {
@@ -126,21 +126,22 @@ void MessageArguments::add_to(CLI::App& verb) {
     body.add_to(verb, "The content: a text, - for standard input, @FILE for a file");
     when.add_to(verb);
     CLI::Option* duration = verb.add_option("--expires-in", expires_in,
-                                            "Ends by itself if nobody has taken it after this time: 250ms, 10m, PT1H");
+                                            "Expires if it has not been leased within this time: 250ms, 10m, PT1H");
     takes_duration(duration);
-    verb.add_option("--expires", expires, "The same at a time, written as for --at, whose --tz it shares")
+    verb.add_option("--expires", expires,
+                    "Expires if it has not been leased by this time; format and time zone as for --at")
         ->type_name("TIME")
         ->excludes(duration);
     verb.add_option("--order-key", order_key,
-                    "Messages of the queue with the same key go out one after the other, never two at once")
+                    "Messages of the queue with the same key are delivered one after the other")
         ->type_name("KEY");
-    verb.add_option("--priority", priority, "Among due messages the smaller goes first; default 0");
+    verb.add_option("--priority", priority, "Due messages with smaller values are delivered first; default 0");
     retry.add_to(verb);
-    verb.add_option("--key", key, "Makes the put safe to repeat: the same key and request is one message");
-    verb.add_option("--header", headers, "Handed out with the message; as often as you like")
+    verb.add_option("--key", key, "Idempotency key: repeating the same request with the same key puts one message");
+    verb.add_option("--header", headers, "Header delivered with the message; can be repeated")
         ->type_name("NAME=VALUE")
         ->allow_extra_args(false);
-    verb.add_option("--traceparent", traceparent, "Trace that the message belongs to; whoever takes it is told")
+    verb.add_option("--traceparent", traceparent, "W3C trace context, delivered with the message")
         ->type_name("TEXT")
         ->check(CLI::Validator(check_traceparent, ""));
 }
@@ -149,7 +150,7 @@ void MessageArguments::add_to(CLI::App& verb) {
 
 void add_put(CLI::App& program, Session& session) {
     Verb<PutArguments> verb(
-        program, session, "put", "Hand in a message; without --in or --at it is due at once",
+        program, session, "put", "Put a message; without --in or --at it is due at once",
         "duewheel put mail 'Hello' --in 10m\n"
         "  echo '<p>God morgen</p>' > letter.html\n"
         "  duewheel put mail @letter.html --at 2027-01-01T06:00 --tz Europe/Oslo --header lang=nb\n"
@@ -162,19 +163,20 @@ void add_put(CLI::App& program, Session& session) {
     PutArguments& options = *verb.options;
     options.add_to(*verb.app);
     options.repeat.add_to(*verb.app);
-    verb.app->add_flag("--held", options.held, "Set aside at once: nobody gets it before you `kick` it");
-    CLI::Option* lines = verb.app->add_option("--ndjson", options.lines,
-                                              "Instead of BODY: a file of messages, one JSON object a line as the HTTP "
-                                              "API takes it; - for standard input");
+    verb.app->add_flag("--held", options.held, "Hold the message at once: it is not delivered until `kick`");
+    CLI::Option* lines = verb.app->add_option(
+        "--ndjson", options.lines,
+        "Instead of BODY: a file of messages, one JSON object per line as in the HTTP API; - for standard input");
     lines->type_name("FILE");
-    CLI::Option* batch = verb.app->add_option("--batch", options.batch, "Of those in one request; default 1000");
+    CLI::Option* batch =
+        verb.app->add_option("--batch", options.batch, "Messages per request with --ndjson; default 1000");
     batch->check(CLI::Range(1, 1'000'000))->needs(lines);
     exclude_all_but(*verb.app, lines, {verb.app->get_option("QUEUE"), verb.app->get_option("--traceparent"), batch});
 }
 
 void add_prepare(CLI::App& program, Session& session) {
     Verb<PrepareArguments> verb(
-        program, session, "prepare", "Hand in a message that nobody gets before you `commit` it",
+        program, session, "prepare", "Put a prepared message: it is not delivered until `commit`",
         "ID=$(duewheel prepare mail 'Your order' --answer-in 10m --json | sed -E 's/.*\"id\":\"([0-9]+)\".*/\\1/')\n"
         "  duewheel commit \"$ID\"\n"
         "  duewheel prepare mail 'Tomorrow' --in 1d --answer-in 1m --check-queue checks --check-times 3",

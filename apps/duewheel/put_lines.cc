@@ -63,9 +63,9 @@ int put_lines(Session& session, const std::string& queue, const std::string& fil
         if (!answer) {
             const std::size_t last = request.first + request.count - 1;
             const char* what =
-                answer.exit_code == kExitUnreachable ? "nobody knows whether they were put" : "none of them was put";
-            std::fprintf(stderr, "duewheel: Ended with lines %zu to %zu: %s, and none behind them was sent.\n",
-                         request.first, last, what);
+                answer.exit_code == kExitUnreachable ? "it is unknown whether they were put" : "none of them was put";
+            std::fprintf(stderr, "duewheel: Stopped at lines %zu to %zu: %s. No later line was sent.\n", request.first,
+                         last, what);
             exit_code = answer.exit_code;
             return false;
         }

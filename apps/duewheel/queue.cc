@@ -73,24 +73,24 @@ void print_target(const json::object& target, Rows& rows) {
         }
     }
     if (const std::int64_t timeout_ms = number_of(*webhook, "timeout_ms"); timeout_ms != 0) {
-        rows.push_back({"answer within", format_span(timeout_ms)});
+        rows.push_back({"timeout", format_span(timeout_ms)});
     }
-    if (webhook->contains("concurrency")) rows.push_back({"posted at a time", count(*webhook, "concurrency")});
-    if (webhook->contains("rate")) rows.push_back({"posted a second", count(*webhook, "rate")});
+    if (webhook->contains("concurrency")) rows.push_back({"concurrency", count(*webhook, "concurrency")});
+    if (webhook->contains("rate")) rows.push_back({"posts per second", count(*webhook, "rate")});
 }
 
 std::string doing(const json::object& webhook) {
     const std::string_view state = word_of(webhook, "state");
     if (state == "backing_off") {
         const bool asked = word_of(webhook, "reason") == "retry_after";
-        return "it rests until " + format_when(number_of(webhook, "until_ms")) +
-               (asked ? ": its answer asked for that" : ": it failed several times in a row");
+        return "backing off until " + format_when(number_of(webhook, "until_ms")) +
+               (asked ? ", as the target asked for" : ", after several failures in a row");
     }
-    if (state == "probing") return "it failed several times in a row; one post finds out whether it works again";
-    if (state == "misconfigured") return "it cannot be posted to: the server's log says why";
-    if (state == "gone") return "it answered that it is gone (410); `queue resume` tries it again";
-    if (state == "disabled") return "nothing is posted: the server runs without webhooks.post";
-    return count(webhook, "in_flight") + " posts under way";
+    if (state == "probing") return "one post tests whether it works again after several failures in a row";
+    if (state == "misconfigured") return "misconfigured: see the server's log";
+    if (state == "gone") return "it answered 410 Gone; `queue resume` tries it again";
+    if (state == "disabled") return "disabled: the server runs without webhooks.post";
+    return count(webhook, "in_flight") + " posts in progress";
 }
 
 void print(const json::object& queue) {
@@ -99,8 +99,8 @@ void print(const json::object& queue) {
                                  ready(queue) + " ready, " + count(queue, "leased") + " leased, " +
                                  count(queue, "held") + " held, " + count(queue, "prepared") + " prepared"},
                  {"dead", count(queue, "dead")},
-                 {"waiting consumers", count(queue, "waiters")},
-                 {"paused", is_gone(queue)             ? "yes: its target answered that it is gone (410)"
+                 {"consumers waiting", count(queue, "waiters")},
+                 {"paused", is_gone(queue)             ? "yes: its target answered 410 Gone"
                             : is_true(queue, "paused") ? "yes"
                                                        : "no"}};
     if (const json::object* purge = object_of(queue, "purge")) {
@@ -122,10 +122,10 @@ void print(const json::object& queue) {
         if (const json::object* target = object_of(*settings, "target")) print_target(*target, rows);
         const json::object* limits = object_of(*settings, "limits");
         if (limits != nullptr && limits->contains("pending")) {
-            rows.push_back({"pending at most", count(*limits, "pending")});
+            rows.push_back({"max pending", count(*limits, "pending")});
         }
         if (limits != nullptr && limits->contains("per_second")) {
-            rows.push_back({"due in a second at most", count(*limits, "per_second")});
+            rows.push_back({"max due per second", count(*limits, "per_second")});
         }
     }
     std::printf("%s", fields(rows).c_str());
@@ -169,7 +169,7 @@ int purge(Session& session, const QueueArguments& arguments) {
     if (!answer) return answer.exit_code;
     return session.show(answer, [&] {
         const std::string pending = count(answer.members, "pending");
-        std::printf("purging %s message%s; none of them is handed out any more\n", pending.c_str(),
+        std::printf("purging %s message%s; none of them is delivered any more\n", pending.c_str(),
                     pending == "1" ? "" : "s");
     });
 }
@@ -209,17 +209,17 @@ void add_verb(CLI::App& parent, Session& session, const char* name, const char* 
 }
 
 void add_set(CLI::App& parent, Session& session) {
-    Verb<SetArguments> verb(parent, session, "set", "Change settings of a queue; what is not named stays as it is",
+    Verb<SetArguments> verb(parent, session, "set", "Change settings of a queue; the other settings stay unchanged",
                             "duewheel queue set letters --lease 2m --pending 10000\n"
                             "  duewheel queue set letters --retry-attempts 5 --unset limits.pending\n"
                             "  duewheel queue set calls --webhook https://receiver.example/in --webhook-rate 100",
                             set);
     SetArguments& options = *verb.options;
     verb.app->add_option("QUEUE", options.queue, "The queue's name")->required();
-    verb.app->add_flag("--paused", options.paused, "Hand nothing out");
-    takes_duration(verb.app->add_option("--lease", options.lease, "How long a lease lasts that names no time"));
-    verb.app->add_option("--pending", options.pending, "How many unfinished messages it may hold");
-    verb.app->add_option("--per-second", options.per_second, "How many messages may be due in one second");
+    verb.app->add_flag("--paused", options.paused, "Pause the queue: deliver nothing");
+    takes_duration(verb.app->add_option("--lease", options.lease, "Default duration of leases"));
+    verb.app->add_option("--pending", options.pending, "Maximum number of unfinished messages");
+    verb.app->add_option("--per-second", options.per_second, "Maximum number of messages due in one second");
     options.settings.add_to(*verb.app);
     options.retry.add_to(*verb.app);
     options.webhook.add_to(*verb.app);
@@ -228,7 +228,7 @@ void add_set(CLI::App& parent, Session& session) {
 }  // namespace
 
 void add_queue(CLI::App& program, Session& session) {
-    CLI::App* queue = program.add_subcommand("queue", "What a queue is told to do, and how it is");
+    CLI::App* queue = program.add_subcommand("queue", "Settings and state of queues");
     queue->fallthrough();
     queue->require_subcommand(1);
     queue->footer(
@@ -237,17 +237,18 @@ void add_queue(CLI::App& program, Session& session) {
         "  duewheel queue list\n"
         "  duewheel queue resume letters");
     add_set(*queue, session);
-    add_verb(*queue, session, "get", "Show a queue: its settings and what is in it",
+    add_verb(*queue, session, "get", "Show the settings and counts of a queue",
              "duewheel queue set letters\n  duewheel queue get letters", get);
-    Verb<ListArguments> verb(*queue, session, "list", "List queues by name; with --json one a line",
+    Verb<ListArguments> verb(*queue, session, "list", "List queues by name; with --json one per line",
                              "duewheel queue list --limit 1000", list);
     takes_limit(*verb.app, verb.options->limit);
-    add_verb(*queue, session, "pause", "Hand nothing out until it is resumed", "duewheel queue pause letters", pause);
-    add_verb(*queue, session, "resume", "Hand messages out again",
+    add_verb(*queue, session, "pause", "Pause a queue: deliver nothing until it is resumed",
+             "duewheel queue pause letters", pause);
+    add_verb(*queue, session, "resume", "Resume a paused queue",
              "duewheel queue pause letters\n  duewheel queue resume letters", resume);
-    add_verb(*queue, session, "purge", "End every message that is in it now",
+    add_verb(*queue, session, "purge", "End all messages that are in the queue now",
              "duewheel put letters 'Dear Ann' --in 1h\n  duewheel queue purge letters", purge);
-    add_verb(*queue, session, "rm", "Take the settings of an empty queue away",
+    add_verb(*queue, session, "rm", "Remove the settings of an empty queue",
              "duewheel queue set old-letters --lease 2m\n  duewheel queue rm old-letters", remove);
     add_queue_redrive(*queue, session);
     add_queue_discard(*queue, session);

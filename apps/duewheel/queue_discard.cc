@@ -28,11 +28,11 @@ int discard(Session& session, const DiscardArguments& arguments) {
         const std::int64_t dead = answer.number("dead");
         const boost::json::value* in_flight = answer.members.if_contains("discard");
         if (in_flight == nullptr || !in_flight->is_object()) {
-            std::printf("none of its messages is dead\n");
+            std::printf("the queue has no dead letters\n");
             return;
         }
         const std::int64_t before = number_of(in_flight->get_object(), "died_before_ms");
-        std::printf("discarding what died before %s, of %lld dead message%s; none of that comes back\n",
+        std::printf("discarding those from before %s, of %lld dead letter%s; this cannot be undone\n",
                     format_local(before).c_str(), static_cast<long long>(dead), dead == 1 ? "" : "s");
     });
 }
@@ -40,15 +40,16 @@ int discard(Session& session, const DiscardArguments& arguments) {
 }  // namespace
 
 void add_queue_discard(CLI::App& queue, Session& session) {
-    Verb<DiscardArguments> verb(queue, session, "discard", "End the dead messages of a queue for good",
+    Verb<DiscardArguments> verb(queue, session, "discard", "End dead letters of a queue for good",
                                 "duewheel queue discard mail --died-before=-7d", discard);
     DiscardArguments& options = *verb.options;
     verb.app->add_option("QUEUE", options.queue, "The queue's name")->required();
     verb.app
-        ->add_option("--died-before", options.stretch.to,
-                     "Only those that died before then: 2027-01-01T06:00, or =-10m (ago); else all that are dead now")
+        ->add_option(
+            "--died-before", options.stretch.to,
+            "Only those that became dead letters before this time: 2027-01-01T06:00, or =-10m (ago); default: all")
         ->type_name("TIME");
-    verb.app->add_option("--tz", options.stretch.zone, "Time zone of --died-before; else this machine's")
+    verb.app->add_option("--tz", options.stretch.zone, "Time zone of --died-before; default: this machine's zone")
         ->type_name("ZONE");
 }
 

@@ -32,8 +32,8 @@ int redrive(Session& session, const RedriveArguments& arguments) {
         sum.members["redriven"] = redriven;
         sum.text = boost::json::serialize(sum.members);
         return session.show(sum, [&] {
-            std::printf("%lld brought back%s\n", static_cast<long long>(redriven),
-                        has_more ? ", and there are more" : "");
+            std::printf("%lld returned to the queue%s\n", static_cast<long long>(redriven),
+                        has_more ? "; there are more" : "");
         });
     }
 }
@@ -42,10 +42,10 @@ int redrive(Session& session, const RedriveArguments& arguments) {
 
 void add_queue_redrive(CLI::App& queue, Session& session) {
     Verb<RedriveArguments> verb(queue, session, "redrive",
-                                "Bring back the dead of a queue, those that died first first",
+                                "Redrive dead letters: return them to their queue, oldest first",
                                 "duewheel queue redrive mail --max 100", redrive);
     verb.app->add_option("QUEUE", verb.options->queue, "The queue's name")->required();
-    verb.app->add_option("--max", verb.options->max, "How many at most; else all");
+    verb.app->add_option("--max", verb.options->max, "Maximum number; default: all");
 }
 
 }  // namespace duewheel

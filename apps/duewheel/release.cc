@@ -21,13 +21,13 @@ int release(Session& session, const ReleaseArguments& arguments) {
 
 void add_release(CLI::App& program, Session& session) {
     Verb<ReleaseArguments> verb(
-        program, session, "release", "End leases: their messages go to somebody else",
+        program, session, "release", "Release leases: their messages return to the queue",
         "duewheel put mail 'Hello'\n"
         "  LEASE=$(duewheel lease mail --wait 5s --json | sed -E 's/.*\"lease\":\"([^\"]+)\".*/\\1/')\n"
         "  duewheel release \"$LEASE\" --in 10s",
         release);
     take_leases(*verb.app, verb.options->leases);
-    takes_duration(verb.app->add_option("--in", verb.options->in, "After this time; else at once"));
+    takes_duration(verb.app->add_option("--in", verb.options->in, "Due after this time; default: at once"));
 }
 
 }  // namespace duewheel

@@ -10,16 +10,17 @@
 namespace duewheel {
 
 void RepeatArguments::add_to(CLI::App& verb) {
-    CLI::Option* rest = verb.add_option("--every", every, "Comes again and again, this long after the time before");
+    CLI::Option* rest = verb.add_option("--every", every, "Make it a recurring message, with this interval");
     takes_duration(rest);
-    verb.add_option("--times", times, "How often in all; without it until it is cancelled")->needs(rest);
+    verb.add_option("--times", times, "Number of occurrences; default: until it is cancelled")->needs(rest);
     CLI::Option* growth =
-        verb.add_option("--factor", factor, "What the rest grows by each time: 2 doubles it")->type_name("NUMBER");
+        verb.add_option("--factor", factor, "Factor by which the interval grows each time: 2 doubles it")
+            ->type_name("NUMBER");
     growth->needs(rest);
-    CLI::Option* longest = verb.add_option("--max", most, "The longest rest");
+    CLI::Option* longest = verb.add_option("--max", most, "Maximum interval");
     takes_duration(longest);
     longest->needs(growth);
-    verb.add_option("--until", until, "Never later than this time, written as for --at, whose --tz it shares")
+    verb.add_option("--until", until, "No occurrence after this time; format and time zone as for --at")
         ->type_name("TIME")
         ->needs(rest);
 }

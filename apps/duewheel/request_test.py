@@ -210,7 +210,7 @@ class CommandLineTest(unittest.TestCase):
                     "settings": {"queue": "q", "timeout_ms": 30_000, "max_ms": 300_000, "repeat_every_ms": 3_600_000, "body": "x"}}
         for arguments, answer, request, said in (
                 (["set", "w", "q", "x", "--timeout", "30s"], watchdog, ("PATCH", "/v1/watchdogs/w", {"queue": "q", "timeout": "30s", "body": "x"}),
-                 ["30s after its last feed, 5m after the first at most, then every 1h", "2; 1 merged", "9 of", "the one of"]),
+                 ["30s after its last feed, 5m after the first feed at the latest, then every 1h", "2; 1 merged", "9 of", "the one of"]),
                 (["set", "a/b", "q", "x", "--timeout", "30s", "--max", "5m", "--repeat-every", "1h", "--feed", "--priority", "3", "--expires-in",
                   "1d", "--order-key", "k", "--header", "a=b", "--retry-attempts", "3"], {**watchdog, "late": True},
                  ("PATCH", "/v1/watchdogs/a%2Fb", {"queue": "q", "timeout": "30s", "max": "5m", "repeat_every": "1h", "feed": True, "priority": 3,
@@ -511,10 +511,10 @@ class CommandLineTest(unittest.TestCase):
                                  (["nack", "lease"], "Did you mean fail?"), (["namespace", "get", "n"], "Did you mean show?"), (["queue", "delete", "q"], "Did you mean rm?"),
                                  (["frobnicate"], "Unknown command: frobnicate.\n"), (["x"], "Unknown command: x.\n"),
                                  (["schedule", "set", "nightly", "--queue", "reports", "Make it", "--cron", "0 9 * * *"],
-                                  "Unknown option: --queue. It is an argument without a name: duewheel schedule set NAME QUEUE BODY\n"),
+                                  "Unknown option: --queue. It is a positional argument: duewheel schedule set NAME QUEUE BODY\n"),
                                  (["put", "--queue=q", "b"], "an argument without a name: duewheel put QUEUE BODY"), (["put", "q", "b", "--delay", "10m"], "Did you mean --in?"),
                                  (["stats", "--port", "7420"], "Did you mean --server?"), (["put", "q", "b", "-x"], "Unknown option: -x.\n"),
-                                 (["put", "q", "b", "--priority", "x"], "--priority = x: a whole number")):
+                                 (["put", "q", "b", "--priority", "x"], "--priority = x: an integer")):
             with self.subTest(arguments=arguments):
                 code, output, error = self.run_program(*arguments)
                 self.assertEqual((code, output), (USAGE, ""))

@@ -11,19 +11,20 @@ Status put_number_into(const std::string& text, const char* member, const char* 
     boost::json::error_code broken;
     const boost::json::value value = boost::json::parse(text, broken);
     if (broken || !value.is_number()) {
-        return Error{"bad_number", std::string(option) + " takes a number, such as 1.5, and not " + text + ".", option};
+        return Error{"bad_number", std::string(option) + " takes a number such as 1.5, not " + text + ".", option};
     }
     rule[member] = value;
     return {};
 }
 
 void RetryArguments::add_to(CLI::App& verb) {
-    verb.add_option("--retry-attempts", attempts, "Deliveries until it is dead; 1: never tried again");
-    takes_duration(verb.add_option("--retry-first", first, "How long it rests after its first failure"));
-    verb.add_option("--retry-factor", factor, "What the rest grows by with each failure: 2 doubles it")
+    verb.add_option("--retry-attempts", attempts, "Deliveries before it becomes a dead letter; 1: no retries");
+    takes_duration(verb.add_option("--retry-first", first, "Backoff after the first failure"));
+    verb.add_option("--retry-factor", factor, "Factor by which the backoff grows with each failure: 2 doubles it")
         ->type_name("NUMBER");
-    takes_duration(verb.add_option("--retry-max", most, "The longest rest"));
-    verb.add_option("--retry-jitter", jitter, "How much a rest varies: 0.2 is a fifth of it either way")
+    takes_duration(verb.add_option("--retry-max", most, "Maximum backoff"));
+    verb.add_option("--retry-jitter", jitter,
+                    "Random variation of the backoff: 0.2 makes it up to 20 % shorter or longer")
         ->type_name("NUMBER");
 }
 

@@ -90,24 +90,24 @@ void print(const json::object& schedule) {
                  {"next", next_of(schedule)}};
     if (const json::object* runs = object_of(schedule, "runs")) {
         rows.push_back({"runs", count(*runs, "made") + " made, " + count(*runs, "late") + " of them late; " +
-                                    count(*runs, "manual") + " by hand; " + count(*runs, "skipped") + " skipped, " +
-                                    count(*runs, "merged") + " merged"});
+                                    count(*runs, "manual") + " fired manually; " + count(*runs, "skipped") +
+                                    " skipped, " + count(*runs, "merged") + " merged"});
     }
     if (const json::object* last = object_of(schedule, "last_run")) {
         rows.push_back(
             {"last run", printable(word_of(*last, "id")) + " of " + format_when(number_of(*last, "nominal_ms"))});
     }
     if (const std::string_view waits = word_of(schedule, "blocked_by"); !waits.empty()) {
-        rows.push_back({"waits for room", printable(waits)});
+        rows.push_back({"blocked by", printable(waits)});
     }
     if (const json::object* waiting = object_of(schedule, "waiting_run")) {
         rows.push_back({"waits", "the run of " + format_when(number_of(*waiting, "nominal_ms")) +
-                                     ", for the end of the last one"});
+                                     ", until the previous run ends"});
     }
     if (const json::object* passed = object_of(schedule, "last_skipped")) {
-        rows.push_back({"passed over", count(*passed, "count") + " from " + format_when(number_of(*passed, "from_ms")) +
-                                           " to " + format_when(number_of(*passed, "to_ms")) + ": " +
-                                           printable(word_of(*passed, "reason"))});
+        rows.push_back({"last skipped",
+                        count(*passed, "count") + " from " + format_when(number_of(*passed, "from_ms")) + " to " +
+                            format_when(number_of(*passed, "to_ms")) + ": " + printable(word_of(*passed, "reason"))});
     }
     rows.push_back({"zone data", printable(word_of(schedule, "zone_data"))});
     if (const json::object* settings = object_of(schedule, "settings")) {
@@ -205,7 +205,7 @@ int remove(Session& session, const NameArguments& arguments) {
     if (!answer) return answer.exit_code;
     const bool was_there = is_true(answer.members, "removed");
     return session.show(answer, [&] {
-        std::printf(was_there ? "removed; messages that it made stay\n" : "there was none of this name\n");
+        std::printf(was_there ? "removed; messages that it created stay\n" : "no schedule has this name\n");
     });
 }
 
@@ -236,12 +236,12 @@ std::string local_words(const json::object& time) {
 }
 
 std::string words_for(std::string_view note) {
-    if (note == "shifted") return "clocks skip its time: at the end of the gap";
-    if (note == "first_pass") return "clocks show this time twice: the first";
-    if (note == "second_pass") return "clocks show this time twice: the second";
-    if (note == "closed_day") return "not made: a closed day";
-    if (note == "skipped_time") return "not made: clocks skip its time";
-    if (note == "repeated_time") return "not made: clocks show this time for the second time";
+    if (note == "shifted") return "a clock change skips this time: moved to the end of the gap";
+    if (note == "first_pass") return "a clock change repeats this time: the first";
+    if (note == "second_pass") return "a clock change repeats this time: the second";
+    if (note == "closed_day") return "excluded: a closed day";
+    if (note == "skipped_time") return "excluded: a clock change skips this time";
+    if (note == "repeated_time") return "excluded: the second of a repeated time";
     return printable(note);
 }
 
@@ -276,12 +276,12 @@ int preview(Session& session, const PreviewArguments& arguments) {
                          [](const auto& left, const auto& right) { return left.first < right.first; });
         Rows rows = {{"", "local time", ""}};
         for (auto& [at, cells] : lines) rows.push_back(std::move(cells));
-        std::printf("%s", rows.size() == 1 ? "never again\n" : table(rows).c_str());
+        std::printf("%s", rows.size() == 1 ? "no further times\n" : table(rows).c_str());
         if (answer.members.contains("more_excluded")) {
-            std::printf("More of them are not made than are shown here: ask for more with --count.\n");
+            std::printf("More times are excluded than shown: increase --count to see them.\n");
         }
         if (is_true(answer.members, "paused")) {
-            std::printf("It is paused: none of these is made until it is resumed.\n");
+            std::printf("The schedule is paused: it creates no runs until it is resumed.\n");
         }
     });
 }
@@ -294,7 +294,7 @@ void add_verb(CLI::App& parent, Session& session, const char* name, const char* 
 
 void add_setting(CLI::App& parent, Session& session) {
     Verb<PutArguments> verb(
-        parent, session, "set", "Set up a schedule, or change one; what is not named stays as it is",
+        parent, session, "set", "Create or change a schedule; the other settings stay unchanged",
         "duewheel schedule set report reports 'Make the report' --cron '0 9 * * MON-FRI' --tz Europe/Oslo\n"
         "  duewheel schedule set report --jitter 5m --unset zone\n"
         "  duewheel schedule set beat pulses tick --every 10s --misfire skip\n"
@@ -307,39 +307,38 @@ void add_setting(CLI::App& parent, Session& session) {
         return verb.app->add_option(option, options.texts.back().second, help)->type_name(type);
     };
     verb.app->add_option("NAME", options.name, "The schedule's name")->required();
-    verb.app->add_option("QUEUE", options.queue, "The queue that gets the messages; needed for a new one");
-    options.body.add_to(*verb.app, "Their content: a text, - for standard input, @FILE for a file");
+    verb.app->add_option("QUEUE", options.queue, "The queue of its messages; required for a new schedule");
+    options.body.add_to(*verb.app, "Content of its messages: a text, - for standard input, @FILE for a file");
     options.settings.add_to(*verb.app);
     CLI::Option* cron = text("--cron", "cron", "A cron expression, of 5 to 7 fields", "FIELDS");
-    CLI::Option* every = text("--every", "every", "A rest that is always the same: 10s, 1h", "DURATION");
+    CLI::Option* every = text("--every", "every", "A fixed interval: 10s, 1h", "DURATION");
     CLI::Option* iso = text("--iso", "iso", "An ISO 8601 repeating interval: R5/2027-01-01T09:00:00/P1M", "INTERVAL");
-    CLI::Option* at = text("--at", "at", "Once, at an instant, or a local time of the zone: 2027-01-01T06:00", "TIME");
+    CLI::Option* at = text("--at", "at", "One time: an instant, or a local time in the zone: 2027-01-01T06:00", "TIME");
     for (CLI::Option* kind : {cron, every, iso, at}) {
         for (CLI::Option* other : {cron, every, iso, at}) {
             if (kind != other) kind->excludes(other);
         }
     }
     text("--tz", "zone", "Its time zone, such as Europe/Oslo; default UTC", "ZONE");
-    text("--dst", "dst", "What becomes of a local time that clocks skip: shift (default), skip", "POLICY");
-    text("--dst-repeat", "dst_repeat", "Of one that comes twice: first (default), both", "POLICY");
-    text("--misfire", "misfire", "Of times that were missed: once (default), all, skip", "POLICY");
-    text("--misfire-window", "misfire_window", "How late a run may still be made; else however late", "DURATION");
-    text("--overlap", "overlap", "While the run before is unfinished: allow (default), skip, queue_one", "POLICY");
-    text("--jitter", "jitter", "Makes each run due up to this much later", "DURATION");
-    text("--expires-in", "expires_in", "A run ends by itself if nobody has taken it after this time", "DURATION");
-    text("--order-key", "order_key", "Runs go out one after the other", "KEY");
+    text("--dst", "dst", "For a local time that a clock change skips: shift (default), skip", "POLICY");
+    text("--dst-repeat", "dst_repeat", "For a local time that a clock change repeats: first (default), both", "POLICY");
+    text("--misfire", "misfire", "For missed times: once (default), all, skip", "POLICY");
+    text("--misfire-window", "misfire_window", "Maximum age of a missed time that is made up for; default: no limit",
+         "DURATION");
+    text("--overlap", "overlap", "While the previous run is unfinished: allow (default), skip, queue_one", "POLICY");
+    text("--jitter", "jitter", "Delay each run by a random time up to this", "DURATION");
+    text("--expires-in", "expires_in", "A run expires if it has not been leased within this time", "DURATION");
+    text("--order-key", "order_key", "Order key: runs are delivered one after the other", "KEY");
     verb.app->add_option("--start", options.start, "No run before this time")->type_name("TIME");
     verb.app->add_option("--end", options.end, "No run after this time")->type_name("TIME");
-    verb.app->add_option("--times", options.times,
-                         "How many nominal times in all, whatever becomes of them; else without end");
-    verb.app
-        ->add_option("--closed", options.closed,
-                     "Days without a run, such as 'SAT SUN 12-25'; @FILE reads them from one")
+    verb.app->add_option("--times", options.times, "Total number of nominal times; default: unlimited");
+    verb.app->add_option("--closed", options.closed, "Days without a run, such as 'SAT SUN 12-25', or @FILE")
         ->type_name("DAYS");
-    verb.app->add_option("--priority", options.priority, "Among due messages the smaller goes first; default 0");
-    verb.app->add_flag("--paused", options.paused, "Make no runs until it is resumed");
+    verb.app->add_option("--priority", options.priority,
+                         "Due messages with smaller values are delivered first; default 0");
+    verb.app->add_flag("--paused", options.paused, "Pause the schedule: it creates no runs until it is resumed");
     options.retry.add_to(*verb.app);
-    verb.app->add_option("--header", options.headers, "Handed out with each message; as often as you like")
+    verb.app->add_option("--header", options.headers, "Header delivered with each message; can be repeated")
         ->type_name("NAME=VALUE")
         ->allow_extra_args(false);
 }
@@ -347,7 +346,7 @@ void add_setting(CLI::App& parent, Session& session) {
 }  // namespace
 
 void add_schedule(CLI::App& program, Session& session) {
-    CLI::App* schedule = program.add_subcommand("schedule", "Messages that are made by the calendar");
+    CLI::App* schedule = program.add_subcommand("schedule", "Messages created by the calendar");
     schedule->fallthrough();
     schedule->require_subcommand(1);
     schedule->footer(
@@ -360,23 +359,24 @@ void add_schedule(CLI::App& program, Session& session) {
     const std::string examples[] = {std::string(kExample) + "get beat", std::string(kExample) + "pause beat",
                                     std::string(kExample) + "resume beat", std::string(kExample) + "fire beat",
                                     std::string(kExample) + "rm beat"};
-    add_verb(*schedule, session, "get", "Show a schedule: its rule and how far it has come", examples[0].c_str(), get);
-    Verb<ListArguments> listing(*schedule, session, "list", "List schedules by name; with --json one a line",
+    add_verb(*schedule, session, "get", "Show a schedule: its rule and its progress", examples[0].c_str(), get);
+    Verb<ListArguments> listing(*schedule, session, "list", "List schedules by name; with --json one per line",
                                 "duewheel schedule list --limit 1000", list);
     takes_limit(*listing.app, listing.options->limit);
-    Verb<PreviewArguments> seen(*schedule, session, "preview", "Show the next times, and what clocks do to them",
+    Verb<PreviewArguments> seen(*schedule, session, "preview", "Show the next times, and the effects of clock changes",
                                 "duewheel schedule set report reports 'Make it' --cron '30 2 * * *' --tz Europe/Oslo\n"
                                 "  duewheel schedule preview report --count 5 --from 2027-03-27T00:00 --tz Europe/Oslo",
                                 preview);
     seen.app->add_option("NAME", seen.options->name, "The schedule's name")->required();
-    seen.app->add_option("--count", seen.options->count, "How many")->capture_default_str();
-    seen.app->add_option("--from", seen.options->from, "From this time on instead of now")->type_name("TIME");
-    seen.app->add_option("--tz", seen.options->zone, "The zone of --from")->type_name("ZONE");
-    add_verb(*schedule, session, "pause", "Make no runs until it is resumed", examples[1].c_str(), pause);
-    add_verb(*schedule, session, "resume", "Make runs again; those of the pause are skipped", examples[2].c_str(),
-             resume);
-    add_verb(*schedule, session, "fire", "Make one run now", examples[3].c_str(), fire);
-    add_verb(*schedule, session, "rm", "Take a schedule away; messages that it made stay", examples[4].c_str(), remove);
+    seen.app->add_option("--count", seen.options->count, "Number of times")->capture_default_str();
+    seen.app->add_option("--from", seen.options->from, "Start at this time instead of now")->type_name("TIME");
+    seen.app->add_option("--tz", seen.options->zone, "Time zone of --from")->type_name("ZONE");
+    add_verb(*schedule, session, "pause", "Pause the schedule: it creates no runs until it is resumed",
+             examples[1].c_str(), pause);
+    add_verb(*schedule, session, "resume", "Resume a schedule; times that passed during the pause are skipped",
+             examples[2].c_str(), resume);
+    add_verb(*schedule, session, "fire", "Create one run now", examples[3].c_str(), fire);
+    add_verb(*schedule, session, "rm", "Remove a schedule; messages that it created stay", examples[4].c_str(), remove);
 }
 
 }  // namespace duewheel

@@ -37,22 +37,22 @@ Result<std::string> read_token_file(const std::string& path) {
 }  // namespace
 
 void ServerAccess::add_to(CLI::App& program) {
-    program.add_option("--server", url, "Where the server is: http:// or https://")
+    program.add_option("--server", url, "Address of the server: http:// or https://")
         ->envname("DUEWHEEL_SERVER")
         ->type_name("URL")
         ->capture_default_str();
-    program.add_option("--ca-file", ca_file, "Certificate authorities of https:// in PEM, in place of the system's")
+    program.add_option("--ca-file", ca_file, "PEM file of certificate authorities for https://; default: those of the system")
         ->envname("DUEWHEEL_CA_FILE")
         ->type_name("FILE");
     CLI::Option* certificate = program.add_option("--client-certificate", client_certificate,
-                                                  "Certificate that this client shows to the server, in PEM");
+                                                  "PEM file with a client certificate for the server");
     certificate->type_name("FILE");
-    program.add_option("--client-key", client_key, "Its private key; default: in the same file")
+    program.add_option("--client-key", client_key, "PEM file with its private key; default: the same file")
         ->type_name("FILE")
         ->needs(certificate);
     program
         .add_option("--token-file", token_file,
-                    "File of mode 0600 with the token to send; the variable DUEWHEEL_TOKEN comes first")
+                    "File of mode 0600 with the token to send; the variable DUEWHEEL_TOKEN has priority")
         ->envname("DUEWHEEL_TOKEN_FILE")
         ->type_name("FILE");
 }

@@ -160,7 +160,7 @@ ServerAnswer Session::send(std::string_view method, const std::string& path, std
 
 ServerAnswer Session::not_a_server() const {
     ServerAnswer answer;
-    const Error error{"bad_answer", "What answers at " + server.url + " is no Duewheel server: check the address."};
+    const Error error{"bad_answer", "The address " + server.url + " does not belong to a Duewheel server: check it."};
     answer.exit_code = complain(error, kExitUnreachable);
     return answer;
 }
@@ -172,8 +172,8 @@ ServerAnswer Session::refused(const HttpAnswer& refusal) {
     json::value value = json::parse(refusal.body, broken);
     const bool is_problem = !broken && value.is_object() && !word_of(value.get_object(), "code").empty();
     if (!is_problem) {
-        const Error error{"bad_answer", "What answers at " + server.url + " is no Duewheel server (status " +
-                                            std::to_string(refusal.status) + "): check the address."};
+        const Error error{"bad_answer", "The address " + server.url + " does not belong to a Duewheel server (status " +
+                                            std::to_string(refusal.status) + "): check it."};
         answer.exit_code = complain(error, kExitUnreachable);
         return answer;
     }

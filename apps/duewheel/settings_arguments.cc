@@ -6,9 +6,9 @@ namespace duewheel {
 
 void SettingsArguments::add_to(CLI::App& verb) {
     CLI::Option* replace =
-        verb.add_flag("--replace", replaces, "Set all: what is not given is as if it had never been set");
+        verb.add_flag("--replace", replaces, "Replace all settings: those that are not given get their defaults");
     verb.add_option("--unset", removed,
-                    "Remove this setting, by its name in the JSON of `get`, such as limits.pending; may be given again")
+                    "Remove this setting, by its name in the JSON of `get`, such as limits.pending; can be repeated")
         ->type_name("NAME")
         ->allow_extra_args(false)
         ->excludes(replace);

@@ -29,13 +29,13 @@ int roll_back(Session& session, const SettleArguments& arguments) {
     return settle(session, arguments, ":rollback");
 }
 
-constexpr char kId[] = "The id that `prepare` printed, or the one that a check is of";
+constexpr char kId[] = "The id that `prepare` printed, or that a check message names";
 
 }  // namespace
 
 void add_commit(CLI::App& program, Session& session) {
     Verb<SettleArguments> verb(
-        program, session, "commit", "Deliver a message that was handed in with `prepare`; exits 1 when it is too late",
+        program, session, "commit", "Commit a prepared message: it is delivered; exits 1 if it is too late",
         "ID=$(duewheel prepare mail 'Hello' --answer-in 10m --json | sed -E 's/.*\"id\":\"([0-9]+)\".*/\\1/')\n"
         "  duewheel commit \"$ID\"",
         commit);
@@ -44,7 +44,7 @@ void add_commit(CLI::App& program, Session& session) {
 
 void add_rollback(CLI::App& program, Session& session) {
     Verb<SettleArguments> verb(
-        program, session, "rollback", "Drop a message that was handed in with `prepare`; exits 1 when it is too late",
+        program, session, "rollback", "Roll back a prepared message: it is never delivered; exits 1 if it is too late",
         "ID=$(duewheel prepare mail 'Hello' --answer-in 10m --json | sed -E 's/.*\"id\":\"([0-9]+)\".*/\\1/')\n"
         "  duewheel rollback \"$ID\"",
         roll_back);

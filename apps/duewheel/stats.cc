@@ -83,7 +83,7 @@ int stats(Session& session, const StatsArguments&) {
 }  // namespace
 
 void add_stats(CLI::App& program, Session& session) {
-    Verb<StatsArguments>(program, session, "stats", "What the server holds and has done since its start",
+    Verb<StatsArguments>(program, session, "stats", "Show the server's counts, and its counters since the start",
                          "duewheel stats --json", stats);
 }
 

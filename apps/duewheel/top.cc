@@ -103,10 +103,10 @@ std::string pairs(const json::object& stats, std::initializer_list<std::pair<con
 // What happened between two answers, for each second of the server's time.
 std::string rates(const json::object& before, const json::object& stats) {
     const std::int64_t apart_ms = number_of(stats, "server_time_ms") - number_of(before, "server_time_ms");
-    if (apart_ms <= 0) return "per second  (from the next look on)\n";
+    if (apart_ms <= 0) return "per second  (from the next refresh on)\n";
     std::string line = "per second ";
     for (const auto& [name, member] : {std::pair("put", "accepted"),
-                                       {"handed out", "delivered"},
+                                       {"delivered", "delivered"},
                                        {"done", "done"},
                                        {"failed", "failed"},
                                        {"cancelled", "cancelled"}}) {
@@ -119,7 +119,7 @@ std::string rates(const json::object& before, const json::object& stats) {
 // At most so many rows, and what they leave out.
 std::string queues(const json::object& stats, std::size_t rows_max) {
     const json::value* all = stats.if_contains("queues");
-    if (all == nullptr || !all->is_array() || all->get_array().empty()) return "no queue yet\n";
+    if (all == nullptr || !all->is_array() || all->get_array().empty()) return "no queues\n";
     std::vector<const json::object*> sorted;
     for (const json::value& queue : all->get_array()) {
         if (queue.is_object()) sorted.push_back(&queue.get_object());
@@ -162,8 +162,8 @@ std::string frame(const std::string& server, const json::object& before, const j
                           {"dead letters", "dead_letters"},
                           {"consumers", "waiters"}});
     text += rates(before, stats);
-    text += "late by      median " + format_span(number_of(stats, "lateness_p50_ms")) + "   99 % " +
-            format_span(number_of(stats, "lateness_p99_ms")) + "   most " +
+    text += "lateness     median " + format_span(number_of(stats, "lateness_p50_ms")) + "   99 % " +
+            format_span(number_of(stats, "lateness_p99_ms")) + "   max " +
             format_span(number_of(stats, "lateness_max_ms")) + "   (last seconds)\n\n";
     return text + queues(stats, queues_max);
 }
@@ -200,17 +200,18 @@ int top(Session& session, const TopArguments& arguments) {
             now = ask_stats(session, rows);
         }
     }
-    if (!now) std::fprintf(stderr, "duewheel: The server does not answer any more.\n");
+    if (!now) std::fprintf(stderr, "duewheel: The server no longer responds.\n");
     return now.exit_code;
 }
 
 }  // namespace
 
 void add_top(CLI::App& program, Session& session) {
-    Verb<TopArguments> verb(program, session, "top", "Watch what the server is doing; q or Ctrl-C ends it",
-                            "duewheel top --once", top);
-    takes_duration(verb.app->add_option("--interval", verb.options->interval, "Between two looks"));
-    verb.app->add_flag("--once", verb.options->once, "Print it once and end, as where the output is no terminal");
+    Verb<TopArguments> verb(program, session, "top", "Show a server live; q or Ctrl-C quits", "duewheel top --once",
+                            top);
+    takes_duration(verb.app->add_option("--interval", verb.options->interval, "Refresh interval"));
+    verb.app->add_flag("--once", verb.options->once,
+                       "Print once and exit; the default if the output is not a terminal");
 }
 
 }  // namespace duewheel

@@ -8,14 +8,15 @@ namespace duewheel {
 
 void TransactionArguments::add_to(CLI::App& verb) {
     CLI::Option* time = verb.add_option("--answer-in", answer_in,
-                                        "How long it waits for `commit` or `rollback`, each time that you are asked");
+                                        "Time to respond with `commit` or `rollback`, before and after each check");
     takes_duration(time);
     time->required();
-    CLI::Option* queue = verb.add_option("--check-queue", check_queue,
-                                         "Where you are asked when that time is over; without it nobody is asked");
+    CLI::Option* queue = verb.add_option(
+        "--check-queue", check_queue,
+        "Queue for check messages, which ask for the outcome when that time is over; default: no checks");
     queue->type_name("QUEUE");
-    verb.add_option("--check-times", check_times, "How often you are asked; default 5")->needs(queue);
-    verb.add_option("--otherwise", otherwise, "What holds without an answer: rollback, the default, or commit")
+    verb.add_option("--check-times", check_times, "Number of check messages; default 5")->needs(queue);
+    verb.add_option("--otherwise", otherwise, "Outcome without a response: rollback (default) or commit")
         ->type_name("WHAT");
 }
 

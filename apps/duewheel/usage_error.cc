@@ -111,7 +111,7 @@ std::string unknown_option(const CLI::App& program, const std::string& written) 
     const std::string what = "Unknown option: " + printable(option);
     const std::string_view bare = std::string_view(option).substr(option.find_first_not_of('-'));
     if (const std::string usage = usage_with_argument(apps, bare); !usage.empty()) {
-        return what + ". It is an argument without a name: " + usage;
+        return what + ". It is a positional argument: " + usage;
     }
     std::vector<std::string> names;
     for (const CLI::App* app : apps) {
@@ -133,10 +133,10 @@ std::string what_is_wrong(const CLI::App& program, const CLI::Error& error) {
     const auto option = std::find_if(left_over.begin(), left_over.end(), is_option);
     if (option != left_over.end()) return unknown_option(program, *option);
     if (error.get_exit_code() == static_cast<int>(CLI::ExitCodes::ConversionError)) {
-        return printable(error.what()) + ": a whole number is expected there, and not one too large.";
+        return printable(error.what()) + ": expected an integer within range.";
     }
     if (!program.get_subcommands().empty()) return printable(error.what());
-    return "Say what to do: put, get, cancel, lease or another verb; `duewheel --help` lists them.";
+    return "No command given, such as put, get, cancel or lease; `duewheel --help` lists all.";
 }
 
 }  // namespace

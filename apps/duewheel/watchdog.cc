@@ -51,7 +51,7 @@ std::string when_of(const json::object& object, std::string_view member) {
 std::string times_of(const json::object& settings) {
     std::string words = format_span(number_of(settings, "timeout_ms")) + " after its last feed";
     if (const std::int64_t most = number_of(settings, "max_ms"); most != 0) {
-        words += ", " + format_span(most) + " after the first at most";
+        words += ", " + format_span(most) + " after the first feed at the latest";
     }
     if (const std::int64_t again = number_of(settings, "repeat_every_ms"); again != 0) {
         words += ", then every " + format_span(again);
@@ -72,10 +72,10 @@ void print(const json::object& watchdog) {
         rows.push_back({"last one", printable(word_of(*last, "id")) + " of " + when_of(*last, "due_ms")});
     }
     if (const json::object* owed = object_of(watchdog, "overdue")) {
-        rows.push_back({"overdue", "the one of " + when_of(*owed, "due_ms") + ", when there is room"});
+        rows.push_back({"overdue", "since " + when_of(*owed, "due_ms") + "; created when its queue accepts it"});
     }
     if (const std::string_view waits = word_of(watchdog, "blocked_by"); !waits.empty()) {
-        rows.push_back({"waits for room", printable(waits)});
+        rows.push_back({"blocked by", printable(waits)});
     }
     if (settings != nullptr) {
         for (const auto& [key, value] : *settings) {
@@ -131,8 +131,8 @@ int remove(Session& session, const NameArguments& arguments) {
     const ServerAnswer answer = session.ask("DELETE", session.path("watchdogs", arguments.name));
     if (!answer) return answer.exit_code;
     return session.show(answer, [&] {
-        std::printf(is_true(answer.members, "removed") ? "removed; messages that it made stay\n"
-                                                       : "there was none of this name\n");
+        std::printf(is_true(answer.members, "removed") ? "removed; messages that it created stay\n"
+                                                       : "no watchdog has this name\n");
     });
 }
 
@@ -156,7 +156,8 @@ void add_verb(CLI::App& parent, Session& session, const char* name, const char* 
 
 void add_setting(CLI::App& parent, Session& session) {
     Verb<SetArguments> verb(
-        parent, session, "set", "Set up a watchdog, which feeds it, or change one; what is not named stays as it is",
+        parent, session, "set",
+        "Create a watchdog, which also feeds it, or change one; the other settings stay unchanged",
         "duewheel watchdog set backup alarms 'No backup for a day' --timeout 25h --repeat-every 1h\n"
         "  duewheel watchdog set backup --timeout 26h --unset repeat_every\n"
         "  duewheel watchdog set page-7 changed 'Page 7' --timeout 30s --max 5m --feed",
@@ -168,21 +169,23 @@ void add_setting(CLI::App& parent, Session& session) {
         verb.app->add_option(option, options.texts.back().second, help)->type_name(type);
     };
     verb.app->add_option("NAME", options.name, "The watchdog's name")->required();
-    verb.app->add_option("QUEUE", options.queue, "The queue that gets the messages; needed for a new one");
-    options.body.add_to(*verb.app, "Their content: a text, - for standard input, @FILE for a file");
+    verb.app->add_option("QUEUE", options.queue, "The queue of its messages; required for a new watchdog");
+    options.body.add_to(*verb.app, "Content of its messages: a text, - for standard input, @FILE for a file");
     options.settings.add_to(*verb.app);
     verb.app
         ->add_option("--timeout", options.timeout,
-                     "How long after its last feed it fires: 30s, 25h; needed for a new one")
+                     "It fires this long after its last feed: 30s, 25h; required for a new watchdog")
         ->type_name("DURATION");
-    text("--max", "max", "How long after the first feed it fires at the latest; else no bound", "DURATION");
-    text("--repeat-every", "repeat_every", "Fires again after this time until it is fed; else it sleeps", "DURATION");
-    verb.app->add_flag("--feed", options.feeds, "Feeds one that is there already");
-    text("--expires-in", "expires_in", "A message ends by itself if nobody has taken it after this time", "DURATION");
-    text("--order-key", "order_key", "Messages go out one after the other", "KEY");
-    verb.app->add_option("--priority", options.priority, "Among due messages the smaller goes first; default 0");
+    text("--max", "max", "It fires this long after its first feed at the latest; default: no limit", "DURATION");
+    text("--repeat-every", "repeat_every", "It fires again at this interval until it is fed; default: it sleeps",
+         "DURATION");
+    verb.app->add_flag("--feed", options.feeds, "Also feed a watchdog that exists already");
+    text("--expires-in", "expires_in", "A message expires if it has not been leased within this time", "DURATION");
+    text("--order-key", "order_key", "Order key: messages are delivered one after the other", "KEY");
+    verb.app->add_option("--priority", options.priority,
+                         "Due messages with smaller values are delivered first; default 0");
     options.retry.add_to(*verb.app);
-    verb.app->add_option("--header", options.headers, "Handed out with each message; as often as you like")
+    verb.app->add_option("--header", options.headers, "Header delivered with each message; can be repeated")
         ->type_name("NAME=VALUE")
         ->allow_extra_args(false);
 }
@@ -190,8 +193,7 @@ void add_setting(CLI::App& parent, Session& session) {
 }  // namespace
 
 void add_watchdog(CLI::App& program, Session& session) {
-    CLI::App* watchdog =
-        program.add_subcommand("watchdog", "Messages that are made when nobody says in time that all is well");
+    CLI::App* watchdog = program.add_subcommand("watchdog", "Messages created when a feed does not arrive in time");
     watchdog->fallthrough();
     watchdog->require_subcommand(1);
     watchdog->footer(
@@ -204,13 +206,12 @@ void add_watchdog(CLI::App& program, Session& session) {
         "duewheel watchdog set backup alarms 'No backup' --timeout 25h\n  duewheel watchdog ";
     const std::string examples[] = {std::string(kExample) + "feed backup", std::string(kExample) + "get backup",
                                     std::string(kExample) + "rm backup"};
-    add_verb(*watchdog, session, "feed", "Say that all is well: its timeout counts from now", examples[0].c_str(),
-             feed);
-    add_verb(*watchdog, session, "get", "Show a watchdog: when it fires and has fired", examples[1].c_str(), get);
-    Verb<ListArguments> listing(*watchdog, session, "list", "List watchdogs by name; with --json one a line",
+    add_verb(*watchdog, session, "feed", "Feed a watchdog: its timeout counts from now", examples[0].c_str(), feed);
+    add_verb(*watchdog, session, "get", "Show a watchdog: its feeds and firings", examples[1].c_str(), get);
+    Verb<ListArguments> listing(*watchdog, session, "list", "List watchdogs by name; with --json one per line",
                                 "duewheel watchdog list --limit 1000", list);
     takes_limit(*listing.app, listing.options->limit);
-    add_verb(*watchdog, session, "rm", "Take a watchdog away; messages that it made stay", examples[2].c_str(), remove);
+    add_verb(*watchdog, session, "rm", "Remove a watchdog; messages that it created stay", examples[2].c_str(), remove);
 }
 
 }  // namespace duewheel

@@ -9,18 +9,18 @@
 namespace duewheel {
 
 void WebhookArguments::add_to(CLI::App& verb) {
-    verb.add_option("--webhook", url, "Post its messages to this URL instead of keeping them for who leases them");
+    verb.add_option("--webhook", url, "Post its messages to this URL instead of keeping them for consumers");
     verb.add_option("--webhook-secret", secrets,
-                    "Sign them with the secret that the server knows by this name; may be given again")
+                    "Sign posts with the secret of this name in the server's configuration; can be repeated")
         ->type_name("NAME")
         ->allow_extra_args(false);
-    takes_duration(verb.add_option("--webhook-timeout", timeout, "How long its answer is waited for"));
-    verb.add_option("--webhook-concurrency", concurrency, "How many are posted at a time");
+    takes_duration(verb.add_option("--webhook-timeout", timeout, "Timeout of a post"));
+    verb.add_option("--webhook-concurrency", concurrency, "Maximum number of concurrent posts");
     verb.add_option("--webhook-header", headers,
                     "Send this header with each post, such as Authorization=@FILE; the server never shows its value")
         ->type_name("NAME=VALUE")
         ->allow_extra_args(false);
-    verb.add_option("--webhook-rate", rate, "How many are posted a second; else no limit");
+    verb.add_option("--webhook-rate", rate, "Maximum number of posts per second; default: no limit");
 }
 
 Status WebhookArguments::put_into(boost::json::object& request) const {

@@ -224,11 +224,12 @@ class Job {
             if (answer) return void(++count);
             if (answer.word("outcome") == "expired") {
                 // Behind a try without an answer nobody knows: that one may have ended the lease.
-                session_.complain({"expired", tries == 0 ? "The lease had ended before the work did: somebody else may "
-                                                           "do it again. Lease for longer"
-                                                         : "The lease has ended, and the answer that would say how was "
-                                                           "lost: look at the message"},
-                                  kExitRefused);
+                session_.complain(
+                    {"expired", tries == 0
+                                    ? "The lease ended before the command did, so another consumer may process the "
+                                      "message again. Use a longer --lease"
+                                    : "The lease has ended, but the response was lost: check the message with `get`"},
+                    kExitRefused);
                 return void(++progress_.lost);
             }
             const bool again = answer.exit_code == kExitUnreachable || answer.status == 429 || answer.status >= 500;
@@ -274,7 +275,7 @@ void watch(const sigset_t& awaited, std::uint32_t running, Progress& progress) {
         if (signal == SIGCHLD) {
             while (running > 0 && ::waitpid(-1, nullptr, WNOHANG) > 0) --running;
         } else if (++progress.signals == 1) {
-            std::fprintf(stderr, "duewheel: Stopping when the running commands have ended; once more ends them.\n");
+            std::fprintf(stderr, "duewheel: Stopping after the running commands; a second signal kills them.\n");
         }
     }
 }
@@ -283,7 +284,7 @@ void watch(const sigset_t& awaited, std::uint32_t running, Progress& progress) {
 
 int work(const Session& session, const WorkArguments& arguments) {
     void* page = ::mmap(nullptr, sizeof(Progress), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-    if (page == MAP_FAILED) return session.complain({"cannot_run", "There is no memory to work with."}, kExitRefused);
+    if (page == MAP_FAILED) return session.complain({"cannot_run", "Out of memory."}, kExitRefused);
     Progress& progress = *new (page) Progress;
     const sigset_t awaited = block_signals();
     std::uint32_t running = 0;
@@ -291,16 +292,17 @@ int work(const Session& session, const WorkArguments& arguments) {
         if (start_job(session, arguments, progress) > 0) {
             ++running;
         } else {
-            progress.exit_code = session.complain({"cannot_run", "No process can be started for a job."}, kExitRefused);
+            progress.exit_code = session.complain({"cannot_run", "Cannot start a process for a job."}, kExitRefused);
         }
     }
     watch(awaited, running, progress);
-    std::fprintf(stderr, "duewheel: %llu done, %llu failed, %llu given back.\n",
+    std::fprintf(stderr, "duewheel: %llu done, %llu failed, %llu released.\n",
                  static_cast<unsigned long long>(progress.done), static_cast<unsigned long long>(progress.failed),
                  static_cast<unsigned long long>(progress.given_back));
     if (progress.lost > 0) {
-        std::fprintf(stderr, "duewheel: %llu lost: their leases were not ended by this, and they may come again.\n",
-                     static_cast<unsigned long long>(progress.lost));
+        std::fprintf(
+            stderr, "duewheel: %llu lost: their leases could not be ended, so these messages may be delivered again.\n",
+            static_cast<unsigned long long>(progress.lost));
         if (progress.exit_code == kExitDone) return kExitRefused;
     }
     return progress.exit_code;

@@ -109,7 +109,7 @@ class FieldReader {
     // A number from `least` to `max` that is no value of the field: a count of days or weeks.
     Result<unsigned> take_number(std::string_view what, unsigned least, unsigned most) {
         const std::size_t start = column();
-        if (!sees_digit()) return refuse(std::string(what) + " is missing here: a number");
+        if (!sees_digit()) return refuse(std::string(what) + " is missing a number");
         const std::optional<std::int64_t> number = text_.take_number();
         if (!number || *number < least || *number > most) {
             return refuse_at(start, std::string(what) + " of the field " + std::string(kind_.name) + " is " +
@@ -156,39 +156,41 @@ class FieldReader {
 
     std::string why_no_value(std::string_view letters) const {
         if (at_end() || sees(',')) return "a value is missing here";
-        if (sees('?')) return "? stands alone, as a whole day or weekday of Quartz's form";
-        if (sees('*')) return "* stands at the beginning, alone or with a step, as in */5";
-        if (sees('-')) return "a range begins with a value, as in 1-5";
-        if (sees('/')) return "a step follows *, a value or a range: write */5 for /5 of Quartz's form";
+        if (sees('?')) return "? must stand alone, as the day or the weekday in Quartz syntax";
+        if (sees('*')) return "* must stand at the beginning, alone or with a step, as in */5";
+        if (sees('-')) return "a range must begin with a value, as in 1-5";
+        if (sees('/')) return "a step must follow *, a value or a range: write */5 for /5";
         if (!letters.empty()) return why_no_name(letters);
         return "this is no value; " + range();
     }
 
     std::string why_no_name(std::string_view letters) const {
         if (position_of_name(letters.substr(0, 3), kWeekdayNames)) {
-            return "this is a weekday's name, which belongs into the field weekday, the fifth of five, the sixth of "
-                   "six";
+            return "this is the name of a weekday, which belongs in the field weekday: the fifth of five fields, the "
+                   "sixth of six";
         }
         if (position_of_name(letters.substr(0, 3), kMonthNames)) {
-            return "this is a month's name, which belongs into the field month, the one before the weekday";
+            return "this is the name of a month, which belongs in the field month, the one before the weekday";
         }
         if (same_name(letters, "L") || same_name(letters, "LW")) {
-            return "L belongs to the days: L or L-3 as a day, FRIL (the last Friday of the month) as a weekday";
+            return "L is for days only: L or L-3 as a day, FRIL (the last Friday of the month) as a weekday";
         }
-        if (same_name(letters, "H")) return "H of Jenkins is not read; give the schedule a jitter instead";
+        if (same_name(letters, "H")) return "H, as in Jenkins, is not supported; use a jitter instead";
         return "this is no value; " + range();
     }
 
     std::string why_not_end() const {
-        if (sees('-')) return "a range has two ends";
-        if (sees('#') && kind_.last == 7) return "# follows a weekday or a range of them, as in FRI#2 or MON-FRI#2";
-        if (sees('#')) return "# counts weekdays: FRI#2 as a weekday is the second Friday of the month";
-        if (sees_letter('W')) return "W belongs to the days: 15W is the working day nearest to the 15th";
+        if (sees('-')) return "a range has two ends, as in 1-5";
+        if (sees('#') && kind_.last == 7)
+            return "# must follow a weekday or a range of weekdays, as in FRI#2 or MON-FRI#2";
+        if (sees('#')) return "# is for weekdays only: FRI#2 as a weekday is the second Friday of the month";
+        if (sees_letter('W')) return "W is for days only: 15W is the working day nearest to the 15th";
         if (sees_letter('L') && kind_.last == 7) {
-            return "L follows one weekday, as in FRIL; for the last of each weekday of a range write MON-FRI#L";
+            return "L must follow a single weekday, as in FRIL; for the last of each weekday of a range write "
+                   "MON-FRI#L";
         }
-        if (sees_letter('L')) return "L belongs to the days: L or L-3 as a day, FRIL (the last Friday) as a weekday";
-        if (sees('/')) return "an item has one step";
+        if (sees_letter('L')) return "L is for days only: L or L-3 as a day, FRIL (the last Friday) as a weekday";
+        if (sees('/')) return "an item can have only one step";
         return "the next item, after a comma, or the next field, after a space, is expected here";
     }
 
@@ -286,7 +288,7 @@ Status read_years(Field field, CronFields& fields) {
         const std::size_t start = reader.column();
         Result<Steps> steps = take_steps(reader);
         if (!steps) return std::move(steps).error();
-        if (steps->to < steps->from) return reader.refuse_at(start, "a range of years does not go backward");
+        if (steps->to < steps->from) return reader.refuse_at(start, "a range of years must not go backward");
         for_each(*steps, kYear.first, kYear.last, [&](unsigned year) {
             const unsigned bit = year - kFirstYear;
             (*fields.years)[bit / 64] |= std::uint64_t{1} << bit % 64;
@@ -353,7 +355,7 @@ Status read_weekday(FieldReader& reader, CronFields& fields) {
     const FieldKind& kind = reader.kind();
     if (reader.sees_letter('L')) {
         if (kind.first == 0) {
-            return reader.refuse("write FRIL for the last Friday of the month; L alone is a Saturday of Quartz's form");
+            return reader.refuse("write FRIL for the last Friday of the month; L alone is a Saturday in Quartz syntax");
         }
         reader.take_letter('L');
         add_weekday(fields.weekdays, 6);
@@ -399,16 +401,15 @@ Result<std::string_view> meaning_of(std::span<const Field> fields) {
     const Field& nickname = fields[0];
     for (const Nickname& one : kNicknames) {
         if (!same_name(nickname.text, one.name)) continue;
-        if (fields.size() > 1) return refusal(fields[1].column, "", "nothing may follow a nickname");
+        if (fields.size() > 1) return refusal(fields[1].column, "", "nothing may follow a macro");
         return one.meaning;
     }
     if (same_name(nickname.text, "@REBOOT")) {
-        return refusal(nickname.column, "", "@reboot names no time; nothing here fires because of a start");
+        return refusal(nickname.column, "", "@reboot is not supported: it is not a time");
     }
     if (same_name(nickname.text, "@EVERY")) return refuse_every(fields);
     return refusal(nickname.column, "",
-                   "this nickname is not known; known are @yearly, @annually, @monthly, @weekly, @daily, @midnight and "
-                   "@hourly");
+                   "unknown macro; known are @yearly, @annually, @monthly, @weekly, @daily, @midnight and @hourly");
 }
 
 bool is_blank(char letter) {
@@ -431,9 +432,8 @@ std::vector<Field> split(std::string_view text) {
 }
 
 constexpr std::string_view kForms =
-    "a rule has 5 fields (minute hour day month weekday), 6 (second in front), or in Quartz's form 6 or 7 (second "
-    "minute "
-    "hour day month weekday year, with ? as day or as weekday)";
+    "a rule has 5 fields (minute hour day month weekday), 6 (with seconds first), or in Quartz syntax 6 or 7 (second "
+    "minute hour day month weekday year, with ? as day or weekday)";
 
 Error wrong_number(const std::vector<Field>& fields) {
     const std::string count = std::to_string(fields.size()) + (fields.size() == 1 ? " field is" : " fields are");
@@ -443,15 +443,15 @@ Error wrong_number(const std::vector<Field>& fields) {
 // What is seen before any field is: texts of other programs that carry more than the rule.
 Status check_frame(std::string_view text) {
     if (text.size() > kCronBytesMax) {
-        return refusal(kCronBytesMax + 1, "", "a rule has at most " + std::to_string(kCronBytesMax) + " bytes");
+        return refusal(kCronBytesMax + 1, "", "a rule has up to " + std::to_string(kCronBytesMax) + " bytes");
     }
     for (std::size_t at = 0; at < text.size(); ++at) {
         if ((text[at] < ' ' && text[at] != '\t') || text[at] > '~') {
-            return refusal(at + 1, "", "a rule is one line of plain letters, digits and signs");
+            return refusal(at + 1, "", "a rule is one line of ASCII letters, digits and punctuation");
         }
     }
     if (text.starts_with("TZ=") || text.starts_with("CRON_TZ=")) {
-        return refusal(1, "", "the time zone is not part of the rule; name it beside the rule");
+        return refusal(1, "", "the time zone is not part of the rule; give it separately");
     }
     if (text.starts_with("cron(")) return refusal(1, "", "write the fields alone, without cron( and )");
     return {};
@@ -466,8 +466,7 @@ Result<CronForm> form_of(const std::vector<Field>& fields) {
         for (const Field& field : fields) {
             if (is_open(field)) {
                 return refusal(field.column, "",
-                               "? belongs to Quartz's form, which begins with the second: write 0 in "
-                               "front, or * instead of ?");
+                               "? is Quartz syntax, which begins with the second: write 0 in front, or * instead of ?");
             }
         }
         return CronForm::crontab;
@@ -478,8 +477,8 @@ Result<CronForm> form_of(const std::vector<Field>& fields) {
     if (is_open(day) || is_open(weekday)) return CronForm::quartz;
     if (count == 6) return CronForm::crontab;
     return refusal(day.column, "day",
-                   "a rule with a year is of Quartz's form, where the day or the weekday is ?; "
-                   "weekdays are then counted from 1, which is Sunday");
+                   "a rule with a year is in Quartz syntax, where the day or the weekday must be ?; weekdays are then "
+                   "counted from 1, Sunday");
 }
 
 // Of five fields, whose second is 0, or more.

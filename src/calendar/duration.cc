@@ -32,8 +32,8 @@ constexpr std::string_view kTooLong = "the duration is too long to count in mill
 Error refusal(std::size_t column, std::string_view why) {
     return Error{"bad_duration",
                  "column " + std::to_string(column) + ": " + std::string(why) +
-                     ". Accepted are whole numbers with the units w d h m s ms, the larger first, such as 250ms or "
-                     "3d12h, and ISO 8601 such as PT10M or P3DT12H.",
+                     ". Write integers with the units w d h m s ms, larger units first, such as 250ms or 3d12h, or ISO "
+                     "8601 such as PT10M or P3DT12H.",
                  {}};
 }
 
@@ -64,7 +64,7 @@ std::string_view why_no_unit(const TextScanner& text) {
     if (text.at_end()) return "a unit is missing after the number";
     if (text.sees('.') || text.sees(',')) return "a fraction is not accepted; use a smaller unit, as in 1h30m for 1.5h";
     if (text.sees(' ')) return "a duration has no spaces";
-    return "this is no unit";
+    return "this is not a unit";
 }
 
 Result<std::int64_t> parse_compact(TextScanner text) {
@@ -79,7 +79,7 @@ Result<std::int64_t> parse_compact(TextScanner text) {
         const Unit* unit = take_unit(text);
         if (unit == nullptr) return refusal(unit_column, why_no_unit(text));
         if (unit->length_ms >= smallest_so_far) {
-            return refusal(unit_column, "each unit stands once, after all larger ones");
+            return refusal(unit_column, "each unit may appear once, after all larger ones");
         }
         smallest_so_far = unit->length_ms;
         if (!add(total, *number, unit->length_ms)) return refusal(start, kTooLong);
@@ -116,9 +116,9 @@ std::string_view why_no_iso_unit(const TextScanner& text, bool in_time) {
     if (!in_time && (text.sees('Y') || text.sees('M'))) {
         return "years and months are not accepted, because their length depends on the calendar; use days";
     }
-    if (!in_time && (text.sees('H') || text.sees('S'))) return "hours, minutes and seconds stand after a T";
-    if (!in_time && text.sees('W')) return "weeks stand alone, as in P2W";
-    return "this is no unit, or it stands twice or after a smaller one";
+    if (!in_time && (text.sees('H') || text.sees('S'))) return "hours, minutes and seconds must follow a T";
+    if (!in_time && text.sees('W')) return "weeks cannot be combined with other units, as in P2W";
+    return "this is not a unit, or it appears twice or after a smaller one";
 }
 
 // Reads "12H30M" or "3D" up to a T or the end.
@@ -142,7 +142,7 @@ Status add_iso_parts(TextScanner& text, std::span<const IsoUnit> units, bool in_
         units = units.subspan(1);
 
         if (fraction && unit.letter != 'S') return refusal(point, "only seconds may have a fraction");
-        if (fraction && !fraction->exact) return refusal(point, "nothing finer than a millisecond is kept");
+        if (fraction && !fraction->exact) return refusal(point, "more than three decimals are not supported");
         if (!add(total, *number, unit.length_ms) || (fraction && !add(total, fraction->milliseconds, 1))) {
             return refusal(start, kTooLong);
         }
@@ -156,7 +156,7 @@ Result<std::optional<std::int64_t>> parse_iso_weeks(TextScanner text) {
     if (!text.sees_digit()) return std::optional<std::int64_t>();
     const std::optional<std::int64_t> number = text.take_number();
     if (!number || !text.take('W')) return std::optional<std::int64_t>();
-    if (!text.at_end()) return refusal(text.column(), "weeks stand alone, as in P2W; use days instead");
+    if (!text.at_end()) return refusal(text.column(), "weeks cannot be combined with other units; use days instead");
     std::int64_t total = 0;
     if (!add(total, *number, kWeek.length_ms)) return refusal(start, kTooLong);
     return std::optional(total);

@@ -65,23 +65,23 @@ Status read_entry(std::string_view entry, Place place, ExclusionCalendar& calend
     TextScanner text(entry);
     const auto here = [&] { return Place{place.line, place.column + text.column() - 1}; };
     if (TextScanner trial = text; const std::optional<month_day> yearly = take_yearly(trial)) {
-        if (!trial.at_end()) return refusal(place, "this is no entry");
-        if (!yearly->ok()) return refusal(place, "no year has this day");
+        if (!trial.at_end()) return refusal(place, "this is not an entry");
+        if (!yearly->ok()) return refusal(place, "this day does not exist in any year");
         calendar.exclude(*yearly);
         return {};
     }
     const std::optional<year_month_day> first = take_date(text);
-    if (!first) return refusal(place, "this is no entry");
-    if (!first->ok()) return refusal(place, "there is no such date");
+    if (!first) return refusal(place, "this is not an entry");
+    if (!first->ok()) return refusal(place, "this date does not exist");
     if (text.at_end()) {
         calendar.exclude(*first);
         return {};
     }
-    if (!text.take("..")) return refusal(here(), "after a date comes the next entry, or .. and the last date");
+    if (!text.take("..")) return refusal(here(), "expected the next entry after the date, or .. and the last date");
     const Place second = here();
     const std::optional<year_month_day> last = take_date(text);
     if (!last || !text.at_end()) return refusal(second, "a date is expected here");
-    if (!last->ok()) return refusal(second, "there is no such date");
+    if (!last->ok()) return refusal(second, "this date does not exist");
     if (*last < *first) return refusal(second, "the range ends before it begins");
     if (sys_days(*last) - sys_days(*first) > kRangeMost) return refusal(second, "the range is longer than 400 years");
     calendar.exclude(*first, *last);

@@ -49,8 +49,8 @@ TEST(ExclusionCalendar, a_refusal_names_line_and_column) {
     };
     for (const Case& c : std::vector<Case>{
              {"SATURDAY", "line 1, column 1: ", "no entry"},
-             {"SAT\n\n  12-32", "line 3, column 3: ", "no year has this day"},
-             {"02-30", "line 1, column 1: ", "no year has this day"},
+             {"SAT\n\n  12-32", "line 3, column 3: ", "this day does not exist in any year"},
+             {"02-30", "line 1, column 1: ", "this day does not exist in any year"},
              {"12-251", "line 1, column 1: ", "no entry"},
              {"SAT 2026-02-29", "line 1, column 5: ", "no such date"},
              {"2026-13-01", "line 1, column 1: ", "no such date"},

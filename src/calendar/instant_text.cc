@@ -18,7 +18,7 @@ constexpr std::int64_t kSecondMs = 1'000;
 Error refusal(std::size_t column, std::string_view why) {
     return Error{"bad_instant",
                  "column " + std::to_string(column) + ": " + std::string(why) +
-                     ". Accepted is RFC 3339, such as 2027-01-01T06:00:00Z or 2027-01-01T07:00:00.250+01:00.",
+                     ". Write it as in RFC 3339, such as 2027-01-01T06:00:00Z or 2027-01-01T07:00:00.250+01:00.",
                  {}};
 }
 
@@ -151,10 +151,10 @@ Result<InstantMs> parse_instant(std::string_view whole) {
 
 Result<InstantMs> instant_from_ms(std::int64_t milliseconds) {
     if (milliseconds < 0 || milliseconds > kLastInstant) {
-        return Error{"bad_instant",
-                     "An instant in milliseconds since 1970 lies between 0 and 253402300799999, the end of the year "
-                     "9999.",
-                     {}};
+        return Error{
+            "bad_instant",
+            "An instant in milliseconds since 1970 must be from 0 to 253402300799999, the end of the year 9999.",
+            {}};
     }
     return milliseconds;
 }

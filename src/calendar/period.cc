@@ -19,7 +19,7 @@ constexpr std::string_view kTooLong = "this is longer than the calendar";
 Error refusal(std::size_t column, std::string_view why) {
     return Error{"bad_duration",
                  "column " + std::to_string(column) + ": " + std::string(why) +
-                     ". A period is written as in ISO 8601, such as P1M, P1DT12H or PT30M.",
+                     ". Write a period as in ISO 8601, such as P1M, P1DT12H or PT30M.",
                  {}};
 }
 
@@ -57,7 +57,7 @@ std::optional<std::int64_t> take_fraction(TextScanner& text) {
 
 std::string_view why_no_number(const TextScanner& text) {
     if (text.sees('-') || text.sees('+')) return "a period has no sign";
-    if (text.sees('T')) return "T stands once";
+    if (text.sees('T')) return "T may appear once";
     return "a number is expected here";
 }
 
@@ -65,7 +65,7 @@ std::string_view why_no_number(const TextScanner& text) {
 
 Result<Period> parse_period(std::string_view whole) {
     TextScanner text(whole);
-    if (!text.take('P')) return refusal(1, "a period begins with P");
+    if (!text.take('P')) return refusal(1, "a period must begin with P");
     std::int64_t sums[3] = {0, 0, 0};
     const PeriodUnit* next = std::begin(kUnits);
     bool after_t = false;
@@ -83,7 +83,7 @@ Result<Period> parse_period(std::string_view whole) {
         while (next != std::end(kUnits) && !(next->after_t == after_t && text.sees(next->letter))) ++next;
         if (next == std::end(kUnits)) {
             return refusal(text.column(),
-                           "a unit is expected here: Y M W D, after a T also H M S, each once, the larger first");
+                           "a unit is expected here: Y M W D, after a T also H M S, each once, larger units first");
         }
         text.take(next->letter);
         if (has_fraction && next->letter != 'S') return refusal(point, "only seconds may have a fraction");

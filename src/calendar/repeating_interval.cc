@@ -24,8 +24,8 @@ constexpr days kCalendarDays = std::chrono::duration_cast<days>(kCalendarEnd - k
 Error refusal(std::size_t column, std::string_view why) {
     return Error{"bad_interval",
                  "column " + std::to_string(column) + ": " + std::string(why) +
-                     ". A repeating interval is written R5/2026-01-01T00:00:00Z/PT1H: how often in all, or R alone for "
-                     "ever; the start; the period, or the end of the first one.",
+                     ". Write a repeating interval as R5/2026-01-01T00:00:00Z/PT1H: the number of times, or R alone "
+                     "for no end; the start; the period, or the end of the first one.",
                  {}};
 }
 
@@ -99,13 +99,13 @@ struct Parts {
 
 Result<Parts> split(std::string_view text) {
     TextScanner scanner(text);
-    if (!scanner.take('R')) return refusal(1, "it begins with R");
+    if (!scanner.take('R')) return refusal(1, "it must begin with R");
     Parts parts{};
     const std::size_t number_column = scanner.column();
     if (scanner.sees_digit()) {
         const std::optional<std::int64_t> number = scanner.take_number();
         if (!number) return refusal(number_column, "this number is too large");
-        if (*number == 0) return refusal(number_column, "R0 happens never");
+        if (*number == 0) return refusal(number_column, "R0 never occurs");
         parts.count = static_cast<std::uint64_t>(*number);
     } else {
         scanner.take("-1");
@@ -118,7 +118,7 @@ Result<Parts> split(std::string_view text) {
     parts.period = text.substr(slash + 1);
     parts.period_column = slash + 2;
     if (parts.start.starts_with('P')) {
-        return refusal(parts.start_column, "the form with the period before the end is not read: give the start");
+        return refusal(parts.start_column, "a period before an end is not supported: give the start");
     }
     return parts;
 }
@@ -141,7 +141,7 @@ Result<RepeatingInterval> RepeatingInterval::parse(std::string_view text, Zone z
     }
     Result<Period> period = parse_period(parts->period);
     if (!period) return refusal(parts->period_column, "in the period, " + std::string(said(period.error())));
-    if (is_empty(*period)) return refusal(parts->period_column, "the period is nothing");
+    if (is_empty(*period)) return refusal(parts->period_column, "the period is empty");
     return RepeatingInterval(start->instant, start->local, start->is_local, *period, parts->count, std::move(zone));
 }
 
@@ -157,21 +157,19 @@ RepeatingInterval::RepeatingInterval(Instant start, LocalTime local_start, bool 
       count_(count),
       zone_(std::move(zone)),
       end_(0) {
-    if (is_empty(period)) throw std::invalid_argument("RepeatingInterval: the period is nothing. Give it a part.");
+    if (is_empty(period)) throw std::invalid_argument("RepeatingInterval: the period is empty. Set at least one part.");
     if (period.months.count() < 0 || period.days.count() < 0 || period.time.count() < 0) {
-        throw std::invalid_argument("RepeatingInterval: the period goes back. Let no part of it be less than zero.");
+        throw std::invalid_argument("RepeatingInterval: the period is negative. No part may be less than zero.");
     }
     if (period.months > kYearsMost || period.days > std::chrono::floor<days>(kYearsMost) || period.time > kYearsMost) {
-        throw std::invalid_argument(
-            "RepeatingInterval: a part of the period is longer than the calendar. Take at most 430 years.");
+        throw std::invalid_argument("RepeatingInterval: a part of the period is too long. Use up to 430 years.");
     }
     if (start < kCalendarBegin || start >= kCalendarEnd) {
-        throw std::invalid_argument(
-            "RepeatingInterval: the start lies outside of the calendar. Take one from 1970 through 2399.");
+        throw std::invalid_argument("RepeatingInterval: the start is out of range. Use a start from 1970 to 2399.");
     }
     if (count == 0) {
         throw std::invalid_argument(
-            "RepeatingInterval: it would occur 0 times. Take a count of at least 1, or none: for ever.");
+            "RepeatingInterval: it would occur 0 times. Use a count of at least 1, or none for no end.");
     }
     const std::uint64_t beyond = number_beyond(period);
     end_ =

@@ -107,7 +107,7 @@ std::int64_t whole_seconds(milliseconds since) {
 
 Result<Zone> Zone::load(std::string_view name) {
     if (means_another_thing_elsewhere(name)) {
-        return refusal(name, "it means another thing on another machine. Name a place, such as Europe/Oslo, or UTC.");
+        return refusal(name, "its meaning depends on the machine. Use a name such as Europe/Oslo, or UTC.");
     }
     cctz::time_zone zone;
     if (!has_form_of_name(name) || !cctz::load_time_zone(std::string(name), &zone)) return unknown(name);

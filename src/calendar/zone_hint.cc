@@ -162,9 +162,9 @@ std::string offset_text(int minutes) {
 }
 
 std::string hint_for_offset(int minutes) {
-    if (minutes == 0) return "without an offset it is written UTC.";
+    if (minutes == 0) return "write a zone without an offset as UTC.";
     if (minutes > kMinutesAhead || minutes < -kMinutesBehind) {
-        return "no clock is that far from UTC. Name a place, such as Europe/Oslo.";
+        return "no zone has this offset. Use a name such as Europe/Oslo.";
     }
     if (minutes % 60 == 0) {
         const std::string zone =
@@ -176,7 +176,7 @@ std::string hint_for_offset(int minutes) {
     const auto* place = std::find_if(std::begin(kOddOffsets), std::end(kOddOffsets),
                                      [&](const OddOffset& one) { return one.minutes == minutes; });
     const std::string none = "there is no zone with the fixed offset UTC" + offset_text(minutes);
-    if (place == std::end(kOddOffsets)) return none + ". Name a place, such as Europe/Oslo.";
+    if (place == std::end(kOddOffsets)) return none + ". Use a name such as Europe/Oslo.";
     return none + " alone; " + std::string(place->zone) + " has it.";
 }
 
@@ -211,7 +211,7 @@ std::string zone_hint(std::string_view name, std::span<const std::string_view> k
     const std::string small = in_small_letters(name.substr(0, kBytesCompared));
     if (const std::optional<int> minutes = read_offset(small)) return hint_for_offset(*minutes);
     if (const std::optional<std::string_view> zone = meaning_of(small, known)) {
-        return "names are those of the IANA database; what is meant is " + std::string(*zone) + ".";
+        return "use the names of the IANA database; this one is probably " + std::string(*zone) + ".";
     }
     std::size_t least = ~std::size_t{0};
     std::vector<std::string_view> nearest;
@@ -222,7 +222,7 @@ std::string zone_hint(std::string_view name, std::span<const std::string_view> k
         nearest.push_back(one);
         least = *apart;
     }
-    std::string hint = "names are those of the IANA database, such as Europe/Oslo";
+    std::string hint = "use the names of the IANA database, such as Europe/Oslo";
     if (nearest.empty()) return hint + "; none is near this one.";
     hint.append(". The nearest is ").append(nearest.front());
     for (std::size_t i = 1; i < std::min<std::size_t>(nearest.size(), 3); ++i) hint.append(", or ").append(nearest[i]);

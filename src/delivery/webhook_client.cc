@@ -249,7 +249,7 @@ curl_socket_t WebhookClient::Parts::open_socket(void* transfer, curlsocktype, cu
     Transfer& self = *static_cast<Transfer*>(transfer);
     const std::optional<IpAddress> ip = ip_address_of(address->addr);
     const std::string_view what =
-        ip ? self.parts.options.addresses.refusal(*ip, port_of(address->addr)) : "an address of no kind that is known";
+        ip ? self.parts.options.addresses.refusal(*ip, port_of(address->addr)) : "an address of an unknown family";
     if (!what.empty()) {
         self.refused = (ip ? ip->to_string() + " is " : "It is ") + std::string(what) + ".";
         return CURL_SOCKET_BAD;
@@ -265,7 +265,7 @@ int WebhookClient::Parts::before_sending(void* transfer, char* peer, char*, int 
     // target may have read each of them; an attempt is one post.
     self.is_repeat = std::exchange(self.was_sent, true);
     if (may_be) return self.is_repeat ? CURL_PREREQFUNC_ABORT : CURL_PREREQFUNC_OK;
-    self.refused = std::string(peer) + " may not be reached.";
+    self.refused = std::string(peer) + " must not be connected to.";
     return CURL_PREREQFUNC_ABORT;
 }
 
@@ -374,7 +374,7 @@ WebhookAnswer WebhookClient::Parts::answer_of(Transfer& transfer, CURLcode code)
     answer.kind = transfer.is_cut ? WebhookAnswer::Kind::answered : kind_of(code);
     if (transfer.is_repeat) {
         answer.kind = WebhookAnswer::Kind::broken;
-        answer.text = "The connection ended without an answer.";
+        answer.text = "The connection ended without a response.";
     } else if (answer.kind == WebhookAnswer::Kind::answered) {
         answer.status = static_cast<int>(status);
         answer.retry_after_s = retry_after_s(transfer.easy);

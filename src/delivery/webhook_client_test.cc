@@ -138,7 +138,7 @@ TEST(WebhookClient, a_kept_connection_that_ends_without_an_answer_is_one_post) {
     EXPECT_EQ(sender.post(server.url()).status, 200);
     const WebhookAnswer answer = sender.post(server.url());
     EXPECT_EQ(answer.kind, Kind::broken);
-    EXPECT_EQ(answer.text, "The connection ended without an answer.");
+    EXPECT_EQ(answer.text, "The connection ended without a response.");
     EXPECT_EQ(server.requests(), 2);
     EXPECT_EQ(sender.post(server.url()).kind, Kind::broken) << "and so on a fresh one";
     EXPECT_EQ(server.requests(), 3);

@@ -83,7 +83,7 @@ Status WebhookRules::check(WebhookTarget& target) const {
     if (Status secrets = check_secrets(target); !secrets) return secrets;
     for (const auto& [name, value] : target.headers) {
         if (may_be_said(name)) continue;
-        return Error{"bad_webhook_header", name + " is the server's own to say, or frames the request: leave it out",
+        return Error{"bad_webhook_header", name + " is set by the server: remove it",
                      "target.webhook.headers." + name.substr(0, 64)};
     }
     if (target.timeout_ms > options_.timeout_max_ms) {

@@ -35,11 +35,11 @@ Status check_target(std::string_view target) {
     for (std::size_t at = 0; at < target.size(); ++at) {
         if (!may_stand_in_target(target[at])) {
             return refuse_url(
-                "A path or query holds a byte that has to be escaped: write `%20` for a space, and so on.");
+                "A path or query contains a byte that must be escaped: write `%20` for a space, and so on.");
         }
         const bool is_cut =
             at + 2 >= target.size() || !is_hexadecimal(target[at + 1]) || !is_hexadecimal(target[at + 2]);
-        if (target[at] == '%' && is_cut) return refuse_url("A `%` is followed by two hexadecimal digits.");
+        if (target[at] == '%' && is_cut) return refuse_url("A `%` must be followed by two hexadecimal digits.");
     }
     return {};
 }
@@ -52,7 +52,7 @@ bool ends_in_a_number(std::string_view host) {
 }
 
 Status check_name(std::string_view host) {
-    if (host.empty()) return refuse_url("It names no host: write `https://example.com/path`.");
+    if (host.empty()) return refuse_url("It has no host: write `https://example.com/path`.");
     if (host.size() > kHostBytesMax) return refuse_url("Its host is longer than 253 bytes.");
     for (std::size_t begin = 0; begin <= host.size();) {
         const std::size_t end = std::min(host.find('.', begin), host.size());
@@ -65,7 +65,7 @@ Status check_name(std::string_view host) {
                                       [](char c) { return is_letter(c) || is_digit(c) || c == '-' || c == '_'; });
         if (!fits) {
             return refuse_url(
-                "A host is letters, digits, `-`, `_` and dots; one in another script is written as `xn--...`.");
+                "A host consists of letters, digits, `-`, `_` and dots; write one in another script as `xn--...`.");
         }
         begin = end + 1;
     }
@@ -76,7 +76,7 @@ Status read_host(std::string_view text, WebhookUrl& url) {
     if (!text.empty() && text.front() == '[') {
         url.address = parse_ip_address(text.substr(1, text.size() - 2));
         if (text.back() != ']' || !url.address || !url.address->is_v6()) {
-            return refuse_url("What stands in brackets is no IPv6 address, or one with a zone.");
+            return refuse_url("The text in brackets is not an IPv6 address, or has a zone.");
         }
         url.host = url.address->to_string();
         return {};
@@ -88,8 +88,7 @@ Status read_host(std::string_view text, WebhookUrl& url) {
     url.address = parse_ip_address(url.host);
     if (url.address) return {};
     return refuse_url(
-        "Its host ends in a number, so it has to be an address of four numbers without leading zeros, each up "
-        "to 255.");
+        "Its host ends in a number, so it must be an address of four numbers without leading zeros, each up to 255.");
 }
 
 Status read_port(std::string_view text, WebhookUrl& url) {
@@ -101,7 +100,7 @@ Status read_port(std::string_view text, WebhookUrl& url) {
 
 Status read_authority(std::string_view text, WebhookUrl& url) {
     if (text.find('@') != std::string_view::npos) {
-        return refuse_url("A URL with a name or a password in it is not taken: give the receiver a secret instead.");
+        return refuse_url("A URL must not contain a user name or password: use a secret or a header instead.");
     }
     const std::size_t bracket = text.rfind(']');
     const std::size_t colon = text.find(':', bracket == std::string_view::npos ? 0 : bracket);
@@ -118,18 +117,18 @@ Result<WebhookUrl> WebhookUrl::from(std::string_view text) {
         std::all_of(text.begin(), text.end(), [](char c) { return c > ' ' && c < 0x7f && c != '\\'; });
     if (!is_plain) {
         return refuse_url(
-            "It holds a space, a backslash, a control byte or a byte that is not ASCII: escape what belongs to "
-            "its path, and write a host in another script as `xn--...`.");
+            "It contains a space, a backslash, a control byte or a byte that is not ASCII: percent-encode them in the "
+            "path, and write a host in another script as `xn--...`.");
     }
     const std::size_t colon = text.find("://");
     std::string scheme(text.substr(0, colon == std::string_view::npos ? 0 : colon));
     std::transform(scheme.begin(), scheme.end(), scheme.begin(), small);
-    if (scheme != "http" && scheme != "https") return refuse_url("It has to begin with `https://` or `http://`.");
+    if (scheme != "http" && scheme != "https") return refuse_url("It must begin with `https://` or `http://`.");
     WebhookUrl url;
     url.is_tls = scheme == "https";
     url.port = url.is_tls ? 443 : 80;
     const std::string_view rest = text.substr(colon + 3);
-    if (rest.find('#') != std::string_view::npos) return refuse_url("What follows a `#` is never sent: leave it out.");
+    if (rest.find('#') != std::string_view::npos) return refuse_url("A fragment (`#`) is never sent: remove it.");
     const std::size_t end = std::min(rest.find_first_of("/?"), rest.size());
     if (Status authority = read_authority(rest.substr(0, end), url); !authority) return std::move(authority).error();
     url.target = rest.substr(end);

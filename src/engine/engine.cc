@@ -449,10 +449,10 @@ void Engine::check() const {
                 break;
             case State::prepared:
                 require(!entry.unanswered || halves_.is_unsettled({entry.due_ms, entry.id}),
-                        "a half is overdue that the load cursor may pass");
+                        "a prepared message is overdue that the load cursor may pass");
                 if (!started_ || entry.in_batch || entry.purging || entry.unanswered) break;
                 require(deadline && *deadline == static_cast<Tick>(std::min(entry.due_ms, expires)),
-                        "a half is not on the wheel at what comes next");
+                        "a prepared message is not on the wheel at its next deadline");
                 break;
             default:
                 require(!started_ || entry.in_batch || entry.purging || expires_on_wheel,
@@ -460,11 +460,13 @@ void Engine::check() const {
                 break;
         }
         require(entry.in_batch <= (batch_ != nullptr), "a message is in a batch that does not exist");
-        require(!entry.doomed || waits_for_due(entry.state), "a message is both doomed and with somebody");
+        require(!entry.doomed || waits_for_due(entry.state), "a message is both doomed and leased");
         require(!entry.is_loop || (entry.state != State::ready && entry.state != State::leased),
-                "a loop is handed out itself");
-        require(!entry.unanswered || entry.state == State::prepared, "what is no half waits for an answer");
-        require(!entry.spawning || (entry.is_loop && waits_for_due(entry.state)), "what is no loop makes occurrences");
+                "a recurring message is ready or leased itself");
+        require(!entry.unanswered || entry.state == State::prepared,
+                "a message that is not prepared waits for an outcome");
+        require(!entry.spawning || (entry.is_loop && waits_for_due(entry.state)),
+                "a message that is not recurring creates occurrences");
     });
     schedules_.for_each([&](const Schedule& schedule) {
         const ScheduleState& state = schedule.state;
@@ -473,7 +475,7 @@ void Engine::check() const {
         require(state.next_ms == 0 || wheel_.deadline_of(schedule.timer).has_value(),
                 "a schedule is not on the wheel at its next time");
         const bool is_looked_for = schedules_.awaits(state.last_id) || wheel_.deadline_of(schedule.timer).has_value();
-        require(state.next_ms != 0 || is_looked_for, "a run waits, and nobody knows for what");
+        require(state.next_ms != 0 || is_looked_for, "a run waits for nothing");
     });
     watchdogs_.for_each([&](const Watchdog& watchdog) {
         require(watchdog.in_batch <= (batch_ != nullptr), "a watchdog is in a batch that does not exist");
@@ -484,7 +486,7 @@ void Engine::check() const {
         require(*deadline == static_cast<Tick>(watchdog.state.due_ms), "a watchdog is not on the wheel when it fires");
     });
     std::uint64_t pending_in_all = 0;
-    require(loops_due == loops_due_, "the count of loops that are due is off");
+    require(loops_due == loops_due_, "the count of due recurring messages is wrong");
     require(expiring <= expiries_.size(), "a message expires whose record is not queued");
     std::size_t leased_in_all = 0;
     std::size_t ready_in_all = 0;

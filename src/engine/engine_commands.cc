@@ -9,12 +9,12 @@
 namespace duewheel {
 
 Error Engine::unknown_id(MessageId id) {
-    return {"unknown_id", "no message with id " + std::to_string(id) + " was ever accepted here: check the id", "id"};
+    return {"unknown_id", "no message with id " + std::to_string(id) + " was ever accepted: check the id", "id"};
 }
 
 Error Engine::gone() {
     return {"gone",
-            "this message ended longer ago than outcomes are kept; the history of its queue may still tell how"};
+            "this message ended longer ago than outcomes are kept; the history of its queue may still show how"};
 }
 
 // What ended at that time is not answered for any more, wherever it still stands.
@@ -167,8 +167,8 @@ std::optional<Engine::Verdict> Engine::not_here(const Known& known, Pending& pen
 
 Error Engine::unknown_key() {
     return {"unknown_key",
-            "no message of this queue holds this key: it was never put with it, or has ended longer ago than keys are "
-            "kept; check the key, the queue and the namespace",
+            "no message of this queue has this key, or it ended longer ago than keys are kept: check the key, the "
+            "queue and the namespace",
             "key"};
 }
 
@@ -263,7 +263,7 @@ Result<DueMs> Engine::resolve(const When& when, const char* delay_field, const c
     if (too_long) {
         return Error{
             "delay_too_long",
-            "that time is more than " + format_duration(options_.delay_max_ms) + " ahead: choose an earlier one",
+            "this time is more than " + format_duration(options_.delay_max_ms) + " in the future: choose an earlier one",
             when.at_ms ? at_field : delay_field};
     }
     return when.at_ms ? std::max<DueMs>(*when.at_ms, 1) : now_ + std::max<std::int64_t>(when.delay_ms, 0);
@@ -326,7 +326,8 @@ Engine::Verdict Engine::cancel(Pending& pending, const CancelCommand& command) {
 std::optional<Engine::Verdict> Engine::look_lease(Pending& pending, const LeaseToken& lease, Known& known) {
     if (!signer_.is_genuine(lease)) {
         reply(pending.token,
-              Error{"bad_lease_token", "this is not a lease token of this server: use the one that the lease answered",
+              Error{"bad_lease_token",
+                    "this is not a lease token of this server: use the string from the response to the lease call",
                     "lease"});
         return Verdict::settled;
     }
@@ -378,12 +379,13 @@ Engine::Verdict Engine::ack(Pending& pending, const AckCommand& command) {
 Status Engine::check_lease_time(std::int64_t lease_ms) const {
     if (lease_ms < options_.lease_min_ms) {
         return Error{"lease_too_short",
-                     "a lease lasts at least " + std::to_string(options_.lease_min_ms) + " ms: ask for a longer one",
+                     "a lease must last at least " + std::to_string(options_.lease_min_ms) + " ms: choose a longer one",
                      "lease"};
     }
     if (lease_ms > options_.lease_max_ms) {
         return Error{"lease_too_long",
-                     "a lease lasts at most " + std::to_string(options_.lease_max_ms) + " ms: extend it", "lease"};
+                     "a lease can last up to " + std::to_string(options_.lease_max_ms) + " ms: extend it when needed",
+                     "lease"};
     }
     return {};
 }
@@ -561,13 +563,14 @@ void Engine::lease(const LeaseCommand& command, ReplyToken token) {
         if (Status legal = check_lease_time(*command.lease_ms); !legal) return reply(token, std::move(legal).error());
     }
     if (command.max == 0 || (command.max > options_.lease_batch_max && !command.stays)) {
-        return reply(token, Error{"bad_max", "max is from 1 to " + std::to_string(options_.lease_batch_max), "max"});
+        return reply(token,
+                     Error{"bad_max", "`max` must be from 1 to " + std::to_string(options_.lease_batch_max), "max"});
     }
     if (command.wait_ms < 0 || command.wait_ms > options_.wait_max_ms) {
-        return reply(
-            token,
-            Error{"wait_too_long",
-                  "wait is from 0 to " + std::to_string(options_.wait_max_ms) + " ms: ask again after it", "wait"});
+        return reply(token, Error{"wait_too_long",
+                                  "`wait` must be from 0 to " + std::to_string(options_.wait_max_ms) +
+                                      " ms: repeat the call after that",
+                                  "wait"});
     }
     QueueNumber number = recent_.queues().find(command.name_space, command.queue);
     if (number == kNoQueue) {
@@ -585,7 +588,7 @@ void Engine::lease(const LeaseCommand& command, ReplyToken token) {
     }
     Queue& at = queue(number);
     if (at.waiters.size() >= options_.waiters_per_queue_max) {
-        return reply(token, Error{"waiter_limit", "too many consumers wait on this queue already: ask again later"});
+        return reply(token, Error{"waiter_limit", "too many consumers already wait on this queue: try again later"});
     }
     at.asked_ms = now_;
     const std::uint64_t waiter = next_waiter_++;

@@ -21,10 +21,10 @@ namespace duewheel {
 void Engine::redrive(const RedriveCommand& command, ReplyToken token) {
     const std::uint64_t max = command.max.value_or(options_.redrive_max);
     if (max == 0 || max > options_.redrive_max) {
-        return reply(
-            token,
-            Error{"bad_max",
-                  "max is from 1 to " + std::to_string(options_.redrive_max) + ": call again for what is left", "max"});
+        return reply(token, Error{"bad_max",
+                                  "`max` must be from 1 to " + std::to_string(options_.redrive_max) +
+                                      ": call again for the others",
+                                  "max"});
     }
     if (recent_.queues().find(command.name_space, command.queue) == kNoQueue) return reply(token, unknown_queue());
     if (!may_add(Adds::change)) {

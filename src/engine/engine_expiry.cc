@@ -13,7 +13,7 @@ namespace duewheel {
 
 Error Engine::expires_too_soon(std::string field) {
     return {"expires_too_soon",
-            "the message would expire before it is due, so nobody could ever take it: choose an earlier due time, or a "
+            "the message would expire before it is due and could never be delivered: choose an earlier due time, or a "
             "later expiry",
             std::move(field)};
 }

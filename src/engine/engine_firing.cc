@@ -363,9 +363,8 @@ void Engine::finish_delivery(Delivery delivery, const std::vector<RecordBytes>& 
         const auto read = std::lower_bound(records.begin(), records.end(), place,
                                            [](const RecordBytes& record, Sequence at) { return record.place < at; });
         if (read == records.end() || read->place != place) {
-            effects_.broken =
-                Error{"damaged_log", "record " + std::to_string(place) +
-                                         " of a message that is due is not in the log: run `duewheel check`"};
+            effects_.broken = Error{"damaged_log", "record " + std::to_string(place) +
+                                                       " of a due message is not in the log: run `duewheel check`"};
             return;
         }
         fill(delivery.answer.messages[i], read->body);

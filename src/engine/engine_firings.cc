@@ -102,9 +102,8 @@ void Engine::take_firing_records(const std::vector<RecordBytes>& records) {
         const auto read = std::lower_bound(records.begin(), records.end(), firing.place,
                                            [](const RecordBytes& record, Sequence at) { return record.place < at; });
         if (read == records.end() || read->place != firing.place) {
-            effects_.broken =
-                Error{"damaged_log", "record " + std::to_string(firing.place) +
-                                         " of a watchdog that is due is not in the log: run `duewheel check`"};
+            effects_.broken = Error{"damaged_log", "record " + std::to_string(firing.place) +
+                                                       " of a due watchdog is not in the log: run `duewheel check`"};
             return;
         }
         firing.record_body = read->body;

@@ -16,8 +16,8 @@ bool is_earlier(const EndedRow& left, const EndedRow& right) {
 
 void Engine::list_history(HistoryCommand command, ReplyToken token) {
     if (command.limit == 0 || command.limit > options_.list_limit_max) {
-        return reply(token,
-                     Error{"out_of_range", "limit is from 1 to " + std::to_string(options_.list_limit_max), "limit"});
+        return reply(token, Error{"out_of_range",
+                                  "`limit` must be from 1 to " + std::to_string(options_.list_limit_max), "limit"});
     }
     if (begin_listing(token)) ask_history({token, std::move(command)});
 }

@@ -46,14 +46,14 @@ DuePosition after(DuePosition at) {
 
 void Engine::list(const ListCommand& command, ReplyToken token) {
     if (command.limit == 0 || command.limit > options_.list_limit_max) {
-        return reply(token,
-                     Error{"out_of_range", "limit is from 1 to " + std::to_string(options_.list_limit_max), "limit"});
+        return reply(token, Error{"out_of_range",
+                                  "`limit` must be from 1 to " + std::to_string(options_.list_limit_max), "limit"});
     }
     const bool of_dead = command.states.contains(State::dead);
     if (of_dead && command.states != StateSet{State::dead}) {
         return reply(token, Error{"bad_state",
-                                  "dead messages are listed by themselves, because they stand in the order of their "
-                                  "deaths: ask for state=dead alone",
+                                  "dead letters are listed separately, in the order in which they became dead letters: "
+                                  "use state=dead alone",
                                   "state"});
     }
     if (!begin_listing(token)) return;

@@ -16,8 +16,8 @@ namespace duewheel {
 
 Error Engine::is_a_loop() {
     return {"repeats",
-            "the message is a loop, whose times follow from its rule: cancel it and put one with another rule, or look "
-            "for the occurrence that is meant"};
+            "the times of a recurring message follow from its rule: cancel it and put one with another rule, or use "
+            "the id of a single occurrence"};
 }
 
 // The loop is due: its occurrences are written with one of the next batches.
@@ -87,7 +87,7 @@ void Engine::take_spawn_records(const std::vector<RecordBytes>& records) {
         if (read == records.end() || read->place != spawn.place) {
             effects_.broken =
                 Error{"damaged_log", "record " + std::to_string(spawn.place) +
-                                         " of a loop that is due is not in the log: run `duewheel check`"};
+                                         " of a due recurring message is not in the log: run `duewheel check`"};
             return;
         }
         spawn.record_body = read->body;
@@ -142,8 +142,8 @@ std::optional<Record> Engine::loop_of(const Spawn& spawn) {
     Result<Record> whole = decode_record(RecordKind::carry, spawn.record_body);
     if (whole && whole->content.repeat) return *std::move(whole);
     effects_.broken = !whole ? whole.error()
-                             : Error{"damaged_log", "the record of loop " + std::to_string(spawn.loop) +
-                                                        " holds no rule: run `duewheel check`"};
+                             : Error{"damaged_log", "the record of recurring message " + std::to_string(spawn.loop) +
+                                                        " has no rule: run `duewheel check`"};
     return std::nullopt;
 }
 

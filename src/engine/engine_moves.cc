@@ -8,10 +8,10 @@ namespace duewheel {
 Error Engine::not_waiting(State state) {
     if (state == State::prepared) {
         return {"not_waiting",
-                "the message is prepared, so that it can only be committed, rolled back or cancelled: commit it first"};
+                "the message is prepared, so it can only be committed, rolled back or cancelled: commit it first"};
     }
     return {"not_waiting", "the message is " + std::string(state_name(state)) +
-                               ", so it has no due time to change: bring it back first"};
+                               ", so it has no due time to change: return it to its queue with kick first"};
 }
 
 Engine::Verdict Engine::reschedule(Pending& pending, const RescheduleCommand& command) {

@@ -48,8 +48,8 @@ Engine::Verdict Engine::configure_namespace(Pending& pending, const ConfigureNam
     if (!has_settings && namespaces_.with_settings + namespaces_in_batch_ >= options_.namespaces_max) {
         reply(pending.token, Error{"namespace_limit",
                                    "there are " + std::to_string(options_.namespaces_max) +
-                                       " namespaces with settings already: take the settings of one away that needs "
-                                       "none, or raise the setting limits.namespaces_max",
+                                       " namespaces with settings already: remove settings that are not needed, or "
+                                       "raise the setting limits.namespaces_max",
                                    "namespace"});
         return Verdict::settled;
     }
@@ -112,13 +112,13 @@ Status Engine::check_room(QueueNumber number, const std::string& name_space, con
         if (Status free = check_new_queue(name_space, queue_name); !free) return free;
     }
     const std::uint64_t places = is_loop ? 2 : 1;
-    const char* const takes = is_loop ? "; a loop takes a place, and needs one more for what it makes" : "";
+    const char* const takes = is_loop ? " (a recurring message needs room for itself and for an occurrence)" : "";
     const Namespace* space = limited_space(number, name_space);
     if (number < queues_.size() && is_queue_full(number, places)) {
         const Queue& at = *queues_[number];
         return Error{"queue_full",
                      "the queue holds " + counted(at.counts.pending + at.puts_in_batch, "unfinished message") +
-                         " and may hold " + std::to_string(at.conf->settings.pending_max) + takes +
+                         ", and its limit is " + std::to_string(at.conf->settings.pending_max) + takes +
                          ": put later, add consumers, or raise limits.pending",
                      "queue"};
     }
@@ -126,9 +126,9 @@ Status Engine::check_room(QueueNumber number, const std::string& name_space, con
         ++counters_.quota_refusals;
         return Error{"namespace_full",
                      "the queues of namespace " + quoted(name_space) + " hold " +
-                         counted(space->pending + space->puts_in_batch, "unfinished message") + " and may hold " +
-                         std::to_string(space->settings().pending_max) + " together" + takes +
-                         ": put later, add consumers, or raise the namespace's limits.pending",
+                         counted(space->pending + space->puts_in_batch, "unfinished message") +
+                         ", and the limit of the namespace is " + std::to_string(space->settings().pending_max) +
+                         takes + ": put later, add consumers, or raise the namespace's limits.pending",
                      "namespace"};
     }
     return {};
@@ -180,10 +180,10 @@ Status Engine::check_new_queue(const std::string& name_space, const std::string&
     if (limit == NameLimit::of_server) return refuse_name();
     ++counters_.quota_refusals;
     return Error{"queue_limit",
-                 "namespace " + quoted(name_space) + " may have " +
+                 "namespace " + quoted(name_space) + " is limited to " +
                      counted(limited_space(kNoQueue, name_space)->settings().queues_max, "queue") +
-                     ", and this would be one more: use an existing one, or raise the namespace's limits.queues; those "
-                     "that hold nothing and have no settings are forgotten after a while",
+                     ", and all are in use: use an existing one, or raise the namespace's limits.queues; queues "
+                     "without messages and settings are removed after a while",
                  "queue"};
 }
 
@@ -192,8 +192,8 @@ Status Engine::check_put_rate(Namespace* space) {
     if (space == nullptr || space->puts.has_room(space->settings().put_rate, now_)) return {};
     ++counters_.quota_refusals;
     return Error{"too_many_puts",
-                 "namespace " + quoted(*space->name) + " may put " + counted(space->settings().put_rate, "message") +
-                     " a second: put the rest later, or raise the namespace's limits.put_rate",
+                 "namespace " + quoted(*space->name) + " is limited to " + counted(space->settings().put_rate, "put") +
+                     " per second: put the others later, or raise the namespace's limits.put_rate",
                  "namespace"};
 }
 
@@ -203,7 +203,7 @@ Status Engine::check_quota(std::string_view name_space, std::uint64_t used, std:
     if (most == 0 || used < most) return {};
     ++counters_.quota_refusals;
     return Error{code,
-                 "namespace " + quoted(name_space) + " has " + counted(used, what) + " and may have " +
+                 "namespace " + quoted(name_space) + " has " + counted(used, what) + " and is limited to " +
                      std::to_string(most) + ": delete one that is not needed, or raise the namespace's limits." + what +
                      "s",
                  what};
@@ -324,8 +324,8 @@ void Engine::describe(const DescribeNamespaceCommand& command, ReplyToken token)
     const Namespace* space = namespaces_.find(command.name_space);
     if (space == nullptr || !space->is_there()) {
         return reply(token, Error{"unknown_namespace",
-                                  "nothing is in a namespace of this name and it has no settings: check the name, or "
-                                  "begin it with a put or with settings",
+                                  "the namespace has no content and no settings: check the name, or create it with a "
+                                  "put or with settings",
                                   "namespace"});
     }
     reply(token, describe(*space));

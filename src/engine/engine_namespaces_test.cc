@@ -109,7 +109,7 @@ TEST(Namespaces, its_queues_together_hold_so_many_and_others_are_free) {
     const Error error = shard.take<Error>(beyond);
     EXPECT_EQ(error.code, "namespace_full") << "the other two stand in the same batch, in queues that were not there";
     EXPECT_EQ(error.field, "namespace");
-    EXPECT_NE(error.message.find("`default` hold 3 unfinished messages and may hold 3"), std::string::npos);
+    EXPECT_NE(error.message.find("`default` hold 3 unfinished messages, and the limit of the namespace is 3"), std::string::npos);
     EXPECT_NE(shard.take<PutAnswer>(other).id, 0u);
     EXPECT_EQ(look(shard).pending, 3u);
     EXPECT_EQ(look(shard).queues, 3u);

@@ -225,7 +225,7 @@ void Engine::check_lines() const {
         require(line.out == as_seen.out, "a line has let another message go than the one that is out");
         require(line.left_behind == kNoBacklog || line.left_behind >= line.disk,
                 "a line looks for what is not on disk");
-        require(!line.is_idle(), "a line that nobody needs");
+        require(!line.is_idle(), "a line without members is kept");
     }
     std::vector<std::uint32_t> asking(queues_.size());
     for (const auto& [name, line] : lines_) asking[line.queue] += line.asking ? 1 : 0;

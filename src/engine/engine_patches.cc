@@ -58,7 +58,7 @@ Engine::Verdict Engine::patch(Pending& pending, PatchScheduleCommand& command) {
     if (!changed) {
         const bool is_unknown = schedule == nullptr && changed.error().code == "missing_member";
         Error error = is_unknown ? unknown_schedule(command.name_space, command.name, pending.limits) : changed.error();
-        if (is_unknown) error.message += "; to make it with this call, " + changed.error().message;
+        if (is_unknown) error.message += "; to create it with this call, " + changed.error().message;
         reply(pending.token, std::move(error));
         return Verdict::settled;
     }
@@ -89,7 +89,7 @@ Engine::Verdict Engine::patch(Pending& pending, PatchWatchdogCommand& command) {
     if (!changed) {
         const bool is_unknown = watchdog == nullptr && changed.error().code == "missing_member";
         Error error = is_unknown ? unknown_watchdog(command.name_space, command.name, pending.limits) : changed.error();
-        if (is_unknown) error.message += "; to make it with this call, " + changed.error().message;
+        if (is_unknown) error.message += "; to create it with this call, " + changed.error().message;
         reply(pending.token, std::move(error));
         return Verdict::settled;
     }

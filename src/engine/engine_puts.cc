@@ -16,10 +16,10 @@ std::string key_name_of(const PutCommand& put) {
 }
 
 Error key_conflict() {
-    return {"key_conflict",
-            "this key came with another request before: give a new message a key of its own, and send a repeated "
-            "request as it was",
-            "key"};
+    return {
+        "key_conflict",
+        "this key was used by a different request: use another key for a new message, and repeat a request unchanged",
+        "key"};
 }
 
 }  // namespace
@@ -129,11 +129,10 @@ Engine::Verdict Engine::put_batch(Pending& pending, PutBatchCommand& command) {
 // The loop that the put asks for. Its views are the command's.
 Result<Repeat> Engine::chosen_loop(const PutCommand& command, DueMs start) const {
     if (command.expires && command.expires->at_ms) {
-        return Error{
-            "conflicting_members",
-            "all occurrences of a loop would end at the same instant: give `expires_in`, which counts from the "
-            "time at which each is due, or `repeat.until`, after which there are none",
-            "expires"};
+        return Error{"conflicting_members",
+                     "all occurrences of a recurring message would expire at the same instant: give `expires_in`, "
+                     "which counts from the due time of each, or `repeat.until`, after which there are none",
+                     "expires"};
     }
     if (command.expires) {
         if (const Result<DueMs> at = resolve(*command.expires, "expires_in", "expires"); !at) return at.error();
@@ -141,8 +140,8 @@ Result<Repeat> Engine::chosen_loop(const PutCommand& command, DueMs start) const
     }
     if (start < now_ - kRepeatEveryMaxMs) {
         return Error{"out_of_range",
-                     "a loop makes up for all times since it began, so it begins at most 3660 days ago: give a later "
-                     "time, in milliseconds if it is a number",
+                     "a recurring message makes up for all times since its first, which can be up to 3660 days ago: "
+                     "give a later time, in milliseconds if it is a number",
                      "due"};
     }
     const Result<RepeatRule> rule = chosen_repeat(*command.repeat, start, options_.repeat_times_max);

@@ -121,9 +121,8 @@ void Engine::take_run_records(const std::vector<RecordBytes>& records) {
         const auto read = std::lower_bound(records.begin(), records.end(), run.place,
                                            [](const RecordBytes& record, Sequence at) { return record.place < at; });
         if (read == records.end() || read->place != run.place) {
-            effects_.broken =
-                Error{"damaged_log", "record " + std::to_string(run.place) +
-                                         " of a schedule that is due is not in the log: run `duewheel check`"};
+            effects_.broken = Error{"damaged_log", "record " + std::to_string(run.place) +
+                                                       " of a due schedule is not in the log: run `duewheel check`"};
             return;
         }
         run.record_body = read->body;

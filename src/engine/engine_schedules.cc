@@ -21,28 +21,28 @@ namespace duewheel {
 namespace {
 
 Error never_due(std::string field, const std::string& why) {
-    return {"never_due", "the schedule would never make a message: " + why, std::move(field)};
+    return {"never_due", "the schedule would never create a message: " + why, std::move(field)};
 }
 
 // Which of its members leave a rule no time after `now`.
 Error never_due(const ScheduleTimes& times, const TimesRule& rule, DueMs now) {
     const auto next = [now](const ScheduleTimes& other) { return other.next(now, now); };
     const ScheduleTimes open_days = times.without_closed_days();
-    if (next(open_days)) return never_due("closed", "all of its times are on `closed` days: leave some open");
+    if (next(open_days)) return never_due("closed", "all of its times are on `closed` days: close fewer days");
     const std::optional<ScheduleTimes> shifted = times.without_policies();
     if (rule.skips_gaps && shifted && next(*shifted)) {
-        return never_due("dst", "clocks skip every local time that `" + rule.text +
+        return never_due("dst", "clock changes skip every local time that `" + rule.text +
                                     "` matches: let `dst` be \"shift\", or give another time of day");
     }
     std::optional<DueMs> behind_end = next(times.without_end());
     if (!behind_end) behind_end = next(open_days.without_end());
     if (behind_end) {
-        return never_due("end", "its next time, " + times.local_text(*behind_end) +
-                                    ", is after its `end`: give a later `end`, or leave it out");
+        return never_due("end", "the next time, " + times.local_text(*behind_end) +
+                                    ", is after `end`: give a later `end`, or omit it");
     }
     const ScheduleTimes unbounded = open_days.without_end().without_start();
     if (next(unbounded)) {
-        return never_due("start", "all of its times are before its `start`: give an earlier `start`, or another rule");
+        return never_due("start", "all of its times are before `start`: give an earlier `start`, or another rule");
     }
     const std::string member(times_kind_name(rule.kind));
     if (unbounded.next(0, 0) || rule.kind != TimesKind::cron) {
@@ -116,9 +116,10 @@ Engine::Verdict Engine::put_schedule(Pending& pending, PutScheduleCommand& comma
         next.next_ms = most != 0 && next.next_run > most ? 0 : first.value_or(0);
         if (!first) return reply(pending.token, never_due(command.times, next.rule.times, now_)), Verdict::settled;
         if (next.next_ms == 0) {
-            return reply(pending.token, out_of_range("times", "how many nominal times there are in all, of which " +
-                                                                  std::to_string(next.next_run - 1) +
-                                                                  " have come already: give more, or leave it out")),
+            return reply(pending.token,
+                         out_of_range("times", "`times` is the total number of nominal times, of which " +
+                                                   std::to_string(next.next_run - 1) +
+                                                   " have passed already: give a larger number, or omit it")),
                    Verdict::settled;
         }
     }
@@ -159,8 +160,8 @@ Engine::Verdict Engine::put_schedule(Pending& pending, PutScheduleCommand& comma
 Status Engine::check_schedule(const PutScheduleCommand& command) const {
     const ScheduleRule& rule = command.rule;
     if (rule.times.times > options_.repeat_times_max) {
-        return out_of_range(
-            "times", "how many nominal times there are in all: at most " + std::to_string(options_.repeat_times_max));
+        return out_of_range("times", "`times` is the total number of nominal times: up to " +
+                                         std::to_string(options_.repeat_times_max));
     }
     if (rule.jitter_ms > options_.delay_max_ms) {
         return out_of_range("jitter", "at most " + format_duration(options_.delay_max_ms));
@@ -169,7 +170,7 @@ Status Engine::check_schedule(const PutScheduleCommand& command) const {
         return out_of_range("expires_in", "at most " + format_duration(options_.delay_max_ms));
     }
     if (rule.times.end_ms != 0 && rule.times.end_ms < rule.times.start_ms) {
-        return out_of_range("end", "before `start`: no time lies between them");
+        return out_of_range("end", "before `start`: there is no time between them");
     }
     const QueueNumber queue = recent_.queues().find(command.name_space, rule.queue);
     if (const Result<RetryRule> retry = chosen_rule(rule.retry, queue_retry_rule(queue)); !retry) return retry.error();
@@ -179,9 +180,9 @@ Status Engine::check_schedule(const PutScheduleCommand& command) const {
 Error Engine::unknown_schedule(const std::string& name_space, const std::string& name,
                                const SharedLimits& limits) const {
     return {"unknown_schedule",
-            "there is no schedule of this name: " +
+            "no schedule has this name: " +
                 (limits ? std::string() : did_you_mean(name, schedules_.names_around(name_space, name))) +
-                "check the name, or set it first",
+                "check the name, or create it first",
             "schedule"};
 }
 

@@ -140,10 +140,9 @@ void Engine::take_second(QueueNumber queue, DueMs due) {
 
 Error Engine::second_full(QueueNumber queue, DueMs due, DueMs latest) {
     ++counters_.refused_second_full;
-    std::string message = "in the second of " + format_instant(due) +
-                          " as many messages of the queue are due as may be (" + std::to_string(second_limit(queue)) +
-                          ")";
-    if (latest >= due + 1000) message += ", and so in those up to " + format_instant(latest);
+    std::string message = "in the second of " + format_instant(due) + ", the queue has reached its limit per second (" +
+                          std::to_string(second_limit(queue)) + ")";
+    if (latest >= due + 1000) message += ", and so have the seconds up to " + format_instant(latest);
     return {"second_full",
             message +
                 ": choose another time, give a longer `flex` (it counts up to `expires`), or raise the queue's "

@@ -38,7 +38,7 @@ TEST(EngineSeconds, a_full_second_takes_no_more) {
     EXPECT_EQ(full.code, "second_full");
     EXPECT_EQ(full.field, "due");
     EXPECT_EQ(full.message,
-              "in the second of 1970-01-01T00:17:40.500Z as many messages of the queue are due as may be (2): choose "
+              "in the second of 1970-01-01T00:17:40.500Z, the queue has reached its limit per second (2): choose "
               "another time, give a longer `flex` (it counts up to `expires`), or raise the queue's limits.per_second");
     EXPECT_EQ(shard.ask<PutAnswer>(put_at(kLater + 1000)).due_ms, kLater + 1000);
     EXPECT_EQ(shard.engine().counters().refused_second_full, 1u);
@@ -86,7 +86,7 @@ TEST(EngineSeconds, with_flex_the_first_second_with_room_is_chosen) {
     }
     const auto full = shard.ask<Error>(put_at(kLater + 300, 20'000));
     EXPECT_EQ(full.code, "second_full");
-    EXPECT_NE(full.message.find(", and so in those up to 1970-01-01T00:18:00.300Z: "), std::string::npos)
+    EXPECT_NE(full.message.find(", and so have the seconds up to 1970-01-01T00:18:00.300Z: "), std::string::npos)
         << full.message;
     EXPECT_EQ(shard.ask<PutAnswer>(put_at(kLater + 300, 21'000)).due_ms, kLater + 21'300);
 }

@@ -22,8 +22,7 @@ bool has_same_url(const QueueSettings& left, const QueueSettings& right) {
 
 Error Engine::unknown_queue() {
     return {"unknown_queue",
-            "nothing is in a queue of this name and it has no settings: check the name, or begin it with a put, "
-            "settings or a pause",
+            "the queue has no messages and no settings: check the name, or create it with a put, settings or a pause",
             "queue"};
 }
 
@@ -118,13 +117,12 @@ Engine::Verdict Engine::remove_settings(Pending& pending, QueueNumber number) {
     if (puts_in_batch(at) != 0) return Verdict::deferred;  // they are not counted yet, and are put under these settings
     QueueAnswer answer = describe(number);
     if (!at.counts.empty()) {
-        reply(pending.token,
-              Error{"queue_not_empty",
-                    "the queue holds " + std::to_string(at.counts.pending) + " unfinished and " +
-                        std::to_string(at.counts.dead) +
-                        " dead messages, which its settings are for: purge what is unfinished, discard what is dead, "
-                        "or set other settings",
-                    "queue"});
+        reply(pending.token, Error{"queue_not_empty",
+                                   "the queue holds " + std::to_string(at.counts.pending) +
+                                       " unfinished messages and " + std::to_string(at.counts.dead) +
+                                       " dead letters, to which its settings apply: purge the queue and discard its "
+                                       "dead letters, or change the settings instead",
+                                   "queue"});
         return Verdict::settled;
     }
     answer.removed = at.conf != nullptr;
@@ -327,8 +325,8 @@ Error Engine::refuse_name() {
     have_names_released();
     return {"queue_limit",
             "there may be " + counted(options_.queues_max, "queue") +
-                ", and this would be one more: use an existing one, or raise the setting limits.queues_max; those that "
-                "hold nothing and have no settings are forgotten after a while",
+                ", and all are in use: use an existing one, or raise the setting limits.queues_max; queues without "
+                "messages and settings are removed after a while",
             "queue"};
 }
 

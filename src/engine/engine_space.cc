@@ -33,28 +33,26 @@ namespace duewheel {
 
 Error Engine::store_full() {
     return {"store_full",
-            "the server's disk is nearly full, so nothing new is taken; what is here can be leased, acknowledged and "
-            "cancelled. Free space on the disk of the data directory: puts are then taken again by themselves"};
+            "the server's disk is nearly full, so puts are refused; existing messages can be leased, acknowledged and "
+            "cancelled. Free space on the disk of the data directory; the server then accepts puts again"};
 }
 
 Error Engine::no_space_for(Adds what) const {
     if (log_stands_still() && space_ == LogSpace::cleaning) {
-        return {
-            "store_full",
-            "the server's disk is full, and what is left of its reserve is kept for cleaning the log, so nothing was "
-            "changed; messages can still be looked at. Try again in a second: messages that have ended may make "
-            "space; or free space on the disk of the data directory"};
+        return {"store_full",
+                "the server's disk is full, and the rest of its reserve is kept for cleaning the log, so nothing was "
+                "changed; messages can still be read. Try again in a second, because ended messages may free space, or "
+                "free space on the disk of the data directory"};
     }
     if (what == Adds::end || log_stands_still()) {
         return {"store_full",
-                "the server's disk is full and its reserve is used up, so nothing can be saved and nothing was "
-                "changed; messages can still be looked at. Free space on the disk of the data directory, then try "
-                "again: nothing that was accepted is lost"};
+                "the server's disk is full and its reserve is used up, so nothing was changed; messages can still be "
+                "read. Free space on the disk of the data directory, then try again. Accepted messages are not lost"};
     }
     return {"store_full",
-            "the server's disk is full but for a reserve, which is kept for what ends messages: this would only make "
-            "the log longer, so nothing was changed. Leases, acks, cancels and purges go on. Free space on the disk of "
-            "the data directory, then try again"};
+            "the server's disk is full except for a reserve, which is kept for calls that end messages, so nothing was "
+            "changed. Leases, acks, cancels and purges still work. Free space on the disk of the data directory, then "
+            "try again"};
 }
 
 void Engine::set_log_space(LogSpace space) {

@@ -23,22 +23,21 @@ namespace {
 
 Error not_transactional() {
     return {"not_transactional",
-            "this message was put without `transaction`, so there is nothing to commit or to roll back: check the id; "
-            "a message that waits is cancelled"};
+            "this message was put without `transaction`, so it cannot be committed or rolled back: check the id; to "
+            "end a waiting message, cancel it"};
 }
 
 Error already_committed() {
     return {"already_committed",
-            "the message was committed before, by a call or because nobody answered in time, so it cannot be rolled "
-            "back: cancel it, if it still waits"};
+            "the message was already committed, by a call or by its default, so it cannot be rolled back: cancel it if "
+            "it still waits"};
 }
 
 Error already_rolled_back(State state) {
-    std::string how = "was rolled back, by a call or because nobody answered in time, or cancelled";
+    std::string how = "was rolled back, by a call or by its default, or cancelled";
     if (state == State::expired) how = "has expired";
-    return {"already_rolled_back", "the message " + how +
-                                       ", so it cannot be committed and nobody gets it: put it again, if it is still "
-                                       "wanted"};
+    return {"already_rolled_back",
+            "the message " + how + ", so it cannot be committed: put it again if it is still needed"};
 }
 
 }  // namespace
@@ -47,26 +46,25 @@ Status Engine::check_transaction(const PutCommand& command) const {
     const TransactionRule& rule = *command.transaction;
     if (command.repeat) {
         return Error{"conflicting_members",
-                     "a loop cannot be put in a transaction: put the loop when the transaction has ended, or a message "
-                     "in the transaction that makes its consumer put it",
+                     "a recurring message cannot be put in a transaction: put it after the transaction, or let the "
+                     "consumer of a message in the transaction put it",
                      "transaction"};
     }
     if (rule.check_queue.empty() && rule.check_times != 0) {
         return Error{"missing_member",
-                     "say in which `queue` the producer is asked, or leave `times` out: the default then comes after "
-                     "`after`, and nobody is asked",
+                     "`times` needs a `queue` for the check messages; without checks, omit it: `otherwise` then "
+                     "applies after `after`",
                      "transaction.check_back.queue"};
     }
     if (rule.check_after_ms < 1) {
-        return Error{"out_of_range", "a producer has at least 1 ms to answer: choose a longer time",
-                     "transaction.check_back.after"};
+        return Error{"out_of_range", "`after` must be at least 1 ms", "transaction.check_back.after"};
     }
     const Result<DueMs> answered = resolve({std::nullopt, rule.check_after_ms}, "transaction.check_back.after");
     if (!answered) return answered.error();
     const bool in_range = rule.check_times >= 1 && rule.check_times <= options_.check_times_max;
     if (!rule.check_queue.empty() && !in_range) {
         return Error{"out_of_range",
-                     "a producer is asked from 1 to " + std::to_string(options_.check_times_max) + " times",
+                     "the number of checks must be from 1 to " + std::to_string(options_.check_times_max) + " times",
                      "transaction.check_back.times"};
     }
     return {};
@@ -87,7 +85,7 @@ Status Engine::check_check_queue(const PutCommand& command) {
     if (free) return free;
     Error error = std::move(free).error();
     error.field = "transaction.check_back.queue";
-    error.message = "there is no queue `" + asked + "` to ask the producer in: " + error.message;
+    error.message = "there is no queue `" + asked + "` for the check messages: " + error.message;
     return error;
 }
 
@@ -201,7 +199,7 @@ void Engine::take_half_records(const std::vector<RecordBytes>& records) {
         if (read == records.end() || read->place != half.place) {
             effects_.broken =
                 Error{"damaged_log", "record " + std::to_string(half.place) +
-                                         " of a half whose answer is due is not in the log: run `duewheel check`"};
+                                         " of a due prepared message is not in the log: run `duewheel check`"};
             return;
         }
         half.record_body = read->body;
@@ -244,8 +242,8 @@ void Engine::add_overdue(EntryNumber number, const OverdueHalf& half) {
     const Result<Record> whole = decode_record(RecordKind::carry, half.record_body);
     if (!whole || !whole->content.transaction) {
         effects_.broken = !whole ? whole.error()
-                                 : Error{"damaged_log", "the record of half " + std::to_string(half.id) +
-                                                            " holds no transaction: run `duewheel check`"};
+                                 : Error{"damaged_log", "the record of prepared message " + std::to_string(half.id) +
+                                                            " has no transaction: run `duewheel check`"};
         return;
     }
     const Entry& entry = recent_.entry(number);

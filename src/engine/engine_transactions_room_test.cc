@@ -89,9 +89,9 @@ TEST(TransactionsRoom, a_half_whose_check_queue_would_be_one_too_many_is_refused
     EXPECT_EQ(refused.code, "queue_limit");
     EXPECT_EQ(refused.field, "transaction.check_back.queue");
     EXPECT_EQ(refused.message,
-              "there is no queue `checks` to ask the producer in: namespace `default` may have 1 queue, and this would "
-              "be one more: use an existing one, or raise the namespace's limits.queues; those that hold nothing and "
-              "have no settings are forgotten after a while");
+              "there is no queue `checks` for the check messages: namespace `default` is limited to 1 queue, and all are in "
+              "use: use an existing one, or raise the namespace's limits.queues; queues without messages and settings "
+              "are removed after a while");
     EXPECT_EQ(shard.engine().counters().quota_refusals, 1u);
     EXPECT_EQ(shard.engine().counters().pending, 0u);
 

@@ -30,9 +30,9 @@ void Engine::begin_watchdogs(std::vector<WatchdogStart> all) {
 
 Error Engine::unknown_watchdog(const std::string& name_space, const std::string& name,
                                const SharedLimits& limits) const {
-    std::string text = "there is no watchdog of this name: " +
+    std::string text = "no watchdog has this name: " +
                        (limits ? std::string() : did_you_mean(name, watchdogs_.names_around(name_space, name))) +
-                       "check the name, or set it first, which feeds it too";
+                       "check the name, or create it first, which also feeds it";
     return {"unknown_watchdog", std::move(text), "watchdog"};
 }
 
@@ -41,13 +41,14 @@ Error Engine::unknown_watchdog(const std::string& name_space, const std::string&
 Status Engine::check_watchdog(const PutWatchdogCommand& command) const {
     const WatchdogRule& rule = command.rule;
     if (rule.timeout_ms < 1 || rule.timeout_ms > kWatchdogMostMs) {
-        return out_of_range("timeout", "how long after the last feed it fires: from 1 ms to 100 years");
+        return out_of_range("timeout", "the time from the last feed until it fires must be from 1 ms to 100 years");
     }
     if (rule.max_ms != 0 && (rule.max_ms < rule.timeout_ms || rule.max_ms > kWatchdogMostMs)) {
-        return out_of_range("max", "how long after the first feed it fires at the latest: from `timeout` to 100 years");
+        return out_of_range("max",
+                            "the longest time from the first feed until it fires must be from `timeout` to 100 years");
     }
     if (rule.repeat_every_ms < 0 || rule.repeat_every_ms > kWatchdogMostMs) {
-        return out_of_range("repeat_every", "how long after a firing it fires again: from 1 ms to 100 years");
+        return out_of_range("repeat_every", "the interval at which it fires again must be from 1 ms to 100 years");
     }
     if (rule.expires_after_ms > options_.delay_max_ms) {
         return out_of_range("expires_in", "at most " + std::to_string(options_.delay_max_ms) + " ms");

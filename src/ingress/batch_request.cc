@@ -13,8 +13,8 @@ namespace duewheel {
 namespace {
 
 Error batch_too_large(const HttpApiOptions& options) {
-    return {"batch_too_large", "one request has at most " + std::to_string(options.batch_max) +
-                                   " parts: send the rest with the next; nothing of this one was done"};
+    return {"batch_too_large", "one request has up to " + std::to_string(options.batch_max) +
+                                   " parts: send the others in another request; nothing of this request was done"};
 }
 
 bool is_ndjson(const HttpRequest& request) {
@@ -30,8 +30,7 @@ Status refuse_put_fields(const HttpRequest& request) {
                             equal_ignoring_case(field.name.substr(0, 11), "X-Duewheel-");
         if (!of_one) continue;
         const std::string name(field.name.substr(0, 64));
-        return Error{"unknown_member", name + " is not known here: each line says what it has to say in its members",
-                     name};
+        return Error{"unknown_member", name + " is not allowed in a batch: give it as a member of each line", name};
     }
     return {};
 }
@@ -54,7 +53,7 @@ std::vector<std::string_view> lines_of(std::string_view body) {
 Result<PutCommand> read_line(std::string_view line, std::size_t number, const HttpApiOptions& options, PutCommand put) {
     if (line.find_first_not_of(" \t\r") == std::string_view::npos) {
         return Error{"bad_json",
-                     "line " + std::to_string(number) + " is empty: each line is one message as a JSON object"};
+                     "line " + std::to_string(number) + " is empty: each line must be one message as a JSON object"};
     }
     return read_json_put(line, options, std::move(put), number);
 }
@@ -62,7 +61,7 @@ Result<PutCommand> read_line(std::string_view line, std::size_t number, const Ht
 Result<BatchRequest> read_puts(const HttpRequest& request, const CallPath& path, const HttpApiOptions& options) {
     if (!is_ndjson(request)) {
         return Error{"unsupported_media_type",
-                     "this call takes one JSON object a line: say so with Content-Type: application/x-ndjson",
+                     "this call takes one JSON object per line: send Content-Type: application/x-ndjson",
                      "Content-Type"};
     }
     if (Status fine = refuse_put_fields(request); !fine) return std::move(fine).error();
@@ -93,7 +92,7 @@ Result<BatchRequest> read_lease_ends(const HttpRequest& request, const CallPath&
     // A token names its message by itself; what stands in the path is a namespace all the same.
     if (const Result<std::string> name_space = read_namespace(path, options); !name_space) return name_space.error();
     if (!request.body.empty() && !is_json(request)) {
-        return Error{"unsupported_media_type", "this call takes JSON: say so with Content-Type: application/json",
+        return Error{"unsupported_media_type", "this call takes JSON: send Content-Type: application/json",
                      "Content-Type"};
     }
     const Result<JsonRequest> json = JsonRequest::parse(request.body);
@@ -111,9 +110,9 @@ Result<BatchRequest> read_lease_ends(const HttpRequest& request, const CallPath&
     for (std::size_t i = 0; i < leases->size(); ++i) {
         const std::optional<LeaseToken> token = parse_lease_text((*leases)[i]);
         if (!token) {
-            batch.refused.emplace_back(Error{"bad_lease_token",
-                                             "this is not a lease token: use the text that the lease answered",
-                                             "leases[" + std::to_string(i) + "]"});
+            batch.refused.emplace_back(Error{
+                "bad_lease_token", "this is not a lease token: use the string from the response to the lease call",
+                "leases[" + std::to_string(i) + "]"});
             continue;
         }
         batch.refused.emplace_back();
@@ -132,7 +131,7 @@ bool is_batch(CallPath::What what) {
 
 Result<BatchRequest> read_batch(const HttpRequest& request, const CallPath& path, const HttpApiOptions& options) {
     if (!request.query.empty()) {
-        return Error{"unknown_parameter", "this call takes no parameters after a question mark: send a body"};
+        return Error{"unknown_parameter", "this call takes no query parameters: send a body"};
     }
     return path.what == CallPath::What::put_batch ? read_puts(request, path, options)
                                                   : read_lease_ends(request, path, options);

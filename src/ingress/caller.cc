@@ -35,7 +35,7 @@ bool is_own_page(std::string_view origin, std::string_view host_field, const Cal
 
 Error foreign_host(std::string_view host) {
     return {"foreign_host",
-            "this server does not go by the name \"" + std::string(host.substr(0, kShownBytesMax)) +
+            "this server does not have the name \"" + std::string(host.substr(0, kShownBytesMax)) +
                 "\": call it by its address or as localhost, or add the name to its setting http.hosts",
             "Host"};
 }
@@ -43,7 +43,7 @@ Error foreign_host(std::string_view host) {
 Error foreign_origin(std::string_view said, std::string_view field) {
     return {"foreign_origin",
             "a web page of \"" + std::string(said.substr(0, kShownBytesMax)) +
-                "\" may change nothing here: if it is yours, add its host to the server's setting http.hosts",
+                "\" must not change anything here: if it is yours, add its host to the setting http.hosts",
             std::string(field)};
 }
 

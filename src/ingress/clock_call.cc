@@ -30,10 +30,10 @@ HttpResponse clock_text(const ClockStatus& status) {
 // How far a test wants to go.
 Result<std::int64_t> read_advance(const JsonRequest& json, const ClockStatus& now) {
     if (json.has_time("by") && json.has_time("to")) {
-        return Error{"conflicting_members", "give either `by`, how far to go, or `to`, the instant to go to", "to"};
+        return Error{"conflicting_members", "give either `by`, a duration, or `to`, an instant, not both", "to"};
     }
     if (!json.has_time("by") && !json.has_time("to")) {
-        return Error{"missing_member", "say how far: `by`, such as 1h, or `to`, such as 2027-01-01T06:00:00Z", "by"};
+        return Error{"missing_member", "give `by`, such as 1h, or `to`, such as 2027-01-01T06:00:00Z", "by"};
     }
     const bool to = json.has_time("to");
     const Result<std::optional<std::int64_t>> read = to ? json.instant_ms("to") : json.duration_ms("by");
@@ -45,7 +45,7 @@ Result<std::int64_t> read_advance(const JsonRequest& json, const ClockStatus& no
                      "server time never goes back, and is " + format_instant(now.server_ms) + " already", "to"};
     }
     if (by > left) {
-        return Error{"out_of_range", "server time goes no further than " + format_instant(kServerTimeMaxMs),
+        return Error{"out_of_range", "server time cannot be later than " + format_instant(kServerTimeMaxMs),
                      to ? "to" : "by"};
     }
     return by;
@@ -57,8 +57,7 @@ Result<HttpResponse> answer_clock_call(const HttpRequest& request, CommandPort& 
     if (request.path == "/v1/clock:accept") {
         if (const Result<JsonRequest> none = read_members(request, {}); !none) return none.error();
         if (!port.accept_clock()) {
-            return Error{"clock_not_held",
-                         "server time holds nothing back from the wall clock: there is nothing to accept"};
+            return Error{"clock_not_held", "the wall clock is not held back, so there is nothing to accept"};
         }
     } else if (request.path == "/v1/clock:advance") {
         const Result<JsonRequest> json = read_members(request, kAdvanceMembers);
@@ -67,8 +66,7 @@ Result<HttpResponse> answer_clock_call(const HttpRequest& request, CommandPort& 
         const Result<std::int64_t> by = read_advance(*json, now);
         if (!by) return by.error();
         if (now.state != ClockState::test) {
-            return Error{"not_a_test_clock",
-                         "server time is moved by command only where the server runs with --test-clock"};
+            return Error{"not_a_test_clock", "server time can be advanced only if the server runs with --test-clock"};
         }
         port.advance_clock(*by);
     }

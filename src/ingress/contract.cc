@@ -36,7 +36,7 @@ json::object reference(std::string_view section, std::string_view name) {
 json::object head_of(const json::object& get) {
     json::object head = get;
     head["operationId"] = std::string(text_of(get.at("operationId"))) + "Head";
-    head["summary"] = "As GET, without the body of the answer.";
+    head["summary"] = "Like GET, without the response body.";
     for (auto& [status, response] : head.at("responses").as_object()) response.as_object().erase("content");
     return head;
 }

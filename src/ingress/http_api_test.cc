@@ -126,7 +126,7 @@ TEST(HttpApi, refuses_members_that_it_does_not_know_or_knows_twice) {
 
 TEST(HttpApi, refuses_values_of_the_wrong_type_naming_both) {
     expect_refusals({
-        {put(R"({"body":5})"), 400, "wrong_type", "body", "is a number; it has to be a text"},
+        {put(R"({"body":5})"), 400, "wrong_type", "body", "is a number; it must be a string"},
         {put(R"({"body":{"a":1}})"), 400, "wrong_type", "body", "body_base64"},
         {put(R"({"body":null})"), 400, "wrong_type", "body", "null"},
         {put(R"({"body_base64":true})"), 400, "wrong_type", "body_base64", "a boolean"},
@@ -137,7 +137,7 @@ TEST(HttpApi, refuses_values_of_the_wrong_type_naming_both) {
         {put(R"({"priority":"high"})"), 400, "wrong_type", "priority", "is a text"},
         {put(R"({"content_type":1})"), 400, "wrong_type", "content_type"},
         {put(R"({"headers":[]})"), 400, "wrong_type", "headers"},
-        {put(R"({"held":"true"})"), 400, "wrong_type", "held", "is a text; it has to be true or false"},
+        {put(R"({"held":"true"})"), 400, "wrong_type", "held", "is a string; it must be true or false"},
         {put(R"({"headers":{"a":1}})"), 400, "wrong_type", "headers.a", "is a number"},
         {{"POST", kTake, R"({"max":"1"})"}, 400, "wrong_type", "max"},
         {{"POST", kTake, R"({"wait":false})"}, 400, "wrong_type", "wait"},
@@ -233,7 +233,7 @@ TEST(HttpApi, refuses_numbers_without_a_unit_in_texts_alone) {
 
 TEST(HttpApi, a_member_that_names_its_unit_takes_a_number_alone) {
     expect_refusals({
-        {put(R"({"delay_ms":"10m"})"), 400, "wrong_type", "delay_ms", "a text such as \"10m\" goes into `delay`"},
+        {put(R"({"delay_ms":"10m"})"), 400, "wrong_type", "delay_ms", "a string such as \"10m\" belongs in `delay`"},
         {put(R"({"delay_ms":"600"})"), 400, "wrong_type", "delay_ms"},
         {put(R"({"due_ms":"2027-01-01T06:00:00Z"})"), 400, "wrong_type", "due_ms", "goes into `due`"},
         {put(R"({"delay":"1s","delay_ms":1000})"), 400, "conflicting_members", "delay_ms", "`delay` or `delay_ms`"},

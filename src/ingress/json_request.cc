@@ -139,15 +139,15 @@ std::string field_name(std::string_view name) {
 }
 
 Error unknown_member(std::string_view name, const std::string& within, std::span<const std::string_view> known) {
-    std::string detail = quoted(within + std::string(name)) + " is not known here";
+    std::string detail = quoted(within + std::string(name)) + " is unknown";
     if (known.empty()) {
         detail += ": this call takes no members";
     } else {
         const std::string_view shown = cut_utf8(name, kNameBytesShown);
         if (const std::optional<std::string_view> meant = nearest_name(shown, known)) {
-            detail.append("; the nearest that is known is `").append(*meant).append("`");
+            detail.append("; did you mean `").append(*meant).append("`");
         } else {
-            detail += "; known here:";
+            detail += "; known members:";
             for (const std::string_view each : known) {
                 detail.append(each == known.front() ? " `" : ", `").append(each).append("`");
             }
@@ -169,30 +169,29 @@ Result<JsonRequest> JsonRequest::parse(std::string_view body, std::size_t first_
     json::basic_parser<Collector> parser(options, body, request);
     const std::size_t read = std::min(parser.write_some(false, body.data(), body.size(), code), body.size());
     if (parser.handler().too_many()) {
-        return Error{"too_many_members",
-                     "the body has more than " + std::to_string(kJsonMembersMax) +
-                         " members: send fewer, in several requests where they are parts of a batch"};
+        return Error{"too_many_members", "the body has more than " + std::to_string(kJsonMembersMax) +
+                                             " members: send fewer, or split a batch into several requests"};
     }
     if (code == json::error::too_deep) {
         return Error{"too_deep", "the body is nested more than " + std::to_string(kJsonDepthMax) +
-                                     " levels deep: nest less; deep JSON goes into a message's body as a text"};
+                                     " levels deep: nest less, or send deep JSON as a string in `body`"};
     }
     if (code == json::error::exponent_overflow) {
-        return Error{"out_of_range",
-                     "the number at " + position(body, read, first_line) +
-                         " has an exponent beyond all that is counted here: "
-                         "write it without one",
-                     field_name(parser.handler().name())};
+        return Error{
+            "out_of_range",
+            "the number at " + position(body, read, first_line) + " has too large an exponent: write it without one",
+            field_name(parser.handler().name())};
     }
     const bool more = body.find_first_not_of(" \t\r\n", read) != std::string_view::npos;
     if (code || more) {
-        if (!is_utf8(body)) return Error{"bad_utf8", "the body is not UTF-8: send other bytes as `body_base64`"};
-        return Error{"bad_json", "the body is not JSON: " + (code ? code.message() : "more follows its end") + " at " +
-                                     position(body, read, first_line)};
+        if (!is_utf8(body)) return Error{"bad_utf8", "the request is not UTF-8: send other bytes as `body_base64`"};
+        return Error{"bad_json",
+                     "the body is not JSON: " + (code ? code.message() : "there is more text after its end") + " at " +
+                         position(body, read, first_line)};
     }
     const Kind root = parser.handler().root();
     if (root != Kind::object) {
-        return Error{"wrong_type", "the body is " + std::string(kind_name(root)) + "; it has to be an object"};
+        return Error{"wrong_type", "the body is " + std::string(kind_name(root)) + "; it must be an object"};
     }
     return request;
 }
@@ -253,7 +252,7 @@ std::string_view JsonRequest::kind_name(Kind kind) {
         case Kind::number:
             return "a number";
         case Kind::text:
-            return "a text";
+            return "a string";
         case Kind::array:
             return "an array";
         case Kind::object:
@@ -264,7 +263,7 @@ std::string_view JsonRequest::kind_name(Kind kind) {
 
 Error JsonRequest::wrong_type(std::string_view member, std::string_view wanted, Kind found) const {
     std::string detail = "`" + full_name(member);
-    detail.append("` is ").append(kind_name(found)).append("; it has to be ").append(wanted);
+    detail.append("` is ").append(kind_name(found)).append("; it must be ").append(wanted);
     return {"wrong_type", std::move(detail), full_name(member)};
 }
 
@@ -278,7 +277,7 @@ Error about(Error error, std::string_view name) {
 }
 
 Error negative_duration(std::string_view name) {
-    return {"negative_duration", "`" + std::string(name) + "` is negative: a length of time is 0 or more",
+    return {"negative_duration", "`" + std::string(name) + "` is negative: a duration must be 0 or more",
             std::string(name)};
 }
 
@@ -300,18 +299,17 @@ Result<std::int64_t> read_instant(std::string_view text, std::string_view name) 
 Result<std::optional<std::string_view>> JsonRequest::text(std::string_view member) const {
     const Member* found = find(member);
     if (found == nullptr) return std::optional<std::string_view>();
-    if (found->kind != Kind::text) return wrong_type(member, "a text", found->kind);
+    if (found->kind != Kind::text) return wrong_type(member, "a string", found->kind);
     return std::optional(found->text);
 }
 
 Result<std::optional<std::int64_t>> JsonRequest::integer(std::string_view member) const {
     const Member* found = find(member);
     if (found == nullptr) return std::optional<std::int64_t>();
-    if (found->kind != Kind::number) return wrong_type(member, "a whole number", found->kind);
+    if (found->kind != Kind::number) return wrong_type(member, "an integer", found->kind);
     const JsonNumber number = read_json_number(found->text);
     if (number.whole) return std::optional(number.value);
-    return Error{"wrong_type", "`" + full_name(member) + "` is a number with a fraction; it has to be a whole number",
-                 full_name(member)};
+    return Error{"wrong_type", "`" + full_name(member) + "` has decimals; it must be an integer", full_name(member)};
 }
 
 Result<std::optional<bool>> JsonRequest::boolean(std::string_view member) const {
@@ -342,8 +340,7 @@ Result<std::optional<std::int64_t>> JsonRequest::thousandths(std::string_view me
     if (found->kind != Kind::number) return wrong_type(member, "a number", found->kind);
     const JsonNumber number = read_json_thousandths(found->text);
     if (number.whole) return std::optional(number.value);
-    return Error{"wrong_type",
-                 "`" + full_name(member) + "` has more than three decimals; thousandths are the finest here",
+    return Error{"wrong_type", "`" + full_name(member) + "` has more than 3 decimals; round it to 3",
                  full_name(member)};
 }
 
@@ -358,16 +355,16 @@ Result<JsonRequest::Time> JsonRequest::find_time(std::string_view member, std::s
     if (time.number != nullptr && time.number->kind != Kind::number) {
         return wrong_type(
             std::string(member) + "_ms",
-            "a number of milliseconds; a text such as " + std::string(such_as) + " goes into `" + name + "`",
+            "a number of milliseconds; a string such as " + std::string(such_as) + " belongs in `" + name + "`",
             time.number->kind);
     }
     if (time.text == nullptr || (time.text->kind == Kind::text && !is_number(time.text->text))) return time;
     if (time.text->kind != Kind::number && time.text->kind != Kind::text) {
-        return wrong_type(member, "a text such as " + std::string(such_as), time.text->kind);
+        return wrong_type(member, "a string such as " + std::string(such_as), time.text->kind);
     }
     const bool is_duration = such_as == kDurationExample;
     return Error{is_duration ? "bad_duration" : "bad_instant",
-                 "`" + name + "` is a number without a unit: write it as a text, such as " + std::string(such_as) +
+                 "`" + name + "` is a number without a unit: write it as a string, such as " + std::string(such_as) +
                      ", or give milliseconds" + (is_duration ? "" : " since 1970") + " as `" + name_ms + "`",
                  name};
 }
@@ -385,11 +382,7 @@ Result<std::optional<std::int64_t>> JsonRequest::duration_ms(std::string_view me
     const JsonNumber number = read_json_number(time->number->text);
     if (time->number->text.starts_with('-') && !(number.whole && number.value == 0)) return negative_duration(name);
     if (number.whole && !number.beyond) return std::optional(number.value);
-    return Error{"bad_duration",
-                 "`" + name + "` is " +
-                     (number.whole ? "milliseconds, and this is more than can be counted"
-                                   : "whole milliseconds, and this has a fraction"),
-                 name};
+    return Error{"bad_duration", "`" + name + (number.whole ? "` is too large" : "` must be an integer"), name};
 }
 
 Result<std::optional<std::int64_t>> JsonRequest::instant_ms(std::string_view member) const {
@@ -406,7 +399,7 @@ Result<std::optional<std::int64_t>> JsonRequest::instant_ms(std::string_view mem
     const std::string name = full_name(member);
     return Error{"bad_instant",
                  "`" + name + "_ms` is " + format_instant(**read) +
-                     ": give milliseconds since 1970, not seconds; an instant before 2000 goes as a text into `" +
+                     ": give milliseconds since 1970, not seconds; an instant before 2000 must be a string in `" +
                      name + "`",
                  name + "_ms"};
 }
@@ -417,7 +410,7 @@ Result<std::optional<std::int64_t>> JsonRequest::epoch_ms(std::string_view membe
     if (found->kind != Kind::number) return wrong_type(member, "a number of milliseconds since 1970", found->kind);
     const JsonNumber number = read_json_number(found->text);
     if (number.whole && number.value >= 0 && number.value <= kLastInstant) return std::optional(number.value);
-    return Error{"bad_instant", "`" + full_name(member) + "` is whole milliseconds from 1970 to the year 9999",
+    return Error{"bad_instant", "`" + full_name(member) + "` must be whole milliseconds from 1970 to the year 9999",
                  full_name(member)};
 }
 
@@ -433,12 +426,12 @@ Result<JsonRequest::Texts> JsonRequest::texts(std::string_view member) const {
     Texts all;
     const Member* found = find(member);
     if (found == nullptr) return all;
-    if (found->kind != Kind::object) return wrong_type(member, "an object of texts", found->kind);
+    if (found->kind != Kind::object) return wrong_type(member, "an object of strings", found->kind);
     const Member* const end = members_.data() + members_.size();
     for (const Member* each = found + 1; each != end && each->depth != 0; ++each) {
         if (is_patch_ && each->kind == Kind::null) continue;
         if (each->kind != Kind::text) {
-            return wrong_type(std::string(member) + "." + field_name(each->name), "a text", each->kind);
+            return wrong_type(std::string(member) + "." + field_name(each->name), "a string", each->kind);
         }
         all.emplace_back(each->name, each->text);
     }
@@ -448,15 +441,15 @@ Result<JsonRequest::Texts> JsonRequest::texts(std::string_view member) const {
 Result<std::vector<std::string_view>> JsonRequest::text_list(std::string_view member) const {
     const Member* found = find(member);
     if (found == nullptr) {
-        return Error{"missing_member", "`" + std::string(member) + "` is missing: give an array of texts",
+        return Error{"missing_member", "`" + std::string(member) + "` is missing: give an array of strings",
                      std::string(member)};
     }
-    if (found->kind != Kind::array) return wrong_type(member, "an array of texts", found->kind);
+    if (found->kind != Kind::array) return wrong_type(member, "an array of strings", found->kind);
     std::vector<std::string_view> all;
     const Member* const end = members_.data() + members_.size();
     for (const Member* each = found + 1; each != end && each->depth != 0; ++each) {
         if (each->kind != Kind::text) {
-            return wrong_type(std::string(member) + "[" + std::to_string(all.size()) + "]", "a text", each->kind);
+            return wrong_type(std::string(member) + "[" + std::to_string(all.size()) + "]", "a string", each->kind);
         }
         all.push_back(each->text);
     }

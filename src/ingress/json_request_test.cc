@@ -205,7 +205,7 @@ TEST(JsonRequest, members_are_told_apart_by_depth) {
     ASSERT_TRUE(request);
     EXPECT_TRUE(request->only({"a", "o", "e", "b", "n", "t"}));
     EXPECT_EQ(**request->text("b"), "2");
-    EXPECT_EQ(request->texts("o").error().message, "`o.p` is an object; it has to be a text");
+    EXPECT_EQ(request->texts("o").error().message, "`o.p` is an object; it must be a string");
     EXPECT_TRUE(request->texts("e")->empty());
     EXPECT_EQ(code_of(request->texts("a").error()), "wrong_type a");
     const std::optional<JsonRequest> outer = *request->object("o");
@@ -217,7 +217,7 @@ TEST(JsonRequest, members_are_told_apart_by_depth) {
     EXPECT_EQ(**inner->text("q"), "r");
     EXPECT_EQ(code_of(inner->integer("q").error()), "wrong_type o.p.q");
     EXPECT_EQ(code_of(inner->only({"x"}).error()), "unknown_member o.p.q");
-    EXPECT_EQ(request->text("t").error().message, "`t` is a boolean; it has to be a text");
+    EXPECT_EQ(request->text("t").error().message, "`t` is a boolean; it must be a string");
 }
 
 TEST(JsonRequest, knows_members_once) {
@@ -236,12 +236,11 @@ TEST(JsonRequest, knows_members_once) {
     EXPECT_EQ(only(R"({"body":1,"body\u0000":1})"), std::string("unknown_member body\0", 20));
     EXPECT_EQ(only(R"({"Body":1})"), "unknown_member Body");
     EXPECT_EQ(JsonRequest::parse(R"({"dealy":1})")->only({"body", "delay"}).error().message,
-              "`dealy` is not known here; the nearest that is known is `delay`");
+              "`dealy` is unknown; did you mean `delay`");
     // `transaction` was told that `expires_in` is near.
     EXPECT_EQ(JsonRequest::parse(R"({"transaction":1})")->only({"body", "delay"}).error().message,
-              "`transaction` is not known here; known here: `body`, `delay`");
-    EXPECT_EQ(JsonRequest::parse(R"({"x":1})")->only({}).error().message,
-              "`x` is not known here: this call takes no members");
+              "`transaction` is unknown; known members: `body`, `delay`");
+    EXPECT_EQ(JsonRequest::parse(R"({"x":1})")->only({}).error().message, "`x` is unknown: this call takes no members");
 }
 
 TEST(JsonRequest, counts_members_up_to_a_limit) {

@@ -25,39 +25,39 @@ std::optional<Error> refusal_of(const ChangeAnswer& answer, ChangeOutcome wanted
     switch (answer.outcome) {
         case ChangeOutcome::waiting:
             return Error{"already_waiting",
-                         "the message waits for its delivery: it is neither held nor dead, and nothing was changed; to "
-                         "end it, cancel it"};
+                         "the message waits for delivery: it is neither held nor a dead letter, and nothing was "
+                         "changed; to end it, cancel it"};
         case ChangeOutcome::in_flight:
             return Error{"in_flight",
-                         "a consumer holds the message, and nothing was changed: try again when its lease has ended, "
-                         "or leave the message to the consumer"};
+                         "a consumer has leased the message, and nothing was changed: try again after the lease has "
+                         "ended, or let the consumer finish"};
         case ChangeOutcome::delivered:
             return Error{"already_delivered",
                          "a consumer has acknowledged the message, and nothing was changed: put another one"};
         case ChangeOutcome::dead:
             return Error{"already_dead",
-                         "the message has used up its attempts, and nothing was changed: bring it back with kick, or "
+                         "the message is a dead letter, and nothing was changed: return it to its queue with kick, or "
                          "end it for good with discard"};
         case ChangeOutcome::expired:
             return Error{"already_expired",
-                         "the message has expired, and nothing was changed: put it again, if it is still wanted"};
+                         "the message has expired, and nothing was changed: put it again if it is still needed"};
         case ChangeOutcome::cancelled:
-            return Error{"already_cancelled",
-                         "the message was cancelled before, and nothing was changed: put it again, if it is still "
-                         "wanted"};
+            return Error{
+                "already_cancelled",
+                "the message was cancelled earlier, and nothing was changed: put it again if it is still needed"};
         default:
             return Error{"gone",
-                         "the message ended longer ago than outcomes are kept, and nothing was changed; the history "
-                         "of its queue may still tell how"};
+                         "the message ended longer ago than outcomes are kept, and nothing was changed; the history of "
+                         "its queue may still show how"};
     }
 }
 
 std::optional<Error> refusal_of(const LeaseEndAnswer& answer) {
     if (answer.outcome != LeaseOutcome::expired) return std::nullopt;
-    return Error{"lease_ended",
-                 "the lease had ended before: by time, by another call, with the server that gave it, or because the "
-                 "message has expired; another consumer may have the message: lease for longer, or extend the lease "
-                 "while the work goes on"};
+    return Error{
+        "lease_ended",
+        "the lease has already ended: it timed out, another call ended it, the server was restarted, or the message "
+        "expired. Another consumer may have the message now. Use longer leases, or extend the lease during the work"};
 }
 
 std::optional<Error> late_refusal(const Reply& reply, std::optional<ChangeOutcome> wanted) {

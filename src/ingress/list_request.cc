@@ -41,11 +41,10 @@ std::uint64_t check_of(const ListPosition& position, std::uint64_t query) {
 }
 
 Error bad_cursor() {
-    return {
-        "bad_cursor",
-        "this is not a cursor of this listing: pass on the one of the page before with the same parameters (limit may "
-        "change), or begin without one",
-        "cursor"};
+    return {"bad_cursor",
+            "this is not a cursor of this listing: use the cursor of the previous page with the same parameters (limit "
+            "may change), or start without one",
+            "cursor"};
 }
 
 Result<StateSet> read_states(std::string_view text, const StateSet& legal, std::string_view parameter,
@@ -61,7 +60,7 @@ Result<StateSet> read_states(std::string_view text, const StateSet& legal, std::
             known = true;
         }
         if (!known) {
-            return Error{"bad_state", std::string(parameter) + " is " + std::string(names) + "; leave it out for all",
+            return Error{"bad_state", std::string(parameter) + " must be " + std::string(names) + "; omit it for all",
                          std::string(parameter)};
         }
         if (name.size() == text.size()) return states;
@@ -112,8 +111,7 @@ Result<Command> read_list(const HttpRequest& request, ListCommand list) {
     if (const std::optional<std::string_view> states = query->text("state")) {
         const Result<StateSet> read = read_states(
             *states, kListedStates, "state",
-            "one or more of prepared, scheduled, ready, leased, retrying and held, with commas between them, or dead "
-            "alone");
+            "one or more of prepared, scheduled, ready, leased, retrying and held, separated by commas, or dead alone");
         if (!read) return read.error();
         list.states = *read;
     }
@@ -135,7 +133,7 @@ Result<Command> read_history(const HttpRequest& request, HistoryCommand history,
         QueryRequest::parse(request.query, {"queue", "id", "from", "to", "outcome", "limit", "cursor"});
     if (!query) return query.error();
     const std::optional<std::string_view> queue = query->text("queue");
-    if (!queue) return Error{"missing_parameter", "say of which queue: ?queue=NAME", "queue"};
+    if (!queue) return Error{"missing_parameter", "name the queue: ?queue=NAME", "queue"};
     Result<std::string> name = check_queue_name(std::string(*queue), options);
     if (!name) return std::move(name).error();
     history.queue = *std::move(name);
@@ -147,7 +145,7 @@ Result<Command> read_history(const HttpRequest& request, HistoryCommand history,
     if (const std::optional<std::string_view> outcomes = query->text("outcome")) {
         const Result<StateSet> read =
             read_states(*outcomes, kEndedStates, "outcome",
-                        "one or more of done, cancelled, expired and dead, with commas between them");
+                        "one or more of done, cancelled, expired and dead, separated by commas");
         if (!read) return read.error();
         history.outcomes = *read;
     }

@@ -96,7 +96,7 @@ TEST(ListRequest, refuses_what_it_does_not_understand) {
 TEST(ListRequest, a_plus_that_became_a_space_is_explained) {
     const Result<Command> command = read("/v1/queues/mail/messages?due_after=2027-01-01T07:00:00+01:00");
     ASSERT_FALSE(command);
-    EXPECT_TRUE(command.error().message.ends_with("+01:00. In an address the + of an offset is written %2B."))
+    EXPECT_TRUE(command.error().message.ends_with("+01:00. In a URL, write the + of an offset as %2B."))
         << command.error().message;
 }
 
@@ -106,10 +106,10 @@ TEST(HistoryRequest, needs_a_queue_and_takes_the_rest) {
     EXPECT_EQ(read("/v1/history?queue=-x").error().code, "bad_queue_name");
     EXPECT_EQ(read("/v1/history?queue=mail&outcome=ready").error().code, "bad_state");
     // It offered `dead` in a row with the others, beside which it is refused.
-    EXPECT_EQ(read("/v1/queues/mail/messages?state=done").error().message,
-              "state is one or more of prepared, scheduled, ready, leased, retrying and held, with commas between "
-              "them, or dead "
-              "alone; leave it out for all");
+    EXPECT_EQ(
+        read("/v1/queues/mail/messages?state=done").error().message,
+        "state must be one or more of prepared, scheduled, ready, leased, retrying and held, separated by commas, or "
+        "dead alone; omit it for all");
     EXPECT_EQ(read("/v1/history?queue=mail&state=done").error().code, "unknown_parameter");
     EXPECT_EQ(read("/v1/history/x?queue=mail").error().code, "unknown_path");
     EXPECT_EQ(history_of("/v1/history?queue=mail").outcomes, kEndedStates);

@@ -79,14 +79,15 @@ Status check_name(std::string_view name, std::size_t bytes_max, const NameOwner&
         return Error{owner.code, std::string(owner.whose) + " name " + rule, std::string(owner.field)};
     };
     if (!has_form_of_a_name(name, bytes_max)) {
-        return refuse("has 1 to " + std::to_string(bytes_max) +
-                      " bytes: letters, marks and digits of any script and . _ + / ; $ ( ) -; it does not begin with - "
-                      "or a mark, and is not . or ..; in a path / is written %2F and what is not ASCII as UTF-8");
+        return refuse(
+            "has 1 to " + std::to_string(bytes_max) +
+            " bytes: letters, marks and digits of any script and . _ + / ; $ ( ) -; it does not begin with - or a "
+            "mark, and is not . or ..; in a path, write / as %2F and percent-encode other characters as UTF-8");
     }
     if (std::all_of(name.begin(), name.end(), is_ascii_name_letter)) return {};
     const std::string composed = to_nfc(name);
     if (composed == name) return {};
-    return refuse("is in Unicode's normalization form NFC: this one is " + percent_encode(composed) +
+    return refuse("must be in Unicode normalization form NFC: this one is " + percent_encode(composed) +
                   " there, percent-encoded");
 }
 

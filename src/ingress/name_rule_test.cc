@@ -69,8 +69,9 @@ TEST(NameRule, another_form_than_nfc_is_refused_with_the_name_in_it) {
     ASSERT_FALSE(decomposed);
     EXPECT_EQ(decomposed.error().code, "bad_schedule_name");
     EXPECT_EQ(decomposed.error().field, "schedule");
-    EXPECT_EQ(decomposed.error().message,
-              "a schedule's name is in Unicode's normalization form NFC: this one is caf%C3%A9 there, percent-encoded");
+    EXPECT_EQ(
+        decomposed.error().message,
+        "a schedule's name must be in Unicode normalization form NFC: this one is caf%C3%A9 there, percent-encoded");
     EXPECT_TRUE(is_name("caf\u00e9"));
     EXPECT_FALSE(is_name("\u1112\u1161\u11ab")) << "parts of a Hangul syllable";
     EXPECT_TRUE(is_name("\ud55c"));

@@ -21,7 +21,7 @@ Status read_number(const JsonRequest& from, std::string_view member, std::string
     if (Status read = take(from.integer(member), given); !read) return read;
     if (!given) return {};
     if (*given < 1) {
-        return Error{"out_of_range", "`" + field + "` is at least 1: leave it out to set none", field};
+        return Error{"out_of_range", "`" + field + "` must be at least 1: omit it for no limit", field};
     }
     into = static_cast<std::uint64_t>(*given);
     return {};
@@ -86,8 +86,8 @@ Result<Command> read_namespace_list(const HttpRequest& request) {
         std::optional<std::string> after = parse_name_cursor(NameList::namespaces, *cursor, "");
         if (!after) {
             return Error{"bad_cursor",
-                         "this is not a cursor of the list of namespaces: pass on the one of the page before, or begin "
-                         "without one",
+                         "this is not a cursor of the list of namespaces: use the cursor of the previous page, or "
+                         "start without one",
                          "cursor"};
         }
         list.after = *std::move(after);

@@ -39,8 +39,8 @@ Error unknown_field(std::string_view name) {
     const std::string shown(name.substr(0, 64));
     return {"unknown_member",
             "`" + shown +
-                "` is not a field of a put; a raw body takes Duewheel-Delay or Duewheel-Due: put a JSON object to give "
-                "other members",
+                "` is unknown; a raw body takes Duewheel-Delay or Duewheel-Due: send a JSON object to give other "
+                "members",
             shown};
 }
 
@@ -76,7 +76,7 @@ bool says_json(std::string_view content_type) {
 
 Error too_many_headers(const HttpApiOptions& options) {
     return {"headers_too_large",
-            "a message has at most " + std::to_string(options.headers_max) + " headers with " +
+            "a message has up to " + std::to_string(options.headers_max) + " headers with " +
                 std::to_string(options.headers_bytes_max) + " bytes in all, names and values",
             "headers"};
 }
@@ -84,16 +84,13 @@ Error too_many_headers(const HttpApiOptions& options) {
 Status check_header(std::string_view name, std::string_view value) {
     if (!is_token(name)) {
         return Error{"bad_message_header",
-                     "a header's name is made of letters, digits and ! # $ % & ' * + - . ^ _ ` | ~, so that it can be "
-                     "passed on over HTTP",
-                     "headers"};
+                     "a header name consists of letters, digits and ! # $ % & ' * + - . ^ _ ` | ~", "headers"};
     }
     const bool has_control = std::any_of(value.begin(), value.end(), [](char c) {
         return (static_cast<unsigned char>(c) < ' ' && c != '\t') || c == '\x7f';
     });
     if (!has_control) return {};
-    return Error{"bad_message_header",
-                 "a header's value has no control characters, so that it can be passed on over HTTP",
+    return Error{"bad_message_header", "a header value must not contain control characters",
                  "headers." + std::string(name.substr(0, 64))};
 }
 
@@ -113,7 +110,7 @@ Status read_message_headers(const JsonRequest& request, const HttpApiOptions& op
         });
         if (again) {
             return Error{"duplicate_member",
-                         "a header is given twice: give each once; capital letters make no difference",
+                         "a header is given twice: give each once; names are compared without regard to case",
                          "headers." + std::string(header->first.substr(0, 64))};
         }
     }
@@ -148,8 +145,8 @@ Status read_message_headers(const JsonRequest& request, const HttpApiOptions& op
 Status check_body(std::string_view body, const HttpApiOptions& options) {
     if (body.size() <= options.body_bytes_max) return {};
     return Error{"body_too_large",
-                 "a message's body has at most " + std::to_string(options.body_bytes_max) +
-                     " bytes: put the content elsewhere and its address into the message",
+                 "a message body has up to " + std::to_string(options.body_bytes_max) +
+                     " bytes: store the content elsewhere and put its address into the message",
                  "body"};
 }
 
@@ -173,16 +170,16 @@ Status read_body(const JsonRequest& request, const HttpApiOptions& options, PutC
     if (const std::optional<std::string_view> json = request.json_text("json")) {
         if (put.content_type.empty()) put.content_type = kJsonType;
         if (!says_json(put.content_type)) {
-            return Error{"conflicting_members",
-                         "`json` is of the type application/json: leave `content_type` out, or give the content as "
-                         "`body`, a text",
-                         "content_type"};
+            return Error{
+                "conflicting_members",
+                "`json` has the type application/json: omit `content_type`, or give the content as `body`, a string",
+                "content_type"};
         }
         put.body = *json;
     }
     if (Status read = take(request.text("body"), put.body); !read) {
         Error error = std::move(read).error();
-        error.message += "; give other JSON as `json`, and other bytes as `body_base64`";
+        error.message += "; use `json` for other JSON and `body_base64` for other bytes";
         return error;
     }
     const Result<std::optional<std::string_view>> encoded = request.text("body_base64");
@@ -190,7 +187,7 @@ Status read_body(const JsonRequest& request, const HttpApiOptions& options, PutC
     if (*encoded) {
         std::optional<std::string> bytes = parse_base64(**encoded);
         if (!bytes) {
-            return Error{"bad_base64", "`body_base64` is standard base64 with its padding and without line ends",
+            return Error{"bad_base64", "`body_base64` must be standard base64 with padding and without line breaks",
                          "body_base64"};
         }
         put.body = *std::move(bytes);
@@ -211,7 +208,9 @@ Status read_priority(const JsonRequest& request, std::int32_t& into) {
     reset_if_removed(request, "priority", into);
     const std::int64_t value = priority->value_or(into);
     if (value < Limits::min() || value > Limits::max()) {
-        return Error{"out_of_range", "`priority` is a whole number from -2147483648 to 2147483647; smaller goes first",
+        return Error{"out_of_range",
+                     "`priority` must be an integer from -2147483648 to 2147483647; messages with smaller values are "
+                     "delivered first",
                      "priority"};
     }
     into = static_cast<std::int32_t>(value);
@@ -228,9 +227,9 @@ Status read_order_key(const JsonRequest& request, std::string& into) {
                                          [](char c) { return static_cast<unsigned char>(c) < ' ' || c == '\x7f'; });
     if (order_key.empty() || order_key.size() > kOrderKeyBytesMax || has_control || !is_utf8(order_key)) {
         return Error{"bad_order_key",
-                     "`order_key` is a text of 1 to " + std::to_string(kOrderKeyBytesMax) +
-                         " bytes in UTF-8 without control characters; messages with the same one go out one after the "
-                         "other",
+                     "`order_key` must be a string of 1 to " + std::to_string(kOrderKeyBytesMax) +
+                         " bytes in UTF-8 without control characters; messages with the same one are delivered one "
+                         "after the other",
                      "order_key"};
     }
     into = order_key;
@@ -239,7 +238,7 @@ Status read_order_key(const JsonRequest& request, std::string& into) {
 
 Status read_expiry(const JsonRequest& request, std::optional<When>& into) {
     if (request.has_time("expires_in") && request.has_time("expires")) {
-        return Error{"conflicting_members", "give `expires_in` or `expires`, not both: they name two times", "expires"};
+        return Error{"conflicting_members", "give `expires_in` or `expires`, not both", "expires"};
     }
     if (!request.has_time("expires_in") && !request.has_time("expires")) return {};
     When& expires = into.emplace();
@@ -252,8 +251,8 @@ Status read_content_type(const JsonRequest& request, std::string& into) {
     if (Status read = take(request.text("content_type"), into); !read) return read;
     if (into.empty() || is_media_type(into)) return {};
     return Error{"bad_content_type",
-                 "`content_type` is a media type such as \"text/plain\", of at most " +
-                     std::to_string(kMediaTypeBytesMax) + " letters of ASCII",
+                 "`content_type` must be a media type such as \"text/plain\", of up to " +
+                     std::to_string(kMediaTypeBytesMax) + " ASCII characters",
                  "content_type"};
 }
 
@@ -261,7 +260,7 @@ Result<Command> read_json_request(const HttpRequest& request, const PutFields& f
                                   PutCommand put) {
     if (fields.delay || fields.due) {
         return Error{"conflicting_members",
-                     "Duewheel-Delay and Duewheel-Due are for a raw body: in JSON give the member `delay` or `due`",
+                     "Duewheel-Delay and Duewheel-Due require a raw body: in JSON give the member `delay` or `due`",
                      fields.delay ? "Duewheel-Delay" : "Duewheel-Due"};
     }
     if (fields.key) {
@@ -276,7 +275,7 @@ Result<Command> read_json_request(const HttpRequest& request, const PutFields& f
 
 Status read_raw_when(const PutFields& fields, When& into) {
     if (fields.delay && fields.due) {
-        return Error{"conflicting_members", "give Duewheel-Delay or Duewheel-Due, not both: they name two times",
+        return Error{"conflicting_members", "give Duewheel-Delay or Duewheel-Due, not both",
                      "Duewheel-Due"};
     }
     if (fields.delay) {
@@ -307,16 +306,15 @@ bool is_probably_json_put(std::string_view type, std::string_view body) {
 Result<Command> read_raw_put(const HttpRequest& request, const PutFields& fields, const HttpApiOptions& options,
                              PutCommand put) {
     if (is_probably_json_put(essence(*fields.content_type), request.body)) {
-        return Error{
-            "unsupported_media_type",
-            "say what the body is: Content-Type: application/json for an object with the message's members, or "
-            "another type, such as application/octet-stream, for the message's body as it is",
-            "Content-Type"};
+        return Error{"unsupported_media_type",
+                     "send a Content-Type: application/json for an object with the members of the message, or another "
+                     "type, such as application/octet-stream, for a raw body",
+                     "Content-Type"};
     }
     if (!is_media_type(*fields.content_type)) {
         return Error{"unsupported_media_type",
-                     "the Content-Type is no media type such as text/plain, of at most " +
-                         std::to_string(kMediaTypeBytesMax) + " letters of ASCII",
+                     "the Content-Type must be a media type such as text/plain, of up to " +
+                         std::to_string(kMediaTypeBytesMax) + " ASCII characters",
                      "Content-Type"};
     }
     put.content_type = *fields.content_type;
@@ -353,8 +351,8 @@ Status read_key(std::string_view text, std::string_view name, const HttpApiOptio
                                    [](char c) { return static_cast<unsigned char>(c) < ' ' || c == '\x7f'; });
     if (!fits) {
         return Error{"bad_key",
-                     "an idempotency key has 1 to " + std::to_string(options.key_bytes_max) +
-                         " bytes of UTF-8 without control characters; a random UUID is a good one",
+                     "an idempotency key must have 1 to " + std::to_string(options.key_bytes_max) +
+                         " bytes of UTF-8 without control characters, such as a random UUID",
                      std::string(name)};
     }
     into = text;
@@ -366,8 +364,7 @@ Status read_key_member(const JsonRequest& json, const HttpApiOptions& options, s
     if (!key) return key.error();
     if (!*key) return {};
     if (!into.empty() && into != **key) {
-        return Error{"conflicting_members", "`key` and the field Idempotency-Key name two keys: give one of them",
-                     "key"};
+        return Error{"conflicting_members", "`key` and the field Idempotency-Key differ: give one of them", "key"};
     }
     return read_key(**key, "key", options, into);
 }
@@ -412,11 +409,10 @@ Result<PutCommand> read_json_put(std::string_view text, const HttpApiOptions& op
     const bool has_body = std::any_of(std::begin(kBodyMembers), std::end(kBodyMembers),
                                       [&](std::string_view member) { return json->has(member); });
     if (read && !has_body) {
-        read =
-            Error{"missing_member",
-                  "say what the message is: give `body`, a text, `json`, any JSON, or `body_base64`, other bytes; an "
-                  "empty message has `\"body\": \"\"`",
-                  "body"};
+        read = Error{"missing_member",
+                     "the content is missing: give `body`, a string, `json`, any JSON, or `body_base64`, other bytes; "
+                     "an empty message has `\"body\": \"\"`",
+                     "body"};
     }
     if (!read) return std::move(read).error();
     if (!put.key.empty()) put.request_hash = hash_request(text);

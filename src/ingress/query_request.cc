@@ -20,7 +20,7 @@ Error unknown_parameter(std::string_view name, std::initializer_list<std::string
     std::string names;
     for (const std::string_view each : known) names += (names.empty() ? "" : ", ") + std::string(each);
     if (names.empty()) names = "none";
-    return {"unknown_parameter", "there is no parameter of this name here; this call takes " + names, shown(name)};
+    return {"unknown_parameter", "unknown parameter; this call takes " + names, shown(name)};
 }
 
 }  // namespace
@@ -30,12 +30,13 @@ Result<QueryRequest> QueryRequest::parse(std::string_view query, std::initialize
     if (query.empty()) return request;
     const bool has_empty_pair = query.front() == '&' || query.back() == '&' || query.find("&&") != query.npos;
     if (has_empty_pair) {
-        return Error{"bad_parameter", "between two & there stands nothing: write name=value, with one & between them"};
+        return Error{"bad_parameter",
+                     "there is nothing between two &: write name=value, with one & between parameters"};
     }
     Result<std::vector<QueryParameter>> parameters = parse_query(query);
     if (!parameters) {
         return Error{"bad_parameter",
-                     "a percent sign is followed by two hexadecimal digits; write a percent sign itself as %25",
+                     "a percent sign must be followed by two hexadecimal digits; write a percent sign itself as %25",
                      shown(parameters.error().field)};
     }
     request.parameters_ = *std::move(parameters);
@@ -43,11 +44,12 @@ Result<QueryRequest> QueryRequest::parse(std::string_view query, std::initialize
         const auto& [name, value] = request.parameters_[i];
         if (std::find(known.begin(), known.end(), name) == known.end()) return unknown_parameter(name, known);
         if (value.empty())
-            return Error{"bad_parameter", "this parameter has no value: give one or leave it out", shown(name)};
+            return Error{"bad_parameter", "this parameter has no value: give one or omit it", shown(name)};
         for (std::size_t before = 0; before < i; ++before) {
             if (request.parameters_[before].name != name) continue;
             return Error{"duplicate_parameter",
-                         "this parameter is given twice; several values stand in one, with commas", shown(name)};
+                         "this parameter is given twice; write several values in one, separated by commas",
+                         shown(name)};
         }
     }
     return request;
@@ -66,7 +68,7 @@ Result<std::optional<std::int64_t>> QueryRequest::instant_ms(std::string_view na
     Result<std::int64_t> instant = read_instant(*given, name);
     if (instant) return std::optional<std::int64_t>(*instant);
     Error error = std::move(instant).error();
-    if (given->find(' ') != given->npos) error.message += " In an address the + of an offset is written %2B.";
+    if (given->find(' ') != given->npos) error.message += " In a URL, write the + of an offset as %2B.";
     return error;
 }
 
@@ -79,7 +81,7 @@ Result<std::optional<std::int64_t>> QueryRequest::integer(std::string_view name,
     const auto [stopped, failed] = std::from_chars(given->data(), end, number);
     if (failed != std::errc() || stopped != end || number < least || number > most) {
         return Error{"out_of_range",
-                     "`" + std::string(name) + "` is a whole number from " + std::to_string(least) + " to " +
+                     "`" + std::string(name) + "` must be an integer from " + std::to_string(least) + " to " +
                          std::to_string(most),
                      std::string(name)};
     }

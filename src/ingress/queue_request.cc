@@ -27,7 +27,7 @@ Status read_positive(const Result<std::optional<std::int64_t>>& read, const char
     if (**read < 1) {
         return Error{
             "out_of_range",
-            "`target.webhook." + std::string(member) + "` is at least " + least + "; leave it out for " + without,
+            "`target.webhook." + std::string(member) + "` must be at least " + least + "; omit it for " + without,
             "target.webhook." + std::string(member)};
     }
     into = static_cast<Number>(std::min<std::int64_t>(**read, std::numeric_limits<Number>::max()));
@@ -41,14 +41,14 @@ Error bad_header(std::string why, std::string_view name = {}) {
 
 Status check_header(std::string_view name, std::string_view value) {
     if (!is_token(name)) {
-        return bad_header("a header's name is made of letters, digits and ! # $ % & ' * + - . ^ _ ` | ~");
+        return bad_header("a header name consists of letters, digits and ! # $ % & ' * + - . ^ _ ` | ~");
     }
     const bool has_control = std::any_of(value.begin(), value.end(), [](char c) {
         return (static_cast<unsigned char>(c) < ' ' && c != '\t') || c == '\x7f';
     });
-    if (has_control) return bad_header("a header's value has no control characters", name);
+    if (has_control) return bad_header("a header value must not contain control characters", name);
     if (value != kHiddenHeaderValue) return {};
-    return bad_header("*** stands for the value in what is shown of a queue: give the value itself", name);
+    return bad_header("*** replaces the value in responses: give the value itself", name);
 }
 
 // Fields of each post; which names are the server's own is said by options.check_webhook. `kept`: the name of one that
@@ -64,7 +64,7 @@ Status read_headers(const JsonRequest& json, WebhookTarget& webhook, std::string
     for (auto header = given->begin(); header != given->end(); ++header) {
         if (Status fine = check_header(header->first, header->second); !fine) return fine;
         if (std::any_of(given->begin(), header, is_named(header->first))) {
-            return bad_header("a header is given twice: give each once; capital letters make no difference",
+            return bad_header("a header is given twice: give each once; names are compared without regard to case",
                               header->first);
         }
         std::erase_if(webhook.headers, is_named(header->first));
@@ -101,7 +101,7 @@ Status read_webhook(const JsonRequest& json, const HttpApiOptions& options, cons
     reset_if_removed(json, "concurrency", webhook.concurrency);
     reset_if_removed(json, "rate", webhook.rate);
     if (!json.has("url") && webhook.url.empty()) {
-        return Error{"missing_member", "`target.webhook.url` is missing: say where the messages are posted",
+        return Error{"missing_member", "`target.webhook.url` is missing: give the URL to which messages are posted",
                      "target.webhook.url"};
     }
     const std::string url_before = webhook.url;
@@ -113,12 +113,12 @@ Status read_webhook(const JsonRequest& json, const HttpApiOptions& options, cons
     }
     std::string kept;
     if (read) read = read_headers(json, webhook, kept);
-    const char* const of_the_server = "what the server says";
+    const char* const of_the_server = "the server's default";
     if (read) read = read_positive(json.duration_ms("timeout"), "timeout", "1ms", of_the_server, webhook.timeout_ms);
     if (read) {
         read = read_positive(json.integer("concurrency"), "concurrency", "1", of_the_server, webhook.concurrency);
     }
-    if (read) read = read_positive(json.integer("rate"), "rate", "1", "as many as there are", webhook.rate);
+    if (read) read = read_positive(json.integer("rate"), "rate", "1", "no limit", webhook.rate);
     if (read) read = options.check_webhook(of.name_space, of.queue, webhook);
     if (!read || kept.empty() || webhook.url == url_before) return read;
     // Whoever may change the URL cannot read the values.
@@ -146,8 +146,8 @@ Status read_target(const JsonRequest& request, const HttpApiOptions& options, co
         if (*webhook) return read_webhook(**webhook, options, of, *settings.webhook);
     }
     return Error{"unsupported_target",
-                 "messages wait for consumers that lease them, which is \"pull\", or are posted: give {\"webhook\": "
-                 "{\"url\": \"https://...\"}}, or leave `target` out",
+                 "give \"pull\", so that consumers lease the messages, or {\"webhook\": {\"url\": \"https://...\"}}, "
+                 "or omit `target`",
                  "target"};
 }
 
@@ -167,11 +167,10 @@ Status read_limits(const JsonRequest& request, QueueSettings& settings) {
         if (!most) continue;
         const std::string member = "limits." + std::string(name);
         if (*most < 1) {
-            return Error{"out_of_range",
-                         "`" + member +
-                             "` is at least 1; without a limit leave it out, and to take nothing "
-                             "more out of a queue pause it",
-                         member};
+            return Error{
+                "out_of_range",
+                "`" + member + "` must be at least 1; omit it for no limit, and pause the queue to stop deliveries",
+                member};
         }
         *into = static_cast<std::uint64_t>(*most);
     }
@@ -187,7 +186,7 @@ Status read_members(const JsonRequest& json, const HttpApiOptions& options, cons
     reset_if_time_removed(json, "lease", settings.lease_ms);
     if (read) read = take(json.duration_ms("lease"), settings.lease_ms);
     if (read && json.has_time("lease") && settings.lease_ms == 0)
-        read = Error{"lease_too_short", "a lease of no time is none: leave `lease` out", "lease"};
+        read = Error{"lease_too_short", "`lease` must be longer than 0: omit it for the server's default", "lease"};
     if (read) read = read_retry(json, settings.retry);
     if (read) read = read_limits(json, settings);
     return read;
@@ -272,8 +271,8 @@ Result<Command> read_queue_list(const HttpRequest& request, std::string name_spa
         std::optional<std::string> after = parse_queue_cursor(*cursor, list.name_space);
         if (!after) {
             return Error{"bad_cursor",
-                         "this is not a cursor of a list of queues: pass on the one of the page before of the "
-                         "same namespace, or begin without one",
+                         "this is not a cursor of this list of queues: use the cursor of the previous page, or start "
+                         "without one",
                          "cursor"};
         }
         list.after = *std::move(after);

@@ -36,7 +36,7 @@ constexpr std::int64_t kPastByNumberMs = std::int64_t{365} * 86'400'000;
 
 Result<std::string> decode(std::string_view raw) {
     Result<std::string> decoded = percent_decode(raw);
-    if (!decoded) return Error{"bad_path", "a percent sign in a path is followed by two hexadecimal digits"};
+    if (!decoded) return Error{"bad_path", "a percent sign in a path must be followed by two hexadecimal digits"};
     return decoded;
 }
 
@@ -56,7 +56,8 @@ Result<MessageId> read_id(const CallPath& path) {
 Result<LeaseToken> read_token(const CallPath& path) {
     const std::optional<LeaseToken> token = parse_lease_text(path.name);
     if (!token) {
-        return Error{"bad_lease_token", "this is not a lease token: use the text that the lease answered", "lease"};
+        return Error{"bad_lease_token", "this is not a lease token: use the string from the response to the lease call",
+                     "lease"};
     }
     return *token;
 }
@@ -103,8 +104,8 @@ Result<MessageKey> read_message_key(const HttpRequest& request, const HttpApiOpt
     if (!query) return query.error();
     const std::optional<std::string_view> queue = query->text("queue");
     const std::optional<std::string_view> key = query->text("key");
-    if (!queue) return Error{"missing_parameter", "say whose message: `queue`", "queue"};
-    if (!key) return Error{"missing_parameter", "say which message: `key`, as it was put", "key"};
+    if (!queue) return Error{"missing_parameter", "`queue` is missing: name the queue of the message", "queue"};
+    if (!key) return Error{"missing_parameter", "`key` is missing: give the key that the message was put with", "key"};
     Result<std::string> name = check_queue_name(std::string(*queue), options);
     if (!name) return std::move(name).error();
     MessageKey by_key{*std::move(name), {}};
@@ -161,7 +162,7 @@ Result<MessageId> parse_message_id(std::string_view text) {
     const char* end = text.data() + text.size();
     const auto [stopped, failed] = std::from_chars(text.data(), end, id);
     if (failed != std::errc() || stopped != end || text.front() == '0' || id > kMessageIdMax) {
-        return Error{"bad_id", "a message's id is the whole number that its put answered", "id"};
+        return Error{"bad_id", "a message id is the integer from the response to the put", "id"};
     }
     return id;
 }
@@ -237,7 +238,7 @@ void set_lease(Command& command, const LeaseToken& lease) {
 
 Result<JsonRequest> read_members(const HttpRequest& request, std::span<const std::string_view> known) {
     if (!request.body.empty() && !is_json(request)) {
-        return Error{"unsupported_media_type", "this call takes JSON: say so with Content-Type: application/json",
+        return Error{"unsupported_media_type", "this call takes JSON: send Content-Type: application/json",
                      "Content-Type"};
     }
     Result<JsonRequest> json = JsonRequest::parse(request.body);
@@ -251,10 +252,10 @@ Result<std::shared_ptr<const MergePatch>> read_patch(const HttpRequest& request,
     const std::optional<std::string_view> type = request.header("Content-Type");
     const bool says_patch = type && equal_ignoring_case(essence(*type), "application/merge-patch+json");
     if (!request.body.empty() && !says_patch && !is_json(request)) {
-        return Error{"unsupported_media_type",
-                     "this call takes a JSON merge patch: say so with Content-Type: application/merge-patch+json or "
-                     "application/json",
-                     "Content-Type"};
+        return Error{
+            "unsupported_media_type",
+            "this call takes a JSON merge patch: send Content-Type: application/merge-patch+json or application/json",
+            "Content-Type"};
     }
     const auto patch = std::make_shared<MergePatch>();
     patch->text = request.body;
@@ -268,7 +269,7 @@ Result<std::shared_ptr<const MergePatch>> read_patch(const HttpRequest& request,
 
 Status read_when(const JsonRequest& request, const HttpApiOptions& options, When& into) {
     if (request.has_time("delay") && request.has_time("due")) {
-        return Error{"conflicting_members", "give `delay` or `due`, not both: they name two times", "due"};
+        return Error{"conflicting_members", "give `delay` or `due`, not both", "due"};
     }
     if (Status read = take(request.duration_ms("delay"), into.delay_ms); !read) return read;
     const Result<std::optional<std::int64_t>> due = request.instant_ms("due");
@@ -278,7 +279,7 @@ Status read_when(const JsonRequest& request, const HttpApiOptions& options, When
     if (request.has("due") || **due >= options.server_ms() - kPastByNumberMs) return {};
     return Error{"bad_instant",
                  "`due_ms` is " + format_instant(**due) +
-                     ", more than a year ago: check its unit; if you mean it, give it as a text in `due`",
+                     ", more than a year ago: check its unit; if it is right, give it as a string in `due`",
                  "due_ms"};
 }
 
@@ -297,7 +298,7 @@ Result<Command> read_command(const HttpRequest& request, const CallPath& path, c
                        path.what == CallPath::What::name_spaces || path.what == CallPath::What::message_by_key ||
                        (path.what == CallPath::What::put && request.method != "POST");
     if (!request.query.empty() && !lists) {
-        return Error{"unknown_parameter", "this call takes no parameters after a question mark: send a JSON body"};
+        return Error{"unknown_parameter", "this call takes no query parameters: send a JSON body"};
     }
     Result<std::string> name_space = read_namespace(path, options);
     if (!name_space) return std::move(name_space).error();

@@ -58,7 +58,7 @@ void RequestLog::answered(const RequestNote& note, int status, std::string_view 
     const bool is_slow = waited_enough && took_ns - note.wait_ms * 1'000'000 > options_.slow_ms * 1'000'000;
     if (options_.slow_ms > 0 && is_slow) {
         if (const std::uint64_t count = due("slow_request", kSlowIntervalNs, now_ns); count > 0) {
-            write(LogLevel::warning, "slow_request", "A request took long.", count);
+            write(LogLevel::warning, "slow_request", "A request was slow.", count);
         }
     }
     if (options_.every == 0) return;

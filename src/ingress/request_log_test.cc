@@ -70,11 +70,10 @@ TEST(RequestLog, tells_slow_requests_once_a_second_and_leaves_out_the_wait_that_
     requests.answered(note, 200, "", 1101 * kMs);
     note.wait_ms = 20'000;
     requests.answered(note, 200, "", 20'100 * kMs);
-    EXPECT_EQ(log.lines(),
-              (Lines{"warning slow_request: A request took long. method=POST path=/v1/q status=200 micros=100000 "
-                     "remote=127.0.0.1",
-                     "warning slow_request: A request took long. method=POST path=/v1/q status=200 micros=1101000 "
-                     "remote=127.0.0.1 count=3"}));
+    EXPECT_EQ(log.lines(), (Lines{"warning slow_request: A request was slow. method=POST path=/v1/q status=200 "
+                                  "micros=100000 remote=127.0.0.1",
+                                  "warning slow_request: A request was slow. method=POST path=/v1/q status=200 "
+                                  "micros=1101000 remote=127.0.0.1 count=3"}));
 }
 
 TEST(RequestLog, tells_refusals_at_a_limit_once_in_ten_seconds_and_how_many_there_were) {
@@ -89,7 +88,7 @@ TEST(RequestLog, tells_refusals_at_a_limit_once_in_ten_seconds_and_how_many_ther
               (Lines{"warning limit_refused: Requests are refused at a limit. code=too_busy status=503 count=1",
                      "warning limit_refused: Requests are refused at a limit. code=body_too_large status=413 count=1",
                      "warning limit_refused: Requests are refused at a limit. code=too_busy status=503 count=1000",
-                     "warning slow_request: A request took long. method=POST path=/v1/q status=503 code=too_busy "
+                     "warning slow_request: A request was slow. method=POST path=/v1/q status=503 code=too_busy "
                      "micros=10000000 remote=127.0.0.1"}));
 }
 

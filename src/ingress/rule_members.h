@@ -18,7 +18,7 @@ inline Status read_rule_queue(const JsonRequest& json, const HttpApiOptions& opt
     reset_if_removed(json, "queue", into);
     if (Status read = take(json.text("queue"), into); !read) return read;
     if (into.empty() && !json.has("queue")) {
-        return Error{"missing_member", "say which queue gets the messages: `queue`", "queue"};
+        return Error{"missing_member", "`queue` is missing: name the queue of the messages", "queue"};
     }
     const Result<std::string> name = check_queue_name(into, options);
     return name ? Status() : Status(name.error());

@@ -43,7 +43,7 @@ Status read_word(const JsonRequest& json, std::string_view member, std::initiali
     }
     std::string known;
     for (const std::string_view name : names) known += (known.empty() ? "\"" : ", \"") + std::string(name) + "\"";
-    return Error{"bad_policy", "`" + std::string(member) + "` is one of " + known, std::string(member)};
+    return Error{"bad_policy", "`" + std::string(member) + "` must be one of " + known, std::string(member)};
 }
 
 // A kind of rule that a patch gives takes the place of the one before.
@@ -58,7 +58,7 @@ Status read_kind(const JsonRequest& json, TimesRule& times) {
         if (!given.empty()) {
             return Error{"conflicting_members",
                          "give `" + std::string(given) + "` or `" + std::string(name) +
-                             "`, not both: a schedule has one rule; make two schedules",
+                             "`, not both: a schedule has one rule; create two schedules",
                          std::string(name)};
         }
         given = name;
@@ -70,15 +70,15 @@ Status read_kind(const JsonRequest& json, TimesRule& times) {
     if (given.empty() && has_rule) return {};
     if (given.empty()) {
         return Error{"missing_member",
-                     "say when: `cron` (\"0 9 * * MON-FRI\"), `every` (\"10m\"), `iso` (\"R/2027-01-01T09:00:00/P1M\") "
-                     "or `at` (\"2027-01-01T06:00:00\")",
+                     "the rule is missing: give `cron` (\"0 9 * * MON-FRI\"), `every` (\"10m\"), `iso` "
+                     "(\"R/2027-01-01T09:00:00/P1M\") or `at` (\"2027-01-01T06:00:00\")",
                      "cron"};
     }
     if (times.kind == TimesKind::every) return take(json.duration_ms("every"), times.every_ms);
     if (Status read = take(json.text(given), times.text); !read) return read;
     if (times.kind != TimesKind::cron && times.text.size() > kIntervalBytesMax) {
         return Error{times.kind == TimesKind::iso ? "bad_interval" : "bad_instant",
-                     "`" + std::string(given) + "` has at most " + std::to_string(kIntervalBytesMax) + " bytes",
+                     "`" + std::string(given) + "` has up to " + std::to_string(kIntervalBytesMax) + " bytes",
                      std::string(given)};
     }
     return {};
@@ -89,12 +89,12 @@ Status read_clock_policies(const JsonRequest& json, TimesRule& times) {
     if (read) read = read_word(json, "dst_repeat", {"first", "both"}, times.repeats_folds);
     if (!read || times.kind == TimesKind::cron || !(times.skips_gaps || times.repeats_folds)) return read;
     const std::string member = times.skips_gaps ? "dst" : "dst_repeat";
-    return Error{
-        "conflicting_members",
-        "`" + member + "` is a choice of `cron` rules: a local time of `iso` or `at` that clocks skip comes at " +
-            "the end of the gap, one that they repeat comes once, and `every` knows no clocks: leave it out, " +
-            "or write the rule as `cron`",
-        member};
+    return Error{"conflicting_members",
+                 "`" + member +
+                     "` is for `cron` rules only: omit it, or write the rule as `cron`. With `iso` and `at`, a local "
+                     "time that a " +
+                     "clock change skips moves to the end of the gap, and one that it repeats fires once",
+                 member};
 }
 
 Status read_times(const JsonRequest& json, TimesRule& times) {
@@ -106,14 +106,14 @@ Status read_times(const JsonRequest& json, TimesRule& times) {
     reset_if_removed(json, "times", times.times);
     if (read) read = take(json.text("zone"), times.zone);
     if (read && times.zone.empty() && json.has("zone")) {
-        read = Error{"bad_zone", "`zone` is a name such as Europe/Oslo; leave it out for UTC", "zone"};
+        read = Error{"bad_zone", "`zone` must be a name such as Europe/Oslo; omit it for UTC", "zone"};
     }
     if (read) read = read_clock_policies(json, times);
     if (read) read = take(json.text("closed"), times.closed);
     if (read && times.closed.size() > kClosedDaysBytesMax) {
         read = Error{"bad_exclusion",
-                     "`closed` has at most " + std::to_string(kClosedDaysBytesMax) +
-                         " bytes: leave out comments and days that have passed, or name ranges",
+                     "`closed` has up to " + std::to_string(kClosedDaysBytesMax) +
+                         " bytes: remove comments and days in the past, or use ranges",
                      "closed"};
     }
     if (read) read = take(json.instant_ms("start"), times.start_ms);
@@ -124,10 +124,9 @@ Status read_times(const JsonRequest& json, TimesRule& times) {
     std::optional<std::int64_t> count;
     if (read) read = take(json.integer("times"), count);
     if (read && count && *count < 1) {
-        read = Error{"out_of_range",
-                     "`times` counts the nominal times, whatever becomes of them, and is at least 1; leave it out for "
-                     "no end",
-                     "times"};
+        read =
+            Error{"out_of_range",
+                  "`times` is the total number of nominal times and must be at least 1; omit it for no end", "times"};
     }
     if (read && count) times.times = static_cast<std::uint64_t>(*count);
     return read;
@@ -138,7 +137,8 @@ Status read_misfire(const JsonRequest& json, Misfire& misfire) {
     if (read || read.error().code != "bad_policy") return read;
     if (const auto ours = misfire_of_quartz(**json.text("misfire"))) {
         return Error{"bad_policy",
-                     read.error().message + "; Quartz's instruction is \"" + std::string(*ours) + "\" here", "misfire"};
+                     read.error().message + "; the Quartz instruction corresponds to \"" + std::string(*ours) + "\"",
+                     "misfire"};
     }
     return read;
 }
@@ -152,18 +152,17 @@ Status read_policies(const JsonRequest& json, ScheduleRule& rule) {
     std::optional<std::int64_t> window;
     if (read) read = take(json.duration_ms("misfire_window"), window);
     if (read && window && *window < 1) {
-        read =
-            Error{"out_of_range",
-                  "`misfire_window` is how late a run may still be made, at least 1 ms; with `\"misfire\": \"skip\"` "
-                  "none that was missed is made",
-                  "misfire_window"};
+        read = Error{"out_of_range",
+                     "`misfire_window` is the maximum age of a missed run and must be at least 1 ms; for no missed "
+                     "runs use `\"misfire\": \"skip\"`",
+                     "misfire_window"};
     }
     if (read) rule.misfire_window_ms = window.value_or(rule.misfire_window_ms);
     if (read) read = read_word(json, "overlap", {"allow", "skip", "queue_one"}, rule.overlap);
     std::optional<std::int64_t> expires;
     if (read) read = take(json.duration_ms("expires_in"), expires);
     if (read && expires && *expires < 1) {
-        read = Error{"out_of_range", "`expires_in` is how long a run waits for a consumer at most, at least 1 ms",
+        read = Error{"out_of_range", "`expires_in` is how long a run waits for a consumer, and must be at least 1 ms",
                      "expires_in"};
     }
     if (read) rule.expires_after_ms = expires.value_or(rule.expires_after_ms);
@@ -269,8 +268,8 @@ Result<Command> read_schedule_list(const HttpRequest& request, std::string name_
         std::optional<std::string> after = parse_name_cursor(NameList::schedules, *cursor, list.name_space);
         if (!after) {
             return Error{"bad_cursor",
-                         "this is not a cursor of a list of schedules: pass on the one of the page before of the same "
-                         "namespace, or begin without one",
+                         "this is not a cursor of this list of schedules: use the cursor of the previous page, or "
+                         "start without one",
                          "cursor"};
         }
         list.after = *std::move(after);

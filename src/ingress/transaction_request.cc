@@ -32,8 +32,7 @@ Result<std::optional<TransactionRule>> read_transaction(const JsonRequest& reque
     TransactionRule rule;
     if (!after_ms) {
         return Error{"missing_member",
-                     "say how long the message waits for a commit or a rollback, such as 1m, before its producer is "
-                     "asked",
+                     "give the time to wait for a commit or rollback before the first check, such as 1m",
                      "transaction.check_back.after"};
     }
     rule.check_after_ms = *after_ms;
@@ -49,7 +48,7 @@ Result<std::optional<TransactionRule>> read_transaction(const JsonRequest& reque
     }
     if (otherwise && *otherwise != "rollback" && *otherwise != "commit") {
         return Error{"bad_policy",
-                     "what becomes of a message that nobody settles is rollback, which is the default, or commit",
+                     "`otherwise`, the outcome without a response, must be rollback (the default) or commit",
                      "transaction.otherwise"};
     }
     rule.otherwise_commit = otherwise == "commit";

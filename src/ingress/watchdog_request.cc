@@ -27,9 +27,10 @@ Status read_above_zero(const JsonRequest& json, std::string_view member, std::st
     reset_if_time_removed(json, member, into);
     if (Status read = take(json.duration_ms(member), given); !read) return read;
     if (given && *given < 1) {
-        return Error{"out_of_range",
-                     "`" + std::string(member) + "` is " + std::string(what) + ", at least 1 ms; leave it out for none",
-                     std::string(member)};
+        return Error{
+            "out_of_range",
+            "`" + std::string(member) + "` is " + std::string(what) + ", and must be at least 1 ms; omit it for none",
+            std::string(member)};
     }
     into = given.value_or(into);
     return {};
@@ -39,15 +40,15 @@ Status read_times(const JsonRequest& json, WatchdogRule& rule) {
     reset_if_time_removed(json, "timeout", rule.timeout_ms);
     if (!json.has_time("timeout") && rule.timeout_ms == 0) {
         return Error{"missing_member",
-                     "say how long after its last feed it makes a message: `timeout` (\"25h\", or \"30s\")", "timeout"};
+                     "`timeout` is missing: give the time after the last feed at which it fires, such as \"25h\"",
+                     "timeout"};
     }
     Status read = take(json.duration_ms("timeout"), rule.timeout_ms);
-    if (read) read = read_above_zero(json, "max", "how long after its first feed it fires at the latest", rule.max_ms);
+    if (read) read = read_above_zero(json, "max", "the latest firing after the first feed", rule.max_ms);
     if (read)
-        read = read_above_zero(json, "repeat_every", "how long after it fired it fires again", rule.repeat_every_ms);
+        read = read_above_zero(json, "repeat_every", "the interval at which it fires again", rule.repeat_every_ms);
     if (read) {
-        read = read_above_zero(json, "expires_in", "how long a message waits for a consumer at most",
-                               rule.expires_after_ms);
+        read = read_above_zero(json, "expires_in", "how long a message waits for a consumer", rule.expires_after_ms);
     }
     return read;
 }
@@ -125,8 +126,8 @@ Result<Command> read_watchdog_list(const HttpRequest& request, std::string name_
         std::optional<std::string> after = parse_name_cursor(NameList::watchdogs, *cursor, list.name_space);
         if (!after) {
             return Error{"bad_cursor",
-                         "this is not a cursor of a list of watchdogs: pass on the one of the page before of the same "
-                         "namespace, or begin without one",
+                         "this is not a cursor of this list of watchdogs: use the cursor of the previous page, or "
+                         "start without one",
                          "cursor"};
         }
         list.after = *std::move(after);

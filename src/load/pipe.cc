@@ -40,7 +40,7 @@ Result<int> connect_to(const std::string& host, const std::string& port) {
     wanted.ai_socktype = SOCK_STREAM;
     AddressList addresses;
     if (const int failure = ::getaddrinfo(host.c_str(), port.c_str(), &wanted, &addresses.first); failure != 0) {
-        return Error{"unreachable", "the address of " + host + " is not known: " + ::gai_strerror(failure), ""};
+        return Error{"unreachable", "the address of " + host + " is unknown: " + ::gai_strerror(failure), ""};
     }
     int reason = 0;
     for (const addrinfo* address = addresses.first; address != nullptr; address = address->ai_next) {
@@ -55,7 +55,7 @@ Result<int> connect_to(const std::string& host, const std::string& port) {
         if (descriptor >= 0) ::close(descriptor);
     }
     return Error{"unreachable",
-                 "no server answers at " + host + ":" + port + " (" + std::strerror(reason) +
+                 "no server responds at " + host + ":" + port + " (" + std::strerror(reason) +
                      "): is it running, and is this its address?",
                  ""};
 }
@@ -136,7 +136,7 @@ Result<std::size_t> Pipe::first_answer(std::string_view text, PipeAnswer& answer
     if (head == std::string_view::npos) return std::size_t{0};
     const std::size_t length = content_length(text.substr(0, head));
     if (!text.starts_with("HTTP/1.1 ") || length == std::string_view::npos) {
-        return Error{"bad_answer", "an answer is not HTTP/1.1 with a Content-Length: is it a Duewheel server?", ""};
+        return Error{"bad_answer", "a response is not HTTP/1.1 with a Content-Length: is it a Duewheel server?", ""};
     }
     if (text.size() < head + 4 + length) return std::size_t{0};
     std::from_chars(text.data() + 9, text.data() + 12, answer.status);

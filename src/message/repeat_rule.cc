@@ -16,24 +16,24 @@ Error out_of_range(const char* member, std::string rule) {
 
 Result<RepeatRule> chosen_repeat(const RepeatChoice& choice, std::int64_t start_ms, std::uint64_t times_max) {
     if (choice.every_ms < 1 || choice.every_ms > kRepeatEveryMaxMs) {
-        return out_of_range("every", "`every` is the rest between two occurrences, from 1 ms to 3660 days");
+        return out_of_range("every", "`every` is the interval between two occurrences, from 1 ms to 3660 days");
     }
     if (choice.times && (*choice.times < 1 || static_cast<std::uint64_t>(*choice.times) > times_max)) {
-        return out_of_range("times", "`times` is how many occurrences there are in all, from 1 to " +
-                                         std::to_string(times_max) + "; leave it out for a loop without end");
+        return out_of_range("times", "`times` is the total number of occurrences, from 1 to " +
+                                         std::to_string(times_max) + "; omit it for no end");
     }
     const std::int64_t factor = choice.factor_permille.value_or(kRepeatFactorMin);
     if (factor < kRepeatFactorMin || factor > kRepeatFactorMax) {
-        return out_of_range("factor", "`factor` is from 1 (always the same rest) to 100");
+        return out_of_range("factor", "`factor` must be from 1 (a fixed interval) to 100");
     }
     if (choice.max_ms && factor == kRepeatFactorMin) {
-        return out_of_range("max", "`max` is the longest rest of a loop whose rest grows: give a `factor` above 1 too");
+        return out_of_range("max", "`max` limits an interval that grows: give a `factor` above 1 too");
     }
     if (choice.max_ms && (*choice.max_ms < choice.every_ms || *choice.max_ms > kRepeatEveryMaxMs)) {
-        return out_of_range("max", "`max` is the longest rest, from `every` to 3660 days");
+        return out_of_range("max", "`max` is the longest interval, from `every` to 3660 days");
     }
     if (choice.until_ms && *choice.until_ms < start_ms) {
-        return out_of_range("until", "`until` lies before the first occurrence, so there would be none");
+        return out_of_range("until", "`until` is before the first occurrence, so there would be none");
     }
     RepeatRule rule;
     rule.every_ms = choice.every_ms;

@@ -31,20 +31,20 @@ Result<RetryRule> chosen_rule(const RetryChoice& choice, const RetryRule& base) 
     if (!choice.first_ms) first = std::min(first, most);
 
     Status legal =
-        check_range(attempts, 1, kRetryAttemptsMax, "attempts", "`attempts` is from 1 (never tried again) to 1000000");
-    if (legal) legal = check_range(first, 0, kRetryRestMaxMs, "first", "`first` is at most 3660 days");
+        check_range(attempts, 1, kRetryAttemptsMax, "attempts", "`attempts` must be from 1 (no retries) to 1000000");
+    if (legal) legal = check_range(first, 0, kRetryRestMaxMs, "first", "`first` must be up to 3660 days");
     if (legal) {
         legal = check_range(factor, kRetryFactorMin, kRetryFactorMax, "factor",
-                            "`factor` is from 1 (always the same rest) to 100");
+                            "`factor` must be from 1 (a constant backoff) to 100");
     }
-    if (legal) legal = check_range(most, 0, kRetryRestMaxMs, "max", "`max` is at most 3660 days");
+    if (legal) legal = check_range(most, 0, kRetryRestMaxMs, "max", "`max` must be up to 3660 days");
     if (legal) {
         legal = check_range(most, first, kRetryRestMaxMs, "max",
-                            "`max` is the longest rest, so it is not below `first`, the shortest");
+                            "`max`, the longest backoff, must not be less than `first`, the shortest");
     }
     if (legal) {
         legal = check_range(jitter, 0, kRetryJitterMax, "jitter",
-                            "`jitter` is from 0 (none) to 1 (anything up to twice the rest)");
+                            "`jitter` must be from 0 (none) to 1 (up to twice the backoff)");
     }
     if (!legal) return std::move(legal).error();
     return RetryRule{static_cast<std::uint32_t>(attempts), first, static_cast<std::uint32_t>(factor), most,

@@ -35,14 +35,14 @@ Error about(Error error, std::string field) {
 
 Error no_rest() {
     return {"out_of_range",
-            "`every` is the rest between two runs: at least 1 ms, at most " +
+            "`every` is the interval between two runs: from 1 ms to " +
                 std::to_string(kRepeatEveryMaxMs / (24LL * 3600 * 1000)) + " days",
             "every"};
 }
 
 Error bad_at() {
     return {"bad_instant",
-            "`at` is one instant such as 2027-01-01T06:00:00Z, or without an offset a local time of the zone such as "
+            "`at` must be an instant such as 2027-01-01T06:00:00Z, or a local time in the zone such as "
             "2027-01-01T06:00:00, from the year 1970 to 2399",
             "at"};
 }

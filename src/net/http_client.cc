@@ -60,7 +60,7 @@ bool is_loopback(std::string_view host) {
 Result<ServerAddress> parse_server(const std::string& server) {
     const Error error{"bad_address",
                       "\"" + server +
-                          "\" is not a server's address; write http://HOST:PORT or https://HOST:PORT, such as "
+                          "\" is not a server address; write http://HOST:PORT or https://HOST:PORT, such as "
                           "http://127.0.0.1:7420.",
                       ""};
     const std::unique_ptr<CURLU, FreeUrl> url(curl_url());
@@ -214,7 +214,7 @@ Error HttpClient::Parts::unreachable(const std::string& what) const {
 
 Error HttpClient::Parts::bad_answer(const std::string& what) const {
     return {"bad_answer",
-            "What answers at " + options.server + " does not look like a Duewheel server: " + what +
+            "The address " + options.server + " does not seem to belong to a Duewheel server: " + what +
                 ". Check the address (--server or DUEWHEEL_SERVER).",
             ""};
 }
@@ -255,10 +255,10 @@ Error HttpClient::Parts::describe(CURLcode code, std::string_view method) const 
     }
     const bool harmless = method == "GET" || method == "HEAD";
     const std::string what = code == CURLE_OPERATION_TIMEDOUT
-                                 ? "it did not answer in time"
-                                 : "the connection broke before its answer was complete (" +
+                                 ? "it did not respond in time"
+                                 : "the connection broke before the response was complete (" +
                                        (is_repeat ? "the server closed it" : detail(code)) + ")";
-    return unreachable(harmless ? what : what + "; whether the request was carried out is not known");
+    return unreachable(harmless ? what : what + "; it is unknown whether the request was executed");
 }
 
 HttpClient::HttpClient(HttpClientOptions options) : parts_(std::make_unique<Parts>(std::move(options))) {}
@@ -286,7 +286,7 @@ Result<HttpAnswer> HttpClient::request(std::string_view method, std::string_view
         has_type = has_type || equal_ignoring_case(header.name, "Content-Type");
         add(header.value.empty() ? header.name + ";" : header.name + ": " + header.value);
     }
-    if (!clean) return Error{"bad_request", "The request holds a line break or another control character.", ""};
+    if (!clean) return Error{"bad_request", "The request contains a line break or another control character.", ""};
     if (!parts.options.token.empty()) add("Authorization: Bearer " + parts.options.token);
     if (!has_type) add("Content-Type:");
     add("Expect:");

@@ -61,7 +61,7 @@ HeadReader::State HeadReader::check_size(std::size_t seen) const {
 HeadReader::State HeadReader::take_line(std::string_view bytes, std::size_t line_size) {
     const std::string_view line = bytes.substr(line_start_, line_size);
     if (!in_fields_ && line_size > limits_.start_line_bytes_max) return State::start_line_too_long;
-    if (!all_in(line, kLineCharacters)) return refuse("The header holds a control character.");
+    if (!all_in(line, kLineCharacters)) return refuse("The header contains a control character.");
     if (!in_fields_) {
         start_line_size_ = line_size;
         line_start_ = searched_;
@@ -80,12 +80,12 @@ HeadReader::State HeadReader::take_line(std::string_view bytes, std::size_t line
 
 HeadReader::State HeadReader::take_field(std::string_view line) {
     if (line.front() == ' ' || line.front() == '\t') {
-        return refuse("A header line starts with a blank; folded lines are not accepted.");
+        return refuse("A header line starts with whitespace; folded lines are not accepted.");
     }
     const auto colon = line.find(':');
     if (colon == std::string_view::npos) return refuse("A header line has no colon.");
     if (colon == 0 || !all_in(line.substr(0, colon), kTokenCharacters)) {
-        return refuse("The name of a header field is empty or holds a character that is not allowed there.");
+        return refuse("The name of a header field is empty or contains a forbidden character.");
     }
     if (places_.size() == limits_.field_count_max) return State::fields_too_large;
     const auto first = std::min(line.find_first_not_of(" \t", colon + 1), line.size());

@@ -44,7 +44,7 @@ Result<std::string> percent_decode(std::string_view text) {
         const int low = i + 2 < text.size() ? hex_digit_value(text[i + 2]) : -1;
         if (high < 0 || low < 0) {
             return Error{"bad_request",
-                         "The address holds a '%' that is not followed by two hexadecimal digits; write a percent sign "
+                         "The URL contains a '%' that is not followed by two hexadecimal digits; write a percent sign "
                          "itself as %25.",
                          ""};
         }

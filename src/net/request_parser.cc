@@ -122,7 +122,7 @@ bool RequestParser::understand_request_line(std::string_view line) {
     request_.method = line.substr(0, method_end);
     if (!is_method_word(request_.method)) return refuse(400, "bad_request", "The request's method is not a word.");
     if (request_.method.size() > kMethodBytesMax) {
-        return refuse(501, "not_implemented", "The request's method is not known here.");
+        return refuse(501, "not_implemented", "The request's method is unknown.");
     }
     const std::string_view version = line.substr(target_end + 1);
     if (version.size() != 8 || !version.starts_with("HTTP/") || !is_digit(version[5]) || version[6] != '.' ||
@@ -130,7 +130,7 @@ bool RequestParser::understand_request_line(std::string_view line) {
         return refuse(400, "bad_request", "The request line does not end in an HTTP version.");
     }
     if (version != "HTTP/1.1" && version != "HTTP/1.0") {
-        return refuse(505, "http_version", "Only HTTP/1.1 and HTTP/1.0 are spoken here.");
+        return refuse(505, "http_version", "Only HTTP/1.1 and HTTP/1.0 are supported.");
     }
     request_.minor_version = version[7] - '0';
     return understand_target(line.substr(method_end + 1, target_end - method_end - 1));
@@ -139,11 +139,11 @@ bool RequestParser::understand_request_line(std::string_view line) {
 bool RequestParser::understand_target(std::string_view target) {
     if (target.size() > limits_->target_bytes_max) {
         return refuse(414, "target_too_long",
-                      "The request's address is longer than " + std::to_string(limits_->target_bytes_max) + " bytes.");
+                      "The request target is longer than " + std::to_string(limits_->target_bytes_max) + " bytes.");
     }
     const bool visible = std::all_of(target.begin(), target.end(), [](char c) { return c > ' ' && c != '#'; });
     if (!visible) {
-        return refuse(400, "bad_request", "The request's address holds a character that must be percent-encoded.");
+        return refuse(400, "bad_request", "The request target contains a character that must be percent-encoded.");
     }
     // A proxy's form, "http://host/path", means the same as "/path" to the host it names.
     if (target.size() > 7 && equal_ignoring_case(target.substr(0, 7), "http://")) {
@@ -152,7 +152,7 @@ bool RequestParser::understand_target(std::string_view target) {
     }
     const bool whole_server = target == "*" && request_.method == "OPTIONS";
     if (!whole_server && !target.starts_with('/')) {
-        return refuse(400, "bad_request", "The request's address does not start with a slash.");
+        return refuse(400, "bad_request", "The request target does not start with a slash.");
     }
     const auto question = std::min(target.find('?'), target.size());
     request_.target = target;
@@ -190,7 +190,7 @@ bool RequestParser::understand_expectation() {
     const auto expect = request_.header("Expect");
     if (!expect || request_.minor_version == 0) return true;
     if (!equal_ignoring_case(*expect, "100-continue")) {
-        return refuse(417, "expectation_failed", "The only expectation met here is 100-continue.");
+        return refuse(417, "expectation_failed", "The only supported expectation is 100-continue.");
     }
     continue_expected_ = true;
     return true;
@@ -208,7 +208,7 @@ bool RequestParser::understand_framing() {
         } else if (equal_ignoring_case(field.name, "Transfer-Encoding")) {
             ++codings;
             if (!equal_ignoring_case(field.value, "chunked")) {
-                return refuse(501, "not_implemented", "The only Transfer-Encoding understood here is chunked.");
+                return refuse(501, "not_implemented", "The only supported Transfer-Encoding is chunked.");
             }
         }
     }
@@ -235,7 +235,7 @@ RequestParser::State RequestParser::refuse_head(HeadReader::State state) {
     switch (state) {
         case HeadReader::State::start_line_too_long:
             refuse(414, "target_too_long",
-                   "The request's address is longer than " + std::to_string(limits_->target_bytes_max) + " bytes.");
+                   "The request target is longer than " + std::to_string(limits_->target_bytes_max) + " bytes.");
             break;
         case HeadReader::State::fields_too_large:
             refuse(431, "header_too_large",
@@ -255,8 +255,8 @@ RequestParser::State RequestParser::refuse_body(BodyReader::State state) {
                "The request's body is longer than " + std::to_string(limits_->body_bytes_max) + " bytes.");
     } else {
         refuse(400, "bad_request",
-               "The request's chunks are malformed: send each as its size in hexadecimal digits, its bytes, and a last "
-               "one of size 0.");
+               "The request's chunks are malformed: send each chunk as its size in hexadecimal digits and its bytes, "
+               "and end with a chunk of size 0.");
     }
     return State::refused;
 }

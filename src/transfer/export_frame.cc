@@ -25,7 +25,7 @@ Status read_count(const JsonRequest& json, std::string_view member, std::uint64_
         return Error{"missing_member", "`" + std::string(member) + "` is missing in this line", std::string(member)};
     }
     if (**read < 0) {
-        return Error{"out_of_range", "`" + std::string(member) + "` is a count, 0 or more", std::string(member)};
+        return Error{"out_of_range", "`" + std::string(member) + "` must be a count, 0 or more", std::string(member)};
     }
     into = static_cast<std::uint64_t>(**read);
     return {};
@@ -65,8 +65,8 @@ Result<ExportHeader> read_header_line(const JsonRequest& json) {
     Status read = read_count(json, "format", format);
     if (read && format != kExportFormat) {
         read = Error{"newer_format",
-                     "this export has format " + std::to_string(format) + ", and this program reads format " +
-                         std::to_string(kExportFormat) + ": use a program of the version that wrote it, or a later one",
+                     "this export has format " + std::to_string(format) + ", but this program reads format " +
+                         std::to_string(kExportFormat) + ": use the version that wrote it, or a later one",
                      "format"};
     }
     header.format = static_cast<std::int64_t>(format);

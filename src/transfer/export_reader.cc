@@ -23,8 +23,9 @@ std::uint64_t& count_of(ExportCounts& counts, Kind kind) {
 }
 
 Error no_export(std::string_view why) {
-    return {"no_export", "this is no export: " + std::string(why) +
-                             ". `duewheel export` writes one; single messages are put with `duewheel put --ndjson`"};
+    return {"no_export",
+            "this is not an export: " + std::string(why) +
+                ". Create one with `duewheel export`, or put single messages with `duewheel put --ndjson`"};
 }
 
 }  // namespace
@@ -37,7 +38,7 @@ Result<ExportLine> ExportReader::read(std::string_view line) {
     if (json) kind = json->text("kind");
     const bool has_kind = json.ok() && kind.ok() && kind->has_value();
     if (line_ == 1 && (!has_kind || **kind != "export")) {
-        return no_export("its first line has no `\"kind\":\"export\"`");
+        return no_export("its first line does not contain `\"kind\":\"export\"`");
     }
     const bool is_end = has_kind && **kind == "end";
     if (!is_end) {
@@ -46,7 +47,7 @@ Result<ExportLine> ExportReader::read(std::string_view line) {
     }
     if (!json) return json.error();
     if (!kind) return kind.error();
-    if (!*kind) return Error{"missing_member", "`kind` says what the line is", "kind"};
+    if (!*kind) return Error{"missing_member", "`kind` is missing", "kind"};
     return read_kind(**kind, *json, line);
 }
 
@@ -66,7 +67,7 @@ Result<ExportLine> ExportReader::read_kind(std::string_view kind, const JsonRequ
     }
     if (kind == "export") {
         if (line_ != 1) {
-            return Error{"unknown_kind", "a second export begins here: import each from a file of its own", "kind"};
+            return Error{"unknown_kind", "a second export begins here: import each from its own file", "kind"};
         }
         Result<ExportHeader> header = read_header_line(json);
         if (!header) return std::move(header).error();
@@ -80,19 +81,20 @@ Result<ExportLine> ExportReader::read_kind(std::string_view kind, const JsonRequ
         end_ = *end;
         return ExportLine(*std::move(end));
     }
-    return Error{"unknown_kind", "`kind` is one of export, namespace, queue, schedule, watchdog, message, end", "kind"};
+    return Error{"unknown_kind", "`kind` must be one of export, namespace, queue, schedule, watchdog, message, end",
+                 "kind"};
 }
 
 Status ExportReader::finish() const {
     if (line_ == 0) return no_export("it is empty");
     if (!end_) {
         return Error{"incomplete_export", "the export has no end: it stops after line " + std::to_string(line_) +
-                                              ". Copy the whole file, or import what is there with --incomplete"};
+                                              ". Copy the whole file, or import the readable part with --incomplete"};
     }
     if (!is_changed_) return {};
     return Error{"changed_export",
-                 "the export is not what was written: its last line tells of other lines, or other bytes. Copy the "
-                 "file again, or, where it was changed on purpose, import it with --incomplete"};
+                 "the export was changed after it was written: its last line does not match the other lines. Copy the "
+                 "file again or, if it was changed on purpose, import it with --incomplete"};
 }
 
 }  // namespace duewheel

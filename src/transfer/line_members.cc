@@ -27,7 +27,7 @@ Status read_name(const JsonRequest& line, std::string_view member, std::string& 
 Status read_traceparent(const JsonRequest& line, std::string& into) {
     if (Status read = take(line.text("traceparent"), into); !read) return read;
     if (into.empty() || is_traceparent(into)) return {};
-    return Error{"bad_traceparent", "`traceparent` is one as W3C Trace Context has it", "traceparent"};
+    return Error{"bad_traceparent", "`traceparent` must be valid W3C Trace Context", "traceparent"};
 }
 
 }  // namespace duewheel

@@ -87,8 +87,7 @@ Status read_number(const JsonRequest& json, std::string_view member, Number& int
     constexpr auto kMost = static_cast<std::int64_t>(
         std::min<std::uint64_t>(std::numeric_limits<Number>::max(), std::numeric_limits<std::int64_t>::max()));
     if (**read < 1 || **read > kMost) {
-        return out_of_range(member,
-                            "a whole number from 1 to " + std::to_string(kMost) + "; leave it out where it is 0");
+        return out_of_range(member, "a whole number from 1 to " + std::to_string(kMost) + "; omit it if it is 0");
     }
     into = static_cast<Number>(**read);
     return {};
@@ -100,7 +99,7 @@ Status read_id(const JsonRequest& json, std::string_view member, MessageId& into
     if (!*text) return {};
     const Result<MessageId> id = parse_message_id(**text);
     if (!id || *id == 0) {
-        return Error{"bad_id", "`" + std::string(member) + "` is an id, a text of digits", std::string(member)};
+        return Error{"bad_id", "`" + std::string(member) + "` must be an id, a string of digits", std::string(member)};
     }
     into = *id;
     return {};
@@ -116,7 +115,7 @@ Status read_state(const JsonRequest& json, State& into) {
         into = state;
         return {};
     }
-    return Error{"bad_state", "`state` is one of prepared, scheduled, ready, retrying, held, dead", "state"};
+    return Error{"bad_state", "`state` must be one of prepared, scheduled, ready, retrying, held, dead", "state"};
 }
 
 Status read_repeat(const JsonRequest& json, MessageLine& line) {
@@ -128,7 +127,8 @@ Status read_repeat(const JsonRequest& json, MessageLine& line) {
     line.repeat = *rule;
     if (line.next_occurrence == 0) return missing("next_occurrence");
     if (rule->times != 0 && line.next_occurrence > rule->times) {
-        return out_of_range("next_occurrence", "at most `repeat.times`: a loop has one more to come");
+        return out_of_range("next_occurrence",
+                            "it must not exceed `repeat.times`: a recurring message has at least one more occurrence");
     }
     return {};
 }
@@ -138,7 +138,7 @@ Status read_transaction(const JsonRequest& json, MessageLine& line) {
     if (!rule) return std::move(rule).error();
     line.transaction = *std::move(rule);
     if (line.transaction.has_value() == (line.state == State::prepared)) return {};
-    if (line.transaction) return Error{"bad_state", "with `transaction` a message is prepared", "state"};
+    if (line.transaction) return Error{"bad_state", "a message with `transaction` must be prepared", "state"};
     return missing("transaction");
 }
 
@@ -161,14 +161,16 @@ Status check(const JsonRequest& json, const MessageLine& line) {
     if (!json.has_time("due")) return missing("due");
     const bool is_loop = line.repeat.has_value();
     if (!is_loop && json.has_time("expires_in")) {
-        return Error{"conflicting_members", "`expires_in` is of loops: say `expires`, an instant", "expires_in"};
+        return Error{"conflicting_members", "only recurring messages have `expires_in`: use `expires`, an instant",
+                     "expires_in"};
     }
     if (is_loop && json.has_time("expires")) {
-        return Error{"conflicting_members", "all occurrences of a loop would end at the same instant: say `expires_in`",
+        return Error{"conflicting_members",
+                     "all occurrences of a recurring message would expire at the same instant: use `expires_in`",
                      "expires"};
     }
     if (is_loop && (line.state == State::prepared || line.state == State::dead || line.state == State::retrying)) {
-        return Error{"bad_state", "a loop is scheduled or held", "state"};
+        return Error{"bad_state", "a recurring message must be scheduled or held", "state"};
     }
     return {};
 }

@@ -16,17 +16,17 @@ struct LossWords {
 };
 
 constexpr std::array<LossWords, kLossCount> kWords = {{
-    {"attempts", "had been tried before: their attempts are counted anew"},
-    {"maybe_delivered", "may have been delivered once more than their attempts say, which no message here tells of"},
-    {"backoff", "rested after a failure and are due at once, to keep their place among those with their order key"},
-    {"origin", "were made by a loop, a schedule or a watchdog, and do not name it here"},
-    {"occurrence", "are loops under way: their next occurrence has the number 1"},
+    {"attempts", "were delivered before: their attempts are counted from 0 again"},
+    {"maybe_delivered", "lose `maybe_delivered`: they may have been delivered once more than their attempts say"},
+    {"backoff", "were in retry backoff and are due at once, to keep the order of their order key"},
+    {"origin", "were created by a recurring message, a schedule or a watchdog, and no longer name it"},
+    {"occurrence", "are recurring: their next occurrence has the number 1"},
     {"growth",
-     "are loops whose rests grow: they grow on from the next one, rounded, so that later ones differ a little"},
-    {"checks", "wait for commit or rollback: their time for that begins anew"},
-    {"key_added", "had no key and have one here, which names where they come from"},
-    {"reason", "had failed, and the reason is not told here"},
-    {"order", "were dead and had an order key, which they have no more: it would hold up the others"},
+     "are recurring with growing intervals: intervals continue from a rounded value, so later ones differ slightly"},
+    {"checks", "wait for commit or rollback: their deadline starts again"},
+    {"key_added", "had no key and get one, formed from the exported server and their id"},
+    {"reason", "had failed, and lose the reason"},
+    {"order", "were dead letters and lose their order key, because it would block the other messages with that key"},
 }};
 
 // What is left of a loop, as the rule of another one: its times go on as they would have.

@@ -102,7 +102,7 @@ Status check_put(const SettingsLine& line) {
     request.fields = {{"Content-Type", "application/json"}};
     request.body = line.body;
     const std::optional<CallPath> call = find_call(request);
-    if (!call) return Error{"unknown_path", "no call sets this"};
+    if (!call) return Error{"unknown_path", "no call can set this"};
     const Result<Command> command = read_command(request, *call, line_options());
     if (command) return {};
     Error error = command.error();
@@ -140,15 +140,15 @@ Result<SettingsLine> read_settings_line(Kind kind, const JsonRequest& line, std:
     if (read && kind != Kind::name_space) read = read_name(line, kind_name(kind), into.name);
     if (kind == Kind::name_space) into.name = into.name_space;
     if (read && (kind == Kind::name_space ? !line.has("namespace") : into.name.empty())) {
-        read = Error{"missing_member", "`" + std::string(kind_name(kind)) + "` says whose settings these are",
-                     std::string(kind_name(kind))};
+        read =
+            Error{"missing_member", "`" + std::string(kind_name(kind)) + "` is missing", std::string(kind_name(kind))};
     }
     if (read) {
         const Result<std::optional<JsonRequest>> object = line.object("settings");
         if (!object) {
             read = object.error();
         } else if (!*object) {
-            read = Error{"missing_member", "`settings` says what is set", "settings"};
+            read = Error{"missing_member", "`settings` is missing", "settings"};
         }
     }
     if (read) read = read_traceparent(line, into.traceparent);
@@ -158,7 +158,7 @@ Result<SettingsLine> read_settings_line(Kind kind, const JsonRequest& line, std:
     if (broken) return Error{"bad_json", "the line is not JSON: " + broken.message()};
     json::object settings = tree.at("settings").get_object();  // as was seen above
     if (settings.contains("json")) {                           // a tree would write its numbers in another way
-        return Error{"unknown_member", "`json` is not known in a line: write the content as `body`, a text",
+        return Error{"unknown_member", "`json` is not allowed in a line: write the content as `body`, a string",
                      "settings.json"};
     }
     if (kind == Kind::schedule) read = go_on(line, into, settings);

@@ -198,7 +198,7 @@ class Interface(unittest.TestCase):
         self.assertIn("Europe/Oslo", run("set", "report", "reports", "Make it", "--cron", "30 2 * * *", "--tz", "Europe/Oslo",
                                          "--overlap", "skip", "--header", "a=b", "--closed", "SAT SUN"))
         spring = ("preview", "report", "--from", "2031-03-29T12:00", "--tz", "Europe/Oslo", "--count", "1")
-        self.assertIn("not made: a closed day", run(*spring))
+        self.assertIn("excluded: a closed day", run(*spring))
         run("set", "report", "--unset", "closed")
         self.assertIn("at the end of the gap", run(*spring))
         self.assertIn("paused", run("pause", "report"))
