@@ -59,7 +59,7 @@ int put_lines(Session& session, const std::string& queue, const std::string& fil
     // False where the request was not carried out as a whole.
     const auto send = [&] {
         if (request.count == 0) return true;
-        const ServerAnswer answer = session.ask_lines(path, request.lines);
+        const ServerAnswer answer = session.look_up_lines(path, request.lines);
         if (!answer) {
             const std::size_t last = request.first + request.count - 1;
             const char* what =

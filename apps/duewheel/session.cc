@@ -113,7 +113,8 @@ ServerAnswer Session::with_members(ServerAnswer answer) const {
     return answer;
 }
 
-ServerAnswer Session::ask_lines(const std::string& path, std::string_view lines, std::chrono::milliseconds patience) {
+ServerAnswer Session::look_up_lines(const std::string& path, std::string_view lines,
+                                    std::chrono::milliseconds patience) {
     return send("POST", path, "application/x-ndjson", lines, patience);
 }
 

@@ -68,8 +68,8 @@ class Session {
     ServerAnswer look(const std::string& path);
 
     // One request of JSON lines, each of which is answered with one: `text` of the answer.
-    ServerAnswer ask_lines(const std::string& path, std::string_view lines,
-                           std::chrono::milliseconds patience = std::chrono::seconds(60));
+    ServerAnswer look_up_lines(const std::string& path, std::string_view lines,
+                               std::chrono::milliseconds patience = std::chrono::seconds(60));
 
     // Whether GET /healthz responds within 5 seconds: kExitDone, or the reason has been printed.
     int check_health();

@@ -52,8 +52,8 @@ struct Opened {
         parts->engine().advance_to(now);
         for (Effects effects = parts->engine().take_effects();; effects = parts->engine().take_effects()) {
             replies += effects.replies.size();
-            for (const Question& question : effects.questions) {
-                Result<Answer> answer = parts->read(question);
+            for (const Lookup& lookup : effects.lookups) {
+                Result<Answer> answer = parts->read(lookup);
                 if (!answer) fail(answer.error());
                 parts->engine().answer(*std::move(answer));
             }
@@ -68,7 +68,7 @@ struct Opened {
                 if (Status done = parts->commit(*effects.commit); !done) fail(done.error());
                 parts->engine().committed();
             }
-            if (!effects.commit && effects.questions.empty()) return;
+            if (!effects.commit && effects.lookups.empty()) return;
         }
     }
 

@@ -76,8 +76,8 @@ struct Outcome {
     std::vector<double> growth_ns;        // of a start, a stop, a tick; or of a timer that fires
 };
 
-// Seconds of the machine's clock and of this thread's processor time. Asked past the C library, where a peer's clock
-// may have been put aside.
+// Seconds of the machine's clock and of this thread's processor time. PendingLookup past the C library, where a peer's
+// clock may have been put aside.
 double wall_seconds();
 double cpu_seconds();
 std::size_t resident_bytes();

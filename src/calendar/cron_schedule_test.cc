@@ -92,7 +92,7 @@ TEST(CronSchedule, a_repeated_time_fires_in_its_first_pass) {
     EXPECT_EQ(between(schedule("30 2 * * *", "Europe/Oslo"), "2026-10-24T22:00:00Z", "2026-10-25T22:00:00Z"), first);
     EXPECT_EQ(between(schedule("30 2 * * *", "Europe/Oslo", kBoth), "2026-10-24T22:00:00Z", "2026-10-25T22:00:00Z"),
               both);
-    // Asked in the middle of the second pass.
+    // PendingLookup in the middle of the second pass.
     const CronSchedule nightly = schedule("30 2 * * *", "Europe/Oslo");
     EXPECT_EQ(nightly.next(at("2026-10-25T01:15:00Z")), at("2026-10-26T01:30:00Z"));
     EXPECT_EQ(nightly.previous(at("2026-10-25T01:45:00Z")), at("2026-10-25T00:30:00Z"));

@@ -162,13 +162,13 @@ constexpr Setting kSettings[] = {
          kRetryAttemptsMax}),
     at<kEngine, &Engine::retry, &RetryRule::first_ms>(
         {"retry.first", Kind::duration, "Backoff after the first failure, unless the consumer gave a delay.", 0,
-         kRetryRestMaxMs}),
+         kRetryBackoffMaxMs}),
     at<kEngine, &Engine::retry, &RetryRule::factor_permille>(
         {"retry.factor", Kind::decimal,
          "Factor of the exponential backoff: 2 doubles the backoff with each failure, 1 keeps it constant.",
          kRetryFactorMin, kRetryFactorMax}),
     at<kEngine, &Engine::retry, &RetryRule::max_ms>(
-        {"retry.max", Kind::duration, "Maximum backoff.", 0, kRetryRestMaxMs}),
+        {"retry.max", Kind::duration, "Maximum backoff.", 0, kRetryBackoffMaxMs}),
     at<kEngine, &Engine::retry, &RetryRule::jitter_permille>({"retry.jitter", Kind::decimal,
                                                               "Random variation of the backoff, so that messages that "
                                                               "failed together are not retried together: 0.2 makes it "

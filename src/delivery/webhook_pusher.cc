@@ -91,9 +91,9 @@ TargetSeen WebhookPusher::look_at(const QueueName& queue, DueMs now) const {
     seen.in_flight = target.in_flight;
     if (!target.is_fit) {
         seen.state = TargetSeen::State::unfit;
-    } else if (rests_until(target) > now) {
-        seen.rests_until_ms = rests_until(target);
-        const bool by_breaker = target.breaker.open_until_ms() >= target.rests_until_ms;
+    } else if (backs_off_until(target) > now) {
+        seen.backoff_until_ms = backs_off_until(target);
+        const bool by_breaker = target.breaker.open_until_ms() >= target.backoff_until_ms;
         seen.state = by_breaker ? TargetSeen::State::failed : TargetSeen::State::asked;
     } else if (target.breaker.is_open()) {
         seen.state = TargetSeen::State::trying;
@@ -127,7 +127,7 @@ void WebhookPusher::take_change(Engine::TargetQueue changed) {
     touch(number);
     target.name = changed.name;
     // Somebody says that it is time again.
-    if (target.paused && !changed.paused) target.rests_until_ms = 0;
+    if (target.paused && !changed.paused) target.backoff_until_ms = 0;
     // What else changes of a queue whose pause is on its way is told as of one that goes on.
     target.paused = changed.paused || (changed.webhook && changed.webhook->url == target.gone_url);
     if (changed.webhook == target.webhook) return;
@@ -136,7 +136,7 @@ void WebhookPusher::take_change(Engine::TargetQueue changed) {
         open_ -= target.breaker.is_open() ? 1 : 0;
         target.breaker.forget();
         target.trying = 0;
-        target.rests_until_ms = 0;
+        target.backoff_until_ms = 0;
     }
     target.webhook = std::move(changed.webhook);
     target.is_fit = false;
@@ -195,8 +195,8 @@ std::uint32_t WebhookPusher::concurrency_of(const Target& target) const {
     return target.webhook->concurrency != 0 ? target.webhook->concurrency : options_.concurrency;
 }
 
-DueMs WebhookPusher::rests_until(const Target& target) const {
-    return std::max(target.rests_until_ms, target.breaker.open_until_ms());
+DueMs WebhookPusher::backs_off_until(const Target& target) const {
+    return std::max(target.backoff_until_ms, target.breaker.open_until_ms());
 }
 
 bool WebhookPusher::may_post(const Target& target) const {
@@ -271,7 +271,7 @@ void WebhookPusher::tend(TargetNumber number) {
         static_cast<void>(forget_if_over(number));
         return;
     }
-    if (const DueMs rests = rests_until(target); rests > now_) {
+    if (const DueMs rests = backs_off_until(target); rests > now_) {
         withdraw(target);
         return wake_at(number, rests);
     }
@@ -340,7 +340,7 @@ void WebhookPusher::reply(ReplyToken token, Reply reply) {
     target.asking = 0;
     touch(number);
     if (auto* answer = std::get_if<LeaseAnswer>(&reply)) return take_messages(number, std::move(*answer));
-    target.rests_until_ms = std::max(target.rests_until_ms, now_ + kAgainMs);  // too much is asked of the engine
+    target.backoff_until_ms = std::max(target.backoff_until_ms, now_ + kAgainMs);  // too much is asked of the engine
 }
 
 void WebhookPusher::take_messages(TargetNumber number, LeaseAnswer answer) {
@@ -414,7 +414,7 @@ bool WebhookPusher::begin_next(Share& share) {
 
 // What waited too long, or whose target may have nothing now, is given back.
 bool WebhookPusher::may_go(const Target& target, const Post& post) const {
-    if (!may_post(target) || rests_until(target) > now_ || (target.breaker.is_open() && target.trying > 0))
+    if (!may_post(target) || backs_off_until(target) > now_ || (target.breaker.is_open() && target.trying > 0))
         return false;
     return post.lease_until_ms >= now_ + timeout_of(target) + kLeaseLeftMs;
 }
@@ -521,8 +521,8 @@ void WebhookPusher::settle(const Post& post, const WebhookAnswer& answer) {
     const std::int64_t rest_ms = retry_after_ms(answer, options_.retry_after_max_ms);
     Target& target = *targets_.at(post.target);
     if (rest_ms > 0 && target.webhook && target.webhook->url == post.url) {
-        if (rest_ms >= kLongRestMs && target.rests_until_ms <= now_) tell_of_rest(target, rest_ms, answer);
-        target.rests_until_ms = std::max(target.rests_until_ms, now_ + rest_ms);
+        if (rest_ms >= kLongRestMs && target.backoff_until_ms <= now_) tell_of_rest(target, rest_ms, answer);
+        target.backoff_until_ms = std::max(target.backoff_until_ms, now_ + rest_ms);
     }
     end(post, FailCommand{post.lease, failure_reason(answer, kReasonBytesMax), std::nullopt, rest_ms});
 }

@@ -125,7 +125,7 @@ class WebhookPusher {
         TargetSetup setup;
         TargetPace pace;
         TargetBreaker breaker;
-        DueMs rests_until_ms = 0;  // as it asked, or as the engine's refusal says
+        DueMs backoff_until_ms = 0;  // as it asked, or as the engine's refusal says
         ReplyToken asking = 0;
         std::size_t bytes = 0;        // of what is leased and not posted to its end
         std::deque<Queued> queued;    // leased; it waits for a connection
@@ -172,7 +172,7 @@ class WebhookPusher {
     void take_messages(TargetNumber number, LeaseAnswer answer);
     void begin_queued();
     bool may_post(const Target& target) const;
-    DueMs rests_until(const Target& target) const;
+    DueMs backs_off_until(const Target& target) const;
     void post(Post post, Delivered message);
     void leave(const Post& post);
     void give_back(const Post& post);

@@ -183,7 +183,7 @@ TEST(WebhookPusher, a_target_that_is_gone_is_left_alone_while_its_pause_cannot_b
     trial.answer_first(410);
     EXPECT_TRUE(trial.sent.empty());
     EXPECT_FALSE(trial.queue("q").settings.paused);
-    EXPECT_TRUE(trial.shard.ask<CarryAnswer>(CarrySettingsCommand{"default", "q", place}).carried);
+    EXPECT_TRUE(trial.shard.ask<RelocateAnswer>(RelocateSettingsCommand{"default", "q", place}).relocated);
     trial.run();
     EXPECT_TRUE(trial.sent.empty());
     trial.shard.engine().set_log_space(LogSpace::enough);
@@ -356,7 +356,7 @@ TEST(WebhookPusher, tells_what_it_is_that_a_target_rests_for) {
     ASSERT_EQ(trial.sent.size(), 1u);
     trial.answer_first(429, 3'600);
     EXPECT_EQ(seen().state, TargetSeen::State::asked);
-    EXPECT_EQ(seen().rests_until_ms, trial.shard.engine().now() + 3'600'000);
+    EXPECT_EQ(seen().backoff_until_ms, trial.shard.engine().now() + 3'600'000);
 }
 
 // Messages are leased while it works, and their bodies come late: its target failed and rested meanwhile, and is to be

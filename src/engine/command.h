@@ -191,7 +191,7 @@ struct ListTokensCommand {
 struct CarrySettingsCommand {
     std::string name_space;
     std::string queue;
-    Sequence place = 0;
+    Sequence log_position = 0;
     std::uint32_t subject = kSubjectQueue;  // of the record
 };
 // Takes up to `max` due messages; where none is due, waits for the first one up to `wait_ms`.
@@ -237,7 +237,7 @@ struct FailCommand {
     LeaseToken lease;
     std::string reason;
     std::optional<std::int64_t> retry_in_ms;
-    std::int64_t rest_at_least_ms = 0;  // where the rule says less
+    std::int64_t backoff_min_ms = 0;  // where the rule says less
 };
 struct ExtendCommand {
     LeaseToken lease;
@@ -252,21 +252,21 @@ struct HoldLeaseCommand {
     LeaseToken lease;
 };
 // Of the cleaner: writes a message again, whole, if its newest whole record still stands at `row.place`.
-struct CarryCommand {
+struct RelocateCommand {
     MessageRow row;                // as the index had it
     std::uint64_t generation = 0;  // noted before it was looked up (store/store.h)
     RecordKind record_kind = RecordKind::put;
     std::string record_body;  // of the record at that place
 };
 // Of the cleaner: writes again how these messages ended (message/outcome_rows.h). That never changes.
-struct CarryOutcomesCommand {
+struct RelocateOutcomesCommand {
     std::string rows;
     std::uint64_t count = 0;
     std::uint64_t segment = 0;  // they stood in
-    Sequence up_to = 0;         // before this place, all that are kept have been carried with these
+    Sequence up_to = 0;         // before this place, all that are kept have been relocated with these
 };
 // Of the cleaner: states that nothing below `up_to` is needed any more.
-struct CarryDoneCommand {
+struct RelocationDoneCommand {
     Sequence up_to = 0;
 };
 
@@ -293,7 +293,7 @@ struct TellScheduleCommand {
     std::string name;
     What what = What::pause;
     // fire, the engine's own: the schedule's whole record, once it was read.
-    Sequence place = 0;
+    Sequence log_position = 0;
     std::string record_body{};
 };
 struct DescribeScheduleCommand {
@@ -344,11 +344,11 @@ struct ListWatchdogsCommand {
     std::uint32_t limit = 100;
 };
 // Of the cleaner: writes a schedule or a watchdog again, whole, if its newest whole record still stands at `place`.
-struct CarryRuleCommand {
+struct RelocateRuleCommand {
     std::uint32_t subject = 0;  // of its records
     std::string name_space;
     std::string name;
-    Sequence place = 0;
+    Sequence log_position = 0;
     std::string record_body;
 };
 
@@ -374,7 +374,7 @@ struct PatchScheduleCommand {
     std::function<Result<PutScheduleCommand>(const ScheduleRule&, const MessageContent&)> change;
     std::size_t bytes = 0;
     // The engine's own: the schedule's whole record, once it was read.
-    Sequence place = 0;
+    Sequence log_position = 0;
     std::string record_body{};
 };
 // As of schedules.
@@ -383,17 +383,17 @@ struct PatchWatchdogCommand {
     std::string name;
     std::function<Result<PutWatchdogCommand>(const WatchdogRule&, const MessageContent&)> change;
     std::size_t bytes = 0;
-    Sequence place = 0;
+    Sequence log_position = 0;
     std::string record_body{};
 };
 
 using Command =
     std::variant<PutCommand, PutBatchCommand, GetCommand, CancelCommand, RescheduleCommand, FireCommand, LeaseCommand,
-                 AckCommand, FailCommand, ExtendCommand, ReleaseCommand, CarryCommand, CarryOutcomesCommand,
-                 CarryDoneCommand, ListCommand, HistoryCommand, ConfigureQueueCommand, DescribeQueueCommand,
-                 ListQueuesCommand, CarrySettingsCommand, HoldCommand, KickCommand, RedriveCommand, HoldLeaseCommand,
+                 AckCommand, FailCommand, ExtendCommand, ReleaseCommand, RelocateCommand, RelocateOutcomesCommand,
+                 RelocationDoneCommand, ListCommand, HistoryCommand, ConfigureQueueCommand, DescribeQueueCommand,
+                 ListQueuesCommand, RelocateSettingsCommand, HoldCommand, KickCommand, RedriveCommand, HoldLeaseCommand,
                  DiscardCommand, PutScheduleCommand, TellScheduleCommand, DescribeScheduleCommand, ListSchedulesCommand,
-                 PreviewScheduleCommand, CarryRuleCommand, SettleCommand, PutWatchdogCommand, FeedWatchdogCommand,
+                 PreviewScheduleCommand, RelocateRuleCommand, SettleCommand, PutWatchdogCommand, FeedWatchdogCommand,
                  RemoveWatchdogCommand, DescribeWatchdogCommand, ListWatchdogsCommand, ConfigureNamespaceCommand,
                  DescribeNamespaceCommand, ListNamespacesCommand, ForecastCommand, PatchQueueCommand,
                  PatchNamespaceCommand, PatchScheduleCommand, PatchWatchdogCommand, ChangeTokenCommand,
@@ -543,9 +543,9 @@ struct ForecastAnswer {
     DueMs now_ms = 0;
     std::vector<ForecastMinute> minutes;
 };
-struct CarryAnswer {
-    bool carried = false;   // something that the index counts as needed stands elsewhere now; outcomes are not counted
-    Sequence sequence = 0;  // of the record; 0: there is none, something newer has overtaken it
+struct RelocateAnswer {
+    bool relocated = false;  // something that the index counts as needed stands elsewhere now; outcomes are not counted
+    Sequence sequence = 0;   // of the record; 0: there is none, something newer has overtaken it
 };
 
 // How the target of a queue is doing. The engine knows nothing of it: who posts fills it in. One that answered that it
@@ -561,7 +561,7 @@ struct TargetSeen {
         off,     // the server posts nothing
     };
     State state = State::works;
-    DueMs rests_until_ms = 0;  // failed, asked
+    DueMs backoff_until_ms = 0;  // failed, asked
     std::uint32_t in_flight = 0;
 };
 // `counts` and `leased` are exact; `ready` are the due messages in memory: all, but for a backlog on disk.
@@ -611,7 +611,7 @@ struct PreviewAnswer {
         std::string local;
         ClockNote note = ClockNote::none;
     };
-    struct LeftOut {
+    struct Excluded {
         DueMs nominal_ms = 0;
         std::string local;
         std::string_view why;
@@ -622,8 +622,8 @@ struct PreviewAnswer {
     std::string zone;
     std::string zone_data;
     std::vector<Time> times;
-    std::vector<LeftOut> excluded;  // between them, at most as many as were asked for
-    bool more_excluded = false;     // there are more
+    std::vector<Excluded> excluded;  // between them, at most as many as were asked for
+    bool more_excluded = false;      // there are more
 };
 
 struct WatchdogAnswer {

@@ -22,9 +22,11 @@ inline bool is_a_put(const Command& command) {
 
 // What cleaning asks for: it limits itself.
 inline bool is_of_cleaning(const Command& command) {
-    return std::holds_alternative<CarryCommand>(command) || std::holds_alternative<CarryOutcomesCommand>(command) ||
-           std::holds_alternative<CarrySettingsCommand>(command) || std::holds_alternative<CarryRuleCommand>(command) ||
-           std::holds_alternative<CarryDoneCommand>(command);
+    return std::holds_alternative<RelocateCommand>(command) ||
+           std::holds_alternative<RelocateOutcomesCommand>(command) ||
+           std::holds_alternative<RelocateSettingsCommand>(command) ||
+           std::holds_alternative<RelocateRuleCommand>(command) ||
+           std::holds_alternative<RelocationDoneCommand>(command);
 }
 
 // Changes a message or a queue from outside, as often as anybody likes.
@@ -101,8 +103,8 @@ inline std::size_t record_bytes_at_most(const Command& command, std::size_t over
         for (const PutCommand& put : batch->puts) bytes += record_bytes_at_most(put);
         return bytes;
     }
-    if (const auto* carry = std::get_if<CarryCommand>(&command)) {
-        return overhead + carry->record_body.size() + carry->row.reason.size();
+    if (const auto* relocate = std::get_if<RelocateCommand>(&command)) {
+        return overhead + relocate->record_body.size() + relocate->row.reason.size();
     }
     if (const auto* carry = std::get_if<CarrySettingsCommand>(&command)) {
         return overhead + (carry->subject == kSubjectToken ? kTokenBytesMax : kWebhookTargetBytesMax);
@@ -126,14 +128,14 @@ inline std::size_t record_bytes_at_most(const Command& command, std::size_t over
     if (std::holds_alternative<PutWatchdogCommand>(command) || std::holds_alternative<FeedWatchdogCommand>(command)) {
         return overhead + kWatchdogBytesMax + put_bytes(command);
     }
-    if (const auto* carry = std::get_if<CarryRuleCommand>(&command)) {
-        return overhead + kScheduleBytesMax + carry->record_body.size();
+    if (const auto* relocate = std::get_if<RelocateRuleCommand>(&command)) {
+        return overhead + kScheduleBytesMax + relocate->record_body.size();
     }
     // Numbers, and for the first its rows: these come one after the other, and where segments are small none may be
     // closed for what is not there.
     constexpr std::size_t kNumbers = 128;
-    if (const auto* carry = std::get_if<CarryOutcomesCommand>(&command)) return kNumbers + carry->rows.size();
-    if (std::holds_alternative<CarryDoneCommand>(command)) return kNumbers;
+    if (const auto* relocate = std::get_if<RelocateOutcomesCommand>(&command)) return kNumbers + relocate->rows.size();
+    if (std::holds_alternative<RelocationDoneCommand>(command)) return kNumbers;
     if (const auto* fail = std::get_if<FailCommand>(&command)) return overhead + fail->reason.size();
     return overhead;
 }

@@ -3,9 +3,9 @@
 // the index in engine_loading.cc, how queues are looked at in engine_listing.cc, engine_forecast.cc and
 // engine_history.cc, what they are told in engine_settings.cc, namespaces in engine_namespaces.cc, limits of a second
 // in engine_seconds.cc, purges in engine_purge.cc, expiry in engine_expiry.cc, attempts in engine_retries.cc, dead
-// letters in engine_dead_letters.cc, loops in engine_loops.cc, transactions in engine_transactions.cc, schedules in
-// engine_schedules.cc and engine_runs.cc, watchdogs in engine_watchdogs.cc and engine_firings.cc, access tokens in
-// engine_tokens.cc, order keys in engine_order.cc, full disks in engine_space.cc.
+// letters in engine_dead_letters.cc, loops in engine_recurring.cc, transactions in engine_transactions.cc, schedules in
+// engine_schedules.cc and engine_runs.cc, watchdogs in engine_watchdogs.cc and engine_firings.cc, order keys in
+// engine_order.cc, full disks in engine_space.cc.
 #include "engine/engine.h"
 
 #include <algorithm>
@@ -43,7 +43,7 @@ Engine::Engine(const EngineOptions& options, const EngineStart& start, RecentTie
         queue(number).cursor = queue(number).durable_cursor = cursor.position;
     }
     for (const NamespaceStart& state : start.namespaces) {
-        take_settings(namespaces_.at(state.name_space), state.settings, state.place, state.record_bytes);
+        take_settings(namespaces_.at(state.name_space), state.settings, state.log_position, state.record_bytes);
     }
     for (const EngineStart::QueueState& state : start.queue_states) {
         const QueueNumber number = recent_.queues().number(state.queue.name_space, state.queue.queue);
@@ -54,7 +54,7 @@ Engine::Engine(const EngineOptions& options, const EngineStart& start, RecentTie
             queue(number).newest_death_ms = now_;
         }
         if (state.settings.revision == 0) continue;
-        take_settings(number, state.settings, state.settings_place, state.settings_bytes);
+        take_settings(number, state.settings, state.settings_position, state.settings_bytes);
     }
     for (const StoredToken& stored : start.tokens) tokens_.set(stored);
     zone_data_ = start.zone_data;
@@ -74,7 +74,7 @@ void Engine::submit(Command command, ReplyToken token, SharedLimits limits) {
         counters_.refused_full += record_count(command);
         return reply(token, store_full());
     }
-    // Cleaning limits itself, and an outcome that is not carried would go with the log's front.
+    // Cleaning limits itself, and an outcome that is not relocated would go with the log's front.
     if (!is_of_cleaning(command) && waiting_commands() >= options_.commands_waiting_max)
         return reply(token, too_busy());
     if (const auto* asked = std::get_if<GetCommand>(&command)) return get(*asked, token, limits);
@@ -103,9 +103,9 @@ void Engine::submit(Command command, ReplyToken token, SharedLimits limits) {
     Share& share = shares_[line.name_space];
     ++share.commands;
     share.bytes += bytes;
-    if (const auto* carry = std::get_if<CarryCommand>(&pending.command)) {
-        pending.facts = carry->row;
-        pending.facts_generation = carry->generation;
+    if (const auto* relocate = std::get_if<RelocateCommand>(&pending.command)) {
+        pending.facts = relocate->row;
+        pending.facts_generation = relocate->generation;
     }
     wait_in(is_put ? puts_ : commands_, std::move(pending));
 }
@@ -176,19 +176,19 @@ void Engine::mark(QueueNumber number) {
 
 // ---- reads and their answers
 
-std::uint64_t Engine::ask(Question question, Asked asked) {
-    const std::uint64_t ticket = question.ticket = next_ticket_++;
-    ++counters_.questions;
-    asked_.emplace(question.ticket, std::move(asked));
-    effects_.questions.push_back(std::move(question));
+std::uint64_t Engine::look_up(Lookup lookup, PendingLookup asked) {
+    const std::uint64_t ticket = lookup.ticket = next_ticket_++;
+    ++counters_.lookups;
+    pending_lookups_.emplace(lookup.ticket, std::move(asked));
+    effects_.lookups.push_back(std::move(lookup));
     return ticket;
 }
 
 void Engine::answer(Answer answer) {
-    const auto found = asked_.find(answer.ticket);
-    assert(found != asked_.end());
-    Asked asked = std::move(found->second);
-    asked_.erase(found);
+    const auto found = pending_lookups_.find(answer.ticket);
+    assert(found != pending_lookups_.end());
+    PendingLookup asked = std::move(found->second);
+    pending_lookups_.erase(found);
     if (answer.generation != generation_.load(std::memory_order_relaxed)) ++counters_.stale_answers;
     switch (asked.what) {
         case Ask::facts:
@@ -239,7 +239,7 @@ void Engine::answer(Answer answer) {
             return take_order_stretch(asked, std::get<Stretch>(answer.what), answer.generation);
         case Ask::prefetch:
             for (RecordBytes& record : std::get<std::vector<RecordBytes>>(answer.what)) {
-                cache_.insert(record.place, record.body);
+                cache_.insert(record.log_position, record.body);
             }
             return;
         case Ask::listing:
@@ -253,7 +253,7 @@ void Engine::answer(Answer answer) {
         case Ask::spawns:
             return take_spawn_records(std::get<std::vector<RecordBytes>>(answer.what));
         case Ask::halves:
-            return take_half_records(std::get<std::vector<RecordBytes>>(answer.what));
+            return take_prepared_records(std::get<std::vector<RecordBytes>>(answer.what));
         case Ask::firings:
             return take_firing_records(std::get<std::vector<RecordBytes>>(answer.what));
         case Ask::watchdog_look:
@@ -287,9 +287,9 @@ void Engine::answer(Answer answer) {
             MessageAnswer& message = asked.message->answer;
             reading_bytes_ -= message.row.record_bytes;
             for (const RecordBytes& record : std::get<std::vector<RecordBytes>>(answer.what)) {
-                Result<Record> decoded = decode_record(RecordKind::carry, record.body);
+                Result<Record> decoded = decode_record(RecordKind::relocate, record.body);
                 if (!decoded) {
-                    effects_.broken = std::move(decoded).error();
+                    effects_.fatal_error = std::move(decoded).error();
                     return;
                 }
                 message.has_content = true;
@@ -331,17 +331,18 @@ void Engine::table_taken(SegmentNumber through) {
 // ---- what the owner may ask
 
 bool Engine::awaits_answer_until(std::uint64_t ticket) const {
-    return std::any_of(asked_.begin(), asked_.end(), [ticket](const auto& each) { return each.first <= ticket; });
+    return std::any_of(pending_lookups_.begin(), pending_lookups_.end(),
+                       [ticket](const auto& each) { return each.first <= ticket; });
 }
 
 bool Engine::is_idle() const {
-    const bool looks_up = std::any_of(asked_.begin(), asked_.end(), [](const auto& each) {
+    const bool looks_up = std::any_of(pending_lookups_.begin(), pending_lookups_.end(), [](const auto& each) {
         return each.second.pending || each.second.delivery || each.second.message || each.second.schedule ||
                each.second.watchdog;
     });
     return looked_up_.empty() && commands_.empty() && looked_up_puts_.empty() && puts_.empty() &&
            (attempts_.empty() || attempts_wait()) && expiries_.empty() && doomed_.empty() && redrives_.empty() &&
-           spawns_.empty() && spawning_.empty() && halves_.is_idle() && schedules_.due.empty() &&
+           spawns_.empty() && spawning_.empty() && overdue_prepared_.is_idle() && schedules_.due.empty() &&
            schedules_.preparing.empty() && watchdogs_.due.empty() && watchdogs_.preparing.empty() && !in_flight_ &&
            !looks_up;
 }
@@ -355,16 +356,16 @@ DueMs Engine::next_wakeup() const {
         has_commands() || has_redrives_to_add() || (has_puts && !puts_stalled()) || (attempts_wait() && !held_.empty());
     const bool has_own_work = close_wanted_ || (!attempts_.empty() && !attempts_wait()) || !expiries_.empty() ||
                               !doomed_.empty() || purge_has_work() || has_spawns_to_add() || has_spawns_to_read() ||
-                              has_halves_to_add() || halves_.has_to_read() || has_runs_to_add() || has_runs_to_read() ||
-                              has_firings_to_add() || has_firings_to_read();
+                              has_prepared_to_settle() || overdue_prepared_.has_to_read() || has_runs_to_add() ||
+                              has_runs_to_read() || has_firings_to_add() || has_firings_to_read();
     const bool closes = close_wanted_ && segment_fill_ != kSegmentHeaderBytes && cleaning_may_write();
-    if (!in_flight_ && (is_asked || closes || (has_own_work && !log_stands_still()))) return now_;
+    if (!in_flight_ && (is_asked || closes || (has_own_work && !log_is_stalled()))) return now_;
     if (walking_purge() < purges_.size()) return now_;
-    if (!in_flight_ && has_dead_to_let_go()) return now_;
+    if (!in_flight_ && has_dead_to_expire()) return now_;
     const Tick wheel = wheel_.next_work();
     DueMs next = wheel >= static_cast<Tick>(kNoWakeup) ? kNoWakeup : static_cast<DueMs>(wheel);
     if (!in_flight_) next = std::min(next, confirm_at_ms_);
-    if (next_letting_go() > now_) next = std::min(next, next_letting_go());
+    if (next_dead_expiry() > now_) next = std::min(next, next_dead_expiry());
     if (!loading_) next = std::min(next, std::max(now_ + 1, next_load()));
     return next;
 }
@@ -412,11 +413,11 @@ void Engine::check() const {
     check_lines();
     std::vector<std::uint64_t> purging(queues_.size());
     std::size_t expiring = 0;
-    std::size_t loops_due = 0;
+    std::size_t recurring_due = 0;
     recent_.for_each_entry([&](EntryNumber number, const Entry& entry) {
         const std::optional<Tick> deadline = wheel_.deadline_of(TimerHandle{entry.timer});
         if (entry.purging) ++purging[entry.queue];
-        if (entry.spawning) ++loops_due;
+        if (entry.spawning) ++recurring_due;
         const DueMs expires = expiry(number);
         const bool expires_on_wheel =
             expires == kNoWakeup ? !deadline.has_value() : deadline && *deadline == static_cast<Tick>(expires);
@@ -448,7 +449,7 @@ void Engine::check() const {
                         "a waiting message is not on the wheel at what comes next");
                 break;
             case State::prepared:
-                require(!entry.unanswered || halves_.is_unsettled({entry.due_ms, entry.id}),
+                require(!entry.unanswered || overdue_prepared_.is_unsettled({entry.due_ms, entry.id}),
                         "a prepared message is overdue that the load cursor may pass");
                 if (!started_ || entry.in_batch || entry.purging || entry.unanswered) break;
                 require(deadline && *deadline == static_cast<Tick>(std::min(entry.due_ms, expires)),
@@ -461,17 +462,17 @@ void Engine::check() const {
         }
         require(entry.in_batch <= (batch_ != nullptr), "a message is in a batch that does not exist");
         require(!entry.doomed || waits_for_due(entry.state), "a message is both doomed and leased");
-        require(!entry.is_loop || (entry.state != State::ready && entry.state != State::leased),
+        require(!entry.is_recurring || (entry.state != State::ready && entry.state != State::leased),
                 "a recurring message is ready or leased itself");
         require(!entry.unanswered || entry.state == State::prepared,
                 "a message that is not prepared waits for an outcome");
-        require(!entry.spawning || (entry.is_loop && waits_for_due(entry.state)),
+        require(!entry.spawning || (entry.is_recurring && waits_for_due(entry.state)),
                 "a message that is not recurring creates occurrences");
     });
     schedules_.for_each([&](const Schedule& schedule) {
         const ScheduleState& state = schedule.state;
         require(schedule.in_batch <= (batch_ != nullptr), "a schedule is in a batch that does not exist");
-        if (!started_ || schedule.in_batch || schedule.is_due || schedule.stands_still()) return;
+        if (!started_ || schedule.in_batch || schedule.is_due || schedule.is_inactive()) return;
         require(state.next_ms == 0 || wheel_.deadline_of(schedule.timer).has_value(),
                 "a schedule is not on the wheel at its next time");
         const bool is_looked_for = schedules_.awaits(state.last_id) || wheel_.deadline_of(schedule.timer).has_value();
@@ -486,7 +487,7 @@ void Engine::check() const {
         require(*deadline == static_cast<Tick>(watchdog.state.due_ms), "a watchdog is not on the wheel when it fires");
     });
     std::uint64_t pending_in_all = 0;
-    require(loops_due == loops_due_, "the count of due recurring messages is wrong");
+    require(recurring_due == recurring_due_, "the count of due recurring messages is wrong");
     require(expiring <= expiries_.size(), "a message expires whose record is not queued");
     std::size_t leased_in_all = 0;
     std::size_t ready_in_all = 0;

@@ -13,7 +13,7 @@
 // out, and only then the replies go. Nothing is applied or answered that is not durable. While a batch is in flight,
 // what is due goes on being fired from memory; an id in the batch waits for its outcome.
 //
-// Two tiers (store/store.h): what the recent tier does not know is looked up through a Question; an answer that is
+// Two tiers (store/store.h): what the recent tier does not know is looked up through a Lookup; an answer that is
 // older than the newest table is asked again.
 //
 // The due window: everything recent and everything due before `loaded_until` is on the wheel. Due messages wait in
@@ -47,7 +47,7 @@
 #include "engine/log_space.h"
 #include "engine/namespace_table.h"
 #include "engine/order_line.h"
-#include "engine/overdue_halves.h"
+#include "engine/overdue_prepared.h"
 #include "engine/queue.h"
 #include "engine/record_cache.h"
 #include "engine/schedule_plan.h"
@@ -70,16 +70,16 @@ struct ReplyEffect {
 struct Effects {
     std::optional<Commit> commit;
     std::vector<ReplyEffect> replies;
-    std::vector<Question> questions;
+    std::vector<Lookup> lookups;
     std::vector<SegmentNumber> closed_segments;  // full: to be sealed, in order
-    std::optional<Error> broken;                 // the world is broken: the process must stop and say why
+    std::optional<Error> fatal_error;            // the process must stop and report it
 };
 
 struct ScheduleStart {
     std::string name_space;
     std::string name;
     ScheduleState state;
-    Sequence place = 0;
+    Sequence log_position = 0;
     std::uint32_t record_bytes = 0;
     std::optional<ScheduleTimes> times;  // none: its zone cannot be loaded
 };
@@ -88,14 +88,14 @@ struct WatchdogStart {
     std::string name_space;
     std::string name;
     WatchdogState state;
-    Sequence place = 0;
+    Sequence log_position = 0;
     std::uint32_t record_bytes = 0;
 };
 
 struct NamespaceStart {
     std::string name_space;
     NamespaceSettings settings;
-    Sequence place = 0;
+    Sequence log_position = 0;
     std::uint32_t record_bytes = 0;
 };
 
@@ -117,7 +117,7 @@ struct EngineStart {
         QueueName queue;
         QueueCounts counts;
         QueueSettings settings;  // revision 0: none
-        Sequence settings_place = 0;
+        Sequence settings_position = 0;
         std::uint32_t settings_bytes = 0;
     };
     std::vector<QueueState> queue_states;
@@ -186,7 +186,7 @@ class Engine {
 
     // An answer to a question of the effects.
     void answer(Answer answer);
-    // Questions are numbered in the order in which they are asked. Whether one up to this one is not answered yet: it
+    // Lookups are numbered in the order in which they are asked. Whether one up to this one is not answered yet: it
     // may hold the place that a record had when it was asked. O(questions open).
     std::uint64_t newest_ticket() const { return next_ticket_ - 1; }
     bool awaits_answer_until(std::uint64_t ticket) const;
@@ -293,8 +293,8 @@ class Engine {
         ReplyToken token = 0;
         QueueNumber queue = 0;
         LeaseAnswer answer;
-        std::vector<Sequence> places;  // of answer.messages, 0: already there
-        DueMs latest_due_ms = 0;       // of its messages
+        std::vector<Sequence> log_positions;  // of answer.messages, 0: already there
+        DueMs latest_due_ms = 0;              // of its messages
     };
     struct MessageRead {
         ReplyToken token = 0;
@@ -336,9 +336,9 @@ class Engine {
         std::uint64_t number = 0;
         ReplyToken token = 0;
         QueueName queue;
-        bool lets_go = false;           // instead of bringing them back
-        Cause cause = Cause::redriven;  // likewise kept_long_enough or discarded
-        QueueNumber letting_go_of = 0;  // where it does
+        bool expires = false;            // instead of bringing them back
+        Cause cause = Cause::redriven;   // likewise kept_long_enough or discarded
+        QueueNumber expiring_queue = 0;  // where it does
         std::uint64_t max = 0;
         std::uint64_t done = 0;
         DueMs until_ms = 0;  // those that died before
@@ -374,7 +374,7 @@ class Engine {
         firings,
         watchdog_look
     };
-    struct Asked {
+    struct PendingLookup {
         Ask what = Ask::facts;
         QueueNumber queue = 0;
         DuePosition from;
@@ -397,10 +397,10 @@ class Engine {
     Verdict validate(Pending& pending);
     Verdict cancel(Pending& pending, const CancelCommand& command);
     Verdict ack(Pending& pending, const AckCommand& command);
-    Verdict carry(Pending& pending, const CarryCommand& command);
+    Verdict relocate(Pending& pending, const RelocateCommand& command);
     Verdict extend(Pending& pending, const ExtendCommand& command);
-    Verdict carry_outcomes(Pending& pending, const CarryOutcomesCommand& command);
-    Verdict carry_done(Pending& pending, const CarryDoneCommand& command);
+    Verdict carry_outcomes(Pending& pending, const RelocateOutcomesCommand& command);
+    Verdict relocation_done(Pending& pending, const RelocationDoneCommand& command);
     std::optional<Verdict> name_by_key(Pending& pending, const std::string& name_space, const MessageKey& by_key,
                                        MessageId& id);
     static Error unknown_key();
@@ -433,18 +433,18 @@ class Engine {
 
     // engine_dead_letters.cc
     void redrive(const RedriveCommand& command, ReplyToken token);
-    void ask_for_dead(Redrive& job);
+    void look_up_dead(Redrive& job);
     void take_dead_stretch(std::uint64_t number, Stretch stretch, Generation generation);
     void add_redrives();
     bool redrive_chunk(Redrive& job);
     bool has_redrives_to_add() const;
     void expect_dead(QueueNumber number, DueMs at_ms);
     void forget_dead(QueueNumber number);
-    DueMs next_letting_go() const;
-    bool has_dead_to_let_go() const;
-    void begin_letting_go();
-    Record let_go_of(const Entry& entry, Cause cause) const;
-    bool finish_letting_go(const Redrive& job, DuePosition next);
+    DueMs next_dead_expiry() const;
+    bool has_dead_to_expire() const;
+    void begin_dead_expiry();
+    Record expire_dead(const Entry& entry, Cause cause) const;
+    bool finish_dead_expiry(const Redrive& job, DuePosition next);
     bool is_discarded(const Entry& entry) const;
     void begin_discard(QueueNumber number);
     void list_dead(Listing listing);
@@ -461,7 +461,7 @@ class Engine {
                                      std::vector<std::optional<KeyFacts>>& holders);
     KeyLook look_key(std::string_view name_space, std::string_view queue_name, std::string_view key,
                      const std::optional<KeyFacts>* facts) const;
-    Result<Repeat> chosen_loop(const PutCommand& command, DueMs start) const;
+    Result<Repeat> chosen_recurring(const PutCommand& command, DueMs start) const;
     PutResult put_one(PutCommand& command, const std::optional<KeyFacts>& holder);
 
     // What is known of the message that a command names.
@@ -493,14 +493,15 @@ class Engine {
     // engine_settings.cc
     Verdict configure(Pending& pending, const ConfigureQueueCommand& command);
     Verdict remove_settings(Pending& pending, QueueNumber number);
-    Verdict carry_settings(Pending& pending, const CarrySettingsCommand& command);
+    Verdict relocate_settings(Pending& pending, const RelocateSettingsCommand& command);
     Status check_settings(const QueueSettings& settings) const;
     bool is_queue_full(QueueNumber number, std::uint64_t more);
     std::uint64_t& puts_in_batch(Queue& at);
     void add_settings(QueueNumber number, const QueueSettings& settings, ReplyToken token, Reply reply);
     void apply_settings(std::string_view record_body, Operation& operation);
     void note_target(QueueNumber number, bool had_webhook);
-    void take_settings(QueueNumber number, const QueueSettings& settings, Sequence place, std::uint32_t record_bytes);
+    void take_settings(QueueNumber number, const QueueSettings& settings, Sequence log_position,
+                       std::uint32_t record_bytes);
     QueueAnswer describe(QueueNumber number) const;
     QueueCounters counters_of(QueueNumber number) const;
     const FiredKey* first_fired(Queue& at) const;
@@ -523,16 +524,17 @@ class Engine {
     Verdict patch(Pending& pending, const PatchNamespaceCommand& command);
     Verdict patch(Pending& pending, PatchScheduleCommand& command);
     Verdict patch(Pending& pending, PatchWatchdogCommand& command);
-    std::optional<Verdict> read_whole_rule(Pending& pending, Sequence place, Sequence& read_place,
+    std::optional<Verdict> read_whole_rule(Pending& pending, Sequence log_position, Sequence& read_position,
                                            std::string& record_body);
 
     // engine_namespaces.cc
     Verdict configure_namespace(Pending& pending, const ConfigureNamespaceCommand& command);
-    Verdict carry_namespace(Pending& pending, const CarrySettingsCommand& command);
+    Verdict relocate_namespace(Pending& pending, const RelocateSettingsCommand& command);
     Status check_settings(const NamespaceSettings& settings) const;
     Namespace* limited_space(QueueNumber number, std::string_view name_space);
     std::string_view why_full(QueueNumber number, std::string_view name_space);
-    Status check_room(QueueNumber number, const std::string& name_space, const std::string& queue_name, bool is_loop);
+    Status check_room(QueueNumber number, const std::string& name_space, const std::string& queue_name,
+                      bool is_recurring);
     Status take_room(QueueNumber number, const std::string& name_space, const std::string& queue_name);
     void count_put(QueueNumber number, const std::string& name_space, const std::string& queue_name);
     enum class NameLimit : std::uint8_t { none, of_server, of_namespace };
@@ -552,7 +554,8 @@ class Engine {
     void drop_watchdog(std::string_view name_space);
     void add_settings(Namespace& space, const NamespaceSettings& settings, ReplyToken token, Reply reply);
     void apply_namespace(std::string_view record_body, Operation& operation);
-    void take_settings(Namespace& space, const NamespaceSettings& settings, Sequence place, std::uint32_t record_bytes);
+    void take_settings(Namespace& space, const NamespaceSettings& settings, Sequence log_position,
+                       std::uint32_t record_bytes);
     static NamespaceAnswer describe(const Namespace& space);
     void describe(const DescribeNamespaceCommand& command, ReplyToken token);
     void list_namespaces(const ListNamespacesCommand& command, ReplyToken token, const SharedLimits& limits);
@@ -575,7 +578,7 @@ class Engine {
     void begin_purge(QueueNumber number);
     std::size_t walking_purge() const;
     void walk_purge();
-    void take_purge_stretch(const Asked& asked, const Stretch& stretch, Generation generation);
+    void take_purge_stretch(const PendingLookup& asked, const Stretch& stretch, Generation generation);
     void add_purged();
     bool is_over(const PurgeWalk& walk) const;
     bool purge_has_work() const;
@@ -585,7 +588,7 @@ class Engine {
     static Error store_full();
     Error no_space_for(Adds what) const;
     bool refuses_puts() const { return space_ != LogSpace::enough; }
-    bool log_stands_still() const;
+    bool log_is_stalled() const;
     bool cleaning_may_write() const;
     bool may_add(Adds what) const;
     bool refuse_for_space(const Pending& pending, Adds what);
@@ -707,7 +710,7 @@ class Engine {
                                         std::span<const std::optional<KeyFacts>> holders);
     std::optional<Verdict> not_known(const SecondLook& look, Pending& pending, QueueNumber queue, DueMs latest);
     void have_seconds_counted(QueueNumber queue);
-    void learn_seconds(const Asked& asked, const SecondCounts& counts);
+    void learn_seconds(const PendingLookup& asked, const SecondCounts& counts);
     DueMs latest_due(DueMs due, std::int64_t flex_ms, DueMs before_ms) const;
     Result<DueMs> place_in_second(QueueNumber queue, DueMs due, DueMs latest, std::optional<Second> own);
     void take_second(QueueNumber queue, DueMs due);
@@ -724,13 +727,13 @@ class Engine {
     void add_expiries();
     bool may_leave(EntryNumber number) const;
 
-    // engine_loops.cc
+    // engine_recurring.cc
     struct Spawn {
         MessageId loop = 0;
-        Sequence place = 0;
+        Sequence log_position = 0;
         std::string record_body;  // of the loop's whole record; empty: being read
     };
-    static Error is_a_loop();
+    static Error is_recurring_message();
     void begin_spawn(EntryNumber number);
     void spawn_again(EntryNumber number);
     std::string_view what_blocks(EntryNumber number);
@@ -748,20 +751,20 @@ class Engine {
 
     // engine_transactions.cc
     Status check_transaction(const PutCommand& command) const;
-    Status check_check_queue(const PutCommand& command);
+    Status validate_check_queue(const PutCommand& command);
     Verdict settle_transaction(Pending& pending, const SettleCommand& command);
     Record commitment_of(const Entry& entry, Cause cause) const;
     Record rollback_of(const Entry& entry, Cause cause) const;
-    void settle_half(EntryNumber number);
-    void look_at_half(EntryNumber number);
-    void read_halves();
-    void take_half_records(const std::vector<RecordBytes>& records);
-    bool has_halves_to_add() const;
-    std::size_t next_half_bytes() const;
-    void add_halves();
-    void add_overdue(EntryNumber number, const OverdueHalf& half);
+    void settle_prepared(EntryNumber number);
+    void look_at_prepared(EntryNumber number);
+    void read_prepared();
+    void take_prepared_records(const std::vector<RecordBytes>& records);
+    bool has_prepared_to_settle() const;
+    std::size_t next_prepared_bytes() const;
+    void settle_overdue_prepared();
+    void add_overdue(EntryNumber number, const OverduePreparedMessage& half);
     NameLimit limit_of_check(const std::string& name_space, const std::string& queue);
-    bool can_be_asked(const std::string& name_space, const std::string& queue);
+    bool can_be_checked(const std::string& name_space, const std::string& queue);
     std::string_view what_keeps_from_asking(const MessageState& half, const TransactionRule& rule);
     Record check_of(const Entry& entry, const MessageState& half, const MessageContent& content) const;
 
@@ -789,7 +792,7 @@ class Engine {
     Error unknown_schedule(const std::string& name_space, const std::string& name, const SharedLimits& limits) const;
     Verdict tell_schedule(Pending& pending, TellScheduleCommand& command);
     Verdict fire_schedule(Pending& pending, TellScheduleCommand& command, Schedule& schedule);
-    Verdict carry_schedule(Pending& pending, const CarryRuleCommand& command);
+    Verdict relocate_schedule(Pending& pending, const RelocateRuleCommand& command);
     void add_rule(Schedule& schedule, ScheduleState next, const MessageContent* content, PassedTimes passed,
                   ReplyToken token, Reply reply);
     void apply_rule(std::string_view record_body, Operation& operation);
@@ -828,7 +831,7 @@ class Engine {
     Verdict put_watchdog(Pending& pending, PutWatchdogCommand& command);
     Verdict feed_watchdog(Pending& pending, const FeedWatchdogCommand& command);
     Verdict remove_watchdog(Pending& pending, const RemoveWatchdogCommand& command);
-    Verdict carry_watchdog(Pending& pending, const CarryRuleCommand& command);
+    Verdict relocate_watchdog(Pending& pending, const RelocateRuleCommand& command);
     void add_watchdog(Watchdog& watchdog, WatchdogState next, const MessageContent* content, ReplyToken token,
                       Reply reply);
     void apply_watchdog(std::string_view record_body, Operation& operation);
@@ -857,15 +860,15 @@ class Engine {
     enum class Leaving : std::uint8_t { changes, to_disk, to_queue };
     static std::string line_name(QueueNumber queue, std::string_view order_key);
     std::string line_name(EntryNumber number) const;
-    static DuePosition place_in_line(const Entry& entry);
+    static DuePosition position_in_line(const Entry& entry);
     void join_line(EntryNumber number);
     void leave_line(EntryNumber number, Leaving leaving);
     bool wait_in_line(EntryNumber number);
     void unready(EntryNumber number);
     void advance_line(const std::string& name);
     void end_asking(OrderLine& line);
-    void ask_line(const std::string& name, OrderLine& line);
-    void take_order_stretch(const Asked& asked, const Stretch& stretch, Generation generation);
+    void look_up_line(const std::string& name, OrderLine& line);
+    void take_order_stretch(const PendingLookup& asked, const Stretch& stretch, Generation generation);
     void take_head(OrderLine& line, const Stretch& stretch);
     std::vector<DuePosition> bounds_of_lines() const;
     void check_lines() const;
@@ -876,14 +879,14 @@ class Engine {
     DueMs next_load() const;
     bool is_overdue_left() const { return overdue_to_.due_ms < overdue_until_ms_; }
     bool is_window_behind() const { return is_overdue_left() || loaded_to_.due_ms <= now_; }
-    void take_due_stretch(const Asked& asked, Stretch stretch, Generation generation);
-    void take_queue_stretch(const Asked& asked, Stretch stretch, Generation generation);
+    void take_due_stretch(const PendingLookup& asked, Stretch stretch, Generation generation);
+    void take_queue_stretch(const PendingLookup& asked, Stretch stretch, Generation generation);
     void read_backlog(QueueNumber number);
     void prefetch(const std::vector<MessageRow>& rows);
     EntryNumber admit(const MessageRow& row);
     void drop(EntryNumber number, Leaving leaving = Leaving::to_disk);
     void sweep();
-    std::uint64_t ask(Question question, Asked asked);
+    std::uint64_t look_up(Lookup lookup, PendingLookup asked);
     DueMs load_cursor() const;
 
     // engine_listing.cc
@@ -893,11 +896,11 @@ class Engine {
     void walk_listings();
     std::uint32_t walk(Listing& listing, std::uint32_t budget);
     void look_at(Listing& listing, QueueNumber queue, const Entry& entry) const;
-    void ask_index(Listing listing);
+    void look_up_listing(Listing listing);
     void finish_listing(Listing listing, ListedRows sealed, Generation generation);
     ListedMessage listed(const Entry& entry) const;
     ListedMessage listed(MessageRow row) const;
-    State live_state(State state, DueMs due_ms, bool is_loop) const;
+    State live_state(State state, DueMs due_ms, bool is_recurring) const;
 
     // engine_forecast.cc
     static constexpr int kForecastTries = 3;
@@ -906,9 +909,9 @@ class Engine {
     bool is_forecast_to_be_walked() const;
     void begin_count(Forecast& forecast);
     bool is_unsealed(const Entry& entry) const;
-    void note_carried(EntryNumber number);
+    void note_relocated(EntryNumber number);
     bool count_unsealed(Forecast& forecast, std::uint32_t& budget);
-    void ask_for_due_rows(Forecast& forecast);
+    void look_up_due_rows(Forecast& forecast);
     void take_due_rows(const DueRows& due, Generation generation);
     bool count_runs(Forecast& forecast, std::uint32_t& budget);
     void begin_runs(Forecast& forecast, const Schedule& schedule) const;
@@ -917,7 +920,7 @@ class Engine {
 
     // engine_history.cc
     void list_history(HistoryCommand command, ReplyToken token);
-    void ask_history(HistoryRead read);
+    void look_up_history(HistoryRead read);
     void finish_history(HistoryRead read, HistoryRows sealed, Generation generation);
     DueMs add_recent_ends(const std::vector<EndInQueue>& ends, const HistoryCommand& command, QueueNumber queue,
                           std::vector<EndedRow>& page) const;
@@ -965,7 +968,7 @@ class Engine {
     std::vector<MessageId> doomed_;                    // attempts used up, their end not yet written
     std::deque<Redrive> redrives_;
     std::uint64_t next_redrive_ = 1;
-    bool letting_go_ = false;                                   // one of them does
+    bool expiring_dead_ = false;                                // one of them does
     std::deque<QueueNumber> discards_;                          // queues with a discard that has not begun its walk
     std::set<std::pair<DueMs, QueueNumber>> queues_with_dead_;  // nobody in them died before
     std::unique_ptr<Batch> batch_;                              // being built or in flight
@@ -999,16 +1002,16 @@ class Engine {
     std::deque<MessageId> to_purge_;  // in memory and with nobody
     // Expiries that have come, or that come while their message is leased, and are not recorded.
     std::set<DuePosition> unsettled_expiries_;
-    std::deque<MessageId> spawns_;  // loops that are due, in the order in which they were met
-    std::deque<Spawn> spawning_;    // the first of them, with their contents unless
-    bool spawns_reading_ = false;   // these are being read
-    std::size_t loops_due_ = 0;     // in memory, with `spawning`
-    OverdueHalves halves_;
+    std::deque<MessageId> spawns_;   // loops that are due, in the order in which they were met
+    std::deque<Spawn> spawning_;     // the first of them, with their contents unless
+    bool spawns_reading_ = false;    // these are being read
+    std::size_t recurring_due_ = 0;  // in memory, with `spawning`
+    OverduePrepared overdue_prepared_;
     ScheduleTable schedules_;
     WatchdogTable watchdogs_;
     std::string zone_data_;
     std::unordered_map<std::string, OrderLine> lines_;
-    std::deque<std::string> lines_to_ask_;
+    std::deque<std::string> lines_to_look_up_;
     std::uint32_t lines_asking_ = 0;
 
     // loading
@@ -1023,7 +1026,7 @@ class Engine {
     std::vector<QueueNumber> waiting_for_window_;  // a consumer there waits for what is due already to be loaded
     DueMs loaded_until_ms_ = 0;                    // set before its stretch is asked for; only rises
     bool loading_ = false;
-    std::unordered_map<std::uint64_t, Asked> asked_;
+    std::unordered_map<std::uint64_t, PendingLookup> pending_lookups_;
     std::uint64_t next_ticket_ = 1;
     std::size_t reading_bytes_ = 0;
     std::uint32_t backlogs_reading_ = 0;

@@ -11,7 +11,7 @@
 namespace duewheel {
 
 std::size_t Engine::waiting_commands() const {
-    return looked_up_.size() + commands_.size() + looked_up_puts_.size() + puts_.size() + asked_.size();
+    return looked_up_.size() + commands_.size() + looked_up_puts_.size() + puts_.size() + pending_lookups_.size();
 }
 
 // On a full disk sealing may not come on for long; new puts are refused then, and nothing is gained by having those
@@ -52,7 +52,7 @@ bool Engine::must_close_segment() const {
     // Their last record is one of settings.
     if (has_redrives_to_add() || purge_has_work()) next = std::max(next, kSettingsRecordBytesMax);
     if (has_spawns_to_add()) next = std::max(next, next_spawn_bytes());
-    if (has_halves_to_add()) next = std::max(next, next_half_bytes());
+    if (has_prepared_to_settle()) next = std::max(next, next_prepared_bytes());
     if (has_firings_to_add()) {
         next = std::max(next, firing_bytes(watchdogs_.preparing.front().record_body.size()));
     }
@@ -73,7 +73,7 @@ void Engine::build_batch() {
     batch_->begin(totals_);
     namespaces_.begin_batch();
     namespaces_in_batch_ = 0;
-    if (log_stands_still()) {
+    if (log_is_stalled()) {
         answer_without_log();
         if (cleaning_may_write()) build_for_cleaning();
         if (!in_flight_) idle_batch_ = std::move(batch_);
@@ -97,7 +97,7 @@ void Engine::build_batch() {
     add_purged();
     add_redrives();
     add_spawns();
-    add_halves();
+    settle_overdue_prepared();
     add_runs();
     add_firings();
     take_commands_to(3);
@@ -115,7 +115,7 @@ void Engine::build_batch() {
 
 // An empty one, unless its segment is full: then the one that closes it says the time, too.
 bool Engine::save_time() {
-    if (in_flight_ || !serving_ || log_stands_still() || totals_.server_time_ms >= now_) return false;
+    if (in_flight_ || !serving_ || log_is_stalled() || totals_.server_time_ms >= now_) return false;
     confirm_at_ms_ = now_;
     build_batch();
     return in_flight_;
@@ -198,7 +198,7 @@ void Engine::take_commands(PendingLines& from, Takes what, std::size_t quarters)
     const bool puts = what == Takes::puts;
     const std::size_t operations_most = options_.batch_operations_max * quarters / 4;
     const std::size_t bytes_most = options_.batch_bytes_max / 4 * quarters;
-    const bool is_refused = what != Takes::cleaning && log_stands_still();  // or answered without a record
+    const bool is_refused = what != Takes::cleaning && log_is_stalled();  // or answered without a record
     const auto is_left = [&](const Command& command) {
         if (what == Takes::cleaning) return !is_of_cleaning(command);
         return (what == Takes::others && is_of_cleaning(command)) || is_held_back(command);
@@ -426,9 +426,9 @@ void Engine::apply(Operation& operation) {
             serving_ = true;
             return;
         case RecordKind::outcomes:  // known: the index has taken in the segment they stood in
-            counters_.carried += record.count;
+            counters_.relocated += record.count;
             return;
-        case RecordKind::carry_done:
+        case RecordKind::relocation_done:
         case RecordKind::rule:  // apply_rule(), apply_watchdog()
         case RecordKind::conf:  // apply_settings(), apply_namespace()
             return;
@@ -444,7 +444,7 @@ void Engine::apply(Operation& operation) {
         default:
             break;
     }
-    bool keeps_live = record.kind == RecordKind::attempt || record.kind == RecordKind::carry;
+    bool keeps_live = record.kind == RecordKind::attempt || record.kind == RecordKind::relocate;
     bool woken = false;
     QueueNumber in_queue = kNoQueue;
     if (operation.entry != kNoEntry) {
@@ -464,7 +464,7 @@ void Engine::apply(Operation& operation) {
                 ++at.purged;
             }
             if (record.cause == Cause::discarded && record.previous.ended_ms < at.discard_before_ms) ++at.discarded;
-            if (record.kind == RecordKind::end) cache_.erase(entry.place);
+            if (record.kind == RecordKind::end) cache_.erase(entry.log_position);
             leave_line(operation.entry, Leaving::changes);
             unlist(operation.entry);
         }
@@ -472,7 +472,7 @@ void Engine::apply(Operation& operation) {
         assert(record.previous.version == 0);  // what is changed is in memory
         keeps_live = false;
     }
-    if (record.kind == RecordKind::carry && operation.entry != kNoEntry) note_carried(operation.entry);
+    if (record.kind == RecordKind::relocate && operation.entry != kNoEntry) note_relocated(operation.entry);
     const EntryNumber number = recent_.apply(record, operation.sequence, segment_, operation.frame_bytes);
     if (in_queue == kNoQueue && number != kNoEntry) {
         in_queue = recent_.entry(number).queue;
@@ -515,8 +515,8 @@ void Engine::count(const Record& record, QueueNumber in_queue) {
             ++(record.cause == Cause::checked ? counters_.checks : counters_.spawned);
             count_in(in_queue, &QueueTotals::received);
             break;
-        case RecordKind::carry:
-            ++counters_.carried;
+        case RecordKind::relocate:
+            ++counters_.relocated;
             break;
         case RecordKind::change:
             if (record.cause == Cause::rescheduled) ++counters_.rescheduled;
@@ -571,7 +571,7 @@ void Engine::count(const Record& record, QueueNumber in_queue) {
 void Engine::place_applied(EntryNumber number, bool keeps_live, bool woken) {
     const Entry& entry = recent_.entry(number);
     if (entry.spawning && woken) return spawn_again(number);
-    if (entry.unanswered && woken) return look_at_half(number);
+    if (entry.unanswered && woken) return look_at_prepared(number);
     const bool is_live = entry.state == State::ready || entry.state == State::leased;
     if (!keeps_live || !is_live) return settle(number);
     if (woken) return wake(number);

@@ -80,14 +80,14 @@ TEST(EngineByKey, a_cancel_ends_the_message_that_holds_the_key_by_then) {
     shard.ask<ChangeAnswer>(CancelCommand{"default", old.id});
     shard.move_to_index();
     shard.turn(60'000);
-    shard.hold_questions = true;
+    shard.hold_lookups = true;
     const ReplyToken token = shard.submit(cancel());  // the index is asked who holds the key
     shard.turn(1);
     EXPECT_FALSE(shard.replies.contains(token));
-    shard.hold_questions = false;
+    shard.hold_lookups = false;
     const PutAnswer young = shard.ask<PutAnswer>(keyed());
     EXPECT_NE(young.id, old.id) << "the key of the old one is free again";
-    shard.answer_questions();  // that the old one held it
+    shard.answer_lookups();  // that the old one held it
     shard.turn();
     EXPECT_EQ(shard.take<ChangeAnswer>(token).outcome, ChangeOutcome::cancelled);
     EXPECT_EQ(shard.ask<MessageAnswer>(GetCommand{"default", young.id}).row.state.state, State::cancelled);

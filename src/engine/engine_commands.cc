@@ -44,15 +44,15 @@ Engine::Verdict Engine::validate(Pending& pending) {
             if constexpr (std::is_same_v<T, FailCommand>) return fail(pending, command);
             if constexpr (std::is_same_v<T, ExtendCommand>) return extend(pending, command);
             if constexpr (std::is_same_v<T, ReleaseCommand>) return release(pending, command);
-            if constexpr (std::is_same_v<T, CarryCommand>) return carry(pending, command);
-            if constexpr (std::is_same_v<T, CarryOutcomesCommand>) return carry_outcomes(pending, command);
-            if constexpr (std::is_same_v<T, CarryDoneCommand>) return carry_done(pending, command);
+            if constexpr (std::is_same_v<T, RelocateCommand>) return relocate(pending, command);
+            if constexpr (std::is_same_v<T, RelocateOutcomesCommand>) return carry_outcomes(pending, command);
+            if constexpr (std::is_same_v<T, RelocationDoneCommand>) return relocation_done(pending, command);
             if constexpr (std::is_same_v<T, HoldCommand>) return hold(pending, command);
             if constexpr (std::is_same_v<T, HoldLeaseCommand>) return hold_lease(pending, command);
             if constexpr (std::is_same_v<T, KickCommand>) return kick(pending, command);
             if constexpr (std::is_same_v<T, DiscardCommand>) return discard(pending, command);
             if constexpr (std::is_same_v<T, ConfigureQueueCommand>) return configure(pending, command);
-            if constexpr (std::is_same_v<T, CarrySettingsCommand>) return carry_settings(pending, command);
+            if constexpr (std::is_same_v<T, RelocateSettingsCommand>) return relocate_settings(pending, command);
             if constexpr (std::is_same_v<T, ConfigureNamespaceCommand>) return configure_namespace(pending, command);
             if constexpr (std::is_same_v<T, PutScheduleCommand>) return put_schedule(pending, command);
             if constexpr (std::is_same_v<T, TellScheduleCommand>) return tell_schedule(pending, command);
@@ -149,10 +149,10 @@ std::optional<Engine::Verdict> Engine::not_here(const Known& known, Pending& pen
         case Known::What::busy:
             return Verdict::deferred;
         case Known::What::ask: {
-            Asked asked;
+            PendingLookup asked;
             asked.what = Ask::facts;
             asked.pending = std::move(pending);
-            ask(Question{0, FindMessage{id}}, std::move(asked));
+            look_up(Lookup{0, FindMessage{id}}, std::move(asked));
             return Verdict::asked;
         }
         case Known::What::gone:
@@ -194,10 +194,10 @@ std::optional<Engine::Verdict> Engine::name_by_key(Pending& pending, const std::
     }
     FindKeys wanted;
     wanted.keys.push_back({name_space, by_key.queue, by_key.key});
-    Asked asked;
+    PendingLookup asked;
     asked.what = Ask::key_facts;
     asked.pending = std::move(pending);
-    ask(Question{0, std::move(wanted)}, std::move(asked));
+    look_up(Lookup{0, std::move(wanted)}, std::move(asked));
     return Verdict::asked;
 }
 
@@ -206,7 +206,7 @@ bool Engine::delivery_may_hide(const Entry& entry) const {
 }
 
 // A message of an earlier run that was due before this one began may have been handed out without a trace. Its id
-// tells: its record may have been carried since. A half is handed out by nobody in this log.
+// tells: its record may have been relocated since. A half is handed out by nobody in this log.
 bool Engine::is_from_past(MessageId id, State state, DueMs due_ms, DueMs nominal_ms) const {
     if (state == State::prepared) return may_be_of_original(id, nominal_ms);
     return due_ms <= past_until_ms_ && id <= newest_id_before_;
@@ -214,11 +214,11 @@ bool Engine::is_from_past(MessageId id, State state, DueMs due_ms, DueMs nominal
 
 // Nobody is handed a loop.
 bool Engine::is_from_past(MessageId id, const MessageState& state) const {
-    return !state.is_loop() && is_from_past(id, state.state, state.due_ms, state.nominal_due_ms);
+    return !state.is_recurring() && is_from_past(id, state.state, state.due_ms, state.nominal_due_ms);
 }
 
 bool Engine::is_from_past(const Entry& entry) const {
-    return !entry.is_loop && is_from_past(entry.id, entry.state, entry.due_ms, entry.nominal_due_ms);
+    return !entry.is_recurring && is_from_past(entry.id, entry.state, entry.due_ms, entry.nominal_due_ms);
 }
 
 // Whether the original of a restored log may have handed out what comes of message `id`, and is due at `due_ms`, though
@@ -237,7 +237,7 @@ Record Engine::changed(const Entry& entry, RecordKind kind, Cause cause) const {
     Record record;
     record.kind = kind;
     record.id = entry.id;
-    record.place = entry.place;
+    record.log_position = entry.log_position;
     record.record_bytes = entry.record_bytes;
     record.time_ms = now_;
     record.cause = cause;
@@ -410,7 +410,7 @@ Engine::Verdict Engine::extend(Pending& pending, const ExtendCommand& command) {
 
 // ---- cleaning
 
-Engine::Verdict Engine::carry(Pending& pending, const CarryCommand& command) {
+Engine::Verdict Engine::relocate(Pending& pending, const RelocateCommand& command) {
     const MessageId id = command.row.id;
     const Known known = look(pending, id, nullptr);
     switch (known.what) {
@@ -419,25 +419,25 @@ Engine::Verdict Engine::carry(Pending& pending, const CarryCommand& command) {
             return *not_here(known, pending, id);
         case Known::What::unknown:
         case Known::What::gone:
-            reply(pending.token, CarryAnswer{});
+            reply(pending.token, RelocateAnswer{});
             return Verdict::settled;
         case Known::What::ended:
-            reply(pending.token, CarryAnswer{});
+            reply(pending.token, RelocateAnswer{});
             return Verdict::settled;
         case Known::What::entry:
             break;
     }
     const Entry& entry = recent_.entry(known.entry);
-    if (entry.place != command.row.place) {
-        reply(pending.token, CarryAnswer{});
+    if (entry.log_position != command.row.log_position) {
+        reply(pending.token, RelocateAnswer{});
         return withdraw(known), Verdict::settled;
     }
     Result<Record> whole = decode_record(command.record_kind, command.record_body);
     if (!whole) return reply(pending.token, std::move(whole).error()), withdraw(known), Verdict::settled;
     Record record;
-    record.kind = RecordKind::carry;
+    record.kind = RecordKind::relocate;
     record.id = entry.id;
-    record.place = entry.place;
+    record.log_position = entry.log_position;
     record.record_bytes = entry.record_bytes;
     record.time_ms = now_;
     const MessageRow row = recent_.row(entry);
@@ -447,11 +447,11 @@ Engine::Verdict Engine::carry(Pending& pending, const CarryCommand& command) {
     record.lease_incarnation = row.lease_incarnation;
     record.reason = row.reason;
     record.content = whole->content;
-    add(known.entry, std::move(record), pending.token, CarryAnswer{true, batch_->next_sequence()});
+    add(known.entry, std::move(record), pending.token, RelocateAnswer{true, batch_->next_sequence()});
     return Verdict::settled;
 }
 
-Engine::Verdict Engine::carry_outcomes(Pending& pending, const CarryOutcomesCommand& command) {
+Engine::Verdict Engine::carry_outcomes(Pending& pending, const RelocateOutcomesCommand& command) {
     Record record;
     record.kind = RecordKind::outcomes;
     record.time_ms = now_;
@@ -459,18 +459,18 @@ Engine::Verdict Engine::carry_outcomes(Pending& pending, const CarryOutcomesComm
     record.count = command.count;
     record.segment = command.segment;
     record.up_to = command.up_to;
-    add(kNoEntry, std::move(record), pending.token, CarryAnswer{false, batch_->next_sequence()});
+    add(kNoEntry, std::move(record), pending.token, RelocateAnswer{false, batch_->next_sequence()});
     return Verdict::settled;
 }
 
-Engine::Verdict Engine::carry_done(Pending& pending, const CarryDoneCommand& command) {
+Engine::Verdict Engine::relocation_done(Pending& pending, const RelocationDoneCommand& command) {
     Record record;
-    record.kind = RecordKind::carry_done;
+    record.kind = RecordKind::relocation_done;
     record.time_ms = now_;
     record.up_to = command.up_to;
     record.live_count = batch_->totals().live_count;
     record.digest = batch_->totals().digest;
-    add(kNoEntry, std::move(record), pending.token, CarryAnswer{true, batch_->next_sequence()});
+    add(kNoEntry, std::move(record), pending.token, RelocateAnswer{true, batch_->next_sequence()});
     return Verdict::settled;
 }
 
@@ -527,15 +527,15 @@ void Engine::get(const GetCommand& command, ReplyToken token, const SharedLimits
         row.ended_ms = outcome->ended_ms;
         return answer_get(std::move(row), token);
     }
-    Asked asked;
+    PendingLookup asked;
     asked.what = Ask::facts;
     asked.pending = std::move(pending);
-    ask(Question{0, FindMessage{id}}, std::move(asked));
+    look_up(Lookup{0, FindMessage{id}}, std::move(asked));
 }
 
 // Completes the answer with the content of the message, which stands in the log.
 void Engine::answer_get(MessageRow row, ReplyToken token, std::string_view blocked_by) {
-    row.state.state = live_state(row.state.state, row.state.due_ms, row.state.is_loop());
+    row.state.state = live_state(row.state.state, row.state.due_ms, row.state.is_recurring());
     MessageRead read;
     read.token = token;
     read.answer.blocked_by = blocked_by;
@@ -546,11 +546,11 @@ void Engine::answer_get(MessageRow row, ReplyToken token, std::string_view block
     if (!has_content) return reply(token, std::move(read.answer));
     if (reading_bytes_ >= options_.reading_bytes_max) return reply(token, too_busy());
     reading_bytes_ += read.answer.row.record_bytes;
-    ReadRecords wanted{{read.answer.row.place}};
-    Asked asked;
+    ReadRecords wanted{{read.answer.row.log_position}};
+    PendingLookup asked;
     asked.what = Ask::message;
     asked.message = std::move(read);
-    ask(Question{0, std::move(wanted)}, std::move(asked));
+    look_up(Lookup{0, std::move(wanted)}, std::move(asked));
 }
 
 // Of a lease that names no time.

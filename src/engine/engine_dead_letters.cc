@@ -31,27 +31,27 @@ void Engine::redrive(const RedriveCommand& command, ReplyToken token) {
         ++counters_.changes_refused_full;
         return reply(token, no_space_for(Adds::change));
     }
-    if (redrives_.size() >= options_.redrives_max + (letting_go_ ? 1 : 0)) return reply(token, too_busy());
+    if (redrives_.size() >= options_.redrives_max + (expiring_dead_ ? 1 : 0)) return reply(token, too_busy());
     Redrive& job = redrives_.emplace_back();
     job.number = next_redrive_++;
     job.token = token;
     job.queue = {command.name_space, command.queue};
     job.max = max;
     job.until_ms = now_ + 1;
-    ask_for_dead(job);
+    look_up_dead(job);
 }
 
-void Engine::ask_for_dead(Redrive& job) {
+void Engine::look_up_dead(Redrive& job) {
     job.asked = true;
     job.rows.clear();
     job.next_row = 0;
-    Asked asked;
+    PendingLookup asked;
     asked.what = Ask::dead_stretch;
     asked.redrive = job.number;
     // Who lets go has to know as well who comes next.
-    const DueMs until = job.lets_go ? std::numeric_limits<DueMs>::max() : job.until_ms;
-    ask(Question{0, ScanDead{job.queue.name_space, job.queue.queue, job.from, until, options_.redrive_chunk}},
-        std::move(asked));
+    const DueMs until = job.expires ? std::numeric_limits<DueMs>::max() : job.until_ms;
+    look_up(Lookup{0, ScanDead{job.queue.name_space, job.queue.queue, job.from, until, options_.redrive_chunk}},
+            std::move(asked));
 }
 
 void Engine::take_dead_stretch(std::uint64_t number, Stretch stretch, Generation generation) {
@@ -67,7 +67,7 @@ void Engine::take_dead_stretch(std::uint64_t number, Stretch stretch, Generation
 
 bool Engine::has_redrives_to_add() const {
     return !puts_stalled() && std::any_of(redrives_.begin(), redrives_.end(), [this](const Redrive& job) {
-        return !job.asked && !(job.lets_go && log_stands_still());
+        return !job.asked && !(job.expires && log_is_stalled());
     });
 }
 
@@ -75,7 +75,7 @@ bool Engine::has_redrives_to_add() const {
 void Engine::add_redrives() {
     if (puts_stalled()) return;
     if (!may_add(Adds::change)) end_redrives();
-    if (has_dead_to_let_go()) begin_letting_go();
+    if (has_dead_to_expire()) begin_dead_expiry();
     for (auto job = redrives_.begin(); job != redrives_.end();) {
         job = !job->asked && redrive_chunk(*job) ? redrives_.erase(job) : std::next(job);
     }
@@ -84,9 +84,9 @@ void Engine::add_redrives() {
 // Adds the next of its messages to the batch. True when the call has come to its end, and its answer goes with the last
 // of them, or at once where there is none: what earlier batches held is durable.
 bool Engine::redrive_chunk(Redrive& job) {
-    if (job.generation != generation_.load(std::memory_order_relaxed)) return ask_for_dead(job), false;
+    if (job.generation != generation_.load(std::memory_order_relaxed)) return look_up_dead(job), false;
     const QueueNumber queue = recent_.queues().find(job.queue.name_space, job.queue.queue);
-    if (!job.lets_go && queue != kNoQueue && queue < queues_.size()) {  // who is being discarded does not come back
+    if (!job.expires && queue != kNoQueue && queue < queues_.size()) {  // who is being discarded does not come back
         job.from = std::max(job.from, {queues_[queue]->discard_before_ms, 0});
     }
     std::uint32_t added = 0;
@@ -112,7 +112,7 @@ bool Engine::redrive_chunk(Redrive& job) {
             if (!job.rows.empty()) last = {job.rows.back().ended_ms, job.rows.back().id};
             if (at > last) {
                 job.from = std::max(job.from, {last.due_ms, last.id + 1});
-                return ask_for_dead(job), false;
+                return look_up_dead(job), false;
             }
         }
         const MessageRow* row = has_row ? &job.rows[job.next_row] : nullptr;
@@ -123,9 +123,9 @@ bool Engine::redrive_chunk(Redrive& job) {
         }
         has_more = at.due_ms < job.until_ms;
         if (!has_more) break;
-        // Kicked, or only carried: the next batch sees which. It is asked before take_room() counts it.
+        // Kicked, or only relocated: the next batch sees which. It is asked before take_room() counts it.
         if (row == nullptr && recent_.entry(number).in_batch) return false;
-        if (Status room = job.lets_go ? Status() : take_room(queue, job.queue.name_space, job.queue.queue); !room) {
+        if (Status room = job.expires ? Status() : take_room(queue, job.queue.name_space, job.queue.queue); !room) {
             refused = std::move(room).error();
             break;
         }
@@ -135,11 +135,11 @@ bool Engine::redrive_chunk(Redrive& job) {
         }
         const Entry& entry = recent_.entry(number);
         job.from = {at.due_ms, at.id + 1};
-        add(number, job.lets_go ? let_go_of(entry, job.cause) : return_of(entry, job.cause), 0, Error{});
+        add(number, job.expires ? expire_dead(entry, job.cause) : return_of(entry, job.cause), 0, Error{});
         ++job.done;
         ++added;
     }
-    if (job.lets_go) return finish_letting_go(job, at);
+    if (job.expires) return finish_dead_expiry(job, at);
     const RedriveAnswer answer{job.done, has_more};
     if (job.done == 0 && refused) {
         reply(job.token, *std::move(refused));
@@ -171,38 +171,38 @@ void Engine::forget_dead(QueueNumber number) {
 
 // When some may have been kept long enough, or at once where some are discarded; kNoWakeup: nobody is dead, or they are
 // being let go.
-DueMs Engine::next_letting_go() const {
-    if (letting_go_) return kNoWakeup;
+DueMs Engine::next_dead_expiry() const {
+    if (expiring_dead_) return kNoWakeup;
     if (!discards_.empty()) return now_;
     if (queues_with_dead_.empty()) return kNoWakeup;
     return queues_with_dead_.begin()->first + options_.dead_kept_ms;
 }
 
-bool Engine::has_dead_to_let_go() const {
-    return !puts_stalled() && !log_stands_still() && next_letting_go() <= now_;
+bool Engine::has_dead_to_expire() const {
+    return !puts_stalled() && !log_is_stalled() && next_dead_expiry() <= now_;
 }
 
-void Engine::begin_letting_go() {
-    letting_go_ = true;
+void Engine::begin_dead_expiry() {
+    expiring_dead_ = true;
     Redrive& job = redrives_.emplace_back();
     job.number = next_redrive_++;
-    job.lets_go = true;
+    job.expires = true;
     job.max = std::numeric_limits<std::uint64_t>::max();
     if (discards_.empty()) {
         job.cause = Cause::kept_long_enough;
-        job.letting_go_of = queues_with_dead_.begin()->second;
+        job.expiring_queue = queues_with_dead_.begin()->second;
         job.until_ms = now_ - options_.dead_kept_ms + 1;
     } else {
         job.cause = Cause::discarded;
-        job.letting_go_of = discards_.front();
-        job.until_ms = queue(job.letting_go_of).discard_before_ms;
+        job.expiring_queue = discards_.front();
+        job.until_ms = queue(job.expiring_queue).discard_before_ms;
         discards_.pop_front();
     }
-    job.queue = recent_.queues().name(job.letting_go_of);
-    ask_for_dead(job);
+    job.queue = recent_.queues().name(job.expiring_queue);
+    look_up_dead(job);
 }
 
-Record Engine::let_go_of(const Entry& entry, Cause cause) const {
+Record Engine::expire_dead(const Entry& entry, Cause cause) const {
     const State end = cause == Cause::discarded ? State::cancelled : State::expired;
     assert(is_legal_move(entry.state, end));
     Record record = changed(entry, RecordKind::end, cause);
@@ -211,8 +211,8 @@ Record Engine::let_go_of(const Entry& entry, Cause cause) const {
 }
 
 // `next`: who died after those that were let go. False where the mark of a discard cannot be taken away yet.
-bool Engine::finish_letting_go(const Redrive& job, DuePosition next) {
-    const QueueNumber number = job.letting_go_of;
+bool Engine::finish_dead_expiry(const Redrive& job, DuePosition next) {
+    const QueueNumber number = job.expiring_queue;
     Queue& at = queue(number);
     if (job.cause == Cause::discarded && at.discard_before_ms != 0) {
         if (at.conf_in_batch || !has_room(kSettingsRecordBytesMax)) return false;
@@ -222,7 +222,7 @@ bool Engine::finish_letting_go(const Redrive& job, DuePosition next) {
         settings.discard_started_ms = 0;
         add_settings(number, settings, 0, Error{});
     }
-    letting_go_ = false;
+    expiring_dead_ = false;
     forget_dead(number);
     if (next != kNoBacklog) expect_dead(number, next.due_ms);
     return true;
@@ -240,7 +240,7 @@ void Engine::begin_discard(QueueNumber number) {
     Queue& at = queue(number);
     std::erase(discards_, number);
     const auto walking = std::find_if(redrives_.begin(), redrives_.end(), [&](const Redrive& job) {
-        return job.cause == Cause::discarded && job.letting_go_of == number;
+        return job.cause == Cause::discarded && job.expiring_queue == number;
     });
     if (walking != redrives_.end()) {
         walking->until_ms = at.discard_before_ms;
@@ -259,7 +259,7 @@ Engine::Verdict Engine::discard(Pending& pending, const DiscardCommand& command)
     ChangeAnswer answer{ChangeOutcome::cancelled, entry.begun, entry.maybe_delivered || delivery_may_hide(entry), 0};
     if (entry.state == State::dead) {
         if (refuse_for_space(pending, Adds::end)) return withdraw(known), Verdict::settled;
-        add(known.entry, let_go_of(entry, Cause::discarded), pending.token, answer);
+        add(known.entry, expire_dead(entry, Cause::discarded), pending.token, answer);
         return Verdict::settled;
     }
     if (is_purged(entry) && entry.state != State::leased) return purge(known, pending, answer);
@@ -273,10 +273,10 @@ Engine::Verdict Engine::discard(Pending& pending, const DiscardCommand& command)
 void Engine::list_dead(Listing listing) {
     const ListCommand& command = listing.command;
     ScanDead wanted{command.name_space, command.queue, command.from, command.until_ms, command.limit};
-    Asked asked;
+    PendingLookup asked;
     asked.what = Ask::dead_listing;
     asked.listing = std::move(listing);
-    ask(Question{0, std::move(wanted)}, std::move(asked));
+    look_up(Lookup{0, std::move(wanted)}, std::move(asked));
 }
 
 void Engine::finish_dead_listing(Listing listing, Stretch stretch, Generation generation) {

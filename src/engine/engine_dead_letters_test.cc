@@ -129,15 +129,15 @@ TEST(DeadLettersOfAQueue, are_let_go_although_a_walk_ends_whose_queue_has_become
     TrialEngine shard(small);
     const MessageId back = dead(shard);
     shard.turn(kKept - 1);
-    shard.hold_questions = true;
+    shard.hold_lookups = true;
     shard.turn(1);  // the walk has begun, and waits for rows
     EXPECT_EQ(shard.ask<ChangeAnswer>(KickCommand{"default", back}).outcome, ChangeOutcome::kicked);
     EXPECT_EQ(shard.ask<ChangeAnswer>(CancelCommand{"default", back}).outcome, ChangeOutcome::cancelled);
     shard.move_to_index();
     const MessageId elsewhere = dead(shard, "other");
-    shard.hold_questions = false;
+    shard.hold_lookups = false;
     for (int i = 0; i < 4; ++i) {
-        shard.answer_questions();
+        shard.answer_lookups();
         shard.turn();
     }
     EXPECT_EQ(state_of(shard, elsewhere), State::dead);

@@ -89,7 +89,7 @@ TEST(DiscardOfAQueue, goes_on_while_other_settings_are_set) {
     TrialEngine shard(options());
     const MessageId id = dead(shard);
     shard.turn(1);
-    shard.hold_questions = true;  // who is dead is asked and not answered yet
+    shard.hold_lookups = true;  // who is dead is asked and not answered yet
     shard.ask<QueueAnswer>(discard_all());
     ConfigureQueueCommand set{"default", "q", What::set, {}};
     set.settings.lease_ms = 5000;
@@ -97,8 +97,8 @@ TEST(DiscardOfAQueue, goes_on_while_other_settings_are_set) {
     EXPECT_EQ(answer.settings.lease_ms, 5000);
     EXPECT_EQ(answer.settings.discard_before_ms, kStart + 1);
     EXPECT_EQ(answer.settings.discard_started_ms, kStart + 1);
-    shard.hold_questions = false;
-    shard.answer_questions();
+    shard.hold_lookups = false;
+    shard.answer_lookups();
     shard.turn();
     EXPECT_EQ(state_of(shard, id), State::cancelled);
     EXPECT_EQ(look(shard).settings.lease_ms, 5000);
@@ -184,7 +184,7 @@ TEST(DiscardOfAQueue, holds_from_the_moment_of_its_answer) {
     const MessageId kicked = dead(shard);
     const MessageId redriven = dead(shard);
     shard.turn(1);
-    shard.hold_questions = true;  // the walk does not get on
+    shard.hold_lookups = true;  // the walk does not get on
     shard.ask<QueueAnswer>(discard_all());
     EXPECT_EQ(look(shard).counts.dead, 2u);
     EXPECT_EQ(shard.ask<ChangeAnswer>(KickCommand{"default", kicked}).outcome, ChangeOutcome::cancelled);
@@ -193,8 +193,8 @@ TEST(DiscardOfAQueue, holds_from_the_moment_of_its_answer) {
     shard.turn(1);
     const MessageId later = dead(shard);
     EXPECT_EQ(look(shard).discarded, 1u);
-    shard.hold_questions = false;
-    shard.answer_questions();
+    shard.hold_lookups = false;
+    shard.answer_lookups();
     shard.turn();
     EXPECT_EQ(shard.take<RedriveAnswer>(redrive).redriven, 0u);
     EXPECT_EQ(state_of(shard, redriven), State::cancelled);
@@ -212,12 +212,12 @@ TEST(DiscardOfAQueue, those_who_died_at_its_mark_may_come_back) {
     const MessageId kicked = dead(shard);
     const MessageId redriven = dead(shard);
     shard.turn(5);
-    shard.hold_questions = true;  // the walk does not get on
+    shard.hold_lookups = true;  // the walk does not get on
     shard.ask<QueueAnswer>(discard_all(kStart + 1));
     EXPECT_EQ(shard.ask<ChangeAnswer>(KickCommand{"default", before}).outcome, ChangeOutcome::cancelled);
     EXPECT_EQ(shard.ask<ChangeAnswer>(KickCommand{"default", kicked}).outcome, ChangeOutcome::kicked);
-    shard.hold_questions = false;
-    shard.answer_questions();
+    shard.hold_lookups = false;
+    shard.answer_lookups();
     EXPECT_EQ(shard.ask<RedriveAnswer>(RedriveCommand{"default", "q", std::nullopt}).redriven, 1u);
     EXPECT_NE(state_of(shard, redriven), State::cancelled);
     EXPECT_EQ(look(shard).counts.dead, 0u);
@@ -234,15 +234,15 @@ TEST(DiscardOfAQueue, passes_a_redrive_that_was_under_way) {
         shard.turn(1);
     }
     shard.move_to_index();
-    shard.hold_questions = true;
+    shard.hold_lookups = true;
     const ReplyToken redrive = shard.submit(RedriveCommand{"default", "q", std::nullopt});
     shard.turn();
     const ReplyToken answer = shard.submit(discard_all(kStart + 5));
     shard.turn();
     EXPECT_EQ(shard.take<QueueAnswer>(answer).counts.dead, 7u);
-    shard.hold_questions = false;
+    shard.hold_lookups = false;
     for (int i = 0; i < 10; ++i) {
-        shard.answer_questions();
+        shard.answer_lookups();
         shard.turn();
     }
     EXPECT_EQ(shard.take<RedriveAnswer>(redrive).redriven, 2u);
@@ -254,7 +254,7 @@ TEST(DiscardOfAQueue, takes_a_later_one_along) {
     TrialEngine shard(options());
     const MessageId first = dead(shard);
     shard.turn(1);
-    shard.hold_questions = true;
+    shard.hold_lookups = true;
     shard.ask<QueueAnswer>(discard_all());
     shard.turn(4);
     const MessageId second = dead(shard);
@@ -262,8 +262,8 @@ TEST(DiscardOfAQueue, takes_a_later_one_along) {
     EXPECT_EQ(shard.ask<QueueAnswer>(discard_all(kStart)).settings.discard_before_ms, kStart + 1)
         << "what was promised before stays promised";
     EXPECT_EQ(shard.ask<QueueAnswer>(discard_all()).settings.discard_before_ms, kStart + 6);
-    shard.hold_questions = false;
-    shard.answer_questions();
+    shard.hold_lookups = false;
+    shard.answer_lookups();
     for (int i = 0; i < 3; ++i) shard.turn();
     EXPECT_EQ(state_of(shard, first), State::cancelled);
     EXPECT_EQ(state_of(shard, second), State::cancelled);
@@ -313,13 +313,13 @@ TEST(DiscardOfAQueue, is_over_with_the_settings_of_its_queue) {
     TrialEngine shard(options());
     const MessageId id = dead(shard);
     shard.turn(1);
-    shard.hold_questions = true;
+    shard.hold_lookups = true;
     shard.ask<QueueAnswer>(discard_all());
     EXPECT_EQ(shard.ask<Error>(ConfigureQueueCommand{"default", "q", What::remove, {}, {}}).code, "queue_not_empty");
     EXPECT_EQ(discard(shard, id).outcome, ChangeOutcome::cancelled);
     EXPECT_EQ(shard.ask<QueueAnswer>(ConfigureQueueCommand{"default", "q", What::remove, {}, {}}).removed, true);
-    shard.hold_questions = false;
-    shard.answer_questions();
+    shard.hold_lookups = false;
+    shard.answer_lookups();
     for (int i = 0; i < 3; ++i) shard.turn();
     EXPECT_EQ(look(shard).settings, QueueSettings{});
     EXPECT_GT(shard.engine().next_wakeup(), kStart + 1);
@@ -348,12 +348,12 @@ TEST(DiscardOfAQueue, comes_after_those_that_are_being_let_go) {
     const MessageId discarded_one = dead(shard);
     shard.turn(500);
     const MessageId young = dead(shard);
-    shard.hold_questions = true;
+    shard.hold_lookups = true;
     shard.turn(500);
     shard.ask<QueueAnswer>(discard_all(kStart + 1));
-    shard.hold_questions = false;
+    shard.hold_lookups = false;
     for (int i = 0; i < 5; ++i) {
-        shard.answer_questions();
+        shard.answer_lookups();
         shard.turn();
     }
     EXPECT_EQ(state_of(shard, old), State::expired);

@@ -39,7 +39,7 @@ void Engine::wake(EntryNumber number) {
         return end_lease(number);
     }
     if (entry.spawning) return spawn_again(number);
-    if (entry.unanswered) return look_at_half(number);
+    if (entry.unanswered) return look_at_prepared(number);
     settle(number);
 }
 
@@ -49,10 +49,10 @@ void Engine::settle(EntryNumber number) {
     Entry& entry = recent_.entry(number);
     if (has_expired(number)) return begin_expiry(number);
     if (entry.state == State::ready) return;
-    if (entry.state == State::prepared) return settle_half(number);
+    if (entry.state == State::prepared) return settle_prepared(number);
     if (!waits_for_due(entry.state)) {
         may_leave(number) ? drop(number) : arm_expiry(number);
-    } else if (entry.due_ms <= now_ && entry.is_loop) {
+    } else if (entry.due_ms <= now_ && entry.is_recurring) {
         begin_spawn(number);
     } else if (entry.due_ms <= now_) {
         make_ready(number);
@@ -144,9 +144,9 @@ void Engine::unlist(EntryNumber number) {
     static_cast<void>(wheel_.cancel(TimerHandle{entry.timer}));
     entry.attempt_queued = false;
     entry.doomed = false;
-    if (entry.spawning) --loops_due_;
+    if (entry.spawning) --recurring_due_;
     entry.spawning = false;
-    if (entry.unanswered) halves_.settled({entry.due_ms, entry.id});
+    if (entry.unanswered) overdue_prepared_.settled({entry.due_ms, entry.id});
     entry.unanswered = false;
     entry.in_fired = false;  // its key there is out of date from now on
     entry.expiring = false;
@@ -312,16 +312,16 @@ std::size_t Engine::grant(QueueNumber number, const Waiter& waiter) {
         message.maybe_delivered = entry.maybe_delivered || delivery_may_hide(entry);
         delivery.latest_due_ms = std::max(delivery.latest_due_ms, entry.due_ms);
         message.key = recent_.key(entry);
-        delivery.places.push_back(entry.place);
-        if (!cache_.holds(entry.place)) missing.push_back(entry.place);
+        delivery.log_positions.push_back(entry.log_position);
+        if (!cache_.holds(entry.log_position)) missing.push_back(entry.log_position);
     }
     const std::size_t granted = delivery.answer.messages.size();
     if (granted == 0) return 0;
     // What the cache has now may be gone when the rest has been read: it is taken over first.
-    for (std::size_t i = 0; i < delivery.places.size(); ++i) {
-        if (const std::string* body = cache_.find(delivery.places[i])) {
+    for (std::size_t i = 0; i < delivery.log_positions.size(); ++i) {
+        if (const std::string* body = cache_.find(delivery.log_positions[i])) {
             fill(delivery.answer.messages[i], *body);
-            delivery.places[i] = 0;
+            delivery.log_positions[i] = 0;
         }
     }
     if (missing.empty()) {
@@ -329,18 +329,18 @@ std::size_t Engine::grant(QueueNumber number, const Waiter& waiter) {
         return granted;
     }
     std::sort(missing.begin(), missing.end());
-    Asked asked;
+    PendingLookup asked;
     asked.what = Ask::delivery;
     asked.delivery = std::move(delivery);
-    const std::uint64_t ticket = ask(Question{0, ReadRecords{std::move(missing)}}, std::move(asked));
+    const std::uint64_t ticket = look_up(Lookup{0, ReadRecords{std::move(missing)}}, std::move(asked));
     if (waiter.token != 0) delivery_of_reply_[waiter.token] = ticket;
     return granted;
 }
 
 void Engine::fill(Delivered& message, std::string_view record_body) {
-    Result<Record> record = decode_record(RecordKind::carry, record_body);
+    Result<Record> record = decode_record(RecordKind::relocate, record_body);
     if (!record) {
-        effects_.broken = std::move(record).error();
+        effects_.fatal_error = std::move(record).error();
         return;
     }
     message.late_from_ms = late_from(message.late_from_ms, record->content);
@@ -357,18 +357,20 @@ void Engine::fill(Delivered& message, std::string_view record_body) {
 }
 
 void Engine::finish_delivery(Delivery delivery, const std::vector<RecordBytes>& records) {
-    for (std::size_t i = 0; i < delivery.places.size(); ++i) {
-        const Sequence place = delivery.places[i];
-        if (place == 0) continue;
-        const auto read = std::lower_bound(records.begin(), records.end(), place,
-                                           [](const RecordBytes& record, Sequence at) { return record.place < at; });
-        if (read == records.end() || read->place != place) {
-            effects_.broken = Error{"damaged_log", "record " + std::to_string(place) +
-                                                       " of a due message is not in the log: run `duewheel check`"};
+    for (std::size_t i = 0; i < delivery.log_positions.size(); ++i) {
+        const Sequence log_position = delivery.log_positions[i];
+        if (log_position == 0) continue;
+        const auto read =
+            std::lower_bound(records.begin(), records.end(), log_position,
+                             [](const RecordBytes& record, Sequence at) { return record.log_position < at; });
+        if (read == records.end() || read->log_position != log_position) {
+            effects_.fatal_error =
+                Error{"damaged_log", "record " + std::to_string(log_position) +
+                                         " of a due message is not in the log: run `duewheel check`"};
             return;
         }
         fill(delivery.answer.messages[i], read->body);
-        delivery.places[i] = 0;
+        delivery.log_positions[i] = 0;
     }
     if (!is_due_saved(delivery)) {
         held_.push_back(std::move(delivery));
@@ -470,7 +472,7 @@ void Engine::forget(ReplyToken token) {
     }
     const auto reading = delivery_of_reply_.find(token);
     if (reading == delivery_of_reply_.end()) return;
-    Delivery& delivery = *asked_.at(reading->second).delivery;
+    Delivery& delivery = *pending_lookups_.at(reading->second).delivery;
     delivery_of_reply_.erase(reading);
     delivery.token = 0;
     give_back(delivery);

@@ -54,7 +54,7 @@ bool Engine::has_firings_to_add() const {
 // Takes the next watchdogs that are due, and has their contents read.
 void Engine::read_firings() {
     if (!has_firings_to_read()) return;
-    std::vector<Sequence> places;
+    std::vector<Sequence> log_positions;
     std::size_t bytes = 0;
     while (watchdogs_.preparing.size() < options_.firings_max && !watchdogs_.due.empty()) {
         Watchdog* watchdog = watchdogs_.find(watchdogs_.due.front());
@@ -80,30 +80,32 @@ void Engine::read_firings() {
         bytes += watchdog->record_bytes;
         FiringInPreparation& firing = watchdogs_.preparing.emplace_back();
         firing.watchdog = watchdog->number;
-        firing.place = watchdog->place;
-        if (const std::string* body = cache_.find(watchdog->place)) {
+        firing.log_position = watchdog->log_position;
+        if (const std::string* body = cache_.find(watchdog->log_position)) {
             firing.record_body = *body;
         } else {
-            places.push_back(watchdog->place);
+            log_positions.push_back(watchdog->log_position);
         }
     }
-    if (places.empty()) return;
-    std::sort(places.begin(), places.end());
-    Asked asked;
+    if (log_positions.empty()) return;
+    std::sort(log_positions.begin(), log_positions.end());
+    PendingLookup asked;
     asked.what = Ask::firings;
     watchdogs_.reading = true;
-    ask(Question{0, ReadRecords{std::move(places)}}, std::move(asked));
+    look_up(Lookup{0, ReadRecords{std::move(log_positions)}}, std::move(asked));
 }
 
 void Engine::take_firing_records(const std::vector<RecordBytes>& records) {
     watchdogs_.reading = false;
     for (FiringInPreparation& firing : watchdogs_.preparing) {
         if (!firing.record_body.empty()) continue;
-        const auto read = std::lower_bound(records.begin(), records.end(), firing.place,
-                                           [](const RecordBytes& record, Sequence at) { return record.place < at; });
-        if (read == records.end() || read->place != firing.place) {
-            effects_.broken = Error{"damaged_log", "record " + std::to_string(firing.place) +
-                                                       " of a due watchdog is not in the log: run `duewheel check`"};
+        const auto read =
+            std::lower_bound(records.begin(), records.end(), firing.log_position,
+                             [](const RecordBytes& record, Sequence at) { return record.log_position < at; });
+        if (read == records.end() || read->log_position != firing.log_position) {
+            effects_.fatal_error =
+                Error{"damaged_log", "record " + std::to_string(firing.log_position) +
+                                         " of a due watchdog is not in the log: run `duewheel check`"};
             return;
         }
         firing.record_body = read->body;
@@ -133,12 +135,12 @@ void Engine::add_firings() {
 
 void Engine::add_firing(Watchdog& watchdog, const FiringInPreparation& prepared) {
     if (!has_to_fire(watchdog.state, now_)) return settle_watchdog(watchdog);  // it was fed, or set anew
-    if (prepared.place != watchdog.place) return begin_firing(watchdog);
+    if (prepared.log_position != watchdog.log_position) return begin_firing(watchdog);
     if (refuses_puts()) return fire_later(watchdog, "store_full");
     const WatchdogRule& rule = watchdog.state.rule;
     const Result<Record> whole = decode_record(RecordKind::rule, prepared.record_body);
     if (!whole) {
-        effects_.broken = whole.error();
+        effects_.fatal_error = whole.error();
         return;
     }
     if (const Status room = check_run_room(watchdog.name_space(), rule.queue); !room) {

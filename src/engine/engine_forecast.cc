@@ -48,7 +48,7 @@ void Engine::walk_forecasts() {
         const Generation newest = generation_.load(std::memory_order_relaxed);
         if (!forecast.of_index_alone && forecast.generation != newest) begin_count(forecast);
         if (!forecast.has_counted_unsealed) forecast.has_counted_unsealed = count_unsealed(forecast, budget);
-        if (forecast.has_counted_unsealed) ask_for_due_rows(forecast);
+        if (forecast.has_counted_unsealed) look_up_due_rows(forecast);
         return;
     }
     if (!count_runs(forecast, budget)) return;
@@ -88,29 +88,29 @@ bool Engine::count_unsealed(Forecast& forecast, std::uint32_t& budget) {
         if (entry.id == 0 || !forecast.covers(entry.due_ms) || !is_unsealed(entry)) continue;
         const bool wanted =
             name.empty() ? recent_.queues().name(entry.queue).name_space == forecast.name_space : entry.queue == queue;
-        const std::optional<FallsDue> what = falls_due(entry.durable_state, entry.is_loop);
+        const std::optional<FallsDue> what = falls_due(entry.durable_state, entry.is_recurring);
         if (wanted && what) forecast.count(entry.due_ms, *what);
     }
     return forecast.walked_to >= limit;
 }
 
 // Before the cleaner's record of a message is applied, which says what its row says, and makes it look newer than that.
-void Engine::note_carried(EntryNumber number) {
+void Engine::note_relocated(EntryNumber number) {
     if (forecasts_.empty() || forecasts_.front().has_counted_messages) return;
     Forecast& forecast = forecasts_.front();
     const bool is_passed = forecast.has_counted_unsealed || number < forecast.walked_to;
-    if (is_passed && !is_unsealed(recent_.entry(number))) forecast.carried.insert(recent_.entry(number).id);
+    if (is_passed && !is_unsealed(recent_.entry(number))) forecast.relocated.insert(recent_.entry(number).id);
 }
 
-void Engine::ask_for_due_rows(Forecast& forecast) {
+void Engine::look_up_due_rows(Forecast& forecast) {
     assert(forecast.asked_for == 0 && forecast.rows_left > 0);
     forecast.asked_for =
         static_cast<std::uint32_t>(std::min<std::uint64_t>(forecast.rows_left, options_.forecast_chunk));
-    Asked asked;
+    PendingLookup asked;
     asked.what = Ask::due_rows;
-    ask(Question{0, ListDue{forecast.name_space, forecast.answer.queue, forecast.next_row, forecast.until_ms,
-                            forecast.asked_for}},
-        std::move(asked));
+    look_up(Lookup{0, ListDue{forecast.name_space, forecast.answer.queue, forecast.next_row, forecast.until_ms,
+                              forecast.asked_for}},
+            std::move(asked));
 }
 
 void Engine::take_due_rows(const DueRows& due, Generation generation) {
@@ -123,12 +123,12 @@ void Engine::take_due_rows(const DueRows& due, Generation generation) {
         const EntryNumber number = recent_.find(row.id);
         const bool is_overtaken =
             number == kNoEntry ? recent_.outcome(row.id) != nullptr : is_unsealed(recent_.entry(number));
-        if (!is_overtaken || forecast.carried.contains(row.id)) forecast.count(row.due_ms, row.what);
+        if (!is_overtaken || forecast.relocated.contains(row.id)) forecast.count(row.due_ms, row.what);
     }
     if (due.next) {
         forecast.rows_left -= looked_at;
         forecast.next_row = *due.next;
-        if (forecast.rows_left > 0) return ask_for_due_rows(forecast);
+        if (forecast.rows_left > 0) return look_up_due_rows(forecast);
         forecast.is_complete_to(due.next->due_ms);
     }
     forecast.has_counted_messages = true;
@@ -162,7 +162,7 @@ bool Engine::count_runs(Forecast& forecast, std::uint32_t& budget) {
 void Engine::begin_runs(Forecast& forecast, const Schedule& schedule) const {
     const ScheduleState& state = schedule.state;
     const std::string& queue = forecast.answer.queue;
-    if (!schedule.exists() || schedule.stands_still() || state.next_ms == 0) return;
+    if (!schedule.exists() || schedule.is_inactive() || state.next_ms == 0) return;
     if (!queue.empty() && state.rule.queue != queue) return;
     forecast.run = state.next_run;
     forecast.nominal_ms = state.next_ms;
@@ -171,7 +171,7 @@ void Engine::begin_runs(Forecast& forecast, const Schedule& schedule) const {
 
 // The run that is to be counted, and on to the next one; null: its schedule is gone.
 void Engine::count_run(Forecast& forecast, const Schedule* schedule) const {
-    if (schedule == nullptr || schedule->stands_still() || *forecast.nominal_ms >= forecast.until_ms) {
+    if (schedule == nullptr || schedule->is_inactive() || *forecast.nominal_ms >= forecast.until_ms) {
         return forecast.nominal_ms.reset();
     }
     const DueMs due = due_of_run(*schedule, *forecast.nominal_ms);

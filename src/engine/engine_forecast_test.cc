@@ -98,12 +98,12 @@ TEST(Forecast, what_is_swept_while_it_is_made_is_counted_once) {
         shard.move_to_index();
         shard.ask<ChangeAnswer>(CancelCommand{"default", cancelled});
         for (int turns = 0; turns < 100; ++turns) {
-            shard.hold_questions = true;
+            shard.hold_lookups = true;
             const ReplyToken token = shard.submit(forecast_of("q"));
             shard.turn();
             shard.turn();
-            shard.hold_questions = false;
-            shard.answer_questions();
+            shard.hold_lookups = false;
+            shard.answer_lookups();
             shard.turn();
             ASSERT_EQ(due_by_minute(shard.take<ForecastAnswer>(token)), (Due{{10, 10}})) << turns;
         }
@@ -120,18 +120,18 @@ TEST(Forecast, what_the_cleaner_writes_again_while_it_is_made_is_counted_once) {
         const MessageId id = shard.put(600'000);
         shard.move_to_index();
         for (int i = 0; i < 5; ++i) shard.put(660'000);
-        shard.hold_questions = true;
+        shard.hold_lookups = true;
         const ReplyToken forecast = shard.submit(forecast_of("q"));
         for (int turns = is_early ? 2 : 20; turns > 0; --turns) shard.turn();
-        CarryCommand carry;
-        carry.row = shard.index.at(id);
-        carry.generation = shard.engine().generation().load();
-        carry.record_body = shard.record_body(carry.row.place);
-        const ReplyToken carried = shard.submit(carry);
+        RelocateCommand relocate;
+        relocate.row = shard.index.at(id);
+        relocate.generation = shard.engine().generation().load();
+        relocate.record_body = shard.record_body(relocate.row.log_position);
+        const ReplyToken relocated = shard.submit(relocate);
         for (int turns = 0; turns < 20; ++turns) shard.turn();
-        ASSERT_NE(shard.take<CarryAnswer>(carried).sequence, 0u);
-        shard.hold_questions = false;
-        shard.answer_questions();
+        ASSERT_NE(shard.take<RelocateAnswer>(relocated).sequence, 0u);
+        shard.hold_lookups = false;
+        shard.answer_lookups();
         for (int turns = 0; turns < 20 && !shard.replies.contains(forecast); ++turns) shard.turn();
         EXPECT_EQ(due_by_minute(shard.take<ForecastAnswer>(forecast)), (Due{{10, 1}, {11, 5}})) << is_early;
     }
@@ -141,15 +141,15 @@ TEST(Forecast, what_the_cleaner_writes_again_while_it_is_made_is_counted_once) {
 TEST(Forecast, is_made_anew_where_a_table_was_taken_in_meanwhile) {
     TrialEngine shard(kSmall);
     for (int i = 0; i < 10; ++i) shard.put(600'000);
-    shard.hold_questions = true;
+    shard.hold_lookups = true;
     const ReplyToken token = shard.submit(forecast_of("q"));
     shard.turn();
-    shard.hold_questions = false;
+    shard.hold_lookups = false;
     shard.move_to_index();
-    const std::uint64_t asked = shard.engine().counters().questions;
-    shard.answer_questions();
+    const std::uint64_t asked = shard.engine().counters().lookups;
+    shard.answer_lookups();
     shard.turn();
-    EXPECT_GT(shard.engine().counters().questions, asked);
+    EXPECT_GT(shard.engine().counters().lookups, asked);
     const ForecastAnswer forecast = shard.take<ForecastAnswer>(token);
     EXPECT_EQ(due_by_minute(forecast), (Due{{10, 10}}));
     EXPECT_TRUE(is_exact(forecast));
@@ -160,24 +160,24 @@ TEST(Forecast, where_tables_come_faster_than_it_can_count_it_says_what_the_index
     for (int i = 0; i < 10; ++i) shard.put(600'000);
     shard.move_to_index();
     const MessageId moved = shard.put(600'000);
-    shard.hold_questions = true;
+    shard.hold_lookups = true;
     const ReplyToken token = shard.submit(forecast_of("q"));
     shard.turn();
     for (int tables = 0; tables < 3; ++tables) {
         EXPECT_FALSE(shard.replies.contains(token)) << tables;
-        shard.hold_questions = false;
+        shard.hold_lookups = false;
         shard.move_to_index();
-        shard.hold_questions = true;
-        shard.answer_questions();
+        shard.hold_lookups = true;
+        shard.answer_lookups();
         shard.turn();
     }
-    shard.hold_questions = false;
+    shard.hold_lookups = false;
     shard.put(600'000);
     shard.ask<ChangeAnswer>(RescheduleCommand{"default", moved, {kStart + 10, 0}});
-    const std::uint64_t asked = shard.engine().counters().questions;
-    shard.answer_questions(1);
+    const std::uint64_t asked = shard.engine().counters().lookups;
+    shard.answer_lookups(1);
     shard.turn();
-    EXPECT_EQ(shard.engine().counters().questions, asked + 1) << "an answer from before a table is asked again";
+    EXPECT_EQ(shard.engine().counters().lookups, asked + 1) << "an answer from before a table is asked again";
     const ForecastAnswer forecast = shard.take<ForecastAnswer>(token);
     EXPECT_EQ(due_by_minute(forecast), (Due{{10, 10}})) << "neither what is not sealed, nor where one was before";
     for (const ForecastMinute& minute : forecast.minutes) EXPECT_TRUE(minute.at_least);
@@ -221,14 +221,14 @@ TEST(Forecast, limits_are_kept) {
     for (const std::uint32_t minutes : {0u, 1'441u}) {
         EXPECT_EQ(shard.ask<Error>(forecast_of("q", minutes)).code, "out_of_range");
     }
-    shard.hold_questions = true;
+    shard.hold_lookups = true;
     const ReplyToken first = shard.submit(forecast_of("q", 1));
     const ReplyToken second = shard.submit(forecast_of("q", 1'440));
     shard.turn();
     EXPECT_EQ(shard.ask<Error>(forecast_of("q")).code, "too_busy");
     EXPECT_EQ(shard.engine().counters().listings, 2u);
-    shard.hold_questions = false;
-    shard.answer_questions();
+    shard.hold_lookups = false;
+    shard.answer_lookups();
     for (int turns = 0; turns < 3; ++turns) shard.turn();
     EXPECT_EQ(shard.take<ForecastAnswer>(first).minutes.size(), 1u);
     EXPECT_EQ(shard.take<ForecastAnswer>(second).minutes.size(), 1'440u);
@@ -405,17 +405,17 @@ class RandomForecasts {
         shard_->turn();
         const ForecastCommand command = any_forecast();
         const std::map<MessageId, Stand> before = stands(*shard_);
-        shard_->hold_questions = true;
+        shard_->hold_lookups = true;
         const ReplyToken token = shard_->submit(command);
         for (int steps = 0; !shard_->replies.contains(token); ++steps) {
             ASSERT_LT(steps, 2'000);
             if (steps < 40 && random_.chance(300'000)) step();
-            shard_->answer_questions();
+            shard_->answer_lookups();
             shard_->engine().advance_to(shard_->engine().now());
             shard_->settle();
         }
-        shard_->hold_questions = false;
-        shard_->answer_questions();
+        shard_->hold_lookups = false;
+        shard_->answer_lookups();
         shard_->turn();
         const ForecastAnswer forecast = shard_->take<ForecastAnswer>(token);
         shard_->replies.clear();
@@ -473,9 +473,9 @@ class RandomForecasts {
     }
 
     void seal() {
-        const bool held = std::exchange(shard_->hold_questions, false);
+        const bool held = std::exchange(shard_->hold_lookups, false);
         shard_->move_to_index();
-        shard_->hold_questions = held;
+        shard_->hold_lookups = held;
         ++tables_;
     }
 

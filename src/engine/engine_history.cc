@@ -19,17 +19,17 @@ void Engine::list_history(HistoryCommand command, ReplyToken token) {
         return reply(token, Error{"out_of_range",
                                   "`limit` must be from 1 to " + std::to_string(options_.list_limit_max), "limit"});
     }
-    if (begin_listing(token)) ask_history({token, std::move(command)});
+    if (begin_listing(token)) look_up_history({token, std::move(command)});
 }
 
-void Engine::ask_history(HistoryRead read) {
+void Engine::look_up_history(HistoryRead read) {
     const HistoryCommand& command = read.command;
     ListHistory wanted{command.name_space, command.queue, command.from.due_ms,    command.from.id, command.until_ms,
                        command.outcomes,   command.limit, options_.list_walk_max, command.id};
-    Asked asked;
+    PendingLookup asked;
     asked.what = Ask::history;
     asked.history = std::move(read);
-    ask(Question{0, std::move(wanted)}, std::move(asked));
+    look_up(Lookup{0, std::move(wanted)}, std::move(asked));
 }
 
 // Adds what the segment's ends have for the page. Returns from which instant on they are not known to be complete.
@@ -56,7 +56,7 @@ DueMs Engine::add_recent_ends(const std::vector<EndInQueue>& ends, const History
 }
 
 void Engine::finish_history(HistoryRead read, HistoryRows sealed, Generation generation) {
-    if (generation != generation_.load(std::memory_order_relaxed)) return ask_history(std::move(read));
+    if (generation != generation_.load(std::memory_order_relaxed)) return look_up_history(std::move(read));
     const HistoryCommand& command = read.command;
     HistoryAnswer answer;
     answer.query = command.query;

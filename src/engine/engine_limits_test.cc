@@ -112,7 +112,7 @@ TEST(EngineLimits, no_more_redrives_go_on_at_one_time_than_the_limit) {
         options.redrives_max = limit;
         TrialEngine shard(options);
         shard.put(1000);
-        shard.hold_questions = true;  // so that none comes to its end
+        shard.hold_lookups = true;  // so that none comes to its end
         std::vector<ReplyToken> under_way;
         for (std::uint32_t i = 0; i < limit; ++i) {
             under_way.push_back(shard.submit(RedriveCommand{"default", "q", std::nullopt}));
@@ -120,8 +120,8 @@ TEST(EngineLimits, no_more_redrives_go_on_at_one_time_than_the_limit) {
             EXPECT_FALSE(shard.replies.contains(under_way.back()));
         }
         EXPECT_EQ(shard.ask<Error>(RedriveCommand{"default", "q", std::nullopt}).code, "too_busy");
-        shard.hold_questions = false;
-        shard.answer_questions();
+        shard.hold_lookups = false;
+        shard.answer_lookups();
         shard.turn();
         for (const ReplyToken token : under_way) EXPECT_EQ(shard.take<RedriveAnswer>(token).redriven, 0u);
         EXPECT_EQ(shard.ask<RedriveAnswer>(RedriveCommand{"default", "q", std::nullopt}).redriven, 0u);

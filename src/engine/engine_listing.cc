@@ -67,7 +67,7 @@ void Engine::list(const ListCommand& command, ReplyToken token) {
     const bool due = any_due || states.contains(State::ready) || states.contains(State::leased);
     const bool not_due = any_due || states.contains(State::scheduled) || states.contains(State::retrying);
     if (!not_due) listing.command.until_ms = std::min(command.until_ms, now_ + 1);
-    if (!due && loops_due_ == 0) listing.command.from = std::max(command.from, {now_ + 1, 0});
+    if (!due && recurring_due_ == 0) listing.command.from = std::max(command.from, {now_ + 1, 0});
     listings_.push_back(std::move(listing));
 }
 
@@ -91,7 +91,7 @@ void Engine::walk_listings() {
         if (listings_.front().walked_to < recent_.entry_limit()) return;
         Listing walked = std::move(listings_.front());
         listings_.pop_front();
-        ask_index(std::move(walked));
+        look_up_listing(std::move(walked));
     }
 }
 
@@ -114,7 +114,7 @@ void Engine::look_at(Listing& listing, QueueNumber queue, const Entry& entry) co
     const DuePosition at{entry.due_ms, entry.id};
     if (at < command.from || at.due_ms >= command.until_ms) return;
     if (listing.known_up_to && *listing.known_up_to < at) return;
-    if (!command.states.contains(live_state(entry.state, entry.due_ms, entry.is_loop))) return;
+    if (!command.states.contains(live_state(entry.state, entry.due_ms, entry.is_recurring))) return;
     std::vector<DuePosition>& nearest = listing.nearest;
     nearest.push_back(at);
     std::push_heap(nearest.begin(), nearest.end());
@@ -124,7 +124,7 @@ void Engine::look_at(Listing& listing, QueueNumber queue, const Entry& entry) co
     listing.known_up_to = nearest.front();
 }
 
-void Engine::ask_index(Listing listing) {
+void Engine::look_up_listing(Listing listing) {
     const ListCommand& command = listing.command;
     ListQueue wanted{
         command.name_space, command.queue,         command.from, command.until_ms, durable_states(command.states),
@@ -132,14 +132,14 @@ void Engine::ask_index(Listing listing) {
     if (wanted.states.empty()) {
         return finish_listing(std::move(listing), {}, generation_.load(std::memory_order_relaxed));
     }
-    Asked asked;
+    PendingLookup asked;
     asked.what = Ask::listing;
     asked.listing = std::move(listing);
-    ask(Question{0, std::move(wanted)}, std::move(asked));
+    look_up(Lookup{0, std::move(wanted)}, std::move(asked));
 }
 
 void Engine::finish_listing(Listing listing, ListedRows sealed, Generation generation) {
-    if (generation != generation_.load(std::memory_order_relaxed)) return ask_index(std::move(listing));
+    if (generation != generation_.load(std::memory_order_relaxed)) return look_up_listing(std::move(listing));
     const ListCommand& command = listing.command;
     const QueueNumber queue = recent_.queues().find(command.name_space, command.queue);
     ListAnswer answer;
@@ -184,7 +184,7 @@ void Engine::finish_listing(Listing listing, ListedRows sealed, Generation gener
 
 ListedMessage Engine::listed(const Entry& entry) const {
     ListedMessage message = listed(recent_.row(entry));
-    message.row.state.state = live_state(entry.state, entry.due_ms, entry.is_loop);
+    message.row.state.state = live_state(entry.state, entry.due_ms, entry.is_recurring);
     message.row.state.attempts = entry.begun;
     if (entry.begun != entry.attempts) message.row.reason.clear();
     message.row.state.maybe_delivered |= delivery_may_hide(entry);
@@ -198,14 +198,14 @@ ListedMessage Engine::listed(MessageRow row) const {
     message.row = std::move(row);
     MessageState& state = message.row.state;
     state.maybe_delivered |= is_from_past(message.row.id, state);
-    state.state = live_state(state.state, state.due_ms, state.is_loop());
+    state.state = live_state(state.state, state.due_ms, state.is_recurring());
     return message;
 }
 
 // A message that fell due is ready, also where it waits behind its queue's cursor, for those before it with its order
 // key, or for its turn on the wheel. A loop never is.
-State Engine::live_state(State state, DueMs due_ms, bool is_loop) const {
-    return waits_for_due(state) && !is_loop && due_ms <= now_ ? State::ready : state;
+State Engine::live_state(State state, DueMs due_ms, bool is_recurring) const {
+    return waits_for_due(state) && !is_recurring && due_ms <= now_ ? State::ready : state;
 }
 
 }  // namespace duewheel

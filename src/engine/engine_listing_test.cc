@@ -132,13 +132,13 @@ TEST(Listing, an_answer_older_than_the_newest_table_is_asked_again) {
     const MessageId id = shard.put(100'000);
     shard.move_to_index();
     EXPECT_EQ(shard.ask<ChangeAnswer>(CancelCommand{"default", id}).outcome, ChangeOutcome::cancelled);
-    shard.hold_questions = true;
+    shard.hold_lookups = true;
     const ReplyToken token = shard.submit(list_of());
     shard.turn();
-    shard.hold_questions = false;
-    const std::uint64_t asked = shard.engine().counters().questions;
-    shard.answer_questions(1);
-    EXPECT_EQ(shard.engine().counters().questions, asked + 1);
+    shard.hold_lookups = false;
+    const std::uint64_t asked = shard.engine().counters().lookups;
+    shard.answer_lookups(1);
+    EXPECT_EQ(shard.engine().counters().lookups, asked + 1);
     shard.turn();
     EXPECT_TRUE(shard.take<ListAnswer>(token).listed.empty());
 }
@@ -166,13 +166,13 @@ TEST(Listing, all_that_are_being_made_count_until_they_are_answered) {
     history.queue = "q";
     const std::vector<Command> all = {list_of(), dead, history};
     for (const Command& open : all) {
-        shard.hold_questions = true;
+        shard.hold_lookups = true;
         const ReplyToken token = shard.submit(open);
         shard.turn();
         EXPECT_EQ(shard.engine().counters().listings, 1u);
         for (const Command& further : all) EXPECT_EQ(shard.ask<Error>(further).code, "too_busy");
-        shard.hold_questions = false;
-        shard.answer_questions(1);  // too old: asked once more, and still one
+        shard.hold_lookups = false;
+        shard.answer_lookups(1);  // too old: asked once more, and still one
         shard.turn();
         EXPECT_TRUE(shard.replies.contains(token));
         EXPECT_EQ(shard.engine().counters().listings, 0u);

@@ -39,11 +39,11 @@ void Engine::load() {
     if (!wants_window && !reads_overdue) return;
     overdue_is_next_ = !reads_overdue;
     loading_ = true;
-    Asked asked;
+    PendingLookup asked;
     asked.what = Ask::due_stretch;
     asked.from = reads_overdue ? overdue_to_ : loaded_to_;
     asked.until_ms = reads_overdue ? overdue_until_ms_ : loaded_until_ms_;
-    ask(Question{0, ScanDue{asked.from, asked.until_ms, options_.load_chunk}}, std::move(asked));
+    look_up(Lookup{0, ScanDue{asked.from, asked.until_ms, options_.load_chunk}}, std::move(asked));
 }
 
 // So much in memory that only what is due already comes in: it goes to its queue, which keeps no more than it may.
@@ -57,7 +57,7 @@ DueMs Engine::next_load() const {
     return loaded_to_.due_ms < loaded_until_ms_ ? now_ : loaded_until_ms_ - window_ms_ / 2;
 }
 
-void Engine::take_due_stretch(const Asked& asked, Stretch stretch, Generation generation) {
+void Engine::take_due_stretch(const PendingLookup& asked, Stretch stretch, Generation generation) {
     loading_ = false;
     const bool stale = generation != generation_.load(std::memory_order_relaxed);
     if (stale) return load();
@@ -95,14 +95,14 @@ void Engine::read_backlog(QueueNumber number) {
     const QueueName& name = recent_.queues().name(number);
     const std::uint32_t limit = asked_lately ? options_.load_chunk : options_.idle_backlog;
     ScanQueue scan{name.name_space, name.queue, *at.reading_from, now_ + 1, std::min(limit, options_.ready_max)};
-    Asked asked;
+    PendingLookup asked;
     asked.what = Ask::queue_stretch;
     asked.queue = number;
     asked.from = *at.reading_from;
-    ask(Question{0, std::move(scan)}, std::move(asked));
+    look_up(Lookup{0, std::move(scan)}, std::move(asked));
 }
 
-void Engine::take_queue_stretch(const Asked& asked, Stretch stretch, Generation generation) {
+void Engine::take_queue_stretch(const PendingLookup& asked, Stretch stretch, Generation generation) {
     Queue& at = queue(asked.queue);
     at.reading_from.reset();
     --backlogs_reading_;
@@ -125,17 +125,17 @@ void Engine::prefetch(const std::vector<MessageRow>& rows) {
     std::size_t room = cache_.bytes() < options_.record_cache_bytes ? options_.record_cache_bytes - cache_.bytes() : 0;
     for (const MessageRow& row : rows) {
         const EntryNumber number = recent_.find(row.id);
-        if (number == kNoEntry || cache_.holds(recent_.entry(number).place)) continue;
+        if (number == kNoEntry || cache_.holds(recent_.entry(number).log_position)) continue;
         const Entry& entry = recent_.entry(number);
         if (entry.record_bytes > room) break;
         room -= entry.record_bytes;
-        wanted.places.push_back(entry.place);
+        wanted.log_positions.push_back(entry.log_position);
     }
-    if (wanted.places.empty()) return;
-    std::sort(wanted.places.begin(), wanted.places.end());
-    Asked asked;
+    if (wanted.log_positions.empty()) return;
+    std::sort(wanted.log_positions.begin(), wanted.log_positions.end());
+    PendingLookup asked;
     asked.what = Ask::prefetch;
-    ask(Question{0, std::move(wanted)}, std::move(asked));
+    look_up(Lookup{0, std::move(wanted)}, std::move(asked));
 }
 
 // After a table was taken in: what it covers is clean, and what is clean and neither due soon nor with anybody leaves.
@@ -168,7 +168,7 @@ DueMs Engine::load_cursor() const {
     DueMs cursor = std::min(now_, is_overdue_left() ? overdue_to_.due_ms : loaded_to_.due_ms);
     if (next < static_cast<Tick>(cursor)) cursor = static_cast<DueMs>(next);
     if (!unsettled_expiries_.empty()) cursor = std::min(cursor, unsettled_expiries_.begin()->due_ms);
-    cursor = std::min(cursor, halves_.bound_ms());
+    cursor = std::min(cursor, overdue_prepared_.bound_ms());
     return std::max(cursor, durable_load_cursor_ms_);
 }
 

@@ -41,8 +41,8 @@ Engine::Verdict Engine::move(Pending& pending, MessageId id, const std::string& 
         return withdraw(known), Verdict::settled;
     }
     if (is_purged(entry)) return purge(known, pending, purged_answer(answer));
-    if (entry.is_loop) {
-        reply(pending.token, is_a_loop());
+    if (entry.is_recurring) {
+        reply(pending.token, is_recurring_message());
         return withdraw(known), Verdict::settled;
     }
     if (entry.state == State::held || entry.state == State::prepared) {
@@ -68,12 +68,12 @@ Engine::Verdict Engine::move(Pending& pending, MessageId id, const std::string& 
             withdraw(known);
             return *not_known(look, pending, queue, latest);
         }
-        const Result<DueMs> place = place_in_second(queue, due, latest, own);
-        if (!place) {
-            reply(pending.token, place.error());
+        const Result<DueMs> log_position = place_in_second(queue, due, latest, own);
+        if (!log_position) {
+            reply(pending.token, log_position.error());
             return withdraw(known), Verdict::settled;
         }
-        answer.due_ms = due = *place;
+        answer.due_ms = due = *log_position;
         if (second_of(due) != own) take_second(queue, due);
     }
     assert(is_legal_move(entry.state, State::scheduled));

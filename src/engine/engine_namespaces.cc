@@ -60,13 +60,13 @@ Engine::Verdict Engine::configure_namespace(Pending& pending, const ConfigureNam
     return Verdict::settled;
 }
 
-Engine::Verdict Engine::carry_namespace(Pending& pending, const CarrySettingsCommand& command) {
+Engine::Verdict Engine::relocate_namespace(Pending& pending, const RelocateSettingsCommand& command) {
     Namespace* space = namespaces_.find(command.name_space);
     if (space != nullptr && space->conf_in_batch) return Verdict::deferred;
-    if (space == nullptr || !space->conf || space->conf->place != command.place) {
-        return reply(pending.token, CarryAnswer{}), Verdict::settled;
+    if (space == nullptr || !space->conf || space->conf->log_position != command.log_position) {
+        return reply(pending.token, RelocateAnswer{}), Verdict::settled;
     }
-    add_settings(*space, space->conf->settings, pending.token, CarryAnswer{true, batch_->next_sequence()});
+    add_settings(*space, space->conf->settings, pending.token, RelocateAnswer{true, batch_->next_sequence()});
     return Verdict::settled;
 }
 
@@ -107,14 +107,14 @@ std::string_view Engine::why_full(QueueNumber number, std::string_view name_spac
 // Whether one more message may be put into the queue. A loop has to leave a place for its occurrences: loops that fill
 // their room would wait for it for ever.
 Status Engine::check_room(QueueNumber number, const std::string& name_space, const std::string& queue_name,
-                          bool is_loop) {
+                          bool is_recurring) {
     if (number == kNoQueue) {
         if (Status free = check_new_queue(name_space, queue_name); !free) return free;
     }
-    const std::uint64_t places = is_loop ? 2 : 1;
-    const char* const takes = is_loop ? " (a recurring message needs room for itself and for an occurrence)" : "";
+    const std::uint64_t needed = is_recurring ? 2 : 1;
+    const char* const takes = is_recurring ? " (a recurring message needs room for itself and for an occurrence)" : "";
     const Namespace* space = limited_space(number, name_space);
-    if (number < queues_.size() && is_queue_full(number, places)) {
+    if (number < queues_.size() && is_queue_full(number, needed)) {
         const Queue& at = *queues_[number];
         return Error{"queue_full",
                      "the queue holds " + counted(at.counts.pending + at.puts_in_batch, "unfinished message") +
@@ -122,7 +122,7 @@ Status Engine::check_room(QueueNumber number, const std::string& name_space, con
                          ": put later, add consumers, or raise limits.pending",
                      "queue"};
     }
-    if (space != nullptr && space->is_full(places)) {
+    if (space != nullptr && space->is_full(needed)) {
         ++counters_.quota_refusals;
         return Error{"namespace_full",
                      "the queues of namespace " + quoted(name_space) + " hold " +
@@ -271,7 +271,7 @@ void Engine::add_settings(Namespace& space, const NamespaceSettings& settings, R
     record.name = *space.name;
     record.value = value;
     if (space.conf) {
-        record.place = space.conf->place;
+        record.log_position = space.conf->log_position;
         record.record_bytes = space.conf->record_bytes;
         record.previous.version = space.conf->settings.revision;
         record.previous.term =
@@ -285,7 +285,7 @@ void Engine::apply_namespace(std::string_view record_body, Operation& operation)
     const Result<Record> record = decode_record(RecordKind::conf, record_body);
     const Result<NamespaceSettings> settings = record ? decode_namespace_settings(record->value) : record.error();
     if (!settings) {
-        effects_.broken = settings.error();
+        effects_.fatal_error = settings.error();
         return;
     }
     Namespace& space = namespaces_.at(record->state.name_space);
@@ -296,14 +296,14 @@ void Engine::apply_namespace(std::string_view record_body, Operation& operation)
     namespaces_.drop_if_idle(space);
 }
 
-void Engine::take_settings(Namespace& space, const NamespaceSettings& settings, Sequence place,
+void Engine::take_settings(Namespace& space, const NamespaceSettings& settings, Sequence log_position,
                            std::uint32_t record_bytes) {
     namespaces_.with_settings -= space.conf ? 1 : 0;
     if (settings.revision == 0) {
         space.conf.reset();
         return;
     }
-    space.conf = std::make_unique<NamespaceConf>(NamespaceConf{settings, place, record_bytes});
+    space.conf = std::make_unique<NamespaceConf>(NamespaceConf{settings, log_position, record_bytes});
     ++namespaces_.with_settings;
 }
 

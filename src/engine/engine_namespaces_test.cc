@@ -109,7 +109,8 @@ TEST(Namespaces, its_queues_together_hold_so_many_and_others_are_free) {
     const Error error = shard.take<Error>(beyond);
     EXPECT_EQ(error.code, "namespace_full") << "the other two stand in the same batch, in queues that were not there";
     EXPECT_EQ(error.field, "namespace");
-    EXPECT_NE(error.message.find("`default` hold 3 unfinished messages, and the limit of the namespace is 3"), std::string::npos);
+    EXPECT_NE(error.message.find("`default` hold 3 unfinished messages, and the limit of the namespace is 3"),
+              std::string::npos);
     EXPECT_NE(shard.take<PutAnswer>(other).id, 0u);
     EXPECT_EQ(look(shard).pending, 3u);
     EXPECT_EQ(look(shard).queues, 3u);
@@ -298,7 +299,7 @@ TEST(Namespaces, settings_and_counts_survive_a_restart) {
     const std::vector<Record> log = shard.log();
     const auto conf = std::find_if(log.begin(), log.end(), [](const Record& r) { return r.kind == RecordKind::conf; });
     ASSERT_NE(conf, log.end());
-    EXPECT_EQ(conf->place, 77u);
+    EXPECT_EQ(conf->log_position, 77u);
     EXPECT_EQ(conf->record_bytes, 50u);
     EXPECT_EQ(conf->previous.version, 4u);
 }
@@ -314,17 +315,17 @@ TEST(Namespaces, a_restart_leaves_a_rate_and_a_whole_second_of_it) {
     EXPECT_EQ(shard.ask<Error>(put_to("q")).code, "too_many_puts");
 }
 
-TEST(Namespaces, carrying_settings_says_what_they_said) {
+TEST(Namespaces, relocating_settings_says_what_they_said) {
     TrialEngine shard;
     limit(shard, {.pending_max = 9}, "n");
-    const Sequence place = shard.engine().totals().sequence;
+    const Sequence log_position = shard.engine().totals().sequence;
     const std::uint64_t digest = shard.engine().totals().digest;
-    const auto carry = [&](Sequence at) {
-        return shard.ask<CarryAnswer>(CarrySettingsCommand{"n", "n", at, kSubjectNamespace}).carried;
+    const auto relocate = [&](Sequence at) {
+        return shard.ask<RelocateAnswer>(RelocateSettingsCommand{"n", "n", at, kSubjectNamespace}).relocated;
     };
-    EXPECT_FALSE(carry(place - 1));
-    EXPECT_TRUE(carry(place));
-    EXPECT_FALSE(carry(place)) << "it stands elsewhere";
+    EXPECT_FALSE(relocate(log_position - 1));
+    EXPECT_TRUE(relocate(log_position));
+    EXPECT_FALSE(relocate(log_position)) << "it stands elsewhere";
     EXPECT_EQ(shard.engine().totals().digest, digest);
     EXPECT_EQ(look(shard, "n").settings.revision, 1u);
 }

@@ -43,12 +43,12 @@ struct EngineOptions {
     // contents are read at once, and when one that found no room tries again.
     std::uint64_t repeat_times_max = 1'000'000'000;
     std::uint32_t spawn_chunk = 100;
-    std::uint32_t spawn_loops = 256;
+    std::uint32_t spawn_recurring = 256;
     std::int64_t spawn_again_ms = 1'000;
 
     // Transactions: how often a producer may be asked about one, and for how many contents are read at once.
     std::uint32_t check_times_max = 1'000;
-    std::uint32_t overdue_halves_max = 256;
+    std::uint32_t overdue_prepared_max = 256;
 
     // Schedules: how many there may be, and how many times a preview shows. A run is on time within `run_on_time_ms` of
     // its nominal time; of one schedule that has missed times at most so many runs are made up for in a row. Of all of
@@ -94,7 +94,7 @@ struct EngineOptions {
     std::uint32_t idle_backlog = 256;  // entries kept of a backlog that nobody has asked for lately
     std::int64_t asked_lately_ms = 10'000;
     std::uint32_t backlogs_reading_max = 16;  // at once
-    std::uint32_t order_questions_max = 256;  // at once: which message of an order key comes first
+    std::uint32_t order_lookups_max = 256;    // at once: which message of an order key comes first
     std::int64_t brief_wait_ms = 1'000;  // of a lease that does not wait: for what is being read for its queue, at most
     std::size_t record_cache_bytes = 32u << 20;
     std::uint32_t sweep_chunk = 4'096;  // entries a turn

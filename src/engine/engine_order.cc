@@ -28,7 +28,7 @@ std::string Engine::line_name(EntryNumber number) const {
     return order_key.empty() ? std::string() : line_name(entry.queue, order_key);
 }
 
-DuePosition Engine::place_in_line(const Entry& entry) {
+DuePosition Engine::position_in_line(const Entry& entry) {
     // A retry moves the due time and keeps the nominal one, and with it its place.
     return {entry.nominal_due_ms, entry.id};
 }
@@ -40,9 +40,9 @@ void Engine::join_line(EntryNumber number) {
     OrderLine& line = lines_[name];
     line.queue = entry.queue;
     static_cast<void>(queue(entry.queue));  // there from now on, for bounds_of_lines()
-    const DuePosition place = place_in_line(entry);
-    line.members.insert(place);
-    if (line.disk == place) line.pass(place);
+    const DuePosition position = position_in_line(entry);
+    line.members.insert(position);
+    if (line.disk == position) line.pass(position);
 }
 
 // Before the message changes, ends, or leaves memory.
@@ -51,15 +51,15 @@ void Engine::leave_line(EntryNumber number, Leaving leaving) {
     if (name.empty()) return;
     Entry& entry = recent_.entry(number);
     OrderLine& line = lines_.at(name);
-    const DuePosition place = place_in_line(entry);
-    line.members.erase(place);
+    const DuePosition position = position_in_line(entry);
+    line.members.erase(position);
     if (line.out == entry.id) line.out = 0;
     if (entry.blocked) --line.blocked;
     entry.blocked = false;
     if (leaving == Leaving::changes) return;
-    line.put_back(place);
+    line.put_back(position);
     const bool is_due = waits_for_due(entry.durable_state) && entry.due_ms <= now_;
-    if (leaving == Leaving::to_disk && is_due) line.left_behind = std::min(line.left_behind, place);
+    if (leaving == Leaving::to_disk && is_due) line.left_behind = std::min(line.left_behind, position);
     if (line.is_idle()) lines_.erase(name);
 }
 
@@ -103,7 +103,7 @@ void Engine::advance_line(const std::string& name) {
     if (line.out != 0) {
         const EntryNumber out = recent_.find(line.out);
         Entry& entry = recent_.entry(out);
-        if (entry.state == State::leased || place_in_line(entry) == *line.members.begin()) return;
+        if (entry.state == State::leased || position_in_line(entry) == *line.members.begin()) return;
         unready(out);  // one has come that goes before it
         entry.blocked = true;
         ++line.blocked;
@@ -112,7 +112,7 @@ void Engine::advance_line(const std::string& name) {
     const DuePosition first = line.members.empty() ? kNoBacklog : *line.members.begin();
     if (line.disk < first) {
         const bool comes_by_itself = line.head_stands && line.left_behind != line.disk;
-        if (line.somebody_waits() && !comes_by_itself) ask_line(name, line);
+        if (line.somebody_waits() && !comes_by_itself) look_up_line(name, line);
         return;
     }
     const EntryNumber number = recent_.find(first.id);
@@ -124,19 +124,19 @@ void Engine::advance_line(const std::string& name) {
     list_ready(number);
 }
 
-void Engine::ask_line(const std::string& name, OrderLine& line) {
+void Engine::look_up_line(const std::string& name, OrderLine& line) {
     line.asking = true;
     ++queue(line.queue).lines_asking;
-    if (lines_asking_ >= options_.order_questions_max) return lines_to_ask_.push_back(name);
+    if (lines_asking_ >= options_.order_lookups_max) return lines_to_look_up_.push_back(name);
     ++lines_asking_;
     const QueueName& queue_name = recent_.queues().name(line.queue);
-    Asked asked;
+    PendingLookup asked;
     asked.what = Ask::order_stretch;
     asked.from = line.disk;
     asked.line = name;
-    ask(Question{0, ScanOrder{queue_name.name_space, queue_name.queue, name.substr(sizeof line.queue), line.disk,
-                              line.rows}},
-        std::move(asked));
+    look_up(Lookup{0, ScanOrder{queue_name.name_space, queue_name.queue, name.substr(sizeof line.queue), line.disk,
+                                line.rows}},
+            std::move(asked));
 }
 
 void Engine::end_asking(OrderLine& line) {
@@ -145,16 +145,16 @@ void Engine::end_asking(OrderLine& line) {
     mark(line.queue);
 }
 
-void Engine::take_order_stretch(const Asked& asked, const Stretch& stretch, Generation generation) {
+void Engine::take_order_stretch(const PendingLookup& asked, const Stretch& stretch, Generation generation) {
     --lines_asking_;
     OrderLine& line = lines_.at(asked.line);
     end_asking(line);
     const bool is_old = generation != generation_.load(std::memory_order_relaxed) || line.disk < asked.from;
     if (!is_old) take_head(line, stretch);
     advance_line(asked.line);
-    while (!lines_to_ask_.empty() && lines_asking_ < options_.order_questions_max) {
-        const std::string next = std::move(lines_to_ask_.front());
-        lines_to_ask_.pop_front();
+    while (!lines_to_look_up_.empty() && lines_asking_ < options_.order_lookups_max) {
+        const std::string next = std::move(lines_to_look_up_.front());
+        lines_to_look_up_.pop_front();
         OrderLine& waiting = lines_.at(next);
         end_asking(waiting);
         advance_line(next);
@@ -167,17 +167,17 @@ void Engine::take_head(OrderLine& line, const Stretch& stretch) {
     const auto is_on_disk_alone = [this](const MessageRow& row) {
         return recent_.find(row.id) == kNoEntry && recent_.outcome(row.id) == nullptr;
     };
-    const auto place = [](const MessageRow& row) { return DuePosition{row.state.nominal_due_ms, row.id}; };
+    const auto position = [](const MessageRow& row) { return DuePosition{row.state.nominal_due_ms, row.id}; };
     const auto end = stretch.rows.end();
     const auto head = std::find_if(stretch.rows.begin(), end, is_on_disk_alone);
     line.rows = head == end ? std::min(line.rows * 2, std::max(options_.load_chunk, 1u)) : OrderLine::kRowsAtFirst;
     if (head != end && !(waits_for_due(head->state.state) && head->state.due_ms <= now_)) {
-        line.pass(place(*head));
-        line.put_back(place(*head));
+        line.pass(position(*head));
+        line.put_back(position(*head));
         return;
     }
     const auto second = head == end ? end : std::find_if(head + 1, end, is_on_disk_alone);
-    line.disk = second != end ? place(*second) : stretch.complete ? kNoBacklog : stretch.next;
+    line.disk = second != end ? position(*second) : stretch.complete ? kNoBacklog : stretch.next;
     line.head_stands = second != end;
     line.raise_left_behind();
     if (head == end) return;
@@ -210,7 +210,7 @@ void Engine::check_lines() const {
                 "a message is blocked that need not wait");
         if (name.empty() || !started_) return;
         OrderLine& line = seen[name];
-        line.members.insert(place_in_line(entry));
+        line.members.insert(position_in_line(entry));
         if (entry.blocked) ++line.blocked;
         if (entry.state != State::ready && entry.state != State::leased) return;
         require(line.out == 0, "two messages of one order key are out at once");

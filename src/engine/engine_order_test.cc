@@ -176,39 +176,39 @@ TEST(OrderKey, twenty_thousand_behind_one_key_hold_nobody_else_up) {
     for (int i = 0; i < 1000; ++i) shard.submit(PutCommand{.queue = "q"});
     shard.turn();
     EXPECT_EQ(shard.engine().counters().ready, 1001u) << "those without a key, and the first of the key";
-    const std::uint64_t questions = shard.engine().counters().questions;
+    const std::uint64_t lookups = shard.engine().counters().lookups;
     EXPECT_EQ(shard.lease(1000).size(), 1000u);
     const auto last = shard.lease(1000);
     EXPECT_EQ(last.size(), 1u);
     for (int i = 0; i < 20; ++i) EXPECT_TRUE(shard.lease(1000).empty());
-    EXPECT_LE(shard.engine().counters().questions, questions + 2) << "who waits is not asked for again and again";
+    EXPECT_LE(shard.engine().counters().lookups, lookups + 2) << "who waits is not asked for again and again";
 }
 
 TEST(OrderKey, an_answer_that_a_new_table_has_overtaken_is_asked_for_again) {
     TrialEngine shard;
-    shard.hold_questions = true;
+    shard.hold_lookups = true;
     const MessageId id = put(shard, "k", 0);
     EXPECT_EQ(shard.engine().counters().ready, 0u) << "the index may hold an earlier one";
-    shard.answer_questions(1);
+    shard.answer_lookups(1);
     shard.settle();
     EXPECT_EQ(shard.engine().counters().ready, 0u);
-    shard.answer_questions();
+    shard.answer_lookups();
     EXPECT_EQ(shard.engine().counters().ready, 1u);
-    shard.hold_questions = false;
+    shard.hold_lookups = false;
     shard.settle();
     EXPECT_EQ(ids(shard.lease()), Ids{id});
 }
 
 TEST(OrderKey, no_more_lines_than_the_limit_ask_at_once) {
     EngineOptions options;
-    options.order_questions_max = 2;
+    options.order_lookups_max = 2;
     TrialEngine shard(options);
-    shard.hold_questions = true;
-    const std::uint64_t before = shard.engine().counters().questions;
+    shard.hold_lookups = true;
+    const std::uint64_t before = shard.engine().counters().lookups;
     for (int i = 0; i < 5; ++i) put(shard, "k" + std::to_string(i), 0);
-    EXPECT_EQ(shard.engine().counters().questions, before + 2);
-    shard.hold_questions = false;
-    shard.answer_questions();
+    EXPECT_EQ(shard.engine().counters().lookups, before + 2);
+    shard.hold_lookups = false;
+    shard.answer_lookups();
     shard.settle();
     EXPECT_EQ(shard.lease().size(), 5u);
 }
@@ -265,14 +265,14 @@ TEST(OrderKey, who_is_fired_before_its_time_goes_by_that_moment) {
 TEST(OrderKey, a_lease_that_does_not_wait_gets_what_the_index_is_being_asked_about) {
     TrialEngine shard;
     const MessageId moved = put(shard, "k", 3'600'000);
-    shard.hold_questions = true;
+    shard.hold_lookups = true;
     shard.ask<ChangeAnswer>(RescheduleCommand{"default", moved, When{std::nullopt, 0}});
     const ReplyToken lease = shard.submit(LeaseCommand{"default", "q", 10, 30'000, 0});
     const ReplyToken next = shard.submit(LeaseCommand{"default", "q", 10, 30'000, 0});
     shard.turn();
     EXPECT_FALSE(shard.replies.contains(lease));
-    shard.hold_questions = false;
-    shard.answer_questions();
+    shard.hold_lookups = false;
+    shard.answer_lookups();
     shard.turn();
     EXPECT_EQ(ids(shard.take<LeaseAnswer>(lease).messages), Ids{moved});
     EXPECT_TRUE(shard.take<LeaseAnswer>(next).messages.empty()) << "there is nothing else on its way";
@@ -281,7 +281,7 @@ TEST(OrderKey, a_lease_that_does_not_wait_gets_what_the_index_is_being_asked_abo
 
 TEST(OrderKey, a_lease_that_does_not_wait_is_answered_however_slow_the_index_is) {
     TrialEngine shard;
-    shard.hold_questions = true;
+    shard.hold_lookups = true;
     const MessageId first = put(shard, "k", 0);
     const ReplyToken lease = shard.submit(LeaseCommand{"default", "q", 10, 30'000, 0});
     shard.turn(EngineOptions{}.brief_wait_ms - 1);
@@ -292,15 +292,15 @@ TEST(OrderKey, a_lease_that_does_not_wait_is_answered_however_slow_the_index_is)
     EXPECT_FALSE(shard.replies.contains(other));
     shard.turn();
     EXPECT_TRUE(shard.take<LeaseAnswer>(other).messages.empty()) << "nothing is read for that queue";
-    shard.hold_questions = false;
-    shard.answer_questions();
+    shard.hold_lookups = false;
+    shard.answer_lookups();
     shard.turn();
     EXPECT_EQ(ids(shard.lease()), Ids{first});
 }
 
 TEST(OrderKey, a_lease_that_does_not_wait_is_not_kept_by_a_pause) {
     TrialEngine shard;
-    shard.hold_questions = true;
+    shard.hold_lookups = true;
     put(shard, "k", 0);
     const ReplyToken lease = shard.submit(LeaseCommand{"default", "q", 10, 30'000, 0});
     shard.turn();

@@ -47,10 +47,11 @@ Engine::Verdict Engine::patch(Pending& pending, PatchScheduleCommand& command) {
     ScheduleRule rule;
     Record whole;
     if (schedule != nullptr) {
-        const auto verdict = read_whole_rule(pending, schedule->place, command.place, command.record_body);
+        const auto verdict =
+            read_whole_rule(pending, schedule->log_position, command.log_position, command.record_body);
         if (verdict) return *verdict;
         Result<Record> read = decode_record(RecordKind::rule, command.record_body);
-        if (!read) return effects_.broken = read.error(), Verdict::settled;
+        if (!read) return effects_.fatal_error = read.error(), Verdict::settled;
         whole = *std::move(read);
         rule = schedule->state.rule;
     }
@@ -78,10 +79,11 @@ Engine::Verdict Engine::patch(Pending& pending, PatchWatchdogCommand& command) {
     WatchdogRule rule;
     Record whole;
     if (watchdog != nullptr) {
-        const auto verdict = read_whole_rule(pending, watchdog->place, command.place, command.record_body);
+        const auto verdict =
+            read_whole_rule(pending, watchdog->log_position, command.log_position, command.record_body);
         if (verdict) return *verdict;
         Result<Record> read = decode_record(RecordKind::rule, command.record_body);
-        if (!read) return effects_.broken = read.error(), Verdict::settled;
+        if (!read) return effects_.fatal_error = read.error(), Verdict::settled;
         whole = *std::move(read);
         rule = watchdog->state.rule;
     }
@@ -101,18 +103,18 @@ Engine::Verdict Engine::patch(Pending& pending, PatchWatchdogCommand& command) {
 
 // Has the record at `place` read into `record_body`, for a command that comes back when it is there; nothing where it
 // is there. `read_place`: of what the command has read before.
-std::optional<Engine::Verdict> Engine::read_whole_rule(Pending& pending, Sequence place, Sequence& read_place,
+std::optional<Engine::Verdict> Engine::read_whole_rule(Pending& pending, Sequence log_position, Sequence& read_position,
                                                        std::string& record_body) {
-    if (read_place == place) return std::nullopt;
-    read_place = place;
-    if (const std::string* body = cache_.find(place)) {
+    if (read_position == log_position) return std::nullopt;
+    read_position = log_position;
+    if (const std::string* body = cache_.find(log_position)) {
         record_body = *body;
         return std::nullopt;
     }
-    Asked asked;
+    PendingLookup asked;
     asked.what = Ask::whole_rule;
     asked.pending = std::move(pending);
-    ask(Question{0, ReadRecords{{place}}}, std::move(asked));
+    look_up(Lookup{0, ReadRecords{{log_position}}}, std::move(asked));
     return Verdict::asked;
 }
 

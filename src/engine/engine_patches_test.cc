@@ -131,15 +131,15 @@ TEST(EnginePatches, a_patch_keeps_content_that_was_set_while_the_log_was_read) {
     TrialEngine first;
     first.ask<ScheduleAnswer>(every(10'000));
     TrialEngine shard(EngineOptions(), first);
-    shard.hold_questions = true;
+    shard.hold_lookups = true;
     const ReplyToken patched = shard.submit(patch_schedule([](ScheduleRule& rule) { rule.priority = 5; }));
     shard.turn();
     PutScheduleCommand replaced = every(10'000);
     replaced.body = "newer";
     replaced.rule.content_hash = 99;
     shard.ask<ScheduleAnswer>(replaced);
-    shard.hold_questions = false;
-    shard.answer_questions();
+    shard.hold_lookups = false;
+    shard.answer_lookups();
     shard.turn();
     EXPECT_EQ(shard.take<ScheduleAnswer>(patched).state.rule.priority, 5);
     EXPECT_EQ(look_at(shard).body, "newer");

@@ -99,16 +99,16 @@ void Engine::walk_purge() {
     }
     walk.asking = true;
     const QueueName& name = recent_.queues().name(walk.queue);
-    Asked asked;
+    PendingLookup asked;
     asked.what = Ask::purge_stretch;
     asked.queue = walk.queue;
     asked.from = walk.next_row;
-    ask(Question{0, ScanQueue{name.name_space, name.queue, walk.next_row, std::numeric_limits<DueMs>::max(),
-                              options_.purge_chunk}},
-        std::move(asked));
+    look_up(Lookup{0, ScanQueue{name.name_space, name.queue, walk.next_row, std::numeric_limits<DueMs>::max(),
+                                options_.purge_chunk}},
+            std::move(asked));
 }
 
-void Engine::take_purge_stretch(const Asked& asked, const Stretch& stretch, Generation generation) {
+void Engine::take_purge_stretch(const PendingLookup& asked, const Stretch& stretch, Generation generation) {
     const auto walk = std::find_if(purges_.begin(), purges_.end(), [&](const PurgeWalk& each) {
         return each.queue == asked.queue && each.asking && each.next_row == asked.from;
     });

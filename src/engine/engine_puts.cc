@@ -46,7 +46,7 @@ Engine::KeyLook Engine::look_key(std::string_view name_space, std::string_view q
     if (is_forgotten(found.holder.ended_ms)) return {What::free, {}};
     if (const EntryNumber number = recent_.find(found.holder.id); number != kNoEntry) {
         found.state = recent_.entry(number).state;
-        found.is_loop = recent_.entry(number).is_loop;
+        found.is_recurring = recent_.entry(number).is_recurring;
     } else if (const Outcome* outcome = recent_.outcome(found.holder.id)) {
         found.state = outcome->state;
     }
@@ -76,10 +76,10 @@ std::optional<Engine::Verdict> Engine::look_keys(Pending& pending, std::span<con
     for (const PutCommand& put : puts) {
         if (!put.key.empty()) wanted.keys.push_back({put.name_space, put.queue, put.key});
     }
-    Asked asked;
+    PendingLookup asked;
     asked.what = Ask::key_facts;
     asked.pending = std::move(pending);
-    ask(Question{0, std::move(wanted)}, std::move(asked));
+    look_up(Lookup{0, std::move(wanted)}, std::move(asked));
     return Verdict::asked;
 }
 
@@ -127,7 +127,7 @@ Engine::Verdict Engine::put_batch(Pending& pending, PutBatchCommand& command) {
 }
 
 // The loop that the put asks for. Its views are the command's.
-Result<Repeat> Engine::chosen_loop(const PutCommand& command, DueMs start) const {
+Result<Repeat> Engine::chosen_recurring(const PutCommand& command, DueMs start) const {
     if (command.expires && command.expires->at_ms) {
         return Error{"conflicting_members",
                      "all occurrences of a recurring message would expire at the same instant: give `expires_in`, "
@@ -154,7 +154,7 @@ PutResult Engine::put_one(PutCommand& command, const std::optional<KeyFacts>& ho
     if (holder) {
         if (holder->holder.request_hash != command.request_hash) return key_conflict();
         State state = holder->state;
-        if (waits_for_due(state) && !holder->is_loop && holder->holder.due_ms <= now_) state = State::ready;
+        if (waits_for_due(state) && !holder->is_recurring && holder->holder.due_ms <= now_) state = State::ready;
         return PutAnswer{holder->holder.id, state, holder->holder.due_ms, true};
     }
     if (refuses_puts()) {  // one that repeats was answered all the same
@@ -167,7 +167,7 @@ PutResult Engine::put_one(PutCommand& command, const std::optional<KeyFacts>& ho
     DueMs expires = 0;
     std::optional<Repeat> repeat;
     if (command.repeat) {
-        const Result<Repeat> chosen = chosen_loop(command, *due);
+        const Result<Repeat> chosen = chosen_recurring(command, *due);
         if (!chosen) return chosen.error();
         repeat = *chosen;
     } else if (command.expires) {
@@ -190,7 +190,7 @@ PutResult Engine::put_one(PutCommand& command, const std::optional<KeyFacts>& ho
     Namespace* space = limited_space(queue, command.name_space);
     if (Status fits = check_put_rate(space); !fits) return std::move(fits).error();
     if (command.transaction) {
-        if (Status fits = check_check_queue(command); !fits) return std::move(fits).error();
+        if (Status fits = validate_check_queue(command); !fits) return std::move(fits).error();
     }
     if (Status fits = check_room(queue, command.name_space, command.queue, repeat.has_value()); !fits) {
         return std::move(fits).error();

@@ -96,8 +96,8 @@ TEST(EnginePuts, an_outcome_is_gone_as_soon_as_its_key_is_free) {
     EXPECT_EQ(next.ask<Error>(GetCommand{"default", first.id}).code, "gone") << "after a restart too";
 }
 
-// A message that was dead for so long that its key was used again took the key back when it was changed, or carried by
-// cleaning, while the index alone knew of the younger one: a put that was sent again became a second message.
+// A message that was dead for so long that its key was used again took the key back when it was changed, or relocated
+// by cleaning, while the index alone knew of the younger one: a put that was sent again became a second message.
 TEST(EnginePuts, an_older_message_does_not_take_its_key_back) {
     EngineOptions options;
     options.segment_bytes = 16 * 1024;
@@ -170,14 +170,14 @@ TEST(EnginePuts, a_key_that_only_the_index_knows_is_found_there) {
 // A table that is taken in while the look-up is on its way may be what holds the key.
 TEST(EnginePuts, what_the_index_said_of_a_key_before_a_newer_table_is_asked_again) {
     TrialEngine shard;
-    shard.hold_questions = true;
+    shard.hold_lookups = true;
     const ReplyToken token = shard.submit(keyed("a"));
     shard.turn();
     shard.engine().table_taken(0);
-    shard.answer_questions(1);
+    shard.answer_lookups(1);
     shard.turn();
     EXPECT_FALSE(shard.replies.contains(token));
-    shard.answer_questions();
+    shard.answer_lookups();
     shard.turn();
     EXPECT_NE(shard.take<PutAnswer>(token).id, 0u);
 }

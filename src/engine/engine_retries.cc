@@ -75,8 +75,8 @@ Engine::Verdict Engine::fail(Pending& pending, const FailCommand& command) {
     if (refuse_for_space(pending, Adds::change)) return Verdict::settled;
     assert(is_legal_move(entry.state, State::retrying));
     const std::int64_t by_rule_ms =
-        rest_after_failure_ms(retry_rule(entry), std::max(attempts_counted(entry), 1u), entry.id);
-    const std::int64_t rest_ms = command.retry_in_ms.value_or(std::max(by_rule_ms, command.rest_at_least_ms));
+        backoff_after_failure_ms(retry_rule(entry), std::max(attempts_counted(entry), 1u), entry.id);
+    const std::int64_t rest_ms = command.retry_in_ms.value_or(std::max(by_rule_ms, command.backoff_min_ms));
     Record record = changed(entry, RecordKind::change, Cause::failed);
     record.state.state = State::retrying;
     record.state.due_ms = now_ + std::max<std::int64_t>(rest_ms, 0);
@@ -203,7 +203,7 @@ Record Engine::return_of(const Entry& entry, Cause cause) const {
     assert(is_legal_move(entry.state, State::scheduled));
     Record record = changed(entry, RecordKind::change, cause);
     record.state.state = State::scheduled;
-    if (!entry.is_loop) record.state.due_ms = std::max(entry.due_ms, now_);  // a loop makes what it has missed
+    if (!entry.is_recurring) record.state.due_ms = std::max(entry.due_ms, now_);  // a loop makes what it has missed
     record.state.attempts_forgiven = record.state.attempts;
     if (entry.state == State::dead) record.state.expires_ms = 0;
     return record;
@@ -218,7 +218,7 @@ Engine::Verdict Engine::kick(Pending& pending, const KickCommand& command) {
     if (is_purged(entry) && entry.state != State::leased) return purge(known, pending, purged_answer(answer));
     if (is_discarded(entry)) {
         if (refuse_for_space(pending, Adds::end)) return withdraw(known), Verdict::settled;
-        add(known.entry, let_go_of(entry, Cause::discarded), pending.token, purged_answer(answer));
+        add(known.entry, expire_dead(entry, Cause::discarded), pending.token, purged_answer(answer));
         return Verdict::settled;
     }
     if (entry.state != State::held && entry.state != State::dead) {

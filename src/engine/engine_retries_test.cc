@@ -37,17 +37,17 @@ MessageId dead_message(TrialEngine& shard, std::string body = "body") {
 }
 
 // What cleaning asks for; the message's put is the log's second record.
-CarryCommand carry_of(TrialEngine& shard, MessageId id) {
+RelocateCommand relocation_of(TrialEngine& shard, MessageId id) {
     const Record put = shard.log().at(1);
     EXPECT_EQ(put.kind, RecordKind::put);
-    CarryCommand carry;
-    carry.row.id = id;
-    carry.row.place = 2;
-    carry.generation = shard.engine().generation().load();
+    RelocateCommand relocate;
+    relocate.row.id = id;
+    relocate.row.log_position = 2;
+    relocate.generation = shard.engine().generation().load();
     std::string framed;
-    append_record(framed, carry.row.place, put);
-    carry.record_body = framed.substr(kRecordFrameBytes);
-    return carry;
+    append_record(framed, relocate.row.log_position, put);
+    relocate.record_body = framed.substr(kRecordFrameBytes);
+    return relocate;
 }
 
 TEST(Retries, rests_grow_and_then_the_message_is_dead_with_its_reason_and_body) {
@@ -195,7 +195,7 @@ TEST(Retries, the_reason_of_the_last_failure_is_told_until_the_next_attempt_begi
         const MessageId id = shard.put(0);
         fail(shard, shard.lease().at(0).lease, "the printer is on fire");
         EXPECT_EQ(get(shard, id).row.reason, "the printer is on fire");
-        EXPECT_TRUE(shard.ask<CarryAnswer>(carry_of(shard, id)).carried);
+        EXPECT_TRUE(shard.ask<RelocateAnswer>(relocation_of(shard, id)).relocated);
         if (in_index) shard.move_to_index();
         EXPECT_EQ(get(shard, id).row.reason, "the printer is on fire") << in_index;
         ListCommand list;
@@ -516,12 +516,12 @@ TEST(DeadLetters, a_redrive_answers_when_all_it_says_is_durable) {
     EXPECT_EQ(shard.take<RedriveAnswer>(token).redriven, 1u);
 }
 
-// A carry used to forget when a keyed message had died, so that its key held for ever.
-TEST(DeadLetters, a_carry_keeps_when_and_why_a_message_died) {
+// A relocation used to forget when a keyed message had died, so that its key held for ever.
+TEST(DeadLetters, a_relocation_keeps_when_and_why_a_message_died) {
     TrialEngine shard(with_rule({1, 0, 1'000, 0, 0}));
     const MessageId id = dead_message(shard);
     shard.turn(77);
-    EXPECT_TRUE(shard.ask<CarryAnswer>(carry_of(shard, id)).carried);
+    EXPECT_TRUE(shard.ask<RelocateAnswer>(relocation_of(shard, id)).relocated);
     EXPECT_EQ(shard.log().back().ended_ms, kStart);
     EXPECT_EQ(shard.log().back().reason, "no");
     EXPECT_EQ(get(shard, id).row.ended_ms, kStart);
@@ -548,15 +548,15 @@ TEST(DeadLetters, a_redrive_passes_nothing_that_is_on_disk_and_still_in_memory) 
 
 // A redrive took each dead message that stood in the batch for one that a kick brings back, and left those dead that
 // cleaning was only carrying.
-TEST(DeadLetters, a_redrive_waits_for_what_is_being_carried) {
+TEST(DeadLetters, a_redrive_waits_for_what_is_being_relocated) {
     TrialEngine shard(with_rule({1, 0, 1'000, 0, 0}));
     const MessageId id = dead_message(shard);
-    shard.hold_questions = true;
+    shard.hold_lookups = true;
     const ReplyToken token = shard.submit(RedriveCommand{"default", "q", std::nullopt});
     shard.turn();
-    shard.hold_questions = false;
-    shard.submit(carry_of(shard, id));
-    shard.answer_questions();
+    shard.hold_lookups = false;
+    shard.submit(relocation_of(shard, id));
+    shard.answer_lookups();
     shard.turn();
     EXPECT_EQ(shard.take<RedriveAnswer>(token).redriven, 1u);
     EXPECT_EQ(get(shard, id).row.state.state, State::ready);

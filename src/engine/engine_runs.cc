@@ -15,7 +15,7 @@ namespace duewheel {
 
 // Where a schedule belongs whose record has just been applied, or that a start has found: on the wheel, or due.
 void Engine::settle_schedule(Schedule& schedule) {
-    if (schedule.stands_still()) {
+    if (schedule.is_inactive()) {
         static_cast<void>(wheel_.cancel(schedule.timer));
         return;
     }
@@ -71,40 +71,40 @@ bool Engine::has_runs_to_add() const {
 // Takes the next schedules that are due, and has read what memory does not hold.
 void Engine::read_runs() {
     if (!has_runs_to_read()) return;
-    std::vector<Sequence> places;
+    std::vector<Sequence> log_positions;
     std::size_t bytes = 0;
-    while (schedules_.preparing.size() < options_.spawn_loops && !schedules_.due.empty()) {
+    while (schedules_.preparing.size() < options_.spawn_recurring && !schedules_.due.empty()) {
         Schedule* schedule = schedules_.find(schedules_.due.front());
         if (schedule != nullptr && bytes != 0 && bytes + schedule->record_bytes > options_.batch_bytes_max) break;
         schedules_.due.pop_front();
         if (schedule == nullptr) continue;
-        if (schedule->in_batch || schedule->stands_still()) {  // what is applied settles it
+        if (schedule->in_batch || schedule->is_inactive()) {  // what is applied settles it
             schedule->is_due = false;
             continue;
         }
         bytes += schedule->record_bytes;
         RunInPreparation& run = schedules_.preparing.emplace_back();
         run.schedule = schedule->number;
-        run.place = schedule->place;
-        if (const std::string* body = cache_.find(schedule->place)) {
+        run.log_position = schedule->log_position;
+        if (const std::string* body = cache_.find(schedule->log_position)) {
             run.record_body = *body;
         } else {
-            places.push_back(schedule->place);
+            log_positions.push_back(schedule->log_position);
         }
         if (schedule->state.rule.overlap == Overlap::allow || is_unfinished(schedule->state.last_id)) continue;
         run.last_id = schedule->state.last_id;
-        Asked asked;
+        PendingLookup asked;
         asked.what = Ask::last_run;
         asked.run = schedules_.preparing.size() - 1;
         ++schedules_.asks;
-        ask(Question{0, FindMessage{run.last_id}}, std::move(asked));
+        look_up(Lookup{0, FindMessage{run.last_id}}, std::move(asked));
     }
-    if (places.empty()) return;
-    std::sort(places.begin(), places.end());
-    Asked asked;
+    if (log_positions.empty()) return;
+    std::sort(log_positions.begin(), log_positions.end());
+    PendingLookup asked;
     asked.what = Ask::runs;
     ++schedules_.asks;
-    ask(Question{0, ReadRecords{std::move(places)}}, std::move(asked));
+    look_up(Lookup{0, ReadRecords{std::move(log_positions)}}, std::move(asked));
 }
 
 void Engine::take_last_run(std::size_t number, const std::optional<MessageRow>& row, Generation generation) {
@@ -118,15 +118,17 @@ void Engine::take_run_records(const std::vector<RecordBytes>& records) {
     --schedules_.asks;
     for (RunInPreparation& run : schedules_.preparing) {
         if (!run.record_body.empty()) continue;
-        const auto read = std::lower_bound(records.begin(), records.end(), run.place,
-                                           [](const RecordBytes& record, Sequence at) { return record.place < at; });
-        if (read == records.end() || read->place != run.place) {
-            effects_.broken = Error{"damaged_log", "record " + std::to_string(run.place) +
-                                                       " of a due schedule is not in the log: run `duewheel check`"};
+        const auto read =
+            std::lower_bound(records.begin(), records.end(), run.log_position,
+                             [](const RecordBytes& record, Sequence at) { return record.log_position < at; });
+        if (read == records.end() || read->log_position != run.log_position) {
+            effects_.fatal_error =
+                Error{"damaged_log", "record " + std::to_string(run.log_position) +
+                                         " of a due schedule is not in the log: run `duewheel check`"};
             return;
         }
         run.record_body = read->body;
-        cache_.insert(run.place, read->body);
+        cache_.insert(run.log_position, read->body);
     }
 }
 
@@ -149,7 +151,7 @@ void Engine::add_runs() {
         if (schedule == nullptr) continue;
         schedule->is_due = false;
         if (schedule->in_batch) continue;  // what is applied settles it
-        if (schedule->stands_still()) {
+        if (schedule->is_inactive()) {
             settle_schedule(*schedule);
             continue;
         }
@@ -176,10 +178,10 @@ void Engine::make_runs(Schedule& schedule, const RunInPreparation& run, std::siz
         if (!unfinished) return begin_run(schedule);
         limits.last_is_unfinished = *unfinished;
     }
-    if (run.place != schedule.place) return begin_run(schedule);
+    if (run.log_position != schedule.log_position) return begin_run(schedule);
     const Result<Record> whole = decode_record(RecordKind::rule, run.record_body);
     if (!whole) {
-        effects_.broken = whole.error();
+        effects_.fatal_error = whole.error();
         return;
     }
     // As many as the batch has room for.

@@ -1,4 +1,4 @@
-// Schedules by name: set, paused, resumed, fired by hand, removed, looked at, carried. What becomes of their times
+// Schedules by name: set, paused, resumed, fired by hand, removed, looked at, relocated. What becomes of their times
 // stands in engine_runs.cc.
 //
 // A schedule's records are `rule` records. A whole one holds what its messages hold; all others say where that one
@@ -60,7 +60,7 @@ void Engine::begin_schedules(std::vector<ScheduleStart> all) {
         Schedule& schedule = schedules_.add(std::move(start.name_space), std::move(start.name));
         schedule.term = rule_term(kSubjectSchedule, schedule.name_space, schedule.name, encode_schedule(start.state));
         schedule.state = std::move(start.state);
-        schedule.place = start.place;
+        schedule.log_position = start.log_position;
         schedule.record_bytes = start.record_bytes;
         schedule.times = std::move(start.times);
         keep_to_zone_data(schedule);
@@ -233,15 +233,16 @@ Engine::Verdict Engine::fire_schedule(Pending& pending, TellScheduleCommand& com
         ++counters_.refused_full;
         return reply(pending.token, store_full()), Verdict::settled;
     }
-    if (command.place != schedule.place) {
-        if (const auto verdict = read_whole_rule(pending, schedule.place, command.place, command.record_body)) {
+    if (command.log_position != schedule.log_position) {
+        if (const auto verdict =
+                read_whole_rule(pending, schedule.log_position, command.log_position, command.record_body)) {
             return *verdict;
         }
         if (!has_room(run_bytes(command.record_body.size()))) return Verdict::deferred;
     }
     const Result<Record> whole = decode_record(RecordKind::rule, command.record_body);
     if (!whole) {
-        effects_.broken = whole.error();
+        effects_.fatal_error = whole.error();
         return Verdict::settled;
     }
     if (Status fits = check_run_room(schedule.name_space, schedule.state.rule.queue); !fits) {
@@ -257,19 +258,19 @@ Engine::Verdict Engine::fire_schedule(Pending& pending, TellScheduleCommand& com
 }
 
 // Cleaning asks for the schedule to be written again, whole; it says what it said.
-Engine::Verdict Engine::carry_schedule(Pending& pending, const CarryRuleCommand& command) {
+Engine::Verdict Engine::relocate_schedule(Pending& pending, const RelocateRuleCommand& command) {
     Schedule* schedule = schedules_.find(command.name_space, command.name);
     if (schedule != nullptr && schedule->in_batch) return Verdict::deferred;
-    if (schedule == nullptr || schedule->place != command.place) {
-        return reply(pending.token, CarryAnswer{}), Verdict::settled;
+    if (schedule == nullptr || schedule->log_position != command.log_position) {
+        return reply(pending.token, RelocateAnswer{}), Verdict::settled;
     }
     const Result<Record> whole = decode_record(RecordKind::rule, command.record_body);
     if (!whole) {
-        effects_.broken = whole.error();
+        effects_.fatal_error = whole.error();
         return Verdict::settled;
     }
     add_rule(*schedule, schedule->state, &whole->content, {}, pending.token,
-             CarryAnswer{true, batch_->next_sequence()});
+             RelocateAnswer{true, batch_->next_sequence()});
     return Verdict::settled;
 }
 
@@ -299,7 +300,7 @@ void Engine::add_rule(Schedule& schedule, ScheduleState next, const MessageConte
     record.skipped_to = static_cast<std::uint64_t>(passed.to_ms);
     if (content != nullptr) record.content = *content;
     if (schedule.exists()) {
-        record.place = schedule.place;
+        record.log_position = schedule.log_position;
         record.record_bytes = schedule.record_bytes;
         record.previous.version = schedule.state.revision;
         record.previous.term = schedule.term;
@@ -312,7 +313,7 @@ void Engine::apply_rule(std::string_view record_body, Operation& operation) {
     const Result<Record> record = decode_record(RecordKind::rule, record_body);
     Result<ScheduleState> state = record ? decode_schedule(record->value) : record.error();
     if (!state) {
-        effects_.broken = state.error();
+        effects_.fatal_error = state.error();
         return;
     }
     Schedule* found = schedules_.find(record->state.name_space, record->name);
@@ -322,7 +323,7 @@ void Engine::apply_rule(std::string_view record_body, Operation& operation) {
     schedules_.forget_waiting(schedule);
     if (record->value.empty()) {
         static_cast<void>(wheel_.cancel(schedule.timer));
-        cache_.erase(schedule.place);
+        cache_.erase(schedule.log_position);
         schedules_.remove(schedule);
         return drop_schedule(record->state.name_space);
     }
@@ -335,10 +336,10 @@ void Engine::apply_rule(std::string_view record_body, Operation& operation) {
     if (schedule.coming) schedule.times = std::exchange(schedule.coming, std::nullopt);
     schedule.term = rule_term(kSubjectSchedule, schedule.name_space, schedule.name, record->value);
     if (is_whole_rule(*record)) {
-        cache_.erase(schedule.place);
-        schedule.place = operation.sequence;
+        cache_.erase(schedule.log_position);
+        schedule.log_position = operation.sequence;
         schedule.record_bytes = operation.frame_bytes;
-        cache_.insert(schedule.place, record_body);
+        cache_.insert(schedule.log_position, record_body);
     }
     settle_schedule(schedule);
     auto* answer = std::get_if<ScheduleAnswer>(&operation.reply);
@@ -357,7 +358,7 @@ ScheduleAnswer Engine::describe(const Schedule& schedule) const {
     answer.state = schedule.state;
     answer.invalid_zone = !schedule.times.has_value();
     const bool has_come = schedule.state.next_ms != 0 && schedule.state.next_ms <= now_;
-    if ((has_come || schedule.state.waiting_ms != 0) && !schedule.stands_still()) {
+    if ((has_come || schedule.state.waiting_ms != 0) && !schedule.is_inactive()) {
         answer.blocked_by = schedule.blocked_by;
     }
     answer.zone_data = zone_data_;
@@ -371,18 +372,18 @@ void Engine::describe(const DescribeScheduleCommand& command, ReplyToken token, 
     Asked asked;
     asked.what = Ask::schedule_look;
     asked.schedule = ScheduleRead{token, describe(*schedule), schedule->record_bytes};
-    if (const std::string* body = cache_.find(schedule->place)) {
+    if (const std::string* body = cache_.find(schedule->log_position)) {
         return finish_schedule_look(*std::move(asked.schedule), *body);
     }
     if (reading_bytes_ + schedule->record_bytes > options_.reading_bytes_max) return reply(token, too_busy());
     reading_bytes_ += schedule->record_bytes;
-    ask(Question{0, ReadRecords{{schedule->place}}}, std::move(asked));
+    look_up(Lookup{0, ReadRecords{{schedule->log_position}}}, std::move(asked));
 }
 
 void Engine::finish_schedule_look(ScheduleRead read, std::string_view record_body) {
     const Result<Record> whole = decode_record(RecordKind::rule, record_body);
     if (!whole) {
-        effects_.broken = whole.error();
+        effects_.fatal_error = whole.error();
         return;
     }
     read.answer.has_content = true;
@@ -458,7 +459,7 @@ void Engine::preview(const PreviewScheduleCommand& command, ReplyToken token, co
                  other = left_out->next(*other, state.from_ms)) {
                 answer.more_excluded = answer.excluded.size() == command.count;
                 if (answer.more_excluded) break;
-                answer.excluded.push_back({*other, times.local_text(*other), times.why_left_out(*other)});
+                answer.excluded.push_back({*other, times.local_text(*other), times.why_excluded(*other)});
             }
         }
         const bool is_none_of_it = next && most != 0 && state.next_ms == 0 && *next > state.last_ms;

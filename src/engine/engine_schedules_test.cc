@@ -500,21 +500,23 @@ TEST(Schedules, a_list_goes_by_name_in_pages) {
     EXPECT_TRUE(shard.ask<ScheduleListAnswer>(ListSchedulesCommand{"other", "", 2}).schedules.empty());
 }
 
-TEST(Schedules, a_carry_writes_it_again_and_the_old_record_is_needed_no_more) {
+TEST(Schedules, a_relocation_writes_it_again_and_the_old_record_is_needed_no_more) {
     TrialEngine shard;
     shard.ask<ScheduleAnswer>(every(1'000));
     shard.turn(1'000);
     const std::uint64_t needed = shard.engine().totals().needed_bytes;
-    Sequence place = 0;
+    Sequence log_position = 0;
     std::string body;
     Sequence sequence = 0;
     for (const Record& record : shard.log()) {
         ++sequence;
-        if (is_whole_rule(record)) place = sequence;
+        if (is_whole_rule(record)) log_position = sequence;
     }
-    body = shard.record_body(place);
-    EXPECT_TRUE(shard.ask<CarryAnswer>(CarryRuleCommand{kSubjectSchedule, "default", "s", place, body}).carried);
-    EXPECT_FALSE(shard.ask<CarryAnswer>(CarryRuleCommand{kSubjectSchedule, "default", "s", place, body}).carried)
+    body = shard.record_body(log_position);
+    EXPECT_TRUE(
+        shard.ask<RelocateAnswer>(RelocateRuleCommand{kSubjectSchedule, "default", "s", log_position, body}).relocated);
+    EXPECT_FALSE(
+        shard.ask<RelocateAnswer>(RelocateRuleCommand{kSubjectSchedule, "default", "s", log_position, body}).relocated)
         << "it moved";
     EXPECT_LT(shard.engine().totals().needed_bytes, needed + 100) << "the new record, and not the old one";
     shard.turn(1'000);

@@ -104,22 +104,22 @@ std::optional<Engine::Verdict> Engine::not_known(const SecondLook& look, Pending
     if (look.what != SecondLook::What::ask) return std::nullopt;
     SecondLedger& ledger = recent_.seconds();
     ledger.forget_before(second_of(now_));
-    const bool others_ask =
-        std::any_of(asked_.begin(), asked_.end(), [](const auto& each) { return each.second.what == Ask::seconds; });
+    const bool others_ask = std::any_of(pending_lookups_.begin(), pending_lookups_.end(),
+                                        [](const auto& each) { return each.second.what == Ask::seconds; });
     if (ledger.known() > kKnownMax && !others_ask) ledger.forget_counts();
     const QueueName& name = recent_.queues().name(queue);
     CountSeconds wanted{name.name_space, name.queue, look.from, second_of(latest) + 1, kWalkMax};
     wanted.until = std::min(wanted.until, wanted.from + kAskedMax);
-    Asked asked;
+    PendingLookup asked;
     asked.what = Ask::seconds;
     asked.queue = queue;
     asked.second = look.from;
     asked.pending = std::move(pending);
-    ask(Question{0, std::move(wanted)}, std::move(asked));
+    look_up(Lookup{0, std::move(wanted)}, std::move(asked));
     return Verdict::asked;
 }
 
-void Engine::learn_seconds(const Asked& asked, const SecondCounts& counts) {
+void Engine::learn_seconds(const PendingLookup& asked, const SecondCounts& counts) {
     Second second = asked.second;
     for (const std::uint32_t count : counts.counts) {
         if (!recent_.seconds().learn(asked.queue, second++, count, counts.through)) return;

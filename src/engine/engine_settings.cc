@@ -137,11 +137,12 @@ Engine::Verdict Engine::carry_settings(Pending& pending, const CarrySettingsComm
     if (command.subject == kSubjectNamespace) return carry_namespace(pending, command);
     if (command.subject == kSubjectToken) return carry_token(pending, command);
     const QueueNumber number = recent_.queues().find(command.name_space, command.queue);
-    if (number == kNoQueue) return reply(pending.token, CarryAnswer{}), Verdict::settled;
+    if (number == kNoQueue) return reply(pending.token, RelocateAnswer{}), Verdict::settled;
     const Queue& at = queue(number);
     if (at.conf_in_batch) return Verdict::deferred;
-    if (!at.conf || at.conf->place != command.place) return reply(pending.token, CarryAnswer{}), Verdict::settled;
-    add_settings(number, at.conf->settings, pending.token, CarryAnswer{true, batch_->next_sequence()});
+    if (!at.conf || at.conf->log_position != command.log_position)
+        return reply(pending.token, RelocateAnswer{}), Verdict::settled;
+    add_settings(number, at.conf->settings, pending.token, RelocateAnswer{true, batch_->next_sequence()});
     return Verdict::settled;
 }
 
@@ -188,7 +189,7 @@ void Engine::add_settings(QueueNumber number, const QueueSettings& settings, Rep
     record.name = name.queue;
     record.value = value;
     if (at.conf) {
-        record.place = at.conf->place;
+        record.log_position = at.conf->log_position;
         record.record_bytes = at.conf->record_bytes;
         record.previous.version = at.conf->settings.revision;
         record.previous.term =
@@ -202,7 +203,7 @@ void Engine::apply_settings(std::string_view record_body, Operation& operation) 
     const Result<Record> record = decode_record(RecordKind::conf, record_body);
     const Result<QueueSettings> settings = record ? decode_queue_settings(record->value) : record.error();
     if (!settings) {
-        effects_.broken = settings.error();
+        effects_.fatal_error = settings.error();
         return;
     }
     const QueueNumber number = recent_.queues().number(record->state.name_space, record->name);
@@ -218,7 +219,7 @@ void Engine::apply_settings(std::string_view record_body, Operation& operation) 
     answer->removed = removed;
 }
 
-void Engine::take_settings(QueueNumber number, const QueueSettings& settings, Sequence place,
+void Engine::take_settings(QueueNumber number, const QueueSettings& settings, Sequence log_position,
                            std::uint32_t record_bytes) {
     Queue& at = queue(number);
     const MessageId purged_before = at.purge_through;
@@ -226,7 +227,7 @@ void Engine::take_settings(QueueNumber number, const QueueSettings& settings, Se
     if (settings.revision == 0) {
         at.conf.reset();
     } else {
-        at.conf = std::make_unique<QueueConf>(QueueConf{settings, place, record_bytes});
+        at.conf = std::make_unique<QueueConf>(QueueConf{settings, log_position, record_bytes});
     }
     at.paused = settings.paused;
     note_target(number, had_webhook);
@@ -291,7 +292,7 @@ void Engine::release_names(SegmentNumber swept) {
 bool Engine::needs_name(const Queue& at) const {
     return !at.counts.empty() || at.conf || at.conf_in_batch || !at.waiters.empty() || at.has_backlog() ||
            at.lines_asking > 0 || at.durable_cursor != kNoBacklog || at.purge_through != 0 || at.target_changed ||
-           at.put_on_its_way || letting_go_;
+           at.put_on_its_way || expiring_dead_;
 }
 
 void Engine::release_name(QueueNumber number) {

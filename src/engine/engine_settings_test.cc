@@ -187,20 +187,21 @@ TEST(QueueSettingsInEngine, a_start_finds_settings_and_counts) {
     const std::vector<Record> log = shard.log();
     const auto conf = std::find_if(log.begin(), log.end(), [](const Record& r) { return r.kind == RecordKind::conf; });
     ASSERT_NE(conf, log.end());
-    EXPECT_EQ(conf->place, 77u);
+    EXPECT_EQ(conf->log_position, 77u);
     EXPECT_EQ(conf->record_bytes, 50u);
     EXPECT_EQ(conf->previous.version, 4u);
 }
 
-TEST(QueueSettingsInEngine, carrying_settings_says_what_they_said) {
+TEST(QueueSettingsInEngine, relocating_settings_says_what_they_said) {
     TrialEngine shard;
     configure(shard, What::pause);
-    const Sequence place = shard.engine().totals().sequence;
+    const Sequence log_position = shard.engine().totals().sequence;
     const Totals before = shard.engine().totals();
-    EXPECT_FALSE(shard.ask<CarryAnswer>(CarrySettingsCommand{"default", "q", place - 1}).carried);
-    EXPECT_TRUE(shard.ask<CarryAnswer>(CarrySettingsCommand{"default", "q", place}).carried);
+    EXPECT_FALSE(shard.ask<RelocateAnswer>(RelocateSettingsCommand{"default", "q", log_position - 1}).relocated);
+    EXPECT_TRUE(shard.ask<RelocateAnswer>(RelocateSettingsCommand{"default", "q", log_position}).relocated);
     EXPECT_EQ(shard.engine().totals().digest, before.digest);
-    EXPECT_FALSE(shard.ask<CarryAnswer>(CarrySettingsCommand{"default", "q", place}).carried) << "it stands elsewhere";
+    EXPECT_FALSE(shard.ask<RelocateAnswer>(RelocateSettingsCommand{"default", "q", log_position}).relocated)
+        << "it stands elsewhere";
     EXPECT_EQ(look(shard).settings.revision, 1u);
 }
 

@@ -38,13 +38,13 @@ Error Engine::store_full() {
 }
 
 Error Engine::no_space_for(Adds what) const {
-    if (log_stands_still() && space_ == LogSpace::cleaning) {
+    if (log_is_stalled() && space_ == LogSpace::cleaning) {
         return {"store_full",
                 "the server's disk is full, and the rest of its reserve is kept for cleaning the log, so nothing was "
                 "changed; messages can still be read. Try again in a second, because ended messages may free space, or "
                 "free space on the disk of the data directory"};
     }
-    if (what == Adds::end || log_stands_still()) {
+    if (what == Adds::end || log_is_stalled()) {
         return {"store_full",
                 "the server's disk is full and its reserve is used up, so nothing was changed; messages can still be "
                 "read. Free space on the disk of the data directory, then try again. Accepted messages are not lost"};
@@ -69,7 +69,7 @@ void Engine::set_log_space(LogSpace space) {
 }
 
 // For all but cleaning.
-bool Engine::log_stands_still() const {
+bool Engine::log_is_stalled() const {
     if (space_ < LogSpace::cleaning) return false;
     if (segment_fill_ == kSegmentHeaderBytes || segment_is_of_cleaning_) return true;
     return space_ == LogSpace::none && segment_fill_ > segment_bytes_ / 2;
@@ -80,7 +80,7 @@ bool Engine::cleaning_may_write() const {
 }
 
 bool Engine::may_add(Adds what) const {
-    return what == Adds::end ? !log_stands_still() : space_ < LogSpace::reserve;
+    return what == Adds::end ? !log_is_stalled() : space_ < LogSpace::reserve;
 }
 
 // True where there is no space for the record that the command wants: it was answered so.
@@ -94,7 +94,7 @@ bool Engine::refuse_for_space(const Pending& pending, Adds what) {
 // Moves wait like puts instead of beginning a segment of the reserve before it is known whether that is all there is;
 // what cleaning writes waits where nothing can be written.
 bool Engine::is_held_back(const Command& command) const {
-    if (log_stands_still()) return is_of_cleaning(command) && !cleaning_may_write();
+    if (log_is_stalled()) return is_of_cleaning(command) && !cleaning_may_write();
     if (brings_content(command) && puts_stalled()) return true;
     return reserve_at_stake_ && segment_fill_ == kSegmentHeaderBytes && is_a_move(command);
 }
@@ -149,7 +149,7 @@ void Engine::build_for_cleaning() {
 // What a call has brought back so far is durable; the rest stays dead.
 void Engine::end_redrives() {
     std::erase_if(redrives_, [this](const Redrive& job) {
-        if (job.asked || job.lets_go) return false;
+        if (job.asked || job.expires) return false;
         if (job.done > 0) return reply(job.token, RedriveAnswer{job.done, true}), true;
         ++counters_.changes_refused_full;
         return reply(job.token, no_space_for(Adds::change)), true;

@@ -95,11 +95,11 @@ TEST(EngineSpace, what_is_kept_for_cleaning_takes_nothing_else) {
     EXPECT_TRUE(shard.engine().is_idle());
     EXPECT_GT(shard.engine().next_wakeup(), shard.engine().now()) << "it does not turn in vain";
 
-    EXPECT_TRUE(shard.ask<CarryAnswer>(CarryDoneCommand{2}).carried);
-    EXPECT_EQ(shard.log().back().kind, RecordKind::carry_done);
+    EXPECT_TRUE(shard.ask<RelocateAnswer>(RelocationDoneCommand{2}).relocated);
+    EXPECT_EQ(shard.log().back().kind, RecordKind::relocation_done);
     EXPECT_EQ(shard.ask<Error>(cancel(1)).code, "store_full") << "the segment was begun for cleaning";
     shard.engine().set_log_space(LogSpace::none);
-    EXPECT_TRUE(shard.ask<CarryAnswer>(CarryDoneCommand{3}).carried) << "it has room for that";
+    EXPECT_TRUE(shard.ask<RelocateAnswer>(RelocationDoneCommand{3}).relocated) << "it has room for that";
     EXPECT_EQ(shard.ask<Error>(cancel(1)).code, "store_full");
 
     shard.engine().set_log_space(LogSpace::reserve);
@@ -263,15 +263,15 @@ TEST(EngineSpace, a_log_that_stands_still_answers_everybody_at_once_and_loses_no
     EXPECT_EQ(shard.ask<PutAnswer>(keyed).id, first);
     EXPECT_EQ(shard.ask<LeaseEndAnswer>(ExtendCommand{taken[1].lease, {}}).outcome, LeaseOutcome::extended);
     EXPECT_EQ(shard.ask<MessageAnswer>(GetCommand{"default", waits}).row.state.state, State::scheduled);
-    const ReplyToken carry = shard.submit(CarryDoneCommand{1});
+    const ReplyToken relocate = shard.submit(RelocationDoneCommand{1});
     shard.turn();
-    EXPECT_FALSE(shard.replies.contains(carry)) << "cleaning has time";
+    EXPECT_FALSE(shard.replies.contains(relocate)) << "cleaning has time";
     EXPECT_GT(shard.engine().next_wakeup(), shard.engine().now());
     EXPECT_EQ(shard.engine().counters().commits, commits);
 
     shard.engine().set_log_space(LogSpace::enough);
     shard.turn();
-    EXPECT_TRUE(shard.replies.contains(carry));
+    EXPECT_TRUE(shard.replies.contains(relocate));
     EXPECT_EQ(shard.ask<LeaseEndAnswer>(AckCommand{taken[0].lease}).outcome, LeaseOutcome::done);
     EXPECT_EQ(shard.ask<MessageAnswer>(GetCommand{"default", expires}).row.state.state, State::expired);
     EXPECT_EQ(shard.ask<ChangeAnswer>(CancelCommand{"default", waits}).outcome, ChangeOutcome::cancelled);

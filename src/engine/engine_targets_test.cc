@@ -153,7 +153,7 @@ TEST(EngineTargets, a_failure_rests_as_long_as_the_target_asks_and_never_shorter
         const std::vector<Delivered> taken = shard.lease(1);
         ASSERT_EQ(taken.size(), 1u);
         FailCommand fail{taken[0].lease, "why", {}};
-        fail.rest_at_least_ms = asked_ms;
+        fail.backoff_min_ms = asked_ms;
         EXPECT_EQ(shard.ask<LeaseEndAnswer>(fail).due_ms, shard.engine().now() + rest_ms);
         shard.turn(rest_ms);
     }

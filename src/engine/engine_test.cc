@@ -286,11 +286,11 @@ TEST(Engine, a_get_from_the_index_says_that_an_earlier_run_may_have_delivered) {
     start.totals.id_counter = 9;
     Shard shard({}, start);
     shard.put(0, "body");
-    const Sequence place = shard.engine().totals().sequence;
+    const Sequence log_position = shard.engine().totals().sequence;
     for (const auto& [due_ms, maybe_delivered] : {std::pair(kStart - 5, true), std::pair(kStart + 60'000, false)}) {
         MessageRow row;
         row.id = 7 * kShardsMax;
-        row.place = place;
+        row.log_position = log_position;
         row.state.queue = "q";
         row.state.due_ms = row.state.nominal_due_ms = due_ms;
         shard.index[row.id] = row;
@@ -300,18 +300,18 @@ TEST(Engine, a_get_from_the_index_says_that_an_earlier_run_may_have_delivered) {
     }
 }
 
-// An outcome was not carried while the recent tier still knew it: between its table being taken in and being told, and
-// between being told and being swept. The segment then went with the only record of it.
-TEST(Engine, an_outcome_is_carried_also_while_the_recent_tier_knows_it) {
+// An outcome was not relocated while the recent tier still knew it: between its table being taken in and being told,
+// and between being told and being swept. The segment then went with the only record of it.
+TEST(Engine, an_outcome_is_relocated_also_while_the_recent_tier_knows_it) {
     Shard shard;
     const MessageId id = shard.put(1000);
     EXPECT_EQ(shard.ask<ChangeAnswer>(CancelCommand{"default", id}).outcome, ChangeOutcome::cancelled);
     std::string rows;
     append_outcome(rows, shard.log().back());
-    shard.ask<CarryAnswer>(CarryOutcomesCommand{rows, 1, 1, shard.engine().totals().sequence + 1});
+    shard.ask<RelocateAnswer>(RelocateOutcomesCommand{rows, 1, 1, shard.engine().totals().sequence + 1});
     ASSERT_EQ(shard.log().back().kind, RecordKind::outcomes);
     EXPECT_EQ(shard.log().back().count, 1u);
-    EXPECT_EQ(shard.engine().counters().carried, 1u);
+    EXPECT_EQ(shard.engine().counters().relocated, 1u);
     EXPECT_EQ(shard.ask<ChangeAnswer>(CancelCommand{"default", id}).outcome, ChangeOutcome::cancelled);
 }
 
@@ -348,11 +348,11 @@ TEST(Engine, contents_being_read_are_bounded) {
     options.reading_bytes_max = 100;
     Shard shard(options);
     const MessageId id = shard.put(1000, std::string(200, 'x'));
-    shard.hold_questions = true;
+    shard.hold_lookups = true;
     const ReplyToken first = shard.submit(GetCommand{"default", id});
     EXPECT_EQ(shard.ask<Error>(GetCommand{"default", id}).code, "too_busy");
-    shard.answer_questions();
-    shard.hold_questions = false;
+    shard.answer_lookups();
+    shard.hold_lookups = false;
     shard.turn();
     EXPECT_EQ(shard.take<MessageAnswer>(first).body.size(), 200u);
     EXPECT_EQ(shard.ask<MessageAnswer>(GetCommand{"default", id}).body.size(), 200u);

@@ -71,7 +71,7 @@ Status Engine::check_transaction(const PutCommand& command) const {
 }
 
 // Whether there is the queue in which the producer is to be asked, or may be one beside that of the put.
-Status Engine::check_check_queue(const PutCommand& command) {
+Status Engine::validate_check_queue(const PutCommand& command) {
     const std::string& asked = command.transaction->check_queue;
     const auto is_there = [&](const std::string& queue) {
         return recent_.queues().find(command.name_space, queue) != kNoQueue;
@@ -105,9 +105,9 @@ Engine::Verdict Engine::settle_transaction(Pending& pending, const SettleCommand
     Reply answer = SettleAnswer{command.id, command.commits};
     if (step == 0) answer = not_transactional();
     if (was_committed && !command.commits) answer = already_committed();
-    const bool is_half = step >= MessageState::kOpen;
-    if (is_over && is_half && command.commits) answer = already_rolled_back(known.ended.state.state);
-    if (is_over || !is_half) {
+    const bool is_prepared = step >= MessageState::kOpen;
+    if (is_over && is_prepared && command.commits) answer = already_rolled_back(known.ended.state.state);
+    if (is_over || !is_prepared) {
         reply(pending.token, std::move(answer));
         return withdraw(known), Verdict::settled;
     }
@@ -143,13 +143,13 @@ Record Engine::rollback_of(const Entry& entry, Cause cause) const {
 // ---- what time says
 
 // A half that has just come, or changed: on the wheel, overdue, or out of memory.
-void Engine::settle_half(EntryNumber number) {
+void Engine::settle_prepared(EntryNumber number) {
     Entry& entry = recent_.entry(number);
     if (entry.unanswered) return;
     if (entry.due_ms <= now_) {
         static_cast<void>(wheel_.cancel(TimerHandle{entry.timer}));
         entry.unanswered = true;
-        halves_.meet({entry.due_ms, entry.id});
+        overdue_prepared_.meet({entry.due_ms, entry.id});
     } else if (may_leave(number) && entry.due_ms >= loaded_until_ms_) {
         drop(number);
     } else {
@@ -158,47 +158,48 @@ void Engine::settle_half(EntryNumber number) {
 }
 
 // It found no room a while ago.
-void Engine::look_at_half(EntryNumber number) {
+void Engine::look_at_prepared(EntryNumber number) {
     if (take_for_purge(number)) return;
     if (has_expired(number)) return begin_expiry(number);
-    halves_.meet_again(recent_.entry(number).id);
+    overdue_prepared_.meet_again(recent_.entry(number).id);
 }
 
 // Takes the next halves that are overdue, and has those contents read that are not in memory.
-void Engine::read_halves() {
-    if (!halves_.has_to_read()) return;
+void Engine::read_prepared() {
+    if (!overdue_prepared_.has_to_read()) return;
     ReadRecords wanted;
     std::size_t bytes = 0;
-    for (std::size_t taken = 0; taken < options_.overdue_halves_max && halves_.has_met(); ++taken) {
-        const MessageId id = halves_.next_met();
+    for (std::size_t taken = 0; taken < options_.overdue_prepared_max && overdue_prepared_.has_met(); ++taken) {
+        const MessageId id = overdue_prepared_.next_met();
         const EntryNumber number = recent_.find(id);
         const bool is_overdue = number != kNoEntry && recent_.entry(number).unanswered;
         if (is_overdue && bytes != 0 && bytes + recent_.entry(number).record_bytes > options_.batch_bytes_max) break;
-        halves_.pop_met();
+        overdue_prepared_.pop_met();
         if (!is_overdue) continue;
         const Entry& entry = recent_.entry(number);
         bytes += entry.record_bytes;
-        const std::string* body = cache_.find(entry.place);
-        halves_.prepare({id, entry.place, body != nullptr ? *body : std::string()});
-        if (body == nullptr) wanted.places.push_back(entry.place);
+        const std::string* body = cache_.find(entry.log_position);
+        overdue_prepared_.prepare({id, entry.log_position, body != nullptr ? *body : std::string()});
+        if (body == nullptr) wanted.log_positions.push_back(entry.log_position);
     }
-    if (wanted.places.empty()) return;
-    std::sort(wanted.places.begin(), wanted.places.end());
-    halves_.begin_reading();
-    Asked asked;
+    if (wanted.log_positions.empty()) return;
+    std::sort(wanted.log_positions.begin(), wanted.log_positions.end());
+    overdue_prepared_.begin_reading();
+    PendingLookup asked;
     asked.what = Ask::halves;
-    ask(Question{0, std::move(wanted)}, std::move(asked));
+    look_up(Lookup{0, std::move(wanted)}, std::move(asked));
 }
 
-void Engine::take_half_records(const std::vector<RecordBytes>& records) {
-    halves_.end_reading();
-    for (OverdueHalf& half : halves_.in_preparation()) {
+void Engine::take_prepared_records(const std::vector<RecordBytes>& records) {
+    overdue_prepared_.end_reading();
+    for (OverduePreparedMessage& half : overdue_prepared_.in_preparation()) {
         if (!half.record_body.empty()) continue;
-        const auto read = std::lower_bound(records.begin(), records.end(), half.place,
-                                           [](const RecordBytes& record, Sequence at) { return record.place < at; });
-        if (read == records.end() || read->place != half.place) {
-            effects_.broken =
-                Error{"damaged_log", "record " + std::to_string(half.place) +
+        const auto read =
+            std::lower_bound(records.begin(), records.end(), half.log_position,
+                             [](const RecordBytes& record, Sequence at) { return record.log_position < at; });
+        if (read == records.end() || read->log_position != half.log_position) {
+            effects_.fatal_error =
+                Error{"damaged_log", "record " + std::to_string(half.log_position) +
                                          " of a due prepared message is not in the log: run `duewheel check`"};
             return;
         }
@@ -206,26 +207,26 @@ void Engine::take_half_records(const std::vector<RecordBytes>& records) {
     }
 }
 
-bool Engine::has_halves_to_add() const {
-    return halves_.has_ready() && !puts_stalled();
+bool Engine::has_prepared_to_settle() const {
+    return overdue_prepared_.has_ready() && !puts_stalled();
 }
 
 // What the first one takes in the batch: its check message, and what it becomes.
-std::size_t Engine::next_half_bytes() const {
-    return halves_.next_ready().record_body.size() + 2 * kRecordOverheadMax;
+std::size_t Engine::next_prepared_bytes() const {
+    return overdue_prepared_.next_ready().record_body.size() + 2 * kRecordOverheadMax;
 }
 
 // At most half of a batch, so that a million whose producer is gone leave room for commands.
-void Engine::add_halves() {
-    read_halves();
+void Engine::settle_overdue_prepared() {
+    read_prepared();
     const std::size_t share = std::max<std::size_t>(options_.batch_operations_max / 2, 2);
-    for (std::size_t left = halves_.ready_count(); left > 0 && has_halves_to_add(); --left) {
-        if (batch_->count() + 2 > share || !has_room(next_half_bytes())) return;
-        OverdueHalf half = halves_.take_ready();
+    for (std::size_t left = overdue_prepared_.ready_count(); left > 0 && has_prepared_to_settle(); --left) {
+        if (batch_->count() + 2 > share || !has_room(next_prepared_bytes())) return;
+        OverduePreparedMessage half = overdue_prepared_.take_ready();
         const EntryNumber number = recent_.find(half.id);
         if (number == kNoEntry || !recent_.entry(number).unanswered) continue;  // answered meanwhile
         if (recent_.entry(number).in_batch) {
-            halves_.prepare(std::move(half));
+            overdue_prepared_.prepare(std::move(half));
             continue;
         }
         if (take_for_purge(number)) continue;
@@ -238,12 +239,13 @@ void Engine::add_halves() {
 }
 
 // Asks the producer of the half, or settles it, where it was asked often enough.
-void Engine::add_overdue(EntryNumber number, const OverdueHalf& half) {
-    const Result<Record> whole = decode_record(RecordKind::carry, half.record_body);
+void Engine::add_overdue(EntryNumber number, const OverduePreparedMessage& half) {
+    const Result<Record> whole = decode_record(RecordKind::relocate, half.record_body);
     if (!whole || !whole->content.transaction) {
-        effects_.broken = !whole ? whole.error()
-                                 : Error{"damaged_log", "the record of prepared message " + std::to_string(half.id) +
-                                                            " has no transaction: run `duewheel check`"};
+        effects_.fatal_error = !whole
+                                   ? whole.error()
+                                   : Error{"damaged_log", "the record of prepared message " + std::to_string(half.id) +
+                                                              " has no transaction: run `duewheel check`"};
         return;
     }
     const Entry& entry = recent_.entry(number);
@@ -259,7 +261,7 @@ void Engine::add_overdue(EntryNumber number, const OverdueHalf& half) {
     assert(is_legal_move(entry.state, State::prepared));
     next.state.transaction += 1;
     next.state.due_ms = now_ + rule.check_after_ms;
-    if (can_be_asked(next.state.name_space, rule.check_queue)) {
+    if (can_be_checked(next.state.name_space, rule.check_queue)) {
         add(kNoEntry, check_of(entry, next.state, whole->content), 0, Error{});
     }
     add(number, std::move(next), 0, Error{});
@@ -272,7 +274,7 @@ Engine::NameLimit Engine::limit_of_check(const std::string& name_space, const st
 }
 
 // Whether there is a queue for a check, or may be one; counts the check if so.
-bool Engine::can_be_asked(const std::string& name_space, const std::string& queue) {
+bool Engine::can_be_checked(const std::string& name_space, const std::string& queue) {
     const NameLimit limit = limit_of_check(name_space, queue);
     if (limit == NameLimit::of_server) have_names_released();
     if (limit != NameLimit::none) return false;

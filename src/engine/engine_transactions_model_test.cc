@@ -5,7 +5,7 @@
 #include <set>
 
 #include "base/random.h"
-#include "engine/trial_halves.h"
+#include "engine/trial_prepared.h"
 
 namespace duewheel::engine_transactions_model_test {
 namespace {
@@ -52,7 +52,7 @@ class RandomHistory {
             case 0:
             case 1:
             case 2:
-                return put_half();
+                return put_prepared();
             case 3:
             case 4:
                 return settle_one();
@@ -70,14 +70,14 @@ class RandomHistory {
     void finish() {
         for (int i = 0; i < 45; ++i) pass_time(1'000);
         take();
-        for (const auto& [id, half] : halves_) {
+        for (const auto& [id, half] : overdue_prepared_) {
             EXPECT_TRUE(half.state == State::done || half.state == State::cancelled);
             EXPECT_EQ(half.was_committed, delivered_.contains(id));
         }
     }
 
   private:
-    void put_half() {
+    void put_prepared() {
         constexpr std::int64_t kDelays[] = {0, 0, 50, 3'000};
         constexpr std::int64_t kTimes[] = {100, 1'000, 10'000};
         PutCommand command =
@@ -86,12 +86,13 @@ class RandomHistory {
         Model model{.rule = *command.transaction};
         model.wanted_ms = now_ + command.when.delay_ms;
         model.answer_by_ms = now_ + command.transaction->check_after_ms;
-        halves_[put(*shard_, command)] = model;
+        overdue_prepared_[put(*shard_, command)] = model;
     }
 
     void settle_one() {
-        if (halves_.empty()) return;
-        auto& [id, half] = *std::next(halves_.begin(), static_cast<std::ptrdiff_t>(random_.below(halves_.size())));
+        if (overdue_prepared_.empty()) return;
+        auto& [id, half] =
+            *std::next(overdue_prepared_.begin(), static_cast<std::ptrdiff_t>(random_.below(overdue_prepared_.size())));
         const bool commits = random_.chance(500'000);
         if (half.state == State::prepared) {
             commits ? half.commit(now_) : static_cast<void>(half.state = State::cancelled);
@@ -106,12 +107,12 @@ class RandomHistory {
     void pass_time(std::int64_t ms) {
         now_ += ms;
         shard_->turn(ms);
-        for (auto& [id, half] : halves_) half.pass(now_);
+        for (auto& [id, half] : overdue_prepared_) half.pass(now_);
     }
 
     void take() {
         std::set<MessageId> wanted;
-        for (auto& [id, half] : halves_) {
+        for (auto& [id, half] : overdue_prepared_) {
             if (half.state != State::scheduled || half.due_ms > now_) continue;
             half.state = State::done;
             wanted.insert(id);
@@ -119,12 +120,12 @@ class RandomHistory {
         std::set<MessageId> taken;
         for (const Delivered& message : shard_->lease(1'000)) {
             EXPECT_TRUE(delivered_.insert(message.id).second) << "twice";
-            EXPECT_EQ(message.due_ms, halves_.at(message.id).wanted_ms);
+            EXPECT_EQ(message.due_ms, overdue_prepared_.at(message.id).wanted_ms);
             taken.insert(message.id);
             shard_->ask<LeaseEndAnswer>(AckCommand{message.lease});
         }
         EXPECT_EQ(taken, wanted);
-        for (const auto& [id, half] : halves_) {
+        for (const auto& [id, half] : overdue_prepared_) {
             if (half.state != State::prepared) continue;
             const MessageState state = look(*shard_, id).row.state;
             EXPECT_EQ(state.state, State::prepared);
@@ -137,7 +138,7 @@ class RandomHistory {
     Random random_;
     std::unique_ptr<TrialEngine> shard_;
     DueMs now_ = kStart;
-    std::map<MessageId, Model> halves_;
+    std::map<MessageId, Model> overdue_prepared_;
     std::set<MessageId> delivered_;
 };
 

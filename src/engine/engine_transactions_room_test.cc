@@ -1,5 +1,5 @@
 // Transactions where room is short: on the disk, in a queue or its namespace, and among the names of queues.
-#include "engine/trial_halves.h"
+#include "engine/trial_prepared.h"
 
 namespace duewheel::engine_transactions_room_test {
 namespace {
@@ -88,10 +88,11 @@ TEST(TransactionsRoom, a_half_whose_check_queue_would_be_one_too_many_is_refused
     const Error refused = shard.ask<Error>(half(0, 2));
     EXPECT_EQ(refused.code, "queue_limit");
     EXPECT_EQ(refused.field, "transaction.check_back.queue");
-    EXPECT_EQ(refused.message,
-              "there is no queue `checks` for the check messages: namespace `default` is limited to 1 queue, and all are in "
-              "use: use an existing one, or raise the namespace's limits.queues; queues without messages and settings "
-              "are removed after a while");
+    EXPECT_EQ(
+        refused.message,
+        "there is no queue `checks` for the check messages: namespace `default` is limited to 1 queue, and all are in "
+        "use: use an existing one, or raise the namespace's limits.queues; queues without messages and settings "
+        "are removed after a while");
     EXPECT_EQ(shard.engine().counters().quota_refusals, 1u);
     EXPECT_EQ(shard.engine().counters().pending, 0u);
 

@@ -1,5 +1,5 @@
 // Transactions: halves that nobody gets, what a producer says of them, and what becomes of those it says nothing of.
-#include "engine/trial_halves.h"
+#include "engine/trial_prepared.h"
 
 namespace duewheel::engine_transactions_test {
 namespace {
@@ -443,11 +443,11 @@ TEST(Transactions, an_answer_that_comes_while_the_content_is_read_holds) {
     options.record_cache_bytes = 0;
     TrialEngine shard(options);
     const MessageId id = put(shard, half());
-    shard.hold_questions = true;
+    shard.hold_lookups = true;
     shard.turn(kAfter);
     EXPECT_TRUE(committed(shard, id));
-    shard.hold_questions = false;
-    shard.answer_questions();
+    shard.hold_lookups = false;
+    shard.answer_lookups();
     shard.turn();
     EXPECT_EQ(state_of(shard, id), State::ready);
     EXPECT_EQ(shard.engine().counters().unanswered, 0u);

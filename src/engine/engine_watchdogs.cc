@@ -1,4 +1,4 @@
-// Watchdogs by name: set, fed, removed, looked at, carried. What becomes of them when nobody feeds them stands in
+// Watchdogs by name: set, fed, removed, looked at, relocated. What becomes of them when nobody feeds them stands in
 // engine_firings.cc, what feeds and firings make of one in watchdog_course.h.
 //
 // A watchdog's records are `rule` records. A whole one holds what its messages hold; all others say where that one
@@ -23,7 +23,7 @@ void Engine::begin_watchdogs(std::vector<WatchdogStart> all) {
         watchdog.term =
             rule_term(kSubjectWatchdog, watchdog.name_space(), watchdog.name(), encode_watchdog(start.state));
         watchdog.state = std::move(start.state);
-        watchdog.place = start.place;
+        watchdog.log_position = start.log_position;
         watchdog.record_bytes = start.record_bytes;
     }
 }
@@ -160,19 +160,19 @@ Engine::Verdict Engine::remove_watchdog(Pending& pending, const RemoveWatchdogCo
 }
 
 // As of schedules.
-Engine::Verdict Engine::carry_watchdog(Pending& pending, const CarryRuleCommand& command) {
+Engine::Verdict Engine::relocate_watchdog(Pending& pending, const RelocateRuleCommand& command) {
     Watchdog* watchdog = watchdogs_.find(command.name_space, command.name);
     if (watchdog != nullptr && watchdog->in_batch) return Verdict::deferred;
-    if (watchdog == nullptr || watchdog->place != command.place) {
-        return reply(pending.token, CarryAnswer{}), Verdict::settled;
+    if (watchdog == nullptr || watchdog->log_position != command.log_position) {
+        return reply(pending.token, RelocateAnswer{}), Verdict::settled;
     }
     const Result<Record> whole = decode_record(RecordKind::rule, command.record_body);
     if (!whole) {
-        effects_.broken = whole.error();
+        effects_.fatal_error = whole.error();
         return Verdict::settled;
     }
     add_watchdog(*watchdog, watchdog->state, &whole->content, pending.token,
-                 CarryAnswer{true, batch_->next_sequence()});
+                 RelocateAnswer{true, batch_->next_sequence()});
     return Verdict::settled;
 }
 
@@ -195,7 +195,7 @@ void Engine::add_watchdog(Watchdog& watchdog, WatchdogState next, const MessageC
     record.count = next.fired;
     if (content != nullptr) record.content = *content;
     if (watchdog.exists()) {
-        record.place = watchdog.place;
+        record.log_position = watchdog.log_position;
         record.record_bytes = watchdog.record_bytes;
         record.previous.version = watchdog.state.revision;
         record.previous.term = watchdog.term;
@@ -208,7 +208,7 @@ void Engine::apply_watchdog(std::string_view record_body, Operation& operation) 
     const Result<Record> record = decode_record(RecordKind::rule, record_body);
     Result<WatchdogState> state = record ? decode_watchdog(record->value) : record.error();
     if (!state) {
-        effects_.broken = state.error();
+        effects_.fatal_error = state.error();
         return;
     }
     Watchdog* found = watchdogs_.find(record->state.name_space, record->name);
@@ -217,7 +217,7 @@ void Engine::apply_watchdog(std::string_view record_body, Operation& operation) 
     watchdog.in_batch = false;
     if (record->value.empty()) {
         static_cast<void>(wheel_.cancel(watchdog.timer));
-        cache_.erase(watchdog.place);
+        cache_.erase(watchdog.log_position);
         watchdogs_.remove(watchdog);
         return drop_watchdog(record->state.name_space);
     }
@@ -226,10 +226,10 @@ void Engine::apply_watchdog(std::string_view record_body, Operation& operation) 
     watchdog.state = *std::move(state);
     watchdog.term = rule_term(kSubjectWatchdog, watchdog.name_space(), watchdog.name(), record->value);
     if (is_whole_rule(*record)) {
-        cache_.erase(watchdog.place);
-        watchdog.place = operation.sequence;
+        cache_.erase(watchdog.log_position);
+        watchdog.log_position = operation.sequence;
         watchdog.record_bytes = operation.frame_bytes;
-        cache_.insert(watchdog.place, record_body);
+        cache_.insert(watchdog.log_position, record_body);
     }
     settle_watchdog(watchdog);
     if (const auto* fed = std::get_if<FedAnswer>(&operation.reply)) counters_.watchdog_feeds_late += fed->late;
@@ -260,21 +260,21 @@ void Engine::describe(const DescribeWatchdogCommand& command, ReplyToken token, 
     if (watchdog == nullptr || !watchdog->exists() || !is_visible(*watchdog, limits)) {
         return reply(token, unknown_watchdog(command.name_space, command.name, limits));
     }
-    Asked asked;
+    PendingLookup asked;
     asked.what = Ask::watchdog_look;
     asked.watchdog = WatchdogRead{token, describe(*watchdog), watchdog->record_bytes};
-    if (const std::string* body = cache_.find(watchdog->place)) {
+    if (const std::string* body = cache_.find(watchdog->log_position)) {
         return finish_watchdog_look(*std::move(asked.watchdog), *body);
     }
     if (reading_bytes_ + watchdog->record_bytes > options_.reading_bytes_max) return reply(token, too_busy());
     reading_bytes_ += watchdog->record_bytes;
-    ask(Question{0, ReadRecords{{watchdog->place}}}, std::move(asked));
+    look_up(Lookup{0, ReadRecords{{watchdog->log_position}}}, std::move(asked));
 }
 
 void Engine::finish_watchdog_look(WatchdogRead read, std::string_view record_body) {
     const Result<Record> whole = decode_record(RecordKind::rule, record_body);
     if (!whole) {
-        effects_.broken = whole.error();
+        effects_.fatal_error = whole.error();
         return;
     }
     read.answer.has_content = true;

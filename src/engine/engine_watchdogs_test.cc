@@ -396,12 +396,12 @@ TEST(Watchdogs, one_that_is_removed_while_its_content_is_read_makes_nothing) {
     TrialEngine before;
     before.ask<WatchdogAnswer>(watchdog(100));
     TrialEngine shard({}, before);  // its content is in the log alone
-    shard.hold_questions = true;
+    shard.hold_lookups = true;
     shard.turn(100);
     EXPECT_EQ(shard.ask<WatchdogAnswer>(RemoveWatchdogCommand{"default", "w"}).removed, true);
     EXPECT_TRUE(shard.ask<WatchdogAnswer>(watchdog(500)).created) << "another one takes its place";
-    shard.hold_questions = false;
-    shard.answer_questions();
+    shard.hold_lookups = false;
+    shard.answer_lookups();
     shard.turn(100);
     EXPECT_TRUE(shard.lease().empty());
     shard.turn(400);
@@ -412,13 +412,13 @@ TEST(Watchdogs, one_that_is_set_anew_while_its_content_is_read_makes_the_new_one
     TrialEngine before;
     before.ask<WatchdogAnswer>(watchdog(100));
     TrialEngine shard({}, before);
-    shard.hold_questions = true;
+    shard.hold_lookups = true;
     shard.turn(100);
     PutWatchdogCommand other = with_body(watchdog(500), "other");
     other.feeds = false;
     EXPECT_EQ(shard.ask<WatchdogAnswer>(other).state.due_ms, kStart + 100) << "what has come stays so";
-    shard.hold_questions = false;
-    shard.answer_questions();
+    shard.hold_lookups = false;
+    shard.answer_lookups();
     shard.turn(0);  // the old content is of no use
     shard.turn(0);
     EXPECT_EQ(shard.lease().at(0).body, "other");
@@ -507,17 +507,19 @@ TEST(Watchdogs, on_a_full_disk_it_may_be_fed_until_only_the_reserve_is_left_and_
 TEST(Watchdogs, cleaning_writes_it_again_whole_with_its_newest_feed) {
     TrialEngine shard;
     shard.ask<WatchdogAnswer>(watchdog(100));
-    const Sequence place = shard.log().size();
-    const std::string body = shard.record_body(place);
+    const Sequence log_position = shard.log().size();
+    const std::string body = shard.record_body(log_position);
     shard.turn(50);
     feed(shard);
-    const CarryAnswer carried = shard.ask<CarryAnswer>(CarryRuleCommand{kSubjectWatchdog, "default", "w", place, body});
-    EXPECT_TRUE(carried.carried);
-    const Record record = shard.log().at(carried.sequence - 1);
+    const RelocateAnswer relocated =
+        shard.ask<RelocateAnswer>(RelocateRuleCommand{kSubjectWatchdog, "default", "w", log_position, body});
+    EXPECT_TRUE(relocated.relocated);
+    const Record record = shard.log().at(relocated.sequence - 1);
     EXPECT_TRUE(is_whole_rule(record));
     EXPECT_EQ(record.content.body, "silent");
     EXPECT_EQ(decode_watchdog(record.value)->due_ms, kStart + 150);
-    EXPECT_FALSE(shard.ask<CarryAnswer>(CarryRuleCommand{kSubjectWatchdog, "default", "w", place, body}).carried)
+    EXPECT_FALSE(
+        shard.ask<RelocateAnswer>(RelocateRuleCommand{kSubjectWatchdog, "default", "w", log_position, body}).relocated)
         << "it stands elsewhere now";
     EXPECT_EQ(look(shard).state.due_ms, kStart + 150);
     TrialEngine after({}, shard);

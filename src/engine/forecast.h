@@ -47,7 +47,7 @@ struct Forecast {
         has_counted_unsealed = false;
         next_row = {from_ms, 0};
         rows_left = rows_max;
-        carried.clear();
+        relocated.clear();
         ++tries;
     }
 
@@ -73,7 +73,7 @@ struct Forecast {
     std::uint64_t rows_left = 0;
     std::uint32_t asked_for = 0;  // rows, by the question that is open; 0: none is
     bool has_counted_messages = false;
-    std::unordered_set<MessageId> carried;  // behind the first walk; they count by their rows
+    std::unordered_set<MessageId> relocated;  // behind the first walk; they count by their rows
 
     // Schedules, by name, each with its times one after the other.
     std::string schedule;               // the last one that was begun

@@ -28,9 +28,9 @@ TEST(Lateness, of_an_occurrence_counts_from_its_due_time_unless_it_makes_up_for_
     content.schedule = "nightly";
     EXPECT_EQ(late_from(kNoon, content), kNoon);
     EXPECT_EQ(late_from(kNoon - 1, content), kNoon + 60'000);
-    MessageContent of_loop = put_at(kNoon + 7);
-    of_loop.parent = 1024;
-    EXPECT_EQ(late_from(kNoon, of_loop), kNoon);
+    MessageContent of_recurring = put_at(kNoon + 7);
+    of_recurring.parent = 1024;
+    EXPECT_EQ(late_from(kNoon, of_recurring), kNoon);
 }
 
 TEST(Lateness, a_delivery_says_what_it_counts_from) {

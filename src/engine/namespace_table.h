@@ -25,7 +25,7 @@ namespace duewheel {
 // The settings of a namespace and where they stand in the log.
 struct NamespaceConf {
     NamespaceSettings settings;
-    Sequence place = 0;
+    Sequence log_position = 0;
     std::uint32_t record_bytes = 0;
 };
 

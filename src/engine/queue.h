@@ -34,7 +34,7 @@ struct FiredKey {
 // The settings of a queue and where they stand in the log.
 struct QueueConf {
     QueueSettings settings;
-    Sequence place = 0;
+    Sequence log_position = 0;
     std::uint32_t record_bytes = 0;
 };
 

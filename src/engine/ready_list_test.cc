@@ -116,7 +116,7 @@ TEST(ReadyList, what_falls_due_after_a_start_is_read_beside_what_was_overdue) {
     counts.pending = kOverdue + 1;
     start.queue_states.push_back({{"default", "q"}, counts, {}, 0, 0});
     TrialEngine shard(options, start, [&](TrialEngine& of) {
-        of.hold_questions = true;
+        of.hold_lookups = true;
         for (MessageId number = 1; number <= kOverdue + 1; ++number) {
             MessageRow& row = of.index[number * kShardsMax];
             row.id = number * kShardsMax;
@@ -129,12 +129,12 @@ TEST(ReadyList, what_falls_due_after_a_start_is_read_beside_what_was_overdue) {
         }
     });
     for (int answers = 0; answers < 2; ++answers) {
-        shard.answer_questions();
+        shard.answer_lookups();
         shard.turn(0);
     }
     EXPECT_EQ(shard.engine().counters().loaded, options.load_chunk + 1) << "a stretch of both";
     for (int answers = 0; answers < 40; ++answers) {
-        shard.answer_questions();
+        shard.answer_lookups();
         shard.turn(0);
     }
     EXPECT_EQ(shard.engine().counters().loaded, kOverdue + 1);

@@ -16,22 +16,22 @@ class RecordCache {
   public:
     explicit RecordCache(std::size_t bytes_max) : bytes_max_(bytes_max) {}
 
-    bool holds(Sequence place) const { return records_.contains(place); }
+    bool holds(Sequence log_position) const { return records_.contains(log_position); }
 
-    void insert(Sequence place, std::string_view body) {
+    void insert(Sequence log_position, std::string_view body) {
         if (body.size() > bytes_max_ / 8) return;  // a few giants would push out everything else
-        if (!records_.try_emplace(place, body).second) return;
-        order_.push_back(place);
+        if (!records_.try_emplace(log_position, body).second) return;
+        order_.push_back(log_position);
         bytes_ += cost(body.size());
         while (bytes_ > bytes_max_ || order_.size() > 2 * records_.size() + 64) drop_oldest();
     }
     // Null on a miss. The view lives until the next change.
-    const std::string* find(Sequence place) const {
-        const auto found = records_.find(place);
+    const std::string* find(Sequence log_position) const {
+        const auto found = records_.find(log_position);
         return found == records_.end() ? nullptr : &found->second;
     }
-    void erase(Sequence place) {
-        const auto found = records_.find(place);
+    void erase(Sequence log_position) {
+        const auto found = records_.find(log_position);
         if (found == records_.end()) return;
         bytes_ -= cost(found->second.size());
         records_.erase(found);
@@ -42,9 +42,9 @@ class RecordCache {
   private:
     static std::size_t cost(std::size_t size) { return size + 96; }  // with the table's own nodes
     void drop_oldest() {
-        const Sequence place = order_.front();
+        const Sequence log_position = order_.front();
         order_.pop_front();
-        const auto found = records_.find(place);
+        const auto found = records_.find(log_position);
         if (found == records_.end()) return;
         bytes_ -= cost(found->second.size());
         records_.erase(found);

@@ -10,7 +10,8 @@ constexpr std::size_t kCost = 100 + 96;  // of a body of 100 bytes, with its pla
 TEST(RecordCache, holds_so_many_bytes_and_drops_the_oldest) {
     for (const std::size_t limit : {10 * kCost - 1, 10 * kCost, 10 * kCost + 1}) {
         RecordCache cache(limit);
-        for (Sequence place = 1; place <= 10; ++place) cache.insert(place, std::string(100, 'x'));
+        for (Sequence log_position = 1; log_position <= 10; ++log_position)
+            cache.insert(log_position, std::string(100, 'x'));
         EXPECT_EQ(cache.holds(1), limit >= 10 * kCost) << limit;
         EXPECT_TRUE(cache.holds(2));
         EXPECT_LE(cache.bytes(), limit);

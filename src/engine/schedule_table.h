@@ -32,7 +32,7 @@ struct Schedule {
     std::string name;
     ScheduleState state;                 // revision 0: its first record is not durable yet
     std::optional<ScheduleTimes> times;  // none: its zone cannot be loaded any more, so it stands still
-    Sequence place = 0;                  // of its newest whole record
+    Sequence log_position = 0;           // of its newest whole record
     std::uint32_t record_bytes = 0;
     std::uint64_t term = 0;  // of its newest record: its share of the digest
     TimerHandle timer;
@@ -42,13 +42,13 @@ struct Schedule {
     std::optional<ScheduleTimes> coming;  // of the record in the batch, where that changes them
 
     bool exists() const { return state.revision != 0; }
-    bool stands_still() const { return state.paused || !times || state.has_ended(); }
+    bool is_inactive() const { return state.paused || !times || state.has_ended(); }
 };
 
 // A run on its way: what it takes from the log and the index is being read, or there.
 struct RunInPreparation {
     ScheduleNumber schedule = 0;
-    Sequence place = 0;
+    Sequence log_position = 0;
     std::string record_body;  // of the whole record; empty: being read
     // What the index says of the newest run, where memory does not know it and an overlap policy asks.
     MessageId last_id = 0;

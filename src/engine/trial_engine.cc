@@ -67,11 +67,11 @@ void TrialEngine::settle() {
         }
         if (effects.commit) held_ = std::move(effects.commit);
         for (ReplyEffect& effect : effects.replies) replies[effect.token] = std::move(effect.reply);
-        if (hold_questions) {
-            held_questions_.insert(held_questions_.end(), effects.questions.begin(), effects.questions.end());
-            effects.questions.clear();
+        if (hold_lookups) {
+            held_lookups_.insert(held_lookups_.end(), effects.lookups.begin(), effects.lookups.end());
+            effects.lookups.clear();
         }
-        for (const Question& question : effects.questions) engine_.answer(read(question));
+        for (const Lookup& lookup : effects.lookups) engine_.answer(read(lookup));
         if (held_ && !hold_commits) {
             append(*held_);
             held_.reset();
@@ -79,14 +79,14 @@ void TrialEngine::settle() {
             continue;
         }
         engine_.check();
-        if (effects.questions.empty() && !effects.commit) break;
+        if (effects.lookups.empty() && !effects.commit) break;
         engine_.advance_to(now_);
     }
 }
 
-void TrialEngine::answer_questions(Generation age) {
-    for (const Question& question : std::exchange(held_questions_, {})) {
-        Answer answer = read(question);
+void TrialEngine::answer_lookups(Generation age) {
+    for (const Lookup& lookup : std::exchange(held_lookups_, {})) {
+        Answer answer = read(lookup);
         answer.generation -= age;
         engine_.answer(std::move(answer));
     }
@@ -101,8 +101,8 @@ void TrialEngine::move_to_index() {
         if (record.id == 0 || record.kind == RecordKind::cursor || sequence > sealed_to) continue;
         MessageRow& row = index[record.id];
         row.id = record.id;
-        if (record.kind == RecordKind::put || record.kind == RecordKind::spawn || record.kind == RecordKind::carry) {
-            row.place = sequence;
+        if (record.kind == RecordKind::put || record.kind == RecordKind::spawn || record.kind == RecordKind::relocate) {
+            row.log_position = sequence;
             row.record_bytes = static_cast<std::uint32_t>(framed.size());
         }
         row.state = record.state;
@@ -152,7 +152,7 @@ std::vector<ScheduleStart> TrialEngine::schedules(const FindZone& zones) const {
         start.name_space = record.state.name_space;
         start.name = record.name;
         start.state = *decode_schedule(record.value);
-        start.place = is_whole_rule(record) ? sequence : record.place;
+        start.log_position = is_whole_rule(record) ? sequence : record.log_position;
         start.record_bytes = is_whole_rule(record) ? static_cast<std::uint32_t>(framed.size()) : record.record_bytes;
     }
     std::vector<ScheduleStart> all;
@@ -173,7 +173,7 @@ std::vector<WatchdogStart> TrialEngine::watchdogs() const {
         const auto bytes = is_whole_rule(record) ? static_cast<std::uint32_t>(framed.size()) : record.record_bytes;
         by_name[std::string(record.name)] = {record.state.name_space, std::string(record.name),
                                              *decode_watchdog(record.value),
-                                             is_whole_rule(record) ? sequence : record.place, bytes};
+                                             is_whole_rule(record) ? sequence : record.log_position, bytes};
     }
     std::vector<WatchdogStart> all;
     for (auto& [name, start] : by_name) {
@@ -223,37 +223,37 @@ void TrialEngine::append(const Commit& commit) {
     segment_ends_.push_back(commit.totals.sequence);
 }
 
-Answer TrialEngine::read(const Question& question) {
-    Answer answer{question.ticket, engine_.generation().load(), {}};
-    if (const auto* places = std::get_if<ReadRecords>(&question.what)) {
+Answer TrialEngine::read(const Lookup& lookup) {
+    Answer answer{lookup.ticket, engine_.generation().load(), {}};
+    if (const auto* log_positions = std::get_if<ReadRecords>(&lookup.what)) {
         std::vector<RecordBytes> records;
-        for (const Sequence place : places->places) {
-            const FramedRecord frame = *read_frame(log_.at(place));
-            records.push_back({place, std::string(frame.body), static_cast<std::uint8_t>(frame.kind)});
+        for (const Sequence log_position : log_positions->log_positions) {
+            const FramedRecord frame = *read_frame(log_.at(log_position));
+            records.push_back({log_position, std::string(frame.body), static_cast<std::uint8_t>(frame.kind)});
         }
         answer.what = std::move(records);
-    } else if (std::holds_alternative<FindMessage>(question.what)) {
-        const auto found = index.find(std::get<FindMessage>(question.what).id);
+    } else if (std::holds_alternative<FindMessage>(lookup.what)) {
+        const auto found = index.find(std::get<FindMessage>(lookup.what).id);
         answer.what = found == index.end() ? std::nullopt : std::optional(found->second);
-    } else if (const auto* dead = std::get_if<ScanDead>(&question.what)) {
+    } else if (const auto* dead = std::get_if<ScanDead>(&lookup.what)) {
         answer.what = dead_rows(*dead);
-    } else if (const auto* due = std::get_if<ScanDue>(&question.what)) {
+    } else if (const auto* due = std::get_if<ScanDue>(&lookup.what)) {
         answer.what = fall_due(*due);
-    } else if (const auto* backlog = std::get_if<ScanQueue>(&question.what)) {
+    } else if (const auto* backlog = std::get_if<ScanQueue>(&lookup.what)) {
         answer.what = walk(*backlog);
-    } else if (const auto* order = std::get_if<ScanOrder>(&question.what)) {
+    } else if (const auto* order = std::get_if<ScanOrder>(&lookup.what)) {
         answer.what = scan(*order);
-    } else if (const auto* wanted = std::get_if<FindKeys>(&question.what)) {
+    } else if (const auto* wanted = std::get_if<FindKeys>(&lookup.what)) {
         std::vector<std::optional<KeyFacts>> facts;
         for (const FindKeys::Key& key : wanted->keys) facts.push_back(find_key(key));
         answer.what = std::move(facts);
-    } else if (const auto* listing = std::get_if<ListQueue>(&question.what)) {
+    } else if (const auto* listing = std::get_if<ListQueue>(&lookup.what)) {
         answer.what = list(*listing);
-    } else if (const auto* seconds = std::get_if<CountSeconds>(&question.what)) {
+    } else if (const auto* seconds = std::get_if<CountSeconds>(&lookup.what)) {
         answer.what = count(*seconds);
-    } else if (const auto* due_rows = std::get_if<ListDue>(&question.what)) {
+    } else if (const auto* due_rows = std::get_if<ListDue>(&lookup.what)) {
         answer.what = list_due(*due_rows);
-    } else if (std::holds_alternative<ListHistory>(question.what)) {
+    } else if (std::holds_alternative<ListHistory>(lookup.what)) {
         answer.what = HistoryRows{};
     } else {
         answer.what = Stretch{};
@@ -348,7 +348,8 @@ std::optional<KeyFacts> TrialEngine::find_key(const FindKeys::Key& key) const {
     for (const auto& [id, row] : index) {
         const MessageState& state = row.state;
         if (state.key != key.key || state.queue != key.queue || state.name_space != key.name_space) continue;
-        facts = KeyFacts{{id, state.request_hash, state.nominal_due_ms, row.ended_ms}, state.state, state.is_loop()};
+        facts =
+            KeyFacts{{id, state.request_hash, state.nominal_due_ms, row.ended_ms}, state.state, state.is_recurring()};
     }
     return facts;
 }
@@ -382,7 +383,7 @@ DueRows TrialEngine::list_due(const ListDue& list) const {
     DueRows due;
     std::uint32_t walked = 0;
     for (const auto& [at, row] : placed) {
-        const std::optional<FallsDue> what = falls_due(row->state.state, row->state.is_loop());
+        const std::optional<FallsDue> what = falls_due(row->state.state, row->state.is_recurring());
         if (what && row->state.name_space == list.name_space) due.rows.push_back({at.due_ms, at.id, *what});
         if (++walked < list.walk_max) continue;
         due.next = DuePosition{at.due_ms, at.id + 1};

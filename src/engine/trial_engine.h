@@ -54,7 +54,7 @@ class TrialEngine {
     void settle();
 
     // Answers what was held back, as of now or as of an older table.
-    void answer_questions(Generation age = 0);
+    void answer_lookups(Generation age = 0);
     // Fills the open segment and seals it: what is neither due soon nor with anybody leaves the recent tier, and the
     // index has it.
     void move_to_index();
@@ -62,11 +62,13 @@ class TrialEngine {
     Engine& engine() { return engine_; }
     std::vector<Record> log() const;
 
-    std::string record_body(Sequence place) const { return std::string(read_frame(log_.at(place))->body); }
+    std::string record_body(Sequence log_position) const {
+        return std::string(read_frame(log_.at(log_position))->body);
+    }
 
     std::map<ReplyToken, Reply> replies;
     bool hold_commits = false;
-    bool hold_questions = false;
+    bool hold_lookups = false;
     // The index has more than what it is said to have taken in, as where a sealer is quick.
     bool index_is_ahead = false;
     std::map<MessageId, MessageRow> index;
@@ -80,7 +82,7 @@ class TrialEngine {
     std::vector<StoredToken> tokens() const;
     static RecentTier& replay(const TrialEngine& earlier, RecentTier& into);
     void append(const Commit& commit);
-    Answer read(const Question& question);
+    Answer read(const Lookup& lookup);
 
     std::optional<Reply> take_reply(ReplyToken token);
 
@@ -103,7 +105,7 @@ class TrialEngine {
     std::map<Sequence, std::string> log_;
     std::vector<Sequence> segment_ends_;
     std::optional<Commit> held_;
-    std::vector<Question> held_questions_;
+    std::vector<Lookup> held_lookups_;
 };
 
 }  // namespace duewheel

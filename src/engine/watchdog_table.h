@@ -28,7 +28,7 @@ struct Watchdog {
     WatchdogNumber number = 0;
     const std::pair<std::string, std::string>* key = nullptr;  // its namespace and its name
     WatchdogState state;                                       // revision 0: its first record is not durable yet
-    Sequence place = 0;                                        // of its newest whole record
+    Sequence log_position = 0;                                 // of its newest whole record
     std::uint64_t term = 0;                                    // of its newest record: its share of the digest
     TimerHandle timer;
     std::uint32_t record_bytes = 0;
@@ -44,7 +44,7 @@ struct Watchdog {
 // One that is due: its whole record is being read, or there.
 struct FiringInPreparation {
     WatchdogNumber watchdog = 0;
-    Sequence place = 0;
+    Sequence log_position = 0;
     std::string record_body;  // empty: being read
 };
 

@@ -63,12 +63,12 @@ void write_row(JsonWriter& json, const MessageRow& row) {
     write_id(json, row.id);
     if (state.name_space != kDefaultNamespace) json.text("namespace", state.name_space);
     json.text("queue", state.queue).text("state", state_name(state.state));
-    const bool was_half = state.transaction >= MessageState::kOpen;  // and is one, unless it has ended
-    write_instant(json, "due", "due_ms", was_half ? state.nominal_due_ms : state.due_ms);
+    const bool was_prepared = state.transaction >= MessageState::kOpen;  // and is one, unless it has ended
+    write_instant(json, "due", "due_ms", was_prepared ? state.nominal_due_ms : state.due_ms);
     if (state.state == State::prepared) {
         write_instant(json, "answer_by", "answer_by_ms", state.due_ms);
         json.number("checks", state.checks());
-    } else if (!was_half && state.nominal_due_ms != state.due_ms) {
+    } else if (!was_prepared && state.nominal_due_ms != state.due_ms) {
         json.number("nominal_due_ms", state.nominal_due_ms);
     }
     if (state.expires_ms != 0) write_instant(json, "expires", "expires_ms", state.expires_ms);
@@ -76,7 +76,7 @@ void write_row(JsonWriter& json, const MessageRow& row) {
     if (!state.key.empty()) json.text("key", state.key);
     json.number("priority", state.priority).number("attempts", state.attempts);
     json.boolean("maybe_delivered", state.maybe_delivered);
-    if (state.is_loop() && !is_ended(state.state)) json.number("next_occurrence", state.next_occurrence);
+    if (state.is_recurring() && !is_ended(state.state)) json.number("next_occurrence", state.next_occurrence);
 }
 
 // Of an occurrence of a loop.
@@ -376,7 +376,7 @@ HttpResponse write(const RedriveAnswer& answer) {
     return json_response(200, std::move(body));
 }
 
-HttpResponse write(const CarryAnswer&) {
+HttpResponse write(const RelocateAnswer&) {
     return problem({"internal", "a reply went astray"});
 }
 

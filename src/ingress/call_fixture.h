@@ -38,9 +38,9 @@ class CallRequest {
         request_.method = call_.method;
         request_.target = call_.target;
         const std::string_view target = call_.target;
-        const std::size_t question = target.find('?');
-        request_.path = target.substr(0, question);
-        if (question != std::string_view::npos) request_.query = target.substr(question + 1);
+        const std::size_t lookup = target.find('?');
+        request_.path = target.substr(0, lookup);
+        if (lookup != std::string_view::npos) request_.query = target.substr(lookup + 1);
         split_path(request_.path, request_.segments);
         if (call_.content_type.empty() && !call_.body.empty()) call_.content_type = "application/json";
         if (!call_.content_type.empty()) request_.fields.push_back({"Content-Type", call_.content_type});

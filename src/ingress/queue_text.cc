@@ -54,9 +54,9 @@ void write_seen(JsonWriter& json, const TargetSeen& seen, bool is_gone) {
     static constexpr std::string_view kNames[] = {"ok",          "probing",       "backing_off",
                                                   "backing_off", "misconfigured", "disabled"};
     json.open("webhook").text("state", is_gone ? "gone" : kNames[static_cast<std::size_t>(seen.state)]);
-    if (!is_gone && seen.rests_until_ms != 0) {
+    if (!is_gone && seen.backoff_until_ms != 0) {
         json.text("reason", seen.state == TargetSeen::State::failed ? "failures" : "retry_after");
-        write_instant(json, "until", "until_ms", seen.rests_until_ms);
+        write_instant(json, "until", "until_ms", seen.backoff_until_ms);
     }
     json.number("in_flight", seen.in_flight).close();
 }

@@ -111,7 +111,7 @@ void write_preview(JsonWriter& json, const PreviewAnswer& answer) {
         json.close();
     }
     json.close_array().open_array("excluded");
-    for (const PreviewAnswer::LeftOut& time : answer.excluded) {
+    for (const PreviewAnswer::Excluded& time : answer.excluded) {
         json.open();
         write_instant(json, "nominal", "nominal_ms", time.nominal_ms);
         json.text("local", time.local).text("reason", time.why).close();

@@ -156,15 +156,15 @@ void measure_reading(const std::string& directory) {
     constexpr int kReads = 200'000;
     before = monotonic_now_ns();
     for (int i = 0; i < kReads; ++i) {
-        const Sequence place = 1 + random.below(kRecordsInReplay);
-        must(must(journal->catalog().find(place))->read_record(place));
+        const Sequence log_position = 1 + random.below(kRecordsInReplay);
+        must(must(journal->catalog().find(log_position))->read_record(log_position));
     }
     std::printf("read by place at random: %.0f records/s\n",
                 kReads * 1e9 / static_cast<double>(monotonic_now_ns() - before));
-    std::vector<Sequence> places;
-    for (int i = 0; i < kReads; ++i) places.push_back(1 + static_cast<Sequence>(i) * 5);
+    std::vector<Sequence> log_positions;
+    for (int i = 0; i < kReads; ++i) log_positions.push_back(1 + static_cast<Sequence>(i) * 5);
     before = monotonic_now_ns();
-    must(journal->catalog().read_records(places));
+    must(journal->catalog().read_records(log_positions));
     std::printf("read by place in order, every fifth: %.0f records/s\n",
                 kReads * 1e9 / static_cast<double>(monotonic_now_ns() - before));
 }

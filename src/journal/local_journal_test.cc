@@ -130,20 +130,20 @@ TEST(LocalJournal, reads_many_places_in_one_go) {
     auto journal = opened(disk, trial_options(64 << 10));
     commit_some(*journal, log, random, 100);
     std::vector<OwnedRecord> wanted;
-    std::vector<Sequence> places;
+    std::vector<Sequence> log_positions;
     for (const TrialCommit& commit : log.commits()) {
         for (const OwnedRecord& record : commit.records) {
             if (!random.chance(100'000)) continue;
             wanted.push_back(record);
-            places.push_back(record.sequence);
+            log_positions.push_back(record.sequence);
         }
     }
-    ASSERT_GT(places.size(), 100u);
-    const auto read = journal->catalog().read_records(places);
+    ASSERT_GT(log_positions.size(), 100u);
+    const auto read = journal->catalog().read_records(log_positions);
     ASSERT_TRUE(read.ok()) << read.error().message;
     EXPECT_EQ(*read, wanted);
-    places.push_back(log.last_sequence() + 1);
-    EXPECT_EQ(journal->catalog().read_records(places).error().code, "not_found");
+    log_positions.push_back(log.last_sequence() + 1);
+    EXPECT_EQ(journal->catalog().read_records(log_positions).error().code, "not_found");
 }
 
 TEST(LocalJournal, replay_begins_with_the_commit_that_holds_the_place_and_reads_no_older_segment) {
@@ -490,13 +490,13 @@ TEST(LocalJournal, places_are_read_while_the_committer_commits_and_old_segments_
         while (!stop) {
             const Sequence last = committed;
             if (last == 0) continue;
-            const Sequence place = 1 + random.below(last);
-            const auto segment = journal->catalog().find(place);
-            if (!segment && segment.error().code == "not_found" && place < journal->first_sequence()) continue;
+            const Sequence log_position = 1 + random.below(last);
+            const auto segment = journal->catalog().find(log_position);
+            if (!segment && segment.error().code == "not_found" && log_position < journal->first_sequence()) continue;
             ASSERT_TRUE(segment.ok()) << segment.error().message;
-            const Result<OwnedRecord> record = (*segment)->read_record(place);
+            const Result<OwnedRecord> record = (*segment)->read_record(log_position);
             ASSERT_TRUE(record.ok()) << record.error().message;
-            ASSERT_EQ(decode_record(record->kind, record->body).value().id, 1024 * place);
+            ASSERT_EQ(decode_record(record->kind, record->body).value().id, 1024 * log_position);
             ++read;
             if (random.chance(20'000)) {
                 ASSERT_TRUE((*segment)->scan([](const CommitInLog&) { return Status(); }).ok());

@@ -5,31 +5,32 @@
 
 namespace duewheel {
 
-Result<std::shared_ptr<const SegmentFile>> SegmentCatalog::find(Sequence place) const {
+Result<std::shared_ptr<const SegmentFile>> SegmentCatalog::find(Sequence log_position) const {
     const std::lock_guard lock(mutex_);
     if (failed_) return *failed_;
-    const auto after = std::upper_bound(segments_.begin(), segments_.end(), place,
+    const auto after = std::upper_bound(segments_.begin(), segments_.end(), log_position,
                                         [](Sequence wanted, const std::shared_ptr<const SegmentFile>& segment) {
                                             return wanted < segment->first_sequence();
                                         });
-    if (after == segments_.begin() || place > (*std::prev(after))->end().totals.sequence) {
-        return Error{"not_found", "record " + std::to_string(place) + " is not in the log"};
+    if (after == segments_.begin() || log_position > (*std::prev(after))->end().totals.sequence) {
+        return Error{"not_found", "record " + std::to_string(log_position) + " is not in the log"};
     }
     return *std::prev(after);
 }
 
-Result<std::vector<OwnedRecord>> SegmentCatalog::read_records(std::span<const Sequence> places) const {
+Result<std::vector<OwnedRecord>> SegmentCatalog::read_records(std::span<const Sequence> log_positions) const {
     std::vector<OwnedRecord> records;
-    records.reserve(places.size());
-    while (!places.empty()) {
-        const Result<std::shared_ptr<const SegmentFile>> segment = find(places.front());
+    records.reserve(log_positions.size());
+    while (!log_positions.empty()) {
+        const Result<std::shared_ptr<const SegmentFile>> segment = find(log_positions.front());
         if (!segment) return segment.error();
         const Sequence last = (*segment)->end().totals.sequence;
-        const auto beyond = std::upper_bound(places.begin(), places.end(), last);
-        const auto here = static_cast<std::size_t>(beyond - places.begin());
+        const auto beyond = std::upper_bound(log_positions.begin(), log_positions.end(), last);
+        const auto here = static_cast<std::size_t>(beyond - log_positions.begin());
         assert(here > 0);
-        if (Status read = (*segment)->read_records(places.first(here), records); !read) return std::move(read).error();
-        places = places.subspan(here);
+        if (Status read = (*segment)->read_records(log_positions.first(here), records); !read)
+            return std::move(read).error();
+        log_positions = log_positions.subspan(here);
     }
     return records;
 }

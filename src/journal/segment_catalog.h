@@ -28,9 +28,9 @@ class SegmentCatalog {
   public:
     // The segment that holds this record and keeps it readable as long as the pointer is held. `not_found`: it lies
     // before the log's front or has not been committed.
-    Result<std::shared_ptr<const SegmentFile>> find(Sequence place) const;
+    Result<std::shared_ptr<const SegmentFile>> find(Sequence log_position) const;
     // The records at these places, which ascend. Codes as of SegmentFile; `not_found` as of find().
-    Result<std::vector<OwnedRecord>> read_records(std::span<const Sequence> places) const;
+    Result<std::vector<OwnedRecord>> read_records(std::span<const Sequence> log_positions) const;
 
     std::vector<SegmentSummary> list() const;
     // All segments, the oldest first. Pins them while it is held.

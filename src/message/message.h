@@ -57,14 +57,14 @@ struct MessageState {
     static constexpr std::uint32_t kCommitted = 1;
     static constexpr std::uint32_t kOpen = 2;
     std::uint32_t checks() const { return transaction >= kOpen ? transaction - kOpen : 0; }
-    bool is_loop() const { return next_occurrence != 0; }
+    bool is_recurring() const { return next_occurrence != 0; }
     bool operator==(const MessageState&) const = default;
 };
 
 // A message as the store keeps it: where its whole record stands, and all changeable fields.
 struct MessageRow {
     MessageId id = 0;
-    Sequence place = 0;              // newest put, spawn or carry record
+    Sequence log_position = 0;       // newest put, spawn or relocation record
     std::uint32_t record_bytes = 0;  // size of that record with its frame: what the message needs of the log
     MessageState state;
     // Only of an ended message:

@@ -18,7 +18,7 @@ Error damaged(std::string_view what) {
 
 DueMs ended_at(const Record& record) {
     if (!is_ended(record.state.state)) return 0;
-    return record.kind == RecordKind::carry ? record.ended_ms : record.time_ms;
+    return record.kind == RecordKind::relocate ? record.ended_ms : record.time_ms;
 }
 
 void append_outcome(std::string& rows, const Record& ended) {
@@ -53,7 +53,7 @@ Status for_each_outcome(std::string_view rows, const std::function<Status(const 
             return damaged("a row that is no outcome");
         }
         Record record;
-        record.kind = RecordKind::carry;
+        record.kind = RecordKind::relocate;
         record.id = row->id;
         record.state = std::move(row->state);
         record.ended_ms = row->ended_ms;

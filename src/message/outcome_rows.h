@@ -17,15 +17,15 @@
 
 namespace duewheel {
 
-// Appends how the message of this record ended: of an end, or of a carry of an ended message; not of a dead one, which
-// keeps its whole record.
+// Appends how the message of this record ended: of an end, or of a relocation of an ended message; not of a dead one,
+// which keeps its whole record.
 void append_outcome(std::string& rows, const Record& ended);
 
-// Calls with each row as a carry record, in their order; its texts are its own, but for `reason`, which is empty. Stops
-// at the first error of the visitor. Code `damaged_record`, and those of decode_row().
+// Calls with each row as a relocation record, in their order; its texts are its own, but for `reason`, which is empty.
+// Stops at the first error of the visitor. Code `damaged_record`, and those of decode_row().
 Status for_each_outcome(std::string_view rows, const std::function<Status(const Record&)>& visit);
 
-// When the message of this record ended; 0 where it did not. Of an end, and of a carry.
+// When the message of this record ended; 0 where it did not. Of an end, and of a relocation.
 DueMs ended_at(const Record& record);
 
 }  // namespace duewheel

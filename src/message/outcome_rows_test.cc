@@ -42,7 +42,7 @@ TEST(OutcomeRows, come_back_as_they_went_in_and_in_their_order) {
     append_outcome(rows, end_of(9, 1'500));
     const std::vector<Record> found = all(rows);
     ASSERT_EQ(found.size(), 2u);
-    EXPECT_EQ(found[0].kind, RecordKind::carry);
+    EXPECT_EQ(found[0].kind, RecordKind::relocate);
     EXPECT_EQ(found[0].id, 7u);
     EXPECT_EQ(found[0].state, end_of(7, 2'000, "order-1").state);
     EXPECT_EQ(found[0].ended_ms, 2'000);
@@ -68,7 +68,7 @@ TEST(OutcomeRows, are_less_than_half_of_the_records_they_stand_for) {
     std::string records;
     for (MessageId id = 1; id <= 100; ++id) {
         Record end = end_of(id * 4096, 1'700'000'000'000);
-        end.place = 123'456;
+        end.log_position = 123'456;
         end.record_bytes = 300;
         end.previous = {State::scheduled, 2, 1'700'000'000'000, "mail", 0x1234567890abcdef, 0, 0};
         append_outcome(rows, end);

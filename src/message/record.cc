@@ -410,7 +410,7 @@ bool read_previous_field(FieldReader& from, Previous& previous) {
 void write_body(FieldWriter& to, const Record& record) {
     write_state(to, record.state);
     to.number(kId, record.id);
-    to.number(kPlace, record.place);
+    to.number(kPlace, record.log_position);
     to.number(kRecordBytes, record.record_bytes);
     to.signed_number(kTime, record.time_ms);
     to.number(kCause, static_cast<std::uint64_t>(record.cause));
@@ -443,7 +443,7 @@ bool read_other_field(FieldReader& from, Record& record) {
             from.number(record.id);
             return true;
         case kPlace:
-            from.number(record.place);
+            from.number(record.log_position);
             return true;
         case kRecordBytes:
             from.number(record.record_bytes);
@@ -548,12 +548,12 @@ Status check_complete(const Record& record) {
     }
     const bool of_message = record.kind == RecordKind::put || record.kind == RecordKind::spawn ||
                             record.kind == RecordKind::change || record.kind == RecordKind::attempt ||
-                            record.kind == RecordKind::end || record.kind == RecordKind::carry;
+                            record.kind == RecordKind::end || record.kind == RecordKind::relocate;
     if (!of_message) return {};
     if (record.id == 0 || record.id > kMessageIdMax) return damaged("a record of a message without a valid id");
     if (record.state.queue.empty()) return damaged("a record of a message without a queue");
     if (!is_durable(record.state.state)) return damaged("a record holds a state that lives in memory alone");
-    if ((record.kind == RecordKind::end) != is_ended(record.state.state) && record.kind != RecordKind::carry) {
+    if ((record.kind == RecordKind::end) != is_ended(record.state.state) && record.kind != RecordKind::relocate) {
         return damaged("an end without an ended state, or an ended state without an end");
     }
     return {};
@@ -599,10 +599,10 @@ std::string_view record_kind_name(RecordKind kind) {
             return "conf";
         case RecordKind::cursor:
             return "cursor";
-        case RecordKind::carry:
-            return "carry";
-        case RecordKind::carry_done:
-            return "carry_done";
+        case RecordKind::relocate:
+            return "relocate";
+        case RecordKind::relocation_done:
+            return "relocation_done";
         case RecordKind::epoch:
             return "epoch";
         case RecordKind::outcomes:
@@ -674,7 +674,7 @@ void encode_row(std::string& out, const MessageRow& row) {
     FieldWriter writer(out);
     write_state(writer, row.state);
     writer.number(kId, row.id);
-    writer.number(kPlace, row.place);
+    writer.number(kPlace, row.log_position);
     writer.number(kRecordBytes, row.record_bytes);
     write_state_end(writer, row.state);
     writer.number(kLeaseAttempt, row.lease_attempt);
@@ -693,7 +693,7 @@ Result<MessageRow> decode_row(std::string_view bytes) {
                 reader.number(row.id);
                 break;
             case kPlace:
-                reader.number(row.place);
+                reader.number(row.log_position);
                 break;
             case kRecordBytes:
                 reader.number(row.record_bytes);

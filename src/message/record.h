@@ -28,18 +28,18 @@ namespace duewheel {
 
 // The numbers stand in the log: never change or re-use one.
 enum class RecordKind : std::uint8_t {
-    put = 1,          // a new message with its body
-    spawn = 2,        // made by a loop, schedule or watchdog: a whole put that names its parent
-    change = 3,       // any move that is not an end
-    attempt = 4,      // a delivery began: the change that keeps attempt counts over crashes
-    end = 5,          // done, cancelled, expired, dead
-    rule = 6,         // a schedule or watchdog, set, advanced or removed
-    conf = 7,         // settings of a queue, namespace or target
-    cursor = 8,       // the load cursor or the cursor of a queue
-    carry = 9,        // a message written again, whole, so that the front of the log can go
-    carry_done = 10,  // everything needed before a position has been carried
-    epoch = 11,       // a process took over
-    outcomes = 12,    // how many messages ended whose own records leave the log (outcome_rows.h)
+    put = 1,               // a new message with its body
+    spawn = 2,             // made by a loop, schedule or watchdog: a whole put that names its parent
+    change = 3,            // any move that is not an end
+    attempt = 4,           // a delivery began: the change that keeps attempt counts over crashes
+    end = 5,               // done, cancelled, expired, dead
+    rule = 6,              // a schedule or watchdog, set, advanced or removed
+    conf = 7,              // settings of a queue, namespace or target
+    cursor = 8,            // the load cursor or the cursor of a queue
+    relocate = 9,          // a message written again, whole, so that the front of the log can go
+    relocation_done = 10,  // everything needed before a position has been relocated
+    epoch = 11,            // a process took over
+    outcomes = 12,         // how many messages ended whose own records leave the log (outcome_rows.h)
 };
 std::string_view record_kind_name(RecordKind kind);
 
@@ -130,7 +130,7 @@ struct Record {
     // Of a message: put, spawn, change, attempt, end, carry.
     MessageId id = 0;
     // The newest whole record (put, spawn, carry) before this one, and its size with its frame; 0 in a put and a spawn.
-    Sequence place = 0;
+    Sequence log_position = 0;
     std::uint32_t record_bytes = 0;
     DueMs time_ms = 0;  // server time of the decision
     Cause cause = Cause::none;
@@ -161,8 +161,8 @@ struct Record {
     // cursor: of a queue (state.name_space, state.queue) at (state.due_ms, id); of the load when the queue is empty.
     bool removed = false;  // the queue has no cursor any more
 
-    // carry_done: everything needed before this position now stands at or after it. outcomes: so does each outcome that
-    // was kept; `value` has the rows, `count` says how many, `segment` the number of the segment they stood in.
+    // relocation_done: everything needed before this position now stands at or after it. outcomes: so does each outcome
+    // that was kept; `value` has the rows, `count` says how many, `segment` the number of the segment they stood in.
     Sequence up_to = 0;
     std::uint64_t segment = 0;
     std::uint64_t live_count = 0;

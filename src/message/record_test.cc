@@ -20,7 +20,7 @@ Record random_record(std::mt19937_64& random, std::vector<std::string>& texts) {
     Record record;
     record.kind = static_cast<RecordKind>(1 + random() % 11);
     record.id = 1 + number() % kMessageIdMax;
-    record.place = number();
+    record.log_position = number();
     record.record_bytes = static_cast<std::uint32_t>(number());
     record.time_ms = static_cast<DueMs>(number());
     record.cause = static_cast<Cause>(random() % 23);
@@ -221,7 +221,8 @@ TEST(Row, comes_back_from_its_bytes_as_it_was) {
         std::mt19937_64 random(seed);
         std::vector<std::string> texts;
         const Record record = random_record(random, texts);
-        MessageRow row{record.id, record.place, record.record_bytes, record.state, record.time_ms, 3, 4, "because"};
+        MessageRow row{record.id, record.log_position, record.record_bytes, record.state, record.time_ms, 3, 4,
+                       "because"};
         std::string bytes;
         encode_row(bytes, row);
         const auto decoded = decode_row(bytes);

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <string>
 
-#include "message/growing_rest.h"
+#include "message/growing_interval.h"
 
 namespace duewheel {
 namespace {
@@ -45,14 +45,15 @@ Result<RepeatRule> chosen_repeat(const RepeatChoice& choice, std::int64_t start_
     return rule;
 }
 
-std::int64_t rest_after_occurrence_ms(const RepeatRule& rule, std::uint64_t number) {
-    const std::int64_t rest_us = grown_rest_us(rule.every_ms * 1000, rule.factor_permille, rule.max_ms * 1000, number);
+std::int64_t interval_after_occurrence_ms(const RepeatRule& rule, std::uint64_t number) {
+    const std::int64_t rest_us =
+        grown_interval_us(rule.every_ms * 1000, rule.factor_permille, rule.max_ms * 1000, number);
     return std::max<std::int64_t>(rest_us / 1000, 1);
 }
 
 std::optional<std::int64_t> next_occurrence_ms(const RepeatRule& rule, std::uint64_t number, std::int64_t due_ms) {
     if (rule.times != 0 && number >= rule.times) return std::nullopt;
-    const std::int64_t next = due_ms + rest_after_occurrence_ms(rule, number);
+    const std::int64_t next = due_ms + interval_after_occurrence_ms(rule, number);
     if (rule.end_ms != 0 && next > rule.end_ms) return std::nullopt;
     return next;
 }

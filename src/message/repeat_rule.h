@@ -49,7 +49,7 @@ inline constexpr std::int64_t kRepeatFactorMax = 100'000;
 Result<RepeatRule> chosen_repeat(const RepeatChoice& choice, std::int64_t start_ms, std::uint64_t times_max);
 
 // The rest between occurrence `number` and the one after it. At least 1 ms. O(log most / log factor).
-std::int64_t rest_after_occurrence_ms(const RepeatRule& rule, std::uint64_t number);
+std::int64_t interval_after_occurrence_ms(const RepeatRule& rule, std::uint64_t number);
 
 // When the occurrence after `number` is due, which was due at `due_ms`; nothing where it was the last one.
 std::optional<std::int64_t> next_occurrence_ms(const RepeatRule& rule, std::uint64_t number, std::int64_t due_ms);

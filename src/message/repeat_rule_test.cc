@@ -58,16 +58,16 @@ TEST(RepeatRule, without_an_end_it_goes_on) {
 
 TEST(RepeatRule, a_rest_of_a_millisecond_grows_by_the_smallest_factor_too) {
     const Result<RepeatRule> rule = chosen_repeat({.every_ms = 1, .factor_permille = 1'001}, 0, kTimesMax);
-    EXPECT_EQ(rest_after_occurrence_ms(*rule, 1), 1);
-    EXPECT_GT(rest_after_occurrence_ms(*rule, 2'000), 1);
-    EXPECT_EQ(rest_after_occurrence_ms(*rule, 1'000'000'000), kRepeatEveryMaxMs);
+    EXPECT_EQ(interval_after_occurrence_ms(*rule, 1), 1);
+    EXPECT_GT(interval_after_occurrence_ms(*rule, 2'000), 1);
+    EXPECT_EQ(interval_after_occurrence_ms(*rule, 1'000'000'000), kRepeatEveryMaxMs);
 }
 
 TEST(RepeatRule, the_greatest_rule_does_not_overflow) {
     const Result<RepeatRule> rule =
         chosen_repeat({.every_ms = kRepeatEveryMaxMs - 1, .factor_permille = kRepeatFactorMax}, 0, kTimesMax);
     for (std::uint64_t number = 2; number < 50; ++number) {
-        EXPECT_EQ(rest_after_occurrence_ms(*rule, number), kRepeatEveryMaxMs);
+        EXPECT_EQ(interval_after_occurrence_ms(*rule, number), kRepeatEveryMaxMs);
     }
 }
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <string>
 
-#include "message/growing_rest.h"
+#include "message/growing_interval.h"
 
 namespace duewheel {
 namespace {
@@ -32,14 +32,14 @@ Result<RetryRule> chosen_rule(const RetryChoice& choice, const RetryRule& base) 
 
     Status legal =
         check_range(attempts, 1, kRetryAttemptsMax, "attempts", "`attempts` must be from 1 (no retries) to 1000000");
-    if (legal) legal = check_range(first, 0, kRetryRestMaxMs, "first", "`first` must be up to 3660 days");
+    if (legal) legal = check_range(first, 0, kRetryBackoffMaxMs, "first", "`first` must be up to 3660 days");
     if (legal) {
         legal = check_range(factor, kRetryFactorMin, kRetryFactorMax, "factor",
                             "`factor` must be from 1 (a constant backoff) to 100");
     }
-    if (legal) legal = check_range(most, 0, kRetryRestMaxMs, "max", "`max` must be up to 3660 days");
+    if (legal) legal = check_range(most, 0, kRetryBackoffMaxMs, "max", "`max` must be up to 3660 days");
     if (legal) {
-        legal = check_range(most, first, kRetryRestMaxMs, "max",
+        legal = check_range(most, first, kRetryBackoffMaxMs, "max",
                             "`max`, the longest backoff, must not be less than `first`, the shortest");
     }
     if (legal) {
@@ -51,9 +51,9 @@ Result<RetryRule> chosen_rule(const RetryChoice& choice, const RetryRule& base) 
                      static_cast<std::uint32_t>(jitter)};
 }
 
-std::int64_t rest_after_failure_ms(const RetryRule& rule, std::uint32_t failure, std::uint64_t id) {
+std::int64_t backoff_after_failure_ms(const RetryRule& rule, std::uint32_t failure, std::uint64_t id) {
     const std::int64_t rest_ms =
-        grown_rest_us(rule.first_ms * 1000, rule.factor_permille, rule.max_ms * 1000, failure) / 1000;
+        grown_interval_us(rule.first_ms * 1000, rule.factor_permille, rule.max_ms * 1000, failure) / 1000;
     const auto jitter = static_cast<std::int64_t>(rule.jitter_permille);
     if (jitter == 0) return rest_ms;
     const std::uint64_t hash = mixed(id * 0x9e3779b97f4a7c15 + failure);

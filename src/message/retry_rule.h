@@ -42,7 +42,7 @@ struct RetryChoice {
 inline constexpr std::int64_t kRetryAttemptsMax = 1'000'000;
 inline constexpr std::int64_t kRetryFactorMin = 1'000;
 inline constexpr std::int64_t kRetryFactorMax = 100'000;
-inline constexpr std::int64_t kRetryRestMaxMs = 10LL * 366 * 24 * 3600 * 1000;
+inline constexpr std::int64_t kRetryBackoffMaxMs = 10LL * 366 * 24 * 3600 * 1000;
 inline constexpr std::int64_t kRetryJitterMax = 1'000;
 
 // The rule that `choice` makes of `base`. A missing `max` is at least the `first` that was chosen, and a missing
@@ -50,6 +50,6 @@ inline constexpr std::int64_t kRetryJitterMax = 1'000;
 Result<RetryRule> chosen_rule(const RetryChoice& choice, const RetryRule& base);
 
 // How long a message rests after its failure number `failure`, 1 being the first. At least 0. O(log most / log factor).
-std::int64_t rest_after_failure_ms(const RetryRule& rule, std::uint32_t failure, std::uint64_t id);
+std::int64_t backoff_after_failure_ms(const RetryRule& rule, std::uint32_t failure, std::uint64_t id);
 
 }  // namespace duewheel

@@ -20,32 +20,32 @@ std::string refused_member(const RetryChoice& choice) {
 
 TEST(RetryRule, rests_grow_by_the_factor_up_to_the_most) {
     const RetryRule rule{5, 1'000, 2'000, 5'000, 0};
-    EXPECT_EQ(rest_after_failure_ms(rule, 1, 1024), 1'000);
-    EXPECT_EQ(rest_after_failure_ms(rule, 2, 1024), 2'000);
-    EXPECT_EQ(rest_after_failure_ms(rule, 3, 1024), 4'000);
-    EXPECT_EQ(rest_after_failure_ms(rule, 4, 1024), 5'000);
-    EXPECT_EQ(rest_after_failure_ms(rule, 1'000'000, 1024), 5'000);
+    EXPECT_EQ(backoff_after_failure_ms(rule, 1, 1024), 1'000);
+    EXPECT_EQ(backoff_after_failure_ms(rule, 2, 1024), 2'000);
+    EXPECT_EQ(backoff_after_failure_ms(rule, 3, 1024), 4'000);
+    EXPECT_EQ(backoff_after_failure_ms(rule, 4, 1024), 5'000);
+    EXPECT_EQ(backoff_after_failure_ms(rule, 1'000'000, 1024), 5'000);
 }
 
 TEST(RetryRule, a_factor_of_one_never_grows) {
     const RetryRule rule{1'000'000, 700, 1'000, 3'600'000, 0};
     for (const std::uint32_t failure : {1u, 2u, 50u, 999'999u}) {
-        EXPECT_EQ(rest_after_failure_ms(rule, failure, 7), 700);
+        EXPECT_EQ(backoff_after_failure_ms(rule, failure, 7), 700);
     }
 }
 
 TEST(RetryRule, a_rest_of_a_millisecond_grows_by_a_small_factor_too) {
     const RetryRule rule{1'000'000, 1, 1'010, 1'000, 0};
-    EXPECT_GT(rest_after_failure_ms(rule, 200, 7), 5);
-    EXPECT_EQ(rest_after_failure_ms(rule, 5'000, 7), 1'000);
+    EXPECT_GT(backoff_after_failure_ms(rule, 200, 7), 5);
+    EXPECT_EQ(backoff_after_failure_ms(rule, 5'000, 7), 1'000);
 }
 
 TEST(RetryRule, the_greatest_rule_does_not_overflow) {
-    const RetryRule rule{1'000'000, kRetryRestMaxMs - 1, kRetryFactorMax, kRetryRestMaxMs, kRetryJitterMax};
+    const RetryRule rule{1'000'000, kRetryBackoffMaxMs - 1, kRetryFactorMax, kRetryBackoffMaxMs, kRetryJitterMax};
     for (std::uint32_t failure = 1; failure < 50; ++failure) {
-        const std::int64_t rest = rest_after_failure_ms(rule, failure, failure * 1024);
+        const std::int64_t rest = backoff_after_failure_ms(rule, failure, failure * 1024);
         EXPECT_GE(rest, 0);
-        EXPECT_LE(rest, 2 * kRetryRestMaxMs);
+        EXPECT_LE(rest, 2 * kRetryBackoffMaxMs);
     }
 }
 
@@ -55,8 +55,8 @@ TEST(RetryRule, jitter_stays_within_its_share_and_is_the_same_each_time) {
     std::int64_t least = 10'000;
     std::int64_t greatest = 10'000;
     for (std::uint64_t id = 1; id <= 2'000; ++id) {
-        const std::int64_t rest = rest_after_failure_ms(rule, 1, id * 1024);
-        EXPECT_EQ(rest, rest_after_failure_ms(rule, 1, id * 1024));
+        const std::int64_t rest = backoff_after_failure_ms(rule, 1, id * 1024);
+        EXPECT_EQ(rest, backoff_after_failure_ms(rule, 1, id * 1024));
         seen.insert(rest);
         least = std::min(least, rest);
         greatest = std::max(greatest, rest);
@@ -64,7 +64,7 @@ TEST(RetryRule, jitter_stays_within_its_share_and_is_the_same_each_time) {
     EXPECT_EQ(least, 8'000) << "of 2,000 messages some come as early as they may";
     EXPECT_EQ(greatest, 12'000);
     EXPECT_GT(seen.size(), 300u);
-    EXPECT_NE(rest_after_failure_ms(rule, 1, 1024), rest_after_failure_ms(rule, 2, 1024));
+    EXPECT_NE(backoff_after_failure_ms(rule, 1, 1024), backoff_after_failure_ms(rule, 2, 1024));
 }
 
 TEST(RetryRule, what_is_not_chosen_is_as_in_the_base) {
@@ -92,14 +92,14 @@ TEST(RetryRule, each_member_has_its_bounds) {
     EXPECT_EQ(with(&RetryChoice::attempts, kRetryAttemptsMax + 1), "retry.attempts");
     EXPECT_EQ(with(&RetryChoice::first_ms, -1), "retry.first");
     EXPECT_EQ(with(&RetryChoice::first_ms, 0), "");
-    EXPECT_EQ(with(&RetryChoice::first_ms, kRetryRestMaxMs), "");
-    EXPECT_EQ(with(&RetryChoice::first_ms, kRetryRestMaxMs + 1), "retry.first");
+    EXPECT_EQ(with(&RetryChoice::first_ms, kRetryBackoffMaxMs), "");
+    EXPECT_EQ(with(&RetryChoice::first_ms, kRetryBackoffMaxMs + 1), "retry.first");
     EXPECT_EQ(with(&RetryChoice::factor_permille, 999), "retry.factor");
     EXPECT_EQ(with(&RetryChoice::factor_permille, 1'000), "");
     EXPECT_EQ(with(&RetryChoice::factor_permille, 100'000), "");
     EXPECT_EQ(with(&RetryChoice::factor_permille, 100'001), "retry.factor");
-    EXPECT_EQ(with(&RetryChoice::max_ms, kRetryRestMaxMs), "");
-    EXPECT_EQ(with(&RetryChoice::max_ms, kRetryRestMaxMs + 1), "retry.max");
+    EXPECT_EQ(with(&RetryChoice::max_ms, kRetryBackoffMaxMs), "");
+    EXPECT_EQ(with(&RetryChoice::max_ms, kRetryBackoffMaxMs + 1), "retry.max");
     EXPECT_EQ(with(&RetryChoice::jitter_permille, 1'000), "");
     EXPECT_EQ(with(&RetryChoice::jitter_permille, 1'001), "retry.jitter");
     RetryChoice crossed;

@@ -110,7 +110,7 @@ TEST(ScheduleState, totals_need_the_newest_whole_record_alone) {
     record.content = {};
     record.previous.version = 7;
     record.previous.term = term;
-    record.place = 1;
+    record.log_position = 1;
     record.record_bytes = 500;
     add_to_totals(totals, record, 90);
     EXPECT_EQ(totals.needed_bytes, 500u);

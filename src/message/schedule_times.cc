@@ -220,7 +220,7 @@ std::optional<ScheduleTimes> ScheduleTimes::without_policies() const {
     return all;
 }
 
-std::string_view ScheduleTimes::why_left_out(DueMs at_ms) const {
+std::string_view ScheduleTimes::why_excluded(DueMs at_ms) const {
     const auto* cron = std::get_if<CronSchedule>(&what_);
     if (cron == nullptr) return "closed_day";
     const ExclusionCalendar& closed = cron->closed();

@@ -67,7 +67,7 @@ class ScheduleTimes {
     // is what those policies leave out. None where the rule has no such policies.
     std::optional<ScheduleTimes> without_policies() const;
     // Why a nominal time of without_policies() is none of this rule.
-    std::string_view why_left_out(DueMs at_ms) const;
+    std::string_view why_excluded(DueMs at_ms) const;
 
   private:
     struct Every {

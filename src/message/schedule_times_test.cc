@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "calendar/instant_text.h"
-#include "message/zone_shelf.h"
+#include "message/zone_cache.h"
 
 namespace duewheel::schedule_times_test {
 namespace {
@@ -16,7 +16,7 @@ DueMs at(std::string_view text) {
 }
 
 ScheduleTimes times_of(const TimesRule& rule) {
-    ZoneShelf zones;
+    ZoneCache zones;
     Result<ScheduleTimes> times = ScheduleTimes::make(rule, [&](std::string_view name) { return zones.find(name); });
     EXPECT_TRUE(times) << times.error().message;
     return *std::move(times);
@@ -132,17 +132,17 @@ TEST(ScheduleTimes, what_policies_leave_out_is_known_with_its_reason) {
     ASSERT_TRUE(all);
     const DueMs gap = *all->next(at("2026-03-28T12:00:00Z"), 0);
     EXPECT_NE(times.next(at("2026-03-28T12:00:00Z"), 0), gap);
-    EXPECT_EQ(times.why_left_out(gap), "skipped_time");
-    EXPECT_EQ(times.why_left_out(at("2026-12-25T01:30:00Z")), "closed_day");
-    EXPECT_EQ(times.why_left_out(at("2026-10-25T01:30:00Z")), "repeated_time");
+    EXPECT_EQ(times.why_excluded(gap), "skipped_time");
+    EXPECT_EQ(times.why_excluded(at("2026-12-25T01:30:00Z")), "closed_day");
+    EXPECT_EQ(times.why_excluded(at("2026-10-25T01:30:00Z")), "repeated_time");
     // A gap that ends at midnight: the day that is closed is the one before it.
     TimesRule late = cron("30 23 * * *", "America/Nuuk");
     late.closed = "03-27";
     const DueMs midnight = at("2027-03-28T01:00:00Z");
     EXPECT_EQ(times_of(late).without_policies()->next(midnight - 1, 0), midnight);
-    EXPECT_EQ(times_of(late).why_left_out(midnight), "closed_day");
+    EXPECT_EQ(times_of(late).why_excluded(midnight), "closed_day");
     late.skips_gaps = true;
-    EXPECT_EQ(times_of(late).why_left_out(midnight), "skipped_time");
+    EXPECT_EQ(times_of(late).why_excluded(midnight), "skipped_time");
     TimesRule most = cron("30 2 * * *");
     most.repeats_folds = true;
     EXPECT_FALSE(times_of(most).without_policies());
@@ -193,7 +193,7 @@ TEST(ScheduleTimes, a_skipped_time_is_closed_with_its_own_day) {
     ASSERT_EQ(all.size(), 3u);
     daily.closed = "SAT";
     EXPECT_EQ(texts(times_of(daily), 0, 9), (std::vector<std::string>{all[0], all[2]}));
-    EXPECT_EQ(times_of(daily).why_left_out(at(all[1])), "closed_day");
+    EXPECT_EQ(times_of(daily).why_excluded(at(all[1])), "closed_day");
     daily.closed = "SUN";
     EXPECT_EQ(texts(times_of(daily), 0, 9), (std::vector<std::string>{all[0], all[1]}));
     TimesRule once{.kind = TimesKind::at, .text = "2027-03-27T23:30:00", .zone = "America/Nuuk", .closed = "SAT"};

@@ -32,7 +32,7 @@ void add_to_totals(Totals& totals, const Record& record, std::uint64_t frame_byt
             }
             if (record.state.state != State::dead) totals.needed_bytes -= record.record_bytes;
             break;
-        case RecordKind::carry:
+        case RecordKind::relocate:
             // The message is as it was; only its whole record is another one now. An outcome needs no whole record.
             if (!is_ended(record.state.state) || record.state.state == State::dead) {
                 totals.needed_bytes += frame_bytes - record.record_bytes;
@@ -53,7 +53,7 @@ void add_to_totals(Totals& totals, const Record& record, std::uint64_t frame_byt
             if (is_whole_rule(record) || record.value.empty()) totals.needed_bytes -= record.record_bytes;
             break;
         case RecordKind::cursor:
-        case RecordKind::carry_done:
+        case RecordKind::relocation_done:
         case RecordKind::epoch:
         case RecordKind::outcomes:
             break;

@@ -79,14 +79,14 @@ TEST(Totals, a_dead_message_that_ends_for_good_needs_its_record_no_more) {
     EXPECT_EQ(totals.needed_bytes, 0u);
 }
 
-TEST(Totals, a_carry_moves_what_is_needed_and_changes_nothing_else) {
+TEST(Totals, a_relocation_moves_what_is_needed_and_changes_nothing_else) {
     Totals totals;
     const MessageState born = scheduled_at(5);
     add_to_totals(totals, next(RecordKind::put, 7 * kShardsMax, {}, born), 100);
     const Totals before = totals;
-    Record carry = next(RecordKind::carry, 7 * kShardsMax, {}, born);
-    carry.previous = {};
-    add_to_totals(totals, carry, 130);
+    Record relocate = next(RecordKind::relocate, 7 * kShardsMax, {}, born);
+    relocate.previous = {};
+    add_to_totals(totals, relocate, 130);
     EXPECT_EQ(totals.needed_bytes, 130u);
     EXPECT_EQ(totals.digest, before.digest);
     EXPECT_EQ(totals.live_count, 1u);

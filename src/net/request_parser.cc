@@ -154,10 +154,10 @@ bool RequestParser::understand_target(std::string_view target) {
     if (!whole_server && !target.starts_with('/')) {
         return refuse(400, "bad_request", "The request target does not start with a slash.");
     }
-    const auto question = std::min(target.find('?'), target.size());
+    const auto lookup = std::min(target.find('?'), target.size());
     request_.target = target;
-    request_.path = target.substr(0, question);
-    request_.query = target.substr(std::min(question + 1, target.size()));
+    request_.path = target.substr(0, lookup);
+    request_.query = target.substr(std::min(lookup + 1, target.size()));
     split_path(request_.path, request_.segments);
     return true;
 }

@@ -29,7 +29,7 @@ using Webhooks = WebhookOptions;
 constexpr std::int64_t kSecond = 1000;
 constexpr std::int64_t kHour = 3600 * kSecond;
 constexpr std::int64_t kDay = 24 * kHour;
-constexpr std::int64_t kLeaseUnasked = 30 * kSecond;  // an extension that says nothing must always be allowed
+constexpr std::int64_t kLeaseUnspecified = 30 * kSecond;  // an extension that says nothing must always be allowed
 constexpr std::int64_t kKiB = 1 << 10;
 constexpr std::int64_t kMiB = 1 << 20;
 constexpr std::int64_t kGiB = 1 << 30;
@@ -47,8 +47,8 @@ template <auto... Path>
 constexpr Limit at(Limit limit) {
     limit.read = [](const ServerOptions& options) { return to_number((options.*....*Path)); };
     limit.write = [](ServerOptions& options, std::int64_t value) {
-        auto& place = (options.*....*Path);
-        place = static_cast<std::remove_reference_t<decltype(place)>>(value);
+        auto& member = (options.*....*Path);
+        member = static_cast<std::remove_reference_t<decltype(member)>>(value);
     };
     return limit;
 }
@@ -274,7 +274,7 @@ constexpr Limit kLimits[] = {
     at<kEngine, &Engine::lease_max_ms>({.name = "limits.lease_max",
                                         .unit = Unit::milliseconds,
                                         .sentence = "Maximum duration of a lease.",
-                                        .min = kLeaseUnasked,
+                                        .min = kLeaseUnspecified,
                                         .max = 365 * kDay,
                                         .codes = {"lease_too_long"}}),
     bound<kEngine, &Engine::wait_max_ms>({.name = "limits.wait_max",

@@ -16,11 +16,11 @@ constexpr std::uint64_t kBytesTogether = 64u << 20;
 
 std::uint64_t LogCleaning::log_bytes() const {
     const std::uint64_t bytes = parts_.journal().catalog().bytes();
-    return bytes - std::min(bytes, bytes_carried_over());
+    return bytes - std::min(bytes, bytes_relocated_over());
 }
 
 Sequence LogCleaning::begins_at() const {
-    return carried_.empty() ? parts_.journal().first_sequence() : carried_.back().up_to;
+    return relocated_.empty() ? parts_.journal().first_sequence() : relocated_.back().up_to;
 }
 
 std::uint64_t LogCleaning::needed_bytes() const {
@@ -52,7 +52,7 @@ void LogCleaning::see_space() {
 }
 
 // Until the log has grown by what was set, or an eighth of it has ended.
-bool LogCleaning::is_resting() const {
+bool LogCleaning::is_backing_off() const {
     const std::uint64_t bytes = log_bytes();
     return bytes <= rest_until_bytes_ && needed_bytes() + bytes / 8 > rest_needed_bytes_;
 }
@@ -62,7 +62,7 @@ bool LogCleaning::log_is_too_long() const {
     const std::uint64_t needed = needed_bytes();
     const std::uint64_t slack = is_pressed() && full_pass_is_thorough_ ? 0 : needed / 4 + left_bytes();
     if (was_full_ && begins_at() < full_pass_until_ && bytes > needed + slack) return true;
-    return bytes > bound_bytes() && !is_resting();
+    return bytes > bound_bytes() && !is_backing_off();
 }
 
 std::size_t LogCleaning::chunk_bytes() const {
@@ -72,41 +72,41 @@ std::size_t LogCleaning::chunk_bytes() const {
 
 bool LogCleaning::is_far_ahead() const {
     std::uint64_t bytes = 0;
-    for (const Carried& carried : carried_) bytes += carried.carried_bytes;
+    for (const Relocated& relocated : relocated_) bytes += relocated.relocated_bytes;
     return was_full_ && bytes >= parts_.journal().segment_bytes();
 }
 
-std::uint64_t LogCleaning::bytes_carried_over() const {
+std::uint64_t LogCleaning::bytes_relocated_over() const {
     std::uint64_t bytes = 0;
-    for (const Carried& carried : carried_) bytes += carried.bytes;
+    for (const Relocated& relocated : relocated_) bytes += relocated.bytes;
     return bytes;
 }
 
 // That a segment may go takes a commit, so small ones go together.
-bool LogCleaning::is_enough_carried() const {
-    return was_full_ || bytes_carried_over() >= kBytesTogether;
+bool LogCleaning::is_enough_relocated() const {
+    return was_full_ || bytes_relocated_over() >= kBytesTogether;
 }
 
 // Closing it early wastes its rest, so two segments' worth at least has to go for it, and where others write too it is
 // filled soon. On a full disk the commit that says so needs another one.
 bool LogCleaning::waits_for_open_segment() const {
-    if (bytes_carried_over() < 2 * parts_.journal().segment_bytes()) return false;
+    if (bytes_relocated_over() < 2 * parts_.journal().segment_bytes()) return false;
     if (was_full_ ? parts_.journal().ready_spares() == 0
-                  : parts_.engine().now() < carried_.front().finished_ms + kWaitForSegmentMs) {
+                  : parts_.engine().now() < relocated_.front().finished_ms + kWaitForSegmentMs) {
         return false;
     }
     const SegmentRoom room = parts_.journal().room();
     const auto newest = parts_.journal().catalog().snapshot().back();
-    return !room.closed && carried_.front().last_carry >= newest->first_sequence();
+    return !room.closed && relocated_.front().last_relocation >= newest->first_sequence();
 }
 
-// What was carried has to be in the index; so has the end of what was not. But when that end stands in the open
-// segment, and a full disk has no segment to go on with, that may never be: so where nothing was carried each table may
-// be the one after which nothing is needed.
+// What was relocated has to be in the index; so has the end of what was not. But when that end stands in the open
+// segment, and a full disk has no segment to go on with, that may never be: so where nothing was relocated each table
+// may be the one after which nothing is needed.
 bool LogCleaning::may_measure() const {
-    if (carried_.empty()) return false;
+    if (relocated_.empty()) return false;
     const Sequence held = parts_.index().position().totals.sequence;
-    return carried_.front().last_carry <= held || (!carried_.front().has_carries && held > measured_at_);
+    return relocated_.front().last_relocation <= held || (!relocated_.front().has_relocations && held > measured_at_);
 }
 
 void LogCleaning::begin_next_segment() {
@@ -116,11 +116,11 @@ void LogCleaning::begin_next_segment() {
         if (segment->header().number > parts_.index().position().segment) return;  // not in the index yet
         if (pass_until_ == 0) {
             pass_until_ = parts_.engine().totals().sequence + 1;
-            pass_bytes_ = pass_carried_bytes_ = 0;
+            pass_bytes_ = pass_relocated_bytes_ = 0;
             pass_begin_ = parts_.engine().totals();
         }
         const SegmentEnd end = segment->end();
-        carrying_ = {end.totals.sequence + 1, segment->header().segment_bytes, 0, 0, 0, false, segment};
+        relocating_ = {end.totals.sequence + 1, segment->header().segment_bytes, 0, 0, 0, false, segment};
         cleaner_ = std::make_unique<Cleaner>(segment, parts_.index(), outcomes_from_);
         return;
     }
@@ -132,7 +132,7 @@ void LogCleaning::end_pass() {
     const std::uint64_t most = pass_bytes_ - pass_bytes_ / 4;
     const Totals& totals = parts_.engine().totals();
     const bool was_alone = totals.digest == pass_begin_.digest && totals.id_counter == pass_begin_.id_counter;
-    const bool gained_little = pass_carried_bytes_ > most || (was_alone && log_bytes() > most);
+    const bool gained_little = pass_relocated_bytes_ > most || (was_alone && log_bytes() > most);
     if (!gained_little) return;
     rest_until_bytes_ = log_bytes() + log_bytes() / 4;
     rest_needed_bytes_ = needed_bytes();
@@ -144,7 +144,7 @@ LogCleaning::Step LogCleaning::next() {
     Step step = Step::none;
     if (to_drop_) {
         if (!parts_.engine().awaits_answer_until(drop_after_ticket_)) step = Step::drop;
-    } else if (is_enough_carried() && may_measure()) {
+    } else if (is_enough_relocated() && may_measure()) {
         step = Step::measure;
     } else {
         if (cleaner_ == nullptr && log_is_too_long() && !is_far_ahead()) begin_next_segment();
@@ -181,8 +181,8 @@ Result<LogCleaning::Found> LogCleaning::run(Step step) const {
             for (const auto& [first, count] : *needed) {
                 if (count > 0) first_needed = std::min(first_needed, first);
             }
-            for (const Carried& carried : carried_) {
-                if (carried.up_to <= first_needed) found.up_to = carried.up_to;
+            for (const Relocated& relocated : relocated_) {
+                if (relocated.up_to <= first_needed) found.up_to = relocated.up_to;
             }
             break;
         }
@@ -195,39 +195,41 @@ Result<LogCleaning::Found> LogCleaning::run(Step step) const {
     return found;
 }
 
-void LogCleaning::carry(Cleanings cleanings, Generation generation) {
-    for (CarryCandidate& candidate : cleanings.candidates) {
+void LogCleaning::relocate(Cleanings cleanings, Generation generation) {
+    for (RelocationCandidate& candidate : cleanings.candidates) {
         const std::size_t bytes = candidate.body.size();
         if (candidate.is_settings()) {
-            carry(CarrySettingsCommand{std::move(candidate.row.state.name_space), std::move(candidate.row.state.queue),
-                                       candidate.row.place, candidate.subject},
-                  bytes);
-            continue;
-        }
-        if (candidate.is_rule()) {
-            carry(
-                CarryRuleCommand{candidate.subject, std::move(candidate.row.state.name_space),
-                                 std::move(candidate.row.state.queue), candidate.row.place, std::move(candidate.body)},
+            relocate(
+                RelocateSettingsCommand{std::move(candidate.row.state.name_space), std::move(candidate.row.state.queue),
+                                        candidate.row.log_position, candidate.subject},
                 bytes);
             continue;
         }
-        CarryCommand command;
+        if (candidate.is_rule()) {
+            relocate(RelocateRuleCommand{candidate.subject, std::move(candidate.row.state.name_space),
+                                         std::move(candidate.row.state.queue), candidate.row.log_position,
+                                         std::move(candidate.body)},
+                     bytes);
+            continue;
+        }
+        RelocateCommand command;
         command.row = std::move(candidate.row);
         command.generation = generation;
         command.record_kind = candidate.kind;
         command.record_body = std::move(candidate.body);
-        carry(std::move(command), bytes);
+        relocate(std::move(command), bytes);
     }
-    OutcomesToCarry& outcomes = cleanings.outcomes;
+    OutcomesToRelocate& outcomes = cleanings.outcomes;
     if (outcomes.count == 0) return;
     outcomes_from_ = outcomes.up_to;
     const std::size_t bytes = outcomes.rows.size();
-    carry(CarryOutcomesCommand{std::move(outcomes.rows), outcomes.count, outcomes.segment, outcomes.up_to}, bytes);
+    relocate(RelocateOutcomesCommand{std::move(outcomes.rows), outcomes.count, outcomes.segment, outcomes.up_to},
+             bytes);
 }
 
-void LogCleaning::carry(Command command, std::uint64_t bytes) {
-    carrying_.carried_bytes += kRecordBytesAbout + bytes;
-    carried_bytes_ += kRecordBytesAbout + bytes;
+void LogCleaning::relocate(Command command, std::uint64_t bytes) {
+    relocating_.relocated_bytes += kRecordBytesAbout + bytes;
+    relocated_bytes_ += kRecordBytesAbout + bytes;
     ++replies_awaited_;
     parts_.engine().submit(std::move(command), kTokenBit | replies_awaited_);
 }
@@ -236,14 +238,14 @@ void LogCleaning::done(Found found) {
     running_ = false;
     switch (found.step) {
         case Step::find:
-            carry(std::move(found.cleanings), found.generation);
+            relocate(std::move(found.cleanings), found.generation);
             if (found.finished) {
                 cleaner_.reset();
-                carrying_.finished_ms = parts_.engine().now();
-                pass_bytes_ += carrying_.bytes;
-                pass_carried_bytes_ += carrying_.carried_bytes;
-                if (carrying_.last_carry == 0) carrying_.last_carry = parts_.engine().totals().sequence;
-                carried_.push_back(std::move(carrying_));
+                relocating_.finished_ms = parts_.engine().now();
+                pass_bytes_ += relocating_.bytes;
+                pass_relocated_bytes_ += relocating_.relocated_bytes;
+                if (relocating_.last_relocation == 0) relocating_.last_relocation = parts_.engine().totals().sequence;
+                relocated_.push_back(std::move(relocating_));
                 if (begins_at() >= pass_until_) end_pass();
             }
             break;
@@ -251,17 +253,18 @@ void LogCleaning::done(Found found) {
             if (found.up_to != 0) {
                 stating_ = true;
                 stated_up_to_ = found.up_to;
-                parts_.engine().submit(CarryDoneCommand{found.up_to}, kTokenBit);
-            } else if (carried_.front().last_carry <= measured_at_) {  // something moved under the first look
-                carrying_ = std::move(carried_.front());
-                carried_.pop_front();
-                carrying_.last_carry = 0;
-                carrying_.has_carries = false;
-                cleaner_ = std::make_unique<Cleaner>(carrying_.segment, parts_.index(), outcomes_from_);
+                parts_.engine().submit(RelocationDoneCommand{found.up_to}, kTokenBit);
+            } else if (relocated_.front().last_relocation <= measured_at_) {  // something moved under the first look
+                relocating_ = std::move(relocated_.front());
+                relocated_.pop_front();
+                relocating_.last_relocation = 0;
+                relocating_.has_relocations = false;
+                cleaner_ = std::make_unique<Cleaner>(relocating_.segment, parts_.index(), outcomes_from_);
             }
             break;
         case Step::drop:
-            for (; !carried_.empty() && carried_.front().up_to <= *to_drop_; carried_.pop_front()) ++segments_dropped_;
+            for (; !relocated_.empty() && relocated_.front().up_to <= *to_drop_; relocated_.pop_front())
+                ++segments_dropped_;
             to_drop_.reset();
             measured_at_ = 0;
             break;
@@ -275,7 +278,7 @@ Status LogCleaning::reply(const Reply& reply) {
         if (error->code != "too_busy") return *error;
         // The carry was not taken: the counts will tell, and the segment is looked through again.
     }
-    const auto* answer = std::get_if<CarryAnswer>(&reply);
+    const auto* answer = std::get_if<RelocateAnswer>(&reply);
     if (stating_) {
         stating_ = false;
         if (answer != nullptr) {
@@ -286,10 +289,10 @@ Status LogCleaning::reply(const Reply& reply) {
     }
     assert(replies_awaited_ > 0);
     --replies_awaited_;
-    if (answer != nullptr && answer->carried) {
-        Carried& of = cleaner_ != nullptr ? carrying_ : carried_.back();
-        of.last_carry = std::max(of.last_carry, answer->sequence);
-        of.has_carries = true;
+    if (answer != nullptr && answer->relocated) {
+        Relocated& of = cleaner_ != nullptr ? relocating_ : relocated_.back();
+        of.last_relocation = std::max(of.last_relocation, answer->sequence);
+        of.has_relocations = true;
     }
     return {};
 }

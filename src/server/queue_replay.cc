@@ -61,11 +61,11 @@ void QueueReplay::apply(const Record& record, Sequence sequence, std::uint32_t f
             } else if (is_whole_rule(record)) {
                 rules[name] = {sequence, frame_bytes, std::string(record.value)};
             } else {
-                rules[name] = {record.place, record.record_bytes, std::string(record.value)};
+                rules[name] = {record.log_position, record.record_bytes, std::string(record.value)};
             }
             return;
         }
-        default:  // an attempt or a carry leaves the message where it is
+        default:  // an attempt or a relocation leaves the message where it is
             return;
     }
 }
@@ -98,7 +98,7 @@ Status QueueReplay::finish(std::vector<ScheduleStart>& into, const FindZone& fin
         start.name_space = name.first;
         start.name = name.second;
         start.state = *std::move(state);
-        start.place = row.place;
+        start.log_position = row.log_position;
         start.record_bytes = row.record_bytes;
         Result<ScheduleTimes> times = ScheduleTimes::make(start.state.rule.times, find_zone);
         if (times) {
@@ -118,7 +118,7 @@ Status QueueReplay::finish(std::vector<WatchdogStart>& into) const {
     for (const auto& [name, row] : watchdogs_) {
         Result<WatchdogState> state = decode_watchdog(row.value);
         if (!state) return std::move(state).error();
-        into.push_back({name.first, name.second, *std::move(state), row.place, row.record_bytes});
+        into.push_back({name.first, name.second, *std::move(state), row.log_position, row.record_bytes});
     }
     return {};
 }
@@ -127,7 +127,7 @@ Status QueueReplay::finish(std::vector<NamespaceStart>& into) const {
     for (const auto& [name, row] : namespaces_) {
         const Result<NamespaceSettings> settings = decode_namespace_settings(row.value);
         if (!settings) return settings.error();
-        into.push_back({name.first, *settings, row.place, row.record_bytes});
+        into.push_back({name.first, *settings, row.log_position, row.record_bytes});
     }
     return {};
 }
@@ -151,7 +151,7 @@ Status QueueReplay::finish(std::vector<EngineStart::QueueState>& into) const {
         if (!settings) return std::move(settings).error();
         EngineStart::QueueState& state = states[name];
         state.settings = *settings;
-        state.settings_place = row.place;
+        state.settings_position = row.log_position;
         state.settings_bytes = row.record_bytes;
     }
     for (auto& [name, state] : states) {

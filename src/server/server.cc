@@ -77,7 +77,7 @@ struct Server::Parts {
     void take_signal(int signal);
     void stop(int signal);
     void leave_when_idle();
-    [[noreturn]] void broken(const Error& error);
+    [[noreturn]] void fail(const Error& error);
 
     ServerOptions options;
     LogSink& log;
@@ -107,7 +107,7 @@ struct Server::Parts {
 };
 
 // The end: nothing may be answered any more, and the loop's thread may be in the middle of something.
-void Server::Parts::broken(const Error& error) {
+void Server::Parts::fail(const Error& error) {
     log.error("fatal_error", error.message, {{"code", error.code}});
     if (error.code == "damaged_index") {
         const std::string index = options.data_directory + "/index";
@@ -145,7 +145,7 @@ Status Server::Parts::open() {
     if (!opened) return std::move(opened).error();
     shard_parts = *std::move(opened);
     shard =
-        std::make_unique<Shard>(loop, *shard_parts, options.clock, log, [this](const Error& error) { broken(error); });
+        std::make_unique<Shard>(loop, *shard_parts, options.clock, log, [this](const Error& error) { fail(error); });
     metrics.emplace(options, *shard);
     Result<std::unique_ptr<Webhooks>> made =
         Webhooks::open(loop, shard_parts->engine(), options.webhooks, options.data_directory, listens_at, log);

@@ -14,7 +14,7 @@ constexpr int kRetryWhenFullSeconds = 1;
 constexpr std::int64_t kTendNs = 10'000'000'000;
 constexpr std::int64_t kTendCloselyNs = 1'000'000'000;
 constexpr int kPatrolPauseSeconds = 1;
-constexpr std::size_t kQuestionsAJob = 16;
+constexpr std::size_t kLookupsPerJob = 16;
 constexpr DueMs kLongAwayMs = 86'400'000;
 
 std::uint64_t micros_since(std::int64_t start_ns) {
@@ -37,22 +37,22 @@ ClockReading read_clocks() {
 
 }  // namespace
 
-Shard::Shard(EventLoop& loop, ShardParts& parts, ClockRules clock, LogSink& log, BrokenWorld broken)
+Shard::Shard(EventLoop& loop, ShardParts& parts, ClockRules clock, LogSink& log, FatalErrorHandler on_fatal_error)
     : loop_(loop),
       parts_(parts),
       log_(log),
-      broken_(std::move(broken)),
+      on_fatal_error_(std::move(on_fatal_error)),
       machine_run_(machine_run()),
       clock_start_(
           clock_start(parts.engine().totals().server_time_ms, parts.clock_mark(), machine_run_, boot_now_ns())),
       clock_(clock, read_clocks(), clock_start_),
       clock_mark_(parts.clock_mark()) {
-    say_start();
-    say_clock();
-    say_space();
-    leave_clock_mark();  // before the spares, which take longer
-    seal();              // what an earlier run left full
-    tend_space();
+    log_start();
+    log_clock_state();
+    log_space_state();
+    save_clock_mark();  // before the spares, which take longer
+    seal();             // what an earlier run left full
+    maintain_spare_segments();
 }
 
 Shard::~Shard() = default;
@@ -67,13 +67,13 @@ void Shard::tell_time() {
 void Shard::watch_clock() {
     const ClockReading now = read_clocks();
     watch_clock_at_ns_ = now.boot_ns + ServerClock::kObserveNs;
-    if (clock_.observe(now)) say_clock();
-    leave_clock_mark();
+    if (clock_.observe(now)) log_clock_state();
+    save_clock_mark();
 }
 
 // What a start believes of the wall clock alone cannot be called back, so it is said where it is much; and what it
 // believes against the boot clock, because somebody has set the one back, or the other is not the one it was.
-void Shard::say_start() {
+void Shard::log_start() {
     const ClockStatus status = clock();
     if (status.state == ClockState::test) return;
     if (clock_start_.by_boot_clock && status.server_ms < *clock_start_.goes_on_at_ms - ServerClock::kFarMs) {
@@ -94,17 +94,17 @@ void Shard::say_start() {
 
 // A start must not believe a wall clock that this run does not believe, or that is set while nothing runs. What fails
 // for want of space is tried again at the next look.
-void Shard::leave_clock_mark() {
+void Shard::save_clock_mark() {
     if (clock_.is_told_by(clock_mark_, machine_run_)) return;
     if (clock_.state() == ClockState::test || std::exchange(is_marking_clock_, true)) return;
-    tender_.run([this, mark = clock_.mark(machine_run_)] {
-        const Status left = parts_.leave_clock_mark(mark);
-        if (!left && left.error().code != "no_space") broken_(left.error());
+    maintenance_worker_.run([this, mark = clock_.mark(machine_run_)] {
+        const Status left = parts_.save_clock_mark(mark);
+        if (!left && left.error().code != "no_space") on_fatal_error_(left.error());
         loop_.post([this, mark, left] {
             is_marking_clock_ = false;
             if (left) {
                 clock_mark_ = mark;
-                return leave_clock_mark();  // of what the clock has come to meanwhile
+                return save_clock_mark();  // of what the clock has come to meanwhile
             }
             if (std::exchange(said_clock_waits_, true)) return;
             log_.warning("clock_state_write_blocked",
@@ -115,7 +115,7 @@ void Shard::leave_clock_mark() {
 }
 
 // Each state once, when it is entered, and each jump.
-void Shard::say_clock() {
+void Shard::log_clock_state() {
     const ClockStatus status = clock();
     if (status.jumps != said_jumps_) {
         said_jumps_ = status.jumps;
@@ -164,8 +164,8 @@ ClockStatus Shard::clock() const {
 
 bool Shard::accept_clock() {
     const bool accepted = clock_.accept(read_clocks());
-    say_clock();
-    leave_clock_mark();
+    log_clock_state();
+    save_clock_mark();
     return accepted;
 }
 
@@ -201,8 +201,8 @@ EventLoop::TimePoint Shard::turn() {
     Engine& engine = parts_.engine();
     if (boot_now_ns() >= watch_clock_at_ns_) watch_clock();
     const DueMs now_ms = clock_.now_ms(boot_now_ns());
-    if (parts_.tell_reserve()) tend_space();
-    say_space();
+    if (parts_.tell_reserve()) maintain_spare_segments();
+    log_space_state();
     if (pusher_ != nullptr) {
         engine.set_time(now_ms);
         pusher_->act(engine.now());
@@ -210,12 +210,12 @@ EventLoop::TimePoint Shard::turn() {
     engine.advance_to(now_ms);
     parts_.expire_by(now_ms);
     carry_out(engine.take_effects());
-    if (monotonic_now_ns() >= tend_at_ns_) tend_space();
+    if (monotonic_now_ns() >= maintenance_at_ns_) maintain_spare_segments();
     if (!patrolling_ && engine.is_serving()) patrol();
     DueMs next = engine.next_wakeup();
     if (pusher_ != nullptr) next = std::min(next, pusher_->next_wakeup(engine.now()));
     if (next <= engine.now()) return EventLoop::kAtOnce;
-    std::int64_t at_ns = tend_at_ns_;
+    std::int64_t at_ns = maintenance_at_ns_;
     if (clock_.state() == ClockState::quarantine) {  // not to believe it later than was said
         at_ns = std::min(at_ns, monotonic_now_ns() + ServerClock::kObserveNs);
     }
@@ -226,13 +226,13 @@ EventLoop::TimePoint Shard::turn() {
 }
 
 void Shard::carry_out(Effects effects) {
-    if (effects.broken) broken_(*effects.broken);
+    if (effects.fatal_error) on_fatal_error_(*effects.fatal_error);
     // The disk first: it works while the rest is being done.
     if (effects.commit) commit(*std::move(effects.commit));
-    if (!effects.questions.empty()) read(std::move(effects.questions));
+    if (!effects.lookups.empty()) read(std::move(effects.lookups));
     for (std::size_t i = 0; i < effects.closed_segments.size(); ++i) {
         seal();
-        tend_space();
+        maintain_spare_segments();
     }
     bool cleaning_moved = false;
     for (ReplyEffect& effect : effects.replies) {
@@ -246,7 +246,7 @@ void Shard::carry_out(Effects effects) {
             }
             sink_(effect.token, std::move(effect.reply));
         } else {
-            if (Status taken = cleaning_.reply(effect.reply); !taken) broken_(taken.error());
+            if (Status taken = cleaning_.reply(effect.reply); !taken) on_fatal_error_(taken.error());
             cleaning_moved = true;
         }
     }
@@ -278,7 +278,7 @@ void Shard::commit(Commit commit) {
         // A full disk is met only where a segment begins, and has changed nothing: the same commit is tried again.
         bool told = false;
         for (Status done = parts_.commit(commit); !done; done = parts_.commit(commit)) {
-            if (done.error().code != "no_space") broken_(done.error());
+            if (done.error().code != "no_space") on_fatal_error_(done.error());
             if (!std::exchange(told, true)) {
                 log_.warning("commit_blocked", "The disk is full: the commit waits until there is space.",
                              {{"error", done.error().message}});
@@ -294,23 +294,23 @@ void Shard::commit(Commit commit) {
 }
 
 // In small parts, so that the first answers need not wait for the last and few of them are held at once.
-void Shard::read(std::vector<Question> questions) {
-    if (questions.size() <= kQuestionsAJob) return read_some(std::move(questions));
-    for (std::size_t from = 0; from < questions.size(); from += kQuestionsAJob) {
-        const std::size_t until = std::min(questions.size(), from + kQuestionsAJob);
-        read_some({std::make_move_iterator(questions.begin() + static_cast<std::ptrdiff_t>(from)),
-                   std::make_move_iterator(questions.begin() + static_cast<std::ptrdiff_t>(until))});
+void Shard::read(std::vector<Lookup> lookups) {
+    if (lookups.size() <= kLookupsPerJob) return read_some(std::move(lookups));
+    for (std::size_t from = 0; from < lookups.size(); from += kLookupsPerJob) {
+        const std::size_t until = std::min(lookups.size(), from + kLookupsPerJob);
+        read_some({std::make_move_iterator(lookups.begin() + static_cast<std::ptrdiff_t>(from)),
+                   std::make_move_iterator(lookups.begin() + static_cast<std::ptrdiff_t>(until))});
     }
 }
 
-void Shard::read_some(std::vector<Question> questions) {
+void Shard::read_some(std::vector<Lookup> lookups) {
     const std::int64_t start_ns = monotonic_now_ns();
-    reader_.run([this, questions = std::move(questions), start_ns] {
+    reader_.run([this, lookups = std::move(lookups), start_ns] {
         std::vector<Answer> answers;
-        answers.reserve(questions.size());
-        for (const Question& question : questions) {
-            Result<Answer> answer = parts_.read(question);
-            if (!answer) broken_(answer.error());
+        answers.reserve(lookups.size());
+        for (const Lookup& lookup : lookups) {
+            Result<Answer> answer = parts_.read(lookup);
+            if (!answer) on_fatal_error_(answer.error());
             answers.push_back(*std::move(answer));
         }
         loop_.post([this, answers = std::move(answers), start_ns]() mutable {
@@ -340,7 +340,7 @@ void Shard::seal() {
                 if (sealer_.pause(kRetryWhenFullSeconds)) seal();
                 return;
             }
-            if (!sealed) broken_(sealed.error());
+            if (!sealed) on_fatal_error_(sealed.error());
             seal_waits_ = false;
             if (*sealed == 0) return;
             const SegmentNumber number = *sealed;
@@ -353,13 +353,13 @@ void Shard::seal() {
     });
 }
 
-void Shard::tend_space() {
-    tend_at_ns_ = monotonic_now_ns() + (parts_.space().is_close() ? kTendCloselyNs : kTendNs);
-    if (tend_queued_.exchange(true)) return;
-    tender_.run([this] {
-        tend_queued_ = false;
-        const Result<SpaceSeen> seen = parts_.tend_space();
-        if (!seen) broken_(seen.error());
+void Shard::maintain_spare_segments() {
+    maintenance_at_ns_ = monotonic_now_ns() + (parts_.space().is_close() ? kTendCloselyNs : kTendNs);
+    if (maintenance_queued_.exchange(true)) return;
+    maintenance_worker_.run([this] {
+        maintenance_queued_ = false;
+        const Result<SpaceSeen> seen = parts_.maintain_spare_segments();
+        if (!seen) on_fatal_error_(seen.error());
         loop_.post([this, seen = *seen] { tell_space(seen); });
     });
 }
@@ -367,13 +367,13 @@ void Shard::tend_space() {
 void Shard::tell_space(const SpaceSeen& seen) {
     parts_.tell_space(seen);
     const SpaceWatch& space = parts_.space();
-    if (space.is_close()) tend_at_ns_ = std::min(tend_at_ns_, monotonic_now_ns() + kTendCloselyNs);
+    if (space.is_close()) maintenance_at_ns_ = std::min(maintenance_at_ns_, monotonic_now_ns() + kTendCloselyNs);
     clean();  // also where nothing else happens
 }
 
 // Each step to the worse once, and the way back when there is enough: a spare that is filled and given up again says
 // nothing.
-void Shard::say_space() {
+void Shard::log_space_state() {
     struct Step {
         LogLevel level;
         const char* event;
@@ -420,7 +420,7 @@ void Shard::patrol() {
         std::uint64_t segments = 0;
         for (;; ++segments) {
             const Result<bool> more = parts_.verify_next_segment();
-            if (!more) broken_(more.error());
+            if (!more) on_fatal_error_(more.error());
             if (!*more) break;
             if (!patrol_.pause(kPatrolPauseSeconds)) return;
         }
@@ -431,7 +431,7 @@ void Shard::patrol() {
 void Shard::run_cleaning(LogCleaning::Step step) {
     cleaner_.run([this, step] {
         Result<LogCleaning::Found> found = cleaning_.run(step);
-        if (!found) broken_(found.error());
+        if (!found) on_fatal_error_(found.error());
         loop_.post([this, found = *std::move(found)]() mutable {
             cleaning_.done(std::move(found));
             clean();

@@ -4,7 +4,7 @@
 // is scarce. This file is the only place where they meet.
 //
 // Every blocking step runs on its worker and comes back as a function posted to the loop, which is then followed by a
-// turn. A broken world (a failed write, a damaged log or index) ends the process through `broken`.
+// turn. A fatal error (a failed write, a damaged log or index) ends the process through `on_fatal_error`.
 #pragma once
 
 #include <atomic>
@@ -28,7 +28,7 @@ namespace duewheel {
 // Gets the engine's replies on the loop's thread.
 using ReplySink = std::function<void(ReplyToken, Reply)>;
 // Called on any thread when the process must not go on; does not return.
-using BrokenWorld = std::function<void(const Error&)>;
+using FatalErrorHandler = std::function<void(const Error&)>;
 
 // Waits of the blocking steps, in microseconds.
 struct ShardTimes {
@@ -39,7 +39,7 @@ struct ShardTimes {
 
 class Shard final : public CommandPort {
   public:
-    Shard(EventLoop& loop, ShardParts& parts, ClockRules clock, LogSink& log, BrokenWorld broken);
+    Shard(EventLoop& loop, ShardParts& parts, ClockRules clock, LogSink& log, FatalErrorHandler on_fatal_error);
     // Ends the workers; the loop must have stopped.
     ~Shard() override;
 
@@ -84,24 +84,24 @@ class Shard final : public CommandPort {
     const Lateness& delivery_lateness() const { return lateness_; }
     const LogCleaning& cleaning() const { return cleaning_; }
     const ShardParts& parts() const { return parts_; }
-    ZoneShelf& zones() { return parts_.zones(); }
+    ZoneCache& zones() { return parts_.zones(); }
 
   private:
     void carry_out(Effects effects);
     void fill_in(QueueAnswer& queue) const;
     void measure(const LeaseAnswer& delivery);
     void commit(Commit commit);
-    void read(std::vector<Question> questions);
+    void read(std::vector<Lookup> lookups);
     void tell_time();
     void watch_clock();
-    void say_clock();
-    void say_start();
-    void leave_clock_mark();
-    void read_some(std::vector<Question> questions);
+    void log_clock_state();
+    void log_start();
+    void save_clock_mark();
+    void read_some(std::vector<Lookup> lookups);
     void seal();
-    void tend_space();
+    void maintain_spare_segments();
     void tell_space(const SpaceSeen& seen);
-    void say_space();
+    void log_space_state();
     void clean();
     void run_cleaning(LogCleaning::Step step);
     void patrol();
@@ -109,7 +109,7 @@ class Shard final : public CommandPort {
     EventLoop& loop_;
     ShardParts& parts_;
     LogSink& log_;
-    BrokenWorld broken_;
+    FatalErrorHandler on_fatal_error_;
     ReplySink sink_;
     WebhookPusher* pusher_ = nullptr;
     const std::string machine_run_;
@@ -124,9 +124,9 @@ class Shard final : public CommandPort {
     LogCleaning cleaning_{parts_};
     // One such job at a time is queued or running, so that those that wait for space do not pile up.
     std::atomic<bool> seal_queued_{false};
-    std::atomic<bool> tend_queued_{false};
+    std::atomic<bool> maintenance_queued_{false};
     LogSpace said_space_ = LogSpace::enough;
-    std::int64_t tend_at_ns_ = 0;
+    std::int64_t maintenance_at_ns_ = 0;
     bool seal_waits_ = false;  // for space, and that was said; of the sealer
     ShardTimes times_;
     Lateness lateness_;  // of messages as they are delivered
@@ -137,7 +137,7 @@ class Shard final : public CommandPort {
     Worker reader_{"dw-read"};
     Worker sealer_{"dw-seal"};
     Worker cleaner_{"dw-clean"};  // beside the sealer, which is busy for a second with each segment
-    Worker tender_{"dw-space"};
+    Worker maintenance_worker_{"dw-space"};
     Worker patrol_{"dw-patrol"};
 };
 

@@ -48,7 +48,7 @@ Status with_space_of_a_spare(LocalJournal& journal, std::size_t keep, Step step)
 }
 
 // The reserve's last segments: one for the record that lets the front of the log go, one whose place a table takes,
-// and, where the reserve is that large, one for what has to be carried from the front.
+// and, where the reserve is that large, one for what has to be relocated from the front.
 constexpr std::size_t kKeptForCleaning = 3;
 
 // The system's words say what happened, and not what to do.
@@ -173,7 +173,7 @@ Status ShardParts::recover(const ShardOptions& options, LogSink& log) {
     };
     // A few full segments are replayed and sealed in the background, as they would have been; many are an index that
     // has to be rebuilt first, because the recent tier would not fit into memory. So has one that was begun inside a
-    // log whose front is gone: it knows all messages only where all that were carried are in it.
+    // log whose front is gone: it knows all messages only where all that were relocated are in it.
     const bool begins_inside = !index_->position().is_proven && journal_->first_sequence() > 1;
     if (begins_inside || unsealed().size() > options.engine.unsealed_segments_max) {
         const Status sealed = with_space_of_a_spare(*journal_, spares_of_the_log(),
@@ -211,11 +211,11 @@ Status ShardParts::recover(const ShardOptions& options, LogSink& log) {
             start.token_key[i] ^= std::to_integer<std::uint8_t>((*restored)->salt[i]);
         }
     }
-    Sequence carried_up_to = 0;
+    Sequence relocated_up_to = 0;
     std::vector<Index::Settings> settings;
-    if (Status replayed = replay(options, start, settings, carried_up_to, log); !replayed) return replayed;
+    if (Status replayed = replay(options, start, settings, relocated_up_to, log); !replayed) return replayed;
     if (Status proven = prove(start.totals, settings, log); !proven) return proven;
-    if (Status repeated = repeat_drop(carried_up_to, log); !repeated) return repeated;
+    if (Status repeated = repeat_drop(relocated_up_to, log); !repeated) return repeated;
     log.info("recovered", "Recovery is complete.",
              {{"records", recovery_.replayed_records},
               {"pending", start.totals.live_count},
@@ -227,7 +227,7 @@ Status ShardParts::recover(const ShardOptions& options, LogSink& log) {
 
 // Reads what the index does not hold, and adds it up beside: the log must be what it says of itself.
 Status ShardParts::replay(const ShardOptions& options, EngineStart& start, std::vector<Index::Settings>& settings,
-                          Sequence& carried_up_to, LogSink& log) {
+                          Sequence& relocated_up_to, LogSink& log) {
     const IndexPosition position = index_->position();
     // Of an empty index: a log whose front is gone begins with what its first header says.
     const Totals begin =
@@ -242,8 +242,8 @@ Status ShardParts::replay(const ShardOptions& options, EngineStart& start, std::
     QueueReplay queues;
     if (Status begun = queues.begin(*index_); !begun) return begun;
     if (Status told = queues.tell_settings(recent_); !told) return told;
-    LogAudit audit(begin, position.carried_up_to);
-    outcomes_carried_up_to_ = position.outcomes_carried_up_to;
+    LogAudit audit(begin, position.relocated_up_to);
+    outcomes_relocated_up_to_ = position.outcomes_relocated_up_to;
     Status replayed = journal_->replay(begin.sequence + 1, [&](const CommitInLog& commit) -> Status {
         if (commit.totals.commit <= begin.commit) return {};
         for (const FramedRecord& frame : commit.records) {
@@ -272,7 +272,7 @@ Status ShardParts::replay(const ShardOptions& options, EngineStart& start, std::
     });
     if (!replayed) return replayed;
     if (Status whole = audit.check_front(journal_->first_sequence()); !whole) return whole;
-    carried_up_to = audit.carried_up_to();
+    relocated_up_to = audit.relocated_up_to();
     for (const auto& [name, at] : cursors) start.queue_cursors.push_back({{name.first, name.second}, at});
     settings = queues.settings();
     start.zone_data = options.zone_data.empty() ? zone_data_version() : options.zone_data;
@@ -287,7 +287,7 @@ Status ShardParts::replay(const ShardOptions& options, EngineStart& start, std::
 
 // What the index was too late to take in is known of here until this segment is sealed.
 Status ShardParts::replay_outcomes(const Record& outcomes, const FramedRecord& frame, SegmentNumber segment) {
-    outcomes_carried_up_to_ = std::max(outcomes_carried_up_to_, outcomes.up_to);
+    outcomes_relocated_up_to_ = std::max(outcomes_relocated_up_to_, outcomes.up_to);
     const std::uint64_t first_segment = index_->position().segment != 0
                                             ? index_->position().first_segment
                                             : journal_->catalog().snapshot().front()->header().number;
@@ -322,10 +322,10 @@ Status ShardParts::prove(const Totals& totals, const std::vector<Index::Settings
     return {};
 }
 
-// What a carry-done released and an earlier run had no time to unlink. Only where the index has come far enough to know
-// that nothing in it is needed; where it has not, cleaning comes by again.
-Status ShardParts::repeat_drop(Sequence carried_up_to, LogSink& log) {
-    const Sequence up_to = std::min(carried_up_to, index_->position().totals.sequence + 1);
+// What a relocation-done released and an earlier run had no time to unlink. Only where the index has come far enough to
+// know that nothing in it is needed; where it has not, cleaning comes by again.
+Status ShardParts::repeat_drop(Sequence relocated_up_to, LogSink& log) {
+    const Sequence up_to = std::min(relocated_up_to, index_->position().totals.sequence + 1);
     const Result<std::optional<std::string>> needed = find_lost_need(*index_, up_to);
     if (!needed) return needed.error();
     if (*needed) return {};
@@ -353,7 +353,7 @@ Result<bool> ShardParts::verify_next_segment() {
 }
 
 // It frees nothing, so what is kept for cleaning is not for it.
-Status ShardParts::leave_clock_mark(const ClockMark& mark) {
+Status ShardParts::save_clock_mark(const ClockMark& mark) {
     const std::size_t kept = std::max(spares_of_the_log(), kept_for_cleaning_);
     return with_space_of_a_spare(*journal_, kept, [&] { return write_mark(files_, directory_, mark); });
 }
@@ -391,7 +391,7 @@ Result<SpaceSeen> ShardParts::see_space(bool spares_refused) const {
     return SpaceSeen{*free, journal_->ready_spares(), spares_refused};
 }
 
-Result<SpaceSeen> ShardParts::tend_space() {
+Result<SpaceSeen> ShardParts::maintain_spare_segments() {
     if (table_waits_) return see_space(true);
     Status filled = journal_->prepare_spares();
     if (!filled && filled.error().code != "no_space") return std::move(filled).error();

@@ -25,7 +25,7 @@
 #include "journal/local_journal.h"
 #include "message/clock_mark.h"
 #include "message/schedule_times.h"
-#include "message/zone_shelf.h"
+#include "message/zone_cache.h"
 #include "server/space_watch.h"
 #include "store/index.h"
 #include "store/retention.h"
@@ -68,13 +68,13 @@ class ShardParts {
     // What the run before left of its time. And the step that leaves it to the next one, of who tends the
     // disk: durable on return. `no_space`: try again later.
     const ClockMark& clock_mark() const { return clock_mark_; }
-    Status leave_clock_mark(const ClockMark& mark);
+    Status save_clock_mark(const ClockMark& mark);
 
     // The committer's step: returns when the commit is durable. An error is the end.
     Status commit(const Commit& commit) { return journal_->commit(commit); }
 
     // The reader's step.
-    Result<Answer> read(const Question& question) const { return reader_->answer(question); }
+    Result<Answer> read(const Lookup& lookup) const { return reader_->answer(lookup); }
 
     // The sealer's steps. Seals the oldest full segment that the index does not hold, and returns its number: the
     // shard's thread then calls engine().table_taken() with it. 0: there is none. `no_space`: try again later, when
@@ -84,7 +84,7 @@ class ShardParts {
 
     // The step of who tends the disk: fills spare segments as far as there is space, and sees what is left. Whoever
     // waits for space with a table goes first. The shard's thread then calls tell_space() with it.
-    Result<SpaceSeen> tend_space();
+    Result<SpaceSeen> maintain_spare_segments();
     void tell_space(const SpaceSeen& seen);
     // Of the shard's thread.
     const SpaceWatch& space() const { return space_; }
@@ -103,9 +103,9 @@ class ShardParts {
     const Index& index() const { return *index_; }
     LocalJournal& journal() { return *journal_; }
     // As the log said at the start: outcomes before this place stand after it too.
-    Sequence outcomes_carried_up_to() const { return outcomes_carried_up_to_; }
+    Sequence outcomes_relocated_up_to() const { return outcomes_relocated_up_to_; }
     // Of the shard's thread: the zones that schedules name.
-    ZoneShelf& zones() { return zones_; }
+    ZoneCache& zones() { return zones_; }
     const LocalJournal& journal() const { return *journal_; }
 
   private:
@@ -118,10 +118,10 @@ class ShardParts {
     Status open_index_of_log(RowStorage& rows, LogSink& log);
     Status recover(const ShardOptions& options, LogSink& log);
     Status replay(const ShardOptions& options, EngineStart& start, std::vector<Index::Settings>& settings,
-                  Sequence& carried_up_to, LogSink& log);
+                  Sequence& relocated_up_to, LogSink& log);
     Status replay_outcomes(const Record& outcomes, const FramedRecord& frame, SegmentNumber segment);
     Status prove(const Totals& totals, const std::vector<Index::Settings>& settings, LogSink& log);
-    Status repeat_drop(Sequence carried_up_to, LogSink& log);
+    Status repeat_drop(Sequence relocated_up_to, LogSink& log);
     Result<SpaceSeen> see_space(bool spares_refused) const;
     std::size_t spares_of_the_log() const;
 
@@ -133,11 +133,11 @@ class ShardParts {
     std::unique_ptr<LocalJournal> journal_;
     std::unique_ptr<Index> index_;
     RecentTier recent_;
-    ZoneShelf zones_;
+    ZoneCache zones_;
     std::unique_ptr<Engine> engine_;
     std::unique_ptr<StoreReader> reader_;
     RecoveryReport recovery_;
-    Sequence outcomes_carried_up_to_ = 0;
+    Sequence outcomes_relocated_up_to_ = 0;
     const std::size_t reserve_segments_;
     const std::size_t kept_for_cleaning_;  // of them
     SpaceWatch space_;

@@ -107,7 +107,7 @@ void clean(TrialOwner& owner, std::uint64_t segments = kDropped) {
             continue;
         }
         ASSERT_LT(++stood_still, 3) << "it stands still";
-        owner.now += LogCleaning::kWaitForSegmentMs;  // what was carried may wait for its segment to fill
+        owner.now += LogCleaning::kWaitForSegmentMs;  // what was relocated may wait for its segment to fill
     }
     owner.cleans = false;
     owner.settle();
@@ -191,8 +191,9 @@ TEST(ShardCleaning, a_segment_stays_until_every_question_asked_before_is_answere
     EXPECT_GT(owner.cleaning().segments_dropped(), 0u);
 }
 
-// After each segment of which more than half had to be carried, cleaning rested until the log had grown by a quarter. A
-// front of messages that stay made it rest again and again, until the log was three times as large as what was needed.
+// After each segment of which more than half had to be relocated, cleaning rested until the log had grown by a quarter.
+// A front of messages that stay made it rest again and again, until the log was three times as large as what was
+// needed.
 TEST(ShardCleaning, does_not_rest_at_a_front_that_is_needed_whole) {
     SimDisk disk;
     MemoryRowStorage rows;
@@ -210,8 +211,8 @@ TEST(ShardCleaning, does_not_rest_at_a_front_that_is_needed_whole) {
     EXPECT_LE(owner.parts().journal().catalog().bytes(), 2 * needed + left * owner.options.engine.segment_bytes);
 }
 
-// With no more traffic the log stayed as long as it was: what had been carried stood in the open segment, which nobody
-// filled, and nobody looked again. It was thirty times as long as what was needed of it.
+// With no more traffic the log stayed as long as it was: what had been relocated stood in the open segment, which
+// nobody filled, and nobody looked again. It was thirty times as long as what was needed of it.
 TEST(ShardCleaning, comes_back_to_its_bound_without_traffic) {
     SimDisk disk;
     MemoryRowStorage rows;
@@ -283,7 +284,7 @@ TEST(ShardStart, what_was_left_of_the_time_is_known_to_the_next_start) {
         trial.open();
     };
     for (const ClockMark& mark : {ClockMark{"a-run", -17, true}, ClockMark{"", 1'700'000'000'000, false}}) {
-        ASSERT_TRUE(trial.owner.parts().leave_clock_mark(mark).ok());
+        ASSERT_TRUE(trial.owner.parts().save_clock_mark(mark).ok());
         start_again();
         EXPECT_EQ(trial.owner.parts().clock_mark(), mark);
     }
@@ -292,7 +293,7 @@ TEST(ShardStart, what_was_left_of_the_time_is_known_to_the_next_start) {
     EXPECT_TRUE(trial.log.holds("clock_state_damaged"));
     EXPECT_TRUE(trial.owner.parts().clock_mark().doubted) << "who knows less believes less";
     trial.disk.set_capacity(0);
-    const Status refused = trial.owner.parts().leave_clock_mark({});
+    const Status refused = trial.owner.parts().save_clock_mark({});
     ASSERT_FALSE(refused.ok());
     EXPECT_EQ(refused.error().code, "no_space");
 }
@@ -349,7 +350,7 @@ TEST(ShardStart, power_cuts_in_any_disk_call_of_cleaning_lose_nothing) {
     }
 }
 
-TEST(ShardStart, what_a_carry_done_released_is_unlinked_by_the_next_start_without_another_carry_done) {
+TEST(ShardStart, what_a_relocation_done_released_is_unlinked_by_the_next_start_without_another_relocation_done) {
     Trial trial;
     trial.owner.cleans = true;
     while (trial.owner.parts().journal().first_sequence() == 1) {
@@ -369,9 +370,9 @@ TEST(ShardStart, what_a_carry_done_released_is_unlinked_by_the_next_start_withou
     expect_all_there(trial.owner, trial.told);
 }
 
-// The index was lost between carry-done and unlink, and whoever built it again was interrupted: what stands in it needs
-// the segment that was released, because the carried records are not in it yet.
-TEST(ShardStart, an_index_that_does_not_know_the_carried_records_yet_keeps_what_was_released) {
+// The index was lost between relocation-done and unlink, and whoever built it again was interrupted: what stands in it
+// needs the segment that was released, because the relocated records are not in it yet.
+TEST(ShardStart, an_index_that_does_not_know_the_relocated_records_yet_keeps_what_was_released) {
     Trial trial;
     trial.owner.cleans = true;
     for (;;) {

@@ -20,11 +20,11 @@ constexpr int kMessages = 160;
 class ShardSpace : public testing::Test {
   protected:
     void tend() {
-        const auto seen = owner.parts().tend_space();
+        const auto seen = owner.parts().maintain_spare_segments();
         ASSERT_TRUE(seen.ok()) << seen.error().message;
         owner.parts().tell_space(*seen);
     }
-    void tend_and_settle() {
+    void maintain_and_settle() {
         tend();
         owner.settle();
     }
@@ -78,7 +78,7 @@ TEST_F(ShardSpace, what_is_left_of_the_time_gets_the_space_of_a_spare) {
     ASSERT_NO_FATAL_FAILURE(tend());
     disk.set_capacity(disk.used_bytes());
     const ClockMark held{"a-run", 17, true};
-    ASSERT_TRUE(owner.parts().leave_clock_mark(held).ok());
+    ASSERT_TRUE(owner.parts().save_clock_mark(held).ok());
     owner.close();
     ASSERT_TRUE(owner.open(rows).ok());
     EXPECT_EQ(owner.parts().clock_mark(), held);
@@ -91,7 +91,7 @@ TEST_F(ShardSpace, when_no_segment_is_left_everybody_is_answered_and_so_is_who_c
     ASSERT_TRUE(owner.open(rows).ok());
     std::vector<MessageId> ids;
     for (int i = 0; i < 2 * kMessages; ++i) ids.push_back(owner.put(kHour, "body"));
-    ASSERT_NO_FATAL_FAILURE(tend_and_settle());
+    ASSERT_NO_FATAL_FAILURE(maintain_and_settle());
     disk.set_capacity(1);
 
     std::size_t cancelled = 0;
@@ -108,7 +108,7 @@ TEST_F(ShardSpace, when_no_segment_is_left_everybody_is_answered_and_so_is_who_c
         ++cancelled;
         return true;
     };
-    while (cancel_next()) ASSERT_NO_FATAL_FAILURE(tend_and_settle());
+    while (cancel_next()) ASSERT_NO_FATAL_FAILURE(maintain_and_settle());
     EXPECT_GT(cancelled, 40u);
     EXPECT_EQ(owner.parts().log_space(), LogSpace::none);
     EXPECT_EQ(owner.parts().journal().spares_held(), 0u);
@@ -123,7 +123,7 @@ TEST_F(ShardSpace, when_no_segment_is_left_everybody_is_answered_and_so_is_who_c
     EXPECT_EQ(owner.ask<MessageAnswer>(GetCommand{"default", ids[cancelled]}).row.state.state, State::scheduled);
 
     disk.set_capacity(SimDisk::kDefaultCapacityBytes);
-    ASSERT_NO_FATAL_FAILURE(tend_and_settle());
+    ASSERT_NO_FATAL_FAILURE(maintain_and_settle());
     EXPECT_TRUE(owner.engine().is_serving());
     EXPECT_TRUE(cancel_next());
     EXPECT_EQ(owner.engine().totals().live_count, ids.size() - cancelled);
@@ -151,7 +151,7 @@ class ShardSpaceOfEnds : public ShardSpace {
             for (const auto& each : owner.ask<PutBatchAnswer>(batch).results)
                 ids.push_back(std::get<PutAnswer>(each).id);
         }
-        ASSERT_NO_FATAL_FAILURE(tend_and_settle());
+        ASSERT_NO_FATAL_FAILURE(maintain_and_settle());
         ASSERT_EQ(owner.parts().journal().ready_spares(), 5u);
         disk.set_capacity(SimDisk::kDefaultCapacityBytes - *disk.free_bytes(kDirectory));
         rows.set_free_space([this] { return *disk.free_bytes(kDirectory); });
@@ -210,13 +210,13 @@ TEST_F(ShardSpaceOfEnds, that_are_quicker_than_the_index_leave_it_the_space_to_m
     goes_on_to_the_end();
 }
 
-// What stands in front is still needed, and has to be carried before anything is gained.
-TEST_F(ShardSpaceOfEnds, of_the_newest_messages_leave_the_space_to_carry_the_oldest) {
+// What stands in front is still needed, and has to be relocated before anything is gained.
+TEST_F(ShardSpaceOfEnds, of_the_newest_messages_leave_the_space_to_relocate_the_oldest) {
     ASSERT_NO_FATAL_FAILURE(use_up([](std::size_t i) { return kCount - 1 - i; }));
     goes_on_to_the_end();
 }
 
-TEST_F(ShardSpaceOfEnds, of_every_other_message_leave_the_space_to_carry_the_rest) {
+TEST_F(ShardSpaceOfEnds, of_every_other_message_leave_the_space_to_relocate_the_rest) {
     ASSERT_NO_FATAL_FAILURE(use_up([](std::size_t i) { return i < kCount / 2 ? 2 * i : 2 * (i - kCount / 2) + 1; }));
     goes_on_to_the_end();
 }
@@ -236,14 +236,14 @@ TEST_F(ShardSpace, starts_on_a_full_disk_begin_no_segment_that_is_not_there_and_
     owner.options.reserve_segments = 4;
     owner.options.free_floor_bytes = 0;
     ASSERT_TRUE(owner.open(rows).ok());
-    ASSERT_NO_FATAL_FAILURE(tend_and_settle());
+    ASSERT_NO_FATAL_FAILURE(maintain_and_settle());
     const MessageId id = owner.put(kHour, "body");
     disk.set_capacity(1);
     bool serves = true;
     for (int starts = 0; starts < 100; ++starts) {
         owner.close();
         ASSERT_TRUE(owner.open(rows).ok());
-        ASSERT_NO_FATAL_FAILURE(tend_and_settle());
+        ASSERT_NO_FATAL_FAILURE(maintain_and_settle());
         EXPECT_EQ(owner.ask<MessageAnswer>(GetCommand{"default", id}).row.state.state, State::scheduled);
         EXPECT_TRUE(serves || !owner.engine().is_serving());
         serves = owner.engine().is_serving();
@@ -256,7 +256,7 @@ TEST_F(ShardSpace, starts_on_a_full_disk_begin_no_segment_that_is_not_there_and_
 // A pass that had to carry nearly everything made it rest until the log had grown. All messages ended then, nothing
 // came any more to make it grow, and the log stayed as long as it was: on a full disk, where puts wait for it, for
 // ever.
-TEST_F(ShardSpace, cleaning_rests_no_more_when_what_it_had_to_carry_has_ended) {
+TEST_F(ShardSpace, cleaning_rests_no_more_when_what_it_had_to_relocate_has_ended) {
     owner.options.spare_segments = 2;
     ASSERT_TRUE(owner.open(rows).ok());
     PutCommand put;
@@ -268,13 +268,13 @@ TEST_F(ShardSpace, cleaning_rests_no_more_when_what_it_had_to_carry_has_ended) {
     }
     const auto purge = [&](const char* queue) {
         owner.ask<QueueAnswer>(ConfigureQueueCommand{"default", queue, ConfigureQueueCommand::What::purge, {}});
-        for (int tends = 0; tends < 50; ++tends) ASSERT_NO_FATAL_FAILURE(tend_and_settle());
+        for (int tends = 0; tends < 50; ++tends) ASSERT_NO_FATAL_FAILURE(maintain_and_settle());
     };
     disk.set_capacity(owner.options.free_floor_bytes);  // it is full, so that less than half is worth a pass
-    ASSERT_NO_FATAL_FAILURE(tend_and_settle());
+    ASSERT_NO_FATAL_FAILURE(maintain_and_settle());
     owner.cleans = true;
     ASSERT_NO_FATAL_FAILURE(purge("some"));
-    ASSERT_TRUE(owner.cleaning().is_resting());
+    ASSERT_TRUE(owner.cleaning().is_backing_off());
     const std::uint64_t before = owner.parts().journal().catalog().bytes();
     ASSERT_NO_FATAL_FAILURE(purge("most"));
     EXPECT_LT(owner.parts().journal().catalog().bytes(), before / 2);
@@ -296,16 +296,16 @@ TEST_F(ShardSpace, a_disk_that_is_full_a_second_time_is_cleaned_for_a_second_tim
     for (const char* time : {"first", "second"}) {
         for (int i = 0; i < 200; ++i) {
             owner.ask<PutBatchAnswer>(batch);
-            ASSERT_NO_FATAL_FAILURE(tend_and_settle());
+            ASSERT_NO_FATAL_FAILURE(maintain_and_settle());
         }
         owner.ask<QueueAnswer>(ConfigureQueueCommand{"default", "some", ConfigureQueueCommand::What::purge, {}});
-        for (int tends = 0; tends < 50; ++tends) ASSERT_NO_FATAL_FAILURE(tend_and_settle());
+        for (int tends = 0; tends < 50; ++tends) ASSERT_NO_FATAL_FAILURE(maintain_and_settle());
         const std::uint64_t dropped = owner.cleaning().segments_dropped();
         disk.set_capacity(owner.options.free_floor_bytes);
-        for (int tends = 0; tends < 50; ++tends) ASSERT_NO_FATAL_FAILURE(tend_and_settle());
+        for (int tends = 0; tends < 50; ++tends) ASSERT_NO_FATAL_FAILURE(maintain_and_settle());
         EXPECT_GT(owner.cleaning().segments_dropped(), dropped + 40) << "the disk was full for the " << time << " time";
         disk.set_capacity(SimDisk::kDefaultCapacityBytes);
-        ASSERT_NO_FATAL_FAILURE(tend_and_settle());
+        ASSERT_NO_FATAL_FAILURE(maintain_and_settle());
     }
 }
 

@@ -60,7 +60,7 @@ TEST_F(ShardView, has_each_message_as_it_was_answered) {
             ASSERT_TRUE(row.ok());
             ASSERT_EQ(*row && (*row)->state.state == State::scheduled, waits) << "message " << id;
             if (!waits) continue;
-            ASSERT_TRUE((*opened)->segments().read_records({&(*row)->place, 1}).ok());
+            ASSERT_TRUE((*opened)->segments().read_records({&(*row)->log_position, 1}).ok());
         }
     }
     EXPECT_GT(owner.parts().journal().first_sequence(), 1u) << "cleaning has dropped nothing";

@@ -47,7 +47,7 @@ class TrialOwner {
         cleaning_.reset();
         parts_.reset();
         commit_.reset();
-        questions_.clear();
+        lookups_.clear();
         replies_.clear();
         clean_ = LogCleaning::Step::none;
         cleans = false;
@@ -67,13 +67,13 @@ class TrialOwner {
             engine().committed();
             return true;
         }
-        const auto question = std::find_if(questions_.begin(), questions_.end(), [this](const Question& asked) {
+        const auto lookup = std::find_if(lookups_.begin(), lookups_.end(), [this](const Lookup& asked) {
             return !holds_record_reads || !std::holds_alternative<ReadRecords>(asked.what);
         });
-        if (question != questions_.end()) {
-            Result<Answer> answer = parts_->read(*question);
+        if (lookup != lookups_.end()) {
+            Result<Answer> answer = parts_->read(*lookup);
             if (!answer) return std::move(answer).error();
-            questions_.erase(question);
+            lookups_.erase(lookup);
             engine().answer(*std::move(answer));
             return true;
         }
@@ -142,9 +142,9 @@ class TrialOwner {
         parts_->tell_reserve();
         engine().advance_to(now);
         Effects effects = engine().take_effects();
-        EXPECT_FALSE(effects.broken) << effects.broken->message;
+        EXPECT_FALSE(effects.fatal_error) << effects.fatal_error->message;
         if (effects.commit) commit_ = std::move(effects.commit);
-        for (Question& question : effects.questions) questions_.push_back(std::move(question));
+        for (Lookup& lookup : effects.lookups) lookups_.push_back(std::move(lookup));
         for (ReplyEffect& effect : effects.replies) {
             if ((effect.token & LogCleaning::kTokenBit) != 0) {
                 EXPECT_TRUE(cleaning_->reply(effect.reply).ok());
@@ -161,7 +161,7 @@ class TrialOwner {
     std::unique_ptr<ShardParts> parts_;
     std::optional<LogCleaning> cleaning_;
     std::optional<Commit> commit_;
-    std::deque<Question> questions_;
+    std::deque<Lookup> lookups_;
     std::map<ReplyToken, Reply> replies_;
     ReplyToken next_token_ = 1;
     LogCleaning::Step clean_ = LogCleaning::Step::none;

@@ -27,12 +27,12 @@ Result<Cleanings> Cleaner::next(std::size_t most_bytes) {
         if (record.is_outcome) {
             if (is_too_much(record.body_bytes)) break;
             bytes += record.body_bytes;
-            outcomes.push_back(record.place);
+            outcomes.push_back(record.log_position);
             continue;
         }
         if (needed_left_ == 0) continue;
         ++looks;
-        CarryCandidate candidate;
+        RelocationCandidate candidate;
         candidate.kind = record.kind;
         const Result<bool> needed = is_needed(record, candidate);
         if (!needed) return needed.error();
@@ -56,7 +56,7 @@ Status Cleaner::read() {
     const Status scanned = segment_->scan([this](const CommitInLog& commit) -> Status {
         for (const FramedRecord& framed : commit.records) {
             const bool may_be_needed = framed.kind == RecordKind::put || framed.kind == RecordKind::spawn ||
-                                       framed.kind == RecordKind::carry || framed.kind == RecordKind::end ||
+                                       framed.kind == RecordKind::relocate || framed.kind == RecordKind::end ||
                                        framed.kind == RecordKind::conf || framed.kind == RecordKind::rule ||
                                        framed.kind == RecordKind::outcomes;
             if (!may_be_needed) continue;
@@ -73,7 +73,7 @@ Status Cleaner::read() {
 
 void Cleaner::see(const FramedRecord& framed, const Record& record) {
     Seen seen{framed.sequence, record.id, static_cast<std::uint32_t>(framed.body.size()), framed.kind};
-    const bool may_be_outcome = framed.kind == RecordKind::end || framed.kind == RecordKind::carry;
+    const bool may_be_outcome = framed.kind == RecordKind::end || framed.kind == RecordKind::relocate;
     seen.is_outcome = framed.kind == RecordKind::outcomes ||
                       (may_be_outcome && is_ended(record.state.state) && record.state.state != State::dead);
     if (seen.is_outcome ? framed.sequence < outcomes_from_ : framed.kind == RecordKind::end) return;
@@ -84,10 +84,10 @@ void Cleaner::see(const FramedRecord& framed, const Record& record) {
 }
 
 // What has expired is left out.
-Status Cleaner::read_outcomes(const std::vector<Sequence>& places, OutcomesToCarry& outcomes) const {
-    if (places.empty()) return {};
+Status Cleaner::read_outcomes(const std::vector<Sequence>& log_positions, OutcomesToRelocate& outcomes) const {
+    if (log_positions.empty()) return {};
     std::vector<OwnedRecord> records;
-    if (Status read_all = segment_->read_records(places, records); !read_all) return read_all;
+    if (Status read_all = segment_->read_records(log_positions, records); !read_all) return read_all;
     const Retention& retention = index_.retention();
     const DueMs now_ms = retention.now_ms();
     const auto take = [&](const Record& ended) {
@@ -104,45 +104,45 @@ Status Cleaner::read_outcomes(const std::vector<Sequence>& places, OutcomesToCar
         if (!taken) return taken;
     }
     outcomes.segment = segment_->header().number;
-    outcomes.up_to = finished() ? segment_->end().totals.sequence + 1 : records_[looked_at_].place;
+    outcomes.up_to = finished() ? segment_->end().totals.sequence + 1 : records_[looked_at_].log_position;
     return {};
 }
 
-Result<bool> Cleaner::are_newest_settings(const Seen& record, CarryCandidate& candidate) const {
-    const auto& [name, subject] = settings_.at(record.place);
+Result<bool> Cleaner::are_newest_settings(const Seen& record, RelocationCandidate& candidate) const {
+    const auto& [name, subject] = settings_.at(record.log_position);
     const Result<std::optional<SettingsRow>> found = record.kind == RecordKind::rule
                                                          ? index_.rule(subject, name.name_space, name.queue)
                                                          : index_.settings(subject, name.name_space, name.queue);
     if (!found) return found.error();
-    if (!*found || (*found)->place != record.place) return false;
+    if (!*found || (*found)->log_position != record.log_position) return false;
     candidate.subject = subject;
-    candidate.row.place = record.place;
+    candidate.row.log_position = record.log_position;
     candidate.row.state.name_space = name.name_space;
     candidate.row.state.queue = name.queue;
     return true;
 }
 
-Result<bool> Cleaner::is_needed(const Seen& record, CarryCandidate& candidate) const {
+Result<bool> Cleaner::is_needed(const Seen& record, RelocationCandidate& candidate) const {
     if (record.kind == RecordKind::conf || record.kind == RecordKind::rule) {
         return are_newest_settings(record, candidate);
     }
     Result<std::optional<MessageRow>> found = index_.find(record.id, index_.retention().now_ms());
     if (!found) return std::move(found).error();
-    if (!*found || (*found)->place != record.place) return false;
+    if (!*found || (*found)->log_position != record.log_position) return false;
     candidate.row = **std::move(found);
     return true;
 }
 
-Status Cleaner::read_bodies(std::vector<CarryCandidate>& candidates) const {
-    std::vector<Sequence> places;
-    for (const CarryCandidate& candidate : candidates) {
-        if (!candidate.is_settings()) places.push_back(candidate.row.place);
+Status Cleaner::read_bodies(std::vector<RelocationCandidate>& candidates) const {
+    std::vector<Sequence> log_positions;
+    for (const RelocationCandidate& candidate : candidates) {
+        if (!candidate.is_settings()) log_positions.push_back(candidate.row.log_position);
     }
     std::vector<OwnedRecord> records;
-    if (Status read_all = segment_->read_records(places, records); !read_all) return read_all;
-    assert(records.size() == places.size());
+    if (Status read_all = segment_->read_records(log_positions, records); !read_all) return read_all;
+    assert(records.size() == log_positions.size());
     std::size_t next = 0;
-    for (CarryCandidate& candidate : candidates) {
+    for (RelocationCandidate& candidate : candidates) {
         if (!candidate.is_settings()) candidate.body = std::move(records[next++].body);
     }
     return {};

@@ -3,8 +3,8 @@
 //
 // Needed there are whole records that the index knows as the newest of an unfinished or dead message, the newest
 // settings of a queue or a namespace, the newest whole record of a schedule or watchdog, and outcomes that have not
-// expired. Of all but the last it only finds candidates: the engine turns each into a carry, and leaves out those that
-// newer records have overtaken. Passing over the segment once more is harmless.
+// expired. Of all but the last it only finds candidates: the engine turns each into a relocation, and leaves out those
+// that newer records have overtaken. Passing over the segment once more is harmless.
 //
 // How a message ended never changes, so outcomes are copied as they stand, many in one record, and nothing is looked up
 // for them. Each such record says up to which place it has them all; whoever goes over the segment again, after a
@@ -26,7 +26,7 @@
 
 namespace duewheel {
 
-struct CarryCandidate {
+struct RelocationCandidate {
     MessageRow row;                     // as the index has it; `place` is this record. Of settings: whose they are
     RecordKind kind = RecordKind::put;  // of the record
     std::uint32_t subject = 0;          // of a `conf` or `rule` record
@@ -38,17 +38,17 @@ struct CarryCandidate {
 };
 
 // As of message/outcome_rows.h.
-struct OutcomesToCarry {
+struct OutcomesToRelocate {
     std::string rows;
     std::uint64_t count = 0;
     std::uint64_t segment = 0;  // number of the one that they stand in
-    Sequence up_to = 0;         // those before this place are carried when these are
+    Sequence up_to = 0;         // those before this place are relocated when these are
 };
 
 // What one call has found.
 struct Cleanings {
-    std::vector<CarryCandidate> candidates;  // in the order of the log
-    OutcomesToCarry outcomes;                // may be none
+    std::vector<RelocationCandidate> candidates;  // in the order of the log
+    OutcomesToRelocate outcomes;                  // may be none
 
     bool empty() const { return candidates.empty() && outcomes.count == 0; }
 };
@@ -60,19 +60,19 @@ class Cleaner {
     static constexpr std::size_t kLookUpsPerCall = 4096;
 
     // The segment is closed and in the index, which outlives this object. Outcomes before `outcomes_from` have been
-    // carried already.
+    // relocated already.
     Cleaner(std::shared_ptr<const SegmentFile> segment, const Index& index, Sequence outcomes_from = 0)
         : segment_(std::move(segment)), index_(index), outcomes_from_(outcomes_from) {}
 
     // What is found next: records of at most `most_bytes` together, or a single larger one. Nothing when none of the
     // next records is needed. The first call reads the segment once, all others look at most so many rows up. Errors
-    // mean a broken world.
+    // mean a fatal error.
     Result<Cleanings> next(std::size_t most_bytes = kChunkBytes);
     bool finished() const { return read_ && looked_at_ == records_.size(); }
 
   private:
     struct Seen {
-        Sequence place = 0;
+        Sequence log_position = 0;
         MessageId id = 0;  // 0: of settings, and of outcomes in one record
         std::uint32_t body_bytes = 0;
         RecordKind kind = RecordKind::put;
@@ -81,11 +81,11 @@ class Cleaner {
 
     Status read();
     void see(const FramedRecord& framed, const Record& record);
-    Result<bool> are_newest_settings(const Seen& record, CarryCandidate& candidate) const;
+    Result<bool> are_newest_settings(const Seen& record, RelocationCandidate& candidate) const;
     // True where the index says that the record is needed; fills in the candidate.
-    Result<bool> is_needed(const Seen& record, CarryCandidate& candidate) const;
-    Status read_bodies(std::vector<CarryCandidate>& candidates) const;
-    Status read_outcomes(const std::vector<Sequence>& places, OutcomesToCarry& outcomes) const;
+    Result<bool> is_needed(const Seen& record, RelocationCandidate& candidate) const;
+    Status read_bodies(std::vector<RelocationCandidate>& candidates) const;
+    Status read_outcomes(const std::vector<Sequence>& log_positions, OutcomesToRelocate& outcomes) const;
 
     std::shared_ptr<const SegmentFile> segment_;
     const Index& index_;

@@ -33,7 +33,7 @@ class Cleaning : public testing::Test {
             EXPECT_TRUE(found.ok());
             if (!found.ok()) break;
             std::size_t bytes = found->outcomes.rows.size();
-            for (const CarryCandidate& candidate : found->candidates) bytes += candidate.body.size();
+            for (const RelocationCandidate& candidate : found->candidates) bytes += candidate.body.size();
             EXPECT_TRUE(bytes <= Cleaner::kChunkBytes || found->candidates.size() == 1);
             std::move(found->candidates.begin(), found->candidates.end(), std::back_inserter(all.candidates));
             all.outcomes.rows += found->outcomes.rows;
@@ -44,8 +44,8 @@ class Cleaning : public testing::Test {
         }
         return all;
     }
-    std::vector<CarryCandidate> candidates() { return all().candidates; }
-    static std::vector<Record> records(const OutcomesToCarry& outcomes) {
+    std::vector<RelocationCandidate> candidates() { return all().candidates; }
+    static std::vector<Record> records(const OutcomesToRelocate& outcomes) {
         std::vector<Record> records;
         const Status read = for_each_outcome(outcomes.rows, [&](const Record& record) {
             records.push_back(record);
@@ -107,7 +107,7 @@ TEST_F(Cleaning, the_end_of_a_dead_message_is_no_outcome) {
 }
 
 // A process that ends while it cleans goes over the segment again at its next start.
-TEST_F(Cleaning, goes_on_behind_the_outcomes_that_were_carried_before) {
+TEST_F(Cleaning, goes_on_behind_the_outcomes_that_were_relocated_before) {
     std::vector<MessageId> ids;
     for (int message = 0; message < 4; ++message) {
         ids.push_back(shard_.put("mail", kNow + 500));
@@ -121,13 +121,13 @@ TEST_F(Cleaning, goes_on_behind_the_outcomes_that_were_carried_before) {
     ASSERT_EQ(rest.size(), 2u);
     EXPECT_EQ(rest[0].id, ids[2]);
     EXPECT_EQ(all(9).outcomes.count, 0u);
-    EXPECT_EQ(index_->position().outcomes_carried_up_to, 0u);
+    EXPECT_EQ(index_->position().outcomes_relocated_up_to, 0u);
     shard_.carry_outcomes(all().outcomes);
     seal();
-    EXPECT_EQ(index_->position().outcomes_carried_up_to, 9u) << "a restart asks the index";
+    EXPECT_EQ(index_->position().outcomes_relocated_up_to, 9u) << "a restart asks the index";
 }
 
-// What was carried once is carried on from the record that holds it now.
+// What was relocated once is relocated on from the record that holds it now.
 TEST_F(Cleaning, outcomes_are_copied_on_until_they_expire) {
     const MessageId first = shard_.put("mail", kNow + 500);
     shard_.end(first);
@@ -149,7 +149,7 @@ TEST_F(Cleaning, outcomes_are_copied_on_until_they_expire) {
     EXPECT_EQ(one[0].id, second);
 }
 
-TEST_F(Cleaning, nothing_is_left_once_everything_was_carried) {
+TEST_F(Cleaning, nothing_is_left_once_everything_was_relocated) {
     const MessageId waiting = shard_.put("mail", kNow + 500);
     const MessageId done = shard_.put("mail", kNow + 500);
     shard_.end(done);
@@ -157,20 +157,20 @@ TEST_F(Cleaning, nothing_is_left_once_everything_was_carried) {
     const Cleanings found = all();
     EXPECT_EQ(found.candidates.size(), 1u);
     EXPECT_EQ(found.outcomes.count, 1u);
-    shard_.carry(waiting);
+    shard_.relocate(waiting);
     shard_.carry_outcomes(found.outcomes);
     seal();
     EXPECT_TRUE(all(found.outcomes.up_to).empty());
     EXPECT_FALSE(index_->needed_counts()->contains(1));
     shard_.drop_before(4);
-    const Cleanings carried = all(found.outcomes.up_to);
-    ASSERT_EQ(carried.candidates.size(), 1u) << "it is needed in its new segment";
-    EXPECT_EQ(carried.candidates[0].kind, RecordKind::carry);
-    EXPECT_EQ(carried.outcomes.rows, found.outcomes.rows);
+    const Cleanings relocated = all(found.outcomes.up_to);
+    ASSERT_EQ(relocated.candidates.size(), 1u) << "it is needed in its new segment";
+    EXPECT_EQ(relocated.candidates[0].kind, RecordKind::relocate);
+    EXPECT_EQ(relocated.outcomes.rows, found.outcomes.rows);
 }
 
 // After carrying what is found, no row refers to the segment any more, and the log without it builds the same rows.
-TEST_F(Cleaning, a_log_whose_front_was_carried_away_builds_the_same_rows) {
+TEST_F(Cleaning, a_log_whose_front_was_relocated_away_builds_the_same_rows) {
     for (std::uint64_t seed = 1; seed <= 10; ++seed) {
         SCOPED_TRACE("seed " + std::to_string(seed));
         TrialShard shard;
@@ -184,16 +184,16 @@ TEST_F(Cleaning, a_log_whose_front_was_carried_away_builds_the_same_rows) {
         ASSERT_TRUE(seal_missing(shard.catalog(), *index).ok());
         const auto front = shard.catalog().snapshot().front();
         Cleaner cleaner(front, *index);
-        std::size_t carried = 0;
+        std::size_t relocated = 0;
         while (!cleaner.finished()) {
             const Cleanings found = *cleaner.next();
-            for (const CarryCandidate& candidate : found.candidates) shard.carry(candidate.row.id);
+            for (const RelocationCandidate& candidate : found.candidates) shard.relocate(candidate.row.id);
             if (found.outcomes.count > 0) shard.carry_outcomes(found.outcomes);
-            carried += found.candidates.size() + found.outcomes.count;
+            relocated += found.candidates.size() + found.outcomes.count;
         }
         moves.close_segment();
         ASSERT_TRUE(seal_missing(shard.catalog(), *index).ok());
-        EXPECT_FALSE(index->needed_counts()->contains(front->first_sequence())) << "carried " << carried;
+        EXPECT_FALSE(index->needed_counts()->contains(front->first_sequence())) << "carried " << relocated;
         shard.drop_before(front->end().totals.sequence + 1);
 
         MemoryRowStorage empty;

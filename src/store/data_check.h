@@ -2,10 +2,10 @@
 // keeps its own housekeeping files when it opens the index).
 //
 // The log: every checksum, sequence, footer and the chain from the first segment to the last; what each footer and each
-// carry-done record says is recomputed from the records; and nothing is missing before its front (log_audit.h). The
-// index: that the messages in it are those of the log at its position, that the record of every one that is needed is
-// in the log, that the counts of needed records are right (index_proof.h), that every stored byte has its checksum, and
-// that each table holds what follows from the rows by id (index_audit.h).
+// relocation-done record says is recomputed from the records; and nothing is missing before its front (log_audit.h).
+// The index: that the messages in it are those of the log at its position, that the record of every one that is needed
+// is in the log, that the counts of needed records are right (index_proof.h), that every stored byte has its checksum,
+// and that each table holds what follows from the rows by id (index_audit.h).
 //
 // It cannot recompute the messages that stood before a front that is gone where there is no whole index: the next start
 // builds one, proves it, and refuses it where it is not what the log says.

@@ -124,8 +124,8 @@ TEST_F(DataCheck, a_damaged_byte_is_found_in_whatever_table_it_stands) {
 
 TEST_F(DataCheck, rows_that_disagree_are_found) {
     const MessageRow row = row_of(3);
-    const DuePosition place{row.state.due_ms, row.id};
-    for (const std::string& key : {queue_key("default", "mail", place), due_key(place), id_key(row.id),
+    const DuePosition position{row.state.due_ms, row.id};
+    for (const std::string& key : {queue_key("default", "mail", position), due_key(position), id_key(row.id),
                                    key_key("default", "mail", row.state.key)}) {
         std::optional<std::string> value;
         {

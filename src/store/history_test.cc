@@ -221,7 +221,7 @@ TEST(History, a_carried_outcome_is_not_another_end) {
     shard.end(id);
     shard.close_segment();
     shard.commit(kNow + 100);
-    shard.carry(id);
+    shard.relocate(id);
     shard.close_segment();
     ASSERT_TRUE(seal_missing(shard.catalog(), *index).ok());
     const auto rows = index->list_history(all_of("mail"), kNow + 100);

@@ -78,8 +78,8 @@ class Index {
     Result<HistoryRows> list_history(const ListHistory& list, DueMs now_ms) const;
     Result<EraLedger> history_ledger() const;
     Result<EraLedger> outcome_ledger() const;
-    // What the records of outcomes that are kept take in the log, as of the newest table; those that were carried by an
-    // index before this one are left out. In memory.
+    // What the records of outcomes that are kept take in the log, as of the newest table; those that were relocated by
+    // an index before this one are left out. In memory.
     std::uint64_t outcome_bytes() const;
 
     Result<std::optional<DuePosition>> queue_cursor(std::string_view name_space, std::string_view queue) const;

@@ -101,8 +101,8 @@ class Audit {
             }
             if (!state.order_key.empty()) {
                 encode_order_value(value, *row);
-                const DuePosition place{state.nominal_due_ms, row->id};
-                order_.add(order_row_key(state.name_space, state.queue, state.order_key, place), value);
+                const DuePosition position{state.nominal_due_ms, row->id};
+                order_.add(order_row_key(state.name_space, state.queue, state.order_key, position), value);
             }
             if (state.expires_ms != 0 && state.expires_ms >= position_.load_cursor_ms) {
                 encode_expire_value(value, *row);

@@ -32,7 +32,7 @@ class IndexAudit : public testing::Test {
         shard_.end(dead_, State::dead);
         MessageState asked = TrialShard::state_of("mail", kNow - 40);
         asked.state = State::prepared;
-        overdue_half_ = shard_.put(asked);
+        overdue_prepared_message_ = shard_.put(asked);
         shard_.commit(kNow);
         shard_.commit(kNow + 20, true);
         EXPECT_TRUE(seal_missing(shard_.catalog(), *index_).ok());
@@ -64,7 +64,7 @@ class IndexAudit : public testing::Test {
     MessageId soon_ = 0;
     MessageId ordered_ = 0;
     MessageId dead_ = 0;
-    MessageId overdue_half_ = 0;
+    MessageId overdue_prepared_message_ = 0;
 };
 
 TEST_F(IndexAudit, tables_that_were_built_together_agree) {
@@ -114,7 +114,7 @@ TEST_F(IndexAudit, a_due_row_of_the_past_may_be_missing_and_must_be_of_its_messa
 }
 
 TEST_F(IndexAudit, a_due_row_of_a_half_may_not_be_missing_once_its_answer_is_overdue) {
-    plant(due_key_of(overdue_half_), std::nullopt);
+    plant(due_key_of(overdue_prepared_message_), std::nullopt);
     expect_found("by due");
 }
 

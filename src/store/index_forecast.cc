@@ -26,7 +26,7 @@ Result<DueRows> Index::list_due(const ListDue& list) const {
         }
         const MessageState& state = row->row.state;
         const bool wanted = of_queue || (state.name_space == list.name_space && !is_expire_key(key));
-        const std::optional<FallsDue> what = falls_due(state.state, state.is_loop());
+        const std::optional<FallsDue> what = falls_due(state.state, state.is_recurring());
         if (wanted && what) due.rows.push_back({row->at.due_ms, row->at.id, *what});
         if (++walked == list.walk_max) due.next = DuePosition{row->at.due_ms, row->at.id + 1};
         return true;

@@ -31,19 +31,19 @@ class Proof {
     bool take_row(const MessageRow& row, Sequence index_end) {
         if (!needs_record(row.state.state)) return true;
         const bool overtaken = recent_.find(row.id) != kNoEntry || recent_.outcome(row.id) != nullptr;
-        if (row.place > index_end) return stands_wrong(row, "after the end of the index");
-        count(row.place);
+        if (row.log_position > index_end) return stands_wrong(row, "after the end of the index");
+        count(row.log_position);
         return overtaken || take(row);
     }
     // A needed record of the index stands there.
-    void count(Sequence place) {
-        if (place < first_sequences_.front()) return;
-        const auto after = std::upper_bound(first_sequences_.begin(), first_sequences_.end(), place);
+    void count(Sequence log_position) {
+        if (log_position < first_sequences_.front()) return;
+        const auto after = std::upper_bound(first_sequences_.begin(), first_sequences_.end(), log_position);
         ++needed_[static_cast<std::size_t>(after - first_sequences_.begin() - 1)];
     }
     void take(const Index::Settings& settings) {
-        if (settings.row.place < first_sequences_.front()) {
-            differs(named(settings) + settings.queue.queue + " stand at record " + number(settings.row.place) +
+        if (settings.row.log_position < first_sequences_.front()) {
+            differs(named(settings) + settings.queue.queue + " stand at record " + number(settings.row.log_position) +
                     ", which is before the log's front");
         }
         sum_.needed_bytes += settings.row.record_bytes;
@@ -54,7 +54,7 @@ class Proof {
     }
     bool take(const MessageRow& row) {
         if (!needs_record(row.state.state)) return true;
-        if (row.place < first_sequences_.front()) return stands_wrong(row, "before the log's front");
+        if (row.log_position < first_sequences_.front()) return stands_wrong(row, "before the log's front");
         sum_.needed_bytes += row.record_bytes;
         if (is_ended(row.state.state)) return true;
         ++sum_.live_count;
@@ -92,7 +92,7 @@ class Proof {
         return false;
     }
     bool stands_wrong(const MessageRow& row, std::string_view where) {
-        return differs("message " + number(row.id) + " stands at record " + number(row.place) + ", which is " +
+        return differs("message " + number(row.id) + " stands at record " + number(row.log_position) + ", which is " +
                        std::string(where));
     }
     void compare_count(Sequence first_sequence, std::uint64_t counted, std::uint64_t found) {
@@ -127,7 +127,7 @@ Result<std::optional<std::string>> find_difference(const Index& index, const Rec
     for (const Index::Settings& of : settings) proof.take(of);
     const Result<std::vector<Index::Settings>> sealed = index.settings_and_rules();
     if (!sealed) return sealed.error();
-    for (const Index::Settings& of : *sealed) proof.count(of.row.place);
+    for (const Index::Settings& of : *sealed) proof.count(of.row.log_position);
     proof.compare(log);
     const Result<std::map<Sequence, std::uint64_t>> counts = index.needed_counts();
     if (!counts) return counts.error();

@@ -34,20 +34,20 @@ class IndexProof : public testing::Test {
   protected:
     IndexProof() { index_ = *Index::open(storage_, retention_); }
 
-    // Two messages that wait in segment 1, one of them carried to segment 2, and one dead; an end in segment 3 is not
+    // Two messages that wait in segment 1, one of them relocated to segment 2, and one dead; an end in segment 3 is not
     // sealed yet.
     void fill() {
         stays_ = shard_.put("mail", kNow + 500);
-        carried_ = shard_.put("mail", kNow + 500);
+        relocated_ = shard_.put("mail", kNow + 500);
         dead_ = shard_.put("mail", kNow + 500);
         shard_.close_segment();
-        shard_.carry(carried_);
+        shard_.relocate(relocated_);
         shard_.end(dead_, State::dead);
         shard_.close_segment();
         ASSERT_TRUE(seal_missing(shard_.catalog(), *index_).ok());
         ends_ = shard_.put("mail", kNow + 500);
         shard_.end(ends_);
-        shard_.reschedule(carried_, kNow + 700);
+        shard_.reschedule(relocated_, kNow + 700);
         shard_.commit(kNow + 1);
     }
     std::optional<std::string> difference() { return difference_of(shard_, *index_); }
@@ -67,7 +67,7 @@ class IndexProof : public testing::Test {
     MemoryRowStorage storage_;
     std::unique_ptr<Index> index_;
     MessageId stays_ = 0;
-    MessageId carried_ = 0;
+    MessageId relocated_ = 0;
     MessageId dead_ = 0;
     MessageId ends_ = 0;
 };
@@ -122,13 +122,13 @@ TEST_F(IndexProof, a_count_of_a_segment_that_the_log_does_not_have_is_found) {
     EXPECT_TRUE(difference());
 }
 
-TEST_F(IndexProof, a_message_before_the_logs_front_is_found_unless_it_was_carried_since) {
+TEST_F(IndexProof, a_message_before_the_logs_front_is_found_unless_it_was_relocated_since) {
     fill();
     shard_.drop_before(4);
     ASSERT_TRUE(difference());
     EXPECT_NE(difference()->find("before the log's front"), std::string::npos) << *difference();
-    shard_.carry(stays_);
-    shard_.carry(dead_);
+    shard_.relocate(stays_);
+    shard_.relocate(dead_);
     shard_.commit(kNow + 2);
     ASSERT_TRUE(difference()) << "the counts still tell that the segment was needed when it went";
     plant(needed_key(1), std::nullopt);

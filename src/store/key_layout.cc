@@ -346,8 +346,8 @@ void encode_position(std::string& out, const IndexPosition& position) {
     append_number(out, position.totals.needed_bytes);
     append_number(out, position.totals.id_counter);
     append_instant(out, position.totals.server_time_ms);
-    append_number(out, position.carried_up_to);
-    append_number(out, position.outcomes_carried_up_to);
+    append_number(out, position.relocated_up_to);
+    append_number(out, position.outcomes_relocated_up_to);
     append_number(out, static_cast<std::uint8_t>(position.is_proven ? 1 : 0));
 }
 
@@ -371,7 +371,7 @@ void encode_queue_counts(std::string& out, const QueueCounts& counts) {
 
 void encode_settings(std::string& out, const SettingsRow& row) {
     out.clear();
-    append_number(out, row.place);
+    append_number(out, row.log_position);
     append_number(out, row.record_bytes);
     out.append(row.value);
 }
@@ -494,8 +494,8 @@ Result<IndexPosition> decode_position(std::string_view value) {
     position.totals.needed_bytes = reader.number<std::uint64_t>();
     position.totals.id_counter = reader.number<std::uint64_t>();
     position.totals.server_time_ms = reader.instant();
-    position.carried_up_to = reader.number<Sequence>();
-    position.outcomes_carried_up_to = reader.number<Sequence>();
+    position.relocated_up_to = reader.number<Sequence>();
+    position.outcomes_relocated_up_to = reader.number<Sequence>();
     const auto proven = reader.number<std::uint8_t>();
     if (!reader.finished() || proven > 1) return damaged("position");
     position.is_proven = proven == 1;
@@ -539,7 +539,7 @@ Result<QueueCounts> decode_queue_counts(std::string_view value) {
 Result<SettingsRow> decode_settings(std::string_view value) {
     ByteReader reader(value);
     SettingsRow row;
-    row.place = reader.number<Sequence>();
+    row.log_position = reader.number<Sequence>();
     row.record_bytes = reader.number<std::uint32_t>();
     row.value = reader.rest();
     if (!reader.whole() || row.value.empty()) return damaged("settings");

@@ -65,8 +65,8 @@ struct IndexPosition {
     std::uint64_t first_segment = 0;  // number of the first one that was taken in; above 1: the log's front was gone
     Totals totals;                    // at its end
     DueMs load_cursor_ms = 0;         // every row of `due` lies at or above it
-    Sequence carried_up_to = 0;       // the greatest that a carry-done record said; 0: there was none
-    Sequence outcomes_carried_up_to = 0;  // likewise, of a record of outcomes
+    Sequence relocated_up_to = 0;     // the greatest that a relocation-done record said; 0: there was none
+    Sequence outcomes_relocated_up_to = 0;  // likewise, of a record of outcomes
     bool is_proven = false;  // the rows were once compared with the log's totals, since the index was begun
 
     bool operator==(const IndexPosition&) const = default;
@@ -76,7 +76,7 @@ struct IndexPosition {
 // stands. Likewise a schedule or a watchdog: the value of its newest `rule` record, and where the newest whole one
 // stands.
 struct SettingsRow {
-    Sequence place = 0;
+    Sequence log_position = 0;
     std::uint32_t record_bytes = 0;
     std::string value;
 

@@ -35,7 +35,7 @@ DueMs random_instant(Random& random) {
 MessageRow random_row(Random& random) {
     MessageRow row;
     row.id = 1 + random.below(kMessageIdMax);
-    row.place = random.next() >> random.below(64);
+    row.position = random.next() >> random.below(64);
     row.record_bytes = static_cast<std::uint32_t>(random.next());
     row.state.state = static_cast<State>(1 + random.below(kStateCount));
     row.state.version = static_cast<std::uint32_t>(random.next());
@@ -121,12 +121,12 @@ TEST(KeyLayout, every_row_comes_back_from_each_table) {
         ASSERT_EQ(of_expiry->row, row);
         ASSERT_EQ(of_expiry->at, (DuePosition{row.state.expires_ms, row.id}));
         encode_order_value(value, row);
-        const DuePosition place{row.state.nominal_due_ms, row.id};
-        const auto of_order =
-            decode_order_row(order_row_key(row.state.name_space, row.state.queue, row.state.order_key, place), value);
+        const DuePosition position{row.state.nominal_due_ms, row.id};
+        const auto of_order = decode_order_row(
+            order_row_key(row.state.name_space, row.state.queue, row.state.order_key, position), value);
         ASSERT_TRUE(of_order.ok());
         ASSERT_EQ(of_order->row, row);
-        ASSERT_EQ(of_order->at, place);
+        ASSERT_EQ(of_order->at, position);
         encode_queue_value(value, row);
         const auto of_queue = decode_queue_row(queue_key(row.state.name_space, row.state.queue, at), value);
         ASSERT_TRUE(of_queue.ok());
@@ -150,7 +150,7 @@ TEST(KeyLayout, every_row_comes_back_from_each_table) {
 TEST(KeyLayout, a_plain_message_takes_few_bytes) {
     MessageRow row;
     row.id = 5 << 10;
-    row.place = 1'000'000;
+    row.position = 1'000'000;
     row.record_bytes = 250;
     row.state.due_ms = row.state.nominal_due_ms = kNow;
     row.state.queue = "mail";
@@ -169,8 +169,8 @@ TEST(KeyLayout, the_position_comes_back_and_a_newer_one_is_refused) {
     position.first_segment = 2;
     position.load_cursor_ms = kNow;
     position.totals = {1, 2, 3, 4, 5, 6, kNow + 1};
-    position.carried_up_to = 77;
-    position.outcomes_carried_up_to = 78;
+    position.relocated_up_to = 77;
+    position.outcomes_relocated_up_to = 78;
     position.is_proven = true;
     std::string value;
     encode_position(value, position);

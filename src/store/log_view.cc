@@ -62,7 +62,7 @@ Status LogView::prove() const {
     const IndexPosition position = index_->position();
     std::vector<Sequence> first_sequences;
     for (const SegmentSummary& segment : segments_.list()) first_sequences.push_back(segment.first_sequence);
-    const LogAudit audit(position.totals, position.carried_up_to);
+    const LogAudit audit(position.totals, position.relocated_up_to);
     if (Status whole = audit.check_front(first_sequences.front()); !whole) return whole;
     const Result<std::vector<Index::Settings>> settings = index_->settings_and_rules();
     if (!settings) return settings.error();

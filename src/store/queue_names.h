@@ -28,16 +28,16 @@ class QueueNames {
   public:
     // The queue's number, given now if it has none yet. Average O(1).
     QueueNumber number(std::string_view name_space, std::string_view queue) {
-        const auto [place, fresh] =
+        const auto [inserted, fresh] =
             numbers_.try_emplace(joined(name_space, queue), free_.empty() ? size() : free_.front());
-        if (!fresh) return place->second;
+        if (!fresh) return inserted->second;
         if (free_.empty()) {
             names_.push_back({std::string(name_space), std::string(queue)});
         } else {
             names_[free_.front()] = {std::string(name_space), std::string(queue)};
             free_.pop_front();
         }
-        return place->second;
+        return inserted->second;
     }
     // Nobody holds the number any more.
     void release(QueueNumber number) {

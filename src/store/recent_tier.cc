@@ -54,7 +54,7 @@ MessageState RecentTier::durable_state(const Entry& entry) const {
 MessageRow RecentTier::row(const Entry& entry) const {
     MessageRow row;
     row.id = entry.id;
-    row.place = entry.place;
+    row.log_position = entry.log_position;
     row.record_bytes = entry.record_bytes;
     row.state = durable_state(entry);
     row.reason = reason(entry);
@@ -94,7 +94,7 @@ std::uint32_t RecentTier::attempts_forgiven(const Entry& entry) const {
 }
 
 std::uint64_t RecentTier::next_occurrence(const Entry& entry) const {
-    return entry.is_loop ? rare_.at(find(entry.id)).next_occurrence : 0;
+    return entry.is_recurring ? rare_.at(find(entry.id)).next_occurrence : 0;
 }
 
 std::uint32_t RecentTier::transaction(const Entry& entry) const {
@@ -114,13 +114,13 @@ EntryNumber RecentTier::apply(const Record& record, Sequence sequence, SegmentNu
                               std::uint32_t frame_bytes) {
     if (!seconds_.is_empty()) count_seconds(record, segment);
     const bool whole =
-        record.kind == RecordKind::put || record.kind == RecordKind::spawn || record.kind == RecordKind::carry;
+        record.kind == RecordKind::put || record.kind == RecordKind::spawn || record.kind == RecordKind::relocate;
     switch (record.kind) {
         case RecordKind::put:
         case RecordKind::spawn:
         case RecordKind::change:
         case RecordKind::attempt:
-        case RecordKind::carry:
+        case RecordKind::relocate:
             break;
         case RecordKind::end:
             ends_[segment].push_back({ended_row(record), queues_.number(record.state.name_space, record.state.queue)});
@@ -137,7 +137,7 @@ EntryNumber RecentTier::apply(const Record& record, Sequence sequence, SegmentNu
         default:
             return kNoEntry;
     }
-    if (record.kind == RecordKind::carry && is_ended(record.state.state) && record.state.state != State::dead) {
+    if (record.kind == RecordKind::relocate && is_ended(record.state.state) && record.state.state != State::dead) {
         end(record, segment);
         return kNoEntry;
     }
@@ -148,16 +148,16 @@ EntryNumber RecentTier::apply(const Record& record, Sequence sequence, SegmentNu
     const State live = entry.state;
     Death death;
     if (record.state.state == State::dead) {
-        death = {record.kind == RecordKind::carry ? record.ended_ms : record.time_ms, record.lease_attempt,
+        death = {record.kind == RecordKind::relocate ? record.ended_ms : record.time_ms, record.lease_attempt,
                  record.lease_incarnation, record.reason};
     } else if (record.state.state == State::retrying) {
         death.reason = record.reason;
     }
     set_state(entry, number, record.state, death);
-    entry.place = whole ? sequence : record.place;
+    entry.log_position = whole ? sequence : record.log_position;
     entry.record_bytes = whole ? frame_bytes : record.record_bytes;
     entry.segment = segment;
-    const bool keeps_live = known && (record.kind == RecordKind::attempt || record.kind == RecordKind::carry);
+    const bool keeps_live = known && (record.kind == RecordKind::attempt || record.kind == RecordKind::relocate);
     if (keeps_live) {
         entry.state = live;
         entry.begun = std::max(entry.begun, entry.attempts);  // in a replay nobody has counted before
@@ -182,7 +182,7 @@ void RecentTier::count_seconds(const Record& record, SegmentNumber segment) {
         case RecordKind::change:
         case RecordKind::end:
             break;
-        default:  // an attempt or a carry leaves the message where it is
+        default:  // an attempt or a relocation leaves the message where it is
             return;
     }
     const MessageState& state = record.state;
@@ -204,9 +204,9 @@ void RecentTier::end(const Record& record, SegmentNumber segment) {
     outcome.transaction = record.state.transaction;
     outcome.lease_attempt = record.lease_attempt;
     outcome.lease_incarnation = record.lease_incarnation;
-    outcome.ended_ms = record.kind == RecordKind::carry ? record.ended_ms : record.time_ms;
-    const bool was_half = record.state.transaction >= MessageState::kOpen;
-    outcome.due_ms = was_half ? record.state.nominal_due_ms : record.state.due_ms;
+    outcome.ended_ms = record.kind == RecordKind::relocate ? record.ended_ms : record.time_ms;
+    const bool was_prepared = record.state.transaction >= MessageState::kOpen;
+    outcome.due_ms = was_prepared ? record.state.nominal_due_ms : record.state.due_ms;
     outcome.queue = queues_.number(record.state.name_space, record.state.queue);
     outcome.segment = segment;
     hold_key(record, outcome.ended_ms);
@@ -223,7 +223,7 @@ EntryNumber RecentTier::admit(const MessageRow& row) {
     Entry& entry = entries_[number];
     set_state(entry, number, row.state, {row.ended_ms, row.lease_attempt, row.lease_incarnation, row.reason});
     entry.begun = entry.attempts;
-    entry.place = row.place;
+    entry.log_position = row.log_position;
     entry.record_bytes = row.record_bytes;
     return number;
 }
@@ -307,14 +307,14 @@ void RecentTier::set_state(Entry& entry, EntryNumber number, const MessageState&
     entry.priority = state.priority;
     entry.maybe_delivered = state.maybe_delivered;
     entry.queue = queues_.number(state.name_space, state.queue);
-    entry.is_loop = state.is_loop();
+    entry.is_recurring = state.is_recurring();
     set_rare(entry, number, state, death);
     if (state.state == State::dead) dead_.emplace(entry.queue, death.ended_ms, entry.id);
 }
 
 void RecentTier::set_rare(Entry& entry, EntryNumber number, const MessageState& state, const Death& death) {
     const bool needed = state.expires_ms != 0 || !state.order_key.empty() || !state.key.empty() || state.retry ||
-                        state.attempts_forgiven != 0 || state.is_loop() || state.state == State::dead ||
+                        state.attempts_forgiven != 0 || state.is_recurring() || state.state == State::dead ||
                         state.transaction != 0 || !death.reason.empty();
     if (needed) {
         Rare& rare = rare_[number];
@@ -341,7 +341,8 @@ void RecentTier::forget_death(const Entry& entry, EntryNumber number) {
     if (entry.durable_state == State::dead) dead_.erase({entry.queue, rare_.at(number).ended_ms, entry.id});
 }
 
-// A message that ended may have lost its key to a newer one since; a carry or a redrive of it does not take it back.
+// A message that ended may have lost its key to a newer one since; a relocation or a redrive of it does not take it
+// back.
 void RecentTier::hold_key(const Record& record, DueMs ended_ms) {
     const MessageState& state = record.state;
     if (state.key.empty()) return;

@@ -43,7 +43,7 @@ struct Entry {
     MessageId id = 0;  // 0: not in use
     DueMs due_ms = 0;
     DueMs nominal_due_ms = 0;
-    Sequence place = 0;
+    Sequence log_position = 0;
     std::uint64_t timer = 0;  // the engine's: bits of its handle on the wheel
     QueueNumber queue = 0;
     SegmentNumber segment = 0;  // of the newest record; 0: clean
@@ -65,7 +65,7 @@ struct Entry {
     bool expiring : 1 = false;        // the engine's: its time is over, the record of that is queued
     bool blocked : 1 = false;         // the engine's: due, waits for those before it with its order key
     bool doomed : 1 = false;          // the engine's: its attempts are used up, the next batch says so
-    bool is_loop : 1 = false;         // makes occurrences, and is delivered to nobody
+    bool is_recurring : 1 = false;    // makes occurrences, and is delivered to nobody
     bool spawning : 1 = false;        // the engine's: a loop that is due, whose occurrence is not written yet
     bool lease_lost : 1 = false;      // the engine's: its last attempt ended with its lease
     bool unanswered : 1 = false;      // the engine's: a half whose answer is overdue, which is not written yet

@@ -26,8 +26,8 @@ class QueueCursors {
 
     // An unfinished message that no walk of `due` will find must not lie below its queue's cursor.
     Status lower(QueueNumber queue, DuePosition at) {
-        const auto [place, fresh] = cursors_.try_emplace(queue);
-        Cursor& cursor = place->second;
+        const auto [inserted, fresh] = cursors_.try_emplace(queue);
+        Cursor& cursor = inserted->second;
         if (fresh) {
             const QueueName& name = effect_.queues().name(queue);
             Result<std::optional<DuePosition>> found = index_.queue_cursor(name.name_space, name.queue);
@@ -94,30 +94,30 @@ Status find_queue_cursors(SegmentTable& table, const Index& index) {
 }
 
 // Where the message's whole record stood before the segment; 0: nowhere that is needed.
-Result<Sequence> place_before(const MessageEffect& message, const Index& index) {
-    if (!message.before.place_unknown) return message.before.place;
+Result<Sequence> position_before(const MessageEffect& message, const Index& index) {
+    if (!message.before.position_unknown) return message.before.log_position;
     const Result<std::optional<MessageRow>> row = index.find(message.id, 0);
     if (!row) return row.error();
-    return *row && needs_record((*row)->state.state) ? (*row)->place : Sequence{0};
+    return *row && needs_record((*row)->state.state) ? (*row)->log_position : Sequence{0};
 }
 
 Status count_needed(SegmentTable& table, const std::vector<Sequence>& first_sequences, const Index& index) {
     std::map<Sequence, std::int64_t> changes;
-    auto count = [&](Sequence place, std::int64_t change) {
-        const auto after = std::upper_bound(first_sequences.begin(), first_sequences.end(), place);
-        // A place before the log's front: its segment is gone, and what is still needed of it was carried.
+    auto count = [&](Sequence log_position, std::int64_t change) {
+        const auto after = std::upper_bound(first_sequences.begin(), first_sequences.end(), log_position);
+        // A place before the log's front: its segment is gone, and what is still needed of it was relocated.
         if (after != first_sequences.begin()) changes[*(after - 1)] += change;
     };
     for (const MessageEffect& message : table.effect.messages()) {
-        const Result<Sequence> before = place_before(message, index);
+        const Result<Sequence> before = position_before(message, index);
         if (!before) return before.error();
         if (*before != 0) count(*before, -1);
-        if (needs_record(message.state)) count(message.place, 1);
+        if (needs_record(message.state)) count(message.log_position, 1);
     }
     for (const auto* rules : {&table.effect.settings(), &table.effect.rules()}) {
         for (const auto& [key, rule] : *rules) {
-            if (rule.place_before != 0) count(rule.place_before, -1);
-            if (!rule.value.empty()) count(rule.place, 1);
+            if (rule.position_before != 0) count(rule.position_before, -1);
+            if (!rule.value.empty()) count(rule.log_position, 1);
         }
     }
     Result<std::map<Sequence, std::uint64_t>> counts = index.needed_counts();
@@ -139,7 +139,7 @@ Result<std::optional<std::pair<QueueNumber, State>>> counted_before(SegmentTable
     const StoodBefore& before = message.before;
     using Counted = std::optional<std::pair<QueueNumber, State>>;
     if (before.queue == kNoQueue) return Counted();
-    const bool may_be_unknown = before.place_unknown || before.place < front;
+    const bool may_be_unknown = before.position_unknown || before.log_position < front;
     if (!may_be_unknown) return Counted({before.queue, before.state});
     const Result<std::optional<MessageRow>> row = index.find(message.id, 0);
     if (!row) return row.error();
@@ -272,7 +272,7 @@ Status add_history(SegmentTable& table, const Index& index) {
 
 enum class Fill { full, open };
 
-// The effect of all records, in one walk over the file. `end` is left at the last footer. Outcomes that were carried
+// The effect of all records, in one walk over the file. `end` is left at the last footer. Outcomes that were relocated
 // out of a segment before `first_segment`, the index's first, are new to it; of all others it has taken in the ends.
 Result<SegmentEffect> read_effect(const SegmentFile& segment, std::uint64_t first_segment, Fill fill, Totals& end) {
     SegmentEffect effect(segment.end().totals.sequence - segment.header().before.sequence);
@@ -307,9 +307,9 @@ Result<SegmentTable> make_segment_table(SegmentEffect effect, const IndexPositio
     const DueMs load_cursor_before_ms = before.load_cursor_ms;
     SegmentTable table{std::move(effect), end, load_cursor_before_ms, {}, {}, {}, {}, {}, 0, 0, {}};
     table.position.is_proven = before.is_proven;
-    table.position.carried_up_to = std::max(before.carried_up_to, table.effect.carried_up_to());
-    table.position.outcomes_carried_up_to =
-        std::max(before.outcomes_carried_up_to, table.effect.outcomes_carried_up_to());
+    table.position.relocated_up_to = std::max(before.relocated_up_to, table.effect.relocated_up_to());
+    table.position.outcomes_relocated_up_to =
+        std::max(before.outcomes_relocated_up_to, table.effect.outcomes_relocated_up_to());
     table.position.load_cursor_ms = std::max(load_cursor_before_ms, table.effect.load_cursor_ms());
     if (Status found = find_queue_cursors(table, index); !found) return std::move(found).error();
     if (Status counted = count_needed(table, first_sequences, index); !counted) return std::move(counted).error();

@@ -53,7 +53,7 @@ TEST_F(Sealing, a_row_that_lands_below_the_load_cursor_lowers_its_queues_cursor)
 }
 
 // The cursor of a queue stood in a part of the log that has gone, and did not change since, because the message it
-// stood at is still unfinished; that message was carried, but into a segment that is not full yet.
+// stood at is still unfinished; that message was relocated, but into a segment that is not full yet.
 TEST_F(Sealing, an_index_begun_behind_a_lost_cursor_still_reaches_every_message) {
     const MessageId oldest = shard_.put("mail", kNow + 10);
     shard_.set_queue_cursor("mail", {kNow + 10, oldest});
@@ -64,7 +64,7 @@ TEST_F(Sealing, an_index_begun_behind_a_lost_cursor_still_reaches_every_message)
     shard_.set_load_cursor(kNow + 1000);
     shard_.end(ended);
     shard_.commit(kNow + 1000, true);
-    shard_.carry(oldest);
+    shard_.relocate(oldest);
     shard_.commit(kNow + 1000);
     shard_.drop_before(3);
     ASSERT_TRUE(seal_missing(shard_.catalog(), *index_).ok());
@@ -73,11 +73,11 @@ TEST_F(Sealing, an_index_begun_behind_a_lost_cursor_still_reaches_every_message)
     EXPECT_EQ(cursor("post"), std::nullopt);
 }
 
-// A half whose answer was overdue was carried before its check was durable. Like what is ready it got no row in `due`,
-// and stood behind its queue's cursor alone; that passed it as soon as it had been read into memory, where the half
-// belongs to no queue. The process died, and its producer was never asked again, nor did its default ever hold: those
-// behind it with its order key waited for ever (simulator, seed 4320 with messages in transactions).
-TEST_F(Sealing, a_half_that_is_carried_while_its_answer_is_overdue_stays_in_due) {
+// A half whose answer was overdue was relocated before its check was durable. Like what is ready it got no row in
+// `due`, and stood behind its queue's cursor alone; that passed it as soon as it had been read into memory, where the
+// half belongs to no queue. The process died, and its producer was never asked again, nor did its default ever hold:
+// those behind it with its order key waited for ever (simulator, seed 4320 with messages in transactions).
+TEST_F(Sealing, a_half_that_is_relocated_while_its_answer_is_overdue_stays_in_due) {
     MessageState prepared = TrialShard::state_of("mail", kNow + 40);
     prepared.state = State::prepared;
     const MessageId half = shard_.put(prepared);
@@ -86,8 +86,8 @@ TEST_F(Sealing, a_half_that_is_carried_while_its_answer_is_overdue_stays_in_due)
     seal();
     EXPECT_EQ(due_ids(), (Ids{half, ready}));
     shard_.set_load_cursor(kNow + 40);
-    shard_.carry(half);
-    shard_.carry(ready);
+    shard_.relocate(half);
+    shard_.relocate(ready);
     shard_.commit(kNow + 50);
     seal();
     EXPECT_EQ(due_ids(), Ids{half});

@@ -76,7 +76,7 @@ TEST_F(Sealing, a_message_that_ends_in_its_own_segment_leaves_an_outcome_and_not
     EXPECT_EQ(row->lease_attempt, 1u);
     EXPECT_EQ(row->lease_incarnation, 3u);
     EXPECT_EQ(row->record_bytes, 0u);
-    EXPECT_EQ(row->place, 0u) << "an outcome needs no record";
+    EXPECT_EQ(row->log_position, 0u) << "an outcome needs no record";
 }
 
 TEST_F(Sealing, an_end_takes_away_the_rows_of_an_earlier_segment) {
@@ -105,7 +105,7 @@ TEST_F(Sealing, a_moved_message_stands_only_where_it_is_now) {
     EXPECT_EQ(queue_ids("mail"), Ids{});
     EXPECT_EQ(queue_ids("post"), Ids{id});
     EXPECT_EQ(find(id), shard_.rows.at(id));
-    EXPECT_EQ(find(id)->place, 1u) << "the whole record stands where it was put";
+    EXPECT_EQ(find(id)->log_position, 1u) << "the whole record stands where it was put";
     EXPECT_EQ(needed(1), 1u);
 }
 
@@ -146,7 +146,7 @@ TEST_F(Sealing, a_dead_message_keeps_its_whole_row_and_comes_back) {
     EXPECT_EQ(due_ids(), Ids{});
     EXPECT_EQ(queue_ids("mail"), Ids{});
     EXPECT_EQ(find(id), shard_.rows.at(id));
-    EXPECT_EQ(find(id)->place, 1u);
+    EXPECT_EQ(find(id)->log_position, 1u);
     EXPECT_EQ(find(id)->reason, "reason " + std::to_string(id));
     EXPECT_EQ(dead_ids("mail"), Ids{id});
     EXPECT_EQ(needed(1), 1u) << "its body can still be asked for";
@@ -185,7 +185,7 @@ TEST_F(Sealing, the_dead_of_a_queue_come_in_the_order_of_their_death_and_in_stre
     EXPECT_EQ(stretch->rows[0], shard_.rows.at(second));
     EXPECT_FALSE(stretch->complete);
     EXPECT_TRUE(index_->scan_dead("default", "mail", {kNow, first + 1}, kNow + 10, 5)->rows.empty());
-    shard_.carry(second);
+    shard_.relocate(second);
     seal();
     EXPECT_EQ(dead_ids("mail"), (Ids{first, second, third})) << "a carry changes nothing";
 }
@@ -296,7 +296,7 @@ TEST_F(Sealing, of_two_messages_with_one_key_the_younger_holds_it) {
     EXPECT_EQ(find_key("mail", "order-1")->id, younger);
     shard_.end(dead, State::dead);
     seal();
-    shard_.carry(dead);
+    shard_.relocate(dead);
     seal();
     EXPECT_EQ(find_key("mail", "order-1")->id, younger);
     EXPECT_EQ(find_key("mail", "order-1")->ended_ms, 0);
@@ -322,14 +322,14 @@ TEST_F(Sealing, a_record_of_an_unknown_message_is_applied) {
     EXPECT_TRUE(index_->needed_counts()->empty()) << "their whole records lie before the front";
 }
 
-TEST_F(Sealing, a_carry_writes_all_rows_of_an_unknown_message) {
+TEST_F(Sealing, a_relocation_writes_all_rows_of_an_unknown_message) {
     const MessageId waiting = shard_.put(TrialShard::state_of("mail", kNow + 500, "order-1"));
     const MessageId ended = shard_.put(TrialShard::state_of("mail", kNow + 500, "order-2"));
     shard_.end(ended);
     const MessageId dead = shard_.put("mail", kNow + 500);
     shard_.end(dead, State::dead);
     shard_.close_segment();
-    for (const MessageId id : {waiting, ended, dead}) shard_.carry(id);
+    for (const MessageId id : {waiting, ended, dead}) shard_.relocate(id);
     shard_.close_segment();
     shard_.drop_before(6);
     ASSERT_TRUE(seal_missing(shard_.catalog(), *index_).ok());
@@ -353,7 +353,7 @@ TEST_F(Sealing, carried_outcomes_are_taken_in_where_their_segment_is_unknown) {
     shard_.carry_outcomes({rows, 1, 1, 3});
     seal();
     EXPECT_EQ(find(ended), before);
-    EXPECT_EQ(index_->position().outcomes_carried_up_to, 3u);
+    EXPECT_EQ(index_->position().outcomes_relocated_up_to, 3u);
 
     shard_.drop_before(3);
     MemoryRowStorage storage;
@@ -368,22 +368,22 @@ TEST_F(Sealing, carried_outcomes_are_taken_in_where_their_segment_is_unknown) {
     EXPECT_TRUE(rebuilt->needed_counts()->empty());
 }
 
-TEST_F(Sealing, a_carry_moves_the_need_from_the_old_place_to_its_own) {
+TEST_F(Sealing, a_relocation_moves_the_need_from_the_old_place_to_its_own) {
     const MessageId first = shard_.put("mail", kNow + 500);
     const MessageId second = shard_.put("mail", kNow + 600);
     const MessageId third = shard_.put("mail", kNow + 700);
     seal();
-    shard_.carry(first);
+    shard_.relocate(first);
     shard_.attempt(second);
-    shard_.carry(second);
+    shard_.relocate(second);
     shard_.attempt(third);
     seal();
     EXPECT_EQ(needed(1), 1u);
     EXPECT_EQ(needed(2), 2u);
     EXPECT_EQ(find(first), shard_.rows.at(first));
     EXPECT_EQ(due_ids(), (Ids{first, second, third}));
-    shard_.carry(third);
-    shard_.carry(third);
+    shard_.relocate(third);
+    shard_.relocate(third);
     shard_.end(first);
     seal();
     EXPECT_EQ(needed(1), 0u);
@@ -391,13 +391,13 @@ TEST_F(Sealing, a_carry_moves_the_need_from_the_old_place_to_its_own) {
     EXPECT_EQ(needed(3), 1u);
 }
 
-TEST_F(Sealing, a_carry_that_is_followed_by_a_change_leaves_no_old_rows) {
+TEST_F(Sealing, a_relocation_that_is_followed_by_a_change_leaves_no_old_rows) {
     const MessageId moved = shard_.put("mail", kNow + 500);
     const MessageId ended = shard_.put("mail", kNow + 500);
     seal();
-    shard_.carry(moved);
+    shard_.relocate(moved);
     shard_.reschedule(moved, kNow + 900);
-    shard_.carry(ended);
+    shard_.relocate(ended);
     shard_.end(ended);
     seal();
     EXPECT_EQ(due_ids(), Ids{moved});

@@ -9,7 +9,7 @@ namespace duewheel {
 namespace {
 
 bool is_whole(RecordKind kind) {
-    return kind == RecordKind::put || kind == RecordKind::spawn || kind == RecordKind::carry;
+    return kind == RecordKind::put || kind == RecordKind::spawn || kind == RecordKind::relocate;
 }
 
 }  // namespace
@@ -25,19 +25,19 @@ void SegmentEffect::add(const Record& record, Sequence sequence, std::size_t fra
         case RecordKind::change:
         case RecordKind::attempt:
         case RecordKind::end:
-        case RecordKind::carry:
+        case RecordKind::relocate:
             break;
         case RecordKind::cursor:
             add_cursor(record);
             return;
-        case RecordKind::carry_done:
-            carried_up_to_ = std::max(carried_up_to_, record.up_to);
+        case RecordKind::relocation_done:
+            relocated_up_to_ = std::max(relocated_up_to_, record.up_to);
             return;
         case RecordKind::conf:
             add_settings(record, sequence, frame_bytes);
             return;
         case RecordKind::outcomes:
-            outcomes_carried_up_to_ = std::max(outcomes_carried_up_to_, record.up_to);
+            outcomes_relocated_up_to_ = std::max(outcomes_relocated_up_to_, record.up_to);
             return;
         case RecordKind::rule:
             add_rule(record, sequence, frame_bytes);
@@ -45,12 +45,12 @@ void SegmentEffect::add(const Record& record, Sequence sequence, std::size_t fra
         case RecordKind::epoch:
             return;  // nothing in the index depends on them
     }
-    const auto [place, fresh] = by_id_.try_emplace(record.id, static_cast<std::uint32_t>(messages_.size()));
+    const auto [inserted, fresh] = by_id_.try_emplace(record.id, static_cast<std::uint32_t>(messages_.size()));
     if (fresh) {
         messages_.emplace_back();
         begin(messages_.back(), record);
     }
-    MessageEffect& effect = messages_[place->second];
+    MessageEffect& effect = messages_[inserted->second];
     set_state(effect, record);
     set_record(effect, record, sequence, frame_bytes);
     if (record.kind == RecordKind::end) {
@@ -63,9 +63,9 @@ void SegmentEffect::add(const Record& record, Sequence sequence, std::size_t fra
 void SegmentEffect::begin(MessageEffect& effect, const Record& record) {
     effect.id = record.id;
     StoodBefore& before = effect.before;
-    if (record.kind == RecordKind::carry) {
-        // A carry changes nothing, so whatever older tables hold of the message has the carry's own keys. Without this
-        // a later record of this segment would leave those rows behind.
+    if (record.kind == RecordKind::relocate) {
+        // A relocation changes nothing, so whatever older tables hold of the message has the carry's own keys. Without
+        // this a later record of this segment would leave those rows behind.
         before = {record.state.due_ms,
                   record.state.nominal_due_ms,
                   0,
@@ -78,7 +78,7 @@ void SegmentEffect::begin(MessageEffect& effect, const Record& record) {
         const Previous& previous = record.previous;
         before = {previous.due_ms,
                   previous.nominal_due_ms != 0 ? previous.nominal_due_ms : previous.due_ms,
-                  needs_record(previous.state) ? record.place : 0,
+                  needs_record(previous.state) ? record.log_position : 0,
                   queue_number(record.state.name_space, previous.queue),
                   previous.state,
                   previous.ended_ms,
@@ -99,7 +99,7 @@ void SegmentEffect::set_state(MessageEffect& effect, const Record& record) {
     effect.maybe_delivered = state.maybe_delivered;
     const bool has_reason = !record.reason.empty() && (state.state == State::dead || state.state == State::retrying);
     const bool has_rare = state.expires_ms != 0 || state.request_hash != 0 || !state.order_key.empty() ||
-                          !state.key.empty() || state.retry || state.attempts_forgiven != 0 || state.is_loop() ||
+                          !state.key.empty() || state.retry || state.attempts_forgiven != 0 || state.is_recurring() ||
                           state.transaction != 0 || has_reason;
     if (!has_rare) {
         effect.rare = 0;
@@ -118,17 +118,17 @@ void SegmentEffect::set_state(MessageEffect& effect, const Record& record) {
 void SegmentEffect::set_record(MessageEffect& effect, const Record& record, Sequence sequence,
                                std::size_t frame_bytes) {
     const bool ended = is_ended(record.state.state);
-    effect.ended_ms = !ended ? 0 : record.kind == RecordKind::carry ? record.ended_ms : record.time_ms;
+    effect.ended_ms = !ended ? 0 : record.kind == RecordKind::relocate ? record.ended_ms : record.time_ms;
     effect.lease_attempt = ended ? record.lease_attempt : 0;
     effect.lease_incarnation = ended ? record.lease_incarnation : 0;
     if (!needs_record(record.state.state)) {
-        effect.place = 0;
+        effect.log_position = 0;
         effect.record_bytes = 0;
     } else if (is_whole(record.kind)) {
-        effect.place = sequence;
+        effect.log_position = sequence;
         effect.record_bytes = static_cast<std::uint32_t>(frame_bytes);
     } else {
-        effect.place = record.place;
+        effect.log_position = record.log_position;
         effect.record_bytes = record.record_bytes;
     }
 }
@@ -143,26 +143,26 @@ void SegmentEffect::add_cursor(const Record& record) {
 }
 
 void SegmentEffect::add_settings(const Record& record, Sequence sequence, std::size_t frame_bytes) {
-    const auto [place, fresh] =
+    const auto [inserted, fresh] =
         settings_.try_emplace(settings_key(record.subject, record.state.name_space, record.name));
-    RuleEffect& effect = place->second;
+    RuleEffect& effect = inserted->second;
     if (fresh) {
         effect.name = {record.state.name_space, std::string(record.name)};
-        effect.place_before = record.place;
+        effect.position_before = record.log_position;
     }
-    effect.place = sequence;
+    effect.log_position = sequence;
     effect.record_bytes = static_cast<std::uint32_t>(frame_bytes);
     effect.value = record.value;
 }
 
 void SegmentEffect::add_rule(const Record& record, Sequence sequence, std::size_t frame_bytes) {
-    const auto [place, fresh] = rules_.try_emplace(rule_key(record.subject, record.state.name_space, record.name));
-    RuleEffect& effect = place->second;
+    const auto [inserted, fresh] = rules_.try_emplace(rule_key(record.subject, record.state.name_space, record.name));
+    RuleEffect& effect = inserted->second;
     if (fresh) {
         effect.name = {record.state.name_space, std::string(record.name)};
-        effect.place_before = record.place;
+        effect.position_before = record.log_position;
     }
-    effect.place = is_whole_rule(record) ? sequence : record.place;
+    effect.log_position = is_whole_rule(record) ? sequence : record.log_position;
     effect.record_bytes = is_whole_rule(record) ? static_cast<std::uint32_t>(frame_bytes) : record.record_bytes;
     effect.value = record.value;
 }
@@ -171,7 +171,7 @@ void SegmentEffect::fill_row(const MessageEffect& message, MessageRow& row) cons
     const QueueName& name = queues_.name(message.queue);
     const RareFields& rare = rare_[message.rare];
     row.id = message.id;
-    row.place = message.place;
+    row.log_position = message.log_position;
     row.record_bytes = message.record_bytes;
     row.ended_ms = message.ended_ms;
     row.lease_attempt = message.lease_attempt;

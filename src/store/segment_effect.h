@@ -1,5 +1,5 @@
 // What the records of one segment add up to: for each message they touch, what stood before the first of them and what
-// stands after the last, the cursors they set, and how far they say that the log was carried.
+// stands after the last, the cursors they set, and how far they say that the log was relocated.
 //
 // It is worked out from the records alone, in their order, and knows neither the index nor the memory of the engine:
 // the same segment gives the same effect today, after a crash and in a rebuild. What depends on the index as well
@@ -45,19 +45,20 @@ struct RareFields {
 struct StoodBefore {
     DueMs due_ms = 0;
     DueMs nominal_due_ms = 0;
-    Sequence place = 0;            // of the whole record that was needed; 0: none, or unknown
+    Sequence log_position = 0;     // of the whole record that was needed; 0: none, or unknown
     QueueNumber queue = kNoQueue;  // kNoQueue: nothing stood
     State state = State::scheduled;
-    DueMs ended_ms = 0;          // where it was dead
-    DueMs expires_ms = 0;        // where it was unfinished; only coming back from the dead changes it
-    bool place_unknown = false;  // the first record is a carry, which does not say where the message stood before
+    DueMs ended_ms = 0;    // where it was dead
+    DueMs expires_ms = 0;  // where it was unfinished; only coming back from the dead changes it
+    bool position_unknown =
+        false;  // the first record is a relocation, which does not say where the message stood before
 };
 
 struct MessageEffect {
     MessageId id = 0;
     StoodBefore before;
     // As of the last record.
-    Sequence place = 0;  // of the whole record; 0 where it needs none
+    Sequence log_position = 0;  // of the whole record; 0 where it needs none
     DueMs due_ms = 0;
     DueMs nominal_due_ms = 0;
     DueMs ended_ms = 0;
@@ -88,9 +89,9 @@ struct QueueCursorRecord {
 // The settings of a queue or a namespace as of the last `conf` record of the segment, or a schedule or a watchdog as of
 // the last `rule` record. Each `conf` record is whole.
 struct RuleEffect {
-    QueueName name;             // its namespace and its name
-    Sequence place_before = 0;  // of the whole record that stood before the segment; 0: none
-    Sequence place = 0;         // of the newest whole record
+    QueueName name;                // its namespace and its name
+    Sequence position_before = 0;  // of the whole record that stood before the segment; 0: none
+    Sequence log_position = 0;     // of the newest whole record
     std::uint32_t record_bytes = 0;
     std::string value;  // empty: removed
 };
@@ -120,10 +121,10 @@ class SegmentEffect {
     const std::vector<EndInQueue>& ends() const { return ends_; }
     // What the records of ends take in the log that outcomes need: of all but the dead.
     std::uint64_t outcome_bytes() const { return outcome_bytes_; }
-    DueMs load_cursor_ms() const { return load_cursor_ms_; }   // the greatest; 0: the segment sets none
-    Sequence carried_up_to() const { return carried_up_to_; }  // of its carry-done records; 0: it has none
+    DueMs load_cursor_ms() const { return load_cursor_ms_; }       // the greatest; 0: the segment sets none
+    Sequence relocated_up_to() const { return relocated_up_to_; }  // of its relocation-done records; 0: it has none
     // Of its records of outcomes; 0: it has none.
-    Sequence outcomes_carried_up_to() const { return outcomes_carried_up_to_; }
+    Sequence outcomes_relocated_up_to() const { return outcomes_relocated_up_to_; }
 
     // The message's row as of the end of the segment; replaces `row`.
     void fill_row(const MessageEffect& message, MessageRow& row) const;
@@ -147,8 +148,8 @@ class SegmentEffect {
     std::vector<EndInQueue> ends_;
     std::uint64_t outcome_bytes_ = 0;
     DueMs load_cursor_ms_ = 0;
-    Sequence carried_up_to_ = 0;
-    Sequence outcomes_carried_up_to_ = 0;
+    Sequence relocated_up_to_ = 0;
+    Sequence outcomes_relocated_up_to_ = 0;
 };
 
 }  // namespace duewheel

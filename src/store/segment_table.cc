@@ -25,7 +25,7 @@ void write_rules(const std::map<std::string, RuleEffect>& effects, TableBuilder&
             into.erase(key);
             continue;
         }
-        encode_settings(value, {effect.place, effect.record_bytes, effect.value});
+        encode_settings(value, {effect.log_position, effect.record_bytes, effect.value});
         into.put(key, value);
     }
 }
@@ -207,7 +207,7 @@ void write_orders(const SegmentTable& table, TableBuilder& into) {
     }
 }
 
-// For each queue number the place of its keys among those of all queues.
+// For each queue number the rank of its keys among those of all queues.
 std::vector<std::uint32_t> queue_order(const QueueNames& queues) {
     std::vector<std::pair<std::string, QueueNumber>> keys;
     for (QueueNumber number = 0; number < queues.size(); ++number) {
@@ -215,7 +215,7 @@ std::vector<std::uint32_t> queue_order(const QueueNames& queues) {
     }
     std::sort(keys.begin(), keys.end());
     std::vector<std::uint32_t> order(keys.size());
-    for (std::uint32_t place = 0; place < keys.size(); ++place) order[keys[place].second] = place;
+    for (std::uint32_t rank = 0; rank < keys.size(); ++rank) order[keys[rank].second] = rank;
     return order;
 }
 

@@ -2,7 +2,7 @@
 //
 // The log adds up to two tiers: the recent one in memory (recent_tier.h), owned by the shard, and the index on disk
 // (index.h), built from full segments. The engine reads the recent tier itself; whatever only the index or the log
-// knows it asks for with a Question, which a reader thread (or the simulator, in its own order) answers.
+// knows it asks for with a Lookup, which a reader thread (or the simulator, in its own order) answers.
 //
 // Dating: the shard raises the table generation after a table was taken into the index and before it drops recent
 // entries that the table covers. The reader notes the generation before it looks. An answer of an older generation than
@@ -108,10 +108,10 @@ struct ListDue {
 };
 // Whole records (put, spawn, carry) at these places.
 struct ReadRecords {
-    std::vector<Sequence> places;  // ascending
+    std::vector<Sequence> log_positions;  // ascending
 };
 
-struct Question {
+struct Lookup {
     std::uint64_t ticket = 0;  // comes back with the answer
     std::variant<FindMessage, FindKeys, ScanDue, ScanQueue, ScanOrder, ScanDead, ListQueue, ListHistory, ListDue,
                  CountSeconds, ReadRecords>
@@ -128,7 +128,7 @@ struct KeyHolder {
 struct KeyFacts {
     KeyHolder holder;
     State state = State::done;
-    bool is_loop = false;
+    bool is_recurring = false;
 };
 struct Stretch {
     std::vector<MessageRow> rows;
@@ -147,9 +147,9 @@ struct SecondCounts {
 // What it is that falls due.
 enum class FallsDue : std::uint8_t { scheduled, retrying, loop };
 // Of a message in this durable state; nothing where no delivery begins at its due time.
-inline std::optional<FallsDue> falls_due(State durable, bool is_loop) {
+inline std::optional<FallsDue> falls_due(State durable, bool is_recurring) {
     if (!waits_for_due(durable)) return std::nullopt;
-    if (is_loop) return FallsDue::loop;
+    if (is_recurring) return FallsDue::loop;
     return durable == State::retrying ? FallsDue::retrying : FallsDue::scheduled;
 }
 struct DueRows {
@@ -164,7 +164,7 @@ struct DueRows {
     std::optional<DuePosition> next;  // where to go on: `walk_max` rows were looked at; nothing: there is no more
 };
 struct RecordBytes {
-    Sequence place = 0;
+    Sequence log_position = 0;
     std::string body;  // the record's body, for decode_record
     std::uint8_t kind = 0;
 };
@@ -181,14 +181,14 @@ class Index;
 class SegmentCatalog;
 
 // Answers questions from the index and the log. Blocks on the disk; for one reader thread at a time, beside the sealer.
-// An Error is a broken world: the process must stop.
+// An Error is a fatal error: the process must stop.
 class StoreReader {
   public:
     // `generation` is written by the shard's thread alone.
     StoreReader(const Index& index, const SegmentCatalog& segments, const std::atomic<Generation>& generation)
         : index_(index), segments_(segments), generation_(generation) {}
 
-    Result<Answer> answer(const Question& question) const;
+    Result<Answer> answer(const Lookup& lookup) const;
 
   private:
     const Index& index_;

@@ -46,8 +46,8 @@ MessageRow without_what_outcomes_lose(MessageRow row) {
     kept.state.maybe_delivered = row.state.maybe_delivered;
     kept.state.transaction = row.state.transaction;
     // The due time of a half was that of its answer.
-    const bool was_half = row.state.transaction >= MessageState::kOpen;
-    kept.state.due_ms = was_half ? row.state.nominal_due_ms : row.state.due_ms;
+    const bool was_prepared = row.state.transaction >= MessageState::kOpen;
+    kept.state.due_ms = was_prepared ? row.state.nominal_due_ms : row.state.due_ms;
     kept.state.name_space = row.state.name_space;
     kept.state.queue = row.state.queue;
     kept.ended_ms = row.ended_ms;
@@ -263,7 +263,7 @@ class TwoTiers {
         };
         recent_->for_each_entry([&](EntryNumber, const Entry& entry) {
             const bool wanted = queue.empty() || recent_->queues().name(entry.queue).queue == queue;
-            const std::optional<FallsDue> what = falls_due(entry.durable_state, entry.is_loop);
+            const std::optional<FallsDue> what = falls_due(entry.durable_state, entry.is_recurring);
             if (!wanted || !what || !is_unsealed(entry) || entry.due_ms < from_ms || entry.due_ms >= until_ms) return;
             meet({entry.due_ms, entry.id}, *what);
         });
@@ -285,7 +285,7 @@ class TwoTiers {
         }
         std::map<DuePosition, FallsDue> wanted;
         for (const auto& [id, row] : shard_.rows) {
-            const std::optional<FallsDue> what = falls_due(row.state.state, row.state.is_loop());
+            const std::optional<FallsDue> what = falls_due(row.state.state, row.state.is_recurring());
             const DuePosition at{row.state.due_ms, id};
             const bool is_here = queue.empty() || row.state.queue == queue;
             if (what && is_here && at.due_ms >= from_ms && at.due_ms < until_ms) wanted.emplace(at, *what);
@@ -485,7 +485,7 @@ TEST(NeededCounts, are_always_those_of_the_rows_that_are_there) {
             std::map<Sequence, std::uint64_t> wanted;
             for (const auto& [id, row] : shard.rows) {
                 if (!needs_record(row.state.state)) continue;
-                ++wanted[(*shard.catalog().find(row.place))->first_sequence()];
+                ++wanted[(*shard.catalog().find(row.log_position))->first_sequence()];
             }
             ASSERT_EQ(*index->needed_counts(), wanted) << "segment " << segment;
         }

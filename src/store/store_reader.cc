@@ -18,24 +18,26 @@ RecordBytes bytes_of(OwnedRecord record) {
     return {record.sequence, std::move(record.body), static_cast<std::uint8_t>(record.kind)};
 }
 
-// Records whose segment has left the log since they were asked for are left out: each was carried, and whoever asked
+// Records whose segment has left the log since they were asked for are left out: each was relocated, and whoever asked
 // finds its newer place.
-Result<std::vector<RecordBytes>> read_those_there(const SegmentCatalog& segments, const std::vector<Sequence>& places) {
+Result<std::vector<RecordBytes>> read_those_there(const SegmentCatalog& segments,
+                                                  const std::vector<Sequence>& log_positions) {
     std::vector<RecordBytes> records;
-    for (const Sequence place : places) {
-        Result<std::shared_ptr<const SegmentFile>> segment = segments.find(place);
+    for (const Sequence log_position : log_positions) {
+        Result<std::shared_ptr<const SegmentFile>> segment = segments.find(log_position);
         if (!segment && segment.error().code == "not_found") continue;
         if (!segment) return std::move(segment).error();
-        Result<OwnedRecord> record = (*segment)->read_record(place);
+        Result<OwnedRecord> record = (*segment)->read_record(log_position);
         if (!record) return std::move(record).error();
         records.push_back(bytes_of(*std::move(record)));
     }
     return records;
 }
 
-Result<std::vector<RecordBytes>> read_records(const SegmentCatalog& segments, const std::vector<Sequence>& places) {
-    Result<std::vector<OwnedRecord>> owned = segments.read_records(places);
-    if (!owned && owned.error().code == "not_found") return read_those_there(segments, places);
+Result<std::vector<RecordBytes>> read_records(const SegmentCatalog& segments,
+                                              const std::vector<Sequence>& log_positions) {
+    Result<std::vector<OwnedRecord>> owned = segments.read_records(log_positions);
+    if (!owned && owned.error().code == "not_found") return read_those_there(segments, log_positions);
     if (!owned) return std::move(owned).error();
     std::vector<RecordBytes> records;
     records.reserve(owned->size());
@@ -53,7 +55,7 @@ Result<std::vector<std::optional<KeyFacts>>> find_keys(const Index& index, const
         if (!*holder) continue;
         const Result<std::optional<MessageRow>> row = index.find((*holder)->id, now_ms);
         if (!row) return row.error();
-        facts = KeyFacts{**holder, *row ? (*row)->state.state : State::done, *row && (*row)->state.is_loop()};
+        facts = KeyFacts{**holder, *row ? (*row)->state.state : State::done, *row && (*row)->state.is_recurring()};
     }
     return all;
 }
@@ -68,9 +70,9 @@ Status keep(Answer& answer, Result<T> result) {
 
 }  // namespace
 
-Result<Answer> StoreReader::answer(const Question& question) const {
+Result<Answer> StoreReader::answer(const Lookup& lookup) const {
     Answer answer;
-    answer.ticket = question.ticket;
+    answer.ticket = lookup.ticket;
     answer.generation = generation_.load(std::memory_order_acquire);  // before anything is looked at
     const DueMs now_ms = index_.retention().now_ms();
     const Status answered = std::visit(
@@ -94,9 +96,9 @@ Result<Answer> StoreReader::answer(const Question& question) const {
                             index_.scan_dead(scan.name_space, scan.queue, scan.from, scan.until_ms, scan.limit));
             },
             [&](const CountSeconds& seconds) { return keep(answer, index_.count_seconds(seconds)); },
-            [&](const ReadRecords& read) { return keep(answer, read_records(segments_, read.places)); },
+            [&](const ReadRecords& read) { return keep(answer, read_records(segments_, read.log_positions)); },
         },
-        question.what);
+        lookup.what);
     if (!answered) return answered.error();
     return answer;
 }

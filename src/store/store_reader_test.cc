@@ -24,9 +24,9 @@ class Reading : public testing::Test {
         shard_.close_segment();
         ASSERT_TRUE(seal_missing(shard_.catalog(), *index_).ok());
     }
-    Answer ask(Question question) {
+    Answer look_up(Lookup lookup) {
         const StoreReader reader(*index_, shard_.catalog(), generation_);
-        auto answer = reader.answer(question);
+        auto answer = reader.answer(lookup);
         EXPECT_TRUE(answer.ok());
         return *std::move(answer);
     }
@@ -68,7 +68,7 @@ TEST_F(Reading, each_kind_of_question_gets_its_kind_of_answer) {
 
     const auto records = std::get<std::vector<RecordBytes>>(ask({1, ReadRecords{{1, 2}}}).what);
     ASSERT_EQ(records.size(), 2u);
-    EXPECT_EQ(records[0].place, 1u);
+    EXPECT_EQ(records[0].log_position, 1u);
     const auto record = decode_record(static_cast<RecordKind>(records[0].kind), records[0].body);
     ASSERT_TRUE(record.ok());
     EXPECT_EQ(record->content.body, "the body");
@@ -168,7 +168,7 @@ TEST_F(Reading, records_that_have_left_the_log_are_left_out) {
     shard_.drop_before(2);
     const auto records = std::get<std::vector<RecordBytes>>(ask({1, ReadRecords{{1, 2}}}).what);
     ASSERT_EQ(records.size(), 1u);
-    EXPECT_EQ(records[0].place, 2u);
+    EXPECT_EQ(records[0].log_position, 2u);
 }
 
 TEST_F(Reading, seconds_are_counted_whole_and_at_least_one) {
@@ -291,11 +291,10 @@ TEST(ReadingDates, the_generation_is_noted_before_anything_is_looked_at) {
     RaisingStorage storage(generation);
     auto index = *Index::open(storage, retention);
     const StoreReader reader(*index, shard.catalog(), generation);
-    for (const Question& question :
-         {Question{1, FindMessage{5}}, Question{1, FindKeys{{{"a", "b", "c"}}}}, Question{1, ScanDue{{}, kNow, 1}},
-          Question{1, ScanQueue{"a", "b", {}, kNow, 1}}}) {
+    for (const Lookup& lookup : {Lookup{1, FindMessage{5}}, Lookup{1, FindKeys{{{"a", "b", "c"}}}},
+                                 Lookup{1, ScanDue{{}, kNow, 1}}, Lookup{1, ScanQueue{"a", "b", {}, kNow, 1}}}) {
         generation = 100;
-        EXPECT_EQ(reader.answer(question)->generation, 100u);
+        EXPECT_EQ(reader.answer(lookup)->generation, 100u);
         EXPECT_GT(generation, 100u) << "the rows were not asked";
     }
 }

@@ -89,27 +89,27 @@ class TrialMoves {
         if (is_ended(state.state) && state.state != State::dead) {
             const bool holds_key =
                 state.key.empty() || shard_.keys.at({state.name_space, state.queue, state.key}).id == id;
-            if (holds_key && random_.chance(300'000)) shard_.carry(id);
+            if (holds_key && random_.chance(300'000)) shard_.relocate(id);
             return;
         }
         if (state.state == State::dead) {
             const bool holds_key =
                 state.key.empty() || shard_.keys.at({state.name_space, state.queue, state.key}).id == id;
-            if (holds_key && random_.chance(500'000)) return shard_.carry(id);
+            if (holds_key && random_.chance(500'000)) return shard_.relocate(id);
             return random_.chance(200'000) ? shard_.end(id, State::expired) : shard_.reschedule(id, due());
         }
         if (state.state == State::prepared) {
-            return move_half(id, state);
+            return move_prepared(id, state);
         }
         move_unfinished(id, state);
     }
 
-    void move_half(MessageId id, MessageState state) {
+    void move_prepared(MessageId id, MessageState state) {
         switch (random_.below(5)) {
             case 0:
                 return shard_.end(id, State::cancelled);
             case 1:
-                return shard_.carry(id);
+                return shard_.relocate(id);
             case 2:  // its producer was asked
                 state.transaction += 1;
                 state.due_ms = due();
@@ -141,7 +141,7 @@ class TrialMoves {
                 state.queue = queues()[random_.below(queues().size())];
                 return shard_.change(id, std::move(state));
             case 5:
-                return shard_.carry(id);
+                return shard_.relocate(id);
             default:
                 static constexpr std::array kEnds{State::done, State::done, State::cancelled, State::expired,
                                                   State::dead};

@@ -83,7 +83,7 @@ class TrialShard {
         Record record = record_of(RecordKind::put, row);
         record.content.body = body;
         row.record_bytes = append(record);
-        row.place = totals_.sequence;
+        row.log_position = totals_.sequence;
         hold_key(row);
         rows[row.id] = row;
         return row.id;
@@ -141,9 +141,9 @@ class TrialShard {
         if (ended != State::dead) become_outcome(row);
         hold_key(row);
     }
-    void carry(MessageId id, std::string_view body = "body") {
+    void relocate(MessageId id, std::string_view body = "body") {
         MessageRow& row = rows.at(id);
-        Record record = record_of(RecordKind::carry, row);
+        Record record = record_of(RecordKind::relocate, row);
         record.ended_ms = row.ended_ms;
         record.lease_attempt = row.lease_attempt;
         record.lease_incarnation = row.lease_incarnation;
@@ -152,10 +152,10 @@ class TrialShard {
         if (whole) record.content.body = body;
         record.record_bytes = row.record_bytes;
         const std::uint32_t bytes = append(record);
-        row.place = whole ? totals_.sequence : 0;
+        row.log_position = whole ? totals_.sequence : 0;
         row.record_bytes = whole ? bytes : 0;
     }
-    void carry_outcomes(const OutcomesToCarry& outcomes) {
+    void carry_outcomes(const OutcomesToRelocate& outcomes) {
         Record record;
         record.kind = RecordKind::outcomes;
         record.value = texts_.emplace_back(outcomes.rows);
@@ -246,7 +246,7 @@ class TrialShard {
     }
     static Record change_of(RecordKind kind, const MessageRow& row, MessageState state) {
         Record record = record_of(kind, row);
-        record.place = row.place;
+        record.log_position = row.log_position;
         record.record_bytes = row.record_bytes;
         record.previous = {row.state.state,
                            row.state.version,
@@ -263,7 +263,7 @@ class TrialShard {
     }
     static void become_outcome(MessageRow& row) {
         row.record_bytes = 0;
-        row.place = 0;
+        row.log_position = 0;
     }
     void hold_key(const MessageRow& row) {
         if (row.state.key.empty()) return;

@@ -358,7 +358,7 @@ TEST(TimerThreads, cancelled_garbage_is_bounded_while_the_driver_sleeps) {
     const std::uint64_t wakeups = thread.wakeups();
     std::atomic<int> cancelled{0};
     std::atomic<int> worst{0};
-    const auto cancel_half = [&](std::size_t begin) {
+    const auto cancel_prepared = [&](std::size_t begin) {
         for (std::size_t i = begin; i < kTimers; i += 2) {
             EXPECT_EQ(timeouts[i].cancel(), CancelOutcome::removed);
             // Counted before it is looked what is filed: the other way round, a thread that is stopped between the two
@@ -370,8 +370,8 @@ TEST(TimerThreads, cancelled_garbage_is_bounded_while_the_driver_sleeps) {
             }
         }
     };
-    std::thread other([&] { cancel_half(1); });
-    cancel_half(0);
+    std::thread other([&] { cancel_prepared(1); });
+    cancel_prepared(0);
     other.join();
     // A thousand may lie in the mailbox, and one be in the hands of each thread.
     EXPECT_LE(worst, 1024 + 2);

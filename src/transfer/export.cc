@@ -133,7 +133,7 @@ class Export {
         const Result<std::vector<Index::Settings>> rules = view_.index().rules();
         if (!rules) return rules.error();
         for (const Index::Settings& of : *rules) {
-            const Result<std::vector<OwnedRecord>> whole = view_.segments().read_records({&of.row.place, 1});
+            const Result<std::vector<OwnedRecord>> whole = view_.segments().read_records({&of.row.log_position, 1});
             if (!whole) return whole.error();
             const Result<Record> record = decode_record(whole->front().kind, whole->front().body);
             if (!record) return record.error();
@@ -260,14 +260,15 @@ class Export {
     }
 
     Status write_rows(std::span<const MessageRow> rows) {
-        std::vector<Sequence> places;
-        places.reserve(rows.size());
-        for (const MessageRow& row : rows) places.push_back(row.place);
-        std::sort(places.begin(), places.end());
-        const Result<std::vector<OwnedRecord>> records = view_.segments().read_records(places);
+        std::vector<Sequence> log_positions;
+        log_positions.reserve(rows.size());
+        for (const MessageRow& row : rows) log_positions.push_back(row.log_position);
+        std::sort(log_positions.begin(), log_positions.end());
+        const Result<std::vector<OwnedRecord>> records = view_.segments().read_records(log_positions);
         if (!records) return records.error();
         for (const MessageRow& row : rows) {
-            const auto at = std::lower_bound(places.begin(), places.end(), row.place) - places.begin();
+            const auto at =
+                std::lower_bound(log_positions.begin(), log_positions.end(), row.log_position) - log_positions.begin();
             const OwnedRecord& whole = (*records)[static_cast<std::size_t>(at)];
             const Result<Record> record = decode_record(whole.kind, whole.body);
             if (!record) return record.error();

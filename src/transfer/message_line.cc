@@ -159,17 +159,17 @@ Status check(const JsonRequest& json, const MessageLine& line) {
     if (line.id == 0) return missing("id");
     if (line.queue.empty()) return missing("queue");
     if (!json.has_time("due")) return missing("due");
-    const bool is_loop = line.repeat.has_value();
-    if (!is_loop && json.has_time("expires_in")) {
+    const bool is_recurring = line.repeat.has_value();
+    if (!is_recurring && json.has_time("expires_in")) {
         return Error{"conflicting_members", "only recurring messages have `expires_in`: use `expires`, an instant",
                      "expires_in"};
     }
-    if (is_loop && json.has_time("expires")) {
+    if (is_recurring && json.has_time("expires")) {
         return Error{"conflicting_members",
                      "all occurrences of a recurring message would expire at the same instant: use `expires_in`",
                      "expires"};
     }
-    if (is_loop && (line.state == State::prepared || line.state == State::dead || line.state == State::retrying)) {
+    if (is_recurring && (line.state == State::prepared || line.state == State::dead || line.state == State::retrying)) {
         return Error{"bad_state", "a recurring message must be scheduled or held", "state"};
     }
     return {};
@@ -183,14 +183,14 @@ std::span<const std::string_view> message_line_members() {
 
 MessageLine line_of(const MessageRow& row, const MessageContent& content, DueMs now_ms) {
     const MessageState& state = row.state;
-    const bool is_half = state.state == State::prepared;
+    const bool is_prepared = state.state == State::prepared;
     MessageLine line;
     line.id = row.id;
     line.name_space = state.name_space;
     line.queue = state.queue;
     line.state = state.state;
-    line.due_ms = is_half ? state.nominal_due_ms : state.due_ms;
-    if (!is_half && state.nominal_due_ms != state.due_ms) line.nominal_due_ms = state.nominal_due_ms;
+    line.due_ms = is_prepared ? state.nominal_due_ms : state.due_ms;
+    if (!is_prepared && state.nominal_due_ms != state.due_ms) line.nominal_due_ms = state.nominal_due_ms;
     line.expires_ms = state.expires_ms;
     line.priority = state.priority;
     line.order_key = state.order_key;
@@ -201,7 +201,7 @@ MessageLine line_of(const MessageRow& row, const MessageContent& content, DueMs 
     line.attempts = state.attempts;
     line.maybe_delivered = state.maybe_delivered;
     line.put_ms = content.put_ms;
-    if (state.is_loop() && content.repeat) {
+    if (state.is_recurring() && content.repeat) {
         line.repeat = content.repeat->rule;
         line.repeat->start_ms = line.due_ms;
         line.next_occurrence = state.next_occurrence;
@@ -210,7 +210,7 @@ MessageLine line_of(const MessageRow& row, const MessageContent& content, DueMs 
     } else if (waits_for_due(state.state) && state.due_ms <= now_ms) {
         line.state = State::ready;
     }
-    if (is_half) {
+    if (is_prepared) {
         line.transaction = content.transaction;
         line.answer_by_ms = state.due_ms;
         line.checks = state.checks();

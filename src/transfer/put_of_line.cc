@@ -32,7 +32,7 @@ constexpr std::array<LossWords, kLossCount> kWords = {{
 // What is left of a loop, as the rule of another one: its times go on as they would have.
 RepeatRule rest_of(const MessageLine& line) {
     RepeatRule rule = *line.repeat;
-    rule.every_ms = rest_after_occurrence_ms(rule, line.next_occurrence);
+    rule.every_ms = interval_after_occurrence_ms(rule, line.next_occurrence);
     if (rule.factor_permille == kRepeatFactorMin) rule.max_ms = rule.every_ms;
     rule.max_ms = std::max(rule.max_ms, rule.every_ms);
     if (rule.times != 0) rule.times -= line.next_occurrence - 1;
@@ -55,7 +55,7 @@ void count_losses(const MessageLine& line, Losses& losses) {
     if (line.parent != 0 || !line.schedule.empty() || !line.watchdog.empty()) losses.add(Loss::origin);
     if (line.next_occurrence > 1) losses.add(Loss::occurrence);
     const bool grows = line.repeat && line.repeat->factor_permille > kRepeatFactorMin &&
-                       rest_after_occurrence_ms(*line.repeat, line.next_occurrence) < line.repeat->max_ms;
+                       interval_after_occurrence_ms(*line.repeat, line.next_occurrence) < line.repeat->max_ms;
     if (grows && line.next_occurrence > 1) losses.add(Loss::growth);
     if (line.transaction) losses.add(Loss::checks);
     if (!line.reason.empty()) losses.add(Loss::reason);

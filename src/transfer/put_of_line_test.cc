@@ -55,7 +55,7 @@ TEST(PutsOfLines, of_a_loop_go_on_with_its_times) {
         line.id = 1024;
         line.queue = "rounds";
         line.due_ms = kLineNow;
-        make_loop(random, line);
+        make_recurring(random, line);
         const Result<PutCommand> put = read_json_put(put_of(line), HttpApiOptions{}, {});
         ASSERT_TRUE(put.ok()) << "seed " << seed << ": " << put.error().message;
         const Result<RepeatRule> rule = chosen_repeat(*put->repeat, *put->when.at_ms, 1'000'000);
@@ -64,7 +64,7 @@ TEST(PutsOfLines, of_a_loop_go_on_with_its_times) {
         std::optional<std::int64_t> at = line.due_ms;
         std::optional<std::int64_t> here = at;
         for (std::uint64_t number = 1; number <= 8; ++number) {
-            const std::int64_t rest = rest_after_occurrence_ms(*line.repeat, line.next_occurrence + number - 1);
+            const std::int64_t rest = interval_after_occurrence_ms(*line.repeat, line.next_occurrence + number - 1);
             at = next_occurrence_ms(*line.repeat, line.next_occurrence + number - 1, *at);
             here = next_occurrence_ms(*rule, number, *here);
             const bool may_end_earlier = grows && line.repeat->end_ms != 0;

@@ -66,14 +66,14 @@ inline RepeatRule random_repeat(Random& random, DueMs start_ms, std::uint64_t ne
     return *chosen_repeat(choice, start_ms, 1'000'000);
 }
 
-inline void make_loop(Random& random, MessageLine& line) {
+inline void make_recurring(Random& random, MessageLine& line) {
     line.next_occurrence = 1 + drawn(random, 5);
     line.repeat = random_repeat(random, line.due_ms, line.next_occurrence);
     line.state = drawn(random, 4) == 0 ? State::held : State::scheduled;
     if (drawn(random, 2) == 0) line.expires_in_ms = 1 + static_cast<std::int64_t>(drawn(random, 1'000'000));
 }
 
-inline void make_half(Random& random, MessageLine& line) {
+inline void make_prepared(Random& random, MessageLine& line) {
     line.state = State::prepared;
     TransactionRule& rule = line.transaction.emplace();
     rule.check_after_ms = 1 + static_cast<std::int64_t>(drawn(random, 1'000'000));
@@ -105,9 +105,9 @@ inline MessageLine random_line(Random& random) {
     static constexpr State kStates[] = {State::scheduled, State::ready, State::retrying, State::held, State::dead};
     const std::uint64_t kind = drawn(random, 10);
     if (kind == 0) {
-        make_loop(random, line);
+        make_recurring(random, line);
     } else if (kind == 1) {
-        make_half(random, line);
+        make_prepared(random, line);
     } else {
         line.state = kStates[drawn(random, 5)];
         if (kind == 2) make_origin(random, line);

@@ -82,7 +82,7 @@ void judge(const Command& command, const HttpApiOptions& options) {
             }
             if constexpr (requires { one.wait_ms; }) require(one.wait_ms >= 0, "a wait is negative");
             if constexpr (requires { one.reason; }) require(one.reason.size() <= 1024, "a reason was not cut");
-            if constexpr (std::is_same_v<One, CarryCommand> || std::is_same_v<One, CarryDoneCommand>) {
+            if constexpr (std::is_same_v<One, RelocateCommand> || std::is_same_v<One, RelocationDoneCommand>) {
                 require(false, "a client reached a command of the cleaner");
             }
         },

@@ -60,7 +60,7 @@ class Trial {
 
   private:
     // A command on its way, and what its answer will mean.
-    struct Asked {
+    struct PendingLookup {
         enum class What { put, batch, change, lease, end, look, list } what = What::look;
         std::vector<Known> puts;
         MessageId id = 0;  // of a change, or of the lease's message
@@ -113,13 +113,13 @@ class Trial {
 
     // What was not answered may have been done or not.
     void die() {
-        for (const auto& [token, asked] : asked_) {
-            if (asked.what == Asked::What::put || asked.what == Asked::What::batch) {
+        for (const auto& [token, asked] : pending_lookups_) {
+            if (asked.what == PendingLookup::What::put || asked.what == PendingLookup::What::batch) {
                 for (const Known& put : asked.puts) bodies_untold_.insert(put.body);
             }
             if (asked.id != 0) known_.at(asked.id).unsure = true;
         }
-        asked_.clear();
+        pending_lookups_.clear();
         process_.reset();
         Random random(script_.byte());
         disk_.crash(random);
@@ -129,10 +129,10 @@ class Trial {
         leases_before_ = leases_.size();
     }
 
-    void submit(Command command, Asked asked) {
+    void submit(Command command, PendingLookup asked) {
         const ReplyToken token = next_token_++;
         asked.at_ms = now_;
-        asked_.emplace(token, std::move(asked));
+        pending_lookups_.emplace(token, std::move(asked));
         process_->engine().set_time(now_);
         process_->engine().submit(std::move(command), token);
         if (!script_.chance(4)) settle();
@@ -170,16 +170,16 @@ class Trial {
 
     void put() {
         PutCommand put = draw_put();
-        Asked asked;
-        asked.what = Asked::What::put;
+        PendingLookup asked;
+        asked.what = PendingLookup::What::put;
         asked.puts.push_back(known_of(put));
         submit(std::move(put), std::move(asked));
     }
 
     void put_batch() {
         PutBatchCommand batch;
-        Asked asked;
-        asked.what = Asked::What::batch;
+        PendingLookup asked;
+        asked.what = PendingLookup::What::batch;
         for (unsigned left = 1 + script_.below(4); left > 0; --left) {
             batch.puts.push_back(draw_put());
             asked.puts.push_back(known_of(batch.puts.back()));
@@ -196,8 +196,8 @@ class Trial {
     }
 
     // While a change is on its way, nobody knows which of two states counts.
-    Asked about(MessageId id, Asked::What what) {
-        Asked asked;
+    PendingLookup about(MessageId id, PendingLookup::What what) {
+        PendingLookup asked;
         asked.what = what;
         asked.id = id;
         ++under_way_[id];
@@ -209,13 +209,13 @@ class Trial {
         if (!id) return;
         switch (script_.below(3)) {
             case 0:
-                return submit(CancelCommand{"default", *id}, about(*id, Asked::What::change));
+                return submit(CancelCommand{"default", *id}, about(*id, PendingLookup::What::change));
             case 1: {
                 const When when{std::nullopt, draw_span()};
-                return submit(RescheduleCommand{"default", *id, when}, about(*id, Asked::What::change));
+                return submit(RescheduleCommand{"default", *id, when}, about(*id, PendingLookup::What::change));
             }
             default:
-                return submit(FireCommand{"default", *id}, about(*id, Asked::What::change));
+                return submit(FireCommand{"default", *id}, about(*id, PendingLookup::What::change));
         }
     }
 
@@ -225,8 +225,8 @@ class Trial {
         command.max = 1 + script_.below(4);
         command.lease_ms = kLeaseMs;
         command.wait_ms = script_.one_of<std::int64_t>({0, 0, 2'000});
-        Asked asked;
-        asked.what = Asked::What::lease;
+        PendingLookup asked;
+        asked.what = PendingLookup::What::lease;
         asked.limit = command.max;
         submit(std::move(command), std::move(asked));
     }
@@ -235,7 +235,7 @@ class Trial {
         if (leases_.empty()) return;
         const std::size_t choices = std::min(leases_.size(), kKnownMax);
         const LeaseToken lease = leases_[leases_.size() - 1 - script_.below(static_cast<unsigned>(choices))];
-        Asked asked = about(lease.id, Asked::What::end);
+        PendingLookup asked = about(lease.id, PendingLookup::What::end);
         switch (script_.below(5)) {
             case 0:
                 return submit(FailCommand{lease, "no", draw_span()}, std::move(asked));
@@ -250,14 +250,14 @@ class Trial {
 
     void look() {
         const std::optional<MessageId> id = draw_message();
-        if (id) submit(GetCommand{"default", *id}, {Asked::What::look, {}, 0, 0, 0});
+        if (id) submit(GetCommand{"default", *id}, {PendingLookup::What::look, {}, 0, 0, 0});
     }
 
     void list() {
         ListCommand command;
         command.queue = draw_name("q", 2);
         command.limit = 1 + script_.below(6);
-        submit(command, {Asked::What::list, {}, 0, command.limit, 0});
+        submit(command, {PendingLookup::What::list, {}, 0, command.limit, 0});
     }
 
     void pass_time() {
@@ -275,24 +275,24 @@ class Trial {
                    std::holds_alternative<PutBatchAnswer>(reply.second);
         });
         for (const auto& [token, reply] : replies) {
-            const auto found = asked_.find(token);
-            require(found != asked_.end(), "an answer came that nobody waits for");
-            const Asked asked = std::move(found->second);
-            asked_.erase(found);
+            const auto found = pending_lookups_.find(token);
+            require(found != pending_lookups_.end(), "an answer came that nobody waits for");
+            const PendingLookup asked = std::move(found->second);
+            pending_lookups_.erase(found);
             if (asked.id != 0) --under_way_[asked.id];
             hear(asked, reply);
         }
     }
 
-    void hear(const Asked& asked, const Reply& reply) {
+    void hear(const PendingLookup& asked, const Reply& reply) {
         if (const auto* error = std::get_if<Error>(&reply)) {
             require(!error->code.empty() && !error->message.empty(), "a refusal says nothing");
             return;
         }
         switch (asked.what) {
-            case Asked::What::put:
+            case PendingLookup::What::put:
                 return hear_put(asked.puts[0], std::get<PutAnswer>(reply));
-            case Asked::What::batch: {
+            case PendingLookup::What::batch: {
                 const auto& results = std::get<PutBatchAnswer>(reply).results;
                 require(results.size() == asked.puts.size(), "a batch has not as many answers as puts");
                 for (std::size_t i = 0; i < results.size(); ++i) {
@@ -300,15 +300,15 @@ class Trial {
                 }
                 return;
             }
-            case Asked::What::change:
+            case PendingLookup::What::change:
                 return hear_change(known_.at(asked.id), std::get<ChangeAnswer>(reply));
-            case Asked::What::lease:
+            case PendingLookup::What::lease:
                 return hear_lease(asked, std::get<LeaseAnswer>(reply));
-            case Asked::What::end:
+            case PendingLookup::What::end:
                 return hear_end(known_.at(asked.id), std::get<LeaseEndAnswer>(reply));
-            case Asked::What::look:
+            case PendingLookup::What::look:
                 return hear_look(asked, std::get<MessageAnswer>(reply));
-            case Asked::What::list:
+            case PendingLookup::What::list:
                 return hear_list(asked, std::get<ListAnswer>(reply));
         }
     }
@@ -371,7 +371,7 @@ class Trial {
         require(!gone || known.ended || known.unsure, "a message is gone that was accepted");
     }
 
-    void hear_lease(const Asked& asked, const LeaseAnswer& answer) {
+    void hear_lease(const PendingLookup& asked, const LeaseAnswer& answer) {
         require(answer.messages.size() <= asked.limit, "more were handed out than asked for");
         for (const Delivered& message : answer.messages) hear_delivery(message);
     }
@@ -412,7 +412,7 @@ class Trial {
     // Its put was never answered: it is still on its way, or its process died.
     bool told_of_no_put(const std::string& body) const {
         if (bodies_untold_.contains(body)) return true;
-        return std::any_of(asked_.begin(), asked_.end(), [&](const auto& asked) {
+        return std::any_of(pending_lookups_.begin(), pending_lookups_.end(), [&](const auto& asked) {
             return std::any_of(asked.second.puts.begin(), asked.second.puts.end(),
                                [&](const Known& put) { return put.body == body; });
         });
@@ -439,7 +439,7 @@ class Trial {
         }
     }
 
-    void hear_look(const Asked& asked, const MessageAnswer& answer) {
+    void hear_look(const PendingLookup& asked, const MessageAnswer& answer) {
         const auto found = known_.find(answer.row.id);
         if (found == known_.end() || found->second.unsure || under_way(answer.row.id) > 0) return;
         const Known& known = found->second;
@@ -451,7 +451,7 @@ class Trial {
         require(!answer.has_content || known.body.empty() || answer.body == known.body, "a body is another");
     }
 
-    static void hear_list(const Asked& asked, const ListAnswer& answer) {
+    static void hear_list(const PendingLookup& asked, const ListAnswer& answer) {
         require(answer.listed.size() <= asked.limit, "a page is longer than asked for");
         DuePosition before{INT64_MIN, 0};
         for (const ListedMessage& listed : answer.listed) {
@@ -466,14 +466,14 @@ class Trial {
     void drain() {
         now_ += kBeyondAllMs;
         for (int round = 0; round < kRoundsToDrain; ++round) {
-            if (asked_.empty() && process_->engine().totals().live_count == 0) break;
+            if (pending_lookups_.empty() && process_->engine().totals().live_count == 0) break;
             now_ += 20'000;
             process_->settle();
             hear();
             for (const char* queue : {"q0", "q1"}) take_all(queue);
             process_->engine().check();
         }
-        require(asked_.empty(), "a command was never answered");
+        require(pending_lookups_.empty(), "a command was never answered");
         require(process_->engine().totals().live_count == 0, "messages are left that never come");
         for (const auto& [id, known] : known_) {
             const bool over = known.ended || known.unsure || known.seen || known.expires_ms <= now_;
@@ -487,12 +487,12 @@ class Trial {
         command.queue = queue;
         command.max = 100;
         command.lease_ms = kLeaseMs;
-        asked_.emplace(next_token_, Asked{Asked::What::lease, {}, 0, command.max, 0});
+        pending_lookups_.emplace(next_token_, PendingLookup{PendingLookup::What::lease, {}, 0, command.max, 0});
         process_->engine().submit(std::move(command), next_token_++);
         process_->settle();
         hear();
         for (std::size_t i = before; i < leases_.size(); ++i) {
-            asked_.emplace(next_token_, about(leases_[i].id, Asked::What::end));
+            pending_lookups_.emplace(next_token_, about(leases_[i].id, PendingLookup::What::end));
             process_->engine().submit(AckCommand{leases_[i]}, next_token_++);
         }
         process_->settle();
@@ -505,7 +505,7 @@ class Trial {
     MemoryRowStorage rows_;
     QuietLog log_;
     std::unique_ptr<FuzzedShard> process_;
-    std::map<ReplyToken, Asked> asked_;
+    std::map<ReplyToken, PendingLookup> pending_lookups_;
     ReplyToken next_token_ = 1;
     std::map<MessageId, Known> known_;
     std::map<MessageId, int> under_way_;

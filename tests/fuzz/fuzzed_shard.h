@@ -57,10 +57,10 @@ class FuzzedShard {
             engine().committed();
             return true;
         }
-        if (!questions_.empty()) {
-            Result<Answer> answer = parts_->read(questions_.front());
+        if (!lookups_.empty()) {
+            Result<Answer> answer = parts_->read(lookups_.front());
             require(answer.ok(), "a question has no answer:", answer.ok() ? "" : answer.error().message);
-            questions_.pop_front();
+            lookups_.pop_front();
             engine().answer(*std::move(answer));
             return true;
         }
@@ -91,9 +91,10 @@ class FuzzedShard {
         parts_->expire_by(now_);
         engine().advance_to(now_);
         Effects effects = engine().take_effects();
-        require(!effects.broken, "the engine calls the world broken:", effects.broken ? effects.broken->message : "");
+        require(!effects.fatal_error,
+                "the engine calls the world broken:", effects.fatal_error ? effects.fatal_error->message : "");
         if (effects.commit) commit_ = std::move(effects.commit);
-        for (Question& question : effects.questions) questions_.push_back(std::move(question));
+        for (Lookup& lookup : effects.lookups) lookups_.push_back(std::move(lookup));
         for (ReplyEffect& effect : effects.replies) {
             if ((effect.token & LogCleaning::kTokenBit) != 0) {
                 require(cleaning_->reply(effect.reply).ok(), "the cleaner was refused");
@@ -108,7 +109,7 @@ class FuzzedShard {
     std::unique_ptr<ShardParts> parts_;
     std::optional<LogCleaning> cleaning_;
     std::optional<Commit> commit_;
-    std::deque<Question> questions_;
+    std::deque<Lookup> lookups_;
     LogCleaning::Step clean_ = LogCleaning::Step::none;
 };
 

@@ -46,7 +46,7 @@ MessageState draw_state(InputScript& script) {
 MessageRow draw_row(InputScript& script) {
     MessageRow row;
     row.id = script.number();
-    row.place = script.number();
+    row.log_position = script.number();
     row.record_bytes = static_cast<std::uint32_t>(script.number());
     row.state = draw_state(script);
     row.ended_ms = draw_instant(script);

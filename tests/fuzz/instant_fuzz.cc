@@ -31,10 +31,10 @@ std::int64_t reckoned(std::string_view text) {
     std::int64_t milliseconds = 0;
     if (text[at] == '.') {
         bool more = false;
-        int place = 100;
-        for (++at; text[at] >= '0' && text[at] <= '9'; ++at, place /= 10) {
-            milliseconds += place * (text[at] - '0');
-            more |= place == 0 && text[at] != '0';
+        int index = 100;
+        for (++at; text[at] >= '0' && text[at] <= '9'; ++at, index /= 10) {
+            milliseconds += index * (text[at] - '0');
+            more |= index == 0 && text[at] != '0';
         }
         if (more) ++milliseconds;
     }

@@ -10,7 +10,7 @@
 #include "ingress/problem.h"
 #include "ingress/schedule_request.h"
 #include "ingress/schedule_text.h"
-#include "message/zone_shelf.h"
+#include "message/zone_cache.h"
 
 namespace duewheel::json_schedule_fuzz {
 namespace {
@@ -26,7 +26,7 @@ std::optional<json::value> tree_of(std::string_view text) {
 }
 
 Result<Command> read(std::string_view body) {
-    static ZoneShelf zones;  // what a name means does not change between two calls
+    static ZoneCache zones;  // what a name means does not change between two calls
     HttpApiOptions options;
     options.find_zone = [](std::string_view name) { return zones.find(name); };
     HttpRequest request;

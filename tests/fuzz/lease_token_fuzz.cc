@@ -32,8 +32,8 @@ void fuzz(std::string_view input) {
     require(parse_lease_text(text) == token, "a token is another after writing");
     // One letter changed: no token, or none that is genuine.
     std::string changed = text;
-    const std::size_t place = script.below(static_cast<unsigned>(text.size()));
-    changed[place] = static_cast<char>(script.byte());
+    const std::size_t index = script.below(static_cast<unsigned>(text.size()));
+    changed[index] = static_cast<char>(script.byte());
     if (changed == text) return;
     const std::optional<LeaseToken> forged = parse_lease_text(changed);
     require(!forged || !signer.is_genuine(*forged), "a changed token is genuine", changed);

@@ -7,7 +7,7 @@
 #include "fuzz/fuzz_target.h"
 #include "message/schedule_state.h"
 #include "message/schedule_times.h"
-#include "message/zone_shelf.h"
+#include "message/zone_cache.h"
 
 namespace duewheel::schedule_row_fuzz {
 namespace {
@@ -50,7 +50,7 @@ void judge_plan(const ScheduleState& state, const ScheduleTimes& times) {
 }  // namespace
 
 void fuzz(std::string_view input) {
-    static ZoneShelf zones;  // what a name means does not change between two calls
+    static ZoneCache zones;  // what a name means does not change between two calls
     const Result<ScheduleState> state = decode_schedule(input);
     if (!state) {
         const std::string_view code = state.error().code;

@@ -93,7 +93,7 @@ class Ledger:
         number = message["id"]
         with self.lock:
             self.delivered[number] = self.delivered.get(number, 0) + 1
-            for rule in (self.time_of, self.end_of, self.attempt_of, self.key_of, self.place_in_line):
+            for rule in (self.time_of, self.end_of, self.attempt_of, self.key_of, self.position_in_line):
                 complaint = rule(number, message, asked_at)
                 if complaint:
                     self.wrong.append(f"{number} came {complaint}: {message}")
@@ -140,7 +140,7 @@ class Ledger:
             return f"under a key that stands for {self.key_ids[key]}"
         return None
 
-    def place_in_line(self, number, message, asked_at):
+    def position_in_line(self, number, message, asked_at):
         """Of one order key one at a time, and none before one that stands before it."""
         order_key = message["body"].partition(" ")[0] if self.queue.get(number) == "line" else None
         if order_key is None:

@@ -18,7 +18,7 @@ bool MessageModel::may_be(World::Phase phase) const {
 
 bool MessageModel::shares_order_key(const MessageModel& other) const {
     return !put.order_key.empty() && put.order_key == other.put.order_key && put.queue == other.put.queue &&
-           put.name_space == other.put.name_space && serial != other.serial && !is_loop() && !other.is_loop();
+           put.name_space == other.put.name_space && serial != other.serial && !is_recurring() && !other.is_recurring();
 }
 
 void MessageModel::set(LifePoint from, Worlds next) {
@@ -37,15 +37,15 @@ void MessageModel::replace(Worlds next) {
     }
     const Worlds before = worlds();
     for (const World& world : before) {
-        if (half && half->may_be_over && world.is_half()) add_world(epochs.back().worlds, half->defaulted(world));
+        if (half && half->may_be_over && world.is_prepared()) add_world(epochs.back().worlds, half->defaulted(world));
         if (purge == Purge::no || !world.is_unfinished()) continue;
         World purged = purged_world(purged_ms);
-        purged.was_half = world.is_half();
+        purged.was_prepared = world.is_prepared();
         add_world(epochs.back().worlds, purged);
     }
 }
 
-World HalfModel::defaulted(const World& half) const {
+World PreparedModel::defaulted(const World& half) const {
     constexpr DueMs kSomeTime = INT64_MAX;
     if (rule.otherwise_commit) return MessageModel::committed(half, {default_ms(), kSomeTime});
     return MessageModel::ended_half(World::Phase::cancelled, {default_ms(), 0});

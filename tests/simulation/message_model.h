@@ -31,8 +31,8 @@ struct DueRange {
     bool operator==(const DueRange&) const = default;
 };
 
-// Of a loop: its due time is what its rule says of the occurrence that comes next (LoopModel). Of a half: that of its
-// answer, which goes on with each check (HalfModel).
+// Of a loop: its due time is what its rule says of the occurrence that comes next (RecurringModel). Of a half: that of
+// its answer, which goes on with each check (PreparedModel).
 inline constexpr DueRange kAsItsRuleSays{0, INT64_MAX};
 
 struct World {
@@ -47,11 +47,11 @@ struct World {
     // Cancelled, and told: what the answer said.
     bool told = false;
     std::uint32_t attempts = 0;
-    bool was_half = false;  // ended as one, so that it was never committed
+    bool was_prepared = false;  // ended as one, so that it was never committed
 
     bool is_live() const { return phase == Phase::live; }
-    bool is_half() const { return phase == Phase::prepared; }
-    bool is_unfinished() const { return phase == Phase::live || phase == Phase::held || is_half(); }
+    bool is_prepared() const { return phase == Phase::prepared; }
+    bool is_unfinished() const { return phase == Phase::live || phase == Phase::held || is_prepared(); }
     // For good.
     bool is_ended() const { return phase == Phase::cancelled || phase == Phase::done || phase == Phase::expired; }
     bool operator==(const World&) const = default;
@@ -96,9 +96,9 @@ struct HistoryLine {
 
 // What is known of a loop beside what is known of any message. When its occurrences are due is computed here, from what
 // the documentation says of the rule, and with nothing of the engine's.
-class LoopModel {
+class RecurringModel {
   public:
-    explicit LoopModel(const RepeatChoice& choice) : choice_(choice) {}
+    explicit RecurringModel(const RepeatChoice& choice) : choice_(choice) {}
 
     // How long after the first the occurrence of this number is due. O(numbers not asked for before).
     std::int64_t offset_ms(std::uint64_t number) const;
@@ -128,7 +128,7 @@ class LoopModel {
 
 // What is known of a message in a transaction beside what is known of any message. When its producer is asked, and from
 // when on its default may hold, is computed from its put, and with nothing of the engine's.
-struct HalfModel {
+struct PreparedModel {
     TransactionRule rule;
     DueMs put_ms = 0;                                  // at the earliest
     DueMs settled_ms = INT64_MAX;                      // when an answer had told that it is none any more
@@ -184,11 +184,11 @@ struct MessageModel {
 
     DueMs purged_ms = 0;  // at the earliest
 
-    std::optional<LoopModel> loop;
-    bool may_have_made_all = false;  // a loop: and is done then
-    std::uint64_t parent = 0;        // an occurrence: the serial of its loop; a check: that of its half
-    std::uint64_t occurrence = 0;    // and its number
-    std::optional<HalfModel> half;   // it was put in a transaction
+    std::optional<RecurringModel> loop;
+    bool may_have_made_all = false;     // a loop: and is done then
+    std::uint64_t parent = 0;           // an occurrence: the serial of its loop; a check: that of its half
+    std::uint64_t occurrence = 0;       // and its number
+    std::optional<PreparedModel> half;  // it was put in a transaction
     bool is_check = false;
     std::uint64_t schedule_put = 0;  // a run of a schedule: the serial of the put that says what it holds
     std::uint64_t watchdog_put = 0;  // a message of a watchdog: likewise
@@ -207,13 +207,13 @@ struct MessageModel {
     void set(LifePoint from, Worlds worlds);
     // In place of what is possible now.
     void replace(Worlds worlds);
-    bool is_loop() const { return loop.has_value(); }
+    bool is_recurring() const { return loop.has_value(); }
     bool is_run() const { return schedule_put != 0; }
     bool is_firing() const { return watchdog_put != 0; }
     // Put by a client, or made by a loop or for a half, and due then.
     World fresh(DueRange due) const {
         if (half) return {World::Phase::prepared, kAsItsRuleSays, due, {}};
-        const DueRange when = is_loop() ? kAsItsRuleSays : due;
+        const DueRange when = is_recurring() ? kAsItsRuleSays : due;
         return {put.is_held ? World::Phase::held : World::Phase::live, when, when, {}};
     }
     // Ended by a purge, some time from then on.
@@ -225,7 +225,7 @@ struct MessageModel {
     }
     static World ended_half(World::Phase phase, DueRange now) {
         World ended{phase, {}, {}, now};
-        ended.was_half = true;
+        ended.was_prepared = true;
         return ended;
     }
     // Deliveries seen that began before this point; all of them for an attempt beyond every other.

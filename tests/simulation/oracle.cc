@@ -66,15 +66,15 @@ std::string_view name_of(const Command& command) {
                                            "fail",
                                            "extend",
                                            "release",
-                                           "carry",
-                                           "carry outcomes",
-                                           "carry done",
+                                           "relocate",
+                                           "relocate outcomes",
+                                           "relocation done",
                                            "list",
                                            "history",
                                            "configure queue",
                                            "describe queue",
                                            "list queues",
-                                           "carry settings",
+                                           "relocate settings",
                                            "hold",
                                            "kick",
                                            "redrive",
@@ -85,7 +85,7 @@ std::string_view name_of(const Command& command) {
                                            "describe schedule",
                                            "list schedules",
                                            "preview schedule",
-                                           "carry rule",
+                                           "relocate rule",
                                            "settle",
                                            "put watchdog",
                                            "feed watchdog",
@@ -122,7 +122,7 @@ void Oracle::started(DueMs floor_ms, std::uint64_t live_count, std::uint64_t ste
     for (const MessageModel& message : messages_) {
         const World* world = message.certain();
         if (world != nullptr && world->is_live() && world->due.high <= now_) rare_.met(Rare::due_at_start);
-        if (message.is_loop() && is_behind(message)) rare_.met(Rare::loop_behind_at_start);
+        if (message.is_recurring() && is_behind(message)) rare_.met(Rare::loop_behind_at_start);
     }
     if (some_schedule_is_behind()) rare_.met(Rare::schedule_behind_at_start);
     watchdogs_started();
@@ -138,7 +138,7 @@ void Oracle::died(std::uint64_t step) {
         if (message.expires && !message.put.expires->at_ms && !message.open.empty() && !message.answered) {
             message.expires->high = std::min(message.expires->high, now_ + message.put.expires->delay_ms);
         }
-        if (message.is_loop() && !message.put.when.at_ms && !message.open.empty() && !message.answered) {
+        if (message.is_recurring() && !message.put.when.at_ms && !message.open.empty() && !message.answered) {
             DueRange& start = message.loop->start;
             start.high = std::min(start.high, now_ + std::max<DueMs>(message.put.when.delay_ms, 0));
         }
@@ -224,7 +224,7 @@ ReplyToken Oracle::submitted(const Command& command) {
         request.serial = named->serial;
         request.epoch = named->epochs.size() - 1;
         request.forgiven_low = named->forgiven_low;
-        if (named->is_loop()) request.made_least = named->loop->made_least;
+        if (named->is_recurring()) request.made_least = named->loop->made_least;
         if (const LeaseToken* lease_token = lease_of(command)) {
             if (SeenDelivery* delivery = named->delivery_of(*lease_token)) {
                 request.known_lease = true;
@@ -249,7 +249,7 @@ ReplyToken Oracle::submitted(const Command& command) {
         if (std::holds_alternative<KickCommand>(command)) {
             ++named->returns_open;
             may_come_back(*named);
-            if (named->is_loop()) named->loop->held_at = UINT64_MAX;
+            if (named->is_recurring()) named->loop->held_at = UINT64_MAX;
         }
         note(*named, name_of(command), static_cast<std::int64_t>(token));
         for (const auto& [other, open] : requests_) {
@@ -335,16 +335,16 @@ void Oracle::carry_out(const Request& request, const MessageModel& of, const Wor
         return;
     } else if (std::holds_alternative<CancelCommand>(request.command)) {
         next = World{World::Phase::cancelled, {}, {}, now};
-        next.was_half = world.is_half();
+        next.was_prepared = world.is_prepared();
     } else if (const auto* settle = std::get_if<SettleCommand>(&request.command)) {
-        if (!world.is_half()) return;
+        if (!world.is_prepared()) return;
         next = settle->commits ? MessageModel::committed(world, now)
                                : MessageModel::ended_half(World::Phase::cancelled, now);
-    } else if (world.is_half()) {
+    } else if (world.is_prepared()) {
         return;
     } else if (std::holds_alternative<HoldCommand>(request.command)) {
         next.phase = World::Phase::held;
-    } else if (!world.is_live() || of.is_loop()) {
+    } else if (!world.is_live() || of.is_recurring()) {
         return;
     } else if (std::holds_alternative<HoldLeaseCommand>(request.command)) {
         if (!request.known_lease) return;
@@ -365,7 +365,7 @@ void Oracle::carry_out(const Request& request, const MessageModel& of, const Wor
         dead.ended = now;
         add_world(into, dead);
         retried(fail->retry_in_ms.value_or(0));
-        if (!fail->retry_in_ms) next.due.high += std::max(of.rest_most_ms, fail->rest_at_least_ms);
+        if (!fail->retry_in_ms) next.due.high += std::max(of.rest_most_ms, fail->backoff_min_ms);
     } else if (const auto* release = std::get_if<ReleaseCommand>(&request.command)) {
         if (!request.known_lease || release->delay_ms <= 0) return;
         retried(release->delay_ms);
@@ -532,14 +532,14 @@ std::vector<DueMs> Oracle::dues_ahead() const {
     std::vector<DueMs> dues;
     for (const MessageModel& message : messages_) {
         if (message.purge == MessageModel::Purge::surely) continue;
-        if (message.is_loop()) {
+        if (message.is_recurring()) {
             const std::optional<DueMs> due = message.may_be(World::Phase::live) ? next_due(message) : std::nullopt;
             if (due && *due > now_) dues.push_back(*due);
             continue;
         }
         for (const World& world : message.worlds()) {
             if (is_over(message)) continue;
-            const std::optional<DueMs> asked = world.is_half() ? next_due_of_half(message) : std::nullopt;
+            const std::optional<DueMs> asked = world.is_prepared() ? next_due_of_half(message) : std::nullopt;
             if (asked) dues.push_back(*asked);
             if (world.is_live() && world.due.high > now_ && world.due.high != kNeverMs) dues.push_back(world.due.high);
         }
@@ -558,7 +558,7 @@ void Oracle::check_live_count(std::uint64_t live_count, std::string_view when, b
         if (message.is_surely_unfinished() && !may_have_died(message) && !message.may_have_expired(latest())) ++least;
         const bool is_gone = message.has_expired(now_) || (message.half && has_surely_ended(message));
         if (message.may_be_unfinished() && !(leases_are_over && is_gone)) ++most;
-        if (message.is_loop() && !leases_are_over) most += not_met(message);
+        if (message.is_recurring() && !leases_are_over) most += not_met(message);
     }
     if (!leases_are_over) most += runs_not_met(nullptr) + checks_not_met(nullptr) + firings_not_met(nullptr);
     if (live_count >= least && live_count <= most) return;
@@ -583,7 +583,7 @@ void Oracle::check_all_answered() {
 
 void Oracle::check_nothing_lost() {
     for (const MessageModel& message : messages_) {
-        if (message.is_loop()) check_occurrences(message);
+        if (message.is_recurring()) check_occurrences(message);
         const bool is_left = std::none_of(message.worlds().begin(), message.worlds().end(), [](const World& world) {
             return world.is_ended() || world.phase == World::Phase::absent;
         });

@@ -356,7 +356,7 @@ class Oracle {
     bool is_unhurried(const TransactionRule& rule) const;
     bool half_is_over(const MessageModel& about) const;
     bool has_surely_ended(const MessageModel& about) const;
-    bool half_had_its_time(const HalfModel& half) const;
+    bool half_had_its_time(const PreparedModel& half) const;
     std::optional<DueMs> next_due_of_half(const MessageModel& about) const;
 
     // oracle_schedules.cc
@@ -585,9 +585,9 @@ class Oracle {
     LogSpace least_space_ = LogSpace::enough;
     // By run: its incarnation, once a delivery told it.
     std::vector<std::uint64_t> incarnation_of_run_{0};
-    Messages messages_;                  // by serial - 1
-    std::vector<std::uint64_t> loops_;   // serials of those that may not have made all yet
-    std::vector<std::uint64_t> halves_;  // serials of those whose default cannot hold yet
+    Messages messages_;                            // by serial - 1
+    std::vector<std::uint64_t> loops_;             // serials of those that may not have made all yet
+    std::vector<std::uint64_t> overdue_prepared_;  // serials of those whose default cannot hold yet
     DueMs alone_from_ms_ = kNeverMs;
     DueMs drained_ms_ = 0;        // when consumers last found all queues empty
     DueMs slowest_drain_ms_ = 0;  // the longest time that they had to do until then

@@ -92,9 +92,10 @@ void Oracle::delivered(ReplyToken token, const LeaseCommand& command, DueMs subm
                                   return world.is_live() || world.is_ended() || world.phase == World::Phase::absent;
                               });
         // And so may what commits it.
-        const bool was_half = std::any_of(then.begin(), then.end(), [](const World& world) { return world.is_half(); });
+        const bool was_prepared =
+            std::any_of(then.begin(), then.end(), [](const World& world) { return world.is_prepared(); });
         Worlds all = then;
-        if (was_dead || was_half) {
+        if (was_dead || was_prepared) {
             for (const World& world : with_open_commands(*about, 0)) add_world(all, world);
         }
         for (World world : all) {
@@ -199,7 +200,7 @@ void Oracle::check_order_key(const MessageModel& about, const SeenDelivery& fres
 // nothing has been asked of it since.
 bool Oracle::surely_precedes(const MessageModel& other, const MessageModel& about, DueMs nominal, DueMs at) const {
     const World* world = other.certain();
-    const bool waits = world != nullptr && (world->is_live() || world->is_half());
+    const bool waits = world != nullptr && (world->is_live() || world->is_prepared());
     if (!waits || other.id == 0 || !other.open.empty() || other.told_ms >= at) return false;
     if (world->nominal.low != world->nominal.high || other.may_have_expired(at) || may_have_died(other)) return false;
     return DuePosition{world->nominal.low, other.id} < DuePosition{nominal, about.id};

@@ -49,7 +49,7 @@ void Oracle::check_minute(const Request& request, const ForecastMinute& minute, 
     CountRange messages;
     CountRange loops;
     for (const MessageModel& about : messages_) {
-        if (about.is_loop() && is_among(dues, about) &&
+        if (about.is_recurring() && is_among(dues, about) &&
             (about.may_be_unfinished() || !about.open.empty() || about.told_step >= request.step)) {
             ++loops.most;
         }

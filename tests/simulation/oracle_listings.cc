@@ -38,7 +38,7 @@ void Oracle::listing_submitted(const ListCommand& list) {
     for (const MessageModel& message : messages_) {
         if (!is_listed_in(message, list)) continue;
         const World* world = message.certain();
-        if (message.is_loop()) listing.made_least[message.serial] = message.loop->made_least;
+        if (message.is_recurring()) listing.made_least[message.serial] = message.loop->made_least;
         if (world == nullptr || !message.open.empty()) continue;
         if (first && list.states == kUnfinishedStates && stands_exactly(message)) {
             const DueMs due = *next_due(message);
@@ -60,8 +60,8 @@ void Oracle::listing_submitted(const ListCommand& list) {
 // Nothing of the loop is on its way.
 bool Oracle::stands_exactly(const MessageModel& about) const {
     const World* world = about.certain();
-    return about.is_loop() && world != nullptr && world->is_live() && about.open.empty() && about.loop->is_exact() &&
-           about.loop->made_least == made_at_most(about) && next_due(about);
+    return about.is_recurring() && world != nullptr && world->is_live() && about.open.empty() &&
+           about.loop->is_exact() && about.loop->made_least == made_at_most(about) && next_due(about);
 }
 
 void Oracle::list_replied(const Request& request, const ListAnswer& answer) {
@@ -104,12 +104,12 @@ void Oracle::row_listed(Listing& listing, const Request& request, const ListedMe
     }
     if (row.state == State::ready && row.due_ms > now_) return violate("C2", "listed as ready before it is due", about);
     const bool waits = waits_for_due(row.state);
-    if (about->is_loop()) {
+    if (about->is_recurring()) {
         rare_.met(Rare::loop_listed);
         check_loop_row(*about, row, listing.made_least[about->serial]);
         if (violated()) return;
     }
-    if (waits && row.due_ms <= request.submitted_ms && !about->is_loop())
+    if (waits && row.due_ms <= request.submitted_ms && !about->is_recurring())
         return violate("X", "listed as waiting although it is due", about);
     if ((row.state == State::leased) != (listed.lease_until_ms != 0))
         return violate("X", "listed with a lease that it is not in", about);
@@ -142,7 +142,7 @@ void Oracle::listing_ended(const Listing& listing) {
             continue;
         }
         if (message.epochs.size() != standing.epochs || !message.open.empty() || may_have_died(message)) continue;
-        if (message.is_loop() && (!stands_exactly(message) || message.loop->made_least != standing.made)) continue;
+        if (message.is_recurring() && (!stands_exactly(message) || message.loop->made_least != standing.made)) continue;
         if (message.may_have_expired(latest()) || message.certain() == nullptr) continue;
         // Where states were chosen, a lease and the clock are changes too.
         const bool was_leased = unseen(message) + message.deliveries.size() != standing.deliveries ||
@@ -158,7 +158,7 @@ void Oracle::listing_ended(const Listing& listing) {
                 &message);
         }
         ++met;
-        if (message.is_loop()) rare_.met(Rare::loop_that_stood_through_a_listing);
+        if (message.is_recurring()) rare_.met(Rare::loop_that_stood_through_a_listing);
     }
     rare_.met(Rare::listing_ended);
     if (met > 2) rare_.met(Rare::listing_of_several_that_stood);

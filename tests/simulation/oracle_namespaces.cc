@@ -140,7 +140,7 @@ DueRange Oracle::unfinished_in_space(const std::string& name_space) const {
         const bool stays = about.open.empty() && !about.may_have_expired(now_) && !may_have_died(about);
         if (about.is_surely_unfinished() && stays) ++count.low;
         if (about.may_be_unfinished() || !about.open.empty()) ++count.high;
-        if (about.is_loop()) count.high += static_cast<DueMs>(not_met(about));
+        if (about.is_recurring()) count.high += static_cast<DueMs>(not_met(about));
     }
     // Of whatever namespace.
     count.high += static_cast<DueMs>(runs_not_met(nullptr) + checks_not_met(nullptr) + firings_not_met(nullptr));
@@ -223,7 +223,7 @@ void Oracle::check_namespace_limit(const MessageModel& accepted, std::uint64_t s
     const NamespaceSettings* settings = limits_since(name_space, submitted_step);
     if (settings == nullptr || settings->pending_max == 0) return;
     const auto held = static_cast<std::uint64_t>(unfinished_in_space(name_space).low);
-    if (held + (accepted.is_loop() ? 1 : 0) <= settings->pending_max) return;
+    if (held + (accepted.is_recurring() ? 1 : 0) <= settings->pending_max) return;
     violate("C11", "a namespace that may hold " + std::to_string(settings->pending_max) + " messages took another one",
             &accepted);
 }

@@ -152,7 +152,7 @@ void Oracle::preview_left_out(const Previewed& preview) {
             return schedule_violates(preview.model, "C6",
                                      "a preview does not say that it leaves out the time at " + std::to_string(at));
         }
-        const PreviewAnswer::LeftOut& one = answer.excluded[told++];
+        const PreviewAnswer::Excluded& one = answer.excluded[told++];
         if (one.nominal_ms != at || !preview.times.may_be_left_out(at, one.why)) {
             return schedule_violates(preview.model, "C6",
                                      "a preview leaves out the time at " + std::to_string(one.nominal_ms) + " as " +

@@ -167,7 +167,7 @@ void Oracle::put_repeated(ReplyToken token, const Request& request, const PutAns
     if (!due_of(about.put, request.submitted_ms).holds(answer.due_ms)) {
         return violate("C9", "a repeated put is answered another due time", &about);
     }
-    if (about.is_loop()) {
+    if (about.is_recurring()) {
         rare_.met(Rare::loop_put_again);
         if (answer.state == State::ready || answer.state == State::leased) {
             return violate("C6", "a put of a loop is answered as a message that somebody may have", &about);
@@ -238,13 +238,13 @@ void Oracle::put_replied(ReplyToken token, const Request& request, const PutAnsw
     ++totals_.messages;
     const DueRange exact{answer.due_ms, answer.due_ms};
     const bool has_no_expiry = put.expires && (put.expires->at_ms || put.expires->delay_ms < 1);
-    if (put.repeat && (!about.is_loop() || has_no_expiry || is_bad_loop(put, answer.due_ms))) {
+    if (put.repeat && (!about.is_recurring() || has_no_expiry || is_bad_loop(put, answer.due_ms))) {
         return violate("C6", "a loop was accepted that makes no sense", &about);
     }
     if (!answer.repeated && is_loop_of_long_ago(put, request.submitted_ms)) {
         return violate("C6", "a loop was accepted that would begin long ago", &about);
     }
-    if (about.is_loop()) {
+    if (about.is_recurring()) {
         rare_.met(Rare::loop_put);
         about.loop->start = exact;
         if (answer.state == State::ready) return violate("C6", "a loop is answered as due itself", &about);
@@ -252,7 +252,7 @@ void Oracle::put_replied(ReplyToken token, const Request& request, const PutAnsw
     if ((answer.state == State::held) != about.put.is_held) {
         return violate("C4", "a put that is to be set aside is answered as none, or the other way round", &about);
     }
-    if (about.put.is_held) rare_.met(about.is_loop() ? Rare::loop_put_aside : Rare::put_aside);
+    if (about.put.is_held) rare_.met(about.is_recurring() ? Rare::loop_put_aside : Rare::put_aside);
     if ((answer.state == State::prepared) != about.half.has_value() || (put.transaction && !about.half)) {
         return violate("C6", "a put in a transaction is answered as none, or the other way round", &about);
     }
@@ -338,7 +338,7 @@ void Oracle::check_lost_batches() {
             MessageModel& about = *message(serial);
             const bool may_have_ended = queue_of(about.put.name_space, about.put.queue).was_purged ||
                                         may_be_let_go(about) || may_be_discarded(about) ||
-                                        (about.is_loop() && may_have_vanished(about, 1));
+                                        (about.is_recurring() && may_have_vanished(about, 1));
             if (about.id != 0 || about.lost_batch == 0 || may_have_ended) continue;
             return violate("C1",
                            "of a batch of puts one was carried out (put " + std::to_string(batch.there) +

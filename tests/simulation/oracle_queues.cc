@@ -154,7 +154,7 @@ void Oracle::purge_answered(const Request& request, const QueueAnswer& answer) {
         // What is dead stays, and may be brought back.
         const bool may_stay = may_have_died(about) || about.may_be(World::Phase::dead) || about.returns_open > 0;
         if (!may_stay) about.purge = MessageModel::Purge::surely;
-        if (about.is_loop()) loop_purged(about, through);
+        if (about.is_recurring()) loop_purged(about, through);
         if (!about.deliveries.empty() && may_be_held(about.deliveries.back(), now_))
             rare_.met(Rare::purged_while_leased);
     }
@@ -205,7 +205,7 @@ DueRange Oracle::unfinished_in(const std::string& name_space, const std::string&
         const bool stays = about.open.empty() && !about.may_have_expired(now_) && !may_have_died(about);
         if (about.is_surely_unfinished() && stays) ++count.low;
         if (about.may_be_unfinished() || !about.open.empty()) ++count.high;
-        if (about.is_loop()) count.high += static_cast<DueMs>(not_met(about));
+        if (about.is_recurring()) count.high += static_cast<DueMs>(not_met(about));
     }
     const QueueKey key{name_space, queue};
     count.high += static_cast<DueMs>(runs_not_met(&key) + checks_not_met(&key) + firings_not_met(&key));
@@ -217,7 +217,7 @@ void Oracle::check_limit(const MessageModel& accepted, std::uint64_t submitted_s
     const QueueModel& queue = queue_of(accepted.put.name_space, accepted.put.queue);
     if (!queue.is_known || !queue.open.empty() || queue.settings.pending_max == 0) return;
     const auto held = static_cast<std::uint64_t>(unfinished_in(accepted.put.name_space, accepted.put.queue).low);
-    const std::uint64_t places = held + (accepted.is_loop() ? 1 : 0);
+    const std::uint64_t places = held + (accepted.is_recurring() ? 1 : 0);
     if (places <= queue.settings.pending_max || queue.settings_step >= submitted_step) return;
     violate("C11", "a queue that may hold " + std::to_string(queue.settings.pending_max) + " messages took another one",
             &accepted);
@@ -229,7 +229,7 @@ bool Oracle::may_hold_dead(const std::string& name_space, const std::string& que
     const auto leases = leases_.find(queue);
     if (leases != leases_.end() && leases->second.open + leases->second.lost > 0) {
         const bool has_unmet = std::any_of(messages_.begin(), messages_.end(), [&](const MessageModel& about) {
-            return about.is_loop() && is_in(about, key) && not_met(about) > 0;
+            return about.is_recurring() && is_in(about, key) && not_met(about) > 0;
         });
         if (has_unmet || runs_not_met(&key) + checks_not_met(&key) + firings_not_met(&key) > 0) return true;
     }
@@ -254,7 +254,7 @@ bool Oracle::may_be_full(const PutCommand& put, const Request& request) {
     };
     auto held = static_cast<std::uint64_t>(std::count_if(messages_.begin(), messages_.end(), may_have_been_there));
     for (const MessageModel& about : messages_) {
-        if (about.is_loop() && is_in(about, {put.name_space, put.queue})) held += not_met(about);
+        if (about.is_recurring() && is_in(about, {put.name_space, put.queue})) held += not_met(about);
     }
     const QueueKey key{put.name_space, put.queue};
     held += runs_not_met(&key) + checks_not_met(&key) + firings_not_met(&key);

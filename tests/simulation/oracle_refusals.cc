@@ -94,9 +94,9 @@ void Oracle::error_replied(const Request& request, const Error& error) {
     if (const auto* put = std::get_if<PutCommand>(&request.command); put != nullptr && code == "too_many_puts") {
         return refused_for_its_rate(*put, request);
     }
-    const bool places = std::holds_alternative<PutCommand>(request.command) ||
-                        std::holds_alternative<RescheduleCommand>(request.command);
-    if (code == "second_full" && places && about != nullptr) return refused_for_its_second(request, *about);
+    const bool takes_place = std::holds_alternative<PutCommand>(request.command) ||
+                             std::holds_alternative<RescheduleCommand>(request.command);
+    if (code == "second_full" && takes_place && about != nullptr) return refused_for_its_second(request, *about);
     if (code == "queue_limit" && error.field == "transaction.check_back.queue") {
         const auto* half = std::get_if<PutCommand>(&request.command);
         const bool asks_elsewhere = half != nullptr && half->transaction && !half->transaction->check_queue.empty() &&
@@ -124,7 +124,7 @@ void Oracle::error_replied(const Request& request, const Error& error) {
     if (code == "not_waiting" && about != nullptr) {
         const Worlds worlds = with_open_commands(*about, 0);
         const bool may_be = std::any_of(worlds.begin(), worlds.end(), [](const World& world) {
-            return world.phase == World::Phase::held || world.is_half();
+            return world.phase == World::Phase::held || world.is_prepared();
         });
         if (may_be) return rare_.met(about->half ? Rare::refused_while_prepared : Rare::refused_while_held);
     }

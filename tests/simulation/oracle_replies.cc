@@ -15,7 +15,7 @@ std::uint32_t Oracle::must_be_counted(const MessageModel& of, LifePoint before) 
 }
 
 std::uint64_t Oracle::unseen(const MessageModel& of) const {
-    if (of.is_loop()) return 0;  // nobody gets it
+    if (of.is_recurring()) return 0;  // nobody gets it
     const auto leases = leases_.find(of.put.queue);
     return leases == leases_.end() ? 0 : leases->second.open + leases->second.lost - of.leases_lost_before;
 }
@@ -133,7 +133,7 @@ void Oracle::changed(ReplyToken token, const Request& request, const ChangeAnswe
         });
         if (before.empty()) return violate("C4", "answered cancelled, but it is " + describe(about.worlds()), &about);
         World world{World::Phase::cancelled, {}, {}, {done_since(about, request, &takes_back), now_}};
-        const auto is_of_a_half = [](const World& was) { return was.is_half() || was.was_half; };
+        const auto is_of_a_half = [](const World& was) { return was.is_prepared() || was.was_prepared; };
         const auto halves = std::count_if(before.begin(), before.end(), is_of_a_half);
         // One that was answered before may have been the one too, and a discard before it; the earliest counts.
         for (const World& was : before) {
@@ -152,18 +152,19 @@ void Oracle::changed(ReplyToken token, const Request& request, const ChangeAnswe
         world.told = true;
         world.attempts = answer.attempts;
         Worlds cancelled;
-        for (const bool was_half : {false, true}) {
-            world.was_half = was_half;
-            if (was_half ? halves > 0 : halves < static_cast<std::ptrdiff_t>(before.size())) cancelled.push_back(world);
+        for (const bool was_prepared : {false, true}) {
+            world.was_prepared = was_prepared;
+            if (was_prepared ? halves > 0 : halves < static_cast<std::ptrdiff_t>(before.size()))
+                cancelled.push_back(world);
         }
         if (about.half && halves > 0) rare_.met(Rare::half_cancelled);
         about.set(from, std::move(cancelled));
         if (about.half) half_told_settled(about);
-        if (about.is_loop()) loop_cancelled(about);
+        if (about.is_recurring()) loop_cancelled(about);
         return;
     }
     const bool is_fire = answer.outcome == ChangeOutcome::fired;
-    if (about.is_loop()) return violate("C6", "a loop was moved", &about);
+    if (about.is_recurring()) return violate("C6", "a loop was moved", &about);
     const bool fits_command = is_fire ? std::holds_alternative<FireCommand>(request.command)
                                       : std::holds_alternative<RescheduleCommand>(request.command);
     if (!fits_command) return violate("X", "a command got the answer of another one", &about);
@@ -278,7 +279,7 @@ void Oracle::too_late(ReplyToken token, const ChangeAnswer& answer, MessageModel
             "answered " + std::string(change_outcome_name(answer.outcome)) + ", but it is " + describe(about.worlds()),
             &about);
     }
-    if (about.is_loop() && answer.outcome == ChangeOutcome::delivered) return loop_is_done(about);
+    if (about.is_recurring() && answer.outcome == ChangeOutcome::delivered) return loop_is_done(about);
     Worlds discarded;  // a history tells later which of the two it was
     for (World& world : ended) {
         if (may_be_let_go(about, world)) rare_.met(Rare::dead_message_let_go);
@@ -286,9 +287,9 @@ void Oracle::too_late(ReplyToken token, const ChangeAnswer& answer, MessageModel
             discarded.push_back({World::Phase::cancelled, {}, {}, {0, latest()}});
         }
         if (world.is_unfinished() || world.phase == World::Phase::dead) {
-            const bool was_half = world.is_half();
+            const bool was_prepared = world.is_prepared();
             world = World{World::Phase::expired, {}, {}, {0, latest()}};
-            world.was_half = was_half;
+            world.was_prepared = was_prepared;
         }
     }
     ended.insert(ended.end(), discarded.begin(), discarded.end());
@@ -483,7 +484,7 @@ bool Oracle::row_fits(const MessageModel& about, const MessageRow& row, const Wo
             case State::leased:
                 return world.is_live() && world.due.holds(row.state.due_ms) && row.state.due_ms <= now_;
             case State::prepared:
-                return world.is_half() && world.nominal.holds(row.state.nominal_due_ms);
+                return world.is_prepared() && world.nominal.holds(row.state.nominal_due_ms);
             case State::held:
                 return world.phase == World::Phase::held && world.due.holds(row.state.due_ms);
             case State::dead:
@@ -529,7 +530,7 @@ void Oracle::message_replied(const Request& request, const MessageAnswer& answer
         std::uint32_t told_before = must_be_counted(*about, about->epochs.back().from);
         if (row.state.attempts < told_before) violate("C4", "get forgets attempts", about);
     }
-    if (about->is_loop()) loop_looked_at(request, answer, *about);
+    if (about->is_recurring()) loop_looked_at(request, answer, *about);
     if (about->half) half_looked_at(request, row, *about);
     check_content(*about, answer);
 }
@@ -552,7 +553,7 @@ void Oracle::check_content(const MessageModel& about, const MessageAnswer& answe
     const DueMs expires = answer.row.state.expires_ms;
     const bool may_be =
         about.expires ? about.expires->holds(expires) || (about.may_be_back && expires == 0) : expires == 0;
-    const std::int64_t expires_in_ms = about.is_loop() && put.expires ? put.expires->delay_ms : 0;
+    const std::int64_t expires_in_ms = about.is_recurring() && put.expires ? put.expires->delay_ms : 0;
     const bool is_as_put = answer.row.state.order_key == put.order_key && answer.expires_in_ms == expires_in_ms;
     if (!is_ended(answer.row.state.state) && (!may_be || !is_as_put)) {
         return violate("C1", "get answers another expiry or order key than was put", &about);

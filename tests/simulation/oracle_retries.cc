@@ -248,7 +248,7 @@ void Oracle::failed(const Request& request, const LeaseEndAnswer& answer, Messag
                                std::to_string(most_of_all->attempts),
                            &about);
         }
-        std::int64_t least = command.retry_in_ms.value_or(kRetryRestMaxMs);
+        std::int64_t least = command.retry_in_ms.value_or(kRetryBackoffMaxMs);
         std::int64_t most = command.retry_in_ms.value_or(0);
         const std::uint64_t forgiven_high =
             about.returns_open > 0 ? attempt : std::min<std::uint64_t>(about.forgiven_high, attempt);
@@ -257,7 +257,7 @@ void Oracle::failed(const Request& request, const LeaseEndAnswer& answer, Messag
             const auto failure = static_cast<std::uint32_t>(attempt > forgiven ? attempt - forgiven : 1);
             for (const RetryRule& rule : rules) {
                 const std::int64_t rest =
-                    std::max(rest_after_failure_ms(rule, failure, about.id), command.rest_at_least_ms);
+                    std::max(backoff_after_failure_ms(rule, failure, about.id), command.backoff_min_ms);
                 least = std::min(least, rest);
                 most = std::max(most, rest);
             }
@@ -289,7 +289,7 @@ void Oracle::held(ReplyToken token, const ChangeAnswer& answer, MessageModel& ab
         add_world(next, world);
     }
     about.set({run_, answer.attempts}, next);
-    if (about.is_loop()) loop_held(about);
+    if (about.is_recurring()) loop_held(about);
 }
 
 void Oracle::kicked(ReplyToken token, const Request& request, const ChangeAnswer& answer, MessageModel& about) {
@@ -314,12 +314,12 @@ void Oracle::kicked(ReplyToken token, const Request& request, const ChangeAnswer
     for (World world : before) {
         world.phase = World::Phase::live;
         world.ended = {};
-        if (!about.is_loop()) world.due = {answer.due_ms, answer.due_ms};
+        if (!about.is_recurring()) world.due = {answer.due_ms, answer.due_ms};
         add_world(next, world);
     }
     const bool was_dead = before.front().phase == World::Phase::dead && before.size() == 1;
     about.set({run_, answer.attempts}, next);
-    if (about.is_loop()) loop_kicked(answer, about);
+    if (about.is_recurring()) loop_kicked(answer, about);
     if (!was_dead) return;
     check_limit(about, request.step);
     check_namespace_limit(about, request.step);
@@ -331,7 +331,7 @@ void Oracle::waits(ReplyToken token, const Request& request, const ChangeAnswer&
     // It may have been live all the while, or be so by a kick whose answer comes behind this one.
     Worlds live = with_open_commands(about, token);
     std::erase_if(live, [&](const World& world) {
-        return !(is_discard ? world.is_unfinished() : world.is_live() || world.is_half());
+        return !(is_discard ? world.is_unfinished() : world.is_live() || world.is_prepared());
     });
     if (live.empty()) return violate("C4", "answered waiting, but it is " + describe(about.worlds()), &about);
     rare_.met(is_discard ? Rare::discard_found_it_waiting : Rare::kick_found_it_waiting);

@@ -28,7 +28,7 @@ bool Oracle::is_among(const Dues& dues, const MessageModel& about) {
 bool Oracle::is_surely_due_in(const Dues& dues, const MessageModel& about) const {
     const World* world = about.certain();
     const bool is_steady = world != nullptr && about.open.empty() && about.id != 0 && about.deliveries.empty();
-    if (!is_steady || about.is_loop() || !world->is_live() || !is_among(dues, about)) return false;
+    if (!is_steady || about.is_recurring() || !world->is_live() || !is_among(dues, about)) return false;
     const bool stays = !about.may_have_expired(now_) && !may_have_died(about) && about.purge == MessageModel::Purge::no;
     return stays && world->due.low == world->due.high && dues.when.holds(world->due.low);
 }
@@ -41,7 +41,7 @@ std::uint64_t Oracle::surely_due_in(Second second, const MessageModel& except) c
 
 // Whether it cannot have been due then at any time since the request was submitted.
 bool Oracle::is_surely_elsewhere(const Dues& dues, const MessageModel& about, const Request& request) const {
-    if (!about.open.empty() || about.told_step >= request.step || about.is_loop()) return false;
+    if (!about.open.empty() || about.told_step >= request.step || about.is_recurring()) return false;
     return std::all_of(about.worlds().begin(), about.worlds().end(), [&](const World& world) {
         if (world.is_ended()) return world.ended.high < request.submitted_ms;
         if (!world.is_live()) return true;  // not there, dead, set aside, or prepared
@@ -60,7 +60,7 @@ std::uint64_t Oracle::may_be_due_in(const Dues& dues, const Request& request) co
     std::uint64_t count = 0;
     for (const MessageModel& about : messages_) {
         if (!is_among(dues, about) || is_surely_elsewhere(dues, about, request)) continue;
-        count += 1 + (about.is_loop() ? not_met(about) : 0);
+        count += 1 + (about.is_recurring() ? not_met(about) : 0);
     }
     const QueueKey key{dues.name_space, dues.queue};
     const QueueKey* queue = dues.queue.empty() ? nullptr : &key;

@@ -18,7 +18,7 @@ bool stands(const std::optional<MessageRow>& row) {
 void Oracle::viewed(const FindRow& find) {
     for (const MessageModel& about : messages_) {
         // Nobody is told when a loop or a half is over.
-        if (about.id == 0 || about.is_loop() || about.half) continue;
+        if (about.id == 0 || about.is_recurring() || about.half) continue;
         const std::optional<MessageRow> row = find(about.id);
         const Worlds worlds = with_open_commands(about, 0);
         if (stands(row)) {
@@ -63,14 +63,16 @@ void Oracle::exported(const ExportedLines& lines, const FindRow& find) {
 }
 
 bool Oracle::check_line(const MessageModel& about, const MessageLine& line, const MessageRow& row) {
-    rare_.met(about.is_loop() ? Rare::loop_exported : line.transaction ? Rare::half_exported : Rare::message_exported);
+    rare_.met(about.is_recurring() ? Rare::loop_exported
+              : line.transaction   ? Rare::half_exported
+                                   : Rare::message_exported);
     const bool is_where_it_was = line.name_space == about.put.name_space && line.queue == about.put.queue &&
-                                 line.repeat.has_value() == about.is_loop() &&
+                                 line.repeat.has_value() == about.is_recurring() &&
                                  line.transaction.has_value() == (row.state.state == State::prepared) &&
                                  (line.state == State::dead) == (row.state.state == State::dead) &&
                                  line.attempts == row.state.attempts;
     if (!is_where_it_was) return violate("C1", "a line of an export says what it is not", &about), false;
-    if (about.is_loop() && about.loop->is_exact()) {
+    if (about.is_recurring() && about.loop->is_exact()) {
         const bool is_next =
             line.next_occurrence > about.loop->made_least && line.due_ms == about.loop->due_ms(line.next_occurrence);
         if (!is_next) {
@@ -81,7 +83,7 @@ bool Oracle::check_line(const MessageModel& about, const MessageLine& line, cons
                    false;
         }
     }
-    const bool is_due = about.is_loop() || line.transaction || line.due_ms == row.state.due_ms;
+    const bool is_due = about.is_recurring() || line.transaction || line.due_ms == row.state.due_ms;
     if (!is_due) return violate("C6", "a line of an export says that it is due at " + at(line.due_ms), &about), false;
     if (about.parent != 0 || about.is_run() || about.is_firing()) return true;
     const PutCommand& put = about.put;

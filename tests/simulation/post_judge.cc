@@ -87,7 +87,7 @@ void PostJudge::ended(const Command& command) {
     if (const auto* fail = std::get_if<FailCommand>(&command)) {
         const bool is_failure = held.answer && !answered(WebhookMeaning::delivered) && !answered(WebhookMeaning::gone);
         if (!is_failure) return violate("X", "failed, but its target did not say so", held);
-        if (fail->rest_at_least_ms < retry_after_ms(*held.answer, options_.retry_after_max_ms)) {
+        if (fail->backoff_min_ms < retry_after_ms(*held.answer, options_.retry_after_max_ms)) {
             violate("X", "to be tried again before its target wants it", held);
         }
         return;
@@ -120,7 +120,7 @@ void PostJudge::told_of(const QueueAnswer& queue) {
     ++target.settings;
     target.failures = target.tries_open = 0;
     target.rests = target.is_gone = false;
-    target.rests_until = target.left_alone_until = 0;
+    target.backs_off_until = target.left_alone_until = 0;
     target.begun.clear();
 }
 
@@ -187,7 +187,8 @@ void PostJudge::check_settings(const WebhookRequest& request, const Held& held, 
     const bool as_now_set = held.settings == target.settings;
     if (as_now_set && target.in_flight >= most) return violate("C11", "more posts at a time than the queue says", held);
     if (now < target.left_alone_until) return violate("X", "posted to a target that wants to be left alone", held);
-    if (target.rests && now < target.rests_until) return violate("X", "posted to a target that does not work", held);
+    if (target.rests && now < target.backs_off_until)
+        return violate("X", "posted to a target that does not work", held);
     if (target.rests && target.tries_open > 0) {
         return violate("X", "two at once are tried on a target that does not work", held);
     }
@@ -233,7 +234,7 @@ void PostJudge::count_failure(Target& target, const Held& held, DueMs now) {
     if (!target.rests && ++target.failures < kFailuresToRest) return;
     rare_.met(Rare::webhook_target_rests);
     target.rests = true;
-    target.rests_until = now + kShortestRestMs;
+    target.backs_off_until = now + kShortestRestMs;
     target.tries_open = 0;
     ++target.openings;
 }

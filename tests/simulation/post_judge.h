@@ -73,7 +73,7 @@ class PostJudge {
         std::uint64_t revision = 0;        // of them
         std::uint32_t tries_open = 0;      // posts under way since then
         bool rests = false;
-        DueMs rests_until = 0;
+        DueMs backs_off_until = 0;
         DueMs left_alone_until = 0;  // as it asked for
         bool is_gone = false;        // as it said, and nobody was told of its queue since
     };

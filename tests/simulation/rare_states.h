@@ -161,8 +161,8 @@ namespace duewheel {
     X(stopped_on_a_full_disk)             \
     X(stopped_with_time_saved_already)    \
     X(time_kept_over_a_stop)              \
-    X(carried)                            \
-    X(carry_overtaken)                    \
+    X(relocated)                          \
+    X(relocate_overtaken)                 \
     X(segment_dropped)                    \
     X(segment_waited_for_answers)         \
     X(content_read_from_the_log)          \
@@ -291,7 +291,7 @@ namespace duewheel {
     X(schedule_behind_at_start)           \
     X(schedule_waited_for_space)          \
     X(schedule_ended)                     \
-    X(schedule_carried)                   \
+    X(schedule_relocated)                 \
     X(zone_data_changed)                  \
     X(time_moved_by_zone_data)            \
     X(run_met)                            \
@@ -329,7 +329,7 @@ namespace duewheel {
     X(watchdog_merged)                    \
     X(watchdog_told_nothing)              \
     X(watchdog_due_at_start)              \
-    X(watchdog_carried)                   \
+    X(watchdog_relocated)                 \
     X(firing_met)                         \
     X(firing_by_its_bound)                \
     X(firing_once_more)                   \
@@ -365,8 +365,8 @@ namespace duewheel {
     X(check_met_after_its_half)           \
     X(check_of_an_unanswered_half)        \
     X(nothing_to_remove)                  \
-    X(settings_carried)                   \
-    X(outcomes_carried)                   \
+    X(settings_relocated)                 \
+    X(outcomes_relocated)                 \
     X(queue_unknown)                      \
     X(expired_with_its_lease)             \
     X(dead_message_listed)                \

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "message/zone_shelf.h"
+#include "message/zone_cache.h"
 
 namespace duewheel {
 namespace {
@@ -22,7 +22,7 @@ Result<Zone> simulated_zone(std::uint32_t version, std::string_view name) {
         {"Australia/Lord_Howe", "Australia/Brisbane", "Pacific/Auckland"},
         {"Europe/Oslo", "Europe/London", "Europe/Helsinki"},
     };
-    static ZoneShelf shelf;  // a file is read for each that is not on it, in each of thousands of runs
+    static ZoneCache shelf;  // a file is read for each that is not on it, in each of thousands of runs
     for (const auto& neighbours : kNeighbours) {
         if (neighbours[0] == name) return shelf.find(neighbours[version % 3]);
     }

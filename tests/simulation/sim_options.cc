@@ -153,14 +153,14 @@ void draw_later_ones(SimOptions& options) {
     options.engine.keys_kept_ms = options.keep_ms;
     options.op_weights[static_cast<std::size_t>(Op::loop)] = pick<std::uint32_t>(random, {0, 0, 4, 10, 40});
     options.engine.spawn_chunk = pick<std::uint32_t>(random, {1, 2, 5, 100});
-    options.engine.spawn_loops = pick<std::uint32_t>(random, {1, 2, 256});
+    options.engine.spawn_recurring = pick<std::uint32_t>(random, {1, 2, 256});
     // Not so short that those that wait in a full queue never come to rest, where a turn touches one timer.
     options.engine.spawn_again_ms = pick<std::int64_t>(random, {200, 1000, 5000});
     options.engine.repeat_times_max = pick<std::uint64_t>(random, {4, 1'000'000'000, 1'000'000'000});
     draw_schedules(options, random);
     options.op_weights[static_cast<std::size_t>(Op::transact)] = pick<std::uint32_t>(random, {0, 0, 6, 20, 60});
     options.engine.check_times_max = pick<std::uint32_t>(random, {4, 1000});
-    options.engine.overdue_halves_max = pick<std::uint32_t>(random, {1, 3, 1000});
+    options.engine.overdue_prepared_max = pick<std::uint32_t>(random, {1, 3, 1000});
     draw_watchdogs(options);
     Random limits(options.seed ^ 0x11a175ace);
     options.op_weights[static_cast<std::size_t>(Op::limit)] = pick<std::uint32_t>(limits, {0, 0, 0, 3, 10});

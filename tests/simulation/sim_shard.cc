@@ -42,20 +42,20 @@ void SimShard::turn(DueMs now) {
 }
 
 void SimShard::carry_out(Effects effects) {
-    if (effects.broken) broken_ = effects.broken;
+    if (effects.fatal_error) fatal_error_ = effects.fatal_error;
     if (effects.commit) {
         count_commit(*effects.commit);
         commit_ = std::move(effects.commit);
     }
-    for (Question& question : effects.questions) {
-        if (std::holds_alternative<FindMessage>(question.what)) rare_.met(Rare::command_asked_the_index);
-        if (std::holds_alternative<ReadRecords>(question.what)) rare_.met(Rare::content_read_from_the_log);
-        if (const auto* scan = std::get_if<ScanQueue>(&question.what)) {
+    for (Lookup& lookup : effects.lookups) {
+        if (std::holds_alternative<FindMessage>(lookup.what)) rare_.met(Rare::command_asked_the_index);
+        if (std::holds_alternative<ReadRecords>(lookup.what)) rare_.met(Rare::content_read_from_the_log);
+        if (const auto* scan = std::get_if<ScanQueue>(&lookup.what)) {
             rare_.met(scan->until_ms == std::numeric_limits<DueMs>::max() ? Rare::purge_read_the_index
                                                                           : Rare::backlog_read);
         }
-        if (std::holds_alternative<ScanOrder>(question.what)) rare_.met(Rare::order_key_asked_the_index);
-        questions_.push_back(std::move(question));
+        if (std::holds_alternative<ScanOrder>(lookup.what)) rare_.met(Rare::order_key_asked_the_index);
+        lookups_.push_back(std::move(lookup));
     }
     if (!effects.closed_segments.empty()) may_seal_ = tending_wanted_ = true;
     bool cleaning_moved = false;
@@ -64,10 +64,10 @@ void SimShard::carry_out(Effects effects) {
             replies_.push_back(std::move(effect));
             continue;
         }
-        if (const auto* answer = std::get_if<CarryAnswer>(&effect.reply)) {
-            rare_.met(answer->sequence != 0 ? Rare::carried : Rare::carry_overtaken);
+        if (const auto* answer = std::get_if<RelocateAnswer>(&effect.reply)) {
+            rare_.met(answer->sequence != 0 ? Rare::relocated : Rare::relocate_overtaken);
         }
-        if (Status taken = cleaning_->reply(effect.reply); !taken) broken_ = taken.error();
+        if (Status taken = cleaning_->reply(effect.reply); !taken) fatal_error_ = taken.error();
         cleaning_moved = true;
     }
     if (cleaning_moved) next_clean();
@@ -91,7 +91,7 @@ void SimShard::tell(const Commit& commit) const {
         std::fprintf(stderr, "        record %lu: %s of %lu, %s, place %lu, due %lld, attempts %u\n",
                      static_cast<unsigned long>(frame.sequence), std::string(record_kind_name(frame.kind)).c_str(),
                      static_cast<unsigned long>(record.id), std::string(state_name(record.state.state)).c_str(),
-                     static_cast<unsigned long>(record.place), static_cast<long long>(record.state.due_ms),
+                     static_cast<unsigned long>(record.log_position), static_cast<long long>(record.state.due_ms),
                      record.state.attempts);
     }
 }
@@ -126,11 +126,11 @@ void SimShard::count_commit(const Commit& commit) {
 std::vector<SimShard::Choice> SimShard::choices() const {
     std::vector<Choice> choices;
     if (commit_) choices.push_back({commit_durable_ ? Step::tell_commit : Step::commit, options_.commit_weight});
-    if (!questions_.empty()) choices.push_back({Step::read, options_.read_weight});
+    if (!lookups_.empty()) choices.push_back({Step::read, options_.read_weight});
     if (!answers_.empty()) choices.push_back({Step::tell_answer, options_.read_weight});
     if (may_seal_) choices.push_back({Step::seal, options_.seal_weight});
     if (!sealed_.empty()) choices.push_back({Step::tell_table, options_.seal_weight});
-    if (tending_wanted_) choices.push_back({Step::tend_space, options_.seal_weight});
+    if (tending_wanted_) choices.push_back({Step::maintain_spare_segments, options_.seal_weight});
     if (space_seen_) choices.push_back({Step::tell_space, options_.seal_weight});
     if (clean_ != LogCleaning::Step::none && !cleaning_rests_) choices.push_back({Step::clean, options_.clean_weight});
     if (found_) choices.push_back({Step::tell_clean, options_.clean_weight});
@@ -194,7 +194,7 @@ void SimShard::run(Step step, Random& random) {
             sealed_.pop_front();
             next_clean();
             break;
-        case Step::tend_space:
+        case Step::maintain_spare_segments:
             run_tend_space();
             break;
         case Step::tell_space:
@@ -205,13 +205,13 @@ void SimShard::run(Step step, Random& random) {
             break;
         case Step::tell_clean:
             if (found_->step == LogCleaning::Step::drop) rare_.met(Rare::segment_dropped);
-            for (const CarryCandidate& candidate : found_->cleanings.candidates)
-                tell("to carry", candidate.row.id, candidate.row.place);
+            for (const RelocationCandidate& candidate : found_->cleanings.candidates)
+                tell("to carry", candidate.row.id, candidate.row.log_position);
             cleaning_->done(*std::exchange(found_, std::nullopt));
             next_clean();
             break;
     }
-    if (!broken_) step_ = Step::none;
+    if (!fatal_error_) step_ = Step::none;
 }
 
 // A full disk is waited out: nothing was written, and the same commit is tried again.
@@ -224,21 +224,21 @@ void SimShard::run_commit() {
         commit_waits_ = true;
         rare_.met(Rare::no_space_for_a_segment);
     } else {
-        broken_ = done.error();
+        fatal_error_ = done.error();
     }
 }
 
 void SimShard::run_read(Random& random) {
-    const std::size_t at = options_.reads_in_order ? 0 : random.below(questions_.size());
-    const Question question = std::move(questions_[at]);
-    questions_.erase(questions_.begin() + static_cast<std::ptrdiff_t>(at));
-    Result<Answer> answer = parts_->read(question);
+    const std::size_t at = options_.reads_in_order ? 0 : random.below(lookups_.size());
+    const Lookup lookup = std::move(lookups_[at]);
+    lookups_.erase(lookups_.begin() + static_cast<std::ptrdiff_t>(at));
+    Result<Answer> answer = parts_->read(lookup);
     if (!answer) {
-        broken_ = answer.error();
+        fatal_error_ = answer.error();
         return;
     }
     const auto* found = std::get_if<Stretch>(&answer->what);
-    if (std::holds_alternative<ScanOrder>(question.what) && found != nullptr && !found->rows.empty()) {
+    if (std::holds_alternative<ScanOrder>(lookup.what) && found != nullptr && !found->rows.empty()) {
         rare_.met(Rare::order_key_found_on_disk);
     }
     answers_.push_back(*std::move(answer));
@@ -252,7 +252,7 @@ void SimShard::run_seal() {
     if (!sealed && sealed.error().code == "no_space") {
         rare_.met(Rare::table_refused);
     } else if (!sealed) {
-        broken_ = sealed.error();
+        fatal_error_ = sealed.error();
     } else if (*sealed == 0) {
         may_seal_ = false;
     } else {
@@ -263,18 +263,18 @@ void SimShard::run_seal() {
 
 void SimShard::run_tend_space() {
     tending_wanted_ = false;
-    Result<SpaceSeen> seen = parts_->tend_space();
+    Result<SpaceSeen> seen = parts_->maintain_spare_segments();
     if (!seen) {
-        broken_ = seen.error();
+        fatal_error_ = seen.error();
         return;
     }
     if (seen->spares_refused) rare_.met(Rare::no_space_for_a_spare);
     space_seen_ = *seen;
 }
 
-bool SimShard::leave_clock_mark(const ClockMark& mark) {
-    const Status marked = parts_->leave_clock_mark(mark);
-    if (!marked && marked.error().code != "no_space") broken_ = marked.error();
+bool SimShard::save_clock_mark(const ClockMark& mark) {
+    const Status marked = parts_->save_clock_mark(mark);
+    if (!marked && marked.error().code != "no_space") fatal_error_ = marked.error();
     return marked.ok();
 }
 
@@ -307,15 +307,15 @@ void SimShard::run_clean() {
     clean_ = LogCleaning::Step::none;
     if (found) {
         found_ = *std::move(found);
-        for (const CarryCandidate& candidate : found_->cleanings.candidates) {
-            if (candidate.subject == kSubjectSchedule) rare_.met(Rare::schedule_carried);
-            if (candidate.subject == kSubjectWatchdog) rare_.met(Rare::watchdog_carried);
-            if (candidate.is_settings()) rare_.met(Rare::settings_carried);
+        for (const RelocationCandidate& candidate : found_->cleanings.candidates) {
+            if (candidate.subject == kSubjectSchedule) rare_.met(Rare::schedule_relocated);
+            if (candidate.subject == kSubjectWatchdog) rare_.met(Rare::watchdog_relocated);
+            if (candidate.is_settings()) rare_.met(Rare::settings_relocated);
         }
-        if (found_->cleanings.outcomes.count > 0) rare_.met(Rare::outcomes_carried);
+        if (found_->cleanings.outcomes.count > 0) rare_.met(Rare::outcomes_relocated);
         tell("cleaning: step, front now", static_cast<std::uint64_t>(found_->step), parts_->journal().first_sequence());
     } else {
-        broken_ = found.error();
+        fatal_error_ = found.error();
     }
 }
 

@@ -41,7 +41,7 @@ class SimShard {
         tell_answer,
         seal,
         tell_table,
-        tend_space,
+        maintain_spare_segments,
         tell_space,
         clean,
         tell_clean,
@@ -68,7 +68,7 @@ class SimShard {
     std::vector<ReplyEffect> take_replies() { return std::exchange(replies_, {}); }
 
     // The world is broken: the process must die now. The step under way tells where.
-    const std::optional<Error>& broken() const { return broken_; }
+    const std::optional<Error>& fatal_error() const { return fatal_error_; }
     Step step() const { return step_; }
     // A commit is on its way, or durable and not yet told.
     bool commit_under_way() const { return commit_.has_value(); }
@@ -87,7 +87,7 @@ class SimShard {
     // a few blocks, each carry of one takes a block and more than it frees.
     void rest_cleaning(bool rests) { cleaning_rests_ = rests; }
     // False where there was no space for it, or the world is broken.
-    bool leave_clock_mark(const ClockMark& mark);
+    bool save_clock_mark(const ClockMark& mark);
     // As the server does every few seconds.
     void tend() { tending_wanted_ = true; }
     const LogCleaning& cleaning() const { return *cleaning_; }
@@ -127,7 +127,7 @@ class SimShard {
     std::uint64_t runs_ = 0;         // and of schedules
     bool commit_durable_ = false;
     bool commit_waits_ = false;
-    std::deque<Question> questions_;
+    std::deque<Lookup> lookups_;
     std::deque<Answer> answers_;
     bool may_seal_ = true;
     std::deque<SegmentNumber> sealed_;
@@ -138,7 +138,7 @@ class SimShard {
     bool cleaning_rests_ = false;
     std::optional<LogCleaning::Found> found_;
     std::vector<ReplyEffect> replies_;
-    std::optional<Error> broken_;
+    std::optional<Error> fatal_error_;
     Step step_ = Step::none;
 };
 

@@ -36,7 +36,7 @@ void SimWebhooks::start(Engine& engine) {
 
 void SimWebhooks::process_died() {
     posts_.clear();
-    asked_.clear();
+    pending_lookups_.clear();
     waiting_.clear();
     pusher_.reset();
     engine_ = nullptr;
@@ -50,8 +50,8 @@ void SimWebhooks::submit(Command command, ReplyToken token) {
         // It waits with one call for each queue: an earlier one was withdrawn, with nothing on its way to it.
         ReplyToken& waiting = waiting_[{lease->name_space, lease->queue}];
         if (waiting != 0) {
-            oracle_.withdrawn(asked_.at(waiting).token);
-            asked_.erase(waiting);
+            oracle_.withdrawn(pending_lookups_.at(waiting).token);
+            pending_lookups_.erase(waiting);
         }
         waiting = token;
         judge_.asks(*lease);
@@ -59,15 +59,15 @@ void SimWebhooks::submit(Command command, ReplyToken token) {
         judge_.ended(command);
     }
     hash_.add(command.index());
-    asked_.emplace(token, Asked{oracle_.submitted(command), command});
+    pending_lookups_.emplace(token, PendingLookup{oracle_.submitted(command), command});
     engine_->submit(std::move(command), token);
 }
 
 void SimWebhooks::hear(const ReplyEffect& effect) {
-    const auto found = asked_.find(effect.token);
-    if (found == asked_.end()) return oracle_.violate("X", "a lease that was withdrawn is answered");
-    const Asked asked = std::move(found->second);
-    asked_.erase(found);
+    const auto found = pending_lookups_.find(effect.token);
+    if (found == pending_lookups_.end()) return oracle_.violate("X", "a lease that was withdrawn is answered");
+    const PendingLookup asked = std::move(found->second);
+    pending_lookups_.erase(found);
     if (!oracle_.replied({asked.token, effect.reply})) return;
     if (const auto* lease = std::get_if<LeaseCommand>(&asked.command)) {
         waiting_[{lease->name_space, lease->queue}] = 0;

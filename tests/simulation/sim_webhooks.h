@@ -90,11 +90,11 @@ class SimWebhooks {
     Engine* engine_ = nullptr;
     std::unique_ptr<WebhookPusher> pusher_;
     std::vector<Post> posts_;
-    struct Asked {
+    struct PendingLookup {
         ReplyToken token = 0;  // the oracle's
         Command command;
     };
-    std::map<ReplyToken, Asked> asked_;
+    std::map<ReplyToken, PendingLookup> pending_lookups_;
     std::map<std::pair<std::string, std::string>, ReplyToken> waiting_;  // lease calls, by queue
 };
 

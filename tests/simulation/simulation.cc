@@ -139,7 +139,7 @@ void Simulation::live() {
     for (step_ = 1; step_ <= options_.steps && !wrong(); ++step_) {
         oracle_.set_step(step_);
         act();
-        if (!wrong() && (shard_->broken() || cut_off_)) die((cut_off_ && cut_power_) || names_in_doubt_);
+        if (!wrong() && (shard_->fatal_error() || cut_off_)) die((cut_off_ && cut_power_) || names_in_doubt_);
     }
 }
 
@@ -154,11 +154,11 @@ void Simulation::act() {
     } else if (!has_hooks() || !random_.chance(200'000) || !webhooks_.answer_one()) {
         shard_->run_step(random_);
     }
-    if (random_.chance(options_.turn_per_million) && !shard_->broken()) turn();
-    if (!shard_->broken() && step_ % options_.check_every == 0) shard_->engine().check();
+    if (random_.chance(options_.turn_per_million) && !shard_->fatal_error()) turn();
+    if (!shard_->fatal_error() && step_ % options_.check_every == 0) shard_->engine().check();
     // Where one death was, another comes soon; and what is kept but not answered is what clients ask about afterwards.
     const std::uint64_t more = step_ < storm_until_step_ ? 10 : shard_->commit_is_durable() ? 3 : 1;
-    if (random_.chance(options_.crash_per_million * more) && !cut_off_ && !shard_->broken()) disturb();
+    if (random_.chance(options_.crash_per_million * more) && !cut_off_ && !shard_->fatal_error()) disturb();
 }
 
 // Server time ends in the year 2200, and few leaps are to come there.
@@ -202,7 +202,7 @@ void Simulation::tick() {
 void Simulation::turn() {
     clock_.look();
     mark_clock(clock_.mark_wanted());
-    if (shard_->broken()) return;
+    if (shard_->fatal_error()) return;
     DueMs told = clock_.now();
     if (has(Fault::clock_back) && random_.chance(100'000)) {
         told -= random_.between(0, 2000);
@@ -229,7 +229,7 @@ void Simulation::turn() {
 
 // For the next start.
 void Simulation::mark_clock(const std::optional<ClockMark>& mark) {
-    if (mark && shard_->leave_clock_mark(*mark)) clock_.marked(*mark);
+    if (mark && shard_->save_clock_mark(*mark)) clock_.marked(*mark);
 }
 
 // When the process does something by itself.
@@ -372,12 +372,12 @@ void Simulation::give_space_back() {
 void Simulation::go_on_while_full() {
     for (int i = 0; i < 4; ++i) workload_.act();
     for (int i = 0; i < kAnswersWithinSteps && !wrong(); ++i) {
-        if (shard_->broken() || cut_off_ || !shard_->is_full()) return;
+        if (shard_->fatal_error() || cut_off_ || !shard_->is_full()) return;
         if (shard_->commit_waits_for_space()) return rare_.met(Rare::reserve_used_up);
         if (!oracle_.awaits_answers()) return rare_.met(Rare::went_on_while_full);
         shard_->run_step(random_);
         clock_.go_on_by(1);  // a discard may wait for the next millisecond
-        if (!shard_->broken()) turn();
+        if (!shard_->fatal_error()) turn();
     }
     if (!wrong()) oracle_.violate("C11", "the disk is full and the reserve is not used up, but answers do not come");
 }
@@ -408,8 +408,8 @@ void Simulation::count_death() {
         case SimShard::Step::commit:
             rare_.met(Rare::died_in_a_commit);
             if (!cut)
-                rare_.met(shard_->broken()->message.find("sync") != std::string::npos ? Rare::sync_failed
-                                                                                      : Rare::write_failed);
+                rare_.met(shard_->fatal_error()->message.find("sync") != std::string::npos ? Rare::sync_failed
+                                                                                           : Rare::write_failed);
             break;
         case SimShard::Step::read:
             if (!cut) rare_.met(Rare::read_failed);
@@ -417,7 +417,7 @@ void Simulation::count_death() {
         case SimShard::Step::seal:
             rare_.met(Rare::died_in_sealing);
             break;
-        case SimShard::Step::tend_space:
+        case SimShard::Step::maintain_spare_segments:
             rare_.met(Rare::died_in_filling_a_spare);
             break;
         case SimShard::Step::clean:
@@ -439,7 +439,7 @@ void Simulation::process_ends() {
 
 void Simulation::die(bool power_cut) {
     say(power_cut ? "power cut" : "killed", static_cast<std::int64_t>(shard_->step()));
-    if (verbose_ && shard_->broken()) std::fprintf(stderr, "    %s\n", shard_->broken()->message.c_str());
+    if (verbose_ && shard_->fatal_error()) std::fprintf(stderr, "    %s\n", shard_->fatal_error()->message.c_str());
     rare_.met(power_cut ? Rare::power_cut : Rare::killed);
     count_death();
     commit_in_doubt_ =
@@ -463,11 +463,11 @@ void Simulation::stop() {
     std::optional<DueMs> told;
     for (int steps = 0; steps < kStepsUntilDeadline; ++steps) {
         turn();
-        if (wrong() || cut_off_ || shard_->broken()) return;  // it dies of that
+        if (wrong() || cut_off_ || shard_->fatal_error()) return;  // it dies of that
         if (shard_->engine().is_idle() && shard_->engine().is_serving()) {
             if (told) break;
             mark_clock(clock_.last_mark_wanted());
-            if (cut_off_ || shard_->broken()) return;
+            if (cut_off_ || shard_->fatal_error()) return;
             told = clock_.now();
             oracle_.time_told(*told);
             shard_->engine().set_time(*told);

@@ -41,14 +41,14 @@ Result<ExportedLines> exported(const LogView& view) {
 
 // What goes wrong with the disk is the server's.
 bool Simulation::may_read_the_log() const {
-    return !shard_->broken() && !cut_off_ && !has(Fault::failed_read);
+    return !shard_->fatal_error() && !cut_off_ && !has(Fault::failed_read);
 }
 
 // A power cut waits until they are done: then it would be theirs too.
 std::function<void()> Simulation::others_go_on() {
     return [this] {
         if (!random_.chance(200'000)) return;
-        for (std::uint64_t left = random_.below(8); left > 0 && !shard_->broken(); --left) {
+        for (std::uint64_t left = random_.below(8); left > 0 && !shard_->fatal_error(); --left) {
             if (shard_->run_step(random_)) rare_.met(Rare::log_went_on_while_viewed);
         }
     };
@@ -68,7 +68,7 @@ void Simulation::look_at_view() {
     SimDisk none;
     BesideServer files(disk_, SimShard::kDirectory, none, others_go_on());
     const Result<std::unique_ptr<LogView>> view = LogView::open(files, SimShard::kDirectory, rows);
-    if (shard_->broken()) return;
+    if (shard_->fatal_error()) return;
     if (!view) return oracle_.violate("C10", "the log cannot be read beside its server: " + view.error().message);
     const Totals seen = (*view)->totals();
     const Totals& applied = shard_->engine().totals();
@@ -100,7 +100,7 @@ void Simulation::back_up() {
     BesideServer files(disk_, SimShard::kDirectory, own, others_go_on());
     const Result<BackupReport> made = make_backup(files, SimShard::kDirectory, kBackup);
     watch_disk();
-    if (shard_->broken()) return;
+    if (shard_->fatal_error()) return;
     if (!made) return oracle_.violate("C10", "no backup can be made beside the server: " + made.error().message);
     rare_.met(Rare::backed_up);
     if (shard_->parts().journal().first_sequence() != front) rare_.met(Rare::backed_up_while_cleaning);
@@ -149,7 +149,7 @@ void Simulation::look_at_restored(SimDisk& disk) {
     put.when.delay_ms = 1'000;
     shard.submit(std::move(put), ++token);
     Random random(options_.seed ^ step_);
-    for (int left = kStepsOfRestored; left > 0 && !shard.broken() && !wrong(); --left) {
+    for (int left = kStepsOfRestored; left > 0 && !shard.fatal_error() && !wrong(); --left) {
         shard.turn(clock_.now());
         for (const ReplyEffect& effect : shard.take_replies()) {
             const bool is_old = old_leases.contains(effect.token);
@@ -163,7 +163,8 @@ void Simulation::look_at_restored(SimDisk& disk) {
         }
         if (!shard.run_step(random)) break;
     }
-    if (shard.broken()) oracle_.violate("C10", "a server on what is restored breaks: " + shard.broken()->message);
+    if (shard.fatal_error())
+        oracle_.violate("C10", "a server on what is restored breaks: " + shard.fatal_error()->message);
 }
 
 // All of it is from before the restore, or made of what was due by then: a half that is committed now may have been

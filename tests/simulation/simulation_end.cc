@@ -31,10 +31,10 @@ Result<Rows> all_rows(const Index& index, SortedRows& rows, std::optional<DueMs>
     position.is_proven = false;
     if (front_gone_before) {
         // Cursors are lower bounds: the records that raised them may have left the log, and the rows below them are
-        // then there once more. A carry-done may have left it too, when a newer one is there.
+        // then there once more. A relocation-done may have left it too, when a newer one is there.
         position.load_cursor_ms = 0;
-        position.carried_up_to = 0;
-        position.outcomes_carried_up_to = 0;
+        position.relocated_up_to = 0;
+        position.outcomes_relocated_up_to = 0;
         all.erase(all.lower_bound(queue_cursor_bound(false)), all.lower_bound(queue_cursor_bound(true)));
         all.erase(all.lower_bound(due_bound({0, 0})), all.lower_bound(due_bound({*front_gone_before, 0})));
         // How messages ended before the front is gone with it.
@@ -48,7 +48,7 @@ Result<Rows> all_rows(const Index& index, SortedRows& rows, std::optional<DueMs>
 
 // Outcomes whose record stands in the segment that is still open, and nowhere else: the index that saw them end has
 // their rows, one that is built now is told of them by the replay.
-Status leave_out_carried_last(const LocalJournal& journal, const Index& rebuilt, Rows& grown_rows, Rows& fresh_rows) {
+Status leave_out_relocated_last(const LocalJournal& journal, const Index& rebuilt, Rows& grown_rows, Rows& fresh_rows) {
     const IndexPosition position = rebuilt.position();
     const std::uint64_t front = journal.catalog().snapshot().front()->header().number;
     const std::uint64_t first_segment = position.segment == 0 ? front : position.first_segment;
@@ -148,7 +148,7 @@ void Simulation::finish() {
 void Simulation::settle() {
     shard_->rest_cleaning(true);
     settle_without_cleaning();
-    if (!shard_->broken()) shard_->rest_cleaning(false);
+    if (!shard_->fatal_error()) shard_->rest_cleaning(false);
 }
 
 void Simulation::settle_without_cleaning() {
@@ -159,7 +159,7 @@ void Simulation::settle_without_cleaning() {
     for (int steps = 0; steps < kStepsWithoutAnswerMax; ++steps) {
         const bool answered_one = has_hooks() && webhooks_.answer_one();
         const bool stepped = shard_->run_step(random_) || answered_one;
-        if (shard_->broken()) return oracle_.violate("C10", "broken at peace: " + shard_->broken()->message);
+        if (shard_->fatal_error()) return oracle_.violate("C10", "broken at peace: " + shard_->fatal_error()->message);
         const bool is_quiet = !stepped && shard_->is_quiet() && next_wakeup() > clock_.now();
         if (is_quiet) {
             if (has_hooks()) webhooks_.check_quiet();
@@ -205,7 +205,8 @@ void Simulation::rebuild_and_compare() {
         auto grown_rows = all_rows(*grown->index, grown->index->rows(), front);
         auto fresh_rows = all_rows(*rebuilt->index, rebuilt->index->rows(), front);
         if (!grown_rows || !fresh_rows) return oracle_.violate("C10", "an index cannot be read");
-        if (Status left_out = leave_out_carried_last(**journal, *rebuilt->index, *grown_rows, *fresh_rows); !left_out) {
+        if (Status left_out = leave_out_relocated_last(**journal, *rebuilt->index, *grown_rows, *fresh_rows);
+            !left_out) {
             return oracle_.violate("C10", left_out.error().message);
         }
         const std::string differs = difference(*grown_rows, *fresh_rows);
@@ -272,7 +273,7 @@ void Simulation::check_log_length() {
         // has to be whole leaves half of one empty.
         const bool may_rest = shard_->parts().index().position().first_segment > 1 ||
                               options_.engine.segment_bytes < kSegmentBytesOfSense;
-        if (log_is_short() || (may_rest && shard_->cleaning().is_resting())) return;
+        if (log_is_short() || (may_rest && shard_->cleaning().is_backing_off())) return;
         shard_->tend();
         clock_.go_on_to(std::max(clock_.now(), shard_->engine().now()) + LogCleaning::kWaitForSegmentMs);
         turn();

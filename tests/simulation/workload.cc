@@ -237,8 +237,8 @@ PutCommand Workload::draw_put(const QueueOf& queue, std::uint64_t serial) {
         // Only who has a key of its own can ask which one it is, if nothing was answered.
         command.is_held = options_.has(Op::hold) && !options_.reuses_keys && random_.chance(80'000);
     }
-    if (options_.has(Op::loop) && random_.chance(100'000)) make_loop(command);
-    if (options_.has(Op::transact) && !command.repeat && random_.chance(100'000)) make_half(command);
+    if (options_.has(Op::loop) && random_.chance(100'000)) make_recurring(command);
+    if (options_.has(Op::transact) && !command.repeat && random_.chance(100'000)) make_prepared(command);
     const std::uint64_t bytes = random_.below(options_.body_bytes_max + 1) >> random_.below(4);
     command.body = Oracle::body_of(serial, static_cast<std::uint32_t>(bytes));
     if (random_.chance(200'000)) command.retry = draw_retry();

@@ -64,12 +64,12 @@ class Workload {
     PutCommand draw_put(const QueueOf& queue, std::uint64_t serial);
     std::optional<PutCommand> draw_put_again();
     void loop();
-    void make_loop(PutCommand& command);
+    void make_recurring(PutCommand& command);
     RepeatChoice draw_repeat(const When& first);
     void spoil(PutCommand& loop);
     const MessageModel* pick_loop();
     void transact();
-    void make_half(PutCommand& command);
+    void make_prepared(PutCommand& command);
     void spoil(TransactionRule& rule, PutCommand& command);
     void settle_another();
     void disturb(const MessageModel& half);

@@ -12,7 +12,7 @@ void Workload::transact() {
         if (random_.chance(70'000)) return settle_another();
         const QueueOf queue = queue_name(static_cast<std::uint32_t>(random_.below(options_.queues)));
         PutCommand command = draw_put(queue, oracle_.messages().size() + 1);
-        if (!command.repeat && !command.transaction) make_half(command);
+        if (!command.repeat && !command.transaction) make_prepared(command);
         return surroundings_.submit(std::move(command));
     }
     if (random_.chance(100'000)) return disturb(*known);
@@ -38,7 +38,7 @@ void Workload::transact() {
                 break;
         }
     }
-    const HalfModel& half = *known->half;
+    const PreparedModel& half = *known->half;
     DueMs asked = half.earliest_ms(1);
     while (asked < surroundings_.clock() && asked < half.default_ms()) asked += half.rule.check_after_ms;
     const bool collides = random_.chance(500'000);
@@ -90,7 +90,7 @@ const MessageModel* Workload::pick_half() {
     return nullptr;
 }
 
-void Workload::make_half(PutCommand& command) {
+void Workload::make_prepared(PutCommand& command) {
     TransactionRule rule;
     rule.check_after_ms = random_.chance(200'000) ? random_.between(1, 20)
                                                   : std::max<DueMs>(options_.due_scale_ms >> random_.below(8), 1);
@@ -121,7 +121,7 @@ void Workload::spoil(TransactionRule& rule, PutCommand& command) {
             rule.check_times = random_.chance(500'000) ? 0 : options_.engine.check_times_max + 1;
             break;
         default:
-            if (command.key.empty()) make_loop(command);
+            if (command.key.empty()) make_recurring(command);
             break;
     }
 }

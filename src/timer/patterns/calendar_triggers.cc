@@ -63,7 +63,8 @@ class CalendarTriggers::Gate {
         const bool is_inside_;
     };
 
-    // Asked by who is inside. False: the triggers are gone, or whoever destroys them waits; nothing is left to do.
+    // PendingLookup by who is inside. False: the triggers are gone, or whoever destroys them waits; nothing is left to
+    // do.
     bool is_open() const {
         const std::lock_guard lock(mutex_);
         return is_open_;

@@ -64,16 +64,16 @@ std::vector<std::string> fields_of(const std::string& line) {
     return fields;
 }
 
-void answer(const std::vector<std::string>& question, const Zone& zone) {
-    Result<CronRule> rule = CronRule::parse(question[1]);
-    if (!rule) fail(question[1] + ": " + rule.error().message);
-    const DaylightPolicy policy{question[3] == "skip" ? SkippedTime::skip : SkippedTime::shift,
-                                question[4] == "both" ? RepeatedTime::both : RepeatedTime::first};
+void answer(const std::vector<std::string>& lookup, const Zone& zone) {
+    Result<CronRule> rule = CronRule::parse(lookup[1]);
+    if (!rule) fail(lookup[1] + ": " + rule.error().message);
+    const DaylightPolicy policy{lookup[3] == "skip" ? SkippedTime::skip : SkippedTime::shift,
+                                lookup[4] == "both" ? RepeatedTime::both : RepeatedTime::first};
     const CronSchedule schedule(*std::move(rule), zone, policy);
-    const Instant to{seconds(std::stoll(question[6]))};
-    std::cout << question[0] << "\t";
-    Instant after{seconds(std::stoll(question[5]))};
-    for (int left = std::stoi(question[7]); left > 0; --left) {
+    const Instant to{seconds(std::stoll(lookup[6]))};
+    std::cout << lookup[0] << "\t";
+    Instant after{seconds(std::stoll(lookup[5]))};
+    for (int left = std::stoi(lookup[7]); left > 0; --left) {
         const std::optional<Instant> due = schedule.next(after);
         if (!due || *due > to) break;
         std::cout << std::chrono::floor<seconds>(due->time_since_epoch()).count() << " ";
@@ -85,15 +85,15 @@ void answer(const std::vector<std::string>& question, const Zone& zone) {
 int print_firings() {
     std::map<std::string, Zone> zones;
     for (std::string line; std::getline(std::cin, line);) {
-        const std::vector<std::string> question = fields_of(line);
-        if (question.size() != 8) fail("a question has eight fields: " + line);
-        auto zone = zones.find(question[2]);
+        const std::vector<std::string> lookup = fields_of(line);
+        if (lookup.size() != 8) fail("a question has eight fields: " + line);
+        auto zone = zones.find(lookup[2]);
         if (zone == zones.end()) {
-            Result<Zone> loaded = Zone::load(question[2]);
+            Result<Zone> loaded = Zone::load(lookup[2]);
             if (!loaded) fail(loaded.error().message);
-            zone = zones.emplace(question[2], *loaded).first;
+            zone = zones.emplace(lookup[2], *loaded).first;
         }
-        answer(question, zone->second);
+        answer(lookup, zone->second);
     }
     return 0;
 }

@@ -14,7 +14,7 @@
 
 namespace duewheel {
 
-Error Engine::is_a_loop() {
+Error Engine::is_recurring_message() {
     return {"repeats",
             "the times of a recurring message follow from its rule: cancel it and put one with another rule, or use "
             "the id of a single occurrence"};
@@ -23,10 +23,10 @@ Error Engine::is_a_loop() {
 // The loop is due: its occurrences are written with one of the next batches.
 void Engine::begin_spawn(EntryNumber number) {
     Entry& entry = recent_.entry(number);
-    assert(entry.is_loop && waits_for_due(entry.state) && entry.due_ms <= now_);
+    assert(entry.is_recurring && waits_for_due(entry.state) && entry.due_ms <= now_);
     static_cast<void>(wheel_.cancel(TimerHandle{entry.timer}));
     entry.spawning = true;
-    ++loops_due_;
+    ++recurring_due_;
     if (!entry.in_fired) queue(entry.queue).fired.push({{entry.due_ms, entry.id}, number});
     entry.in_fired = true;
     spawns_.push_back(entry.id);
@@ -53,7 +53,7 @@ void Engine::read_spawns() {
     if (!has_spawns_to_read()) return;
     ReadRecords wanted;
     std::size_t bytes = 0;
-    for (std::size_t taken = 0; taken < options_.spawn_loops && !spawns_.empty(); ++taken) {
+    for (std::size_t taken = 0; taken < options_.spawn_recurring && !spawns_.empty(); ++taken) {
         const MessageId id = spawns_.front();
         const EntryNumber number = recent_.find(id);
         const bool spawns = number != kNoEntry && recent_.entry(number).spawning;
@@ -66,27 +66,28 @@ void Engine::read_spawns() {
         }
         const Entry& entry = recent_.entry(number);
         bytes += entry.record_bytes;
-        const std::string* body = cache_.find(entry.place);
-        spawning_.push_back({id, entry.place, body != nullptr ? *body : std::string()});
-        if (body == nullptr) wanted.places.push_back(entry.place);
+        const std::string* body = cache_.find(entry.log_position);
+        spawning_.push_back({id, entry.log_position, body != nullptr ? *body : std::string()});
+        if (body == nullptr) wanted.log_positions.push_back(entry.log_position);
     }
-    if (wanted.places.empty()) return;
-    std::sort(wanted.places.begin(), wanted.places.end());
+    if (wanted.log_positions.empty()) return;
+    std::sort(wanted.log_positions.begin(), wanted.log_positions.end());
     spawns_reading_ = true;
-    Asked asked;
+    PendingLookup asked;
     asked.what = Ask::spawns;
-    ask(Question{0, std::move(wanted)}, std::move(asked));
+    look_up(Lookup{0, std::move(wanted)}, std::move(asked));
 }
 
 void Engine::take_spawn_records(const std::vector<RecordBytes>& records) {
     spawns_reading_ = false;
     for (Spawn& spawn : spawning_) {
         if (!spawn.record_body.empty()) continue;
-        const auto read = std::lower_bound(records.begin(), records.end(), spawn.place,
-                                           [](const RecordBytes& record, Sequence at) { return record.place < at; });
-        if (read == records.end() || read->place != spawn.place) {
-            effects_.broken =
-                Error{"damaged_log", "record " + std::to_string(spawn.place) +
+        const auto read =
+            std::lower_bound(records.begin(), records.end(), spawn.log_position,
+                             [](const RecordBytes& record, Sequence at) { return record.log_position < at; });
+        if (read == records.end() || read->log_position != spawn.log_position) {
+            effects_.fatal_error =
+                Error{"damaged_log", "record " + std::to_string(spawn.log_position) +
                                          " of a due recurring message is not in the log: run `duewheel check`"};
             return;
         }
@@ -139,11 +140,12 @@ bool Engine::must_wait(EntryNumber number) {
 
 // Reads the loop's record; the process must stop where it cannot be read.
 std::optional<Record> Engine::loop_of(const Spawn& spawn) {
-    Result<Record> whole = decode_record(RecordKind::carry, spawn.record_body);
+    Result<Record> whole = decode_record(RecordKind::relocate, spawn.record_body);
     if (whole && whole->content.repeat) return *std::move(whole);
-    effects_.broken = !whole ? whole.error()
-                             : Error{"damaged_log", "the record of recurring message " + std::to_string(spawn.loop) +
-                                                        " has no rule: run `duewheel check`"};
+    effects_.fatal_error = !whole
+                               ? whole.error()
+                               : Error{"damaged_log", "the record of recurring message " + std::to_string(spawn.loop) +
+                                                          " has no rule: run `duewheel check`"};
     return std::nullopt;
 }
 

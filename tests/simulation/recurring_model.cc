@@ -13,7 +13,7 @@ constexpr std::uint64_t kCountMost = 1'000'000;
 
 // The first rest is `every`; each later one is the one before times `factor`, in whole microseconds, and none is longer
 // than `max`. It counts in whole milliseconds, and is one at least.
-std::int64_t LoopModel::offset_ms(std::uint64_t number) const {
+std::int64_t RecurringModel::offset_ms(std::uint64_t number) const {
     const std::int64_t most_us = choice_.max_ms.value_or(kRepeatEveryMaxMs) * 1000;
     while (offsets_.size() < number) {
         if (rest_us_ == 0) {
@@ -29,7 +29,7 @@ std::int64_t LoopModel::offset_ms(std::uint64_t number) const {
     return offsets_[number - 1];
 }
 
-std::optional<std::uint64_t> LoopModel::last(DueMs start_ms) const {
+std::optional<std::uint64_t> RecurringModel::last(DueMs start_ms) const {
     if (!choice_.until_ms && !choice_.times) return std::nullopt;
     const std::uint64_t times = choice_.times ? static_cast<std::uint64_t>(*choice_.times) : UINT64_MAX;
     if (!choice_.until_ms) return times;
@@ -38,7 +38,7 @@ std::optional<std::uint64_t> LoopModel::last(DueMs start_ms) const {
     return number;
 }
 
-std::uint64_t LoopModel::due_by(DueMs start_ms, DueMs now) const {
+std::uint64_t RecurringModel::due_by(DueMs start_ms, DueMs now) const {
     const std::uint64_t most = last(start_ms).value_or(UINT64_MAX);
     std::uint64_t number = 0;
     while (number < std::min(most, kCountMost) && offset_ms(number + 1) <= now - start_ms) ++number;

@@ -9,7 +9,7 @@ void Workload::loop() {
     if (known == nullptr) {
         const QueueOf queue = queue_name(static_cast<std::uint32_t>(random_.below(options_.queues)));
         PutCommand command = draw_put(queue, oracle_.messages().size() + 1);
-        if (!command.repeat) make_loop(command);
+        if (!command.repeat) make_recurring(command);
         return surroundings_.submit(std::move(command));
     }
     const std::string& name_space = known->put.name_space;
@@ -44,12 +44,12 @@ const MessageModel* Workload::pick_loop() {
     for (std::size_t back = 1; back <= std::min<std::size_t>(messages.size(), 60); ++back) {
         const MessageModel& message = messages[messages.size() - back];
         const bool goes_on = message.may_be_unfinished() || random_.chance(100'000);
-        if (message.is_loop() && message.id != 0 && goes_on && random_.chance(600'000)) return &message;
+        if (message.is_recurring() && message.id != 0 && goes_on && random_.chance(600'000)) return &message;
     }
     return nullptr;
 }
 
-void Workload::make_loop(PutCommand& command) {
+void Workload::make_recurring(PutCommand& command) {
     command.repeat = draw_repeat(command.when);
     const bool has_end = command.repeat->times || command.repeat->until_ms;
     if (command.expires) command.expires = When{std::nullopt, 1 + draw_delay()};

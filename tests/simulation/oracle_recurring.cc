@@ -57,7 +57,7 @@ bool Oracle::is_refused_loop(const Request& request, const MessageModel* about, 
     if (code == "repeats") {
         const bool moves = std::holds_alternative<RescheduleCommand>(request.command) ||
                            std::holds_alternative<FireCommand>(request.command);
-        return moves && about != nullptr && about->is_loop();
+        return moves && about != nullptr && about->is_recurring();
     }
     if (put == nullptr || !put->repeat) return false;
     if (code == "conflicting_members") return put->expires && put->expires->at_ms;
@@ -69,7 +69,7 @@ bool Oracle::is_refused_loop(const Request& request, const MessageModel* about, 
 // ---- how far it has come
 
 std::uint64_t Oracle::made_at_most(const MessageModel& about) const {
-    const LoopModel& loop = *about.loop;
+    const RecurringModel& loop = *about.loop;
     return std::min({loop.due_by(loop.start.low, latest()), loop.made_most, loop.held_at});
 }
 
@@ -86,7 +86,7 @@ bool Oracle::is_behind(const MessageModel& about) const {
 
 bool Oracle::some_loop_is_behind(const QueueKey* queue) const {
     return std::any_of(messages_.begin(), messages_.end(), [&](const MessageModel& about) {
-        return about.is_loop() && (queue == nullptr || is_in(about, *queue)) && is_behind(about);
+        return about.is_recurring() && (queue == nullptr || is_in(about, *queue)) && is_behind(about);
     });
 }
 
@@ -95,7 +95,7 @@ void Oracle::time_told(DueMs now) {
     now_ = std::max(now_, now);
     std::erase_if(loops_, [this](std::uint64_t serial) {
         MessageModel& about = *message(serial);
-        const LoopModel& loop = *about.loop;
+        const RecurringModel& loop = *about.loop;
         const std::optional<std::uint64_t> last = loop.last(loop.start.high);
         if (!last || loop.start.low + loop.offset_ms(*last) > now_) return false;
         about.may_have_made_all = true;
@@ -106,11 +106,11 @@ void Oracle::time_told(DueMs now) {
 }
 
 std::optional<DueMs> Oracle::next_due(const MessageModel& about) const {
-    if (!about.is_loop()) {
+    if (!about.is_recurring()) {
         const World* world = about.certain();
         return world != nullptr && world->is_live() ? std::optional(world->due.low) : std::nullopt;
     }
-    const LoopModel& loop = *about.loop;
+    const RecurringModel& loop = *about.loop;
     if (loop.start.high == kNeverMs) return std::nullopt;
     // One whose put was never answered, and that nobody has met, may not be there.
     if (about.id == 0) return loop.start.high;
@@ -122,14 +122,14 @@ std::optional<DueMs> Oracle::next_due(const MessageModel& about) const {
 std::vector<const MessageModel*> Oracle::loops_left() const {
     std::vector<const MessageModel*> loops;
     for (const MessageModel& message : messages_) {
-        if (message.is_loop() && message.id != 0 && message.may_be_unfinished()) loops.push_back(&message);
+        if (message.is_recurring() && message.id != 0 && message.may_be_unfinished()) loops.push_back(&message);
     }
     return loops;
 }
 
 // Its put was not answered, and now a time of it is told.
 bool Oracle::learn_start(MessageModel& about, std::uint64_t number, DueMs due_ms) {
-    LoopModel& loop = *about.loop;
+    RecurringModel& loop = *about.loop;
     const DueMs start = due_ms - loop.offset_ms(number);
     if (loop.start.holds(start)) return loop.start = {start, start}, true;
     violate("C6",
@@ -141,7 +141,7 @@ bool Oracle::learn_start(MessageModel& about, std::uint64_t number, DueMs due_ms
 
 // It has surely made this one, and all before it.
 void Oracle::occurrence_made(MessageModel& about, std::uint64_t number) {
-    LoopModel& loop = *about.loop;
+    RecurringModel& loop = *about.loop;
     const std::optional<std::uint64_t> last = loop.last(loop.start.low);
     if (last && number > *last) {
         return violate("C6", name_of(about, number) + " was made, and it has " + std::to_string(*last), &about);
@@ -159,7 +159,7 @@ void Oracle::occurrence_made(MessageModel& about, std::uint64_t number) {
 
 // It has made its last one.
 void Oracle::loop_is_done(MessageModel& about) {
-    LoopModel& loop = *about.loop;
+    RecurringModel& loop = *about.loop;
     const std::optional<std::uint64_t> last = loop.last(loop.start.low);
     if (!last || made_at_most(about) < *last) {
         return violate("C6", "loop " + std::to_string(about.id) + " is done before it can have made all", &about);
@@ -180,13 +180,13 @@ void Oracle::loop_is_done(MessageModel& about) {
 // Answers that end it or set it aside: what was due by then may have been made, and nothing later is. A kick may have
 // come after the one that set it aside.
 void Oracle::loop_held(MessageModel& about) {
-    LoopModel& loop = *about.loop;
+    RecurringModel& loop = *about.loop;
     rare_.met(Rare::loop_held);
     if (about.open.empty()) loop.held_at = std::min(loop.held_at, loop.due_by(loop.start.low, latest()));
 }
 
 void Oracle::loop_kicked(const ChangeAnswer& answer, MessageModel& about) {
-    LoopModel& loop = *about.loop;
+    RecurringModel& loop = *about.loop;
     rare_.met(Rare::loop_kicked);
     for (std::uint64_t next = loop.made_least + 1; next <= made_at_most(about) + 1; ++next) {
         if (loop.is_exact() && loop.due_ms(next) == answer.due_ms) return;
@@ -196,7 +196,7 @@ void Oracle::loop_kicked(const ChangeAnswer& answer, MessageModel& about) {
 }
 
 void Oracle::loop_cancelled(MessageModel& about) {
-    LoopModel& loop = *about.loop;
+    RecurringModel& loop = *about.loop;
     if (loop.cancelled_step != 0) return;
     rare_.met(Rare::loop_cancelled);
     loop.cancelled_step = step_;
@@ -207,7 +207,7 @@ void Oracle::loop_cancelled(MessageModel& about) {
 }
 
 void Oracle::loop_purged(MessageModel& about, MessageId through) {
-    LoopModel& loop = *about.loop;
+    RecurringModel& loop = *about.loop;
     if (about.id == 0 || about.id > through) return;
     rare_.met(Rare::loop_purged);
     loop.made_most = std::min(loop.made_most, loop.due_by(loop.start.low, latest()));
@@ -216,7 +216,7 @@ void Oracle::loop_purged(MessageModel& about, MessageId through) {
 // ---- what a look at it tells
 
 void Oracle::check_loop_row(MessageModel& about, const MessageState& row, std::uint64_t made_least) {
-    LoopModel& loop = *about.loop;
+    RecurringModel& loop = *about.loop;
     const std::uint64_t next = row.next_occurrence;
     if (next == 0) return violate("X", "a loop is told of as a message that comes once", &about);
     if (!loop.is_exact() && !learn_start(about, next, row.due_ms)) return;
@@ -262,7 +262,7 @@ void Oracle::check_made(const MessageModel& about, const MessageAnswer& answer) 
     if (answer.parent != (loop == nullptr ? 0 : loop->id) || answer.occurrence != about.occurrence) {
         return violate("C6", "get answers that it is the occurrence of another loop, or another one of it", &about);
     }
-    if (answer.repeat.has_value() != about.is_loop()) return violate("X", "get answers another rule", &about);
+    if (answer.repeat.has_value() != about.is_recurring()) return violate("X", "get answers another rule", &about);
     const MessageModel& of = about.is_check ? *loop : about;
     const std::optional<TransactionRule> rule = of.half ? std::optional(of.half->rule) : std::nullopt;
     if (answer.transaction != rule) return violate("X", "get answers another transaction than was put", &about);
@@ -291,7 +291,7 @@ void Oracle::check_made(const MessageModel& about, const MessageAnswer& answer) 
 MessageModel* Oracle::find_loop(const Delivered& delivery) {
     const std::uint64_t serial = std::strtoull(delivery.body.c_str(), nullptr, 10);
     MessageModel* loop = message_of(delivery.parent);
-    const bool is_a_put = serial != 0 && serial <= messages_.size() && messages_[serial - 1].is_loop();
+    const bool is_a_put = serial != 0 && serial <= messages_.size() && messages_[serial - 1].is_recurring();
     if (loop == nullptr && is_a_put) {  // its put was never answered
         MessageModel& about = messages_[unknown_with_key_of(serial) - 1];
         if (about.id == 0) {
@@ -308,7 +308,7 @@ MessageModel* Oracle::find_loop(const Delivered& delivery) {
             loop = &about;
         }
     }
-    const bool fits = loop != nullptr && loop->is_loop() && is_a_put &&
+    const bool fits = loop != nullptr && loop->is_recurring() && is_a_put &&
                       (loop->serial == serial || share_key(*loop, messages_[serial - 1]));
     if (fits) return loop;
     violate("C6", "delivered as an occurrence of " + std::to_string(delivery.parent) + ", which is no such loop", loop);
@@ -447,7 +447,7 @@ bool Oracle::may_have_vanished(const MessageModel& about, std::uint64_t number) 
 }
 
 void Oracle::check_occurrences(const MessageModel& about) {
-    const LoopModel& loop = *about.loop;
+    const RecurringModel& loop = *about.loop;
     if (!loop.is_exact()) return;  // nobody has met any
     for (std::uint64_t number = 1; number <= loop.made_least; ++number) {
         const bool was_met = number <= loop.seen.size() && loop.seen[number - 1] != 0;

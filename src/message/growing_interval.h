@@ -10,8 +10,8 @@
 namespace duewheel {
 
 // The rest number `step`, 1 being the first. O(log most / log factor).
-inline std::int64_t grown_rest_us(std::int64_t first_us, std::int64_t factor_permille, std::int64_t most_us,
-                                  std::uint64_t step) {
+inline std::int64_t grown_interval_us(std::int64_t first_us, std::int64_t factor_permille, std::int64_t most_us,
+                                      std::uint64_t step) {
     std::int64_t rest_us = std::min(first_us, most_us);
     if (factor_permille <= 1000 || rest_us <= 0) return rest_us;
     for (std::uint64_t grown = 1; grown < step && rest_us < most_us; ++grown) {

@@ -18,7 +18,7 @@ constexpr DueMs kUnhurriedMs = 1000;
 
 // It was committed, whatever became of it.
 bool is_committed(const World& world) {
-    return world.phase != World::Phase::absent && !world.is_half() && !world.was_half;
+    return world.phase != World::Phase::absent && !world.is_prepared() && !world.was_prepared;
 }
 
 }  // namespace
@@ -40,7 +40,7 @@ void Oracle::half_submitted(MessageModel& fresh) {
     fresh.half->rule = *fresh.put.transaction;
     fresh.half->put_ms = now_;
     fresh.half->leases_lost_before = leases_[fresh.half->rule.check_queue].lost;
-    halves_.push_back(fresh.serial);
+    overdue_prepared_.push_back(fresh.serial);
 }
 
 bool Oracle::is_refused_half(const Request& request, std::string_view code) const {
@@ -52,7 +52,7 @@ bool Oracle::is_refused_half(const Request& request, std::string_view code) cons
 
 // From when on its default may hold.
 void Oracle::halves_told_time() {
-    std::erase_if(halves_, [this](std::uint64_t serial) {
+    std::erase_if(overdue_prepared_, [this](std::uint64_t serial) {
         MessageModel& about = *message(serial);
         if (about.half->default_ms() > now_) return false;
         about.half->may_be_over = true;
@@ -72,7 +72,7 @@ void Oracle::settle_replied(ReplyToken token, const Request& request, const Sett
     note(*about, command.commits ? "committed" : "rolled back");
     if (!about->half) return violate("X", "what is in no transaction is answered as settled", about);
     const Worlds before = explain(*about, token, [&](const World& world) {
-        return world.is_half() || (command.commits ? is_committed(world) : world.was_half);
+        return world.is_prepared() || (command.commits ? is_committed(world) : world.was_prepared);
     });
     if (before.empty()) {
         return violate(
@@ -80,14 +80,14 @@ void Oracle::settle_replied(ReplyToken token, const Request& request, const Sett
             std::string(command.commits ? "committed" : "rolled back") + ", but it is " + describe(about->worlds()),
             about);
     }
-    const bool was_half = before.front().is_half();
-    if (before.size() == 1 && was_half && about->has_expired(request.submitted_ms) && command.commits) {
+    const bool was_prepared = before.front().is_prepared();
+    if (before.size() == 1 && was_prepared && about->has_expired(request.submitted_ms) && command.commits) {
         return violate("C3", "its time was over, and it was committed", about);
     }
     const DueRange now{done_since(*about, request, command.commits ? &commits : &takes_back), now_};
     Worlds next;
     for (const World& world : before) {
-        if (!world.is_half()) {
+        if (!world.is_prepared()) {
             add_world(next, world);
         } else if (command.commits) {
             add_world(next, MessageModel::committed(world, now));
@@ -100,10 +100,10 @@ void Oracle::settle_replied(ReplyToken token, const Request& request, const Sett
     }
     if (about->half->settle_lost) rare_.met(Rare::settle_repeated_after_a_crash);
     if (command.commits) {
-        rare_.met(was_half ? Rare::half_committed : Rare::commit_repeated);
-        if (was_half && before.front().nominal.low > now_) rare_.met(Rare::half_committed_before_it_was_due);
+        rare_.met(was_prepared ? Rare::half_committed : Rare::commit_repeated);
+        if (was_prepared && before.front().nominal.low > now_) rare_.met(Rare::half_committed_before_it_was_due);
     } else {
-        rare_.met(was_half ? Rare::half_rolled_back : Rare::rollback_repeated);
+        rare_.met(was_prepared ? Rare::half_rolled_back : Rare::rollback_repeated);
     }
     if (next != about->worlds()) about->set({run_, 0}, std::move(next));
     half_told_settled(*about);
@@ -126,7 +126,7 @@ bool Oracle::settle_refused(ReplyToken token, const Request& request, const Erro
     const bool may_have_expired = about->may_have_expired(latest());
     const Worlds before = explain(*about, token, [&](const World& world) {
         if (is_committed_before) return is_committed(world);
-        return world.was_half || (world.is_half() && (may_be_purged || may_have_expired));
+        return world.was_prepared || (world.is_prepared() && (may_be_purged || may_have_expired));
     });
     if (before.empty()) {
         violate("C4", "refused with " + std::string(code) + ", but it is " + describe(about->worlds()), about);
@@ -135,7 +135,7 @@ bool Oracle::settle_refused(ReplyToken token, const Request& request, const Erro
     rare_.met(is_over ? Rare::commit_of_what_was_rolled_back : Rare::rollback_of_what_was_committed);
     Worlds next;
     for (const World& world : before) {
-        if (!world.is_half()) {
+        if (!world.is_prepared()) {
             add_world(next, world);
             continue;
         }
@@ -160,7 +160,7 @@ void Oracle::half_told_settled(MessageModel& about) {
 
 // It stands: how often its producer was asked, and until when it has time to answer.
 void Oracle::half_stands(const MessageState& row, std::uint64_t checks_least, MessageModel& about) {
-    HalfModel& half = *about.half;
+    PreparedModel& half = *about.half;
     rare_.met(row.due_ms < now_ ? Rare::half_overdue_when_looked_at : Rare::half_looked_at);
     const std::uint32_t checks = row.checks();
     if (checks > half.rule.check_times || checks < checks_least) {
@@ -188,7 +188,7 @@ void Oracle::half_looked_at(const Request& request, const MessageRow& row, Messa
     const bool is_cancelled = row.state.state == State::cancelled;
     const bool is_ended = is_cancelled || row.state.state == State::expired;
     Worlds next = with_open_commands(about, 0);
-    std::erase_if(next, [&](const World& world) { return world.is_half() || (world.was_half && !is_ended); });
+    std::erase_if(next, [&](const World& world) { return world.is_prepared() || (world.was_prepared && !is_ended); });
     // Nobody knew when its default came to hold.
     for (World& world : next) {
         const bool is_due = world.is_live() && world.due.high == kNeverMs && world.due.holds(row.state.due_ms);
@@ -275,7 +275,7 @@ MessageModel* Oracle::find_check(const Delivered& delivery) {
 
 // For the first time. It is due when it was made.
 MessageModel* Oracle::check_met(MessageModel& half, const Delivered& delivery) {
-    HalfModel& model = *half.half;
+    PreparedModel& model = *half.half;
     const std::uint64_t number = delivery.occurrence;
     const DueMs made = delivery.due_ms;
     const std::string name = "check " + std::to_string(number) + " of message " + std::to_string(half.id);
@@ -338,7 +338,7 @@ std::uint64_t Oracle::checks_not_met(const QueueKey* queue) const {
     std::uint64_t sum = 0;
     for (const MessageModel& about : messages_) {
         if (!about.half || about.half->rule.check_queue.empty()) continue;
-        const HalfModel& half = *about.half;
+        const PreparedModel& half = *about.half;
         if (queue != nullptr && *queue != QueueKey{about.put.name_space, half.rule.check_queue}) continue;
         const DueMs until = std::max(latest(), half.put_ms);
         const auto due = static_cast<std::uint64_t>((until - half.put_ms) / half.rule.check_after_ms);
@@ -370,7 +370,7 @@ void Oracle::queues_are_drained() {
 // Its default holds, and at the end consumers were there for each check. But where names of queues are short, the one
 // that a check needs may be one too many when it is to be made (seed 46878).
 void Oracle::check_asked(const MessageModel& about) {
-    const HalfModel& half = *about.half;
+    const PreparedModel& half = *about.half;
     if (!half.checks_before_alone || !is_unhurried(half.rule) || queues_.size() > options_.queues_max) return;
     for (std::uint64_t number = *half.checks_before_alone + 1; number <= half.rule.check_times; ++number) {
         if (half.checks.contains(number)) continue;
@@ -384,7 +384,7 @@ std::vector<const MessageModel*> Oracle::halves_left() const {
     for (const MessageModel& about : messages_) {
         if (!about.half || about.id == 0) continue;
         const bool is_left = std::any_of(about.worlds().begin(), about.worlds().end(), [](const World& world) {
-            return world.is_half() || (world.is_live() && world.due.high == kNeverMs);
+            return world.is_prepared() || (world.is_live() && world.due.high == kNeverMs);
         });
         if (is_left) halves.push_back(&about);
     }
@@ -392,7 +392,7 @@ std::vector<const MessageModel*> Oracle::halves_left() const {
 }
 
 // Left alone for as long as it takes, where time goes on step by step.
-bool Oracle::half_had_its_time(const HalfModel& half) const {
+bool Oracle::half_had_its_time(const PreparedModel& half) const {
     if (alone_from_ms_ == kNeverMs) return false;
     return now_ > alone_from_ms_ + (static_cast<DueMs>(half.rule.check_times) + 2) * half.rule.check_after_ms;
 }
@@ -409,7 +409,7 @@ bool Oracle::has_surely_ended(const MessageModel& about) const {
 
 // When something may come of it. Where time went on in leaps it has had fewer checks than intervals: a look tells.
 std::optional<DueMs> Oracle::next_due_of_half(const MessageModel& about) const {
-    const HalfModel& half = *about.half;
+    const PreparedModel& half = *about.half;
     if (half.told_due_ms > now_) return half.told_due_ms;
     if (half_had_its_time(half)) return std::nullopt;
     return now_ + half.rule.check_after_ms;

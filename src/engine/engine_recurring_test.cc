@@ -352,9 +352,9 @@ TEST(Loops, one_that_finds_no_room_reads_nothing) {
     settings.pending_max = 1;
     shard.ask<QueueAnswer>(ConfigureQueueCommand{"default", "q", ConfigureQueueCommand::What::set, settings});
     shard.turn(10);
-    const std::uint64_t questions = shard.engine().counters().questions;
+    const std::uint64_t lookups = shard.engine().counters().lookups;
     for (int i = 0; i < 5; ++i) shard.turn(options.spawn_again_ms);
-    EXPECT_EQ(shard.engine().counters().questions, questions);
+    EXPECT_EQ(shard.engine().counters().lookups, lookups);
     EXPECT_EQ(shard.ask<MessageAnswer>(GetCommand{"default", id}).blocked_by, "queue_full");
     shard.engine().set_log_space(LogSpace::scarce);
     EXPECT_EQ(shard.ask<MessageAnswer>(GetCommand{"default", id}).blocked_by, "store_full");

@@ -18,13 +18,13 @@
 
 namespace duewheel {
 
-struct OverdueHalf {
+struct OverduePreparedMessage {
     MessageId id = 0;
-    Sequence place = 0;
+    Sequence log_position = 0;
     std::string record_body;  // of its whole record; empty: being read
 };
 
-class OverdueHalves {
+class OverduePrepared {
   public:
     // Its time has come: `at` is that time and its id.
     void meet(DuePosition at) {
@@ -47,16 +47,16 @@ class OverdueHalves {
     void pop_met() { met_.pop_front(); }
 
     // Those whose contents are there or on their way, in the order in which they were met.
-    void prepare(OverdueHalf half) { ready_.push_back(std::move(half)); }
-    std::deque<OverdueHalf>& in_preparation() { return ready_; }
+    void prepare(OverduePreparedMessage half) { ready_.push_back(std::move(half)); }
+    std::deque<OverduePreparedMessage>& in_preparation() { return ready_; }
     void begin_reading() { is_reading_ = true; }
     void end_reading() { is_reading_ = false; }
 
     bool has_ready() const { return !ready_.empty() && !is_reading_; }
     std::size_t ready_count() const { return ready_.size(); }
-    const OverdueHalf& next_ready() const { return ready_.front(); }
-    OverdueHalf take_ready() {
-        OverdueHalf half = std::move(ready_.front());
+    const OverduePreparedMessage& next_ready() const { return ready_.front(); }
+    OverduePreparedMessage take_ready() {
+        OverduePreparedMessage half = std::move(ready_.front());
         ready_.pop_front();
         return half;
     }
@@ -65,7 +65,7 @@ class OverdueHalves {
 
   private:
     std::deque<MessageId> met_;
-    std::deque<OverdueHalf> ready_;
+    std::deque<OverduePreparedMessage> ready_;
     bool is_reading_ = false;
     std::set<DuePosition> unsettled_;
 };

@@ -11,7 +11,7 @@
 
 namespace duewheel {
 
-class ZoneShelf {
+class ZoneCache {
   public:
     // As Zone::load(); UTC without any file.
     Result<Zone> find(std::string_view name);
