@@ -1,5 +1,5 @@
-// Base64 (RFC 4648), strictly: one value has one text. Other letters, line ends, lengths that cannot be, and bits
-// beyond the last byte are refused, because two texts for one value are two names for one thing.
+// Strict Base64 (RFC 4648): one value has exactly one text. Other characters, line breaks, impossible lengths and bits
+// beyond the last byte are refused, because two texts for one value would be two names for one thing.
 #pragma once
 
 #include <optional>

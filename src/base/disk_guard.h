@@ -1,5 +1,5 @@
-// A thread that must never wait for the disk says so once, and every read, write and sync on it from then on is a bug
-// that asserts. The loop's thread of the server is such a one.
+// Detects disk access on a thread that must never wait for the disk, such as the server's event loop. While a guard
+// exists, every read, write and sync on its thread fails an assertion.
 #pragma once
 
 #include <cassert>
@@ -12,7 +12,7 @@ inline void assert_disk_is_allowed() {
     assert(!disk_is_forbidden && "this thread must not wait for the disk");
 }
 
-// While it lives, its thread must not touch the disk.
+// While it lives, its thread must not access the disk.
 class DiskForbidden {
   public:
     DiskForbidden() { disk_is_forbidden = true; }

@@ -1,12 +1,12 @@
-// A histogram of a fixed size for latencies: recording is a few integer steps, and any percentile comes out with a
-// bounded relative error.
+// A histogram of fixed size for latencies: recording takes a few integer operations, and percentiles have a bounded
+// relative error.
 //
-// The buckets are log-linear, as in G. Tene's HdrHistogram: numbers below 128 have a bucket each; above, each power of
-// two is cut into 64 buckets of equal width, over the whole range of 64 bits. A bucket is at most 1/64 as wide as its
-// least number, so a percentile is never below the true one and less than 1/64 (1.6 %) above it.
+// The buckets are log-linear, as in G. Tene's HdrHistogram: numbers below 128 have a bucket each. Above that, each
+// power of two is divided into 64 buckets of equal width, over the whole range of 64 bits. A bucket is at most 1/64 as
+// wide as its smallest number, so a percentile is never below the true one and less than 1/64 (1.6 %) above it.
 //     1000 has 10 bits, so its lowest 3 bits are dropped: 1000 >> 3 = 125, the bucket of 1000 .. 1007
-// The whole takes 30 KiB. It keeps no unit: whoever records says which one. For one thread; each thread may record into
-// its own, and merge() adds them up.
+// The object has 30 KiB. It has no unit; the caller chooses one. For one thread: each thread can record into its own
+// histogram, and merge() adds them up.
 #pragma once
 
 #include <algorithm>
@@ -21,11 +21,11 @@ namespace duewheel {
 
 class Histogram {
   public:
-    static constexpr std::uint64_t kWhole = 100'000;  // what percentile() calls all of them
+    static constexpr std::uint64_t kWhole = 100'000;  // the value of 100 % for percentile()
 
     constexpr void record(std::uint64_t value) { record(value, 1); }
 
-    // As `times` calls of record(value).
+    // Like `times` calls of record(value).
     constexpr void record(std::uint64_t value, std::uint64_t times) {
         if (times == 0) return;
         counts_[bucket_of(value)] += times;
@@ -36,14 +36,14 @@ class Histogram {
     }
 
     constexpr std::uint64_t count() const { return count_; }
-    // Stays at the largest number that fits, once it is reached.
+    // The sum; it stays at the largest number that fits once it is reached.
     constexpr std::uint64_t sum() const { return sum_; }
-    // The exact extremes; 0 when nothing was recorded.
+    // The exact extremes; 0 if nothing was recorded.
     constexpr std::uint64_t min() const { return count_ == 0 ? 0 : min_; }
     constexpr std::uint64_t max() const { return max_; }
 
-    // A number that at least `parts` of 100,000 of what was recorded do not exceed: 50,000 is the median, 99,999 the
-    // 99.999th percentile, 100,000 the exact most. 0 when nothing was recorded. O(buckets).
+    // The smallest bucket bound that at least `parts` of 100,000 recorded values do not exceed: 50,000 is the median,
+    // 99,999 the 99.999th percentile, 100,000 the exact maximum. 0 if nothing was recorded. O(buckets).
     constexpr std::uint64_t percentile(std::uint64_t parts) const {
         assert(parts <= kWhole);
         const std::uint64_t rest = (count_ % kWhole) * parts;
@@ -57,8 +57,8 @@ class Histogram {
         return max_;
     }
 
-    // How many did not exceed `value`, its whole bucket included: exact where `value` ends a bucket, such as each
-    // 2^n - 1. O(buckets).
+    // The number of values up to `value`, including its whole bucket: exact if `value` is the end of a bucket, such as
+    // each 2^n - 1. O(buckets).
     constexpr std::uint64_t count_up_to(std::uint64_t value) const {
         const std::size_t last = bucket_of(value);
         std::uint64_t passed = 0;
@@ -66,7 +66,7 @@ class Histogram {
         return passed;
     }
 
-    // As if all that `other` recorded had been recorded here. O(buckets).
+    // Adds all values that `other` recorded. O(buckets).
     constexpr void merge(const Histogram& other) {
         for (std::size_t bucket = 0; bucket < kBucketCount; ++bucket) counts_[bucket] += other.counts_[bucket];
         count_ += other.count_;
@@ -85,7 +85,7 @@ class Histogram {
 
     static constexpr std::uint64_t added(std::uint64_t a, std::uint64_t b) { return b > kMost - a ? kMost : a + b; }
 
-    // With `dropped` low bits gone the value lies in [64, 128), or below it where nothing is dropped.
+    // Without its `dropped` low bits the value is in [64, 128), or below if none are dropped.
     static constexpr std::size_t bucket_of(std::uint64_t value) {
         const int dropped = std::max(0, static_cast<int>(std::bit_width(value)) - (kBits + 1));
         return static_cast<std::size_t>(dropped) * kPerPower + static_cast<std::size_t>(value >> dropped);

@@ -1,9 +1,9 @@
-// What the program tells its operator: structured events, and the sink they go to.
+// The log for the operator: structured events, and the sink that writes them.
 //
-// An event has a level, a name that a script can look for ("segment_sealed"), a sentence for people, and fields.
-// Whoever has something to tell is given a LogSink& by its constructor; there is no global log, so a test gives its own
-// sink and two servers in one process do not mix. How an event looks, and whether it has a time, is the sink's affair.
-// Events are for what happens now and then, not for each message: a counter or a histogram tells that.
+// An event has a level, a name that scripts can match ("segment_sealed"), a sentence for people, and fields. A class
+// that logs gets a LogSink& in its constructor. There is no global log, so a test passes its own sink, and two servers
+// in one process do not mix. The format of an event, and whether it has a time, is decided by the sink.
+// Events are for rare occurrences, not for each message; use a counter or a histogram for those.
 //     log.warning("queue_full", "The queue is full; puts are refused until it drains.", {{"queue", name}, {"length",
 //     9}});
 #pragma once
@@ -20,15 +20,15 @@
 namespace duewheel {
 
 enum class LogLevel {
-    debug,    // for whoever works on the program
-    info,     // went as it should, and is worth knowing
-    warning,  // goes on, but somebody should look
-    error,    // something that was promised does not work
+    debug,    // for developers
+    info,     // normal operation
+    warning,  // continues, but needs attention
+    error,    // something does not work as promised
 };
 
 std::string_view name_of(LogLevel level);
 
-// Refers to its texts: it lives as long as the call.
+// Refers to its texts and lives as long as the call.
 class LogField {
   public:
     using Value = std::variant<std::string_view, std::int64_t, std::uint64_t, bool>;
@@ -58,7 +58,7 @@ class LogField {
     Value value_;
 };
 
-// Any thread may call a sink. It must not fail in a way that the caller notices.
+// Any thread may call a sink. A sink must not report failures to the caller.
 class LogSink {
   public:
     using Fields = std::initializer_list<LogField>;
@@ -82,10 +82,10 @@ class LogSink {
     }
 };
 
-// One event as one line, without the line's end:
+// One event as one line, without the line break:
 //     warning queue_full: The queue is full; puts are refused until it drains. queue="a b" length=9
-// Texts may come from outside: control characters, which could forge a line or drive a terminal, are escaped (\n,
-// \x1b), and a text value that is not a plain word stands in quotes.
+// Texts may come from clients: control characters, which could forge a line or control a terminal, are escaped (\n,
+// \x1b), and a text that is not a plain word is quoted.
 std::string log_line(LogLevel level, std::string_view event, std::string_view message,
                      std::span<const LogField> fields);
 

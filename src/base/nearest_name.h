@@ -1,4 +1,4 @@
-// The known name that was most likely meant: for the hint in an error about an unknown name.
+// Finds the known name that was probably meant, for the hint in an error about an unknown name.
 #pragma once
 
 #include <cstddef>
@@ -8,16 +8,16 @@
 
 namespace duewheel {
 
-// How many slips turn one into the other: insertions, deletions, replacements, and swaps of two neighbours, in bytes.
-// O(product of the sizes): cut text from outside first.
+// The number of edits from one name to the other: insertions, deletions, replacements, and swaps of two neighbours, in
+// bytes. O(product of the sizes): truncate text from clients first.
 std::size_t edit_distance(std::string_view left, std::string_view right);
 
-// Whether the difference is a slip: at most a third of the longer name, or one of at least three letters begins the
-// other. A weaker rule sends the reader astray: every name of one letter would be near every other.
+// Whether the difference is a typing error: at most a third of the longer name is edited, or one of at least three
+// letters is a prefix of the other. With a weaker rule, each name of one letter would be near each other.
 bool is_near(std::string_view name, std::string_view known);
 
-// The nearest of `known` that is near; of several the first. One that begins with `name` comes before any other: for
-// `factor` it is `factor_thousandths`, although `first` takes fewer changes.
+// The nearest of `known` that is near; the first of several. A name that begins with `name` comes before any other: for
+// `factor` it is `factor_thousandths`, although `first` takes fewer edits.
 std::optional<std::string_view> nearest_name(std::string_view name, std::span<const std::string_view> known);
 
 }  // namespace duewheel

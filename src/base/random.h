@@ -1,11 +1,11 @@
-// A small generator of random numbers that is the same everywhere: a seed gives one sequence, on every compiler and
-// machine, so that what a simulation did can be repeated.
+// A small generator of random numbers that is the same everywhere: a seed gives the same sequence with every compiler
+// and on every machine, so that a simulation can be repeated.
 //
 // The numbers come from xoshiro256** (D. Blackman, S. Vigna, "Scrambled Linear Pseudorandom Number Generators", ACM
 // TOMS 47, 2021), whose state is filled by splitmix64 (G. Steele, D. Lea, C. Flood, "Fast Splittable Pseudorandom
-// Number Generators", OOPSLA 2014). The distributions of the standard library are not used, because each library draws
-// its own way, and there is no floating point. Never for secrets: whoever sees a few numbers knows all that follow; see
-// base/secure_random.h.
+// Number Generators", OOPSLA 2014). The distributions of the standard library are not used, because each library
+// implements them differently, and there is no floating point. Never use it for secrets: a few outputs reveal all later
+// ones; see base/secure_random.h.
 #pragma once
 
 #include <array>
@@ -15,7 +15,7 @@
 
 namespace duewheel {
 
-// Steps `state` and returns the next number of its sequence. Any state is a good one, also 0.
+// Advances `state` and returns the next number of its sequence. Any state is valid, also 0.
 constexpr std::uint64_t splitmix64(std::uint64_t& state) {
     state += 0x9e3779b97f4a7c15;
     std::uint64_t mixed = state;
@@ -24,13 +24,13 @@ constexpr std::uint64_t splitmix64(std::uint64_t& state) {
     return mixed ^ (mixed >> 31);
 }
 
-// For one thread. A copy goes on by itself with the same sequence.
+// For one thread. A copy continues independently with the same sequence.
 class Random {
   public:
     explicit constexpr Random(std::uint64_t seed) : state_{} {
         for (std::uint64_t& word : state_) word = splitmix64(seed);
     }
-    // Starts in a given state, which must not be all zeros.
+    // Starts with a given state, which must not be all zeros.
     explicit constexpr Random(const std::array<std::uint64_t, 4>& state) : state_(state) {
         assert((state[0] | state[1] | state[2] | state[3]) != 0);
     }
@@ -48,8 +48,8 @@ class Random {
         return result;
     }
 
-    // 0 <= result < n, each equally likely; n must not be 0. The lowest 2^64 mod n numbers are drawn again, so that
-    // what is left divides evenly.
+    // 0 <= result < n, all equally likely; n must not be 0. The lowest 2^64 mod n numbers are drawn again, so that the
+    // remaining range divides evenly.
     constexpr std::uint64_t below(std::uint64_t n) {
         assert(n > 0);
         const std::uint64_t uneven = (0 - n) % n;
@@ -58,7 +58,7 @@ class Random {
         return drawn % n;
     }
 
-    // low <= result <= high, each equally likely.
+    // low <= result <= high, all equally likely.
     constexpr std::int64_t between(std::int64_t low, std::int64_t high) {
         assert(low <= high);
         const std::uint64_t count = static_cast<std::uint64_t>(high) - static_cast<std::uint64_t>(low) + 1;
@@ -66,12 +66,12 @@ class Random {
         return static_cast<std::int64_t>(static_cast<std::uint64_t>(low) + step);
     }
 
-    // True `parts_per_million` times in a million: 0 is never, 1,000,000 and more is always. Draws one number in any
-    // case, so that changing a chance does not shift what is drawn afterwards.
+    // True with a probability of `parts_per_million`: 0 is never, 1,000,000 and more is always. Always draws one
+    // number, so that a changed probability does not shift later draws.
     constexpr bool chance(std::uint64_t parts_per_million) { return below(1'000'000) < parts_per_million; }
 
-    // A generator whose sequence has nothing to do with what this one gives next: one for each part of a simulation
-    // keeps the parts from shifting each other's draws.
+    // A generator with an independent sequence. With one generator for each part of a simulation, a change of one part
+    // does not shift the draws of the others.
     constexpr Random split() { return Random(next()); }
 
   private:

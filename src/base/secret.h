@@ -1,5 +1,5 @@
-// Bytes that nobody may read but who needs them: a key, a password. There is no way to print one, and its bytes are
-// overwritten when it goes. What it was made from is the giver's to overwrite.
+// Bytes that must stay secret, such as a key or a password. There is no way to print them, and they are overwritten on
+// destruction. The caller overwrites the source.
 #pragma once
 
 #include <string>
@@ -22,7 +22,7 @@ class Secret {
     }
     ~Secret() { wipe(); }
 
-    // For the call that needs it, and for nothing that keeps it.
+    // Only for the call that needs the bytes; do not store them.
     std::string_view reveal() const { return bytes_; }
     bool empty() const { return bytes_.empty(); }
 

@@ -1,5 +1,5 @@
-// Random bytes that nobody can guess: tokens, ids that must not be predictable, seeds of the daemon. They come from the
-// kernel and cannot be repeated; what must be repeatable uses base/random.h.
+// Unpredictable random bytes for tokens, ids and seeds of the daemon. They come from the kernel and cannot be repeated;
+// for repeatable numbers use base/random.h.
 #pragma once
 
 #include <cstddef>
@@ -9,8 +9,8 @@
 
 namespace duewheel {
 
-// Fills `into`. May wait once, early after the machine's start, until the kernel has gathered enough. Fails (io_error)
-// only where the system call is forbidden; then nothing in `into` may be used. Any thread.
+// Fills `into`. Can wait once, soon after the machine's start, until the kernel has enough entropy. Fails (io_error)
+// only if the system call is forbidden; then `into` must not be used. Any thread.
 Status secure_random_bytes(std::span<std::byte> into);
 
 }  // namespace duewheel

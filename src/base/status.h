@@ -1,5 +1,5 @@
-// What an operation that may fail returns, everywhere in the project: the one public header that base includes, and
-// every module gets it from here. The table of all error codes with their HTTP status stands in ingress/problem.cc.
+// The result type of operations that can fail, for the whole project. This is the only public header that base
+// includes, and every module gets it from here. All error codes and their HTTP status are in ingress/problem.cc.
 #pragma once
 
 #include <duewheel/status.h>

@@ -1,9 +1,9 @@
-// The one place that asks the operating system for the time. Everything below main is told the time instead, so that a
-// test and the simulator can tell it another.
+// The only place that asks the operating system for the time. Everything below main takes the time as an argument, so
+// that tests and the simulator can pass another.
 //
-// There are two kinds, and they are never compared. The wall clock says what a calendar says; it may jump, both ways.
-// The monotonic clocks only go forward and start anywhere; they are for intervals within one run. All round down: now
-// is never said to be later than it is. Any thread.
+// There are two kinds of clocks, and they are never compared. The wall clock shows calendar time and can jump both
+// ways. The monotonic clocks only go forward and start anywhere; they are for intervals within one run. All of them
+// round down: the result is never later than the actual time. Any thread.
 #pragma once
 
 #include <cstdint>
@@ -17,16 +17,16 @@ namespace duewheel {
 InstantMs wall_now_ms();
 std::int64_t wall_now_ns();
 
-// Goes on evenly while the machine runs, and stands still while it is suspended.
+// Advances evenly while the machine runs, and does not advance while it is suspended.
 std::int64_t monotonic_now_ns();
 
-// Like monotonic_now_ns(), but goes on while the machine is suspended: a growing distance between the two is a suspend.
+// Like monotonic_now_ns(), but also advances while the machine is suspended, so the difference reveals a suspend.
 std::int64_t boot_now_ns();
 
-// Which run of the machine boot_now_ns() counts; empty where the system does not tell. Reads a small file.
+// Identifies the boot that boot_now_ns() counts from; empty if the system has no such id. Reads a small file.
 std::string machine_run();
 
-// What the calling thread has used of the processor so far.
+// Processor time used by the calling thread.
 std::int64_t thread_cpu_ns();
 
 }  // namespace duewheel

@@ -1,4 +1,4 @@
-// Whether bytes are text: well-formed UTF-8 as the Unicode standard has it, without surrogates or longer forms.
+// Checks whether bytes are text: well-formed UTF-8 as defined by Unicode, without surrogates or overlong forms.
 #pragma once
 
 #include <cstddef>
@@ -7,17 +7,17 @@
 
 namespace duewheel {
 
-// How many bytes the letter at the beginning of `text` has, which must not be empty; 0 where there is none.
+// The size of the first character of `text`, which must not be empty; 0 if it is malformed.
 std::size_t letter_bytes(std::string_view text);
 
-// O(size); eight bytes at a time where they are ASCII.
+// O(size); eight bytes at a time if they are ASCII.
 bool is_utf8(std::string_view text);
 
-// The text itself; of bytes that are none, the ASCII among them, and U+FFFD for each other one. For what quotes bytes
-// of a stranger inside of a text. O(size).
+// The text itself. If it is malformed, its ASCII characters, and U+FFFD for each other byte. For quoting bytes of
+// clients in a text. O(size).
 std::string as_utf8(std::string_view bytes);
 
-// The longest beginning of `text`, which must be UTF-8, that has at most `bytes_max` bytes and ends between letters.
+// The longest prefix of `text`, which must be UTF-8, that has at most `bytes_max` bytes and ends between characters.
 std::string_view cut_utf8(std::string_view text, std::size_t bytes_max);
 
 }  // namespace duewheel

@@ -1,4 +1,4 @@
-// How large a file system is.
+// The size of a file system.
 #pragma once
 
 #include <cstdint>
@@ -8,8 +8,8 @@
 
 namespace duewheel {
 
-// In bytes, of the file system that holds this directory, or would hold it if it were made. Code `io_error` where the
-// operating system does not say. Asks the file system, and may wait for it.
+// In bytes, of the file system that contains this directory, or would contain it. Code `io_error` if the operating
+// system does not say. Asks the file system, and can wait for it.
 Result<std::uint64_t> volume_bytes(const std::string& directory);
 
 }  // namespace duewheel
