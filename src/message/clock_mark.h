@@ -1,5 +1,5 @@
-// What a server leaves behind of its time for the next start, beside the log: by the boot clock, which nobody sets, a
-// start in the same run of the machine knows what the time is, however far ahead the wall clock was set by then.
+// The clock state that a server saves next to its log for the next start. It refers to the boot clock, which users
+// cannot set, so a start during the same boot of the machine knows the time even if the wall clock was set far ahead.
 #pragma once
 
 #include <cstdint>
@@ -7,11 +7,11 @@
 
 namespace duewheel {
 
-// As made here it says nothing.
+// The default has no information.
 struct ClockMark {
-    std::string machine_run;            // which run of the machine the boot clock counts; empty: not known
-    std::int64_t ahead_of_boot_ms = 0;  // server time, of that boot clock
-    bool doubted = false;               // the wall clock was ahead, and not believed
+    std::string machine_run;            // the boot that the boot clock counts from; empty: unknown
+    std::int64_t ahead_of_boot_ms = 0;  // server time minus that boot clock
+    bool doubted = false;               // the wall clock was ahead and not trusted
 
     bool operator==(const ClockMark&) const = default;
 };

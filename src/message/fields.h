@@ -1,7 +1,7 @@
-// The byte form of fields: ascending tags, each a varint (number << 1 | is_text), then a varint or a length and bytes.
-// A field that has its default is left out, so that equal values have equal bytes.
+// The encoding of fields: ascending tags, each a varint (number << 1 | is_text), then a varint or a length and bytes.
+// A field with its default value is omitted, so that equal values have equal bytes.
 //
-// Which fields there are, and what they mean, is the business of who writes them (record.cc).
+// The fields and their meaning are defined by the caller (record.cc).
 #pragma once
 
 #include <array>
@@ -20,7 +20,7 @@ inline std::int64_t unzigzag(std::uint64_t value) {
     return static_cast<std::int64_t>(value >> 1) ^ -static_cast<std::int64_t>(value & 1);
 }
 
-// Appends to a string, growing it in one step per field.
+// Appends to a string, which grows once per field.
 class FieldWriter {
   public:
     explicit FieldWriter(std::string& out) : out_(out) {}
@@ -57,12 +57,12 @@ class FieldWriter {
     std::string& out_;
 };
 
-// Walks the fields of a body; refuses what is cut short, overlong, or out of order.
+// Iterates over the fields of a body; refuses truncated, overlong and unordered fields.
 class FieldReader {
   public:
     explicit FieldReader(std::string_view bytes) : rest_(bytes) {}
 
-    // Steps to the next field; false at the end or when damaged() has become true.
+    // Advances to the next field; false at the end, or when damaged() has become true.
     bool next() {
         if (rest_.empty() || damaged_) return false;
         const std::uint64_t head = varint();
@@ -109,7 +109,7 @@ class FieldReader {
         into = text_;
     }
 
-    // The value is none that this field may have.
+    // The value is not valid for this field.
     void refuse() { fail(); }
 
   private:
@@ -126,7 +126,7 @@ class FieldReader {
             if (shift == 63 && byte > 1) return fail(), 0;
             value |= std::uint64_t{byte & 0x7fu} << shift;
             if (byte < 0x80) {
-                if (byte == 0 && shift != 0) return fail(), 0;  // a longer form of a smaller number
+                if (byte == 0 && shift != 0) return fail(), 0;  // an overlong form of a smaller number
                 return value;
             }
         }

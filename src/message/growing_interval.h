@@ -1,6 +1,6 @@
-// A rest that grows: from `first_us` by a factor with each step, up to `most_us`. For retries and loops.
+// An interval that grows from `first_us` by a factor at each step, up to `most_us`. For retries and recurrence.
 //
-// In microseconds, so that a rest of a few milliseconds grows by small factors too. All products fit: at most
+// In microseconds, so that an interval of a few milliseconds grows by small factors too. All products fit: at most
 // 3.2e14 us / 1000 x 100,000. Rounded down at each step, without floating point, so that it is the same everywhere.
 #pragma once
 
@@ -9,7 +9,7 @@
 
 namespace duewheel {
 
-// The rest number `step`, 1 being the first. O(log most / log factor).
+// The interval of step `step`, from 1. O(log most / log factor).
 inline std::int64_t grown_interval_us(std::int64_t first_us, std::int64_t factor_permille, std::int64_t most_us,
                                       std::uint64_t step) {
     std::int64_t rest_us = std::min(first_us, most_us);

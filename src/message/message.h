@@ -1,5 +1,5 @@
-// What a message is, as plain values: the fields that may change during its life, the content that a put fixes for
-// good, and the row that stands for it wherever it is stored.
+// A message as plain values: the fields that can change during its life, the content that the put fixes, and the row
+// that represents it wherever it is stored.
 //
 // Strings are owned here. The views that a decoded record holds are in record.h.
 #pragma once
@@ -14,7 +14,7 @@
 
 namespace duewheel {
 
-// counter * 1024 + shard, below 2^53, so that every protocol and every JSON reader can carry it. 0 is no id.
+// counter * 1024 + shard, below 2^53, so that every protocol and every JSON parser can represent it. 0 is no id.
 using MessageId = std::uint64_t;
 inline constexpr MessageId kShardsMax = 1024;
 inline constexpr MessageId kMessageIdMax = (MessageId{1} << 53) - 1;
@@ -22,36 +22,36 @@ inline constexpr MessageId kMessageIdMax = (MessageId{1} << 53) - 1;
 // Position of a record in the journal; the first is 1, 0 is none.
 using Sequence = std::uint64_t;
 
-// Milliseconds since 1970 UTC, server time. 0 is none: nothing is ever due in 1970.
+// Milliseconds since 1970 UTC, server time. 0 is none: no message is ever due in 1970.
 using DueMs = std::int64_t;
 
 inline constexpr std::string_view kDefaultNamespace = "default";
 
-// Every field of a message that may change. A change record holds all of them, so that it can be applied by a reader
-// that has never heard of the message.
+// Every field of a message that can change. A change record contains all of them, so that a reader can apply it without
+// knowing the message.
 struct MessageState {
     State state = State::scheduled;
-    std::uint32_t version = 1;     // rises by one with each durable change
-    std::uint32_t attempts = 0;    // deliveries begun
-    DueMs due_ms = 0;              // of a half: by when it is to be answered
-    DueMs nominal_due_ms = 0;      // what was asked for; a retry moves due_ms and keeps this
+    std::uint32_t version = 1;     // incremented by each durable change
+    std::uint32_t attempts = 0;    // deliveries started
+    DueMs due_ms = 0;              // of a prepared message: the deadline of its producer
+    DueMs nominal_due_ms = 0;      // the requested due time; a retry changes due_ms and keeps this
     DueMs expires_ms = 0;          // 0: never
     std::int32_t priority = 0;     // smaller first
-    bool maybe_delivered = false;  // a crash may hide a delivery that had begun
+    bool maybe_delivered = false;  // a crash may have hidden a delivery that had started
     std::string name_space{kDefaultNamespace};
     std::string queue;
     std::string order_key;
     std::string key;                 // empty: no idempotency key
-    std::uint64_t request_hash = 0;  // of the request that brought the key
-    DueMs first_due_ms = 0;          // keyed: what its put was answered; 0: the nominal due
-    std::optional<RetryRule> retry;  // its own; else its queue's holds
-    // Of its attempts, those that do not count against the rule: they were given back, or came before a redrive.
+    std::uint64_t request_hash = 0;  // of the request with the key
+    DueMs first_due_ms = 0;          // keyed: the due time in the response to its put; 0: the nominal due time
+    std::optional<RetryRule> retry;  // its own rule; otherwise that of its queue applies
+    // Attempts that do not count against the rule: they were released, or came before a redrive.
     std::uint32_t attempts_forgiven = 0;
-    // Of a loop: the number of the occurrence that it makes when it is due. 0: no loop.
+    // Of a recurring message: the number of the occurrence that it creates when it is due. 0: not recurring.
     std::uint64_t next_occurrence = 0;
 
-    // Of a message that was put in a transaction, a half until it is committed: kCommitted from then on; before that,
-    // and for good where it never is, kOpen and one more for each time that its producer was asked. 0: no transaction.
+    // Of a message put in a transaction: kCommitted after the commit. Before it, and forever after a rollback, kOpen
+    // plus the number of checks of its producer. 0: no transaction.
     std::uint32_t transaction = 0;
 
     static constexpr std::uint32_t kCommitted = 1;
@@ -61,17 +61,17 @@ struct MessageState {
     bool operator==(const MessageState&) const = default;
 };
 
-// A message as the store keeps it: where its whole record stands, and all changeable fields.
+// A message as the store keeps it: the log position of its whole record, and all changeable fields.
 struct MessageRow {
     MessageId id = 0;
     Sequence log_position = 0;       // newest put, spawn or relocation record
-    std::uint32_t record_bytes = 0;  // size of that record with its frame: what the message needs of the log
+    std::uint32_t record_bytes = 0;  // size of that record with its frame, which the message needs in the log
     MessageState state;
     // Only of an ended message:
     DueMs ended_ms = 0;
     std::uint32_t lease_attempt = 0;      // the lease whose ack or failure ended it, so that a repeated
-    std::uint64_t lease_incarnation = 0;  // ack repeats its answer also after a restart
-    // Why it is dead; or why its last attempt failed, as long as it rests after it.
+    std::uint64_t lease_incarnation = 0;  // ack gets the same response after a restart
+    // Why it is a dead letter, or why its last attempt failed while it is in backoff.
     std::string reason;
 
     bool operator==(const MessageRow&) const = default;

@@ -1,8 +1,8 @@
-// How many messages of a queue stand where, kept exactly and cheaply: each record says what stood before it and what
-// stands after, so a count moves by what the record alone says.
+// The number of messages of a queue in each state, exact and cheap: each record contains the state before and after, so
+// the counts follow from the record alone.
 //
-// The sealer keeps them in the index as of the last table, a replay moves them on to the log's end, and the engine from
-// there: so a restart knows them without walking the queue.
+// The sealer stores them in the index as of the newest table, replay updates them to the end of the log, and the engine
+// continues from there. So a restart knows them without scanning the queue.
 #pragma once
 
 #include <cstdint>
@@ -12,15 +12,15 @@
 namespace duewheel {
 
 struct QueueCounts {
-    std::uint64_t pending = 0;  // unfinished, the held and the prepared ones among them
+    std::uint64_t pending = 0;  // unfinished, including held and prepared messages
     std::uint64_t held = 0;
     std::uint64_t dead = 0;
     std::uint64_t prepared = 0;
 
     bool empty() const { return pending == 0 && dead == 0; }
 
-    // A message of the queue stands in this durable state from now on, or does so no more. Sums wrap, so that
-    // differences may be added up in any order.
+    // A message of the queue enters or leaves this durable state. Sums wrap, so that differences can be added in any
+    // order.
     void enter(State state) { move(state, 1); }
     void leave(State state) { move(state, ~std::uint64_t{0}); }
     void add(const QueueCounts& other) {

@@ -1,5 +1,5 @@
-// The chosen members of a retry rule as fields: five tags in a row, in the order of RetryChoice. A member that is there
-// is written as one more than its value, because a field of 0 is left out.
+// The chosen members of a retry rule as fields: five consecutive tags, in the order of RetryChoice. A member that is
+// set is stored as its value plus one, because a field of 0 is omitted.
 #pragma once
 
 #include <array>
@@ -21,7 +21,7 @@ inline void write_retry_choice(FieldWriter& to, std::uint32_t first_tag, const R
     }
 }
 
-// Whether the field is one of them; it is taken then, or refused.
+// Whether the field is one of them; it is then read, or refused.
 inline bool read_retry_choice(FieldReader& from, std::uint32_t first_tag, RetryChoice& choice) {
     constexpr std::uint64_t kMost = std::uint64_t{1} << 53;
     if (from.tag() < first_tag || from.tag() >= first_tag + kRetryMembers.size()) return false;

@@ -1,10 +1,10 @@
-// How often a message is tried, and how long it rests after a failure.
+// The number of attempts of a message, and the backoff between them.
 //
-// The rest before the next attempt grows from `first` by `factor` with each failure, up to `max`; then it is moved by
-// up to `jitter` either way, so that what failed together does not come back together. The jitter is a hash of the id
-// and the attempt: the same failure always gives the same instant, in a test as in a replay.
+// The backoff starts at `first` and grows by `factor` with each failure, up to `max`. Then it is varied by up to
+// `jitter` in both directions, so that messages that failed together are not retried together. The jitter is a hash of
+// id and attempt: the same failure always gives the same instant, in tests and in replays.
 //
-//     attempts 5, first 1 s, factor 2, most 5 s, no jitter:   1 s, 2 s, 4 s, 5 s, dead
+//     attempts 5, first 1 s, factor 2, max 5 s, no jitter:    1 s, 2 s, 4 s, 5 s, dead
 //
 // Pure values and functions: no clock, no floating point.
 #pragma once
@@ -16,18 +16,18 @@
 
 namespace duewheel {
 
-// Whole: every member means what it says.
+// Complete: every member is set.
 struct RetryRule {
-    std::uint32_t attempts = 0;         // deliveries until the message is dead; 1: it is never tried again
+    std::uint32_t attempts = 0;         // deliveries before the message is dead; 1: no retries
     std::int64_t first_ms = 0;          // after the first failure
-    std::uint32_t factor_permille = 0;  // 1000: always the same
+    std::uint32_t factor_permille = 0;  // 1000: constant
     std::int64_t max_ms = 0;            // before the jitter
-    std::uint32_t jitter_permille = 0;  // of the rest
+    std::uint32_t jitter_permille = 0;  // of the backoff
 
     bool operator==(const RetryRule&) const = default;
 };
 
-// What somebody said of a rule. A member that is missing is as in the rule that would hold without it.
+// As requested. An absent member is inherited.
 struct RetryChoice {
     std::optional<std::int64_t> attempts;
     std::optional<std::int64_t> first_ms;
@@ -45,11 +45,11 @@ inline constexpr std::int64_t kRetryFactorMax = 100'000;
 inline constexpr std::int64_t kRetryBackoffMaxMs = 10LL * 366 * 24 * 3600 * 1000;
 inline constexpr std::int64_t kRetryJitterMax = 1'000;
 
-// The rule that `choice` makes of `base`. A missing `max` is at least the `first` that was chosen, and a missing
-// `first` at most the `max`. Code `out_of_range`, with the member as "retry.first".
+// Applies `choice` to `base`. An absent `max` is at least the chosen `first`, and an absent `first` at most the chosen
+// `max`. Code `out_of_range`, with the member as "retry.first".
 Result<RetryRule> chosen_rule(const RetryChoice& choice, const RetryRule& base);
 
-// How long a message rests after its failure number `failure`, 1 being the first. At least 0. O(log most / log factor).
+// The backoff after failure number `failure`, from 1. At least 0. O(log most / log factor).
 std::int64_t backoff_after_failure_ms(const RetryRule& rule, std::uint32_t failure, std::uint64_t id);
 
 }  // namespace duewheel

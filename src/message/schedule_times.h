@@ -1,7 +1,7 @@
-// The nominal times of a schedule's rule, ready to be asked: its expression read, its zone loaded.
+// The nominal times of a schedule's rule, ready for queries: its expression parsed, its zone loaded.
 //
-// A rule says times without end; where a schedule stands among them (how many there were, which comes next) is its
-// state's. All answers are pure functions of the rule and the zone data.
+// A rule has unlimited times. The position of a schedule among them (how many have passed, which is next) is in its
+// state. All results are pure functions of the rule and the zone data.
 #pragma once
 
 #include <chrono>
@@ -23,39 +23,39 @@ namespace duewheel {
 
 using FindZone = std::function<Result<Zone>(std::string_view name)>;
 
-// What clocks do to a nominal time.
+// The effect of clock changes on a nominal time.
 enum class ClockNote : std::uint8_t {
     none,
-    shifted,      // its local time is skipped, so it comes at the end of the gap
-    first_pass,   // its local time comes twice; this is the first
+    shifted,      // its local time is skipped, so it is at the end of the gap
+    first_pass,   // its local time occurs twice; this is the first
     second_pass,  // and this the second
 };
 std::string_view clock_note_name(ClockNote note);
 
-// A value; copies share their zone. Functions may be called from several threads at the same time.
+// A value; copies share their zone. Several threads may call it at once.
 class ScheduleTimes {
   public:
     // Codes, with the member as field: bad_cron, bad_interval, bad_instant, bad_zone, bad_exclusion, out_of_range (a
-    // rest of nothing, or of more than kRepeatEveryMaxMs).
+    // (an interval of 0, or longer than kRepeatEveryMaxMs).
     static Result<ScheduleTimes> make(const TimesRule& rule, const FindZone& find_zone);
 
-    // The first nominal time later than `after_ms`, within start and end; none: never. `from_ms`: since when the rule
-    // holds, from which `every` counts where it has no start. About a microsecond; at worst, where days are excluded
-    // for years on end, a hundred.
+    // The first nominal time later than `after_ms`, within start and end; none: never. `from_ms`: when the rule was
+    // set, from which `every` counts if it has no start. About a microsecond; in the worst case, with days excluded for
+    // years, a hundred.
     std::optional<DueMs> next(DueMs after_ms, DueMs from_ms) const;
 
-    // What local clocks are ahead of UTC.
+    // The offset of local time from UTC.
     std::int32_t offset_s(DueMs at_ms) const;
-    // The first nominal time later than `decided_ms`, which was decided while local clocks were `offset_s` ahead of
-    // UTC. Where the data of the zone say by now that they were not, clocks have been moved: times of day that had come
-    // by then do not come once more. Stretches of time go on: of a rule that names every hour, and from a start that is
-    // an instant.
+    // The first nominal time later than `decided_ms`, which was decided while local time was `offset_s` ahead of UTC.
+    // If the zone data now has another offset for it, the clocks have been moved: times of day that had passed do not
+    // occur again. Elapsed time continues: of a rule that matches every hour, and of one that starts at an
+    // instant.
     std::optional<DueMs> next_after_change(DueMs decided_ms, std::int32_t offset_s, DueMs from_ms) const;
-    // Whether zone data say anything about it.
+    // Whether zone data affects the rule.
     bool depends_on_zone() const;
 
     ClockNote note(DueMs at_ms) const;
-    // "2026-11-23T09:00:00.000+01:00", without `T` and offset read by people. The local time of an instant.
+    // The local time of an instant: "2026-11-23T09:00:00.000+01:00", or for people without `T` and offset.
     std::string local_text(DueMs at_ms) const;
 
     // The same rule without one of its bounds.
@@ -63,10 +63,10 @@ class ScheduleTimes {
     ScheduleTimes without_end() const;
     ScheduleTimes without_closed_days() const;
 
-    // The same rule as if no clock were ever changed over it and no day excluded; what it says beyond this one's times
-    // is what those policies leave out. None where the rule has no such policies.
+    // The same rule without clock policies and excluded days. Its additional times are those that the policies exclude.
+    // None if the rule has no such policies.
     std::optional<ScheduleTimes> without_policies() const;
-    // Why a nominal time of without_policies() is none of this rule.
+    // Why a nominal time of without_policies() is not one of this rule.
     std::string_view why_excluded(DueMs at_ms) const;
 
   private:
@@ -89,7 +89,7 @@ class ScheduleTimes {
     DueMs start_ms_;
     DueMs end_ms_;
     Zone zone_;
-    ExclusionCalendar closed_;  // of all but cron, which knows it itself
+    ExclusionCalendar closed_;  // of all kinds except cron, which handles it itself
     std::variant<Every, CronSchedule, RepeatingInterval> what_;
 };
 

@@ -1,4 +1,4 @@
-// What may be said of server time (server/server_clock.h), as plain values.
+// The public state of server time (server/server_clock.h), as plain values.
 #pragma once
 
 #include <cstdint>
@@ -8,18 +8,18 @@
 
 namespace duewheel {
 
-// The year 2200: server time is counted no further.
+// The year 2200: server time does not go further.
 inline constexpr DueMs kServerTimeMaxMs = 7'258'118'400'000;
 
-// What becomes of server time when the wall clock is further ahead than it is believed to be by itself.
+// What happens to server time when the wall clock is further ahead than it is trusted to be.
 enum class ClockJump : std::uint8_t { hold, accept };
 
 enum class ClockState : std::uint8_t {
-    steady,      // with the wall clock, or within seconds of it and on its way
-    slow,        // the wall clock was set back: server time waits for it, and goes on at nine tenths of its speed
-    quarantine,  // the wall clock was set ahead: it is watched for a minute before it is believed
-    held,        // it is too far ahead to be believed: somebody has to say so
-    test,        // the wall clock does not count: server time is moved by command
+    steady,      // follows the wall clock, or is within seconds of it
+    slow,        // the wall clock was set back: server time runs at nine tenths of its speed until it catches up
+    quarantine,  // the wall clock was set ahead: it is observed for a minute before it is trusted
+    held,        // it is too far ahead to be trusted: an operator must accept it
+    test,        // the wall clock is ignored: server time is moved by command
 };
 
 constexpr std::string_view clock_state_name(ClockState state) {
@@ -32,9 +32,9 @@ struct ClockStatus {
     DueMs wall_ms = 0;  // as of the same moment
     ClockState state = ClockState::steady;
     ClockJump on_jump = ClockJump::hold;
-    std::uint64_t jumps = 0;  // of server time since the start: those believed, accepted, and made by command
+    std::uint64_t jumps = 0;  // of server time since the start: trusted, accepted, and by command
 
-    // Of the wall clock before server time; negative where it is behind.
+    // Wall clock minus server time; negative if it is behind.
     std::int64_t ahead_ms() const { return wall_ms - server_ms; }
 };
 

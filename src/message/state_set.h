@@ -1,4 +1,4 @@
-// A set of message states, as a listing asks for: small, ordered, without a heap.
+// A set of message states, as used by listings: small, ordered, without allocations.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +18,7 @@ class StateSet {
     constexpr void insert(State state) { bits_ = static_cast<std::uint16_t>(bits_ | bit(state)); }
     constexpr bool contains(State state) const { return (bits_ & bit(state)) != 0; }
     constexpr bool empty() const { return bits_ == 0; }
-    // The same number for the same set, whoever made it.
+    // Equal sets have equal numbers.
     constexpr std::uint16_t bits() const { return bits_; }
 
     constexpr bool operator==(const StateSet&) const = default;
@@ -31,11 +31,11 @@ class StateSet {
     std::uint16_t bits_ = 0;
 };
 
-// The states of messages that have not ended.
+// The states of unfinished messages.
 inline constexpr StateSet kUnfinishedStates{State::prepared, State::scheduled, State::ready,
                                             State::leased,   State::retrying,  State::held};
 
-// Those that a queue can be asked for.
+// The states that a listing can request.
 inline constexpr StateSet kListedStates{State::prepared, State::scheduled, State::ready, State::leased,
                                         State::retrying, State::held,      State::dead};
 

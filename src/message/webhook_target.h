@@ -1,4 +1,4 @@
-// Where the messages of a queue are posted, as a value and in its byte form: a field of the queue's settings.
+// The webhook of a queue, as a value and in its byte form: a field of the queue's settings.
 //
 // Of secrets it has the names alone. Which files hold them is the affair of the server's configuration, so that no
 // record, answer or log ever holds what signs. Headers are set by whoever sets the queue, who has no access to that
@@ -23,7 +23,7 @@ inline constexpr std::size_t kWebhookSecretNameBytesMax = 64;
 inline constexpr std::uint32_t kWebhookRateMax = 1'000'000;
 inline constexpr std::size_t kWebhookHeadersMax = 16;
 inline constexpr std::size_t kWebhookHeadersBytesMax = 4096;  // names and values together
-// What a look shows in place of a header's value.
+// Shown in place of the value of a header.
 inline constexpr std::string_view kHiddenHeaderValue = "***";
 // What a sealed value has beyond the value itself, before its base64: the key's id, a nonce, and the authentication
 // tag.
@@ -34,12 +34,12 @@ inline constexpr std::size_t kWebhookTargetBytesMax =
     kWebhookHeadersMax * (kSealedHeaderBytes * 4 / 3 + 4) + 64;
 
 struct WebhookTarget {
-    std::string url;                   // in the one form of delivery/webhook_url.h
+    std::string url;                   // in the normalized form of delivery/webhook_url.h
     std::vector<std::string> secrets;  // names; empty: nothing is signed
-    std::int64_t timeout_ms = 0;       // for one post, looking up and connecting included; 0: as the server says
-    std::uint32_t concurrency = 0;     // posts under way at a time; 0: as the server says
-    std::uint32_t rate = 0;            // posts a second; 0: no limit
-    // Of each post, names with their values, which may be secrets. No line feed in either, no colon in a name.
+    std::int64_t timeout_ms = 0;       // of one post, including name resolution and connecting; 0: the server's default
+    std::uint32_t concurrency = 0;     // concurrent posts; 0: the server's default
+    std::uint32_t rate = 0;            // posts per second; 0: no limit
+    // Of each post: names with values, which can be secrets. No line feed in either, no colon in a name.
     std::vector<std::pair<std::string, std::string>> headers;
     // Further headers: names with encrypted values, as base64url.
     std::vector<std::pair<std::string, std::string>> sealed_headers;

@@ -1,5 +1,5 @@
-// Time zones that were loaded once: thousands of schedules name the same few, and each is a file to read and a table to
-// keep. Holds at most as many as the database has names. For one thread.
+// Loaded time zones: thousands of schedules use the same few, and each is a file to read and a table to keep. Holds at
+// most as many as the database has names. For one thread.
 #pragma once
 
 #include <map>
@@ -13,7 +13,7 @@ namespace duewheel {
 
 class ZoneCache {
   public:
-    // As Zone::load(); UTC without any file.
+    // Like Zone::load(); UTC without reading a file.
     Result<Zone> find(std::string_view name);
 
   private:
