@@ -174,8 +174,7 @@ struct Record {
     bool operator==(const Record&) const = default;
 };
 
-// Whether a `rule` record contains the content of its messages: it is then the whole record of the schedule or
-// watchdog.
+// Whether a `rule` record contains the content of its messages, so that it is the whole record of its subject.
 inline bool is_whole_rule(const Record& record) {
     return record.kind == RecordKind::rule && !record.value.empty() && record.content.put_ms != 0;
 }
