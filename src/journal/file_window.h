@@ -1,5 +1,5 @@
-// A stretch of a file held in memory that moves and grows with what is asked for: sequential readers of a segment see
-// one contiguous view of what they look at, and the file is read in pieces of a chosen size.
+// A part of a file in memory that moves and grows as needed: sequential readers of a segment get contiguous views, and
+// the file is read in pieces of a chosen size.
 #pragma once
 
 #include <cstdint>
@@ -10,21 +10,21 @@
 
 namespace duewheel {
 
-// How much of a file is read or written at once where nothing calls for another size.
+// The default size of one read or write of a file.
 inline constexpr std::uint64_t kPieceBytes = 1 << 20;
 
-// For one thread. The file outlives it.
+// For one thread. The file must outlive it.
 class FileWindow {
   public:
-    // Nothing at or after `limit` is read. `piece_bytes`: how much is read at a time at least.
+    // Nothing at or after `limit` is read. `piece_bytes`: the minimum size of a read.
     FileWindow(const File& file, std::uint64_t limit, std::uint64_t piece_bytes)
         : file_(file), limit_(limit), piece_bytes_(piece_bytes) {}
 
-    // The bytes from `offset` on: at least `least` of them, fewer only at the limit or the file's end. Views from
-    // before this call are void. What lies before `offset` may be forgotten.
+    // At least `least` bytes from `offset` on; fewer only at the limit or the end of the file. Earlier views become
+    // invalid, and bytes before `offset` may be discarded.
     Result<std::string_view> from(std::uint64_t offset, std::uint64_t least);
 
-    // What is read next comes from the file as it is then.
+    // The next bytes are read from the file again.
     void forget() { held_.clear(); }
 
     std::uint64_t limit() const { return limit_; }

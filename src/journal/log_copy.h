@@ -1,11 +1,11 @@
-// Copies a log, also one that a server is writing at: what `duewheel backup` does.
+// Copies a log, even while a server writes to it: used by `duewheel backup`.
 //
-// A segment never changes where it was acknowledged, and segments leave the log at its front alone. So the files that
-// are there at one instant, the newest of them up to its last whole commit, are the log as it was at that instant: a
-// start finds it whole, front included. All are opened before any is read, so that one that the server unlinks
-// meanwhile stays readable; and where the front moved while they were opened, the front is looked at again.
+// Acknowledged parts of a segment never change, and segments leave the log only at its front. So the files that exist
+// at one instant, the newest of them up to its last whole commit, are the log as of that instant, and a start accepts
+// them, front included. All files are opened before any is read, so one that the server unlinks meanwhile stays
+// readable. If the front moves while they are opened, the front is checked again.
 //
-// What was acknowledged before the call is in the copy. What is being written at the time may be.
+// Everything acknowledged before the call is in the copy. What is being written during the call may be.
 #pragma once
 
 #include <cstdint>
@@ -23,12 +23,12 @@ struct LogCopy {
     Totals totals;            // at the end of the copy
 };
 
-// Told now and then how many bytes of all are copied.
+// Called from time to time with the bytes copied so far and in total.
 using CopyProgress = std::function<void(std::uint64_t done, std::uint64_t all)>;
 
-// `to` is an empty directory; the files in it are durable on return, and so are their names. Nothing is changed in
-// `from`, and no lock is needed there. The segments before the newest are copied as they are and not looked into: who
-// wants to know verifies the copy. After an error `to` may hold some of the files.
+// `to` is an empty directory; the files in it and their names are durable on return. `from` is not changed and needs no
+// lock. The segments before the newest are copied without checks: verify the copy if needed. After an error `to` may
+// contain some of the files.
 // Codes: `not_found` (there is no log), `damaged_log`, `newer_format`, `no_space`, `io_error`.
 Result<LogCopy> copy_log(FileSystem& files, const std::string& from, const std::string& to,
                          const CopyProgress& progress = {});

@@ -1,14 +1,14 @@
-// The number of the newest segment, kept apart from the segments: the name of an empty file, `newest-<number>`.
+// The number of the newest segment, stored separately from the segments: in the name of an empty file,
+// `newest-<number>`. Headers chain segments to their predecessors, so a missing one in the middle is detected, but a
+// log does not show that something followed its end. If the file of the newest segment were lost, all that was
+// acknowledged in it would be lost unnoticed.
+// The mark detects this: a log that does not reach it is refused.
 //
-// Headers chain segments to the ones before them, so one that is missing in the middle is seen; but nothing in a log
-// tells that something followed its end. Were the file of the newest segment lost, all that was acknowledged in it
-// would be lost without a word. The mark is that word: a log that does not reach it is refused.
+// It is raised for each new segment, after the segment has its name and before its first commit, by one rename and one
+// sync of the directory. So it never exceeds what existed, and no acknowledged commit is in a segment beyond it. A name
+// cannot be torn or half written, unlike the bytes of a file.
 //
-// It is raised at each roll, after the new segment has its name and before the first commit in it, by one rename and
-// one sync of the directory: it never says more than there was, and no acknowledged commit stands in a segment that it
-// does not know. A name cannot be torn or half written, as the bytes of a file could.
-//
-// A directory without a mark, such as a copy of the segments alone, is taken as it is.
+// A directory without a mark, such as a copy of the segments alone, is accepted.
 #pragma once
 
 #include <cstdint>
@@ -21,25 +21,25 @@ namespace duewheel {
 
 class NewestMark {
   public:
-    // `number`: what was found; 0: there is no mark yet. The file system outlives this.
+    // `number`: what was found; 0: there is no mark yet. The file system must outlive this.
     NewestMark(FileSystem& files, std::string directory, std::uint64_t number)
         : files_(files), directory_(std::move(directory)), number_(number) {}
 
     std::uint64_t number() const { return number_; }
-    // Returns when it is durable; lower numbers change nothing. After an error, `no_space` or `io_error`, it may be
-    // called again.
+    // Returns when it is durable; lower numbers change nothing. After an error, `no_space` or `io_error`, it can be
+    // called called again.
     Status raise(std::uint64_t number);
 
     // `newest-<number, 20 digits>`.
     static std::string name_of(std::uint64_t number);
-    // The number in such a name; 0: it is no such name.
+    // The number in such a name; 0 if it is not such a name.
     static std::uint64_t number_of(std::string_view name);
 
   private:
     FileSystem& files_;
     const std::string directory_;
     std::uint64_t number_;
-    bool durable_ = true;  // false: the file has its name, but that was not synced
+    bool durable_ = true;  // false: the file has its name, but it was not synced
 };
 
 }  // namespace duewheel

@@ -1,8 +1,8 @@
-// Where every 64th record of a segment stands, so that any record of it is found by passing over at most 63 others.
+// The offset of every 64th record of a segment, so that any record is found by skipping at most 63 others.
 //
-//     first sequence 1000, offsets of 1000, 1064, 1128 ...; 1100 is looked for from the offset of 1064 on
+//     first sequence 1000, offsets of 1000, 1064, 1128 ...; the search for 1100 starts at the offset of 1064
 //
-// Four bytes for 64 records: 16 KiB of memory for a segment of 64 MiB with records of 256 bytes. For one thread; its
+// Four bytes for 64 records: 16 KiB of memory for a segment of 64 MiB with records of 256 bytes. For one thread; the
 // owner locks.
 #pragma once
 
@@ -16,19 +16,19 @@
 
 namespace duewheel {
 
-// What stands at the head of a record's frame, read without checking it.
+// The start of a record's frame, read without checking it.
 struct FrameHead {
     std::uint32_t body_bytes = 0;
     Sequence sequence = 0;
     std::uint8_t kind = 0;
 
     std::uint64_t frame_bytes() const { return kRecordFrameBytes + std::uint64_t{body_bytes}; }
-    // Zeros and footers never look like the frame of the record that comes next.
+    // Zeros and footers never look like the frame of the next record.
     bool may_be(Sequence expected) const {
         return sequence == expected && kind != 0 && body_bytes <= kRecordBodyBytesMax;
     }
 };
-// `bytes` holds at least kRecordFrameBytes.
+// `bytes` has at least kRecordFrameBytes.
 FrameHead frame_head(std::string_view bytes);
 
 class OffsetList {

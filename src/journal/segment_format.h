@@ -1,4 +1,4 @@
-// The byte form of what stands in a segment beside the records: its header and the footer of each commit.
+// The encoding of a segment's header and of the footer of each commit.
 // docs/storage_format.md draws both. All integers are little-endian.
 //
 // A segment is a header of 4096 bytes and commits, each on a block boundary:
@@ -6,11 +6,11 @@
 //     [header 4096][records | zeros | footer 128][records | zeros | footer 128] ... zeros up to the segment's size
 //                  ^ block                       ^ block: a footer ends on one
 //
-// So every footer can be found by looking at the last 128 bytes of each block, also where the records before it are
-// damaged; and no block that was acknowledged is ever written again.
+// So every footer can be found in the last 128 bytes of a block, even if the records before it are damaged; and no
+// acknowledged block is ever written again.
 //
-// Commits form a chain: each footer holds the checksum of the one before it (its link), and a segment's header holds
-// the link and the totals at the end of the segment before.
+// Commits form a chain: each footer contains the checksum of the previous one (its link), and a segment's header
+// contains the link and the totals at the end of the previous segment.
 #pragma once
 
 #include <array>
@@ -28,23 +28,23 @@ inline constexpr std::uint16_t kLogFormatVersion = 1;
 inline constexpr std::uint64_t kFooterBytes = 128;
 inline constexpr std::uint64_t kSegmentBytesMax = std::uint64_t{1} << 32;
 
-// Drawn once when the data directory is created, the same in all segments of a log.
+// Chosen at random when the data directory is created; the same in all segments of a log.
 struct LogIdentity {
-    std::array<std::byte, 16> instance{};   // names the log
+    std::array<std::byte, 16> instance{};   // identifies the log
     std::array<std::byte, 16> token_key{};  // secret; authenticates lease tokens
 
-    // What footers hold. It takes in the secret, so that nobody who can only put messages can make bytes that look like
-    // a footer of this log.
+    // Part of every footer. It depends on the secret, so that clients that can only put messages cannot create bytes
+    // that look like a footer of this log.
     std::uint64_t hash() const;
     bool operator==(const LogIdentity&) const = default;
 };
 
 struct SegmentHeader {
-    std::uint64_t number = 1;  // the log's first segment is 1
-    Totals before;             // what the log added up to before this segment
-    std::uint64_t link = 0;    // checksum of the footer before it; 0 in the first segment
+    std::uint64_t number = 1;  // the first segment of a log is 1
+    Totals before;             // the totals of the log before this segment
+    std::uint64_t link = 0;    // checksum of the previous footer; 0 in the first segment
     LogIdentity identity;
-    std::uint64_t segment_bytes = 0;  // the file's size; zero-filled from the start
+    std::uint64_t segment_bytes = 0;  // file size; zero-filled from the start
     std::uint32_t block_bytes = 512;  // 512 or 4096
 
     Sequence first_sequence() const { return before.sequence + 1; }
@@ -55,7 +55,7 @@ struct SegmentHeader {
 // The kSegmentHeaderBytes bytes of a header.
 std::string encode_segment_header(const SegmentHeader& header);
 
-// Codes: `bad_header` (no header, torn or damaged), `newer_format` (whatever the rest says).
+// Codes: `bad_header` (no header, torn or damaged), `newer_format` (regardless of the rest).
 Result<SegmentHeader> decode_segment_header(std::string_view bytes);
 
 struct CommitFooter {
@@ -63,22 +63,22 @@ struct CommitFooter {
     std::uint32_t count = 0;
     bool closes_segment = false;
     std::uint64_t record_bytes = 0;
-    std::uint64_t area_hash = 0;  // over the records and the zeros after them
+    std::uint64_t area_hash = 0;  // of the records and the zeros after them
     Totals totals;
     std::uint64_t identity_hash = 0;
-    std::uint64_t link = 0;      // checksum of the footer before
+    std::uint64_t link = 0;      // checksum of the previous footer
     std::uint64_t checksum = 0;  // of this footer; set by encoding and decoding
 
     bool operator==(const CommitFooter&) const = default;
 };
 
-// Appends kFooterBytes bytes to `out` and returns the footer's checksum: the link of the next one.
+// Appends kFooterBytes bytes to `out` and returns the checksum of the footer: the link in the next one.
 std::uint64_t append_footer(std::string& out, const CommitFooter& footer);
 
 // Codes: `bad_footer` (none here, torn or damaged), `newer_format`.
 Result<CommitFooter> decode_footer(std::string_view bytes);
 
-// True if the bytes are worth decoding as a footer: they begin like one. Quick, allocates nothing.
+// True if the bytes may be a footer: they start like one. Fast, without allocations.
 bool begins_like_footer(std::string_view bytes);
 
 // 64-bit hash of a commit's area before its footer.
@@ -89,17 +89,17 @@ constexpr std::uint64_t to_block(std::uint64_t bytes, std::uint64_t block_bytes)
     return (bytes + block_bytes - 1) / block_bytes * block_bytes;
 }
 
-// Where a commit ends whose records end at `records_end`; both are offsets in the file.
+// The end of a commit whose records end at `records_end`; both are offsets in the file.
 constexpr std::uint64_t commit_end(std::uint64_t records_end, std::uint64_t block_bytes) {
     return to_block(records_end + kFooterBytes, block_bytes);
 }
 
 // `seg-<first sequence, 20 digits>.log`, so that names sort as sequences do.
 std::string segment_name(Sequence first_sequence);
-// The first sequence in such a name; 0: it is no segment's name.
+// The first sequence in such a name; 0 if it is not the name of a segment.
 Sequence sequence_of_segment_name(std::string_view name);
 
-// The errors of a log that cannot be trusted, naming file and offset and what to do.
+// The errors of a log that cannot be trusted, with file and offset and what to do.
 Error damaged_log(const std::string& path, std::uint64_t offset, std::string_view what);
 Error newer_log(const std::string& path, std::uint64_t offset);
 

@@ -1,14 +1,14 @@
-// Files filled with zeros ahead of use, so that a commit never waits for the disk to find space: syncing into space
-// that is there takes less than growing a file, and a full disk is met here, where it can be waited out, and not in the
-// middle of a commit.
+// Files filled with zeros in advance, so that a commit never waits for the disk to allocate space: syncing existing
+// space is faster than extending a file, and a full disk is met here, where it can be waited out, and not in the middle
+// of a commit.
 //
 // A file being filled is named `spare-<n>.filling`; it becomes `spare-<n>` when its zeros are synced. A spare found at
-// the start may bear the header of a segment that was never born; such a one is filled again before it is used.
+// the start may have the header of a segment that was never used; it is filled again before it is used.
 //
-// A spare is begun only where the disk has room for all of it: filling the rest of a full disk again and again, to find
-// that it does not suffice, would take that rest from others.
+// A spare is started only if the disk has space for all of it: repeatedly filling the rest of a full disk in vain would
+// take that space from others.
 //
-// It decides nothing about who may use the last ones: it says how many there are.
+// The callers decide who may use the last ones; this class only counts them.
 #pragma once
 
 #include <cstdint>
@@ -22,30 +22,30 @@
 
 namespace duewheel {
 
-// A file of zeros, synced, its name not yet.
+// A file of zeros, synced; its name is not durable yet.
 struct SpareSegment {
     std::string name;
     std::unique_ptr<File> file;
     std::uint64_t bytes = 0;
 };
 
-// Any thread; prepare() is for one thread at a time and may run beside take().
+// Any thread; prepare() is for one thread at a time and may run at the same time as take().
 class SpareSegments {
   public:
-    // `wanted`: how many prepare() keeps ready. The file system outlives this.
+    // `wanted`: how many prepare() keeps ready. The file system must outlive this.
     SpareSegments(FileSystem& files, std::string directory, std::uint64_t segment_bytes, std::size_t wanted);
 
-    // Takes over what an earlier run left: names in the directory. Removes what was being filled.
+    // Takes over what an earlier run left: names in the directory. Removes partly filled files.
     Status adopt(const std::vector<std::string>& names);
 
-    // Fills until as many are ready as wanted. Blocks for as long as the disk takes. `no_space`: the disk is full; what
-    // had been filled of the next one was given back. Other codes as of the file system.
+    // Fills until enough are ready. Blocks for as long as the disk takes. `no_space`: the disk is full; what had been
+    // filled of the next one was freed. Other codes as of the file system.
     Status prepare();
-    // A spare of at least `bytes`, a ready one or one that is filled now. Codes as of prepare().
+    // A spare of at least `bytes`: a ready one, or one that is filled now. Codes as of prepare().
     Result<SpareSegment> take(std::uint64_t bytes);
-    // Gives back one that was taken and could not be used; it may bear anything.
+    // Returns one that was taken and could not be used; its content may be anything.
     void give_back(SpareSegment spare);
-    // Removes one, so that something else gets its space; false where no more than `keep` are there.
+    // Removes one to free its space; false if there are no more than `keep`.
     Result<bool> give_up(std::size_t keep);
 
     std::size_t wanted() const { return wanted_; }
@@ -69,7 +69,7 @@ class SpareSegments {
 
     mutable std::mutex mutex_;
     std::vector<SpareSegment> ready_;  // guarded by mutex_
-    std::vector<SpareSegment> found_;  // guarded by mutex_; content not known
+    std::vector<SpareSegment> found_;  // guarded by mutex_; content unknown
     std::uint64_t next_number_ = 1;    // guarded by mutex_
 };
 
