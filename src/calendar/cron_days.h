@@ -1,4 +1,4 @@
-// Which days of a month a cron rule means.
+// The days of a month that a cron rule matches.
 #pragma once
 
 #include <chrono>
@@ -8,7 +8,7 @@
 
 namespace duewheel {
 
-// Bit d stands for day d; 0 where the rule's months or years leave this one out. Constant time.
+// Bit d stands for day d; 0 if the rule's months or years exclude this one. Constant time.
 std::uint32_t matching_days(const CronFields& fields, std::chrono::year_month month);
 
 }  // namespace duewheel

@@ -1,7 +1,7 @@
 // The days of a month as bits of one word: bit d stands for day d, so bit 0 is never set.
 //
-// A rule about days (weekdays, the last Friday, the working day nearest to the 15th) is a word for each month, and the
-// next day that matches is a scan for a bit.
+// A rule about days (weekdays, the last Friday, the working day nearest to the 15th) is one word per month, and the
+// next matching day is found by a scan for a bit.
 #pragma once
 
 #include <array>
@@ -27,9 +27,9 @@ struct MonthShape {
 
     constexpr unsigned weekday_of(unsigned day) const { return (first_weekday + day - 1) % 7; }
 
-    // The days that fall on a set of weekdays: bit 0 is Sunday.
+    // The days that are in a set of weekdays: bit 0 is Sunday.
     constexpr std::uint32_t days_on(std::uint8_t weekdays) const {
-        // The set as it stands in the first week, then that week five times over.
+        // The set as it is in the first week, repeated for five weeks.
         const std::uint64_t week = (weekdays >> first_weekday | weekdays << (7 - first_weekday)) & 0x7f;
         constexpr std::uint64_t kFiveWeeks = 1 | 1 << 7 | 1 << 14 | 1 << 21 | 1 << 28;
         return static_cast<std::uint32_t>(week * kFiveWeeks << 1) & all();
@@ -70,7 +70,7 @@ constexpr bool same_name(std::string_view text, std::string_view name) {
     return true;
 }
 
-// The position of a name of three letters, large or small, in a table; none where it is not in it.
+// The index of a name of three letters in a table, in any case; none if it is not in it.
 template <std::size_t size>
 constexpr std::optional<unsigned> position_of_name(std::string_view text,
                                                    const std::array<std::string_view, size>& names) {

@@ -1,7 +1,7 @@
-// Reads a short text from left to right and knows the column, for parsers whose errors point at it.
+// Reads a short text from left to right and tracks the column, for parsers whose errors point at it.
 //
-// Bytes, not characters: all that the parsers of this module accept is ASCII, and a column of a text with other letters
-// counts bytes. A digit is '0' to '9' in every locale.
+// Works on bytes, not characters: everything that the parsers of this module accept is ASCII, and a column of a text
+// with other characters counts bytes. A digit is '0' to '9' in every locale.
 #pragma once
 
 #include <cstddef>
@@ -36,7 +36,7 @@ class TextScanner {
     // The digit that sees_digit() saw.
     constexpr int take_digit() { return text_[at_++] - '0'; }
 
-    // A number of exactly `length` digits (at most 9). None, and nothing is taken, when there are fewer.
+    // A number of exactly `length` digits (at most 9). None, and nothing is consumed, if there are fewer.
     constexpr std::optional<int> take_fixed(std::size_t length) {
         const std::size_t start = at_;
         int number = 0;
@@ -50,7 +50,7 @@ class TextScanner {
         return number;
     }
 
-    // All digits that stand here; at least one must. None when the number is too large for 63 bits.
+    // All digits at this point, at least one. None if the number is too large for 63 bits.
     constexpr std::optional<std::int64_t> take_number() {
         constexpr std::int64_t kMost = std::numeric_limits<std::int64_t>::max();
         std::int64_t number = 0;
@@ -67,7 +67,7 @@ class TextScanner {
     std::size_t at_ = 0;
 };
 
-// Whether a text is nothing but digits, and there is one.
+// Whether a text consists of digits, and there is at least one.
 constexpr bool is_number(std::string_view text) {
     return !text.empty() && text.find_first_not_of("0123456789") == std::string_view::npos;
 }

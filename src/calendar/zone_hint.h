@@ -1,4 +1,4 @@
-// What was most likely meant by a name that is no time zone.
+// Suggests what was probably meant by a name that is not a time zone.
 #pragma once
 
 #include <span>
@@ -8,8 +8,8 @@
 namespace duewheel {
 
 // One or two sentences: the exact zone of a fixed offset ("GMT+8"), the zone of a well-known city or abbreviation that
-// the database does not have as a name ("Asia/Beijing"), or up to three near names of `known`, which are the names of
-// the database. Nothing is suggested that is not in `known`. O(size of the name and of all names).
+// is not a name in the database ("Asia/Beijing"), or up to three near names of `known`, which are the names of the
+// database. Only names in `known` are suggested. O(size of the name and of all names).
 std::string zone_hint(std::string_view name, std::span<const std::string_view> known);
 
 }  // namespace duewheel

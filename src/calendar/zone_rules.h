@@ -1,12 +1,12 @@
-// A zone as the calendar walks it: spans of time, each with one offset from UTC.
+// A zone as the calendar uses it: spans of time, each with one offset from UTC.
 //
 //     Europe/Oslo 2026      begin (UTC)              offset
 //     span 93               2025-10-26T01:00:00Z     3600
 //     span 94               2026-03-29T01:00:00Z     7200     local clocks go 02:00 -> 03:00: a gap
 //     span 95               2026-10-25T01:00:00Z     3600     local clocks go 03:00 -> 02:00: an hour twice
 //
-// Inside a span, local time and time differ by a constant, so that all questions of a schedule become comparisons of
-// whole numbers. Changes of a name or a flag alone make no span. Seconds since 1970, of UTC or of local time.
+// Inside a span, local time and UTC differ by a constant, so the calculations for a schedule become comparisons of
+// integers. Changes of a name or a flag alone do not start a span. Seconds since 1970, of UTC or of local time.
 #pragma once
 
 #include <algorithm>
@@ -20,12 +20,12 @@
 namespace duewheel {
 
 inline constexpr std::int64_t kDaySeconds = 86'400;
-// What lies between any instant and its local time, with room to spare.
+// The maximum difference between an instant and its local time, with reserve.
 inline constexpr std::int64_t kOffsetSecondsMost = 2 * kDaySeconds;
 
 struct ZoneRules {
     struct Span {
-        std::int64_t begin;  // of the first one: the least number
+        std::int64_t begin;  // of the first one: the smallest number
         std::int64_t offset;
     };
 
@@ -43,7 +43,7 @@ struct ZoneRules {
 
     bool is_last(std::size_t span) const { return span + 1 == spans.size(); }
 
-    // The local time at which a span begins, and the one it ends before; both far away where it has no end.
+    // The local time at which a span begins, and the one before which it ends; both far away if it has no end.
     std::int64_t local_begin(std::size_t span) const {
         return span == 0 ? std::numeric_limits<std::int64_t>::min() : spans[span].begin + spans[span].offset;
     }
@@ -54,7 +54,7 @@ struct ZoneRules {
     // How far local clocks jump when a span, not the first, begins: forward is positive.
     std::int64_t jump(std::size_t span) const { return spans[span].offset - spans[span - 1].offset; }
 
-    // The first second whose local time is not before `local`: the time itself, or the end of the gap it lies in.
+    // The first second whose local time is not before `local`: the time itself, or the end of the gap that contains it.
     std::int64_t second_of(std::int64_t local) const {
         std::size_t span = span_at(local - kOffsetSecondsMost);
         while (local >= local_end(span)) ++span;
