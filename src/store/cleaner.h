@@ -1,16 +1,16 @@
-// Cleaning: finds what is still needed in a segment at the log's front, so that it can be written again at the end and
-// the segment can go.
+// Compaction: finds what is still needed in a segment at the front of the log, so that it can be relocated to the end
+// and the segment can be deleted.
 //
 // Needed there are whole records that the index knows as the newest of an unfinished or dead message, the newest
 // settings of a queue or a namespace, the newest whole record of a schedule or watchdog, and outcomes that have not
-// expired. Of all but the last it only finds candidates: the engine turns each into a relocation, and leaves out those
-// that newer records have overtaken. Passing over the segment once more is harmless.
+// expired. For all but the last it only finds candidates: the engine turns each into a relocation, and skips those that
+// newer records have replaced. Scanning the segment again is harmless.
 //
-// How a message ended never changes, so outcomes are copied as they stand, many in one record, and nothing is looked up
-// for them. Each such record says up to which place it has them all; whoever goes over the segment again, after a
-// restart, goes on there.
+// The outcome of a message never changes, so outcomes are copied unchanged, many in one record, without lookups. Each
+// such record contains the position up to which it has all of them, where a scan of the same segment after a restart
+// continues.
 //
-// It refuses to decide whether the segment may go: that is what the needed counts of the index say.
+// It does not decide whether the segment can be deleted: that follows from the needed counts of the index.
 #pragma once
 
 #include <cstddef>
@@ -27,13 +27,13 @@
 namespace duewheel {
 
 struct RelocationCandidate {
-    MessageRow row;                     // as the index has it; `place` is this record. Of settings: whose they are
+    MessageRow row;                     // as in the index, at the position of this record. Of settings: their owner
     RecordKind kind = RecordKind::put;  // of the record
     std::uint32_t subject = 0;          // of a `conf` or `rule` record
     std::string body;                   // of the record, for decode_record(); empty for settings
 
     bool is_settings() const { return kind == RecordKind::conf; }
-    // Of a schedule or a watchdog; `row` says whose, as of settings, and `subject` which of the two.
+    // Of a schedule or a watchdog; `row` has the name, as for settings, and `subject` the kind.
     bool is_rule() const { return kind == RecordKind::rule; }
 };
 
@@ -41,11 +41,11 @@ struct RelocationCandidate {
 struct OutcomesToRelocate {
     std::string rows;
     std::uint64_t count = 0;
-    std::uint64_t segment = 0;  // number of the one that they stand in
-    Sequence up_to = 0;         // those before this place are relocated when these are
+    std::uint64_t segment = 0;  // number of their segment
+    Sequence up_to = 0;         // those before this position are relocated together with these
 };
 
-// What one call has found.
+// The result of one call.
 struct Cleanings {
     std::vector<RelocationCandidate> candidates;  // in the order of the log
     OutcomesToRelocate outcomes;                  // may be none
@@ -53,20 +53,20 @@ struct Cleanings {
     bool empty() const { return candidates.empty() && outcomes.count == 0; }
 };
 
-// For one thread, beside the sealer. Holds the segment: it stays readable although it leaves the log.
+// For one thread, at the same time as the sealer. Keeps the segment readable although it leaves the log.
 class Cleaner {
   public:
     static constexpr std::size_t kChunkBytes = 256u << 10;
     static constexpr std::size_t kLookUpsPerCall = 4096;
 
-    // The segment is closed and in the index, which outlives this object. Outcomes before `outcomes_from` have been
-    // relocated already.
+    // The segment is closed and in the index, which must outlive this object. Outcomes before `outcomes_from` are
+    // already relocated.
     Cleaner(std::shared_ptr<const SegmentFile> segment, const Index& index, Sequence outcomes_from = 0)
         : segment_(std::move(segment)), index_(index), outcomes_from_(outcomes_from) {}
 
-    // What is found next: records of at most `most_bytes` together, or a single larger one. Nothing when none of the
-    // next records is needed. The first call reads the segment once, all others look at most so many rows up. Errors
-    // mean a fatal error.
+    // The next records, of at most `most_bytes` together, or a single larger one. Nothing if none of the next records
+    // is needed. The first call reads the segment once, all others do at most that many lookups. Errors are
+    // fatal errors.
     Result<Cleanings> next(std::size_t most_bytes = kChunkBytes);
     bool finished() const { return read_ && looked_at_ == records_.size(); }
 
@@ -82,7 +82,7 @@ class Cleaner {
     Status read();
     void see(const FramedRecord& framed, const Record& record);
     Result<bool> are_newest_settings(const Seen& record, RelocationCandidate& candidate) const;
-    // True where the index says that the record is needed; fills in the candidate.
+    // True if the index says that the record is needed; fills in the candidate.
     Result<bool> is_needed(const Seen& record, RelocationCandidate& candidate) const;
     Status read_bodies(std::vector<RelocationCandidate>& candidates) const;
     Status read_outcomes(const std::vector<Sequence>& log_positions, OutcomesToRelocate& outcomes) const;
@@ -96,8 +96,8 @@ class Cleaner {
         QueueName name;
         std::uint32_t subject = 0;
     };
-    std::map<Sequence, Owner> settings_;  // whose: of the `conf` and whole `rule` records among them
-    std::uint64_t needed_left_ = 0;       // whole records, settings and rules that are still to be found
+    std::map<Sequence, Owner> settings_;  // owners of the `conf` and whole `rule` records among them
+    std::uint64_t needed_left_ = 0;       // whole records, settings and rules still to be found
     std::size_t looked_at_ = 0;
 };
 

@@ -1,14 +1,14 @@
-// `duewheel check DIR`: verifies a data directory that no server uses, reading everything and changing no data (RocksDB
-// keeps its own housekeeping files when it opens the index).
+// `duewheel check DIR`: verifies a data directory that no server uses. It reads everything and changes no data (RocksDB
+// maintains its own files when it opens the index).
 //
-// The log: every checksum, sequence, footer and the chain from the first segment to the last; what each footer and each
-// relocation-done record says is recomputed from the records; and nothing is missing before its front (log_audit.h).
-// The index: that the messages in it are those of the log at its position, that the record of every one that is needed
-// is in the log, that the counts of needed records are right (index_proof.h), that every stored byte has its checksum,
-// and that each table holds what follows from the rows by id (index_audit.h).
+// The log: every checksum, sequence and footer, and the chain from the first segment to the last. The contents of each
+// footer and each relocation-done record are recomputed from the records; nothing is missing before its front
+// (log_audit.h). The index: its messages are those of the log at its position, the record of every needed one is in the
+// log, the counts of needed records are right (index_proof.h), every stored byte has its checksum, and each table
+// contains what follows from the rows by id (index_audit.h).
 //
-// It cannot recompute the messages that stood before a front that is gone where there is no whole index: the next start
-// builds one, proves it, and refuses it where it is not what the log says.
+// Messages before a deleted front cannot be recomputed if there is no complete index: the next start builds one, and
+// refuses it if it does not match the log.
 #pragma once
 
 #include <cstdint>
@@ -28,15 +28,15 @@ struct DataReport {
     std::uint64_t log_bytes = 0;
     std::uint64_t pending = 0;
     std::uint64_t sequence = 0;
-    std::optional<Cut> torn_end;  // a start would cut it: nobody was told that it is saved
+    std::optional<Cut> torn_end;  // a start would remove it: it was never acknowledged
     bool has_index = false;
-    std::uint64_t index_sequence = 0;  // of the log, up to which the index goes
+    std::uint64_t index_sequence = 0;  // position in the log up to which the index goes
     std::uint64_t index_messages = 0;  // unfinished ones
     bool index_is_complete = false;    // false: a start that was building it was interrupted; it was not compared
 };
 
-// Codes: `in_use` (a server runs on it), `not_found`, `damaged_mark`, `damaged_log` and `damaged_index` (naming file
-// and offset where there is one), `newer_format`, `io_error`.
+// Codes: `in_use` (a server uses it), `not_found`, `damaged_mark`, `damaged_log` and `damaged_index` (with file and
+// offset if there is one), `newer_format`, `io_error`.
 Result<DataReport> check_data_directory(FileSystem& files, const std::string& directory);
 
 }  // namespace duewheel

@@ -1,12 +1,12 @@
-// Small files that say what a data directory is: a backup, a restore that is not finished, or restored; and what its
-// server knows of time.
+// Small files that mark a data directory as a backup, as an unfinished restore, or as restored; and the clock state of
+// its server.
 //
-//     DIR/backup      a whole backup; no server starts on it, because its leases and ids would be those of the original
+//     DIR/backup      a complete backup; no server starts on it, because its leases and ids would be the original's
 //     DIR/restoring   a restore was interrupted
-//     DIR/restored    what a server needs to know to stand apart from the one that the backup was made of
-//     DIR/clock       what a start needs to know so as not to believe a wall clock that was set meanwhile
+//     DIR/restored    what a server needs to keep apart from the original server of the backup
+//     DIR/clock       what a start needs to detect a wall clock that was set meanwhile
 //
-// Each is a few lines of text, `name value`, and a checksum of them, written under another name, synced and renamed.
+// Each is a few lines of text, `name value`, and their checksum, written under another name, synced and renamed.
 #pragma once
 
 #include <array>
@@ -35,12 +35,12 @@ struct BackupMark {
 };
 
 struct RestoredMark {
-    std::uint64_t sequence = 0;  // of the backup: a log that has gone on from there was started on
-    // The original may have handed out until then what was due: it is handed out as `maybe_delivered`.
+    std::uint64_t sequence = 0;  // of the backup: a log that has continued from there was started before
+    // Until then the original may have delivered what was due: such messages are delivered as `maybe_delivered`.
     DueMs past_until_ms = 0;
-    // The original may have given out ids up to and with this counter.
+    // The original may have assigned ids up to and including this counter.
     std::uint64_t ids_from = 0;
-    // Goes into the tokens of leases, so that none of the original's is taken.
+    // Part of the lease tokens, so that tokens of the original are refused.
     std::array<std::byte, 16> salt{};
 
     bool operator==(const RestoredMark&) const = default;
@@ -52,15 +52,15 @@ Status write_mark(FileSystem& files, const std::string& directory, const Restore
 Status write_mark(FileSystem& files, const std::string& directory, const ClockMark& mark);
 Status write_restoring_mark(FileSystem& files, const std::string& directory);
 
-// Nothing where there is none. Codes: `damaged_mark`, `io_error`.
+// Nothing if there is none. Codes: `damaged_mark`, `io_error`.
 Result<std::optional<BackupMark>> read_backup_mark(FileSystem& files, const std::string& directory);
 Result<std::optional<RestoredMark>> read_restored_mark(FileSystem& files, const std::string& directory);
 Result<std::optional<ClockMark>> read_clock_mark(FileSystem& files, const std::string& directory);
 
-// Whether the log in a directory is all of one. Code: `not_a_data_directory`, saying what to do.
+// Whether a directory contains exactly the log. Code: `not_a_data_directory`, with what to do.
 Status refuse_unfinished_restore(const FileSystem& files, const std::string& directory);
 
-// Before a server does anything in a directory. Code: `not_a_data_directory`, saying what to do.
+// Called before a server uses a directory. Code: `not_a_data_directory`, with what to do.
 Status refuse_what_is_no_data_directory(const FileSystem& files, const std::string& directory);
 
 }  // namespace duewheel

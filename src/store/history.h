@@ -1,15 +1,15 @@
-// What happened: one row for each message that ended, by queue and time, kept for a week or up to a size.
+// The history: one row for each message that ended, by queue and time, kept for a week or up to a size.
 //
-// It is a convenience beside the promises: built from end records when their segment is sealed, and gone with the index
-// where those records have left the log meanwhile. Nothing is decided by it.
+// It is a convenience outside the guarantees: built from end records when their segment is sealed, and lost with the
+// index if those records have left the log. No decision depends on it.
 //
-// Bounded by eras. Rows of about a sixty-fourth of the bound, or of the time, make an era; its number is the first part
-// of their keys, so that the oldest era goes as one range. The ledger, one row of the index, tells of each era how much
-// there is and until when. Rows of two eras never have the same instant, so that eras are in the order of time.
+// Bounded by eras. Rows of about a sixty-fourth of the bound, or of the time, form an era. Its number is the first part
+// of their keys, so that the oldest era is erased as one range. The ledger, one row of the index, has the size and the
+// last instant of each era. Rows of two eras never have the same instant, so eras are ordered by time.
 //
 //     h [era][namespace][queue][instant][id] -> outcome, cause, attempts, lateness        m h -> ledger
 //
-// All of it follows from the records and from the server time in their footers: an index that is built again has the
+// All of it follows from the records and from the server time in their footers: a rebuilt index has the same
 // same rows.
 #pragma once
 
@@ -32,7 +32,7 @@ struct HistoryBounds {
     std::uint64_t bytes_max = 1ull << 30;  // of keys and values before compression
 };
 
-// How one message ended; one that is redriven may end again.
+// How one message ended; a redriven one can end again.
 struct EndedRow {
     MessageId id = 0;
     State outcome = State::done;
@@ -40,14 +40,14 @@ struct EndedRow {
     bool maybe_delivered = false;
     std::uint32_t attempts = 0;
     DueMs ended_ms = 0;
-    std::int64_t lateness_ms = 0;  // of the delivery that ended it; 0 where none did
+    std::int64_t lateness_ms = 0;  // of the delivery that ended it; 0 if there was none
 
     bool operator==(const EndedRow&) const = default;
 };
-// As it stands in an end record.
+// As in an end record.
 EndedRow ended_row(const Record& end);
 
-// Whether an end shows up in the history of its queue: in memory by the queue's number.
+// Whether an end appears in the history of its queue: in memory by the number of the queue.
 struct EndInQueue {
     EndedRow row;
     QueueNumber queue = 0;
@@ -55,8 +55,8 @@ struct EndInQueue {
 
 using Era = std::uint32_t;
 
-// How much there is of each era. The outcomes that are kept (store/retention.h) are counted with a ledger too; no row
-// of theirs names an era.
+// The size of each era. The outcomes that are kept (store/retention.h) are counted with a ledger too, but their rows
+// have no era.
 class EraLedger {
   public:
     struct Entry {
@@ -68,14 +68,14 @@ class EraLedger {
         bool operator==(const Entry&) const = default;
     };
 
-    // The era for rows that ended from `first_ms` to `last_ms` and take so many bytes. They come in the order of time.
+    // The era for rows that ended from `first_ms` to `last_ms` and have this size. They come in the order of time.
     Era add(std::uint64_t bytes, DueMs first_ms, DueMs last_ms, const HistoryBounds& bounds);
-    // Drops what is too old or too much, oldest first; the newest is kept unless it is too old. The eras that went are
-    // those below `first_era()` now.
+    // Removes eras that are too old or too large, oldest first; the newest is kept unless it is too old. All eras below
+    // `first_era()` are then removed.
     void shrink(DueMs now_ms, const HistoryBounds& bounds);
 
     const std::vector<Entry>& entries() const { return entries_; }
-    // The least number that is or will be in use.
+    // The smallest number that is or will be in use.
     Era first_era() const { return entries_.empty() ? next_ : entries_.front().era; }
     std::uint64_t bytes() const;
 
@@ -90,18 +90,18 @@ class EraLedger {
     Era next_ = 1;
 };
 
-// Keys and values. `history_bound` is where an era's rows begin.
+// Keys and values. `history_bound` is the start of an era's rows.
 std::string history_key(Era era, std::string_view name_space, std::string_view queue, DueMs ended_ms, MessageId id);
 std::string history_bound(Era era);
 std::string history_ledger_key();
 std::string outcome_ledger_key();
 void encode_history_value(std::string& out, const EndedRow& row);
 Result<EndedRow> decode_history_row(std::string_view key, std::string_view value);
-// What history_key() and encode_history_value() take together, at most a few bytes less.
+// The size of history_key() and encode_history_value() together, within a few bytes.
 std::uint64_t history_row_bytes(std::string_view name_space, std::string_view queue);
 
-// For who looks at a queue's history: the rows in [from, until) with one of these outcomes, or of one message, oldest
-// first, at most `limit`; at most `walk_max` rows are looked at.
+// A query of a queue's history: the rows in [from, until) with one of these outcomes, or of one message, oldest first,
+// at most `limit`; at most `walk_max` rows are read.
 struct ListHistory {
     std::string name_space;
     std::string queue;
@@ -117,7 +117,7 @@ struct ListHistory {
 };
 struct HistoryRows {
     std::vector<EndedRow> rows;
-    // Where to go on; nothing: there is no more.
+    // Where to continue; none: there is no more.
     struct Next {
         DueMs ended_ms = 0;
         MessageId id = 0;

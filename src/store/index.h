@@ -1,9 +1,9 @@
-// What the sealed part of the log adds up to: rows by id, by key, in due order and in each queue's order, and how far
-// it has come. It is built from full segments only, one table for each, and can be thrown away and built again.
+// The state of the sealed part of the log: rows by id, by key, in due order and in the order of each queue, and its
+// position. It is built from full segments only, one table for each, and can be discarded and rebuilt.
 //
-// It knows what was true at the end of its last segment. What is newer stands in the recent tier, which wins.
+// It has the state at the end of its last segment. Newer changes are in the recent tier, which wins.
 //
-// Any number of readers beside one thread that takes tables in; each answer is of one moment, before or after a table.
+// Any number of readers beside one thread that adds tables; each result is of one moment, before or after a table.
 #pragma once
 
 #include <cstdint>
@@ -50,41 +50,41 @@ class Index {
     IndexPosition position() const;
     const Retention& retention() const { return retention_; }
 
-    // Nothing where the id is unknown, or ended longer ago than outcomes are kept. `now_ms` 0: whatever is there.
+    // Nothing if the id is unknown, or ended longer ago than outcomes are kept. `now_ms` 0: regardless of time.
     Result<std::optional<MessageRow>> find(MessageId id, DueMs now_ms) const;
     Result<std::optional<KeyHolder>> find_key(std::string_view name_space, std::string_view queue, std::string_view key,
                                               DueMs now_ms) const;
-    // As asked for by ScanDue, ScanQueue and ScanOrder (store.h); `limit` is above 0.
+    // As specified by ScanDue, ScanQueue and ScanOrder (store.h); `limit` is above 0.
     Result<Stretch> scan_due(DuePosition from, DueMs until_ms, std::uint32_t limit) const;
     Result<Stretch> scan_queue(std::string_view name_space, std::string_view queue, DuePosition from, DueMs until_ms,
                                std::uint32_t limit) const;
     Result<Stretch> scan_order(std::string_view name_space, std::string_view queue, std::string_view order_key,
                                DuePosition from, std::uint32_t limit) const;
 
-    // Unfinished messages of a queue that have an order key, grouped by it, then by (nominal due, id): at most `limit`
-    // behind the row whose key is `after`, which is then that of the last; empty: from the first on.
+    // Unfinished messages of a queue with an order key, grouped by it, then by (nominal due, id): at most `limit` after
+    // the row with the key `after`, which is then set to the last one; empty: from the first.
     Result<std::vector<MessageRow>> scan_orders(std::string_view name_space, std::string_view queue,
                                                 std::uint32_t limit, std::string& after) const;
 
     Result<ListedRows> list_queue(const ListQueue& list) const;
-    // As asked for by CountSeconds (store.h).
+    // As specified by CountSeconds (store.h).
     Result<SecondCounts> count_seconds(const CountSeconds& wanted) const;
     // index_forecast.cc
     Result<DueRows> list_due(const ListDue& list) const;
-    // Dead messages that died at or after `from` and before `until_ms`, by (time of death, id), at most `limit`.
+    // Messages that became dead letters from `from` to before `until_ms`, by (time of death, id), at most `limit`.
     Result<Stretch> scan_dead(std::string_view name_space, std::string_view queue, DuePosition from, DueMs until_ms,
                               std::uint32_t limit) const;
     // `now_ms` as for find().
     Result<HistoryRows> list_history(const ListHistory& list, DueMs now_ms) const;
     Result<EraLedger> history_ledger() const;
     Result<EraLedger> outcome_ledger() const;
-    // What the records of outcomes that are kept take in the log, as of the newest table; those that were relocated by
-    // an index before this one are left out. In memory.
+    // The size in the log of the outcome records that are kept, as of the newest table; without those that were
+    // relocated by an earlier index. In memory.
     std::uint64_t outcome_bytes() const;
 
     Result<std::optional<DuePosition>> queue_cursor(std::string_view name_space, std::string_view queue) const;
     Result<std::vector<QueueCursor>> queue_cursors() const;
-    // Nothing of a queue that is not known is counted.
+    // For an unknown queue the counts are 0.
     Result<QueueCounts> queue_counts(std::string_view name_space, std::string_view queue) const;
     Result<std::vector<Counts>> queue_counts() const;
     Result<std::optional<SettingsRow>> settings(std::uint32_t subject, std::string_view name_space,
@@ -94,15 +94,15 @@ class Index {
     Result<std::optional<SettingsRow>> rule(std::uint32_t subject, std::string_view name_space,
                                             std::string_view name) const;
     Result<std::vector<Settings>> rules() const;
-    // Both: all that needs a record of the log and is no message.
+    // Both: everything that needs a record of the log and is not a message.
     Result<std::vector<Settings>> settings_and_rules() const;
-    // Segments (by first sequence) that hold whole records or settings which are needed, and how many.
+    // Segments (by first sequence) with whole records or settings that are needed, and their number.
     Result<std::map<Sequence, std::uint64_t>> needed_counts() const;
 
-    // All of it, durably, or nothing. Code `no_space` may be tried again with the same table.
+    // All of it, durably, or nothing. After the code `no_space` the same table may be tried again.
     Status take_in(const SegmentTable& table);
-    // Notes that the rows were compared with the log's totals: they need not be again while this index lasts, because
-    // whatever is taken in from now on goes on from there. Code `no_space` as above.
+    // Records that the rows were compared with the log's totals. This holds as long as this index exists, because every
+    // later table continues from there. Code `no_space` as above.
     Status mark_proven();
 
     std::uint64_t bytes() const { return rows_->bytes(); }
@@ -122,7 +122,7 @@ class Index {
     std::uint64_t outcome_bytes_ = 0;  // likewise
 };
 
-// For the storage on disk: whether a row has expired at the time that the retention was told last.
+// For the storage on disk: whether a row has expired, by the time last set in the retention.
 bool has_row_expired(const Retention& retention, std::string_view key, std::string_view value);
 
 }  // namespace duewheel

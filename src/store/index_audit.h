@@ -1,18 +1,18 @@
-// Compares the tables of an index with each other: the rows by id are what happened, and all other rows of a message
-// follow from its row by id (segment_table.h has the rules). A row that is missing elsewhere is a message that would
-// never fire, or never be seen in its queue; one too many is a message that ended and would come back.
+// Compares the tables of an index with each other. The rows by id are authoritative, and all other rows of a message
+// follow from its row by id (segment_table.h has the rules). A missing row elsewhere is a message that would never
+// fire, or be missing in its queue; an additional one is a message that has ended and would come back.
 //
 //   queue   exactly one row for each unfinished message, byte for byte what its row by id gives
-//   due     exactly one for each message that waits for a time after the index's own; where the time is older, one may
-//           be missing, because what was due at once never had one: those that are there are compared
+//   due     exactly one for each message that waits for a time after the index's own; for an older time it may be
+//           missing, because a message due at once never had one: those that exist are compared
 //           At the expiry of an unfinished message exactly one too, unless the load cursor has passed it
 //   order   exactly one for each unfinished message with an order key
 //   dead    exactly one for each dead message
 //   key     exactly one holder for each unfinished message with a key; an ended holder's message is not unfinished
 //   meta    cursors and counts can be read
 //
-// Each table is walked once and its rows are added up as hashes, in any order: nothing grows in memory. So it says that
-// rows differ, and how many there are, but not which one.
+// Each table is read once and its rows are summed as hashes, in any order, so memory use is constant. So the result
+// says that rows differ, and how many there are, but not which one.
 #pragma once
 
 #include <optional>
@@ -23,7 +23,7 @@
 
 namespace duewheel {
 
-// What disagrees, in words that begin a sentence; nothing where all is well. Errors mean that rows could not be read:
+// The difference, as the start of a sentence; none if all is well. Errors mean that rows could not be read:
 // `damaged_index`, `io_error`. Some microseconds a row.
 Result<std::optional<std::string>> find_disagreement(const Index& index);
 

@@ -1,12 +1,12 @@
-// Proves that rows are what a log says they are: what was built from the log is compared with the log's own totals,
-// which were written by whoever wrote the messages and know nothing of rows.
+// Verifies that rows match a log: what was built from the log is compared with the log's own totals, which were written
+// together with the messages and do not depend on rows.
 //
-// From the rows of the index and the entries of the recent tier, which win: how many messages are unfinished, their
-// digest, and the bytes of the whole records that are needed; the settings of queues, the schedules and the watchdogs
-// count with them. No such record may stand before the log's front. And from the rows of the index alone: how many
-// whole records are needed in each segment, against the counts that cleaning trusts.
+// From the rows of the index and the entries of the recent tier, which win: the number of unfinished messages, their
+// digest, and the size of the whole records that are needed, with the settings of queues, the schedules and the
+// watchdogs. No such record may be before the front of the log. And from the rows of the index alone: the number of
+// needed whole records in each segment, compared with the counts that compaction uses.
 //
-// One walk over the rows by id; nothing grows in memory but a number for each segment.
+// One scan of the rows by id; memory use is one number for each segment.
 #pragma once
 
 #include <optional>
@@ -20,16 +20,16 @@
 
 namespace duewheel {
 
-// What differs, in words that begin a sentence; nothing where all is as `log` says. `recent` holds the replay of what
-// is newer than the index, or nothing where `log` is the index's own position; `settings` are those in force there, and
-// the schedules. `first_sequences` are those of all segments of the log, ascending, at least one. Errors mean that the
-// rows could not be read: `damaged_index`, `io_error`. About 0.7 us of processor a row.
+// The difference, as the start of a sentence; none if all matches `log`. `recent` contains the replay of what is newer
+// than the index, or nothing if `log` is the index's own position; `settings` are those in force there, and the
+// schedules. `first_sequences` are those of all segments of the log, ascending, at least one. Errors mean that the
+// rows could not be read: `damaged_index`, `io_error`. About 0.7 us of processor time a row.
 Result<std::optional<std::string>> find_difference(const Index& index, const RecentTier& recent,
                                                    const std::vector<Index::Settings>& settings, const Totals& log,
                                                    const std::vector<Sequence>& first_sequences);
 
-// What is needed before `front` by the counts of the index, in such words: a segment goes only when nothing needs it.
-// Nothing where all is well. Quick: it reads the counts alone.
+// What is needed before `front` by the counts of the index, in the same form: a segment is deleted only when nothing
+// in it is needed. None if all is well. Fast: it reads only the counts.
 Result<std::optional<std::string>> find_lost_need(const Index& index, Sequence front);
 
 }  // namespace duewheel

@@ -1,8 +1,8 @@
-// The keys and values of the index, and nothing about when they change.
+// The keys and values of the index, but not the rules of their changes.
 //
-// A key begins with one byte that says which table it belongs to. Numbers are big-endian, instants have their sign bit
-// turned, and each text has its length (two bytes) before it, so that the bytes of keys sort as their fields do: texts
-// by length first, which is as good an order as any for grouping.
+// A key starts with one byte for its table. Numbers are big-endian, instants have their sign bit inverted, and each
+// text has its length (two bytes) before it, so that keys sort like their fields: texts by length first, which serves
+// for grouping.
 //
 //   table        key after its byte                              value
 //   c  settings  kind (1: queue, 2: namespace), namespace, name  place and size of the record, settings
@@ -14,7 +14,7 @@
 //   o  order     namespace, queue, order key, nominal due, id    row without those; due as distance from nominal
 //   x  dead      namespace, queue, instant of its death, id      row without id, ended, namespace and queue
 //   m  meta      p                                               position: see encode_position()
-//                n, first sequence of a segment                  how many whole records in it are needed
+//                n, first sequence of a segment                  number of needed whole records in it
 //                q, namespace, queue                             cursor of the queue: instant, id
 //                u, namespace, queue                             counts of the queue's messages
 //                e                                               ledger of the kept outcomes, in bytes of the log
@@ -24,10 +24,10 @@
 //                name
 //   reserved     t transactions
 //
-// A row has the tagged form of message/record.h, with what the key says left out, and the nominal due as its distance
-// from due, which is 0 for most. `due` and `queue` hold whole rows, so that a message that falls due is read with one
-// walk and no look-up. An id value that begins with 1 is an outcome: it expires. Dead messages are rows of the other
-// form: their body stays needed.
+// A row has the tagged form of message/record.h, without the fields of the key, and with the nominal due time as its
+// distance from the due time, which is usually 0. `due` and `queue` contain whole rows, so that due messages are read
+// with one scan and no lookup. An id value that starts with 1 is an outcome: it expires. Dead letters are rows of the
+// other form: their body is still needed.
 #pragma once
 
 #include <cstdint>
@@ -42,7 +42,7 @@
 
 namespace duewheel {
 
-// An index of an older format is thrown away and built again.
+// An index of an older format is discarded and rebuilt.
 inline constexpr std::uint32_t kIndexFormatVersion = 3;
 
 enum class IndexTable : char {
@@ -59,15 +59,15 @@ enum class IndexTable : char {
     dead = 'x',
 };
 
-// What the index adds up to: exactly the log up to the end of the last segment that was taken in.
+// The state of the index: exactly the log up to the end of the last segment that was added.
 struct IndexPosition {
-    std::uint64_t segment = 0;        // its number; 0: nothing was taken in yet
-    std::uint64_t first_segment = 0;  // number of the first one that was taken in; above 1: the log's front was gone
+    std::uint64_t segment = 0;        // its number; 0: none was added yet
+    std::uint64_t first_segment = 0;  // number of the first one that was added; above 1: the front of the log was gone
     Totals totals;                    // at its end
-    DueMs load_cursor_ms = 0;         // every row of `due` lies at or above it
-    Sequence relocated_up_to = 0;     // the greatest that a relocation-done record said; 0: there was none
-    Sequence outcomes_relocated_up_to = 0;  // likewise, of a record of outcomes
-    bool is_proven = false;  // the rows were once compared with the log's totals, since the index was begun
+    DueMs load_cursor_ms = 0;         // every row of `due` is at or above it
+    Sequence relocated_up_to = 0;     // the greatest of all relocation-done records; 0: none
+    Sequence outcomes_relocated_up_to = 0;  // likewise, of outcome records
+    bool is_proven = false;  // the rows were once compared with the log's totals, since the index was started
 
     bool operator==(const IndexPosition&) const = default;
 };
@@ -83,10 +83,10 @@ struct SettingsRow {
     bool operator==(const SettingsRow&) const = default;
 };
 
-// Keys; each has its bound, the least key that is not below it, where a walk begins or ends.
+// Keys; each has its bound, the smallest key that is not below it, where a scan starts or ends.
 std::string due_key(DuePosition at);
-std::string expire_key(DuePosition at);  // in the table of what is due, at its expiry
-// Of a key of that table: whether it is one of those.
+std::string expire_key(DuePosition at);  // in the table `due`, at its expiry
+// Whether a key of that table is one of those.
 bool is_expire_key(std::string_view key);
 std::string due_bound(DuePosition at);
 std::string queue_key(std::string_view name_space, std::string_view queue, DuePosition at);
@@ -95,7 +95,7 @@ std::string id_key(MessageId id);
 // `at`: nominal due and id.
 std::string order_row_key(std::string_view name_space, std::string_view queue, std::string_view order_key,
                           DuePosition at);
-// The first and the first-after-last key of all of a queue.
+// The first key and the end of all keys of a queue.
 std::string order_bound(std::string_view name_space, std::string_view queue, bool end);
 std::string key_key(std::string_view name_space, std::string_view queue, std::string_view key);
 std::string position_key();
@@ -104,7 +104,7 @@ std::string queue_cursor_key(std::string_view name_space, std::string_view queue
 std::string queue_counts_key(std::string_view name_space, std::string_view queue);
 // `subject` is that of their `conf` records; of a namespace `name` is its own.
 std::string settings_key(std::uint32_t subject, std::string_view name_space, std::string_view name);
-// The first and the first-after-last key of all `needed` rows, of all queue cursors, counts and settings.
+// The first key and the end of all `needed` rows, of all queue cursors, counts and settings.
 std::string needed_bound(bool end);
 std::string queue_cursor_bound(bool end);
 std::string queue_counts_bound(bool end);
@@ -119,7 +119,7 @@ void encode_expire_value(std::string& out, const MessageRow& row);
 void encode_order_value(std::string& out, const MessageRow& row);
 void encode_queue_value(std::string& out, const MessageRow& row);
 void encode_dead_value(std::string& out, const MessageRow& row);
-// Of an ended message that is not dead: an outcome.
+// Of an ended message that is not a dead letter: an outcome.
 void encode_id_value(std::string& out, const MessageRow& row);
 void encode_key_value(std::string& out, const KeyHolder& holder);
 void encode_position(std::string& out, const IndexPosition& position);
@@ -128,8 +128,8 @@ void encode_queue_cursor(std::string& out, DuePosition at);
 void encode_queue_counts(std::string& out, const QueueCounts& counts);
 void encode_settings(std::string& out, const SettingsRow& row);
 
-// The other way; `damaged_index` where the bytes are not what was encoded, `newer_format` from a later version.
-// A row and where it stands in its table.
+// The reverse; `damaged_index` if the bytes are not a valid encoding, `newer_format` from a later version.
+// A row and its key in its table.
 struct PlacedRow {
     DuePosition at;
     MessageRow row;
@@ -162,8 +162,8 @@ struct RuleOfKey {
 Result<RuleOfKey> decode_settings_key(std::string_view key);
 Result<RuleOfKey> decode_rule_key(std::string_view key);
 
-// When the message of an outcome or of an idempotency key ended; 0 for every row that time does not remove. Quick: it
-// is asked for every row that is compacted.
+// When the message of an outcome or of an idempotency key ended; 0 for every row that does not expire. Fast: it is
+// called for every row during a compaction of RocksDB.
 DueMs ended_ms_of_row(std::string_view key, std::string_view value);
 
 }  // namespace duewheel

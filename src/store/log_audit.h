@@ -1,12 +1,12 @@
-// Adds a log up while it is read, and holds it against what it says of itself: every footer's totals must be what its
-// records add up to, and what a relocation-done record says must be so.
+// Adds up a log while it is read, and compares the sums with the log itself: the totals of every footer must be the
+// sums of its records, and each relocation-done record must be true.
 //
-// A relocation-done at `up_to` says that every whole record which is needed stands at or after `up_to`, and how many
-// messages were unfinished then, with their digest. From there on no record may name a place before it. A log whose
-// front is gone is begun with the totals in its first header; it holds only if a relocation-done reaches that front,
-// because nothing else may have let the front go.
+// A relocation-done at `up_to` says that every needed whole record is at or after `up_to`, and contains the number and
+// the digest of the messages that were unfinished then. After it no record may refer to an earlier position. The audit
+// of a log whose front was deleted starts with the totals in its first header, and succeeds only if a relocation-done
+// reaches that front, because only that allows the deletion.
 //
-// It keeps no rows: whether the messages themselves are there is proved by store/index_proof.h.
+// It keeps no rows: store/index_proof.h verifies that the messages themselves exist.
 #pragma once
 
 #include <cstdint>
@@ -32,8 +32,8 @@ class LogAudit {
     Sequence relocated_up_to() const { return relocated_up_to_; }
     const Totals& totals() const { return totals_; }
 
-    // Whether the log may begin with record `front`. Code `damaged_log`: segments were taken away that no
-    // relocation-done had released.
+    // Whether the log may start with record `front`. Code `damaged_log`: segments were removed that no relocation-done
+    // had released.
     Status check_front(Sequence front) const;
 
   private:

@@ -1,12 +1,12 @@
-// What a log adds up to at one instant, to be read at leisure, also while a server writes on: what `duewheel export`
-// reads.
+// The state of a log at one instant, which can be read at any speed while a server continues to write: used by
+// `duewheel export`.
 //
-// The server's own index belongs to the server, so one is built anew, in a place of its own, out of the segments that
-// are there; that reads every byte of the log against its checksums. Then it is proven, as a start proves one
-// (index_proof.h). Nothing is changed in the data directory, and no lock is needed there. A backup may be looked at
+// The index of the server belongs to the server, so a separate one is built from the current segments, which verifies
+// the checksums of every byte of the log. Then it is verified as at a start (index_proof.h). Nothing is changed in the
+// data directory, and no lock is needed there. A backup works
 // too.
 //
-// Memory is that of one segment's table, and of the settings, schedules and watchdogs; the messages are on disk.
+// Memory use is that of one segment's table, and of the settings, schedules and watchdogs; the messages stay on disk.
 #pragma once
 
 #include <cstdint>
@@ -22,12 +22,12 @@
 
 namespace duewheel {
 
-// Told now and then how far it has come, in bytes of segments; an error ends it.
+// Called from time to time with the progress in bytes of segments; an error stops the build.
 using ViewProgress = std::function<Status(std::uint64_t done, std::uint64_t all)>;
 
 class LogView {
   public:
-    // `rows` is where the index lives meanwhile: whatever is there is discarded first. Files and rows outlive the view.
+    // `rows` stores the index meanwhile; earlier content is discarded first. Files and rows must outlive the view.
     // Codes: those of `progress`, `not_found` (there is no log in `data`), `not_a_data_directory`,
     // `damaged_log`, `newer_format`, `no_space`, `io_error`. About 2 us a message.
     static Result<std::unique_ptr<LogView>> open(FileSystem& files, const std::string& data, RowStorage& rows,
@@ -47,7 +47,7 @@ class LogView {
     RowStorage& rows_;
     LogIdentity identity_;
     SegmentCatalog segments_;
-    Retention retention_{0, {0, 0}};  // how messages ended is of no interest
+    Retention retention_{0, {0, 0}};  // the outcomes of messages are not needed
     std::unique_ptr<Index> index_;
 };
 

@@ -1,7 +1,7 @@
-// Rows in an ordered map: the obvious implementation, for the simulator and as the judge of the other one.
+// Rows in an ordered map: the simplest implementation, for the simulator and as a reference for the other one.
 //
-// The storage keeps the rows while nothing is open, as a disk would: a simulated crash destroys what is opened and
-// keeps the storage. A table is there from the moment it was taken in; there is no half of one to lose.
+// The storage keeps the rows while they are not open, as a disk would: a simulated crash destroys the opened rows and
+// keeps the storage. A table exists from the moment it was added; it is never half written.
 #pragma once
 
 #include <cstdint>
@@ -25,8 +25,8 @@ class MemoryRowStorage final : public RowStorage {
 
     // The next `times` tables are refused with `no_space`.
     void refuse_tables(std::size_t times);
-    // So is every table that is larger than what this says, as on a disk with so much free space; and where that is
-    // nothing, opening is refused too.
+    // Tables that are larger than the result are refused too, as on a disk with that much free space. If the result is
+    // 0, opening is refused too.
     void set_free_space(std::function<std::uint64_t()> free_bytes);
     std::size_t row_count() const;
 

@@ -1,7 +1,7 @@
 // Small numbers for (namespace, queue): an entry in memory holds four bytes instead of two strings.
 //
-// A number stays with its name until it is released; the longest free one is given out again first. How many queues
-// there may be is the engine's limit. Single-threaded.
+// A number stays with its name until it is released; the number that has been free for longest is reused first. The
+// engine limits the number of queues. Single-threaded.
 #pragma once
 
 #include <cstddef>
@@ -26,7 +26,7 @@ struct QueueName {
 
 class QueueNames {
   public:
-    // The queue's number, given now if it has none yet. Average O(1).
+    // The number of the queue, assigned if it has none yet. Average O(1).
     QueueNumber number(std::string_view name_space, std::string_view queue) {
         const auto [inserted, fresh] =
             numbers_.try_emplace(joined(name_space, queue), free_.empty() ? size() : free_.front());
@@ -39,13 +39,13 @@ class QueueNames {
         }
         return inserted->second;
     }
-    // Nobody holds the number any more.
+    // The number is not used any more.
     void release(QueueNumber number) {
         numbers_.erase(joined(names_[number].name_space, names_[number].queue));
         names_[number] = {};
         free_.push_back(number);
     }
-    // kNoQueue when it was never named.
+    // kNoQueue if it was never named.
     QueueNumber find(std::string_view name_space, std::string_view queue) const {
         const auto found = numbers_.find(joined(name_space, queue));
         return found == numbers_.end() ? kNoQueue : found->second;

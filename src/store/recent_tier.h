@@ -1,14 +1,14 @@
-// The recent tier: one small entry in memory for each message whose newest record stands in a segment that is not in
-// the index yet, and for each message that is due soon, ready or leased. The wheel's cookies are entry numbers.
+// The recent tier: a small entry in memory for each message whose newest record is in a segment that is not in the
+// index yet, and for each message that is due soon, ready or leased. The cookies of the wheel are entry numbers.
 //
-// What it adds up to is exactly the log: apply() takes the records in their order, live or in a replay, and nothing
-// else changes an entry's durable fields. `dirty` means: the newest record stands in an unsealed segment, so the entry
-// (or the outcome of an ended message) must stay until that segment's table is in the index. `clean` entries were
-// admitted from the index because they are due soon; they may leave whenever the engine lets them.
+// Its state is exactly that of the log: apply() takes the records in order, live or in a replay, and nothing else
+// changes the durable fields of an entry. `dirty` means that the newest record is in an unsealed segment, so the entry
+// (or the outcome of an ended message) must stay until the table of that segment is in the index. `clean` entries were
+// loaded from the index because they are due soon; the engine may drop them at any time.
 //
-// A message that is not here is as the index says. One that is here is as it stands here: the recent tier wins.
+// A message without an entry is as in the index. With an entry it is as in the entry: the recent tier wins.
 //
-// A tier whose segments are never sealed holds everything and is a store of its own (the tests' memory store).
+// A tier whose segments are never sealed contains everything and is a complete store (the memory store of tests).
 //
 // Single-threaded; the owner is the shard. No I/O, no clock.
 #pragma once
@@ -40,7 +40,7 @@ using EntryNumber = std::uint32_t;
 inline constexpr EntryNumber kNoEntry = ~EntryNumber{0};
 
 struct Entry {
-    MessageId id = 0;  // 0: not in use
+    MessageId id = 0;  // 0: unused
     DueMs due_ms = 0;
     DueMs nominal_due_ms = 0;
     Sequence log_position = 0;
@@ -49,29 +49,29 @@ struct Entry {
     SegmentNumber segment = 0;  // of the newest record; 0: clean
     std::uint32_t record_bytes = 0;
     std::uint32_t version = 0;
-    std::uint32_t attempts = 0;  // durable; `begun` may be ahead of it by what the next batch writes
+    std::uint32_t attempts = 0;  // durable; `begun` may be ahead by what the next batch writes
     std::uint32_t begun = 0;
     std::int32_t priority = 0;
     State state = State::scheduled;          // live: may be ready or leased
-    State durable_state = State::scheduled;  // what the log says
+    State durable_state = State::scheduled;  // as in the log
     bool maybe_delivered : 1 = false;
-    bool has_rare : 1 = false;        // what few messages have: in the side table
+    bool has_rare : 1 = false;        // rare fields are in the side table
     bool in_batch : 1 = false;        // touched by the batch being built or in flight
-    bool woken : 1 = false;           // its moment came while it was in a batch
-    bool from_past : 1 = false;       // the engine's: an earlier run may have handed it out without a trace
-    bool in_fired : 1 = false;        // the engine's: has a key in its queue's list of what is due
+    bool woken : 1 = false;           // its time came while it was in a batch
+    bool from_past : 1 = false;       // the engine's: an earlier run may have delivered it without a record
+    bool in_fired : 1 = false;        // the engine's: has a key in the due list of its queue
     bool attempt_queued : 1 = false;  // an attempt record for the next batch is queued
-    bool purging : 1 = false;         // the engine's: nothing happens to it any more but that a purge ends it
-    bool expiring : 1 = false;        // the engine's: its time is over, the record of that is queued
-    bool blocked : 1 = false;         // the engine's: due, waits for those before it with its order key
-    bool doomed : 1 = false;          // the engine's: its attempts are used up, the next batch says so
-    bool is_recurring : 1 = false;    // makes occurrences, and is delivered to nobody
-    bool spawning : 1 = false;        // the engine's: a loop that is due, whose occurrence is not written yet
+    bool purging : 1 = false;         // the engine's: only the purge that ends it may still happen
+    bool expiring : 1 = false;        // the engine's: it has expired, and the record of that is queued
+    bool blocked : 1 = false;         // the engine's: due, waits for earlier messages with its order key
+    bool doomed : 1 = false;          // the engine's: its attempts are used up, the next batch writes that
+    bool is_recurring : 1 = false;    // creates occurrences, and is never delivered
+    bool spawning : 1 = false;        // the engine's: a due recurring message whose occurrence is not written yet
     bool lease_lost : 1 = false;      // the engine's: its last attempt ended with its lease
-    bool unanswered : 1 = false;      // the engine's: a half whose answer is overdue, which is not written yet
+    bool unanswered : 1 = false;      // the engine's: a prepared message past its deadline, which is not written yet
 };
 
-// How an ended message ended, kept until the index has it.
+// The end of an ended message, kept until it is in the index.
 struct Outcome {
     State state = State::done;
     bool maybe_delivered = false;
@@ -86,14 +86,14 @@ struct Outcome {
     SegmentNumber segment = 0;
 };
 
-// Who holds an idempotency key, as far as the recent tier knows.
+// The holder of an idempotency key, as far as the recent tier knows.
 struct RecentKey {
     MessageId id = 0;
     std::uint64_t request_hash = 0;
-    DueMs due_ms = 0;    // what its put was answered
+    DueMs due_ms = 0;    // the due time in the response to its put
     DueMs ended_ms = 0;  // 0: unfinished
-    // Its put stands here, and so no younger message can hold the key. Otherwise the index may know of one that took
-    // the key over while this message was dead.
+    // Its put is here, so no newer message can have the key. Otherwise the index may know of one that took over the key
+    // while this message was dead.
     bool is_put_here = false;
 };
 
@@ -106,11 +106,11 @@ class RecentTier {
     QueueNames& queues() { return queues_; }
     const QueueNames& queues() const { return queues_; }
 
-    // kNoEntry where the message is not here, or here as an outcome only. Average O(1).
+    // kNoEntry if the message is not here, or only as an outcome. Average O(1).
     EntryNumber find(MessageId id) const;
-    // Null where the message did not end, or the index has its end.
+    // Null if the message has not ended, or its end is in the index.
     const Outcome* outcome(MessageId id) const;
-    // Null where no record here is of a message with this key.
+    // Null if no record here is of a message with this key.
     const RecentKey* key_holder(QueueNumber queue, std::string_view key) const;
 
     Entry& entry(EntryNumber number) { return entries_[number]; }
@@ -119,68 +119,68 @@ class RecentTier {
     std::size_t outcome_count() const { return outcomes_.size(); }
     // Entry numbers are below this; unused ones have id 0.
     EntryNumber entry_limit() const { return static_cast<EntryNumber>(entries_.size()); }
-    // For who walks all entries: where the first one at or after `from` may be, found without looking at those that are
-    // not in use; what was in use at the busiest time stays, and most of it may be empty.
+    // For iterating over all entries: the first one at or after `from`, found without looking at unused ones. Memory
+    // from the busiest time is kept, and most of it may be unused.
     EntryNumber skip_unused(EntryNumber from) const {
         if (from % kBlock != 0 || from >= entries_.size() || used_[from / kBlock] != 0) return from;
         return std::min(from + kBlock, entry_limit());
     }
 
-    // All changeable fields as the log has them (not the live state).
+    // All changeable fields as in the log (not the live state).
     MessageState durable_state(const Entry& entry) const;
     MessageRow row(const Entry& entry) const;
     std::string_view key(const Entry& entry) const;
-    // 0 where it never expires; empty where it has no order key.
+    // 0 if it never expires; empty if it has no order key.
     DueMs expires_ms(EntryNumber number) const;
     std::string_view order_key(EntryNumber number) const;
-    // Its own rule; null where it has none.
+    // Its own rule; null if it has none.
     const RetryRule* retry_rule(const Entry& entry) const;
     std::uint32_t attempts_forgiven(const Entry& entry) const;
-    // Of a loop; 0 of any other message.
+    // Of a recurring message; 0 of any other.
     std::uint64_t next_occurrence(const Entry& entry) const;
-    // As MessageState has it.
+    // As in MessageState.
     std::uint32_t transaction(const Entry& entry) const;
-    // Why it is dead, or why its last attempt failed, until the next one begins; empty where nobody said.
+    // Why it is a dead letter, or why its last attempt failed, until the next one begins; empty without a reason.
     std::string_view reason(const Entry& entry) const;
     // Since when it is dead.
     DueMs ended_ms(const Entry& entry) const;
-    // The first dead message of the queue that is here and stands at or after `from` by (time of its death, id);
-    // kNoEntry where there is none. O(log n) in the dead ones here.
+    // The first dead letter of the queue that is here and is at or after `from` by (time of death, id); kNoEntry if
+    // there is none. O(log n) in the dead letters here.
     EntryNumber first_dead(QueueNumber queue, DueMs from_ms, MessageId from_id) const;
 
-    // How many messages fall due in the seconds of the queues that limit them.
+    // The number of messages due in each second, of queues with a limit per second.
     SecondLedger& seconds() { return seconds_; }
     const SecondLedger& seconds() const { return seconds_; }
-    // What the index has as a queue's settings, before the first record is applied: segment 0. Records of settings are
-    // followed by apply().
+    // The settings of a queue in the index, before the first record is applied: segment 0. Later records of settings
+    // are handled by apply().
     void follow_settings(const std::string& name_space, const std::string& queue, const QueueSettings& settings,
                          SegmentNumber segment);
 
-    // Takes the next record of the log. `frame_bytes` is its size with its frame. Of records that are not of a message
-    // those of a queue's settings say whether its seconds are counted, and others change nothing here. Returns the
-    // message's entry, or kNoEntry where it has ended or the record is of no message. An entry that ends is freed: the
-    // engine takes it off its wheel and lists before. In-memory fields (live state ready or leased, timer, begun)
-    // survive an `attempt` and nothing else: any other record sets the live state to the durable one.
+    // Applies the next record of the log. `frame_bytes` is its size with its frame. Of records that are not of a
+    // message, only queue settings matter here, for the counts per second. Returns the entry of the message, or
+    // kNoEntry if it has ended or the record is of no message. An entry that ends is freed: the engine removes it from
+    // its wheel and lists first. In-memory fields (live state ready or leased, timer, begun) survive an `attempt` and
+    // nothing else: any other record sets the live state to the durable one.
     EntryNumber apply(const Record& record, Sequence sequence, SegmentNumber segment, std::uint32_t frame_bytes);
 
-    // Takes in what the index says of an unfinished or dead message that is not here.
+    // Adds what the index has of an unfinished message or dead letter that is not here.
     EntryNumber admit(const MessageRow& row);
 
     // Frees a clean entry.
     void drop(EntryNumber number);
 
-    // After the table of `segment` was taken into the index: walks the messages whose records it held, at most `budget`
-    // a call, marks what is clean now, forgets outcomes and keys, and offers each clean entry to `offer`, which may
-    // drop it. Returns true when the segment is done. Segments are swept in order.
+    // After the table of `segment` was added to the index: visits the messages whose records were in it, at most
+    // `budget` a call, marks the clean ones, forgets outcomes and keys, and passes each clean entry to `offer`, which
+    // may drop it. Returns true when the segment is done. Segments are swept in order.
     bool sweep(SegmentNumber segment, std::size_t budget, const std::function<void(EntryNumber)>& offer);
 
-    // Calls with each entry in use; slow, for start and checks.
+    // Calls with each entry in use; slow, for the start and for checks.
     void for_each_entry(const std::function<void(EntryNumber, const Entry&)>& visit) const;
 
-    // How messages ended, by the segment that says so, until it has been swept; in the order of time.
+    // The ends of messages, by the segment of their records, until it has been swept; in the order of time.
     const std::map<SegmentNumber, std::vector<EndInQueue>>& recent_ends() const { return ends_; }
 
-    // Verifies the invariants that tie the tables together; aborts with a message. For tests and the simulator.
+    // Verifies the invariants between the tables; aborts with a message. For tests and the simulator.
     void check() const;
 
     std::size_t memory_bytes() const;
@@ -198,13 +198,13 @@ class RecentTier {
         std::uint32_t attempts_forgiven = 0;
         std::uint64_t next_occurrence = 0;
         std::uint32_t transaction = 0;
-        std::string reason;  // of a dead message, and of one that rests after a failure
+        std::string reason;  // of a dead letter, and of a message in backoff
         // Of a dead message:
         std::uint32_t lease_attempt = 0;
         std::uint64_t lease_incarnation = 0;
         DueMs ended_ms = 0;
     };
-    // What a record or a row says of a message's death; of the failure that it rests after, the reason alone.
+    // The death of a message in a record or a row; for one in backoff only the reason.
     struct Death {
         DueMs ended_ms = 0;
         std::uint32_t lease_attempt = 0;
@@ -231,7 +231,7 @@ class RecentTier {
     SecondLedger seconds_;
     std::vector<Entry> entries_;
     std::vector<EntryNumber> free_;
-    std::vector<std::uint8_t> used_;  // entries in use, of each block of so many
+    std::vector<std::uint8_t> used_;  // entries in use, of each block
     boost::unordered_flat_map<MessageId, EntryNumber> by_id_;
     boost::unordered_flat_map<MessageId, Outcome> outcomes_;
     std::unordered_map<EntryNumber, Rare> rare_;

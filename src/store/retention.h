@@ -1,7 +1,7 @@
-// How long the index answers for what has ended, by a time it is told.
+// How long the index keeps ended messages, by a time that is set from outside.
 //
-// Outcomes and idempotency keys expire; the index keeps their rows until a compaction comes by, so that readers and
-// compaction ask the same question here. Any thread may ask; one sets the time, which never goes back.
+// Outcomes and idempotency keys expire. The index keeps their rows until a compaction, so that readers and compaction
+// both ask here. Any thread may ask; one thread sets the time, which never goes back.
 #pragma once
 
 #include <atomic>
@@ -23,17 +23,17 @@ class Retention {
         assert(keep_ms >= 0);
     }
 
-    // A time before the one that was set is passed over: what has expired stays so.
+    // An earlier time than the current one is ignored: what has expired stays expired.
     void set_now(DueMs now_ms) {
         if (now_ms > this->now_ms()) now_ms_.store(now_ms, std::memory_order_relaxed);
     }
     DueMs now_ms() const { return now_ms_.load(std::memory_order_relaxed); }
 
-    // Whether what ended at `ended_ms` is gone; never for 0, which stands for "has not ended".
+    // Whether an end at `ended_ms` has expired; never for 0, which means "has not ended".
     bool has_expired(DueMs ended_ms, DueMs now_ms) const { return ended_ms != 0 && now_ms - keep_ms_ > ended_ms; }
 
     const HistoryBounds& history() const { return history_; }
-    // How long outcomes count as kept, however many.
+    // How long outcomes count as kept, whatever their number.
     HistoryBounds outcomes() const { return {keep_ms_, std::numeric_limits<std::uint64_t>::max()}; }
 
   private:

@@ -1,7 +1,7 @@
-// Rows in RocksDB, used as what it is best at: sorted tables on disk with filters, caches and compaction. Its own log
-// and its tables in memory are never written: each table is built as a file beside it and moved in.
+// Rows in RocksDB, used for its sorted tables on disk with filters, caches and compaction. Its own log and its tables
+// in memory are never written: each table is built as a separate file and moved in.
 //
-// Settings and their reasons stand in rocks_rows.cc, the only file that knows RocksDB.
+// Settings and their reasons are in rocks_rows.cc, the only file that uses RocksDB.
 #pragma once
 
 #include <cstdint>
@@ -13,9 +13,9 @@
 
 namespace duewheel {
 
-// True for a row that time alone has removed: compaction may then drop it. Called on RocksDB's background threads at
-// any time while the rows are open. Such a row may stay visible for as long as no compaction comes by, so readers ask
-// the same question themselves.
+// True for a row that has expired: compaction may drop it. Called on RocksDB's background threads at any time while the
+// rows are open. Such a row can stay visible until the next compaction, so readers check
+// the same condition.
 using RowExpired = std::function<bool(std::string_view key, std::string_view value)>;
 
 struct RocksRowsOptions {
@@ -26,11 +26,11 @@ struct RocksRowsOptions {
 
 class RocksRowStorage final : public RowStorage {
   public:
-    // `directory` is made when it is missing, and belongs to this object alone.
+    // `directory` is created if it is missing, and belongs to this object alone.
     RocksRowStorage(FileSystem& files, std::string directory, RowExpired expired, RocksRowsOptions options = {});
 
     Result<std::unique_ptr<SortedRows>> open() override;
-    // A file beside the directory, `<directory>.damaged`: a database that is damaged is not written to.
+    // A file next to the directory, `<directory>.damaged`: nothing is written to a damaged database.
     Status condemn() override;
     Status discard() override;
 
@@ -45,7 +45,7 @@ class RocksRowStorage final : public RowStorage {
 };
 
 // Compacts everything into the lowest level and returns when done; `rows` must come from a RocksRowStorage. For
-// measurements and offline commands: it rewrites the whole index.
+// benchmarks and offline commands: it rewrites the whole index.
 Status compact_rows(SortedRows& rows);
 
 }  // namespace duewheel

@@ -1,13 +1,13 @@
-// Sealing: a full segment becomes one table of the index.
+// Sealing: turns a full segment into one table of the index.
 //
-// Everything is worked out from that immutable file and from the index as it stands, never from the memory of the
-// engine, and as of the segment's own last footer: so a position says exactly what is in the index, and sealing as the
-// log grows gives the same rows as rebuilding from it.
+// The result depends only on that immutable file and on the index, never on the memory of the engine, and is as of the
+// segment's own last footer. So a position says exactly what is in the index, and sealing while the log grows gives the
+// same rows as a rebuild.
 //
-// After each table holds: every message that waits for its due has a row in `due` at or above the load cursor, or
-// stands at or above its queue's cursor. So a restart that loads from the cursors loses none.
+// After each table: every message that waits for its due time has a row in `due` at or above the load cursor, or is at
+// or above the cursor of its queue. So a restart that loads from the cursors finds all of them.
 //
-// Blocks on the disk; a plain call that the server makes on a thread of its own, the simulator whenever it likes.
+// Blocks on the disk; the server calls it on a separate thread, the simulator at any time.
 #pragma once
 
 #include "base/status.h"
@@ -16,18 +16,18 @@
 
 namespace duewheel {
 
-// Takes the closed segment that follows the index's position into the index. The catalog holds it and all segments
-// before it that are still there.
+// Adds the closed segment that follows the index's position to the index. The catalog has it and all segments before it
+// that still exist.
 // Codes: `no_space` (nothing has changed; try again later); `damaged_log`, `newer_format`, `damaged_index`, `io_error`:
 // the process must stop.
 // 250,000 messages take about half a second.
 Status seal_segment(const SegmentFile& segment, const SegmentCatalog& catalog, Index& index);
 
-// The same for the newest segment, as far as it is filled: for an index of a log that is only read, and into which
-// nothing is taken in after it.
+// The same for the newest segment, as far as it is filled: for an index of a log that is only read, to which nothing is
+// added afterwards.
 Status seal_open_segment(const SegmentFile& segment, const SegmentCatalog& catalog, Index& index);
 
-// The table of such a segment. `first_sequences` are those of all segments that are there, ascending.
+// The table of such a segment. `first_sequences` are those of all existing segments, ascending.
 Result<SegmentTable> make_segment_table(SegmentEffect effect, const IndexPosition& end,
                                         const std::vector<Sequence>& first_sequences, const Index& index);
 

@@ -1,20 +1,20 @@
-// How many messages fall due in each second of the queues that limit it.
+// The number of messages due in each second, of queues with a limit per second.
 //
-// Most of a queue stands in the index, and counting there means a walk; what is newer than the index stands in no order
-// of time. So a count has two parts: what the index counts in a second, asked for when the second is first looked at,
-// and what the log has changed since, record by record. The ledger keeps the second part for each segment that the
-// index has not taken in: whichever table the index's answer was read from, the segments behind it are what is missing.
-// A second that was counted once is kept up to date from then on.
+// Most of a queue is in the index, where counting requires a scan; newer changes are not ordered by time. So a count
+// has two parts: the count of the index for a second, looked up when the second is first needed, and the changes of the
+// log since then, record by record. The ledger keeps the second part for each segment that is not in the index yet:
+// whatever table the lookup result was read from, only the later segments are missing. A second that was counted once
+// is kept up to date.
 //
 //     SecondLedger ledger;
 //     ledger.watch(queue, 7);                          // the limit was set in segment 7
 //     ledger.change(queue, 1'800'000'000, +1, 8);      // a put, in segment 8
-//     ledger.learn(queue, 1'800'000'000, 41, 7);       // the index counts 41, as of the end of segment 7
+//     ledger.learn(queue, 1'800'000'000, 41, 7);       // the index has 41, as of the end of segment 7
 //     ledger.count(queue, 1'800'000'000);              // 42
 //
-// A message counts while it waits for its due time (waits_for_due(state)), a loop with its next one; a half of a
-// transaction does not, and counts from its commit on. Seconds are those of the epoch; what is due within one counts
-// there.
+// A message counts while it waits for its due time (waits_for_due(state)), a recurring message with its next
+// occurrence. A prepared message counts only after its commit. Seconds are those of the epoch, and include everything
+// that is due within them.
 //
 // Single-threaded; RecentTier owns and feeds it. No I/O, no clock.
 #pragma once
@@ -40,30 +40,30 @@ inline Second second_of(DueMs due_ms) {
 
 class SecondLedger {
   public:
-    // From this segment on changes of the queue are noted; 0: all that the index has not taken in are. Nothing where it
-    // is watched already.
+    // Records the changes of the queue from this segment on; 0: of all segments that are not in the index yet. No
+    // effect if it is already watched.
     void watch(QueueNumber queue, SegmentNumber since) { watched_.try_emplace(queue, Watched{since, {}, {}}); }
     void unwatch(QueueNumber queue);
     bool is_empty() const { return watched_.empty(); }
-    // Counts hold where the index has taken in this segment: what was changed in it before was not noted. Nothing: the
-    // queue is not watched.
+    // Counts are valid once this segment is in the index: its earlier changes were not recorded. Nothing: the queue is
+    // not watched.
     std::optional<SegmentNumber> watched_since(QueueNumber queue) const;
 
-    // So many messages more fall due in that second; nothing where the queue is not watched. O(1) on average.
+    // The change of the count of that second; ignored if the queue is not watched. O(1) on average.
     void change(QueueNumber queue, Second second, std::int64_t by, SegmentNumber segment);
 
-    // The index has taken in all up to and with this segment.
+    // The index contains everything up to and including this segment.
     void table_taken(SegmentNumber through);
 
-    // What the index counts, as of the end of segment `through`. False where that is not enough to know the count: the
-    // index is to be asked again.
+    // The count of the index, as of the end of segment `through`. False if that is not enough to know the count: the
+    // lookup must be repeated.
     bool learn(QueueNumber queue, Second second, std::int64_t in_index, SegmentNumber through);
-    // Nothing where it was not learned. O(log n) in the seconds that are known.
+    // Nothing if it is not known. O(log n) in the known seconds.
     std::optional<std::int64_t> count(QueueNumber queue, Second second) const;
 
-    // Forgets counts of seconds before this one: nobody asks for them any more.
+    // Forgets counts of seconds before this one.
     void forget_before(Second second);
-    // Forgets all counts, which may be learned again.
+    // Forgets all counts, which can be learned again.
     void forget_counts();
     std::size_t known() const { return known_; }
 

@@ -1,15 +1,16 @@
-// What the records of one segment add up to: for each message they touch, what stood before the first of them and what
-// stands after the last, the cursors they set, and how far they say that the log was relocated.
+// The sum of the records of one segment: for each message in them, its state before the first and after the last
+// record; the cursors they set; and how far they say that the log was relocated.
 //
-// It is worked out from the records alone, in their order, and knows neither the index nor the memory of the engine:
-// the same segment gives the same effect today, after a crash and in a rebuild. What depends on the index as well
-// (moving needed counts, lowering cursors) is the sealer's.
+// It follows from the records alone, in order, and depends neither on the index nor on the memory of the engine: the
+// same segment gives the same effect today, after a crash and in a rebuild. What depends on the index as well (changing
+// needed counts, lowering cursors) is done by the sealer.
 //
-// Worked example: a segment holds put(7, due 100), change(7, due 100 -> 200), end(9). Message 7 was born here, so
-// nothing stood before; after it 7 is scheduled at 200. Of 9, which was put earlier, the end record says that it stood
-// scheduled at 50 with its whole record at place 1234: its rows at 50 go, and its place is needed no more.
+// Worked example: a segment contains put(7, due 100), change(7, due 100 -> 200), end(9). Message 7 was created here, so
+// it had no state before; after it, 7 is scheduled at 200. For 9, which was put earlier, the end record says that it
+// was scheduled at 50 with its whole record at position 1234: its rows at 50 are erased, and that record is no longer
+// needed.
 //
-// A segment of 64 MiB holds some 250,000 messages, so an effect is small and its texts are numbers. Single-threaded.
+// A segment of 64 MiB contains some 250,000 messages, so an effect is small and its texts are numbers. Single-threaded.
 #pragma once
 
 #include <cstdint>
@@ -38,31 +39,30 @@ struct RareFields {
     std::uint32_t attempts_forgiven = 0;
     std::uint64_t next_occurrence = 0;
     std::uint32_t transaction = 0;
-    std::string reason;  // of a dead message, and of one that rests after a failure
+    std::string reason;  // of a dead letter, and of a message in backoff
 };
 
-// Rows that older tables may hold of a message. They are erased where they are not put again; no row there is fine.
+// Rows that older tables may contain of a message. They are erased unless they are put again; missing rows are fine.
 struct StoodBefore {
     DueMs due_ms = 0;
     DueMs nominal_due_ms = 0;
     Sequence log_position = 0;     // of the whole record that was needed; 0: none, or unknown
-    QueueNumber queue = kNoQueue;  // kNoQueue: nothing stood
+    QueueNumber queue = kNoQueue;  // kNoQueue: it did not exist
     State state = State::scheduled;
-    DueMs ended_ms = 0;    // where it was dead
-    DueMs expires_ms = 0;  // where it was unfinished; only coming back from the dead changes it
-    bool position_unknown =
-        false;  // the first record is a relocation, which does not say where the message stood before
+    DueMs ended_ms = 0;             // if it was a dead letter
+    DueMs expires_ms = 0;           // if it was unfinished; only a redrive changes it
+    bool position_unknown = false;  // the first record is a relocation, which does not contain the previous position
 };
 
 struct MessageEffect {
     MessageId id = 0;
     StoodBefore before;
     // As of the last record.
-    Sequence log_position = 0;  // of the whole record; 0 where it needs none
+    Sequence log_position = 0;  // of the whole record; 0 if it needs none
     DueMs due_ms = 0;
     DueMs nominal_due_ms = 0;
     DueMs ended_ms = 0;
-    DueMs decided_ms = 0;  // server time of the commit that holds the last record
+    DueMs decided_ms = 0;  // server time of the commit with the last record
     std::uint64_t lease_incarnation = 0;
     std::uint32_t lease_attempt = 0;
     std::uint32_t record_bytes = 0;
@@ -75,7 +75,7 @@ struct MessageEffect {
     bool maybe_delivered = false;
 };
 
-// Unfinished, or dead: its whole record must stay in the log.
+// Unfinished, or a dead letter: its whole record must stay in the log.
 inline bool needs_record(State state) {
     return !is_ended(state) || state == State::dead;
 }
@@ -90,7 +90,7 @@ struct QueueCursorRecord {
 // the last `rule` record. Each `conf` record is whole.
 struct RuleEffect {
     QueueName name;                // its namespace and its name
-    Sequence position_before = 0;  // of the whole record that stood before the segment; 0: none
+    Sequence position_before = 0;  // of the whole record before the segment; 0: none
     Sequence log_position = 0;     // of the newest whole record
     std::uint32_t record_bytes = 0;
     std::string value;  // empty: removed
@@ -98,11 +98,11 @@ struct RuleEffect {
 
 class SegmentEffect {
   public:
-    // `records`: how many will come at most; memory is taken for so many, and used only for the messages among them.
+    // `records`: the maximum number of records; memory is reserved for it, and used only for the messages among them.
     explicit SegmentEffect(std::size_t records);
 
-    // Takes the next record of the segment. `frame_bytes` is its size with its frame, `server_time_ms` that of its
-    // commit's footer. Of a record of outcomes that it does not know, the index has the rows taken one by one, as carry
+    // Adds the next record of the segment. `frame_bytes` is its size with its frame, `server_time_ms` that of the
+    // footer of its commit. Of an unknown outcome record the rows are added to the index one by one, as relocation
     // records. Average O(1).
     void add(const Record& record, Sequence sequence, std::size_t frame_bytes, DueMs server_time_ms);
 
@@ -117,16 +117,16 @@ class SegmentEffect {
     // By the keys of their rows.
     const std::map<std::string, RuleEffect>& settings() const { return settings_; }
     const std::map<std::string, RuleEffect>& rules() const { return rules_; }
-    // In the order of the log, which is that of time. A message that was redriven may be there twice.
+    // In the order of the log, which is that of time. A redriven message can be in it twice.
     const std::vector<EndInQueue>& ends() const { return ends_; }
-    // What the records of ends take in the log that outcomes need: of all but the dead.
+    // The size in the log of end records that outcomes need: of all except dead letters.
     std::uint64_t outcome_bytes() const { return outcome_bytes_; }
     DueMs load_cursor_ms() const { return load_cursor_ms_; }       // the greatest; 0: the segment sets none
-    Sequence relocated_up_to() const { return relocated_up_to_; }  // of its relocation-done records; 0: it has none
-    // Of its records of outcomes; 0: it has none.
+    Sequence relocated_up_to() const { return relocated_up_to_; }  // of its relocation-done records; 0: none
+    // Of its outcome records; 0: none.
     Sequence outcomes_relocated_up_to() const { return outcomes_relocated_up_to_; }
 
-    // The message's row as of the end of the segment; replaces `row`.
+    // The row of the message as of the end of the segment; replaces `row`.
     void fill_row(const MessageEffect& message, MessageRow& row) const;
 
   private:
@@ -141,7 +141,7 @@ class SegmentEffect {
     boost::unordered_flat_map<MessageId, std::uint32_t> by_id_;
     std::vector<RareFields> rare_{1};
     QueueNames queues_;
-    QueueNumber last_queue_ = kNoQueue;  // most records name the same one as the record before
+    QueueNumber last_queue_ = kNoQueue;  // most records have the same queue as the previous one
     std::vector<QueueCursorRecord> queue_cursors_;
     std::map<std::string, RuleEffect> settings_;
     std::map<std::string, RuleEffect> rules_;

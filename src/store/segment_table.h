@@ -1,20 +1,20 @@
-// What one sealed segment changes in the index, ready to be written as one sorted table.
+// The changes of one sealed segment to the index, ready to be written as one sorted table.
 //
-// The sealer makes it (sealer.h), the index takes it in (index.h); here stand the rules by which an effect becomes
+// The sealer creates it (sealer.h), and the index adds it (index.h). These are the rules by which an effect becomes
 // rows:
-//   due    put where the clock has yet to move the message on: it waits for its due, which was still to come when that
-//          was decided, and is not below the load cursor. A message that was due at once was ready at once.
-//          And at the expiry of each unfinished message that has one, unless that lies below the load cursor: the
-//          cursor passes no expiry that is not recorded. Coming back from the dead takes an expiry away.
+//   due    put if time has yet to move the message on: it waits for its due time, which was in the future when that was
+//          decided, and is not below the load cursor. A message due at once was ready at once.
+//          Also at the expiry of each unfinished message that has one, unless that is below the load cursor: the
+//          cursor passes no expiry that is not recorded. A redrive removes the expiry.
 //   order  put for each unfinished message with an order key.
-//   queue  put for each unfinished message, held and prepared ones too. Dead messages have no queue row.
-//   history one row for each end; eras that are too old or too much lose theirs.
+//   queue  put for each unfinished message, held and prepared ones too. Dead letters have no queue row.
+//   history one row for each end; eras that are too old or too large lose theirs.
 //   id     put for each message: the whole row, or the outcome.
-//   key    as worked out by the sealer.
-//   dead   put for each dead message.
+//   key    as determined by the sealer.
+//   dead   put for each dead letter.
 //   meta   the position, changed cursors and changed counts, and the ledger of the history.
 //   settings  put for each queue that the segment gave settings.
-// Rows that stood before are erased where they are not put again; `due` loses all rows below the load cursor.
+// Earlier rows are erased unless they are put again; `due` loses all rows below the load cursor.
 #pragma once
 
 #include <cstdint>
@@ -44,17 +44,17 @@ struct SegmentTable {
     std::map<QueueNumber, QueueCounts> queue_counts;                  // changed ones, as of the segment's end
     EraLedger history;                                                // as of the segment's end
     Era history_begins_before = 0;                                    // the first era that had rows
-    Era history_era = 0;  // of this segment's ends; 0: it has none, or they are too old by now
+    Era history_era = 0;  // of this segment's ends; 0: none, or they are too old now
     EraLedger outcomes;   // those that are kept, in bytes of the log, as of the segment's end
 };
 
-// Whether the message gets a row in `due`, with the load cursor that is in force at the segment's end.
+// Whether the message gets a row in `due`, with the load cursor that is in force at the end of the segment.
 bool has_due_row(const MessageEffect& message, DueMs load_cursor_ms);
 
 // Whether it gets one at its expiry.
 bool has_expire_row(const MessageEffect& message, DueMs expires_ms, DueMs load_cursor_ms);
 
-// Gives the builder all operations in key order. O(n log n) in the messages of the segment.
+// Adds all operations to the builder in key order. O(n log n) in the messages of the segment.
 void write_rows(const SegmentTable& table, TableBuilder& into);
 
 }  // namespace duewheel

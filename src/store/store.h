@@ -1,13 +1,13 @@
-// What the store can be asked from outside the shard's thread, and how answers are dated.
+// Lookups that go to the store from outside the shard's thread, and the generation of their results.
 //
-// The log adds up to two tiers: the recent one in memory (recent_tier.h), owned by the shard, and the index on disk
-// (index.h), built from full segments. The engine reads the recent tier itself; whatever only the index or the log
-// knows it asks for with a Lookup, which a reader thread (or the simulator, in its own order) answers.
+// The state of the log is in two tiers: the recent one in memory (recent_tier.h), owned by the shard, and the index on
+// disk (index.h), built from full segments. The engine reads the recent tier itself. For data that only the index or
+// the log has, it sends a Lookup, which a reader thread (or the simulator, in its own order) executes.
 //
-// Dating: the shard raises the table generation after a table was taken into the index and before it drops recent
-// entries that the table covers. The reader notes the generation before it looks. An answer of an older generation than
-// the current one is asked again; at the current one, whatever is newer than the answer stands in the recent tier, and
-// the recent tier wins. This one rule keeps old iterators from bringing back what was cancelled, moved or finished.
+// Generations: the shard increments the table generation after a table was added to the index and before it drops
+// recent entries that the table covers. The reader notes the generation before it reads. A result of an older
+// generation is looked up again. With a result of the current one, everything newer than the result is in the recent
+// tier, which wins. This single rule prevents outdated reads from restoring what was cancelled, moved or finished.
 #pragma once
 
 #include <atomic>
@@ -38,7 +38,7 @@ struct DuePosition {
 struct FindMessage {
     MessageId id = 0;
 };
-// Who holds each of these idempotency keys, in their order.
+// The holders of these idempotency keys, in the same order.
 struct FindKeys {
     struct Key {
         std::string name_space;
@@ -47,8 +47,8 @@ struct FindKeys {
     };
     std::vector<Key> keys;
 };
-// Messages that time has something to do to in [from, until): they fall due or expire. In the order of those times, at
-// most `limit`; a message that does both in that stretch comes twice.
+// Messages to which something happens by time in [from, until): they become due or expire. Ordered by those times, at
+// most `limit`; a message with both in the range appears twice.
 struct ScanDue {
     DuePosition from;
     DueMs until_ms = 0;
@@ -69,7 +69,7 @@ struct ScanOrder {
     DuePosition from;
     std::uint32_t limit = 0;
 };
-// Dead messages of a queue in [from, until), by (time of death, id), at most `limit`.
+// Dead letters of a queue in [from, until), by (time of death, id), at most `limit`.
 struct ScanDead {
     std::string name_space;
     std::string queue;
@@ -77,8 +77,8 @@ struct ScanDead {
     DueMs until_ms = 0;
     std::uint32_t limit = 0;
 };
-// For who looks at a queue: its unfinished rows in [from, until) whose durable state is one of `states`, in due order,
-// at most `limit`; at most `walk_max` rows are looked at, so that a rare state costs no more than a common one.
+// For listings: the unfinished rows of a queue in [from, until) whose durable state is one of `states`, in due order,
+// at most `limit`; at most `walk_max` rows are read, so that a rare state costs no more than a common one.
 struct ListQueue {
     std::string name_space;
     std::string queue;
@@ -88,8 +88,8 @@ struct ListQueue {
     std::uint32_t limit = 0;
     std::uint32_t walk_max = 0;
 };
-// How many messages of a queue wait for their due time in each of the seconds [from, until): whole seconds, until
-// `walk_max` rows have been looked at, and at least one.
+// The number of messages of a queue that wait for their due time in each of the seconds [from, until): whole seconds,
+// until `walk_max` rows have been read, and at least one.
 struct CountSeconds {
     std::string name_space;
     std::string queue;
@@ -98,7 +98,7 @@ struct CountSeconds {
     std::uint32_t walk_max = 0;
 };
 // What falls due in [from, until), for who counts it: of a queue, or, where that is empty, of all of a namespace. At
-// most `walk_max` rows are looked at, those of others among them.
+// most `walk_max` rows are read, those of other queues included.
 struct ListDue {
     std::string name_space;
     std::string queue;
@@ -106,13 +106,13 @@ struct ListDue {
     DueMs until_ms = 0;
     std::uint32_t walk_max = 0;
 };
-// Whole records (put, spawn, carry) at these places.
+// Whole records (put, spawn, relocate) at these positions.
 struct ReadRecords {
     std::vector<Sequence> log_positions;  // ascending
 };
 
 struct Lookup {
-    std::uint64_t ticket = 0;  // comes back with the answer
+    std::uint64_t ticket = 0;  // returned with the result
     std::variant<FindMessage, FindKeys, ScanDue, ScanQueue, ScanOrder, ScanDead, ListQueue, ListHistory, ListDue,
                  CountSeconds, ReadRecords>
         what;
@@ -121,10 +121,10 @@ struct Lookup {
 struct KeyHolder {
     MessageId id = 0;
     std::uint64_t request_hash = 0;
-    DueMs due_ms = 0;    // what its put was answered
+    DueMs due_ms = 0;    // the due time in the response to its put
     DueMs ended_ms = 0;  // 0: the message is unfinished
 };
-// A key's holder and how that message stands.
+// The holder of a key and the state of that message.
 struct KeyFacts {
     KeyHolder holder;
     State state = State::done;
@@ -132,21 +132,21 @@ struct KeyFacts {
 };
 struct Stretch {
     std::vector<MessageRow> rows;
-    bool complete = true;  // false: `limit` was reached; go on at `next`
+    bool complete = true;  // false: `limit` was reached; continue at `next`
     DuePosition next;
 };
 struct ListedRows {
     std::vector<MessageRow> rows;
-    std::optional<DuePosition> next;  // where to go on; nothing: there is no more
+    std::optional<DuePosition> next;  // where to continue; none: there is no more
 };
-// Counts of as many seconds as were looked at, from the first on, as of the end of this segment.
+// Counts of the seconds that were read, from the first on, as of the end of this segment.
 struct SecondCounts {
     std::vector<std::uint32_t> counts;
     SegmentNumber through = 0;
 };
-// What it is that falls due.
+// What becomes due.
 enum class FallsDue : std::uint8_t { scheduled, retrying, loop };
-// Of a message in this durable state; nothing where no delivery begins at its due time.
+// Of a message in this durable state; nothing if no delivery starts at its due time.
 inline std::optional<FallsDue> falls_due(State durable, bool is_recurring) {
     if (!waits_for_due(durable)) return std::nullopt;
     if (is_recurring) return FallsDue::loop;
@@ -161,7 +161,7 @@ struct DueRows {
         bool operator==(const Row&) const = default;
     };
     std::vector<Row> rows;            // in due order
-    std::optional<DuePosition> next;  // where to go on: `walk_max` rows were looked at; nothing: there is no more
+    std::optional<DuePosition> next;  // where to continue: `walk_max` rows were read; none: there is no more
 };
 struct RecordBytes {
     Sequence log_position = 0;
@@ -180,7 +180,7 @@ struct Answer {
 class Index;
 class SegmentCatalog;
 
-// Answers questions from the index and the log. Blocks on the disk; for one reader thread at a time, beside the sealer.
+// Executes lookups in the index and the log. Blocks on the disk; for one reader thread at a time, beside the sealer.
 // An Error is a fatal error: the process must stop.
 class StoreReader {
   public:
