@@ -1,4 +1,4 @@
-// A batch while it is built, and while it is in flight: the records in their bytes, and what is to be done when they
+// A batch while it is built and while it is in flight: its encoded records, and their effects once they are
 // are durable.
 #pragma once
 
@@ -17,18 +17,18 @@
 
 namespace duewheel {
 
-// One record of a batch and its consequence.
+// One record of a batch and its effect.
 struct Operation {
     Record record;  // its content's views are empty: the bytes are in the commit
     Sequence sequence = 0;
     std::uint32_t frame_bytes = 0;
-    std::size_t offset = 0;  // of the frame in the batch's bytes
+    std::size_t offset = 0;  // of the frame in the bytes of the batch
     EntryNumber entry = kNoEntry;
     ReplyToken token = 0;
     Reply reply;
 };
 
-// Names an idempotency key of any namespace and queue; names cannot hold a zero.
+// Identifies an idempotency key across namespaces and queues; names cannot contain a zero.
 inline std::string key_name(std::string_view name_space, std::string_view queue, std::string_view key) {
     std::string name;
     name.reserve(name_space.size() + queue.size() + key.size() + 2);
@@ -37,8 +37,8 @@ inline std::string key_name(std::string_view name_space, std::string_view queue,
 
 class Batch {
   public:
-    // Begins anew, after these totals. What an earlier batch of an ordinary size took of memory is used again: given
-    // back and taken anew with each batch it would cost more than the batch.
+    // Starts a new batch after these totals. Memory of a batch of ordinary size is reused: freeing and allocating it
+    // for each batch would cost more than the batch itself.
     void begin(const Totals& before) {
         if (operations_.capacity() > kKeptOperations) operations_ = {};
         if (bytes_.capacity() > kKeptBytes) bytes_ = {};
@@ -51,7 +51,7 @@ class Batch {
         first_sequence_ = before.sequence + 1;
     }
 
-    // Encodes the record, adds it to the totals, and keeps what is to be done. Returns its sequence.
+    // Encodes the record, adds it to the totals, and stores its effect. Returns its sequence.
     Sequence add(const Record& record, EntryNumber entry, ReplyToken token, Reply reply) {
         Operation& operation = operations_.emplace_back();
         operation.sequence = ++totals_.sequence;
@@ -83,9 +83,9 @@ class Batch {
                                                operation.frame_bytes - kRecordFrameBytes);
     }
 
-    // Idempotency keys of puts of this batch that are not applied yet, as key_name() spells them.
+    // Idempotency keys of puts in this batch that are not applied yet, as spelled by key_name().
     std::unordered_set<std::string> keys;
-    // How many messages it adds to the seconds of queues that limit them.
+    // The number of messages that it adds to seconds of queues with a limit per second.
     std::map<std::pair<QueueNumber, Second>, std::uint32_t> seconds;
     bool closes_segment = false;
 

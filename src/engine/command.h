@@ -1,8 +1,8 @@
-// What can be asked of the engine and what it answers, as plain values. Every interface (HTTP, command line, later
-// others) turns its text into these and back; the engine knows of no text. The list is long, as there is one of them.
+// The commands of the engine and its replies, as plain values. Every interface (HTTP, command line, later others)
+// converts its text to these and back; the engine contains no text formats. The list is long because it is complete.
 //
-// Instants are server time in milliseconds since 1970 UTC, durations milliseconds. Limits on sizes and names are
-// checked by who takes the text in; limits that depend on state are checked by the engine.
+// Instants are server time in milliseconds since 1970 UTC, durations milliseconds. Limits of sizes and names are
+// checked by the interface that parses the text; limits that depend on state are checked by the engine.
 #pragma once
 
 #include <cstdint>
@@ -29,8 +29,8 @@
 
 namespace duewheel {
 
-// Proof of a lease: what its holder shows to end or extend it. `code` authenticates the rest, so that a token cannot
-// be made up; `incarnation` names the run of the server, so that a token of an earlier run never ends a newer lease.
+// Proof of a lease, with which its holder ends or extends it. `code` authenticates the rest, so that a token cannot be
+// forged; `incarnation` identifies the run of the server, so that a token of an earlier run never ends a newer lease.
 struct LeaseToken {
     MessageId id = 0;
     std::uint32_t attempt = 0;
@@ -40,40 +40,40 @@ struct LeaseToken {
     bool operator==(const LeaseToken&) const = default;
 };
 
-// When a message is due: at an instant, or that long after the server accepts it.
+// The due time of a message: an instant, or a duration after the server accepts it.
 struct When {
     std::optional<DueMs> at_ms;
-    std::int64_t delay_ms = 0;  // where at_ms is empty
+    std::int64_t delay_ms = 0;  // if at_ms is empty
 };
 
 struct PutCommand {
     std::string name_space{kDefaultNamespace};
     std::string queue;
     When when;
-    std::int64_t flex_ms = 0;     // it may be due that much later, where its queue limits a second and has it full
-    std::optional<When> expires;  // a message that nobody has taken by then ends; its delay counts from the put
+    std::int64_t flex_ms = 0;     // how much later it may be due if its queue has reached its limit for the second
+    std::optional<When> expires;  // a message not leased by then expires; its delay counts from the put
     std::int32_t priority = 0;
     std::string order_key;                       // empty: none
-    RetryChoice retry;                           // empty: its queue's rule, whatever that is when it fails
-    std::optional<RepeatChoice> repeat;          // the message is a loop; `when` is its first occurrence
-    std::optional<TransactionRule> transaction;  // it is a half until it is committed
-    bool is_held = false;                        // set aside at once, until it is kicked; not with `transaction`
+    RetryChoice retry;                           // empty: the rule of its queue at the time of the failure
+    std::optional<RepeatChoice> repeat;          // makes it recurring; `when` is the first occurrence
+    std::optional<TransactionRule> transaction;  // it is prepared until it is committed
+    bool is_held = false;                        // held at once, until it is kicked; not with `transaction`
     std::string body;
     std::string content_type;
     std::string headers;
     std::string traceparent;
-    std::string key;                 // idempotency key, of the namespace and queue; empty: none
+    std::string key;                 // idempotency key within namespace and queue; empty: none
     std::uint64_t request_hash = 0;  // with a key: of the request as it was sent
 };
-// Puts that are on disk together or not at all, each with an answer of its own.
+// Puts that become durable together or not at all, each with its own reply.
 struct PutBatchCommand {
     std::vector<PutCommand> puts;
 };
-// Names a message by the idempotency key of its put, for as long as the key is held. The key is looked up at the moment
-// at which the command is carried out.
+// Identifies a message by the idempotency key of its put, as long as the key is kept. The key is looked up when the
+// command is executed.
 struct MessageKey {
     std::string queue;
-    std::string key;  // empty: the command names its message by its id
+    std::string key;  // empty: the command identifies its message by id
 
     bool is_given() const { return !key.empty(); }
 };
@@ -91,10 +91,10 @@ struct RescheduleCommand {
     std::string name_space{kDefaultNamespace};
     MessageId id = 0;
     When when;
-    std::int64_t flex_ms = 0;  // as of a put
+    std::int64_t flex_ms = 0;  // like that of a put
     MessageKey by_key{};
 };
-// Commits a message that was put in a transaction, or rolls it back (engine_transactions.cc).
+// Commits a prepared message or rolls it back (engine_transactions.cc).
 struct SettleCommand {
     std::string name_space{kDefaultNamespace};
     MessageId id = 0;
@@ -105,57 +105,57 @@ struct FireCommand {
     std::string name_space{kDefaultNamespace};
     MessageId id = 0;
 };
-// Sets a waiting message aside: it waits for nobody until it is kicked.
+// Holds a waiting message: it is not delivered until it is kicked.
 struct HoldCommand {
     std::string name_space{kDefaultNamespace};
     MessageId id = 0;
 };
-// Brings a message back that was set aside or is dead, with all its attempts before it again.
+// Returns a held message or a dead letter to its queue, with all its attempts again.
 struct KickCommand {
     std::string name_space{kDefaultNamespace};
     MessageId id = 0;
 };
-// Ends a dead message for good: nobody brings it back.
+// Ends a dead letter for good.
 struct DiscardCommand {
     std::string name_space{kDefaultNamespace};
     MessageId id = 0;
 };
-// Brings the dead of a queue back, those that died first before the others, and none that dies after the call.
+// Redrives the dead letters of a queue, the oldest first, but none that becomes one after the call.
 struct RedriveCommand {
     std::string name_space{kDefaultNamespace};
     std::string queue;
     std::optional<std::uint64_t> max;  // none: as many as the engine allows
 };
-// Sets or changes what a queue is told to do; answered with the queue as it is then.
+// Sets or changes the settings of a queue; replies with the queue after the change.
 struct ConfigureQueueCommand {
     enum class What : std::uint8_t {
-        set,      // all that a user may set becomes `settings`
-        pause,    // nothing is handed out after the answer
-        resume,   // handing out goes on
-        purge,    // every message that is in the queue now ends
-        discard,  // those of its messages end that are dead now, and none that dies later
-        remove,   // the settings go; only from a queue that holds nothing
+        set,      // replaces all settings by `settings`
+        pause,    // nothing is delivered after the reply
+        resume,   // deliveries continue
+        purge,    // ends all messages that are in the queue now
+        discard,  // ends all messages that are dead letters now
+        remove,   // removes the settings; only from a queue without messages
     };
     std::string name_space{kDefaultNamespace};
     std::string queue;
     What what = What::set;
     QueueSettings settings;          // set
-    bool keeps_pause = false;        // set: whether the queue is paused stays as it is, whatever `settings` says
-    std::optional<DueMs> before_ms;  // discard: those alone that died before; none: all
-    // pause: because what is at this URL said that it is gone. Nothing is done if the queue has another target by now.
+    bool keeps_pause = false;        // set: keeps the pause of the queue, whatever `settings` has
+    std::optional<DueMs> before_ms;  // discard: only those from before this instant; none: all
+    // pause: because the target at this URL answered 410. Ignored if the queue has another target now.
     std::string gone_url{};
 };
 struct DescribeQueueCommand {
     std::string name_space{kDefaultNamespace};
     std::string queue;
 };
-// Queues by name, in the order of their bytes, from the first after `after` on.
+// Queues by name, in byte order, from the first after `after`.
 struct ListQueuesCommand {
     std::string name_space{kDefaultNamespace};
     std::string after;
     std::uint32_t limit = 100;
 };
-// Sets all that a namespace may take, or takes its settings away; what is in it stays as it is.
+// Replaces the limits of a namespace, or removes its settings; its content stays unchanged.
 struct ConfigureNamespaceCommand {
     std::string name_space{kDefaultNamespace};
     bool removes = false;
@@ -164,7 +164,7 @@ struct ConfigureNamespaceCommand {
 struct DescribeNamespaceCommand {
     std::string name_space{kDefaultNamespace};
 };
-// Namespaces by name, in the order of their bytes, from the first after `after` on.
+// Namespaces by name, in byte order, from the first after `after`.
 struct ListNamespacesCommand {
     std::string after;
     std::uint32_t limit = 100;
@@ -194,37 +194,38 @@ struct CarrySettingsCommand {
     Sequence log_position = 0;
     std::uint32_t subject = kSubjectQueue;  // of the record
 };
-// Takes up to `max` due messages; where none is due, waits for the first one up to `wait_ms`.
+// Leases up to `max` due messages; if none is due, waits for the first one for up to `wait_ms`.
 struct LeaseCommand {
     std::string name_space{kDefaultNamespace};
     std::string queue;
     std::uint32_t max = 1;
-    std::optional<std::int64_t> lease_ms;  // empty: as the queue says
+    std::optional<std::int64_t> lease_ms;  // empty: that of the queue
     std::int64_t wait_ms = 0;
-    bool stays = false;  // of the server's own consumers: waits until it is withdrawn, and no limit of the others holds
+    bool stays =
+        false;  // of the server's own consumers: waits until it is withdrawn, without the limits of other consumers
 };
-// A page of a queue's unfinished messages, in (due, id) order (engine_listing.cc).
+// A page of the unfinished messages of a queue, in (due, id) order (engine_listing.cc).
 struct ListCommand {
     std::string name_space{kDefaultNamespace};
     std::string queue;
-    StateSet states = kUnfinishedStates;  // live ones; or dead alone, which come by (time of death, id)
-    DuePosition from;                     // the first that may be in the page
+    StateSet states = kUnfinishedStates;  // live states; or dead alone, ordered by (time of death, id)
+    DuePosition from;                     // the first possible position of the page
     DueMs until_ms = std::numeric_limits<DueMs>::max();
     std::uint32_t limit = 100;
-    std::uint64_t query = 0;  // whatever the interface wants to find in the answer again
+    std::uint64_t query = 0;  // opaque data of the interface, copied into the reply
 };
-// A page of how messages of a queue ended, oldest first (engine_history.cc).
+// A page of the ended messages of a queue, oldest first (engine_history.cc).
 struct HistoryCommand {
     std::string name_space{kDefaultNamespace};
     std::string queue;
     StateSet outcomes = kEndedStates;
-    MessageId id = 0;  // 0: of all
-    DuePosition from;  // when it ended, and its id: the first that may be in the page
+    MessageId id = 0;  // 0: all
+    DuePosition from;  // its end and its id: the first possible position of the page
     DueMs until_ms = std::numeric_limits<DueMs>::max();
     std::uint32_t limit = 100;
-    std::uint64_t query = 0;  // as of ListCommand
+    std::uint64_t query = 0;  // like that of ListCommand
 };
-// How much falls due in each of the next minutes (engine_forecast.cc).
+// The number of messages due in each of the next minutes (engine_forecast.cc).
 struct ForecastCommand {
     std::string name_space{kDefaultNamespace};
     std::string queue;  // empty: all of the namespace
@@ -237,62 +238,62 @@ struct FailCommand {
     LeaseToken lease;
     std::string reason;
     std::optional<std::int64_t> retry_in_ms;
-    std::int64_t backoff_min_ms = 0;  // where the rule says less
+    std::int64_t backoff_min_ms = 0;  // if the rule has less
 };
 struct ExtendCommand {
     LeaseToken lease;
-    std::optional<std::int64_t> lease_ms;  // from now; empty: as the queue says, and never less than is left
+    std::optional<std::int64_t> lease_ms;  // from now; empty: that of the queue, and never less than the remaining time
 };
 struct ReleaseCommand {
     LeaseToken lease;
     std::int64_t delay_ms = 0;
 };
-// Ends a lease by setting its message aside.
+// Ends a lease by holding its message.
 struct HoldLeaseCommand {
     LeaseToken lease;
 };
-// Of the cleaner: writes a message again, whole, if its newest whole record still stands at `row.place`.
+// Compaction: writes a message again, whole, if its newest whole record is still at `row.log_position`.
 struct RelocateCommand {
-    MessageRow row;                // as the index had it
-    std::uint64_t generation = 0;  // noted before it was looked up (store/store.h)
+    MessageRow row;                // as in the index
+    std::uint64_t generation = 0;  // noted before the lookup (store/store.h)
     RecordKind record_kind = RecordKind::put;
-    std::string record_body;  // of the record at that place
+    std::string record_body;  // of the record at that position
 };
-// Of the cleaner: writes again how these messages ended (message/outcome_rows.h). That never changes.
+// Compaction: writes the ends of these messages again (message/outcome_rows.h). They never change.
 struct RelocateOutcomesCommand {
     std::string rows;
     std::uint64_t count = 0;
-    std::uint64_t segment = 0;  // they stood in
-    Sequence up_to = 0;         // before this place, all that are kept have been relocated with these
+    std::uint64_t segment = 0;  // of their old segment
+    Sequence up_to = 0;         // all outcomes kept before this position have been relocated, including these
 };
-// Of the cleaner: states that nothing below `up_to` is needed any more.
+// Compaction: states that nothing below `up_to` is needed any more.
 struct RelocationDoneCommand {
     Sequence up_to = 0;
 };
 
-// Sets a schedule, or changes it in place (engine_schedules.cc); answered with the schedule as it is then.
+// Creates a schedule, or changes it in place (engine_schedules.cc); replies with the schedule after the change.
 struct PutScheduleCommand {
     std::string name_space{kDefaultNamespace};
     std::string name;
     ScheduleRule rule;
     ScheduleTimes times;         // of that rule
-    std::optional<bool> paused;  // none: as it is
-    std::string body;            // of the messages it makes, as is what follows
+    std::optional<bool> paused;  // none: unchanged
+    std::string body;            // of its messages, like the following members
     std::string content_type;
     std::string headers;
     std::string traceparent;
 };
 struct TellScheduleCommand {
     enum class What : std::uint8_t {
-        pause,   // no run is made after the answer
-        resume,  // runs go on with the next time; those of the pause are skipped
-        fire,    // one run now; answered as a put is
+        pause,   // no run is created after the reply
+        resume,  // runs continue with the next time; those of the pause are skipped
+        fire,    // one run now; replies like a put
         remove,
     };
     std::string name_space{kDefaultNamespace};
     std::string name;
     What what = What::pause;
-    // fire, the engine's own: the schedule's whole record, once it was read.
+    // fire, internal: the schedule's whole record, once it was read.
     Sequence log_position = 0;
     std::string record_body{};
 };
@@ -300,7 +301,7 @@ struct DescribeScheduleCommand {
     std::string name_space{kDefaultNamespace};
     std::string name;
 };
-// As of queues.
+// Like those of queues.
 struct ListSchedulesCommand {
     std::string name_space{kDefaultNamespace};
     std::string after;
@@ -311,15 +312,15 @@ struct PreviewScheduleCommand {
     std::string name_space{kDefaultNamespace};
     std::string name;
     std::uint32_t count = 10;
-    std::optional<DueMs> from_ms;  // none: what comes next
+    std::optional<DueMs> from_ms;  // none: the next times
 };
-// Sets a watchdog, or changes it in place (engine_watchdogs.cc); answered with the watchdog as it is then.
+// Creates a watchdog, or changes it in place (engine_watchdogs.cc); replies with the watchdog after the change.
 struct PutWatchdogCommand {
     std::string name_space{kDefaultNamespace};
     std::string name;
     WatchdogRule rule;
-    bool feeds = false;  // one that is there already; a new one is fed in any case
-    std::string body;    // of the messages it makes, as is what follows
+    bool feeds = false;  // an existing one; a new one is always fed
+    std::string body;    // of its messages, like the following members
     std::string content_type;
     std::string headers;
     std::string traceparent;
@@ -328,7 +329,7 @@ struct FeedWatchdogCommand {
     std::string name_space{kDefaultNamespace};
     std::string name;
 };
-// Answered as a put is.
+// Replies like a put.
 struct RemoveWatchdogCommand {
     std::string name_space{kDefaultNamespace};
     std::string name;
@@ -337,13 +338,13 @@ struct DescribeWatchdogCommand {
     std::string name_space{kDefaultNamespace};
     std::string name;
 };
-// As of queues.
+// Like those of queues.
 struct ListWatchdogsCommand {
     std::string name_space{kDefaultNamespace};
     std::string after;
     std::uint32_t limit = 100;
 };
-// Of the cleaner: writes a schedule or a watchdog again, whole, if its newest whole record still stands at `place`.
+// Compaction: writes a schedule or a watchdog again, whole, if its newest whole record is still at `log_position`.
 struct RelocateRuleCommand {
     std::uint32_t subject = 0;  // of its records
     std::string name_space;
@@ -352,9 +353,9 @@ struct RelocateRuleCommand {
     std::string record_body;
 };
 
-// Patches change some settings and keep the rest (engine_patches.cc). `change` is called at the moment at which the
-// command is carried out, with the settings as they are then, so that nothing is lost that another command has changed
-// before. It is a pure function; its error refuses the command. `bytes`: what it holds on to.
+// Patches change some settings and keep the others (engine_patches.cc). `change` is called when the command is
+// executed, with the settings at that time, so that changes of earlier commands are not lost. It is a pure function; an
+// error refuses the command. `bytes`: its memory use.
 struct PatchQueueCommand {
     std::string name_space{kDefaultNamespace};
     std::string queue;
@@ -366,18 +367,18 @@ struct PatchNamespaceCommand {
     std::function<Status(NamespaceSettings&)> change;
     std::size_t bytes = 0;
 };
-// Makes the schedule where there is none, of an empty rule; where a member is missing then (code missing_member), it is
-// an unknown schedule.
+// Creates the schedule if it does not exist, from an empty rule; if a required member is missing then (code
+// missing_member), it is an unknown schedule.
 struct PatchScheduleCommand {
     std::string name_space{kDefaultNamespace};
     std::string name;
     std::function<Result<PutScheduleCommand>(const ScheduleRule&, const MessageContent&)> change;
     std::size_t bytes = 0;
-    // The engine's own: the schedule's whole record, once it was read.
+    // Internal: the schedule's whole record, once it was read.
     Sequence log_position = 0;
     std::string record_body{};
 };
-// As of schedules.
+// Like those of schedules.
 struct PatchWatchdogCommand {
     std::string name_space{kDefaultNamespace};
     std::string name;
@@ -401,38 +402,38 @@ using Command =
 
 struct PutAnswer {
     MessageId id = 0;
-    State state = State::scheduled;  // of a repeated put: as it is now
-    DueMs due_ms = 0;                // of a repeated put: as it was answered first
-    bool repeated = false;           // the key's message was there already; nothing was put
+    State state = State::scheduled;  // of a repeated put: the current state
+    DueMs due_ms = 0;                // of a repeated put: as in the first reply
+    bool repeated = false;           // the message of the key existed; nothing was put
 };
 using PutResult = std::variant<Error, PutAnswer>;
 struct PutBatchAnswer {
     std::vector<PutResult> results;  // in the order of the puts
 };
-// What is known of a message, live.
+// A message with its live state.
 struct MessageAnswer {
-    MessageRow row;  // row.state.state is the live state, row.state.attempts counts deliveries begun
+    MessageRow row;  // row.state.state is the live state, row.state.attempts the number of deliveries started
     DueMs put_ms = 0;
     DueMs lease_until_ms = 0;  // while leased
-    // Of a loop that is due, the code of what keeps its occurrence from being made; of a half, its next check.
+    // Of a due recurring message: why its occurrence cannot be created, as a code; of a prepared one: its next check.
     std::string_view blocked_by;
     bool has_content = false;  // false once it has ended
     std::string body;
     std::string content_type;
     std::string headers;
     std::string traceparent;
-    std::optional<RepeatRule> repeat;            // of a loop
-    std::int64_t expires_in_ms = 0;              // of a loop: of each occurrence; 0: never
-    std::optional<TransactionRule> transaction;  // of a message put in one; and of a check that of its half
-    MessageId parent = 0;                        // of an occurrence: its loop; of a check: the half
+    std::optional<RepeatRule> repeat;            // of a recurring message
+    std::int64_t expires_in_ms = 0;              // of a recurring message: of each occurrence; 0: never
+    std::optional<TransactionRule> transaction;  // of a prepared message; and of a check, that of its prepared message
+    MessageId parent = 0;  // of an occurrence: its recurring message; of a check: the prepared message
     std::uint64_t occurrence = 0;
     std::string schedule;  // of a run: its schedule
-    std::string watchdog;  // of a message that a watchdog made: which, and when that was last fed before
+    std::string watchdog;  // of a message of a watchdog: its name, and its last feed before
     DueMs fed_ms = 0;
 };
 
-// How a command on a message ended: done as asked (the first five), or not: it waits already, so that there is nothing
-// to bring back; or too late.
+// The result of a command on a message: done (the first five); or not, because it already waits and cannot be returned
+// to its queue; or it came too late.
 enum class ChangeOutcome : std::uint8_t {
     cancelled,
     rescheduled,
@@ -451,7 +452,7 @@ std::string_view change_outcome_name(ChangeOutcome outcome);
 // The same for every repetition of the call.
 struct SettleAnswer {
     MessageId id = 0;
-    bool committed = true;  // else rolled back
+    bool committed = true;  // otherwise rolled back
 };
 
 struct ChangeAnswer {
@@ -467,8 +468,8 @@ struct Delivered {
     DueMs due_ms = 0;  // nominal
     DueMs delivered_ms = 0;
     std::uint32_t attempt = 0;
-    std::uint64_t occurrence = 0;          // of a loop; 0: of none
-    MessageId parent = 0;                  // that loop; or of a check the half, which
+    std::uint64_t occurrence = 0;          // of a recurring message; 0: of none
+    MessageId parent = 0;                  // that recurring message; or of a check, the prepared message
     std::optional<TransactionRule> check;  // has this rule, and `occurrence` is the number of the check
     std::string schedule;                  // of a run: its schedule
     bool maybe_delivered = false;
@@ -477,19 +478,19 @@ struct Delivered {
     std::string headers;
     std::string traceparent;
     std::string key;
-    std::string watchdog;  // that made it, and when that was last fed before
+    std::string watchdog;  // its watchdog, and the last feed before
     DueMs fed_ms = 0;
-    DueMs late_from_ms = 0;  // what its lateness counts from (engine/lateness.h)
+    DueMs late_from_ms = 0;  // the start of its lateness (engine/lateness.h)
 };
 struct LeaseAnswer {
     std::string queue;
     std::vector<Delivered> messages;
 };
-// Why a message ended, in the words of every interface: "acknowledged", "attempts_used_up", ...
+// Why a message ended, as named in every interface: "acknowledged", "attempts_used_up", ...
 std::string_view cause_name(Cause cause);
 
-// What became of a lease. `expired`: it had ended before, and nothing was changed.
-// `purged`: its queue was purged while it was leased, so it does not come again.
+// The result of a command on a lease. `expired`: it had already ended, and nothing was changed.
+// `purged`: its queue was purged while it was leased, so it is not delivered again.
 enum class LeaseOutcome : std::uint8_t { done, retrying, dead, extended, released, held, expired, purged };
 std::string_view lease_outcome_name(LeaseOutcome outcome);
 
@@ -499,17 +500,17 @@ struct LeaseEndAnswer {
     DueMs lease_until_ms = 0;  // extended
 };
 struct ListedMessage {
-    MessageRow row;            // as in MessageAnswer
+    MessageRow row;            // like in MessageAnswer
     DueMs lease_until_ms = 0;  // while leased
 };
 struct ListAnswer {
     std::vector<ListedMessage> listed;
-    std::optional<DuePosition> next;  // where the next page begins; nothing: this was the last one
+    std::optional<DuePosition> next;  // the start of the next page; none: this was the last one
     std::uint64_t query = 0;          // of the command
 };
 struct RedriveAnswer {
     std::uint64_t redriven = 0;
-    bool more = false;  // the call's limit was reached, and there may be more
+    bool more = false;  // the limit of the call was reached, and there may be more
 };
 struct HistoryAnswer {
     std::string queue;
@@ -519,8 +520,8 @@ struct HistoryAnswer {
 };
 struct ForecastMinute {
     DueMs start_ms = 0;
-    // Messages that fall due then: for the first time, or again after a failure; loops, which make one occurrence then
-    // whatever comes behind it; and the runs that schedules will make.
+    // Messages that become due then, for the first time or for a retry; recurring messages, by their next occurrence
+    // only; and the runs that schedules will create.
     std::uint64_t scheduled = 0;
     std::uint64_t retrying = 0;
     std::uint64_t recurring = 0;
@@ -537,34 +538,34 @@ struct ForecastMinute {
     }
     bool operator==(const ForecastMinute&) const = default;
 };
-// Whole minutes of UTC, but for what is over of the first.
+// Whole minutes of UTC, except for the past part of the first one.
 struct ForecastAnswer {
-    std::string queue;  // empty: all of the namespace
+    std::string queue;  // empty: the whole namespace
     DueMs now_ms = 0;
     std::vector<ForecastMinute> minutes;
 };
 struct RelocateAnswer {
-    bool relocated = false;  // something that the index counts as needed stands elsewhere now; outcomes are not counted
-    Sequence sequence = 0;   // of the record; 0: there is none, something newer has overtaken it
+    bool relocated = false;  // something that the index counts as needed is elsewhere now; outcomes do not count
+    Sequence sequence = 0;   // of the record; 0: none, because something newer has replaced it
 };
 
-// How the target of a queue is doing. The engine knows nothing of it: who posts fills it in. One that answered that it
-// is gone (410) has paused its queue (PausedBy::target), and is asked for nothing more: whatever was known of it before
-// stays as it was.
+// The state of a queue's target. The engine does not know it: the pusher fills it in. A target that answered 410 has
+// paused its queue (PausedBy::target) and gets no more requests: its previous state is kept
+// unchanged.
 struct TargetSeen {
     enum class State : std::uint8_t {
-        works,   // or nothing is known to the contrary
-        trying,  // it failed, and one post finds out whether it works again
-        failed,  // it rests after failures
-        asked,   // it asked to be left alone (Retry-After)
-        unfit,   // it cannot be posted to as the server is configured
+        works,   // or nothing else is known
+        trying,  // it failed, and one post tests whether it works again
+        failed,  // paused after failures
+        asked,   // it asked for a pause (Retry-After)
+        unfit,   // the server's configuration does not allow posts to it
         off,     // the server posts nothing
     };
     State state = State::works;
     DueMs backoff_until_ms = 0;  // failed, asked
     std::uint32_t in_flight = 0;
 };
-// `counts` and `leased` are exact; `ready` are the due messages in memory: all, but for a backlog on disk.
+// `counts` and `leased` are exact; `ready` is the number of due messages in memory: all except a backlog on disk.
 struct QueueAnswer {
     std::string name_space{kDefaultNamespace};
     std::string queue;
@@ -574,14 +575,14 @@ struct QueueAnswer {
     std::uint64_t leased = 0;
     std::uint64_t waiters = 0;
     bool backlog_on_disk = false;
-    std::uint64_t purged = 0;     // by the purge that is under way, since the process started
-    std::uint64_t discarded = 0;  // likewise, by the discard
-    std::optional<bool> removed;  // answer to a remove: whether there were settings
+    std::uint64_t purged = 0;     // by the current purge, since the process started
+    std::uint64_t discarded = 0;  // by the current discard, likewise
+    std::optional<bool> removed;  // reply to a remove: whether there were settings
     std::optional<TargetSeen> target;
 };
 struct QueueListAnswer {
     std::vector<QueueAnswer> queues;
-    bool complete = true;  // false: more come after the last one
+    bool complete = true;  // false: more follow after the last one
 };
 
 struct ScheduleAnswer {
@@ -590,9 +591,9 @@ struct ScheduleAnswer {
     ScheduleState state;
     bool created = false;         // by this command
     bool invalid_zone = false;    // its zone is not in the zone data
-    std::string_view blocked_by;  // the code of what keeps its next run from being made; empty: nothing does
-    std::string zone_data;        // version of what next times are reckoned with now
-    std::optional<bool> removed;  // answer to a remove: whether there was one
+    std::string_view blocked_by;  // why its next run cannot be created, as a code; empty: it can
+    std::string zone_data;        // version of the time zone data of the next times
+    std::optional<bool> removed;  // reply to a remove: whether it existed
     bool has_content = false;
     std::string body;
     std::string content_type;
@@ -601,13 +602,14 @@ struct ScheduleAnswer {
 };
 struct ScheduleListAnswer {
     std::vector<ScheduleAnswer> schedules;  // without contents
-    bool complete = true;                   // false: more come after the last one
+    bool complete = true;                   // false: more follow after the last one
 };
 struct PreviewAnswer {
     struct Time {
-        std::uint64_t number = 0;  // 0: it will be none, or not known where the question began somewhere
+        std::uint64_t number =
+            0;  // 0: it will not be one, or its number is unknown because the preview starts elsewhere
         DueMs nominal_ms = 0;
-        DueMs due_ms = 0;  // with the jitter
+        DueMs due_ms = 0;  // including the jitter
         std::string local;
         ClockNote note = ClockNote::none;
     };
@@ -622,7 +624,7 @@ struct PreviewAnswer {
     std::string zone;
     std::string zone_data;
     std::vector<Time> times;
-    std::vector<Excluded> excluded;  // between them, at most as many as were asked for
+    std::vector<Excluded> excluded;  // in the same range, up to the requested number
     bool more_excluded = false;      // there are more
 };
 
@@ -630,10 +632,10 @@ struct WatchdogAnswer {
     std::string name_space{kDefaultNamespace};
     std::string name;
     WatchdogState state;
-    std::string_view blocked_by;  // the code of what keeps its message from being made; empty: nothing does
+    std::string_view blocked_by;  // why its message cannot be created, as a code; empty: it can
     bool created = false;         // by this command
     std::optional<bool> late;     // of a put that fed it: as of a feed
-    std::optional<bool> removed;  // answer to a remove: whether there was one
+    std::optional<bool> removed;  // reply to a remove: whether it existed
     bool has_content = false;
     std::string body;
     std::string content_type;
@@ -643,16 +645,16 @@ struct WatchdogAnswer {
 struct FedAnswer {
     std::string name_space{kDefaultNamespace};
     std::string name;
-    DueMs due_ms = 0;         // when it fires if it is fed no more
-    bool late = false;        // it had fired since it was fed, or was due
-    std::uint64_t fired = 0;  // messages made so far
+    DueMs due_ms = 0;         // when it fires without another feed
+    bool late = false;        // it was due or had fired since the previous feed
+    std::uint64_t fired = 0;  // messages created so far
 };
 struct WatchdogListAnswer {
     std::vector<WatchdogAnswer> watchdogs;  // without contents
-    bool complete = true;                   // false: more come after the last one
+    bool complete = true;                   // false: more follow after the last one
 };
 
-// What a namespace may take, and what is taken of it.
+// The limits of a namespace, and their use.
 struct NamespaceAnswer {
     std::string name_space{kDefaultNamespace};
     NamespaceSettings settings;
@@ -660,11 +662,11 @@ struct NamespaceAnswer {
     std::uint64_t queues = 0;
     std::uint64_t schedules = 0;
     std::uint64_t watchdogs = 0;
-    std::optional<bool> removed;  // answer to a remove: whether there were settings
+    std::optional<bool> removed;  // reply to a remove: whether there were settings
 };
 struct NamespaceListAnswer {
     std::vector<NamespaceAnswer> namespaces;
-    bool complete = true;  // false: more come after the last one
+    bool complete = true;  // false: more follow after the last one
 };
 
 struct TokenAnswer {
@@ -684,7 +686,7 @@ using Reply =
                  ScheduleListAnswer, PreviewAnswer, SettleAnswer, WatchdogAnswer, FedAnswer, WatchdogListAnswer,
                  NamespaceAnswer, NamespaceListAnswer, ForecastAnswer, TokenAnswer, TokenListAnswer>;
 
-// Names who waits for a reply; chosen by who submits, 0 is nobody.
+// Identifies the receiver of a reply; chosen by the caller, 0 is none.
 using ReplyToken = std::uint64_t;
 
 }  // namespace duewheel

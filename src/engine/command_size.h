@@ -1,4 +1,4 @@
-// How much a command may add to a batch: records and bytes, before it is validated.
+// How much a command can add to a batch: records and bytes, before it is validated.
 #pragma once
 
 #include <algorithm>
@@ -20,7 +20,7 @@ inline bool is_a_put(const Command& command) {
     return std::holds_alternative<PutCommand>(command) || std::holds_alternative<PutBatchCommand>(command);
 }
 
-// What cleaning asks for: it limits itself.
+// Commands of compaction, which limits itself.
 inline bool is_of_cleaning(const Command& command) {
     return std::holds_alternative<RelocateCommand>(command) ||
            std::holds_alternative<RelocateOutcomesCommand>(command) ||
@@ -29,7 +29,7 @@ inline bool is_of_cleaning(const Command& command) {
            std::holds_alternative<RelocationDoneCommand>(command);
 }
 
-// Changes a message or a queue from outside, as often as anybody likes.
+// Changes of a message or a queue by clients, which can come at any rate.
 inline bool is_a_move(const Command& command) {
     if (const auto* told = std::get_if<ConfigureQueueCommand>(&command)) {
         using What = ConfigureQueueCommand::What;
@@ -51,14 +51,14 @@ inline bool is_a_move(const Command& command) {
            std::holds_alternative<KickCommand>(command);
 }
 
-// How many records a command adds at most.
+// The maximum number of records of a command.
 inline std::size_t record_count(const Command& command) {
     const auto* batch = std::get_if<PutBatchCommand>(&command);
     if (std::holds_alternative<TellScheduleCommand>(command)) return 2;
     return batch != nullptr ? batch->puts.size() : 1;
 }
 
-// Makes the log longer by contents, and waits with puts while there is no room for those.
+// Makes the log longer by content, and waits with puts while there is no space for it.
 inline bool brings_content(const Command& command) {
     if (const auto* told = std::get_if<TellScheduleCommand>(&command)) {
         return told->what == TellScheduleCommand::What::fire;
@@ -68,7 +68,7 @@ inline bool brings_content(const Command& command) {
            std::holds_alternative<PatchWatchdogCommand>(command);
 }
 
-// Content that a put brings, and a patch.
+// Content of a put, and a patch.
 inline std::size_t put_bytes(const Command& command) {
     if (const auto* patch = std::get_if<PatchQueueCommand>(&command)) return patch->bytes;
     if (const auto* patch = std::get_if<PatchNamespaceCommand>(&command)) return patch->bytes;
@@ -84,9 +84,9 @@ inline std::size_t put_bytes(const Command& command) {
     return bytes;
 }
 
-// Puts come a thousand in a command, so what each might have and has not would close segments that are half empty.
+// Puts come a thousand in a command; counting their optional fields would close segments that are half empty.
 inline std::size_t record_bytes_at_most(const PutCommand& put) {
-    constexpr std::size_t kNumbers = 192;  // the frame, and the tags and lengths of its texts, too
+    constexpr std::size_t kNumbers = 192;  // the frame, and the tags and lengths of its texts, included
     constexpr std::size_t kRetryNumbers = 80;
     constexpr std::size_t kLoopNumbers = 128;
     constexpr std::size_t kTransactionNumbers = 48;
@@ -95,7 +95,7 @@ inline std::size_t record_bytes_at_most(const PutCommand& put) {
            (put.transaction ? kTransactionNumbers : 0) + texts + content_bytes(put);
 }
 
-// `overhead`: what a record takes at most, its texts of any length aside.
+// `overhead`: the maximum size of a record, without its texts of variable length.
 inline std::size_t record_bytes_at_most(const Command& command, std::size_t overhead) {
     if (const auto* put = std::get_if<PutCommand>(&command)) return record_bytes_at_most(*put);
     if (const auto* batch = std::get_if<PutBatchCommand>(&command)) {
@@ -131,8 +131,8 @@ inline std::size_t record_bytes_at_most(const Command& command, std::size_t over
     if (const auto* relocate = std::get_if<RelocateRuleCommand>(&command)) {
         return overhead + kScheduleBytesMax + relocate->record_body.size();
     }
-    // Numbers, and for the first its rows: these come one after the other, and where segments are small none may be
-    // closed for what is not there.
+    // Numbers, and rows for the first of them: with small segments, none may be closed for rows that do not
+    // come.
     constexpr std::size_t kNumbers = 128;
     if (const auto* relocate = std::get_if<RelocateOutcomesCommand>(&command)) return kNumbers + relocate->rows.size();
     if (std::holds_alternative<RelocationDoneCommand>(command)) return kNumbers;
@@ -140,7 +140,7 @@ inline std::size_t record_bytes_at_most(const Command& command, std::size_t over
     return overhead;
 }
 
-// Whether it may turn out that all of it was put before.
+// Whether all of it may turn out to have been put before.
 inline bool may_be_repeated(const Command& command) {
     if (const auto* put = std::get_if<PutCommand>(&command)) return !put->key.empty();
     const auto* batch = std::get_if<PutBatchCommand>(&command);

@@ -1,26 +1,26 @@
 // The engine of one shard: decides what fires when, and owns every change of a message's state.
 //
-// It is a passive state machine that is told the time: no clock, no thread, no lock, no I/O, no sleep. Its owner (the
-// server's shard loop, or the simulator) hands in commands, times, and the ends of what was asked for, and carries out
-// the effects:
+// It is a passive state machine that takes the time as an argument: no clock, no thread, no lock, no I/O, no sleep. Its
+// owner (the server's shard loop, or the simulator) passes commands, times, and the results of lookups and commits, and
+// executes the effects:
 //
-//     submit, answer, committed, table_taken, forget  ──►  engine  ──►  effects: commit this, reply that, look this up,
-//     advance_to(now)                                                   seal that segment
+//     submit, answer, committed, table_taken, forget  ──►  engine  ──►  effects: commit this, send that reply, look
+//     this advance_to(now)                                                   up, seal that segment
 //
-// One batch in flight. Commands that change something wait until a batch is built; they are validated then, in order,
-// against what is applied. An id is touched at most once in a batch: a second command on it waits for the next one. The
-// batch is handed out as one Commit; when committed() says that it is durable it is applied, the next one is handed
-// out, and only then the replies go. Nothing is applied or answered that is not durable. While a batch is in flight,
-// what is due goes on being fired from memory; an id in the batch waits for its outcome.
+// One batch in flight. Commands that change something wait until a batch is built. They are validated then, in order,
+// against the applied state. An id is in a batch at most once: a second command on it waits for the next one. The batch
+// is passed on as one Commit. When committed() reports that it is durable, it is applied, the next one is passed on,
+// and only then the replies are sent. Nothing is applied or answered that is not durable. While a batch is in flight,
+// due messages are still fired from memory; an id in the batch waits for its result.
 //
-// Two tiers (store/store.h): what the recent tier does not know is looked up through a Lookup; an answer that is
-// older than the newest table is asked again.
+// Two tiers (store/store.h): what the recent tier does not know is looked up through a Lookup; a result that is older
+// than the newest table is looked up again.
 //
-// The due window: everything recent and everything due before `loaded_until` is on the wheel. Due messages wait in
-// their queue's ready list; a queue keeps at most `ready_max` clean ones in memory, the rest stays on disk behind its
-// cursor and is read forward in due order.
+// The due window: everything recent and everything due before `loaded_until` is on the wheel. Due messages wait in the
+// ready list of their queue. A queue keeps at most `ready_max` clean ones in memory; the others stay on disk behind its
+// cursor and are read in due order.
 //
-// Single-threaded, and long, because it is one state. The RecentTier is the owner's and is changed by the engine alone.
+// Single-threaded, and long, because it is one state. The RecentTier is the owner's, and only the engine changes it.
 #pragma once
 
 #include <algorithm>
@@ -66,7 +66,7 @@ struct ReplyEffect {
     Reply reply;
 };
 
-// What the owner has to carry out, in any order; empty again after take_effects().
+// What the owner must execute, in any order; empty again after take_effects().
 struct Effects {
     std::optional<Commit> commit;
     std::vector<ReplyEffect> replies;
@@ -104,7 +104,7 @@ struct EngineStart {
     Totals totals;
     SegmentNumber segment = 1;  // the open segment
     std::uint64_t segment_fill = kSegmentHeaderBytes;
-    std::uint64_t segment_bytes = 0;      // of the open segment; 0: what the options say
+    std::uint64_t segment_bytes = 0;      // of the open segment; 0: as in the options
     std::uint32_t block_bytes = 512;      // of the log
     std::vector<SegmentNumber> unsealed;  // closed ones that are not in the index
     DueMs load_cursor_ms = 0;
@@ -127,16 +127,16 @@ struct EngineStart {
     std::vector<StoredToken> tokens;
     std::string zone_data = "unknown";  // version of what their times are reckoned with
     TokenKey token_key{};
-    // Of a restored log: an earlier run of another server may have handed out what was due until then, and have given
-    // out ids up to and with this counter.
+    // Of a restored log: another server may have delivered messages due until then, and have assigned ids up to and
+    // including this counter.
     DueMs past_until_ms = 0;
     std::uint64_t ids_from = 0;
 };
 
 class Engine {
   public:
-    // `recent` holds the replayed log. The first time handed to advance_to() is the server time of the start; a time
-    // before the log's own is raised to it.
+    // `recent` contains the replayed log. The first time passed to advance_to() is the server time of the start; a time
+    // before that of the log is raised to it.
     Engine(const EngineOptions& options, const EngineStart& start, RecentTier& recent);
     ~Engine();
 
@@ -144,57 +144,57 @@ class Engine {
     // what is outside of them is not there: a message, a lease, a schedule or a watchdog is unknown, and lists omit it.
     void submit(Command command, ReplyToken token, SharedLimits limits = nullptr);
 
-    // Nobody waits for this reply any more: a waiting lease is withdrawn, messages that were on their way to it are
-    // ready again. Commands that change something are carried out all the same.
+    // The receiver of this reply is gone: a waiting lease is withdrawn, and messages on their way to it are ready
+    // again. Commands that change something are executed anyway.
     void forget(ReplyToken token);
 
-    // A lease that still waits does so no more, and is not answered: true. False: messages are on their way to it.
+    // True: a lease that still waits is withdrawn, and gets no reply. False: messages are on their way to it.
     bool withdraw(ReplyToken token);
 
-    // Whoever waits for a message gets an empty answer, and nobody waits from now on.
+    // All waiting leases get an empty reply, and none waits from now on.
     void stop_waiting();
 
-    // For an owner that is about to stop, and where the engine is idle: hands out a commit that says how late it is, so
-    // that the next run begins no earlier, whatever the clocks say then. False where there is none to wait for: the log
-    // says it already, has no room, or this run has not begun to serve.
+    // For an owner that is about to stop, if the engine is idle: passes on a commit with the current time, so that the
+    // next run does not start earlier, whatever its clocks say. False if there is none to wait for: the log already has
+    // the time, has no space, or this run has not started to serve.
     bool save_time();
 
-    // With little space puts are refused with `store_full`, those too that wait already; with less, whatever else makes
-    // the log longer and ends nothing; with hardly any, all that would have to be written but by cleaning
+    // With little space, puts are refused with `store_full`, including waiting ones; with less, other commands that
+    // make the log longer and end nothing; with hardly any, everything that must be written except by compaction
     // (engine_space.cc).
     void set_log_space(LogSpace space);
 
-    // While this holds, puts wait instead of beginning a segment; what ends messages may. Whoever fills spare segments
-    // has not seen yet that only the reserve is left, and it may be that no other can be filled.
+    // While this is true, puts wait instead of starting a segment; commands that end messages may. Preparation of spare
+    // segments has not noticed yet that only the reserve is left, and possibly no other can be filled.
     void set_reserve_at_stake(bool at_stake) { reserve_at_stake_ = at_stake; }
 
-    // The open segment is closed with the next commit, full or not, unless nothing stands in it: so that it can be
+    // Closes the open segment with the next commit, full or not, unless it is empty, so that it can be
     // sealed.
     void close_segment() { close_wanted_ = true; }
 
-    // Tells the time without doing anything: before a command that arrived after the last turn, so that what it counts
-    // from is not old.
+    // Sets the time without doing anything: before a command that arrived after the last iteration, so that its times
+    // do not count from an old one.
     void set_time(DueMs now) { now_ = std::max(now_, now); }
 
-    // The end of a turn: fires what is due, serves who waits, and hands out the next batch if none is in flight.
-    // `now` is server time; it never goes back here, whatever is handed in.
+    // The end of an iteration: fires what is due, serves consumers, and passes on the next batch if none is in flight.
+    // `now` is server time; it never goes back here, whatever is passed.
     void advance_to(DueMs now);
 
-    // The commit that was handed out is durable. It is applied at once as far as a turn may go, and on in the next
+    // The commit that was passed on is durable. It is applied at once as far as one iteration allows, and in the next
     // ones.
     void committed();
 
-    // An answer to a question of the effects.
+    // The result of a lookup of the effects.
     void answer(Answer answer);
-    // Lookups are numbered in the order in which they are asked. Whether one up to this one is not answered yet: it
-    // may hold the place that a record had when it was asked. O(questions open).
+    // Lookups are numbered in order. Whether one up to this one is still open: it may contain the log position that a
+    // record had when it started. O(open lookups).
     std::uint64_t newest_ticket() const { return next_ticket_ - 1; }
     bool awaits_answer_until(std::uint64_t ticket) const;
 
-    // The index now holds every segment up to and with this one. Called on the shard's thread, in order; for the newest
-    // one perhaps before committed() tells of the commit that closed it.
+    // The index now contains every segment up to and including this one. Called on the shard's thread, in order; for
+    // the newest one possibly before committed() for the commit that closed it.
     void table_taken(SegmentNumber through);
-    // The generation of the newest table: what a reader notes before it looks (store/store.h).
+    // The generation of the newest table, which a reader notes before it reads (store/store.h).
     const std::atomic<Generation>& generation() const { return generation_; }
 
     Effects take_effects();
@@ -208,15 +208,15 @@ class Engine {
     std::uint64_t incarnation() const { return incarnation_; }
     // False until the first commit of this run is durable: until then nothing is served.
     bool is_serving() const { return serving_; }
-    // Nothing that somebody waits for is on its way to the disk or from it.
+    // No awaited work is on its way to the disk or from it.
     bool is_idle() const;
     EngineCounters counters() const;
 
     // The queues with most messages that are ready or leased, then with most consumers, then with most that are
     // pending: at most so many, the busiest first; of several the one that is known longest. O(queues * log(most)).
     std::vector<QueueCounters> busiest_queues(std::size_t most) const;
-    // The queues in which most messages were received and delivered since the start, then with most that are pending,
-    // an order that hardly changes from one look to the next: up to `max`, the busiest first; and the sums of all
+    // The queues with the most messages received and delivered since the start, then with the most pending ones, an
+    // order that hardly changes over time: up to `max`, the busiest first; and the sums of all
     // others.
     struct QueueTraffic {
         std::vector<QueueCounters> busiest;
@@ -225,12 +225,12 @@ class Engine {
     };
     // O(queues * log(max)).
     QueueTraffic queue_traffic(std::size_t max) const;
-    // Of all queues, those included that have been forgotten.
+    // Of all queues, including forgotten ones.
     const QueueTotals& queue_totals() const { return queue_totals_; }
 
     // O(queues).
     QueueSums queue_sums() const;
-    // Those that have settings, by name: at most so many. O(namespaces).
+    // Those with settings, by name, up to this number. O(namespaces).
     std::vector<NamespaceAnswer> namespaces_with_settings(std::size_t most) const;
     // What is durable. Valid until the next turn.
     const TokenTable& tokens() const { return tokens_; }
@@ -245,16 +245,16 @@ class Engine {
         DueMs next_ms = 0;
         bool paused = false;
     };
-    // By name: at most so many. O(schedules).
+    // By name, up to this number. O(schedules).
     std::vector<ScheduleCounters> schedules_by_name(std::size_t most) const;
 
-    // A queue whose messages are posted, or were until now.
+    // A queue with a webhook, or one that had a webhook until now.
     struct TargetQueue {
         QueueName name;
         std::optional<WebhookTarget> webhook;
         bool paused = false;
     };
-    // Those that changed since this was last called, each once; those of the start at first.
+    // Those that changed since the last call, each once; at first those of the start.
     std::vector<TargetQueue> take_changed_targets();
     bool have_targets_changed() const { return !changed_targets_.empty(); }
     std::uint64_t webhook_queues() const { return webhook_queues_; }
@@ -266,19 +266,19 @@ class Engine {
     struct Pending {
         Command command;
         ReplyToken token = 0;
-        // What the index said of the message, when the recent tier does not know it.
+        // The lookup result for the message, if the recent tier does not know it.
         std::optional<std::optional<MessageRow>> facts;
-        // Of puts with keys, in their order, and of a message that is named by its key: what the index said of each.
+        // Of puts with keys, in order, and of a message identified by its key: the lookup result for each.
         std::optional<std::vector<std::optional<KeyFacts>>> key_facts;
         Generation facts_generation = 0;
         Generation key_facts_generation = 0;
-        std::size_t bytes = 0;  // of a put's content
+        std::size_t bytes = 0;  // of the content of a put
         LineKey line;
         std::uint32_t weight = 1;  // of its namespace
         SharedLimits limits;
     };
     using PendingLines = FairLines<Pending>;
-    // What a namespace has waiting.
+    // The waiting commands of a namespace.
     struct Share {
         std::size_t commands = 0;
         std::size_t bytes = 0;
@@ -300,13 +300,13 @@ class Engine {
         ReplyToken token = 0;
         MessageAnswer answer;
     };
-    // A page on its way: first the entries in memory are walked, then the index is asked (engine_listing.cc).
+    // A page in progress: first the entries in memory are scanned, then the index is looked up (engine_listing.cc).
     struct Listing {
         ReplyToken token = 0;
         ListCommand command;
         EntryNumber walked_to = 0;
-        std::vector<DuePosition> nearest;        // a heap, the last on top; at most as many as the page may have
-        std::optional<DuePosition> known_up_to;  // beyond it there were more than `nearest` may hold
+        std::vector<DuePosition> nearest;        // a heap, the last on top; at most as many as the page can have
+        std::optional<DuePosition> known_up_to;  // beyond it there were more than `nearest` can hold
     };
     struct HistoryRead {
         ReplyToken token = 0;
@@ -328,21 +328,21 @@ class Engine {
         std::uint32_t max = 1;
         std::int64_t lease_ms = 0;
         TimerHandle timer;
-        bool brief = false;  // only until what is being read for its queue is there
+        bool brief = false;  // only until the current read for its queue is done
     };
-    // A call that brings back the dead of a queue, or what lets go of them, a chunk a batch: the dead of the index and
-    // of the recent tier, merged by (time of death, id).
+    // A redrive of a queue's dead letters, or their expiry, one chunk per batch: the dead letters of the index and of
+    // the recent tier, merged by (time of death, id).
     struct Redrive {
         std::uint64_t number = 0;
         ReplyToken token = 0;
         QueueName queue;
-        bool expires = false;            // instead of bringing them back
+        bool expires = false;            // ends them instead of redriving
         Cause cause = Cause::redriven;   // likewise kept_long_enough or discarded
-        QueueNumber expiring_queue = 0;  // where it does
+        QueueNumber expiring_queue = 0;  // the queue of an expiry
         std::uint64_t max = 0;
         std::uint64_t done = 0;
-        DueMs until_ms = 0;  // those that died before
-        DuePosition from;    // what comes before it has been seen to
+        DueMs until_ms = 0;  // those from before
+        DuePosition from;    // everything before it is done
         bool asked = false;  // for rows, from `from` on
         std::vector<MessageRow> rows;
         std::size_t next_row = 0;
@@ -410,7 +410,7 @@ class Engine {
     std::int64_t lease_time(const Queue& at) const;
     void lease(const LeaseCommand& command, ReplyToken token);
 
-    // engine_retries.cc: attempts and what becomes of a message when they are used up; setting aside and bringing back
+    // engine_retries.cc: attempts, and what happens when they are used up; hold and kick
     Verdict fail(Pending& pending, const FailCommand& command);
     Verdict release(Pending& pending, const ReleaseCommand& command);
     std::optional<Verdict> end_with_lease(Pending& pending, EntryNumber number);
@@ -418,10 +418,10 @@ class Engine {
     Verdict hold_lease(Pending& pending, const HoldLeaseCommand& command);
     Verdict kick(Pending& pending, const KickCommand& command);
     Verdict discard(Pending& pending, const DiscardCommand& command);
-    // The rule that holds for the message, and for one of the queue (kNoQueue: of a queue yet to be) without its own.
+    // The rule of a message or of a queue (kNoQueue: of a future queue) that has none of its own.
     const RetryRule& retry_rule(const Entry& entry) const;
     const RetryRule& queue_retry_rule(QueueNumber queue) const;
-    // Attempts begun that count against the rule.
+    // Attempts started that count against the rule.
     std::uint32_t attempts_counted(const Entry& entry) const;
     bool is_used_up(const Entry& entry) const;
     Record death_of(const Entry& entry, std::string_view reason) const;
@@ -464,12 +464,12 @@ class Engine {
     Result<Repeat> chosen_recurring(const PutCommand& command, DueMs start) const;
     PutResult put_one(PutCommand& command, const std::optional<KeyFacts>& holder);
 
-    // What is known of the message that a command names.
+    // The message that a command identifies.
     struct Known {
         enum class What : std::uint8_t { entry, ended, unknown, gone, ask, busy } what = What::gone;
         EntryNumber entry = kNoEntry;
         MessageRow ended;
-        bool admitted = false;  // from the facts, for this command
+        bool admitted = false;  // from the lookup result, for this command
     };
     Known look(Pending& pending, MessageId id, const std::string* name_space);
     Known expire_or(Known known);
@@ -479,7 +479,7 @@ class Engine {
     void withdraw(const Known& known);
     Record changed(const Entry& entry, RecordKind kind, Cause cause) const;
     void add(EntryNumber number, Record record, ReplyToken token, Reply reply);
-    // The entry that a lease token still holds, or what to say instead.
+    // The entry that a lease token still holds, or the error.
     std::optional<Verdict> look_lease(Pending& pending, const LeaseToken& lease, Known& known);
     Result<DueMs> resolve(const When& when, const char* delay_field = "delay", const char* at_field = "due") const;
     static Error unknown_id(MessageId id);
@@ -519,7 +519,7 @@ class Engine {
     Error refuse_name();
     static Error unknown_queue();
 
-    // engine_patches.cc: settings of which some are changed, and the rest kept
+    // engine_patches.cc: changes of some settings
     Verdict patch(Pending& pending, const PatchQueueCommand& command);
     Verdict patch(Pending& pending, const PatchNamespaceCommand& command);
     Verdict patch(Pending& pending, PatchScheduleCommand& command);
@@ -564,7 +564,7 @@ class Engine {
     // engine_purge.cc
     struct PurgeWalk {
         QueueNumber queue = 0;
-        EntryNumber next_entry = 0;  // first those in memory are walked, then the rows of the index
+        EntryNumber next_entry = 0;  // first those in memory are scanned, then the rows of the index
         bool walked_entries = false;
         DuePosition next_row;
         bool asking = false;
@@ -604,10 +604,10 @@ class Engine {
 
     // engine_batches.cc
     void build_batch();
-    // Of a log that stands still what is of cleaning, or all others, which are answered.
+    // Of a stalled log: commands of compaction, or all others, which are answered.
     enum class Takes : std::uint8_t { commands, puts, cleaning, others };
     void add_epoch();
-    // Until the batch is so full.
+    // Until the batch is this full.
     void take_commands(PendingLines& from, Takes what, std::size_t quarters = 4);
     const std::string* name_space_of(const Command& command) const;
     LineKey line_of(const Command& command) const;
@@ -628,18 +628,18 @@ class Engine {
     void place_applied(EntryNumber number, bool keeps_live, bool woken);
     bool has_room(std::size_t bytes) const;
     std::uint64_t size_in_segment(std::size_t record_bytes) const;
-    // Space at a segment's end for the commit that closes it: of every segment, and of one that is not overfull.
+    // Space at the end of a segment for the commit that closes it: of every segment, and of one that is not overfull.
     std::uint64_t closing_room() const;
     std::uint64_t closing_reserve() const;
     bool puts_stalled() const;
     std::size_t waiting_commands() const;
 
-    // What a command's record takes at most, its texts of any length aside.
+    // The maximum size of a command's record, without its texts of variable length.
     static constexpr std::size_t kRecordOverheadMax = 1280;
     static constexpr std::size_t kSettingsRecordBytesMax = kRecordOverheadMax + kWebhookTargetBytesMax;
 
     // engine_firing.cc
-    // A wheel cookie is an entry's number, or that of a waiter, a schedule or a watchdog with its bit.
+    // A wheel cookie is the number of an entry, or of a waiter, a schedule or a watchdog with its bit.
     static constexpr std::uint64_t kWaiterCookie = std::uint64_t{1} << 63;
     static constexpr std::uint64_t kScheduleCookie = std::uint64_t{1} << 62;
     static constexpr std::uint64_t kWatchdogCookie = std::uint64_t{1} << 61;
@@ -682,12 +682,12 @@ class Engine {
     // engine_moves.cc
     Verdict reschedule(Pending& pending, const RescheduleCommand& command);
     Verdict fire(Pending& pending, const FireCommand& command);
-    // Both: another due time for a message that waits, which `field` of the command has said.
+    // Both: another due time for a waiting message; `field` is the member of the command.
     Verdict move(Pending& pending, MessageId id, const std::string& name_space, DueMs due, Cause cause,
                  const char* field, std::int64_t flex_ms = 0);
 
     // engine_seconds.cc
-    // Where a message may fall due, of those that a queue's limit of a second concerns.
+    // When a message may be due, if its queue has a limit per second.
     struct SecondLook {
         enum class What : std::uint8_t {
             place,  // at `due_ms`
@@ -700,7 +700,7 @@ class Engine {
         Second from = 0;
     };
     using SecondsTaken = std::map<std::pair<QueueNumber, Second>, std::uint32_t>;
-    // May a queue be told to take in a second at most.
+    // The maximum of a queue's limit per second.
     static constexpr std::uint64_t kPerSecondMax = 100'000;
     static Status check_flex(std::int64_t flex_ms);
     std::uint64_t second_limit(QueueNumber queue) const;
@@ -731,7 +731,7 @@ class Engine {
     struct Spawn {
         MessageId loop = 0;
         Sequence log_position = 0;
-        std::string record_body;  // of the loop's whole record; empty: being read
+        std::string record_body;  // of its whole record; empty: being read
     };
     static Error is_recurring_message();
     void begin_spawn(EntryNumber number);
@@ -855,8 +855,8 @@ class Engine {
     void add_firing(Watchdog& watchdog, const FiringInPreparation& prepared);
 
     // engine_order.cc
-    // What becomes of a message that leaves its line: it changes or ends; or memory gives it up, and the line, or its
-    // queue's cursor, will find it again.
+    // What happens to a message that leaves its line: it changes or ends; or memory drops it, and the line, or the
+    // cursor of its queue, will find it again.
     enum class Leaving : std::uint8_t { changes, to_disk, to_queue };
     static std::string line_name(QueueNumber queue, std::string_view order_key);
     std::string line_name(EntryNumber number) const;
@@ -930,9 +930,9 @@ class Engine {
     LeaseSigner signer_;
     TimerLanes wheel_;
     DueMs now_ = 0;
-    DueMs restored_until_ms_ = 0;     // the original of a restored log may have gone on until then; 0: none
-    DueMs past_until_ms_ = 0;         // an earlier run may have handed out what was due until then
-    MessageId newest_id_before_ = 0;  // given out by an earlier run
+    DueMs restored_until_ms_ = 0;     // the original of a restored log may have continued until then; 0: none
+    DueMs past_until_ms_ = 0;         // an earlier run may have delivered messages due until then
+    MessageId newest_id_before_ = 0;  // assigned by an earlier run
     std::uint64_t ids_from_ = 0;      // ids have greater counters
     std::uint64_t incarnation_ = 0;
     bool serving_ = false;
@@ -957,52 +957,53 @@ class Engine {
     DueMs confirm_at_ms_ = kNoWakeup;
 
     // commands and the batch
-    PendingLines looked_up_;  // came back with their facts
-    PendingLines commands_;   // all but puts
+    PendingLines looked_up_;  // returned with their lookup results
+    PendingLines commands_;   // all except puts
     PendingLines looked_up_puts_;
     PendingLines puts_;
     std::size_t waiting_bytes_ = 0;                    // of the puts among all of these, and of those being looked up
     std::unordered_map<std::uint64_t, Share> shares_;  // of these, by namespace
-    std::size_t unfit_bytes_ = 0;                      // of a command for which the segment had no room
-    std::vector<MessageId> attempts_;                  // begun, their record not yet written
-    std::vector<MessageId> doomed_;                    // attempts used up, their end not yet written
+    std::size_t unfit_bytes_ = 0;                      // of a command for which the segment had no space
+    std::vector<MessageId> attempts_;                  // started, their record is not written yet
+    std::vector<MessageId> doomed_;                    // attempts used up, their end is not written yet
     std::deque<Redrive> redrives_;
     std::uint64_t next_redrive_ = 1;
-    bool expiring_dead_ = false;                                // one of them does
-    std::deque<QueueNumber> discards_;                          // queues with a discard that has not begun its walk
-    std::set<std::pair<DueMs, QueueNumber>> queues_with_dead_;  // nobody in them died before
+    bool expiring_dead_ = false;                                // one of them is an expiry
+    std::deque<QueueNumber> discards_;                          // queues with a discard that has not started its scan
+    std::set<std::pair<DueMs, QueueNumber>> queues_with_dead_;  // no message died in them before
     std::unique_ptr<Batch> batch_;                              // being built or in flight
-    std::unique_ptr<Batch> idle_batch_;                         // its memory is used again
+    std::unique_ptr<Batch> idle_batch_;                         // its memory is reused
     bool in_flight_ = false;
-    bool durable_ = false;            // what is in flight is on the disk, and applied so far:
+    bool durable_ = false;            // the commit in flight is durable, and applied so far:
     std::size_t applied_ = 0;         // operations of it
-    std::deque<MessageId> expiries_;  // come, their record not yet written
+    std::deque<MessageId> expiries_;  // due, their record is not written yet
 
     // queues and namespaces
     TokenTable tokens_;
     NamespaceTable namespaces_;
-    std::uint64_t namespaces_in_batch_ = 0;  // that get settings by the batch being built
+    std::uint64_t namespaces_in_batch_ = 0;  // that get settings by the batch in construction
     std::vector<std::unique_ptr<Queue>> queues_;
     std::map<std::pair<std::string, std::string>, QueueNumber> queues_by_name_;
-    DueMs names_looked_at_ms_ = 0;  // whether some could be released
+    DueMs names_looked_at_ms_ = 0;  // whether any could be released
     std::vector<QueueNumber> marked_;
     std::vector<QueueNumber> changed_targets_;
     std::uint64_t webhook_queues_ = 0;
-    bool serving_left_ = false;  // the last turn handed out enough before it came to all of these
+    bool serving_left_ = false;  // the last iteration delivered its maximum before it came to all of these
     std::unordered_map<MessageId, Lease> leases_;
     std::unordered_map<std::uint64_t, Waiter> waiters_;
     std::unordered_map<ReplyToken, std::uint64_t> waiter_of_reply_;
-    std::unordered_map<ReplyToken, std::uint64_t> delivery_of_reply_;  // the ticket of a delivery being read
-    std::vector<Delivery> held_;  // complete; they wait for a commit that says how late it is
+    std::unordered_map<ReplyToken, std::uint64_t>
+        delivery_of_reply_;       // the ticket of a delivery whose body is being read
+    std::vector<Delivery> held_;  // complete; they wait for a commit with the current time
     std::uint64_t next_waiter_ = 1;
     std::uint64_t ready_count_ = 0;
 
-    // purges: one walks at a time; whatever belongs to any of them is handed out no more
+    // purges: one scans at a time; messages that belong to any of them are not delivered any more
     std::deque<PurgeWalk> purges_;
-    std::deque<MessageId> to_purge_;  // in memory and with nobody
-    // Expiries that have come, or that come while their message is leased, and are not recorded.
+    std::deque<MessageId> to_purge_;  // in memory and not leased
+    // Expiries that have come, or that come while the message is leased, and are not recorded.
     std::set<DuePosition> unsettled_expiries_;
-    std::deque<MessageId> spawns_;   // loops that are due, in the order in which they were met
+    std::deque<MessageId> spawns_;   // due recurring messages, in the order in which they were found
     std::deque<Spawn> spawning_;     // the first of them, with their contents unless
     bool spawns_reading_ = false;    // these are being read
     std::size_t recurring_due_ = 0;  // in memory, with `spawning`
@@ -1017,14 +1018,14 @@ class Engine {
     // loading
     std::int64_t window_ms_ = 0;     // how far ahead, between window_min_ms and window_max_ms
     std::uint64_t window_rows_ = 0;  // read for the window so far
-    // Rows before `loaded_to_` are in memory or behind a queue cursor; but what was overdue when this run began is read
-    // beside the window, and is still to come from `overdue_to_` up to `overdue_until_ms_`.
+    // Rows before `loaded_to_` are in memory or behind a queue cursor. But messages overdue at the start of this run
+    // are read beside the window, and still missing from `overdue_to_` up to `overdue_until_ms_`.
     DuePosition loaded_to_;
     DuePosition overdue_to_;
     DueMs overdue_until_ms_ = 0;
     bool overdue_is_next_ = true;
-    std::vector<QueueNumber> waiting_for_window_;  // a consumer there waits for what is due already to be loaded
-    DueMs loaded_until_ms_ = 0;                    // set before its stretch is asked for; only rises
+    std::vector<QueueNumber> waiting_for_window_;  // a consumer there waits for due messages to be loaded
+    DueMs loaded_until_ms_ = 0;                    // set before its range is looked up; only rises
     bool loading_ = false;
     std::unordered_map<std::uint64_t, PendingLookup> pending_lookups_;
     std::uint64_t next_ticket_ = 1;
@@ -1032,9 +1033,9 @@ class Engine {
     std::uint32_t backlogs_reading_ = 0;
     RecordCache cache_;
 
-    std::deque<Listing> listings_;     // still walking; the first one is
-    std::deque<Forecast> forecasts_;   // the first one is being made
-    std::uint32_t listings_open_ = 0;  // these, and those that the index is asked for; of the dead and of history too
+    std::deque<Listing> listings_;     // still scanning; the first one is
+    std::deque<Forecast> forecasts_;   // the first one is in progress
+    std::uint32_t listings_open_ = 0;  // these, and those with an open lookup; those of dead letters and of history too
 
     Effects effects_;
     EngineCounters counters_;

@@ -1,13 +1,13 @@
-// What waits for its turn, in lines: one of each queue in one of each namespace, so that whoever sends much delays
-// nobody else.
+// Waiting items in lines: one line for each queue of each namespace, so that a client that sends much does not delay
+// the others.
 //
-// Deficit round robin (Shreedhar and Varghese, 1995) on two levels: namespaces take turns by their weights, and in each
-// the queues take turns alike. A turn is so many units of cost, 8 KiB times the weight; what costs more than is left of
-// a turn is taken all the same and paid for with the next ones, so that the next item can be looked at before anybody
-// knows whether it will be taken. Who has nothing waiting saves nothing up. Within a line the order stays.
+// Deficit round robin (Shreedhar and Varghese, 1995) on two levels: namespaces take turns by weight, and within each
+// the queues take equal turns. A turn is a number of units of cost, 8 KiB times the weight. An item that costs more
+// than the rest of a turn is taken anyway and charged to the next turns, so that the next item can be inspected before
+// it is known whether it will be taken. A line without items saves nothing up. The order within a line is kept.
 //
-// next(), push and take are O(1) amortized over the costs that are taken. Single-threaded; it decides by nothing but
-// what it was given, in the order in which it was given.
+// next(), push and take are O(1) amortized over the costs that are taken. Single-threaded; it depends only on its
+// inputs and their order.
 #pragma once
 
 #include <cassert>
@@ -20,15 +20,15 @@
 
 namespace duewheel {
 
-// Names a line. Two that share a number share a line, which is fair to others still.
+// Identifies a line. Lines with the same number share a line, which is still fair to others.
 struct LineKey {
     std::uint64_t name_space = 0;
-    std::uint64_t queue = 0;  // 0: of the namespace as such
+    std::uint64_t queue = 0;  // 0: of the namespace itself
 
     bool operator==(const LineKey&) const = default;
 };
 
-// Takers of turns, each with what is its own.
+// Participants that take turns, each with its own data.
 template <class Inner>
 class TurnRing {
   public:
@@ -37,13 +37,13 @@ class TurnRing {
     struct Taker {
         std::uint64_t key = 0;
         std::uint32_t weight = 1;
-        std::int64_t left = 0;  // of its turn; below zero it owes
+        std::int64_t left = 0;  // of its turn; below zero it is in debt
         Inner inner;
     };
 
     bool empty() const { return waiting_.empty(); }
-    // The one whose own it is; it takes turns from now on, last of all if it did not. `is_back`: what it was given
-    // comes back, and it goes on with its turn.
+    // The data of a participant, which takes turns from now on, last if it is new. `is_back`: an item was put back, and
+    // it continues its turn.
     Inner& at(std::uint64_t key, std::uint32_t weight, bool is_back) {
         const auto found = by_key_.find(key);
         if (found != by_key_.end()) {
@@ -68,7 +68,7 @@ class TurnRing {
         }
         return waiting_.front();
     }
-    // Something of the current one was taken; it rests where nothing is left.
+    // Something of the current one was taken; it leaves if nothing remains.
     void charge(std::int64_t cost) {
         Taker& taker = waiting_.front();
         taker.left -= cost;
@@ -78,7 +78,7 @@ class TurnRing {
         by_key_.erase(resting_.front().key);
         resting_.pop_front();
     }
-    // Drops what is there no more after something was taken out of turn.
+    // Drops empty ones after something was taken out of turn.
     void rest_empty_ones() {
         for (auto at = waiting_.begin(); at != waiting_.end();) {
             const auto taker = at++;
@@ -91,10 +91,10 @@ class TurnRing {
     const std::list<Taker>& waiting() const { return waiting_; }
 
   private:
-    // Kept for when they come again, so that one command after the other costs no memory being made.
+    // Kept for reuse, so that a sequence of single commands allocates nothing.
     static constexpr std::size_t kResting = 16;
 
-    std::list<Taker> waiting_;  // the first one's turn it is
+    std::list<Taker> waiting_;  // it is the turn of the first
     std::list<Taker> resting_;
     std::unordered_map<std::uint64_t, typename std::list<Taker>::iterator> by_key_;
 };
@@ -110,12 +110,12 @@ class FairLines {
         ++size_;
         spaces_.at(key.name_space, weight, false).at(key.queue, 1, false).push_back(std::move(item));
     }
-    // In front of its line, where it was taken from.
+    // To the front of its line, where it was taken from.
     void put_back(LineKey key, std::uint32_t weight, T item) {
         ++size_;
         spaces_.at(key.name_space, weight, true).at(key.queue, 1, true).push_front(std::move(item));
     }
-    // The one whose turn it is; there is one. Valid until anything is put or taken.
+    // The item whose turn it is; there is one. Valid until the next put or take.
     T& next() { return spaces_.current().inner.current().inner.front(); }
     // Takes it.
     T take(std::int64_t cost) {
@@ -128,7 +128,7 @@ class FairLines {
         --size_;
         return item;
     }
-    // Takes out all for which it holds, in no order that means anything.
+    // Takes all items that satisfy the predicate, in no particular order.
     template <class Drops>
     void erase_if(Drops&& drops) {
         for (auto& space : spaces_.waiting()) {
@@ -137,7 +137,7 @@ class FairLines {
         }
         spaces_.rest_empty_ones();
     }
-    // One for which it holds, the first of its line; null where there is none.
+    // An item that satisfies the predicate, the first of its line; null if there is none.
     template <class Holds>
     const T* find_if(Holds&& holds) const {
         for (const auto& space : spaces_.waiting()) {

@@ -1,4 +1,4 @@
-// A forecast on its way: what was counted so far, and how far the counting has come (engine_forecast.cc).
+// A forecast in progress: the counts so far, and the progress (engine_forecast.cc).
 #pragma once
 
 #include <algorithm>
@@ -28,7 +28,7 @@ struct Forecast {
     static constexpr DueMs kMinuteMs = 60'000;
 
     bool covers(DueMs due_ms) const { return due_ms >= from_ms && due_ms < until_ms; }
-    // Of an instant that it covers.
+    // The minute of an instant that it covers.
     ForecastMinute& minute(DueMs due_ms) {
         return answer.minutes[static_cast<std::size_t>((due_ms - answer.minutes.front().start_ms) / kMinuteMs)];
     }
@@ -36,10 +36,10 @@ struct Forecast {
         ForecastMinute& of = minute(due_ms);
         ++(what == FallsDue::scheduled ? of.scheduled : what == FallsDue::retrying ? of.retrying : of.recurring);
     }
-    // What falls due at that instant or later was not all counted.
+    // Not everything due at or after this instant was counted.
     void is_complete_to(DueMs at_ms) { complete_to_ms = std::min(complete_to_ms, at_ms); }
 
-    // Once more from the beginning.
+    // Starts again.
     void count_messages_anew(Generation as_of, std::uint64_t rows_max) {
         for (ForecastMinute& each : answer.minutes) each = {.start_ms = each.start_ms};
         generation = as_of;
@@ -58,28 +58,28 @@ struct Forecast {
 
     ReplyToken token = 0;
     std::string name_space;
-    DueMs from_ms = 0;  // what is due before has fallen due
+    DueMs from_ms = 0;  // earlier messages have become due
     DueMs until_ms = 0;
     DueMs complete_to_ms = 0;
     ForecastAnswer answer;
 
-    // Messages: those whose newest record the index has not, then the rows of the index.
+    // Messages: those whose newest record is not in the index, then the rows of the index.
     int tries = 0;
     bool of_index_alone = false;
-    Generation generation = 0;  // what is unsealed, as of this table
+    Generation generation = 0;  // unsealed, as of this table
     EntryNumber walked_to = 0;
     bool has_counted_unsealed = false;
     DuePosition next_row;
     std::uint64_t rows_left = 0;
-    std::uint32_t asked_for = 0;  // rows, by the question that is open; 0: none is
+    std::uint32_t asked_for = 0;  // rows, by the open lookup; 0: none
     bool has_counted_messages = false;
-    std::unordered_set<MessageId> relocated;  // behind the first walk; they count by their rows
+    std::unordered_set<MessageId> relocated;  // behind the first scan; they count by their rows
 
-    // Schedules, by name, each with its times one after the other.
-    std::string schedule;               // the last one that was begun
-    std::optional<DueMs> nominal_ms;    // of its next run to be counted; nothing: it is done with
+    // Schedules, by name, each with its times in sequence.
+    std::string schedule;               // the last one that was started
+    std::optional<DueMs> nominal_ms;    // of its next run to be counted; none: it is done
     std::uint64_t run = 0;              // the number of that run
-    std::uint32_t times_of_it = 0;      // looked at
+    std::uint32_t times_of_it = 0;      // considered
     std::uint64_t times_looked_at = 0;  // of all
 };
 

@@ -1,12 +1,12 @@
-// How late messages are delivered: all of them since the process started, and those of the last 10 to 20 seconds of
-// server time. Waiting for a consumer counts, and so does the time while no server ran.
+// The lateness of deliveries: of all since the process started, and of those in the last 10 to 20 seconds of server
+// time. Waiting for a consumer counts, and so does the time while no server ran.
 //
-// A message's lateness counts from when it was due, but never from a time before the server accepted it: a message that
-// is put with a due time in 1970 is late by the time since the put. So no client can distort the sum or a percentile by
-// one message. An occurrence counts from its due time too, unless it was made more than a minute later, to make up for
-// missed time: then it counts from when it was made.
+// The lateness of a message counts from its due time, but never from before the server accepted it: a message put with
+// a due time in 1970 is late by the time since its put. So no client can distort the sum or a percentile by one
+// message. An occurrence counts from its due time too, unless it was created more than a minute later, to make up for
+// missed time: then it counts from its creation.
 //
-// The recent figures come from two histograms that take turns, so that recording is one step and nothing grows.
+// The recent figures come from two alternating histograms, so that recording is one step and memory is constant.
 #pragma once
 
 #include <algorithm>

@@ -1,5 +1,5 @@
-// A heap with lazy removal: a key that is no longer what it says is dropped when it comes to the top, and a heap that
-// is mostly such garbage is built anew, so that its memory is bounded by what is live.
+// A heap with lazy removal: an outdated key is dropped when it comes to the top, and a heap of mostly outdated keys is
+// rebuilt, so that its memory is bounded by the live ones.
 #pragma once
 
 #include <algorithm>
@@ -16,8 +16,8 @@ class LazyHeap {
         keys_.push_back(key);
         std::push_heap(keys_.begin(), keys_.end(), later);
     }
-    // The smallest key that is_live() accepts, or null; the others above it are dropped. `live_count` bounds the
-    // garbage: beyond twice as many keys, all that are out of date go. Amortised O(log n).
+    // The smallest key that is_live() accepts, or null; the keys above it are dropped. `live_count` bounds the garbage:
+    // with more than twice as many keys, all outdated ones are removed. Amortised O(log n).
     template <class IsLive>
     const Key* top(std::size_t live_count, IsLive&& is_live) {
         if (keys_.size() > 2 * live_count + 64) {

@@ -1,7 +1,7 @@
-// Signs lease tokens, so that a holder can prove a lease and nobody can make one up.
+// Signs lease tokens, so that a holder can prove a lease and tokens cannot be forged.
 //
-// The code is SipHash-2-4 over (id, attempt, incarnation) with a secret key of the data directory: a keyed hash made
-// for short inputs, ~20 ns. It is compared in constant time.
+// The code is SipHash-2-4 of (id, attempt, incarnation) with a secret key of the data directory: a keyed hash for short
+// inputs, ~20 ns. It is compared in constant time.
 #pragma once
 
 #include <array>

@@ -1,4 +1,4 @@
-// The hint for a misspelt name. Names may be many, so only those are compared that lie around it in their order.
+// The hint for a misspelt name. There can be many names, so only the neighbours in their order are compared.
 #pragma once
 
 #include <cstddef>
@@ -12,7 +12,7 @@
 
 namespace duewheel {
 
-// Of a map by namespace and name: those of the namespace around this one that `exists` says are there.
+// For a map by namespace and name: the names near this one in its namespace for which `exists` is true.
 template <class Map, class Exists>
 std::vector<std::string_view> names_around(const Map& by_name, std::string_view name_space, std::string_view name,
                                            Exists exists) {
@@ -31,7 +31,7 @@ std::vector<std::string_view> names_around(const Map& by_name, std::string_view 
     return names;
 }
 
-// "did you mean `backup`? If not, ", or nothing where none of them is near.
+// "did you mean `backup`? If not, ", or empty if none of them is near.
 inline std::string did_you_mean(std::string_view name, std::vector<std::string_view> names) {
     constexpr std::size_t kBytesCompared = 64;
     if (name.size() > kBytesCompared) return {};

@@ -1,9 +1,9 @@
-// The namespaces of a shard: what each may take, and how much of it is taken.
+// The namespaces of a shard: their limits, and the use of each limit.
 //
-// A namespace is here while it has settings, or something counts in it; so there are no more of them than of queues,
-// schedules, watchdogs and settings together. What is counted are sums over its queues, moved with each change of one,
-// so that a limit is judged in O(1) and a restart knows the sums from those of the queues. What the batch being built
-// adds counts too, until that batch is applied.
+// A namespace exists here while it has settings or content, so there are no more of them than queues, schedules,
+// watchdogs and settings together. The counts are sums over its queues, updated with each change of one, so that a
+// limit is checked in O(1), and a restart knows the sums from those of the queues. What the batch in construction adds
+// counts too, until that batch is applied.
 //
 // Single-threaded; it reads no clock and decides nothing.
 #pragma once
@@ -22,21 +22,21 @@
 
 namespace duewheel {
 
-// The settings of a namespace and where they stand in the log.
+// The settings of a namespace and their log position.
 struct NamespaceConf {
     NamespaceSettings settings;
     Sequence log_position = 0;
     std::uint32_t record_bytes = 0;
 };
 
-// How many puts there may be now: `rate` a second, and after a pause of a second or more as many at once. In exact
+// The number of puts allowed now: `rate` per second, and after a pause of a second or more as many at once. In exact
 // thousandths of a put, so that no rate drifts.
 class PutAllowance {
   public:
-    // Whether one more may come at `now`. A rate of 0 is no limit.
+    // Whether one more is allowed at `now`. A rate of 0 is no limit.
     bool has_room(std::uint64_t rate, DueMs now) {
         if (rate == 0) return rate_ = 0, true;
-        // A bucket that was never used, or whose rate has been set anew, is full.
+        // A bucket that was never used, or whose rate was changed, is full.
         if (rate != rate_ || now - filled_ms_ >= kBurstMs) {
             level_ = rate * kWhole;
         } else if (now > filled_ms_) {
@@ -46,7 +46,7 @@ class PutAllowance {
         filled_ms_ = std::max(filled_ms_, now);
         return level_ >= kWhole;
     }
-    // One comes; has_room() has just said that it may.
+    // Takes one; has_room() has just returned true.
     void take() {
         if (rate_ != 0) level_ -= kWhole;
     }
@@ -66,14 +66,14 @@ struct Namespace {
     bool conf_in_batch = false;
 
     std::uint64_t pending = 0;  // unfinished messages of its queues, as their counts say
-    std::uint64_t queues = 0;   // that stand in the list of names
+    std::uint64_t queues = 0;   // queues in the list of names
     std::uint64_t schedules = 0;
     std::uint64_t watchdogs = 0;
 
     // By the batch that is being built or in flight.
     bool in_batch = false;
     std::uint64_t puts_in_batch = 0;
-    std::set<std::string, std::less<>> queues_in_batch;  // names that it begins
+    std::set<std::string, std::less<>> queues_in_batch;  // new names of the batch
 
     PutAllowance puts;
 
@@ -81,24 +81,24 @@ struct Namespace {
         static constexpr NamespaceSettings kNone;
         return conf ? conf->settings : kNone;
     }
-    // Whether it may not hold so many more messages.
+    // Whether this many more messages exceed its limit.
     bool is_full(std::uint64_t more) const {
         const std::uint64_t most = settings().pending_max;
         return most != 0 && pending + puts_in_batch + more > most;
     }
-    // Whether it has settings, or anything is in it. What is on its way to the disk is not.
+    // Whether it has settings or content. What is on its way to the disk does not count.
     bool is_there() const { return conf || pending != 0 || queues != 0 || schedules != 0 || watchdogs != 0; }
     bool is_idle() const { return !is_there() && !conf_in_batch && !in_batch; }
 };
 
 class NamespaceTable {
   public:
-    // Null where nothing is known of it. O(log n).
+    // Null if it is unknown. O(log n).
     Namespace* find(std::string_view name) {
         const auto found = by_name_.find(name);
         return found == by_name_.end() ? nullptr : &found->second;
     }
-    // It stays where it is until it is dropped. O(log n).
+    // Its address is stable until it is dropped. O(log n).
     Namespace& at(std::string_view name) {
         const auto found = by_name_.find(name);
         if (found != by_name_.end()) return found->second;
@@ -106,7 +106,7 @@ class NamespaceTable {
         added->second.name = &added->first;
         return added->second;
     }
-    // Forgets it if nothing is left of it.
+    // Removes it if it has neither settings nor content.
     void drop_if_idle(Namespace& space) {
         if (space.is_idle()) by_name_.erase(by_name_.find(*space.name));
     }
@@ -116,20 +116,20 @@ class NamespaceTable {
         space.in_batch = true;
         in_batch_.push_back(&space);
     }
-    // It begins a queue in the namespace, too, of which there is none yet.
+    // It also creates a queue in the namespace.
     void begin_queue(Namespace& space, const std::string& queue) {
         note_in_batch(space);
         if (space.queues_in_batch.insert(queue).second) ++queues_in_batch_;
     }
-    // The queue is there now. Whether the batch begins it, too.
+    // The queue exists now. Returns whether the batch creates it too.
     bool has_begun(Namespace& space, const std::string& queue) {
         const std::size_t begun = space.queues_in_batch.erase(queue);
         queues_in_batch_ -= begun;
         return begun != 0;
     }
-    // How many it begins, in all namespaces.
+    // The number of queues that it creates, in all namespaces.
     std::uint64_t queues_in_batch() const { return queues_in_batch_; }
-    // Another batch begins; what the one before added has been counted where it belongs.
+    // Another batch starts; the additions of the previous one have been counted.
     void begin_batch() {
         for (Namespace* space : in_batch_) {
             space->in_batch = false;
@@ -141,10 +141,10 @@ class NamespaceTable {
         queues_in_batch_ = 0;
     }
 
-    // Those that have settings. While there are none, nothing has to be asked.
+    // Those with settings. While there are none, no limit needs to be checked.
     std::uint64_t with_settings = 0;
 
-    // In the order of names, the first one after `after`; null where there is none.
+    // In the order of names, the first one after `after`; null if there is none.
     const Namespace* next(std::string_view after) const {
         const auto found = by_name_.upper_bound(after);
         return found == by_name_.end() ? nullptr : &found->second;

@@ -1,7 +1,8 @@
-// Halves of transactions whose answer is overdue: what waits for the next batch, and what a restart must find again.
+// Prepared messages past the deadline of their producer: what waits for the next batch, and what a restart must find.
 //
-// A half is met when its time comes. Its content is read, because the rule of its transaction stands there, and a batch
-// then asks its producer or settles it. Until that record is durable the load cursor does not pass the half's row.
+// When the deadline passes, the content of the message is read, because it contains the rule of the transaction, and a
+// batch then creates a check message or settles it. Until that record is durable, the load cursor does not pass its
+// row.
 //
 // Plain state of the engine, like its schedules; no I/O, no clock.
 #pragma once
@@ -26,17 +27,17 @@ struct OverduePreparedMessage {
 
 class OverduePrepared {
   public:
-    // Its time has come: `at` is that time and its id.
+    // Its deadline has passed: `at` is the deadline and the id.
     void meet(DuePosition at) {
         unsettled_.insert(at);
         met_.push_back(at.id);
     }
-    // It found no room, and is looked at once more.
+    // It found no space, and is tried again.
     void meet_again(MessageId id) { met_.push_back(id); }
     // Its record is durable, or another one that changes or ends it.
     void settled(DuePosition at) { unsettled_.erase(at); }
     bool is_unsettled(DuePosition at) const { return unsettled_.contains(at); }
-    // The load cursor may not pass this; the greatest time where it may go anywhere.
+    // The load cursor may not pass this; the greatest time if there is no bound.
     DueMs bound_ms() const {
         return unsettled_.empty() ? std::numeric_limits<DueMs>::max() : unsettled_.begin()->due_ms;
     }
@@ -46,7 +47,7 @@ class OverduePrepared {
     MessageId next_met() const { return met_.front(); }
     void pop_met() { met_.pop_front(); }
 
-    // Those whose contents are there or on their way, in the order in which they were met.
+    // Those whose contents were read or are being read, in the order in which they were found.
     void prepare(OverduePreparedMessage half) { ready_.push_back(std::move(half)); }
     std::deque<OverduePreparedMessage>& in_preparation() { return ready_; }
     void begin_reading() { is_reading_ = true; }

@@ -1,5 +1,5 @@
-// One queue of a shard: who is ready, in which order they are handed out, who waits for them, and how far the part on
-// disk has been read.
+// One queue of a shard: its ready messages in delivery order, its waiting consumers, and the position up to which its
+// part on disk has been read.
 #pragma once
 
 #include <algorithm>
@@ -20,7 +20,7 @@
 
 namespace duewheel {
 
-// Beyond every message: nothing is on disk.
+// After every message: nothing is on disk.
 inline constexpr DuePosition kNoBacklog{std::numeric_limits<DueMs>::max(), std::numeric_limits<MessageId>::max()};
 
 // Due order of everything in memory that is ready or leased.
@@ -44,41 +44,40 @@ struct Queue {
     std::uint32_t ready_count = 0;
     std::uint32_t leased_count = 0;
     std::deque<std::uint64_t> waiters;
-    std::uint32_t brief_waiters = 0;  // of them: they wait for what is being read, and for nothing else
-    std::uint32_t lines_asking = 0;   // of its order keys: the index is to say which message comes first
+    std::uint32_t brief_waiters = 0;  // of them: they wait only for the current read
+    std::uint32_t lines_asking = 0;   // of its order keys: a lookup must find the first message
     DueMs asked_ms = 0;               // when a consumer last asked
 
-    // Lower bound on the due, unfinished messages that are on disk alone.
+    // Lower bound of the due, unfinished messages that are only on disk.
     DuePosition cursor = kNoBacklog;
-    std::optional<DuePosition>
-        reading_from;  // while a stretch is being read; `cursor` then holds what came below since
-    // What the log says: a lower bound on all due, unfinished ones. Written when a segment closes.
+    std::optional<DuePosition> reading_from;  // while a range is being read; `cursor` then has what came below since
+    // As in the log: a lower bound of all due, unfinished ones. Written when a segment closes.
     DuePosition durable_cursor = kNoBacklog;
 
     QueueCounts counts;  // of the log: exact
     QueueTotals totals;
-    Namespace* space = nullptr;       // where it counts, while it stands in the list of names
+    Namespace* space = nullptr;       // where it counts, while it is in the list of names
     std::unique_ptr<QueueConf> conf;  // null: the queue has no settings
     bool conf_in_batch = false;
-    bool paused = false;                 // as conf says
-    bool target_changed = false;         // and who posts has not been told yet
+    bool paused = false;                 // as in conf
+    bool target_changed = false;         // and the pusher was not notified yet
     std::optional<RetryRule> retry;      // likewise: whole
-    MessageId purge_through = 0;         // as conf says
+    MessageId purge_through = 0;         // as in conf
     std::uint64_t purging = 0;           // entries in memory that belong to the purge and have not ended
-    std::uint64_t purged = 0;            // by the purge that is under way, since the process started
-    DueMs newest_death_ms = 0;           // of a message that died here; of an earlier run at most as late
-    DueMs discard_before_ms = 0;         // as conf says
-    std::uint64_t discarded = 0;         // by the discard that is under way, since the process started
-    std::optional<DueMs> dead_since_ms;  // a lower bound; nothing: none of its messages is dead
-    // Puts that the batch of this number adds, where their number is limited.
+    std::uint64_t purged = 0;            // by the current purge, since the process started
+    DueMs newest_death_ms = 0;           // of a dead letter of this queue; of an earlier run at the latest
+    DueMs discard_before_ms = 0;         // as in conf
+    std::uint64_t discarded = 0;         // by the current discard, since the process started
+    std::optional<DueMs> dead_since_ms;  // a lower bound; none: it has no dead letters
+    // Puts added by the batch with this number, if their number is limited.
     std::uint64_t puts_of_commit = 0;
     std::uint64_t puts_in_batch = 0;
 
-    // What makes the name go again when nothing is in it (Engine::release_names).
-    bool named = false;              // it stands in the list of names
-    bool put_on_its_way = false;     // the batch has begun it, and somebody else since then
-    bool only_waited_for = false;    // no record ever named it: the name goes with the last consumer
-    SegmentNumber last_segment = 0;  // of the newest record about the queue
+    // Removes the name when the queue is empty (Engine::release_names).
+    bool named = false;              // it is in the list of names
+    bool put_on_its_way = false;     // the batch creates it, and so did another command since then
+    bool only_waited_for = false;    // no record ever had the name: it goes with the last consumer
+    SegmentNumber last_segment = 0;  // of the newest record of the queue
 
     bool marked = false;  // in the engine's list of queues to serve
 

@@ -1,15 +1,15 @@
-// The messages of one queue that are ready, in the order in which they are handed out: by priority, then due time, then
-// id, which rises with the sequence of the put.
+// The ready messages of one queue in delivery order: by priority, then due time, then id, which rises with the sequence
+// of the put.
 //
-// While many wait, after an hour without consumers or without a server, that order would let whatever falls due now
-// wait for all that is behind. So there are two streams then, a message of each in turn where their priorities are the
-// same:
+// When many wait, after an hour without consumers or without a server, that order would make messages that become due
+// now wait for all of them. So there are two streams then, which alternate between messages of the same
+// priority:
 //
 //     late    due longer ago than `fresh_ms`   ████████████████████████  ──┐
 //                                                                          ├──►  late, fresh, late, fresh, ...
 //     fresh   all others                       ██  ────────────────────────┘
 //
-// What is fresh and not handed out in time is late then. Removal is lazy (lazy_heap.h).
+// Fresh messages that are not delivered in time become late. Removal is lazy (lazy_heap.h).
 #pragma once
 
 #include <cstddef>
@@ -32,11 +32,11 @@ struct ReadyKey {
 
 class ReadyList {
   public:
-    // Amortised O(log n), as are the others.
+    // Amortised O(log n), like the others.
     void push(const ReadyKey& key) { fresh_.push(key); }
 
-    // What comes next; null where nothing is left that is_live() accepts. `live_count` bounds the garbage. Due before
-    // `late_before_ms` is late. `shares`: many wait, and both streams get their turn.
+    // The next message; null if is_live() accepts none. `live_count` bounds the garbage. Messages due before
+    // `late_before_ms` are late. `shares`: many wait, and both streams alternate.
     template <class IsLive>
     const ReadyKey* first(std::size_t live_count, DueMs late_before_ms, bool shares, const IsLive& is_live) {
         const ReadyKey* fresh = fresh_.top(live_count, is_live);
@@ -54,7 +54,7 @@ class ReadyList {
         }
         return first_is_fresh_ ? fresh : late;
     }
-    // Takes away what first() has named.
+    // Removes the message that first() returned.
     void pop_first() {
         (first_is_fresh_ ? fresh_ : late_).pop();
         fresh_is_next_ = !first_is_fresh_;

@@ -1,4 +1,4 @@
-// Refusals that several kinds of commands share.
+// Errors shared by several kinds of commands.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +9,7 @@
 
 namespace duewheel {
 
-// `what` goes on from "`field` is ": what it is, and what it may be.
+// `what` continues the sentence "`field` is ": its meaning and its range.
 inline Error out_of_range(std::string field, std::string what) {
     return {"out_of_range", "`" + field + "` is " + std::move(what), field};
 }

@@ -1,10 +1,10 @@
-// The schedules of a shard: all of them, by number and by name, and which of them wait to make a run.
+// The schedules of a shard: all of them, by number and by name, and those that wait to create a run.
 //
-// They are in memory whole but for what their messages hold: that is read from the log when a run is made. A number is
-// given once and never again, so whoever holds one may ask for a schedule that is gone. Names that a command of the
-// batch in flight brings are there already, with revision 0.
+// They are complete in memory except for the content of their messages, which is read from the log when a run is
+// created. A number is never reused, so a holder of a number can ask for a schedule that no longer exists. Names
+// created by the batch in flight are present already, with revision 0.
 //
-// Single-threaded; it decides nothing.
+// Single-threaded; it makes no decisions.
 #pragma once
 
 #include <cstdint>
@@ -31,26 +31,26 @@ struct Schedule {
     std::string name_space;
     std::string name;
     ScheduleState state;                 // revision 0: its first record is not durable yet
-    std::optional<ScheduleTimes> times;  // none: its zone cannot be loaded any more, so it stands still
+    std::optional<ScheduleTimes> times;  // none: its zone cannot be loaded any more
     Sequence log_position = 0;           // of its newest whole record
     std::uint32_t record_bytes = 0;
-    std::uint64_t term = 0;  // of its newest record: its share of the digest
+    std::uint64_t term = 0;  // of its newest record: its part of the digest
     TimerHandle timer;
     bool in_batch = false;
-    bool is_due = false;                  // waits among `due` or `preparing`
-    std::string_view blocked_by;          // why its run could not be made when it was looked at last; a code
-    std::optional<ScheduleTimes> coming;  // of the record in the batch, where that changes them
+    bool is_due = false;                  // waits in `due` or `preparing`
+    std::string_view blocked_by;          // why its run could not be created at the last try; a code
+    std::optional<ScheduleTimes> coming;  // of the record in the batch, if that changes them
 
     bool exists() const { return state.revision != 0; }
     bool is_inactive() const { return state.paused || !times || state.has_ended(); }
 };
 
-// A run on its way: what it takes from the log and the index is being read, or there.
+// A run in progress: its data from the log and the index is being read, or was read.
 struct RunInPreparation {
     ScheduleNumber schedule = 0;
     Sequence log_position = 0;
     std::string record_body;  // of the whole record; empty: being read
-    // What the index says of the newest run, where memory does not know it and an overlap policy asks.
+    // The lookup result for the newest run, if memory does not know it and an overlap policy needs it.
     MessageId last_id = 0;
     std::optional<bool> last_is_unfinished;
     std::uint64_t generation = 0;
@@ -58,7 +58,7 @@ struct RunInPreparation {
 
 class ScheduleTable {
   public:
-    // Null where there is none; one of revision 0 is not there for who asks from outside.
+    // Null if there is none; one with revision 0 does not exist for clients.
     Schedule* find(std::string_view name_space, std::string_view name) {
         const auto found = by_name_.find(Key{name_space, name});
         return found == by_name_.end() ? nullptr : by_number_.at(found->second).get();
@@ -86,7 +86,7 @@ class ScheduleTable {
     // Those whose first record is not durable yet count.
     std::size_t size() const { return by_number_.size(); }
 
-    // In the order of names, from the first one of the namespace after `after` on; null where there is none.
+    // In the order of names, from the first one of the namespace after `after`; null if there is none.
     Schedule* next_of(std::string_view name_space, std::string_view after) {
         const auto found = by_name_.upper_bound(Key{name_space, after});
         if (found == by_name_.end() || found->first.first != name_space) return nullptr;
@@ -101,14 +101,14 @@ class ScheduleTable {
         for (const auto& [name, number] : by_name_) visit(*by_number_.at(number));
     }
 
-    // The schedule waits for this run to end before it makes the next.
+    // The schedule waits for this run to end before it creates the next.
     void wait_for(MessageId run, const Schedule& schedule) { waiting_for_[run] = schedule.number; }
     void forget_waiting(const Schedule& schedule) {
         const auto found = waiting_for_.find(schedule.state.last_id);
         if (found != waiting_for_.end() && found->second == schedule.number) waiting_for_.erase(found);
     }
     bool awaits(MessageId run) const { return waiting_for_.contains(run); }
-    // Who waits for this run, which has ended; 0: nobody.
+    // The schedule that waits for this run, which has ended; 0: none.
     ScheduleNumber ended(MessageId run) {
         if (waiting_for_.empty()) return 0;
         const auto found = waiting_for_.find(run);
@@ -118,9 +118,9 @@ class ScheduleTable {
         return number;
     }
 
-    std::deque<ScheduleNumber> due;          // in the order in which their times came
+    std::deque<ScheduleNumber> due;          // in the order of their times
     std::deque<RunInPreparation> preparing;  // the first of them
-    std::size_t asks = 0;                    // questions that these wait for
+    std::size_t asks = 0;                    // lookups that these wait for
 
   private:
     using Key = std::pair<std::string_view, std::string_view>;

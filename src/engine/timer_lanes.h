@@ -1,16 +1,16 @@
 // The engine's timers on several wheels, so that a queue with few messages does not wait behind one with many.
 //
 // A wheel fires in the order of ticks. A million messages of one queue that are due at one instant take longer than a
-// tick to be seen to, and on one wheel everything due after that instant would wait until the last of them has been. So
-// a timer lies on one of four wheels, its lane, chosen by how many messages its queue holds when the timer is armed:
-// under `crowd` on the first, and each further lane takes queues up to 16 times as large. Every turn works on each
-// lane, the first one first, and each has a budget of its own. What a message can come to wait behind in its lane is
-// then at most 16 times what its own queue holds, for each queue of that lane; no lane waits for another.
+// tick to process, and on one wheel everything due after that instant would wait until the last of them is done. So a
+// timer is on one of four wheels, its lane, chosen by the number of messages in its queue when the timer is armed:
+// fewer than `crowd` on the first, and each further lane takes queues up to 16 times as large. Every iteration works on
+// each lane, the first one first, and each has its own budget. The number of messages that a message can wait for in
+// its lane is then at most 16 times the size of its own queue, for each queue of that lane; no lane waits for another.
 //
-// A timer that is armed again stays in its lane while it is pending. Between queues, and between timers of one queue
-// that lie in different lanes, nothing is promised about the order; within a lane it is that of the wheel.
+// A timer that is armed again stays in its lane while it is pending. The order between queues, and between timers of
+// one queue in different lanes, is undefined; within a lane it is that of the wheel.
 //
-// A timer's handle is the wheel's with the lane in the two highest bits of its index. Costs are those of TimingWheel.
+// A timer handle is that of the wheel, with the lane in the two highest bits of its index. Costs are those of
 #pragma once
 
 #include <algorithm>
@@ -29,11 +29,11 @@ class TimerLanes {
     static constexpr std::size_t kLanes = 4;
     static constexpr std::uint64_t kGrowth = 16;
 
-    // `crowd` >= 1: from so many messages on a queue is not in the first lane.
+    // `crowd` >= 1: a queue with this many messages is not in the first lane.
     TimerLanes(Tick now, std::uint64_t crowd)
         : crowd_(crowd), wheels_{TimingWheel(now), TimingWheel(now), TimingWheel(now), TimingWheel(now)} {}
 
-    // `company`: how many messages there are in the queue of the one that the timer is for.
+    // `company`: the number of messages in the queue of the timer's message.
     TimerHandle schedule(Tick deadline, std::uint64_t cookie, std::uint64_t company) {
         const std::size_t lane = lane_of(company);
         const TimerHandle handle = wheels_[lane].schedule(deadline, cookie);
@@ -48,7 +48,7 @@ class TimerLanes {
         return wheels_[lane_in(handle)].deadline_of(in_wheel(handle));
     }
 
-    // As TimingWheel::advance_to(), lane by lane; at most `budget` timers of each are touched.
+    // Like TimingWheel::advance_to(), lane by lane; at most `budget` timers of each are handled.
     template <class Sink>
     void advance_to(Tick now, Sink&& sink, std::size_t budget) {
         for (TimingWheel& wheel : wheels_) wheel.advance_to(now, sink, budget);
@@ -56,7 +56,7 @@ class TimerLanes {
     [[nodiscard]] bool caught_up() const {
         return std::all_of(wheels_.begin(), wheels_.end(), [](const TimingWheel& wheel) { return wheel.caught_up(); });
     }
-    // The earliest of the wheels' TimingWheel::next_work().
+    // The earliest TimingWheel::next_work() of the wheels.
     [[nodiscard]] Tick next_work() const {
         Tick next = kNever;
         for (const TimingWheel& wheel : wheels_) next = std::min(next, wheel.next_work());

@@ -1,12 +1,12 @@
-// What feeds and firings make of a watchdog: pure decisions, without the engine.
+// The effects of feeds and firings on a watchdog: pure functions, without the engine.
 //
-//     timeout 30 s, most 2 min, again 1 min; fed at 0:00, 0:20, 0:45
-//     0:45  due at 1:15: the last feed and 30 s. Fed every 20 s for ever it would fire at 2:00: the first feed and 2
+//     timeout 30 s, max 2 min, repeat_every 1 min; fed at 0:00, 0:20, 0:45
+//     0:45  due at 1:15: the last feed and 30 s. With a feed every 20 s it would fire at 2:00: the first feed and 2
 //     min 1:15  fires. No feed has come since, so it is due again at 2:15, 3:15 and so on 4:00  fed: due at 4:30, and
-//     the two minutes are counted from here
+//     the two minutes count from here
 //
-// A feed counts from the instant at which it is decided. One that comes when the watchdog is due, be it at that very
-// instant, is too late: the message is owed, and made all the same.
+// A feed counts from the instant at which it is decided. A feed that comes when the watchdog is due, even at that exact
+// instant, is too late: the message is overdue, and is created anyway.
 #pragma once
 
 #include <algorithm>
@@ -17,7 +17,7 @@
 
 namespace duewheel {
 
-// It is due, and its message not made yet.
+// It is due, and its message is not created yet.
 inline bool has_come(const WatchdogState& state, DueMs now) {
     return state.due_ms != 0 && state.due_ms <= now;
 }
@@ -25,7 +25,7 @@ inline bool has_to_fire(const WatchdogState& state, DueMs now) {
     return state.owed_ms != 0 || has_come(state, now);
 }
 
-// When its rule says that it fires, as it was last fed and has last fired; 0: it sleeps.
+// When it fires by its rule, its last feed and its last firing; 0: it sleeps.
 inline DueMs due_by_rule(const WatchdogState& state) {
     const WatchdogRule& rule = state.rule;
     if (state.first_fed_ms == 0) return rule.repeat_every_ms == 0 ? 0 : state.last_due_ms + rule.repeat_every_ms;
@@ -33,18 +33,18 @@ inline DueMs due_by_rule(const WatchdogState& state) {
     return rule.max_ms == 0 ? due : std::min(due, state.first_fed_ms + rule.max_ms);
 }
 
-// Whether a feed at `now` comes too late for something: it has fired since it was fed, or is due.
+// Whether a feed at `now` is too late: it was due or has fired since the previous feed.
 inline bool is_late_to_feed(const WatchdogState& state, DueMs now) {
     return state.first_fed_ms == 0 || has_come(state, now);
 }
 
-// Times of `again` that have passed unseen, beside the one at which it is due.
+// Times of `repeat_every` that have passed, beside the one at which it is due.
 inline std::int64_t passed_beside(const WatchdogState& state, DueMs now) {
     assert(has_come(state, now));
     return state.rule.repeat_every_ms == 0 ? 0 : (now - state.due_ms) / state.rule.repeat_every_ms;
 }
 
-// One message stands for all that has come before it.
+// One message represents all times before it.
 inline void feed(WatchdogState& state, DueMs now) {
     if (has_come(state, now)) {
         state.merged += static_cast<std::uint64_t>(passed_beside(state, now));
@@ -62,7 +62,7 @@ inline void feed(WatchdogState& state, DueMs now) {
     state.due_ms = due_by_rule(state);
 }
 
-// Another rule: what has come by the old one stays so, all else is as the new one says, and never in the past.
+// Another rule: times that have passed by the old one stay; everything else follows the new one, and is never past.
 inline void set_rule(WatchdogState& state, WatchdogRule rule, DueMs now) {
     const bool has_same_times = rule.timeout_ms == state.rule.timeout_ms && rule.max_ms == state.rule.max_ms &&
                                 rule.repeat_every_ms == state.rule.repeat_every_ms;
@@ -70,7 +70,7 @@ inline void set_rule(WatchdogState& state, WatchdogRule rule, DueMs now) {
     state.rule = std::move(rule);
     if (has_same_times || has_come(state, now)) return;
     DueMs due = due_by_rule(state);
-    // Of the times that have passed unseen the last one counts.
+    // Of the times that have passed, the last one counts.
     const bool goes_on = state.first_fed_ms == 0 && again_before != 0 && state.rule.repeat_every_ms != 0;
     if (goes_on) due = state.due_ms - again_before + state.rule.repeat_every_ms;
     state.due_ms = due == 0 ? 0 : std::max(due, now);
@@ -82,7 +82,7 @@ struct Firing {
     std::uint64_t number = 0;
 };
 
-// Takes the message that it has to make. Of the times of `again` that have passed unseen one message stands for all.
+// Takes the message to be created. Of several passed times of `repeat_every`, one message represents all.
 inline Firing next_firing(WatchdogState& state, DueMs now) {
     assert(has_to_fire(state, now));
     Firing firing{state.due_ms, state.fed_ms, ++state.fired};

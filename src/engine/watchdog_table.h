@@ -1,11 +1,11 @@
-// The watchdogs of a shard: all of them, by number and by name, and which of them wait to fire.
+// The watchdogs of a shard: all of them, by number and by name, and those that wait to fire.
 //
-// They are in memory whole but for what their messages hold: that is read from the log when one fires. There may be a
-// million of them, so each lies in the node of its name, some 450 bytes with its timer. A number is a slot and how
-// often that was taken before, so whoever holds one may ask for a watchdog that is gone. Names that a command of the
-// batch in flight brings are there already, with revision 0.
+// They are complete in memory except for the content of their messages, which is read from the log when one fires.
+// There can be a million of them, so each is in the node of its name, some 450 bytes with its timer. A number is a slot
+// and its number of uses, so a holder of a number can ask for a watchdog that no longer exists. Names created by the
+// batch in flight are present already, with revision 0.
 //
-// Single-threaded; it decides nothing.
+// Single-threaded; it makes no decisions.
 #pragma once
 
 #include <cstdint>
@@ -29,19 +29,19 @@ struct Watchdog {
     const std::pair<std::string, std::string>* key = nullptr;  // its namespace and its name
     WatchdogState state;                                       // revision 0: its first record is not durable yet
     Sequence log_position = 0;                                 // of its newest whole record
-    std::uint64_t term = 0;                                    // of its newest record: its share of the digest
+    std::uint64_t term = 0;                                    // of its newest record: its part of the digest
     TimerHandle timer;
     std::uint32_t record_bytes = 0;
     bool in_batch = false;
-    bool is_due = false;          // waits among `due` or `preparing`
-    std::string_view blocked_by;  // why its message could not be made when it was looked at last; a code
+    bool is_due = false;          // waits in `due` or `preparing`
+    std::string_view blocked_by;  // why its message could not be created at the last try; a code
 
     const std::string& name_space() const { return key->first; }
     const std::string& name() const { return key->second; }
     bool exists() const { return state.revision != 0; }
 };
 
-// One that is due: its whole record is being read, or there.
+// One that is due: its whole record is being read, or was read.
 struct FiringInPreparation {
     WatchdogNumber watchdog = 0;
     Sequence log_position = 0;
@@ -50,10 +50,10 @@ struct FiringInPreparation {
 
 class WatchdogTable {
   public:
-    // Numbers have so many bits.
+    // The number of bits of a number.
     static constexpr unsigned kNumberBits = 60;
 
-    // Null where there is none; one of revision 0 is not there for who asks from outside. O(log n).
+    // Null if there is none; one with revision 0 does not exist for clients. O(log n).
     Watchdog* find(std::string_view name_space, std::string_view name) {
         const auto found = by_name_.find(Key{name_space, name});
         return found == by_name_.end() ? nullptr : &found->second;
@@ -89,7 +89,7 @@ class WatchdogTable {
     // Those whose first record is not durable yet count.
     std::size_t size() const { return by_name_.size(); }
 
-    // In the order of names, from the first one of the namespace after `after` on; null where there is none.
+    // In the order of names, from the first one of the namespace after `after`; null if there is none.
     const Watchdog* next_of(std::string_view name_space, std::string_view after) const {
         const auto found = by_name_.upper_bound(Key{name_space, after});
         return found == by_name_.end() || found->first.first != name_space ? nullptr : &found->second;
@@ -107,7 +107,7 @@ class WatchdogTable {
         for (const auto& [key, watchdog] : by_name_) visit(watchdog);
     }
 
-    std::deque<WatchdogNumber> due;             // in the order in which their instants came
+    std::deque<WatchdogNumber> due;             // in the order of their instants
     std::deque<FiringInPreparation> preparing;  // the first of them
     bool reading = false;                       // records of these
 
