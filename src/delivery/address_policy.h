@@ -1,14 +1,14 @@
-// Which addresses a webhook may be sent to: those that anybody on the internet may reach, and what the administrator
-// allows beside them. Whoever may put a message must not get the server to knock at doors that are closed to him.
+// The addresses to which webhooks may be sent: public ones, and those that the operator allows. A client that can put
+// messages must not be able to reach internal services through the server.
 //
-// It judges addresses, not names: a name is looked up again whenever a connection is opened, so it is asked about the
-// very address that the socket is about to be connected to.
+// The policy checks addresses, not names: a name is resolved again for each connection, so the policy checks the
+// address to which the socket is about to be connected.
 //
-// What is refused: the special ranges of the registries of RFC 6890, this machine, private, shared and link-local nets,
-// multicast, documentation; the services by which clouds tell a machine its secrets, wherever their address lies; every
-// IPv6 address that holds or leads to an IPv4 one (mapped, compatible, NAT64, 6to4, Teredo, ISATAP), as nobody needs
-// those and each is a way around the rules for the other; and, even where it is allowed otherwise, what this server
-// itself listens on.
+// Refused are: the special ranges of the registries of RFC 6890, this machine, private, shared and link-local networks,
+// multicast, documentation; the metadata services of clouds, wherever their address is; every IPv6 address that
+// contains or leads to an IPv4 one (mapped, compatible, NAT64, 6to4, Teredo, ISATAP), because they are not needed and
+// bypass the rules of the other family; and, even if it is allowed otherwise, every address at which this server itself
+// listens.
 #pragma once
 
 #include <cstdint>
@@ -29,11 +29,11 @@ class AddressPolicy {
     static constexpr std::string_view kOwn = "an address that this server listens on";
 
     AddressPolicy() = default;
-    // `own`: where this server listens, each address by itself, so none that stands for all.
+    // `own`: the addresses at which this server listens, each by itself, without wildcards.
     AddressPolicy(std::vector<IpBlock> allowed, std::vector<Listener> own)
         : allowed_(std::move(allowed)), own_(std::move(own)) {}
 
-    // Empty: it may be. Otherwise what the address is: "a private address". O(rules).
+    // Empty: it is allowed. Otherwise the kind of address: "a private address". O(rules).
     std::string_view refusal(const IpAddress& address, std::uint16_t port) const;
 
   private:

@@ -1,5 +1,5 @@
-// Where this server can be reached on this machine, address by address: what webhooks are not sent to, wherever else an
-// operator lets them go.
+// The addresses at which this server can be reached on this machine. Webhooks are never sent to them, whatever the
+// operator allows.
 #pragma once
 
 #include <cstdint>
@@ -10,8 +10,8 @@
 
 namespace duewheel {
 
-// Of a listener on `host`, an address or a name, and `port`. One on loopback is itself; of any other each address that
-// the machine's interfaces have now, which is more than it may listen on and never less.
+// Of a listener on `host`, an address or a name, and `port`. A loopback address is itself; for any other, all current
+// addresses of the machine's interfaces, which may be more than it listens on but never less.
 std::vector<AddressPolicy::Listener> own_listeners(std::string_view host, std::uint16_t port);
 
 }  // namespace duewheel

@@ -1,12 +1,12 @@
-// Leaves a target alone that does not work, so that its messages wait in their queue instead of using up attempts, and
-// so that nobody else waits for what it holds.
+// A circuit breaker for a webhook target: while the target fails, its messages wait in their queue instead of using up
+// attempts, and do not hold resources that other targets need.
 //
 //     closed ──5 failures in a row──► open ──1 s──► half open: one post ──works──► closed
 //                                      ▲                          │
 //                                      └── 2 s, 4 s, ... 60 s ◄───┘ fails
 //
-// What was under way when it opened says nothing new when it fails, and closes it when it works: each post carries the
-// number of openings before it, which only rises. Told the time; O(1).
+// A request in flight when it opened has no effect if it fails, and closes it if it succeeds: each request carries the
+// number of openings before it, which only rises. Takes the time as an argument; O(1).
 #pragma once
 
 #include <algorithm>
@@ -22,22 +22,22 @@ class TargetBreaker {
     static constexpr std::int64_t kLongestRestMs = 60'000;
 
     bool is_open() const { return rest_ms_ != 0; }
-    // When the next post may be tried; one alone while it is open.
+    // When the next request may be sent; a single one while it is open.
     std::int64_t open_until_ms() const { return is_open() ? until_ms_ : 0; }
     std::uint64_t openings() const { return openings_; }
 
-    // Of what comes now nothing is known; what is under way says nothing of it.
+    // The result of later requests is unknown, and that of requests in flight no longer counts.
     void forget() {
         worked();
         ++openings_;
     }
-    // True: it was open until now.
+    // True if it was open.
     bool worked() {
         failures_ = 0;
         until_ms_ = 0;
         return std::exchange(rest_ms_, 0) != 0;
     }
-    // `openings`: as the post found it. True: it opened, for the first time since it last worked.
+    // `openings`: when the request was sent. True if it opened, for the first time since the last success.
     bool failed(std::uint64_t openings, std::int64_t now_ms) {
         if (openings != openings_) return false;
         const bool was_open = is_open();

@@ -1,6 +1,6 @@
-// How many posts a target gets a second: a bucket of tokens that fills evenly and holds a tenth of a second's, one at
-// least. In thousandths of a token, so that any whole rate is kept, but for what a millisecond rounds off. Told the
-// time; O(1).
+// Limits the posts to a target per second: a token bucket that fills evenly and holds a tenth of a second's tokens, at
+// least one. In thousandths of a token, so that any integer rate is exact up to rounding by milliseconds. Takes the
+// time as an argument; O(1).
 #pragma once
 
 #include <algorithm>
@@ -11,18 +11,18 @@ namespace duewheel {
 
 class TargetPace {
   public:
-    // 0: no limit. The bucket keeps what it holds, as far as it still fits.
+    // 0: no limit. The bucket keeps its content, as far as it still fits.
     void set(std::uint32_t per_second) {
         per_second_ = per_second;
         held_ = std::min(held_, most());
     }
-    // Posts that may begin now.
+    // The number of posts that may start now.
     std::uint32_t available(std::int64_t now_ms) {
         if (per_second_ == 0) return std::numeric_limits<std::uint32_t>::max();
         fill(now_ms);
         return static_cast<std::uint32_t>(std::max<std::int64_t>(held_, 0) / kToken);
     }
-    // When one more may begin. After available(): of the same time.
+    // When one more may start. After available() with the same time.
     std::int64_t next_ms(std::int64_t now_ms) const {
         if (per_second_ == 0 || held_ >= kToken) return now_ms;
         return now_ms + (kToken - held_ + per_second_ - 1) / per_second_;
@@ -40,7 +40,7 @@ class TargetPace {
     }
 
     std::int64_t per_second_ = 0;
-    std::int64_t held_ = 0;  // below 0: more was taken than there was, when it was leased before
+    std::int64_t held_ = 0;  // below 0: more was taken than there was, when it was leased earlier
     std::int64_t filled_ms_ = 0;
 };
 

@@ -1,4 +1,4 @@
-// Certificates of those whom webhooks trust to say who others are.
+// The certificate authorities that webhooks trust.
 #pragma once
 
 #include <string>
@@ -7,7 +7,7 @@
 
 namespace duewheel {
 
-// Whether the file holds certificates in PEM. Code bad_trusted_file. Reads the file.
+// Whether the file contains PEM certificates. Code bad_trusted_file. Reads the file.
 Status check_trusted_file(const std::string& path);
 
 }  // namespace duewheel

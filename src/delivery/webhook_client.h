@@ -1,12 +1,12 @@
-// Sends webhooks: one POST each, many at a time, on an event loop, by libcurl.
+// Sends webhooks: one POST each, many at a time, on an event loop, with libcurl.
 //
-// What it adds to the library is the care that requests of strangers need. Where a request goes is decided by the
-// address that a socket is about to be connected to, after every look-up, and once more by the peer's before anything
-// is sent. Nothing else chooses the way: no redirects, no proxies from the environment, no cookies, no credentials, no
-// files in a home. An answer may take so long and be so large, and what is read beyond its beginning is thrown away.
+// It adds the precautions that requests on behalf of clients need. The address to which a socket is about to be
+// connected is checked after every name resolution, and the peer's address again before anything is sent. Nothing else
+// affects where a request goes: no redirects, no proxies from the environment, no cookies, no credentials, no files of
+// the user. Responses are limited in time and size, and only the start of the body is kept.
 //
-// Connections are kept and used again, by host. A request that broke after it was sent may have arrived: whoever sends
-// decides whether to send it again, and gives it an id by which the receiver knows it.
+// Connections are kept and reused, by host. A request that failed after it was sent may have arrived: the caller
+// decides whether to send it again, and gives it an id by which the receiver recognizes it.
 #pragma once
 
 #include <chrono>
@@ -27,31 +27,31 @@ class EventLoop;
 
 struct WebhookRequest {
     WebhookUrl url;
-    // Of the header, without Host and Content-Length. Names and values hold no line ends: whoever makes them has
-    // checked that.
+    // Of the header, without Host and Content-Length. The caller has checked that names and values contain no
+    // line breaks.
     std::vector<std::pair<std::string, std::string>> fields;
     std::string body;
-    std::chrono::milliseconds timeout{15'000};  // for all of it, looking up and connecting included
+    std::chrono::milliseconds timeout{15'000};  // for all of it, including name resolution and connecting
 };
 
 struct WebhookAnswer {
     enum class Kind : std::uint8_t {
         answered,     // with `status`, whatever it is
-        forbidden,    // the address may not be reached; nothing was sent
+        forbidden,    // the address is forbidden; nothing was sent
         unreachable,  // no such name, or no connection; nothing was sent
-        untrusted,    // the other side is not who the URL says; nothing was sent
+        untrusted,    // the certificate is not that of the URL's host; nothing was sent
         timed_out,    // it may have been sent
-        broken,       // the connection ended before the answer did; it may have been sent
+        broken,       // the connection ended before the response did; it may have been sent
     };
 
     Kind kind = Kind::broken;
     int status = 0;
-    std::int64_t retry_after_s = 0;  // as the other side asks for; 0: it does not
+    std::int64_t retry_after_s = 0;  // as requested by the target; 0: it did not
     std::uint64_t took_us = 0;
-    std::string text;  // how the answer's body begins, or what went wrong
+    std::string text;  // the start of the response body, or the error
 };
 
-// Of one thread, its loop's.
+// For one thread, that of its loop.
 class WebhookClient {
   public:
     struct Options {
@@ -59,16 +59,15 @@ class WebhookClient {
         std::string trusted_file;             // certificates in PEM; empty: the system's
         std::size_t connections_max = 1'000;  // open at one time; further requests wait
         std::size_t connections_per_host_max = 64;
-        std::size_t answer_bytes_max = 64u
-                                       << 10;  // beyond it an answer is cut off, which changes nothing of its status
+        std::size_t answer_bytes_max = 64u << 10;  // beyond it a response is truncated; its status still counts
     };
     static constexpr std::size_t kTextBytesMax = 1024;
 
     using Done = std::function<void(WebhookAnswer)>;
 
-    // Throws std::runtime_error where the library cannot be set up. `loop` outlives it.
+    // Throws std::runtime_error if the library cannot be initialized. `loop` must outlive it.
     WebhookClient(EventLoop& loop, Options options);
-    // What is under way is given up, and its `done` is not called.
+    // Requests in progress are aborted, and their `done` is not called.
     ~WebhookClient();
     WebhookClient(const WebhookClient&) = delete;
     WebhookClient& operator=(const WebhookClient&) = delete;

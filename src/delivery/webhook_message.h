@@ -1,8 +1,8 @@
-// A message as a webhook, and what its answer means.
+// A message as a webhook request, and the meaning of its response.
 //
-// What goes out: the three fields of Standard Webhooks, of which webhook-id is the message's id, the same in every
-// attempt; what a lease would tell, in fields that begin with `duewheel-`; the message's media type, the
-// queue's headers and the message's own, but for those that say how a request is framed or who it is for; and the body,
+// The request contains the three fields of Standard Webhooks, where webhook-id is the id of the message, the same in
+// every attempt; the data of a lease, in fields that begin with `duewheel-`; the media type of the message, the
+// headers of the queue and of the message, except those that frame a request or route it; and the body,
 // byte for byte.
 #pragma once
 
@@ -34,33 +34,33 @@ struct WebhookAttempt {
     std::span<const std::pair<std::string, Secret>> headers = {};  // of the queue
 };
 
-// Whether a queue or a message may say a field of this name. Not those that frame a request, are for the next hop, or
-// are this program's to say.
+// Whether a queue or a message may have a header of this name. Not those that frame a request, are for the next hop, or
+// are set by this program.
 bool may_be_said(std::string_view name);
 
-// Takes the body out of `message`. `own`: the message's headers, of which those are left out that the queue has too.
+// Moves the body out of `message`. `own`: the headers of the message; those that the queue has too are omitted.
 // O(size).
 WebhookRequest webhook_of(Delivered& message, const HeaderFields& own, const WebhookAttempt& attempt);
 
 enum class WebhookMeaning : std::uint8_t {
     delivered,    // 2xx
-    gone,         // 410: the target wants nothing more, ever
-    refused,      // another answer: the target works, and does not take this message as it is
-    unavailable,  // 429 or 5xx, or a time in which it wants to be left alone: the target does not work now
-    no_answer,    // of none of these kinds; it may have arrived
-    not_sent,     // nobody was reached, or who was may not be
+    gone,         // 410: the target wants no more messages
+    refused,      // another status: the target works, but refuses this message
+    unavailable,  // 429 or 5xx, or a Retry-After: the target does not work now
+    no_answer,    // none of these; the request may have arrived
+    not_sent,     // the target was not reached, or is forbidden
 };
 WebhookMeaning meaning_of(const WebhookAnswer& answer);
 
-// Whether the target may be blamed for other messages too.
+// Whether the target may be at fault for other messages too.
 constexpr bool is_of_target(WebhookMeaning meaning) {
     return meaning >= WebhookMeaning::unavailable;
 }
 
-// The seconds that a number in a Retry-After field says, a fraction counted as a whole one, and one that is too great
-// as the greatest; 0 of what is no number.
+// The seconds of a number in a Retry-After field, rounded up; the greatest number if it is too large; 0 if it is
+// not a number.
 std::int64_t retry_after_number_s(std::string_view text);
-// How long the target wants to be left alone, in milliseconds: 0 where it says nothing, or nobody asked it.
+// The pause that the target asked for, in milliseconds: 0 if it asked for none, or was not reached.
 std::int64_t retry_after_ms(const WebhookAnswer& answer, std::int64_t max_ms);
 
 // Replaces the values of a queue's webhook headers, and each of their words of four bytes or more, by `***`: a target
@@ -68,7 +68,7 @@ std::int64_t retry_after_ms(const WebhookAnswer& answer, std::int64_t max_ms);
 // end of the text, as a response is cut.
 void hide_header_values(const SecretHeaders& headers, std::string& text);
 
-// For the failure's record: "answered 500: out of order". UTF-8, at most as many bytes.
+// For the failure's record: "answered 500: out of order". UTF-8, up to this number of bytes.
 std::string failure_reason(const WebhookAnswer& answer, std::size_t bytes_max);
 
 }  // namespace duewheel

@@ -1,4 +1,4 @@
-// What an operator may choose about webhooks, with the defaults.
+// The settings of webhooks, with the defaults.
 #pragma once
 
 #include <cstddef>
@@ -9,7 +9,7 @@
 namespace duewheel {
 
 struct WebhookOptions {
-    bool post = true;  // without, their messages wait
+    bool post = true;  // if false, their messages wait
 
     std::vector<std::string> secret_files;      // "name=path"
     std::string encryption_key_file;            // encrypts header values on disk; empty: they are kept as they are
@@ -17,16 +17,16 @@ struct WebhookOptions {
     std::vector<std::string> allowed_networks;  // beside the public ones: "10.1.0.0/16"
     std::string trusted_file;                   // certificates in PEM; empty: the system's
 
-    // Of queues that say nothing else, and what they may say at most.
+    // Defaults of queues, and their maximum values.
     std::int64_t timeout_ms = 15'000;
     std::int64_t timeout_max_ms = 300'000;
     std::uint32_t concurrency = 64;
     std::uint32_t concurrency_max = 1'000;
 
-    std::size_t connections_max = 1'000;  // posts under way at a time, of all queues
+    std::size_t connections_max = 1'000;  // posts in progress at a time, of all queues
     std::size_t answer_bytes_max = 64u << 10;
-    std::size_t bytes_in_flight_max = 64u << 20;  // bodies of what is leased and not posted to its end; then no more is
-    std::int64_t retry_after_max_ms = 3'600'000;  // a target that wants to be left alone for longer is not
+    std::size_t bytes_in_flight_max = 64u << 20;  // bodies of leased messages until their posts end
+    std::int64_t retry_after_max_ms = 3'600'000;  // a longer pause that a target asks for is shortened
 };
 
 }  // namespace duewheel

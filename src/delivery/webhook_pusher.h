@@ -1,21 +1,21 @@
-// Posts what is due in queues with a webhook: a consumer of the engine that lives in the server.
+// Posts due messages of queues with a webhook: a consumer of the engine that runs in the server.
 //
 //     engine ──lease──► pusher ──post──► client ──answer──► pusher ──ack, fail, release──► engine
 //
-// For each such queue it waits with one lease call, without end and so without a wake-up, for as many messages as its
-// target may have now: `concurrency` less what is under way, as the rate allows, one where the breaker tries. Leases
-// outlast the post, so that no message is posted twice at once. 2xx acknowledges; whatever else happens is a failure
-// by the message's retry rule, at least as long away as the target asks for (Retry-After); 410 pauses the queue and
-// gives the message back. If the process dies between a post and its ack, the message is posted again under the same
+// For each such queue it has one lease call without a time limit, and so without wake-ups, for as many messages as its
+// target may have now: `concurrency` minus the posts in progress, limited by the rate, one while the breaker probes.
+// Leases last longer than the post, so that no message is posted twice at once. 2xx acknowledges; any other result is a
+// failure by the message's retry rule, with a backoff of at least Retry-After; 410 pauses the queue and releases the
+// message. If the process dies between a post and its ack, the message is posted again with the same
 // webhook-id.
 //
-// Connections and memory are shared among namespaces: each may have four times as much as is left free, so that one
-// whose targets hang leaves a fifth, and the next one four fifths of that. Within a namespace a target may have as much
-// as it leaves to the others: one that hangs, however many posts it may have at a time, leaves half, and of many such
-// each leaves as much as it has. What waits for a connection takes turns by namespace, and in each of them by target.
+// Namespaces share connections and memory: each may have four times as much as is left free, so that one with hanging
+// targets leaves a fifth, and the next one four fifths of that. Within a namespace a target may have as much as it
+// leaves to the others: a hanging one, whatever its concurrency, leaves half, and of several such targets each leaves
+// as much as it has. Posts that wait for a connection take turns by namespace, and within each by target.
 //
-// What it does is bounded by what there is to do: queues change, answers come, rests end; nothing walks over all of
-// them. Told the time, with no thread and no clock of its own; of the loop's thread.
+// Its work is proportional to the events: changes of queues, responses, ends of backoffs; it never scans all targets.
+// Takes the time as an argument, and has no thread and no clock; for the loop's thread.
 #pragma once
 
 #include <cstdint>
@@ -48,12 +48,12 @@ namespace duewheel {
 struct WebhookCounters {
     std::uint64_t posted = 0;
     std::uint64_t delivered = 0;  // answered 2xx
-    std::uint64_t refused = 0;    // answered otherwise
+    std::uint64_t refused = 0;    // answered with another status
     std::uint64_t no_answer = 0;
     std::uint64_t not_sent = 0;
     std::uint64_t forbidden = 0;   // of these: by the rules for addresses
-    std::uint64_t given_back = 0;  // leased, and not posted
-    std::uint64_t ended_late = 0;  // the lease was over before the answer could be recorded
+    std::uint64_t given_back = 0;  // leased and not posted
+    std::uint64_t ended_late = 0;  // the lease had ended before the response could be recorded
     std::uint64_t breakers_opened = 0;
     std::uint64_t targets_gone = 0;
 
@@ -65,7 +65,7 @@ struct WebhookCounters {
 
 class WebhookPusher {
   public:
-    // Of its lease calls and the ends of its leases; what is below it counts them.
+    // Of its lease calls and the ends of its leases; the lower bits count them.
     static constexpr ReplyToken kTokenBit = ReplyToken{1} << 62;
     static constexpr DueMs kNoWakeup = Engine::kNoWakeup;
 
@@ -73,25 +73,25 @@ class WebhookPusher {
     struct Surroundings {
         std::function<void(Command, ReplyToken)> submit;  // to the engine
         Send send;
-        std::function<HeaderFields(std::string_view kept)> read_headers;  // from how messages keep them
+        std::function<HeaderFields(std::string_view kept)> read_headers;  // from the stored form
         std::function<std::int64_t()> wall_now_ms;                        // for webhook-timestamp
     };
 
-    // All outlive it; `done` of what was sent may not be called after its end.
+    // All must outlive it; `done` of sent requests must not be called after its end.
     WebhookPusher(Engine& engine, const WebhookOptions& options, const WebhookSecrets& secrets,
                   const HeaderCipher& cipher, Surroundings surroundings, LogSink& log);
     ~WebhookPusher();
 
-    // Before each of the engine's turns, which then does what it asks for.
+    // Before each iteration of the engine, which then executes its commands.
     void act(DueMs now);
     // The engine's reply to one of its tokens.
     void reply(ReplyToken token, Reply reply);
-    // When act() has something to do again, after the engine's replies were handed over. `now` for at once.
+    // When act() has something to do again, after the engine's replies were passed on. `now` for at once.
     DueMs next_wakeup(DueMs now) const;
 
-    // From now on nothing is leased, and what is leased and not yet posted is given back.
+    // From now on nothing is leased, and leased messages that are not posted yet are released.
     void stop();
-    // Nothing is posted, or waits to be recorded.
+    // Nothing is being posted, or waits to be recorded.
     bool is_idle() const { return in_flight_ == 0 && ends_ == 0 && lines_.empty() && answers_.empty(); }
 
     WebhookCounters counters() const;
@@ -107,8 +107,8 @@ class WebhookPusher {
         LeaseToken lease;
         DueMs lease_until_ms = 0;
         std::size_t bytes = 0;
-        std::uint64_t openings = 0;  // of its target's breaker, as it was posted
-        std::string url;             // as it was posted to
+        std::uint64_t openings = 0;  // of the breaker of its target, when it was posted
+        std::string url;             // its URL when it was posted
     };
     struct Queued {
         Post post;
@@ -125,34 +125,34 @@ class WebhookPusher {
         TargetSetup setup;
         TargetPace pace;
         TargetBreaker breaker;
-        DueMs backoff_until_ms = 0;  // as it asked, or as the engine's refusal says
+        DueMs backoff_until_ms = 0;  // as the target asked, or as the engine's refusal says
         ReplyToken asking = 0;
-        std::size_t bytes = 0;        // of what is leased and not posted to its end
+        std::size_t bytes = 0;        // of leased messages whose posts are not finished
         std::deque<Queued> queued;    // leased; it waits for a connection
         std::uint32_t in_flight = 0;  // posts
         std::uint32_t trying = 0;     // of these, since the breaker last opened
-        std::uint32_t busy = 0;       // posts under way, and what is queued
-        std::uint32_t ends = 0;       // acks and failures without an answer
+        std::uint32_t busy = 0;       // posts in progress, and queued ones
+        std::uint32_t ends = 0;       // acks and failures without a reply
         DueMs wakes_at_ms = 0;        // 0: not
         bool touched = false;
-        bool starved = false;  // waits for room in its share
+        bool starved = false;  // waits for its share of resources
         bool fed = false;      // and it is its turn
     };
-    // What the targets of a namespace have together.
+    // The combined use of the targets of a namespace.
     struct Share {
         std::size_t targets = 0;
         std::size_t in_flight = 0;         // posts
-        std::size_t begun = 0;             // targets that have one
-        std::size_t bytes = 0;             // of what is leased and not posted to its end
+        std::size_t begun = 0;             // targets that have any
+        std::size_t bytes = 0;             // of leased messages whose posts are not finished
         std::size_t queued = 0;            // messages, of all of them
-        std::deque<TargetNumber> lines;    // they have something queued, in the order of their turns
-        std::deque<TargetNumber> starved;  // they wait for room
+        std::deque<TargetNumber> lines;    // they have queued messages, in the order of their turns
+        std::deque<TargetNumber> starved;  // they wait for resources
     };
     struct Arrived {
         Post post;
         WebhookAnswer answer;
     };
-    // A command that must get through, until its lease is over.
+    // A command that must succeed, until its lease ends.
     struct End {
         TargetNumber target = 0;
         Command command;
@@ -212,7 +212,7 @@ class WebhookPusher {
     std::size_t unencrypted_ = 0;          // targets among the changed ones whose headers are not encrypted
     std::map<std::string, Share> shares_;  // by namespace
     std::size_t starved_ = 0;              // targets
-    std::deque<Share*> lines_;             // that have something queued, in the order of their turns
+    std::deque<Share*> lines_;             // with queued messages, in the order of their turns
     std::set<std::pair<DueMs, TargetNumber>> wakes_;
 
     std::unordered_map<ReplyToken, TargetNumber> asks_;
@@ -220,7 +220,7 @@ class WebhookPusher {
     std::multimap<DueMs, End> again_;  // refused, and tried again at that time
     std::uint64_t next_token_ = 1;
 
-    std::vector<Arrived> answers_;  // since the last turn
+    std::vector<Arrived> answers_;  // since the last iteration
     std::uint64_t in_flight_ = 0;
     std::uint64_t bytes_ = 0;
     std::uint64_t ends_ = 0;

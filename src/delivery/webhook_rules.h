@@ -1,7 +1,7 @@
-// What a queue's webhook may be, when it is set: so that a slip is told to who made it, and not found in the dead.
+// Checks a queue's webhook when it is set, so that its author sees a mistake at once, not later in dead letters.
 //
-// It judges what stands there. A name that leads to an address which may not be reached is found when it is looked up,
-// with each post (delivery/webhook_client.h).
+// A name that resolves to a forbidden address is only found when it is resolved, with each post
+// (delivery/webhook_client.h).
 #pragma once
 
 #include "base/status.h"
@@ -12,16 +12,16 @@
 
 namespace duewheel {
 
-// Which addresses an operator allows beside the public ones; `bad_address_block`.
+// The addresses that an operator allows in addition to public ones; `bad_address_block`.
 Result<std::vector<IpBlock>> allowed_networks(const WebhookOptions& options);
 
 class WebhookRules {
   public:
-    // All outlive it.
+    // All must outlive it.
     WebhookRules(const WebhookOptions& options, const AddressPolicy& addresses, const WebhookSecrets& secrets)
         : options_(options), addresses_(addresses), secrets_(secrets) {}
 
-    // Gives the URL its one form. Codes: bad_webhook_header, bad_webhook_secret, bad_webhook_url, forbidden_address,
+    // Normalizes the URL. Codes: bad_webhook_header, bad_webhook_secret, bad_webhook_url, forbidden_address,
     // out_of_range.
     Status check(WebhookTarget& target) const;
 

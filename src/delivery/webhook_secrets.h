@@ -1,5 +1,5 @@
-// The secrets that webhooks are signed with, by name: read once, at the start, from the files that the configuration
-// names. A value is never told to anybody but the signer.
+// The secrets that sign webhooks, by name: read once at the start from the files in the configuration. Only the signer
+// sees a value.
 #pragma once
 
 #include <functional>
@@ -16,12 +16,12 @@ namespace duewheel {
 
 class WebhookSecrets {
   public:
-    // Each "name=path". A file holds one secret and perhaps a line end, and nobody may read it but its owner and group.
-    // Code `bad_webhook_secret`, which names the file and never what stands in it.
+    // Each "name=path". A file contains one secret and possibly a line break, and only its owner and group may read it.
+    // Code `bad_webhook_secret`, with the name of the file and never its content.
     static Result<WebhookSecrets> read(std::span<const std::string> files);
 
     bool has(std::string_view name) const { return secrets_.find(name) != secrets_.end(); }
-    // Signs with these, in their order; `bad_webhook_secret`: there is none of that name.
+    // Signs with these, in order; `bad_webhook_secret`: there is none of that name.
     Result<WebhookSigner> signer(std::span<const std::string> names) const;
 
   private:

@@ -1,13 +1,13 @@
-// Signs what a webhook carries, by Standard Webhooks 1.0 (https://www.standardwebhooks.com), so that whoever gets it
-// knows that it is from here, unchanged, and not an old one sent again.
+// Signs webhooks as in Standard Webhooks 1.0 (https://www.standardwebhooks.com). The signature
+// proves to the receiver that it is authentic, unchanged, and not a replay.
 //
-// Signed is "id.timestamp.body": the id that a message keeps over all its attempts, the time of this attempt in
-// seconds, and the bytes of the body as they are sent. Two ways: HMAC-SHA256 with a secret that both sides have
-// ("whsec_" and base64, 24 to 64 bytes; signature "v1,..."), and ed25519 with a key of which the receiver needs the
-// public half alone
+// Signed is "id.timestamp.body": the id that a message keeps over all attempts, the time of this attempt in seconds,
+// and the bytes of the body as sent. There are two schemes: HMAC-SHA256 with a shared secret ("whsec_" and base64, 24
+// to 64 bytes; signature "v1,..."), and ed25519 with a key of which the receiver needs only
+// the public half
 // ("whsk_" and base64, the 32 bytes of the seed, or those and the public half; signature "v1a,..."). With several keys
-// there is a signature of each, and a receiver takes what it can check: that is how keys are changed without a delivery
-// that fails.
+// there is a signature of each, and a receiver accepts any that it can verify, so that keys can be changed without
+// failed deliveries.
 #pragma once
 
 #include <cstdint>
@@ -32,14 +32,14 @@ class WebhookSigner {
     WebhookSigner(WebhookSigner&&) noexcept;
     WebhookSigner& operator=(WebhookSigner&&) noexcept;
 
-    // Error `bad_webhook_secret`, which says what is wrong and never what stands there.
+    // Error `bad_webhook_secret`, with the reason and never the content.
     static Result<WebhookSigner> from(std::span<const Secret> keys);
 
     bool has_keys() const { return !keys_.empty(); }
-    // The field webhook-signature: "v1,base64", with several keys one after the other, in their order, with a space
-    // between. O(keys * size of the body).
+    // The field webhook-signature: "v1,base64", with several keys in order, separated by a space. O(keys * size of the
+    // body).
     std::string sign(std::string_view id, std::int64_t timestamp_s, std::string_view body) const;
-    // What a receiver is given to check with, of each key that has a public half: "whpk_" and base64.
+    // What a receiver needs for verification, for each key with a public half: "whpk_" and base64.
     std::vector<std::string> public_keys() const;
 
   private:
