@@ -1,10 +1,10 @@
-// Which queues have series of their own in /metrics, and what is counted for all others together.
+// Selects the queues that have their own series in /metrics, and computes the sum of all others.
 //
-// A client may put to a fresh queue with each request, and that must not make the page grow: the busiest queues have
-// series of their own, and all others are one. Which queues are the busiest changes, while a counter must never go
-// down: so what happens between two looks is added to the others but for what the queues with series of their own have
-// counted in that time. A queue that gets a series of its own brings its count along, and leaves it with the others
-// too.
+// A client can put to a new queue with each request, and that must not make the page grow: the busiest queues have
+// their own series, and all others share one. The busiest queues change, while a counter must never decrease: so the
+// events between two reads are added to the others, except those counted by queues with their own series in that time.
+// A queue that gets its own series brings its count along, which also stays in the
+// others.
 #pragma once
 
 #include <map>
@@ -19,8 +19,8 @@ class QueueSeries {
   public:
     static constexpr std::size_t kMax = 100;
 
-    // What has happened in the other queues since the start, as far as it is not counted for a queue with series of its
-    // own. `all`: in all queues.
+    // Events in the other queues since the start, as far as they are not counted for a queue with its own series.
+    // `all`: in all queues.
     const QueueTotals& count_others(const Engine::QueueTraffic& traffic, const QueueTotals& all);
 
   private:

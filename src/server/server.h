@@ -1,9 +1,9 @@
-// The whole daemon: opens a data directory, recovers it, listens, runs until it is told to stop, and drains.
+// The whole daemon: opens a data directory, recovers it, listens, runs until it is stopped, and drains.
 //
-// A stop (SIGTERM, SIGINT) loses no reply: nothing new is accepted, waiting consumers are sent home, every request that
-// arrived is answered, the log is told how late it is, and only then the process ends. kill -9 at any moment is the
-// other way, and loses nothing that was answered; what it may lose is the time since the last commit, if the wall clock
-// is set back before the next start.
+// A stop (SIGTERM, SIGINT) loses no reply: nothing new is accepted, waiting consumers get an empty response, every
+// received request is answered, the current time is written to the log, and only then the process ends. kill -9 at any
+// moment also loses nothing that was answered; it may only lose the time since the last commit, if the wall clock is
+// set back before the next start.
 #pragma once
 
 #include <chrono>
@@ -19,12 +19,12 @@ namespace duewheel {
 
 class Server {
   public:
-    // Takes its address, recovers, and lets clients in. Codes: those of ShardParts::open(), HttpServer::listen()
+    // Takes its address, recovers, and accepts clients. Codes: those of ShardParts::open(), HttpServer::listen()
     // and check_options().
     static Result<std::unique_ptr<Server>> open(const ServerOptions& options, LogSink& log);
     ~Server();
 
-    // "127.0.0.1:7420", with the port that was picked where 0 was asked for.
+    // "127.0.0.1:7420", with the selected port if 0 was given.
     std::string http_address() const;
 
     // All are called by the thread of run(): `ready` once, when requests are served; `stopping` once, when the signal

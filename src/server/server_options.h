@@ -1,4 +1,4 @@
-// Everything about a server that its operator may choose, with the defaults. The settings of src/configuration are made
+// All settings of a server, with the defaults. The settings of src/configuration are derived from it.
 // from it.
 #pragma once
 
@@ -36,13 +36,13 @@ struct ServerOptions {
     std::chrono::milliseconds drain{10'000};  // from a stop to its end, if what arrived cannot be answered sooner
     EngineOptions engine;
     HttpLimits http;
-    std::vector<std::string> http_hosts;  // names beside its address that the server goes by, and whose pages may call
-    HttpApiOptions api;  // limits, and what is logged; what is to be called, and who may call, is the server's affair
+    std::vector<std::string> http_hosts;  // host names of the server besides its address, whose pages may call it
+    HttpApiOptions api;                   // limits and logging; calls and callers are set by the server
     WebhookOptions webhooks;
-    std::optional<std::uint64_t> segment_bytes;  // nothing: as the volume's size says (server/store_sizes.h)
+    std::optional<std::uint64_t> segment_bytes;  // none: derived from the size of the volume (server/store_sizes.h)
     std::size_t spare_segments = 1;
     std::size_t reserve_segments = 3;
-    // Of the volume: with less puts are refused. 0 switches that off; nothing: as the volume's size says.
+    // Of the volume: with less free space puts are refused. 0 disables that; none: derived from the size of the volume.
     std::optional<std::uint64_t> free_floor_bytes;
     std::int64_t keep_outcomes_ms = Retention::kDefaultKeepMs;
     HistoryBounds history;

@@ -1,10 +1,10 @@
-// One running shard: its thread's loop does sockets, engine and wheel without a hand-off; a committer writes and syncs,
-// a reader looks things up, a sealer builds tables, a patrol reads old segments, and one more tends the disk: it fills
-// spare segments and sees how much space is left, after each full segment, every ten seconds, and every second when it
-// is scarce. This file is the only place where they meet.
+// One running shard: the loop of its thread handles sockets, engine and wheel; a committer writes and syncs, a reader
+// does lookups, a sealer builds tables, a patrol verifies old segments, and a maintenance thread fills spare segments
+// and checks the free space, after each full segment, every ten seconds, and every second when it is scarce. This file
+// is the only place where they meet.
 //
-// Every blocking step runs on its worker and comes back as a function posted to the loop, which is then followed by a
-// turn. A fatal error (a failed write, a damaged log or index) ends the process through `on_fatal_error`.
+// Every blocking step runs on its worker and returns as a function posted to the loop, which is then followed by an
+// iteration. A fatal error (a failed write, a damaged log or index) ends the process through `on_fatal_error`.
 #pragma once
 
 #include <atomic>
@@ -25,14 +25,14 @@
 
 namespace duewheel {
 
-// Gets the engine's replies on the loop's thread.
+// Receives the engine's replies on the loop's thread.
 using ReplySink = std::function<void(ReplyToken, Reply)>;
-// Called on any thread when the process must not go on; does not return.
+// Called on any thread when the process must not continue; does not return.
 using FatalErrorHandler = std::function<void(const Error&)>;
 
-// Waits of the blocking steps, in microseconds.
+// Wait times of the blocking steps, in microseconds.
 struct ShardTimes {
-    Histogram commit_us;  // from handing a commit out to its being durable
+    Histogram commit_us;  // from passing on a commit until it is durable
     Histogram read_us;
     Histogram seal_us;
 };
@@ -45,7 +45,7 @@ class Shard final : public CommandPort {
 
     void deliver_replies_to(ReplySink sink) { sink_ = std::move(sink); }
 
-    // Its turns come with the shard's; outlives the shard's last one.
+    // Its iterations are part of the shard's; must outlive the shard's last one.
     void push_with(WebhookPusher& pusher) { pusher_ = &pusher; }
     const WebhookPusher* pusher() const { return pusher_; }
 
@@ -66,17 +66,17 @@ class Shard final : public CommandPort {
     bool accept_clock() override;
     void advance_clock(std::int64_t by_ms) override;
 
-    // The loop's turn; returns when the next one is due.
+    // An iteration of the loop; returns when the next one is due.
     EventLoop::TimePoint turn();
 
-    // Consumers that wait get an empty answer, and from now on none waits: for a server that is to stop.
+    // Waiting consumers get an empty reply, and from now on none waits: for a server that is about to stop.
     void stop_waiting();
 
-    // For a server that is to stop when this is idle: it is so again when the log says how late it is.
+    // For a server that is about to stop when this is idle: it is idle again when the log has the current time.
     void save_time();
 
     bool is_serving() const { return parts_.engine().is_serving(); }
-    // Nothing accepted waits for the disk, and nothing is being posted.
+    // No accepted command waits for the disk, and nothing is being posted.
     bool is_idle() const {
         return parts_.engine().is_idle() && !is_marking_clock_ && (pusher_ == nullptr || pusher_->is_idle());
     }
@@ -122,17 +122,17 @@ class Shard final : public CommandPort {
     bool is_marking_clock_ = false;
     bool said_clock_waits_ = false;
     LogCleaning cleaning_{parts_};
-    // One such job at a time is queued or running, so that those that wait for space do not pile up.
+    // At most one such job is queued or running, so that jobs that wait for space do not pile up.
     std::atomic<bool> seal_queued_{false};
     std::atomic<bool> maintenance_queued_{false};
     LogSpace said_space_ = LogSpace::enough;
     std::int64_t maintenance_at_ns_ = 0;
-    bool seal_waits_ = false;  // for space, and that was said; of the sealer
+    bool seal_waits_ = false;  // for space, and that was logged; of the sealer
     ShardTimes times_;
     Lateness lateness_;  // of messages as they are delivered
     bool patrolling_ = false;
 
-    // Last: their threads end before anything that their jobs use goes away.
+    // Last: their threads end before anything that their jobs use is destroyed.
     Worker committer_{"dw-commit"};
     Worker reader_{"dw-read"};
     Worker sealer_{"dw-seal"};

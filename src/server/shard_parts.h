@@ -1,17 +1,17 @@
 // The parts of one shard, opened and recovered in the right order, with their blocking steps as plain calls.
 //
-// The server runs each blocking step on a thread of its own (shard.h); the simulator runs the same steps in one thread,
-// in whatever order its seed says. There is no second implementation of opening, recovering, sealing or cleaning.
+// The server runs each blocking step on a separate thread (shard.h); the simulator runs the same steps in one thread,
+// an order that depends on its seed. This is the only implementation of opening, recovering, sealing and compaction.
 //
 //     DIR/LOCK        held as long as this lives: one process owns a data directory
-//     DIR/journal/    the log: the truth (journal/local_journal.h)
-//     DIR/index/      the index: can be thrown away and is then built anew from the log (store/index_recovery.h)
+//     DIR/journal/    the log, which is authoritative (journal/local_journal.h)
+//     DIR/index/      the index, which can be discarded and rebuilt from the log (store/index_recovery.h)
 //     and small files that say what the directory is (store/directory_marks.h)
 //
-// Recovery: open the log and cut its torn end; open the index; replay what the index does not hold into the recent
-// tier, checking sequence, checksums, totals and that nothing is missing before the log's front; prove an index that
-// was built anew; unlink what had been released; give the engine its start. An operator is not needed, unless records
-// are missing: then it refuses with `damaged_log` and serves nothing.
+// Recovery: open the log and remove its torn end; open the index; replay what is not in the index into the recent tier,
+// checking sequence, checksums, totals and that nothing is missing before the front of the log; verify a rebuilt index;
+// unlink what had been released; start the engine. It needs no operator, unless records are
+// missing: then it refuses with `damaged_log` and serves nothing.
 #pragma once
 
 #include <atomic>
@@ -37,9 +37,9 @@ struct ShardOptions {
     EngineOptions engine;
     std::size_t spare_segments = 1;
     std::size_t reserve_segments = 3;
-    std::uint64_t free_floor_bytes = 256u << 20;  // of the disk: with less puts are refused; 0 switches it off
+    std::uint64_t free_floor_bytes = 256u << 20;  // of the disk: with less, puts are refused; 0 disables it
     LogIdentity identity;                         // used when the data directory is created: 32 random bytes
-    // Where time zones come from, and the version of their data; without, both are the operating system's.
+    // The source of time zones and the version of their data; by default the operating system's.
     FindZone find_zone;
     std::string zone_data;
 };
@@ -52,7 +52,7 @@ struct RecoveryReport {
 
 class ShardParts {
   public:
-    // `rows` is where the index lives and `retention` what it was made with; files, rows, retention and log outlive
+    // `rows` stores the index, and `retention` was used to create it; files, rows, retention and log must outlive
     // this. Codes: `in_use`, `damaged_log`, `newer_format`, `no_space`, `io_error`.
     static Result<std::unique_ptr<ShardParts>> open(FileSystem& files, const std::string& directory, RowStorage& rows,
                                                     Retention& retention, const ShardOptions& options, LogSink& log);
@@ -62,47 +62,47 @@ class ShardParts {
     const Engine& engine() const { return *engine_; }
     const RecoveryReport& recovery() const { return recovery_; }
 
-    // What ended long enough ago counts as gone from now on, also while no segment is sealed, which tells the time too.
+    // What ended long enough ago counts as removed from now on, even if no segment is sealed, which also sets the time.
     void expire_by(DueMs now_ms) { retention_->set_now(now_ms); }
 
-    // What the run before left of its time. And the step that leaves it to the next one, of who tends the
-    // disk: durable on return. `no_space`: try again later.
+    // The clock state saved by the previous run. And the step that saves it for the next one, on the maintenance
+    // thread: durable on return. `no_space`: try again later.
     const ClockMark& clock_mark() const { return clock_mark_; }
     Status save_clock_mark(const ClockMark& mark);
 
-    // The committer's step: returns when the commit is durable. An error is the end.
+    // The committer's step: returns when the commit is durable. Any error is fatal.
     Status commit(const Commit& commit) { return journal_->commit(commit); }
 
     // The reader's step.
     Result<Answer> read(const Lookup& lookup) const { return reader_->answer(lookup); }
 
-    // The sealer's steps. Seals the oldest full segment that the index does not hold, and returns its number: the
-    // shard's thread then calls engine().table_taken() with it. 0: there is none. `no_space`: try again later, when
-    // cleaning had its turn. On a full disk a spare segment is given up for the table, also the last one where the open
-    // segment still takes records: only what is in the index can be cleaned away.
+    // The sealer's steps. Seals the oldest full segment that is not in the index, and returns its number: the shard's
+    // thread then calls engine().table_taken() with it. 0: there is none. `no_space`: try again later, after compaction
+    // had a chance. On a full disk a spare segment is given up for the table, even the last one if the open segment
+    // still accepts records: only what is in the index can be compacted.
     Result<SegmentNumber> seal_next();
 
-    // The step of who tends the disk: fills spare segments as far as there is space, and sees what is left. Whoever
-    // waits for space with a table goes first. The shard's thread then calls tell_space() with it.
+    // The maintenance step: fills spare segments as far as there is space, and measures the free space. A table that
+    // waits for space has priority. The shard's thread then calls tell_space() with the result.
     Result<SpaceSeen> maintain_spare_segments();
     void tell_space(const SpaceSeen& seen);
     // Of the shard's thread.
     const SpaceWatch& space() const { return space_; }
-    // From what was seen last, and the spare segments that are there now.
+    // From the last measurement and the current spare segments.
     LogSpace log_space() const;
-    // Before each of the engine's turns, which is told of the space: puts are quick, and would use up the reserve while
-    // the look at the disk that is to refuse them is still on its way. A look knows of the reserve when it has seen as
-    // many spares as there are now. True: one is wanted.
+    // Before each iteration of the engine, which gets the free space: puts are fast, and would use up the reserve
+    // before the measurement that refuses them returns. A measurement includes the reserve if it saw as many spares as
+    // there are now. True: one is needed.
     bool tell_reserve();
 
-    // The patrol's step, one thread at a time: reads the next segment that was full when this began, the oldest first,
-    // and checks every byte of it. False: there is none left. `damaged_log` names file and offset.
+    // The patrol's step, one thread at a time: reads the next segment that was full at the start, the oldest first, and
+    // verifies every byte of it. False: there is none left. `damaged_log` has file and offset.
     Result<bool> verify_next_segment();
 
-    // The cleaner's steps (server/log_cleaning.h).
+    // The compaction steps (server/log_cleaning.h).
     const Index& index() const { return *index_; }
     LocalJournal& journal() { return *journal_; }
-    // As the log said at the start: outcomes before this place stand after it too.
+    // As in the log at the start: outcomes before this position are after it too.
     Sequence outcomes_relocated_up_to() const { return outcomes_relocated_up_to_; }
     // Of the shard's thread: the zones that schedules name.
     ZoneCache& zones() { return zones_; }
@@ -142,8 +142,8 @@ class ShardParts {
     const std::size_t kept_for_cleaning_;  // of them
     SpaceWatch space_;
     std::atomic<bool> table_waits_{false};  // for space
-    std::uint64_t verified_segment_ = 0;    // of the patrol: the number of the one it read last
-    std::uint64_t verify_before_ = 0;       // the newest one of the start was read by the start
+    std::uint64_t verified_segment_ = 0;    // of the patrol: the number of the last segment read
+    std::uint64_t verify_before_ = 0;       // the newest one at the start, which the start itself has read
 };
 
 }  // namespace duewheel

@@ -1,15 +1,15 @@
-// Decides when the store is full and when it no longer is, from what was seen of the disk: plain arithmetic, told what
-// there is.
+// Decides when the store is full and when it no longer is, from measurements of the disk: pure arithmetic with its
+// inputs as arguments.
 //
-// Full is a state with a way out, and not an accident: below a floor of free space puts are refused, so that what is
-// left of the disk belongs to the index and to spare segments, and these to acks, cancels and cleaning. Spares may run
-// out first, because the floor is off or another program was quicker: then puts are refused as soon as only the reserve
-// is left. What makes no space is refused then too.
+// Full is a state with a way out: below a floor of free space, puts are refused, so that the remaining space is used by
+// the index and by spare segments, and these by acks, cancels and compaction. Spares may run out first, because the
+// floor is disabled or another program used the space: then puts are refused as soon as only the reserve is left, and
+// so are other commands that free no space.
 //
-//     free bytes   ├──── full ────┤ floor ├── as it was ──┤ floor + margin ├──── not full, all spares there ────►
+//     free bytes   ├──── full ────┤ floor ├── unchanged ──┤ floor + margin ├──── not full, always
 //
-// The margin keeps a disk that stays about the floor from being full and not full every second: a spare that is filled
-// and a table that is built do not cross it. It is two segments, or a quarter of the floor if that is more.
+// The margin prevents a disk near the floor from alternating between full and not full every second: filling a spare
+// and building a table do not cross it. It is two segments, or a quarter of the floor if that is more.
 #pragma once
 
 #include <cstddef>
@@ -37,14 +37,14 @@ class SpaceWatch {
 
     // Puts are to be refused.
     bool is_full() const { return full_; }
-    // Full, and no spare segment can be filled any more: what is left of them is the reserve.
+    // Full, and no spare segment can be filled any more: only the reserve is left.
     bool has_only_reserve() const {
         return full_ && seen_.spares_refused && seen_.ready_spares <= limits_.reserve_segments;
     }
-    // Full, or not far from it: look again in a second and not only when a segment is full.
+    // Full, or nearly: measure again in a second, not only when a segment is full.
     bool is_close() const { return full_ || seen_.spares_refused || seen_.free_bytes < 2 * resume_bytes(); }
     const SpaceSeen& seen() const { return seen_; }
-    // A store that is full takes puts again from so much free space on.
+    // The free space from which on a full store accepts puts again.
     std::uint64_t resume_bytes() const;
 
   private:

@@ -1,12 +1,12 @@
-// How large the files of the log are, and how much of the volume stays free, where the operator leaves that to the
-// server: both follow the size of the volume, so that a small one takes puts too.
+// The size of log segments and the free floor of the volume, if the operator sets neither: both follow the size of the
+// volume, so that a small one accepts puts too.
 //
 //     volume              32 MiB   420 MiB   1 GiB    4 GiB and more
 //     segment             1 MiB    6 MiB     16 MiB   64 MiB           a 64th
 //     free floor          2 MiB    26 MiB    64 MiB   256 MiB          a 16th
 //
-// With the usual numbers of spare segments the log takes five segments before the first put, so that at most about a
-// fifth of a volume of 32 MiB or more is not for messages.
+// With the default number of spare segments, the log takes five segments before the first put, so that at most about a
+// fifth of a volume of 32 MiB or more is not available for messages.
 #pragma once
 
 #include <cstddef>
@@ -19,14 +19,14 @@ struct StoreSizes {
     std::uint64_t segment_bytes = 0;
     std::uint64_t free_floor_bytes = 0;
 
-    // What has to fit on the volume before the first put is taken, the index aside: the open segment, those that are
-    // kept ready, and the space that stays free.
+    // What must fit on the volume before the first put is accepted, except the index: the open segment, the ready spare
+    // segments, and the free floor.
     std::uint64_t needed_bytes(std::size_t ready_segments) const {
         return (1 + ready_segments) * segment_bytes + free_floor_bytes;
     }
 };
 
-// What was chosen stays as it is. A volume of 0 bytes, as some network file systems say, is taken as a large one.
+// Explicit values stay unchanged. A volume of 0 bytes, as some network file systems report, counts as a large one.
 StoreSizes store_sizes(std::optional<std::uint64_t> segment_bytes, std::optional<std::uint64_t> free_floor_bytes,
                        std::uint64_t volume_bytes);
 

@@ -1,5 +1,5 @@
-// Tells the service manager the state of the process, in the protocol of systemd (sd_notify): a datagram to the socket
-// that the environment names as NOTIFY_SOCKET. Without one, nothing is sent.
+// Notifies the service manager, with systemd's sd_notify protocol: a datagram to the socket in the environment variable
+// NOTIFY_SOCKET. If it is not set, nothing is sent.
 #pragma once
 
 #include <chrono>
@@ -14,10 +14,10 @@ namespace duewheel {
 
 class Supervisor {
   public:
-    // A path, or an abstract name that begins with "@"; empty: there is no service manager.
+    // A path, or an abstract name that begins with "@"; empty: no receiver.
     explicit Supervisor(std::string socket) : socket_(std::move(socket)) {}
 
-    // "READY=1", "STATUS=Reads the log."; several are separated by line feeds. Does not wait. Code: unreachable.
+    // "READY=1", "STOPPING=1". Does not wait for the receiver. Code: unreachable.
     Status tell(std::string_view state) const;
 
   private:

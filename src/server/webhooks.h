@@ -1,5 +1,5 @@
-// All that posting messages takes, put together: who is reached and who is not, what signs, the client, and the pusher
-// that a shard drives.
+// All parts of posting messages: the rules for addresses, the secrets, the client, and the pusher that a shard
+// drives.
 #pragma once
 
 #include <memory>
@@ -21,7 +21,7 @@ Status check_webhook_options(const WebhookOptions& options, const std::string& d
 
 class Webhooks {
   public:
-    // All outlive it. `own`: where the server listens. Codes: as above.
+    // All must outlive it. `own`: the addresses of the server. Codes: as above.
     static Result<std::unique_ptr<Webhooks>> open(EventLoop& loop, Engine& engine, const WebhookOptions& options,
                                                   const std::string& data_directory, const BoundAddress& own,
                                                   LogSink& log);
@@ -41,7 +41,7 @@ class Webhooks {
     const HeaderCipher cipher_;
     const WebhookRules rules_;
     WebhookPusher pusher_;
-    WebhookClient client_;  // last: it calls nobody once it is gone
+    WebhookClient client_;  // last: it calls no other part after its end
 };
 
 }  // namespace duewheel

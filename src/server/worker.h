@@ -1,4 +1,4 @@
-// A thread that runs jobs one after the other: the place for a step that blocks.
+// A thread that runs jobs in sequence, for steps that block.
 #pragma once
 
 #include <condition_variable>
@@ -12,9 +12,9 @@ namespace duewheel {
 
 class Worker {
   public:
-    // `name` is shown by the system's tools; 15 characters at most.
+    // `name` is shown by system tools; up to 15 characters.
     explicit Worker(const std::string& name);
-    // Runs what is queued and ends the thread.
+    // Runs the queued jobs and ends the thread.
     ~Worker();
     Worker(const Worker&) = delete;
     Worker& operator=(const Worker&) = delete;
@@ -22,7 +22,7 @@ class Worker {
     // Any thread. Jobs run in the order of this call.
     void run(std::function<void()> job);
 
-    // Waits on the worker's own thread until `seconds` have passed or the worker is to end; false when it is to end.
+    // Waits on the worker's own thread until `seconds` have passed or the worker must end; false if it must end.
     // For a job that tries again later.
     bool pause(int seconds);
 
