@@ -1,7 +1,7 @@
 // Sizes as people write them, "64MiB", to bytes and back.
 //
-// Whole numbers with B, KiB, MiB or GiB (1024 each). A number without a unit is refused, and so are KB and MB, which
-// some read as 1000 and others as 1024.
+// Integers with B, KiB, MiB or GiB (1024 each). A number without a unit is refused, and so are KB and MB, which mean
+// 1000 to some people and 1024 to others.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,7 @@ namespace duewheel {
 // Code: bad_size.
 Result<std::int64_t> parse_byte_size(std::string_view text);
 
-// The exact size in the largest unit that divides it: "64MiB", "1500B". parse_byte_size() gives the same number back.
+// The exact size in the largest unit that divides it: "64MiB", "1500B". parse_byte_size() returns the same number.
 std::string format_byte_size(std::int64_t bytes);
 
 }  // namespace duewheel

@@ -1,8 +1,8 @@
 // The settings in force: the defaults, changed by a file, then by the environment, then by flags.
 //
-// Nothing is passed over in silence: a key that is not known, a value of another kind, one out of range and two that
-// exclude each other are errors, each with its place, what was most likely meant, and what to do. All of them are
-// gathered, so that a file is mended in one go. It reads no file and no environment itself.
+// Errors are never ignored: an unknown key, a value of another type, one out of range, and values that exclude each
+// other are errors, each with its location, the probable intention, and what to do. All of them are collected, so that
+// a file can be corrected in one go. This class reads no file and no environment itself.
 #pragma once
 
 #include <span>
@@ -22,27 +22,27 @@ class Configuration {
     struct InForce {
         SettingValue value;
         std::string origin;  // "default", "duewheel.toml:3", "DUEWHEEL_HTTP", "--http"
-        std::string place;   // the same with the column: where an error about the value stands
+        std::string place;   // the same with the column: the location for errors about the value
     };
 
     Configuration();
 
-    // What comes later wins: call them in this order. `name` is what errors call the file.
+    // Later calls override earlier ones: call them in this order. `name` is the name of the file in errors.
     void take_file(std::string_view name, std::string_view text);
-    // NAME=value. What does not begin with DUEWHEEL_ is not looked at.
+    // NAME=value. Variables that do not start with DUEWHEEL_ are ignored.
     void take_environment(std::span<const std::pair<std::string, std::string>> variables);
     void take_flag(const Setting& setting, std::string_view text);
-    // After the last of them: whether the settings go together.
+    // After the last of them: checks that the settings are consistent.
     void check_orders();
 
     // Whole lines: "duewheel.toml:3:1: ...", "DUEWHEEL_HTTP: ...", "--http: ...".
     const std::vector<std::string>& errors() const { return errors_; }
-    // Variables that are no setting, but nearly: somebody may have meant one.
+    // Variables that are nearly a setting, and were probably meant as one.
     const std::vector<std::string>& warnings() const { return warnings_; }
 
     const InForce& of(const Setting& setting) const;
     bool is_default(const Setting& setting) const { return of(setting).value == setting.default_value(); }
-    // Of no use while there are errors.
+    // Undefined while there are errors.
     ServerOptions options() const;
 
   private:
@@ -55,7 +55,7 @@ class Configuration {
     std::vector<std::string> warnings_;
 };
 
-// What an operator most likely meant; empty where nothing is near.
+// The setting that was probably meant; empty if none is near.
 std::string nearest_setting(std::string_view name);
 std::string nearest_flag(std::string_view flag);
 

@@ -1,8 +1,8 @@
-// The one table of what an operator may choose. Flags, environment variables, the keys of the configuration file, the
-// daemon's help, the example file and docs/configuration.md are all made from it.
+// The table of all settings. Flags, environment variables, the keys of the configuration file, the daemon's help, the
+// example file and docs/configuration.md are generated from it.
 //
-// A setting's default is not written down here: it is what a ServerOptions has that nobody has touched. Those that are
-// limits come from the table of limits (server/limit.h).
+// The default of a setting is not written here: it is the value in a default-constructed ServerOptions. Settings that
+// are limits come from the table of limits (server/limit.h).
 #pragma once
 
 #include <cstdint>
@@ -35,30 +35,30 @@ struct Setting {
     std::int64_t max = 0;
     std::int64_t multiple_of = 1;
     std::span<const std::string_view> choices{};
-    std::string_view own_flag{};  // where the rule below gives a clumsy one
+    std::string_view own_flag{};  // if the rule below gives a clumsy one
     bool may_be_empty = false;    // of texts
     bool may_be_auto = false;     // of sizes: "auto", which is kAutomaticSize
-    // One that is a limit is read and written there; any other by these.
+    // A limit is read and written through its table; others by these functions.
     const Limit* limit = nullptr;
     SettingValue (*get)(const ServerOptions&) = nullptr;
     void (*set)(ServerOptions&, const SettingValue&) = nullptr;
 
     SettingValue read(const ServerOptions& options) const;
     void write(ServerOptions& options, const SettingValue& value) const;
-    std::string_view section() const;  // "http"; empty for what stands above all sections
+    std::string_view section() const;  // "http"; empty for settings outside of all sections
     std::string_view key() const;      // "idle_timeout"
     std::string flag() const;          // "--http-idle-timeout"
     std::string environment() const;   // "DUEWHEEL_HTTP_IDLE_TIMEOUT"
     SettingValue default_value() const { return read(ServerOptions{}); }
 };
 
-// In the order in which they are documented; each section's stand together, those above all sections first.
+// In the order of the documentation, section by section; those outside of all sections first.
 std::span<const Setting> settings();
 
-// Null where there is none.
+// Null if there is none.
 const Setting* find_setting(std::string_view name);
 
-// Two settings of which one limits the other.
+// A pair of settings whose values must be in this order.
 struct SettingOrder {
     std::string_view smaller;
     std::string_view larger;

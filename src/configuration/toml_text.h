@@ -1,6 +1,6 @@
-// A TOML file taken apart into its keys and values with their places: the only file that knows the parser.
+// Parses a TOML file into its keys and values with their locations. The only file that uses the parser library.
 //
-// It knows nothing of settings. What no setting can be (dates, tables in arrays) is kept as a word for the
+// It does not know the settings. Values of other types (dates, tables in arrays) are kept as a description for the
 // error message.
 #pragma once
 
@@ -35,10 +35,10 @@ struct TomlEntry {
     TomlValue value;
 };
 
-// In the order of their places; a section before what is in it.
+// In the order of their locations; a section before its content.
 struct TomlText {
     std::vector<TomlEntry> entries;
-    // Nothing is in `entries` when the text is no TOML.
+    // `entries` is empty if the text is not valid TOML.
     std::string wrong;
     TomlPlace wrong_at;
 };
