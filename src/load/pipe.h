@@ -1,8 +1,8 @@
-// Connections of a load program: each may have many requests on their way, and their answers come in order.
+// Connections of a load generator: each can have many requests in flight, and their responses come in order.
 //
-// For measuring servers, so it costs as little as it can beside them: one thread, epoll, no parsing beyond where an
-// answer ends. It takes answers of HTTP/1.1 that say their length, and the one-line answers of beanstalkd's protocol.
-// It never tries again: whatever breaks ends the run, because a figure over a broken run means nothing.
+// For measuring servers, so it uses as little processor time as possible: one thread, epoll, no parsing except to find
+// the end of a response. It accepts HTTP/1.1 responses with a length, and the one-line responses of beanstalkd.
+// It never retries: any failure ends the run, because a figure of a failed run means nothing.
 #pragma once
 
 #include <cstddef>
@@ -22,7 +22,7 @@ enum class PipeProtocol : std::uint8_t { http, beanstalkd };
 
 struct PipeAnswer {
     int status = 0;         // of HTTP
-    std::string_view body;  // of HTTP, or the line; gone when the callback returns
+    std::string_view body;  // of HTTP, or the line; valid only during the callback
     bool ok() const { return status / 100 == 2; }
 };
 
@@ -35,7 +35,7 @@ class Pipe {
     Pipe(const Pipe&) = delete;
     Pipe& operator=(const Pipe&) = delete;
 
-    // Queues a request; `then` is called with its answer in a later turn of the set.
+    // Queues a request; `then` is called with its response in a later iteration of the set.
     void send(std::string_view request, Then then);
     std::size_t outstanding() const { return waiting_.size(); }
 
@@ -43,7 +43,7 @@ class Pipe {
     friend class PipeSet;
     Status flush();
     Status read();
-    // The length of the first whole answer of `text`, 0 when there is more to come.
+    // The length of the first whole response in `text`, 0 if it is incomplete.
     Result<std::size_t> first_answer(std::string_view text, PipeAnswer& answer) const;
 
     int descriptor_;
@@ -69,7 +69,7 @@ class PipeSet {
     std::size_t size() const { return pipes_.size(); }
     Pipe& operator[](std::size_t at) { return *pipes_[at]; }
 
-    // Sends what is queued, waits at most so long for answers, and calls back for each. Errors: unreachable (a
+    // Sends what is queued, waits up to this long for responses, and calls back for each. Errors: unreachable (a
     // connection broke), bad_answer.
     Status turn(int wait_ms);
 
