@@ -1,4 +1,4 @@
-// Appends JSON to a string as it goes: answers are many and small, and need no tree.
+// Appends JSON to a string: responses are many and small, and need no tree.
 #pragma once
 
 #include <concepts>
@@ -12,7 +12,7 @@ class JsonWriter {
   public:
     explicit JsonWriter(std::string& out) : out_(out) {}
 
-    // An object; as a member when it has a name. In arrays without.
+    // An object; with a name if it is a member, in arrays without.
     JsonWriter& open(std::string_view name = {}) { return begin(name, '{'); }
     JsonWriter& close() { return end('}'); }
     JsonWriter& open_array(std::string_view name) { return begin(name, '['); }

@@ -1,4 +1,4 @@
-// Writes replies of the engine as HTTP answers. Shapes: docs/http_api.md.
+// Writes replies of the engine as HTTP responses. Their forms are in docs/http_api.md.
 #pragma once
 
 #include <vector>
@@ -13,7 +13,7 @@ namespace duewheel {
 HttpResponse answer_text(const Reply& reply);
 // The problem document of a command that came too late (late_outcome.h), with the members of its reply.
 HttpResponse late_refusal_text(const Error& refusal, const Reply& reply);
-// Of a request with many parts, each with its status: for puts one line of JSON each, else one array of results.
+// Of a request with many parts, each with its status: for puts one JSON line each, otherwise an array of results.
 HttpResponse batch_text(const std::vector<Reply>& parts, bool of_puts);
 HttpResponse stats_text(std::string_view instance, const EngineCounters& counters, const QueueSums& sums,
                         const std::vector<QueueCounters>& queues, const LatenessLevels& lateness);

@@ -1,8 +1,8 @@
-// Requests with many parts, each with a result of its own: puts as lines of JSON, and ends of many leases.
+// Requests with many parts, each with its own result: puts as JSON lines, and ends of many leases.
 //
-// A part that cannot be read is refused alone. What is wrong with the request as a whole (too many parts, no list)
-// refuses all of it, and nothing is done. The puts of a request are one command and one commit; the ends of leases are
-// commands like any other.
+// A part that cannot be read is refused alone. An error of the whole request (too many parts, no list) refuses all of
+// it, and nothing is done. The puts of a request are one command and one commit; the ends of leases are
+// separate commands.
 #pragma once
 
 #include <optional>
@@ -18,7 +18,7 @@ namespace duewheel {
 
 struct BatchRequest {
     std::vector<Command> commands;
-    // By part: why it was refused. The others are asked for in their order: as puts of the one command, or as commands.
+    // By part: its error, if any. The others follow in order: as puts of the one command, or as commands.
     std::vector<std::optional<Error>> refused;
 };
 

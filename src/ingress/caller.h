@@ -1,15 +1,15 @@
-// Keeps web pages of others away from a server that trusts whoever can reach it.
+// Protects a server that trusts its clients from web pages of other sites.
 //
-// A browser on the machine of a loopback server reaches it on behalf of every page that is open in it. Two things tell
-// such a request apart, and neither can be forged by a page:
+// A browser on the machine of a loopback server can send requests to it for every page that is open in it. Two headers
+// identify such a request, and pages cannot forge them:
 //
-// - its Origin: a page's script or form that sends a request which changes something names where it comes from. What is
-//   not this server's own page is refused, whatever the body's type: a form of type text/plain is no loophole;
-// - its Host: a page may give its own name the address 127.0.0.1 after it was loaded (DNS rebinding), and is then of
-// the
-//   same origin. But the name stays in Host, and a name that is not ours is refused, for reading too.
+// - Origin: a script or form of a page that sends a changing request includes its origin. Origins other than this
+//   server's own are refused, whatever the type of the body: a form of type text/plain is no loophole;
+// - Host: a page can give its own name the address 127.0.0.1 after it was loaded (DNS rebinding), and then has
+//   the same origin.
+//   But Host still has that name, and an unknown name is refused, also for reads.
 //
-// It is no authentication: a program can say what it likes.
+// It is no authentication: a program can send any header.
 #pragma once
 
 #include <string>
@@ -20,12 +20,12 @@
 
 namespace duewheel {
 
-// Hosts are without a port, in small letters, IPv6 addresses in brackets. The port makes no difference: it may be that
-// of a tunnel or a proxy.
+// Hosts are without a port, in lower case, with IPv6 addresses in brackets. The port is ignored: it may be that of a
+// tunnel or a proxy.
 struct CallerRules {
     bool check_host = false;
-    std::vector<std::string> own_hosts;      // what Host may say
-    std::vector<std::string> trusted_hosts;  // of own_hosts, those whose pages may call although Host says another
+    std::vector<std::string> own_hosts;      // allowed values of Host
+    std::vector<std::string> trusted_hosts;  // of own_hosts, those whose pages may call with another Host
 };
 
 // Codes: foreign_host, foreign_origin.

@@ -1,5 +1,5 @@
-// The calls about server time: /v1/clock tells it, `:accept` believes a wall clock that was set far ahead, `:advance`
-// moves a test's clock. They are answered at once: nothing of them is written to the log.
+// The calls about server time: /v1/clock shows it, `:accept` accepts a wall clock that was set far ahead, `:advance`
+// moves a test clock. They are answered at once: nothing of them is written to the log.
 #pragma once
 
 #include "base/status.h"

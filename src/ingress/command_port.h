@@ -1,5 +1,5 @@
-// The seam between the interfaces and a shard: commands go in here, and come back as replies to whoever chose the
-// token. Everything on the shard's thread.
+// The interface between the protocols and a shard: commands go in, and their replies come back with a token that the
+// caller chose. Everything is on the shard's thread.
 #pragma once
 
 #include <cstddef>
@@ -30,9 +30,9 @@ class CommandPort : public TokenDirectory {
     virtual LatenessLevels lateness() const = 0;
 
     virtual ClockStatus clock() const = 0;
-    // Somebody says that the wall clock is right. False where nothing waits for that.
+    // An operator accepts the wall clock. False if no jump waits for that.
     virtual bool accept_clock() = 0;
-    // Of a test's clock alone, and not beyond kServerTimeMaxMs.
+    // Only for a test clock, and not beyond kServerTimeMaxMs.
     virtual void advance_clock(std::int64_t by_ms) = 0;
 };
 

@@ -1,4 +1,4 @@
-// What a message holds, as members of an object that is open: the same for all who show it.
+// The content of a message as members of an open JSON object, the same for all responses.
 #pragma once
 
 #include "base/base64.h"
@@ -13,10 +13,10 @@ namespace duewheel {
 template <class Message>
 void write_content_fields(JsonWriter& json, const Message& message) {
     if (!message.content_type.empty()) json.text("content_type", message.content_type);
-    if (!message.headers.empty()) json.json("headers", message.headers);  // kept as the JSON object it came as
+    if (!message.headers.empty()) json.json("headers", message.headers);  // stored as the JSON object of the put
 }
 
-// For a line of an export, which comes back byte for byte: the body is a text, or base64 where it is not UTF-8.
+// For a line of an export, which must be restored byte for byte: the body is a string, or base64 if it is not UTF-8.
 template <class Message>
 void write_content_in_line(JsonWriter& json, const Message& message) {
     if (is_utf8(message.body)) {
@@ -27,8 +27,8 @@ void write_content_in_line(JsonWriter& json, const Message& message) {
     write_content_fields(json, message);
 }
 
-// For a response: what is JSON by its media type, and is that, comes back as JSON, as it is written. Only its line
-// breaks become blanks, so that a response stays on one line.
+// For a response: content that is JSON by its media type and its bytes is returned as written, except that its line
+// breaks become spaces, so that a response stays on one line.
 template <class Message>
 void write_content(JsonWriter& json, const Message& message) {
     const bool is_json = equal_ignoring_case(essence(message.content_type), "application/json");

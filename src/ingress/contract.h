@@ -1,18 +1,18 @@
 // The contract of the HTTP API: the OpenAPI 3.1 document that is served at /openapi.json.
 //
-// It is written by hand, in openapi.json beside this file, but for what would drift: which status and title a problem
-// code has comes from problem.cc, numbers of limits are those in force, and what is the same for many calls is written
-// once. In that file
+// It is written by hand, in openapi.json in this directory, except for what could become outdated: status and title of
+// a problem code come from problem.cc, limits are those in force, and parts that are common to many calls are written
+// once. That file contains
 //
-//   "x-problems": [...]      of an operation: codes, and groups of codes (x-problem-groups), that it may answer beside
+//   "x-problems": [...]      of an operation: codes, and groups of codes (x-problem-groups), that it can return besides
 //                            those of the group `any`; they become its responses by status
-//   {"x-limit": "NAME"}      stands for the value of a limit
-//   {"x-codes": true}        stands for the list of all codes
-//   {"x-patch-of": "NAME"}   stands for a merge patch of what the schema says: nothing is required, all may be null
-//   "x-without-namespace"    the operation has no twin below /v1/namespaces/{namespace}, as others below /v1 have
+//   {"x-limit": "NAME"}      replaced by the value of a limit
+//   {"x-codes": true}        replaced by the list of all codes
+//   {"x-patch-of": "NAME"}   replaced by a merge patch of that schema: nothing is required, and all may be null
+//   "x-without-namespace"    the operation has no equivalent below /v1/namespaces/{namespace}, unlike others below /v1
 //
-// A HEAD beside every GET, the field traceparent and Retry-After are added too. "x-line-schema" stays: OpenAPI 3.1 has
-// no word for what a line of NDJSON is.
+// HEAD for every GET, the field traceparent and Retry-After are added too. "x-line-schema" stays: OpenAPI 3.1 cannot
+// describe the lines of NDJSON.
 #pragma once
 
 #include <cstdint>
@@ -25,7 +25,7 @@ namespace duewheel {
 // The value in force of a limit, by the name of its setting.
 using LimitValue = std::function<std::int64_t(std::string_view name)>;
 
-// The whole document, as JSON. A mistake in openapi.json is a bug of ours and ends the process. O(its size).
+// The whole document, as JSON. An error in openapi.json is our bug and ends the process. O(its size).
 std::string contract_text(const LimitValue& limit) noexcept;
 
 }  // namespace duewheel

@@ -1,5 +1,5 @@
-// What the values of header fields look like that are kept and handed on: whoever gets them later writes them into JSON
-// or into a header of their own.
+// The syntax of header field values that are stored and passed on, and which others write into JSON or headers
+// later.
 #pragma once
 
 #include <cstddef>
@@ -11,10 +11,10 @@ namespace duewheel {
 
 inline constexpr std::size_t kMediaTypeBytesMax = 256;
 
-// RFC 9110, 5.6.2: what names of fields are made of.
+// RFC 9110, 5.6.2: the characters of field names.
 bool is_token(std::string_view text);
 
-// "text/plain; charset=utf-8": a type, a slash, a subtype, and whatever parameters, in visible ASCII.
+// "text/plain; charset=utf-8": a type, a slash, a subtype, and any parameters, in visible ASCII.
 bool is_media_type(std::string_view text);
 
 // A media type without its parameters: "text/plain".
@@ -24,10 +24,10 @@ std::string_view essence(std::string_view media_type);
 bool is_json(const HttpRequest& request);
 
 // W3C Trace Context, 3.2: "00-" trace id, "-" parent id, "-" flags, in small hexadecimal digits, neither id all zeros.
-// A later version may say more after that.
+// A later version may have more after that.
 bool is_traceparent(std::string_view text);
 
-// The request's trace; empty when it has none, more than one, or one that is malformed.
+// The request's trace; empty if it has none, more than one, or a malformed one.
 std::string_view traceparent_of(const HttpRequest& request);
 
 }  // namespace duewheel

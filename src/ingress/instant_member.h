@@ -1,4 +1,4 @@
-// An instant as two members of an object that is open: one to read and one to reckon with.
+// An instant as two members of an open JSON object: one for people and one for calculations.
 #pragma once
 
 #include "base/json_writer.h"

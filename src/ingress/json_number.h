@@ -1,5 +1,5 @@
-// What a JSON number says, exactly: binary fractions round, and 9007199254740993.0 would have become another number
-// before anybody could object. Where a call takes fractions it counts thousandths.
+// The exact value of a JSON number: binary fractions would round, and 9007199254740993.0 would silently become another
+// number. Calls that accept fractions use thousandths.
 #pragma once
 
 #include <cstdint>
@@ -8,15 +8,15 @@
 namespace duewheel {
 
 struct JsonNumber {
-    bool whole = false;      // 1.0 and 1e3 are
-    bool beyond = false;     // of 64 bits; `value` is then the nearest that there is
-    std::int64_t value = 0;  // where it is whole
+    bool whole = false;      // true for 1.0 and 1e3
+    bool beyond = false;     // of 64 bits; `value` is then the nearest possible one
+    std::int64_t value = 0;  // if it is whole
 };
 
-// `text` is a number by JSON's grammar. O(size).
+// `text` is a number in JSON syntax. O(size).
 JsonNumber read_json_number(std::string_view text);
 
-// As many thousandths as the number has: 1500 for 1.5; `whole` where it has no more than three decimals.
+// The number in thousandths: 1500 for 1.5; `whole` if it has no more than three decimals.
 JsonNumber read_json_thousandths(std::string_view text);
 
 }  // namespace duewheel

@@ -1,4 +1,4 @@
-// The headers of a message, from how it keeps them: the JSON object of texts that its put came with.
+// The headers of a message, from their stored form: the JSON object of strings of the put.
 #pragma once
 
 #include <string>
@@ -8,7 +8,7 @@
 
 namespace duewheel {
 
-// In their order. Empty for what is no such object, which no put leaves behind. O(size).
+// In order. Empty if it is not such an object, which no put stores. O(size).
 std::vector<std::pair<std::string, std::string>> read_kept_headers(std::string_view kept);
 
 }  // namespace duewheel

@@ -1,5 +1,5 @@
-// Lease tokens as text: 28 bytes in base64url. One token has one text of 38 letters, which needs no escape in a path;
-// any other text is refused.
+// Lease tokens as text: 28 bytes in base64url. Each token has exactly one text of 38 characters, which needs no escapes
+// in a path; any other text is refused.
 #pragma once
 
 #include <optional>
@@ -11,7 +11,7 @@
 namespace duewheel {
 
 std::string lease_text(const LeaseToken& token);
-// Says nothing about whether the token is genuine; the engine does.
+// Does not check whether the token is genuine; the engine does.
 std::optional<LeaseToken> parse_lease_text(std::string_view text);
 
 }  // namespace duewheel

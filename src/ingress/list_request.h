@@ -1,8 +1,8 @@
-// Listing: from the parameters of an address to a command, and the cursor between two pages.
+// Listings: the conversion of query parameters to a command, and the cursor between two pages.
 //
-// A cursor says where the next page begins and of which listing it is, with a check over both, so that one that was
-// cut, changed, or brought to another listing is refused instead of answering something else. It holds no state of the
-// server: it works as long as the messages do, after a restart too. It is no secret and protects nothing.
+// A cursor contains the position of the next page and its listing, with a check of both, so that a truncated or changed
+// cursor, or one of another listing, is refused instead of giving a wrong result. It refers to no state of the server:
+// it is valid as long as the messages exist, also after a restart. It is no secret and protects nothing.
 #pragma once
 
 #include <cstdint>
@@ -18,10 +18,10 @@
 namespace duewheel {
 
 inline constexpr std::uint32_t kListLimitMax = 1'000;
-// Minutes of a forecast; the engine's limit is not below it.
+// Minutes of a forecast; the engine's limit is at least this.
 inline constexpr std::uint32_t kForecastMinutesMax = 1'440;
 
-// The place of a page in whatever order its listing has: an instant and an id.
+// The position of a page in the order of its listing: an instant and an id.
 struct ListPosition {
     std::int64_t at_ms = 0;
     MessageId id = 0;
@@ -31,10 +31,10 @@ struct ListPosition {
 
 // `query` stands for the listing: list_query().
 std::string list_cursor_text(const ListPosition& position, std::uint64_t query);
-// Code bad_cursor where it is none, or one of another listing.
+// Code bad_cursor if it is not a cursor, or one of another listing.
 Result<ListPosition> parse_list_cursor(std::string_view text, std::uint64_t query);
 
-// A number that two different listings share by accident alone.
+// A number that two different listings share only by chance.
 std::uint64_t list_query(std::string_view name_space, std::string_view queue, std::uint64_t what, std::int64_t from_ms,
                          std::int64_t until_ms, MessageId id = 0);
 

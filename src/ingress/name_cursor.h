@@ -1,5 +1,5 @@
-// Where a list of things by name goes on: the name after which it does, and a check of which list that is, so that a
-// cursor of another list or namespace is refused (list_request.h).
+// The cursor of a list sorted by name: the last name of the page, and a check of the list, so that a cursor of another
+// list or namespace is refused (list_request.h).
 #pragma once
 
 #include <cstddef>

@@ -1,8 +1,8 @@
-// What may be the name of a queue, a namespace, a schedule or a watchdog: letters, marks and digits of any script and a
-// few signs of ASCII, in Unicode's normalization form C. docs/decisions/2026-11-27-names-in-any-script.md says why so.
+// Valid names of queues, namespaces, schedules and watchdogs: letters, marks and digits of any script and some ASCII
+// punctuation, in Unicode normalization form C. docs/decisions/2026-11-27-names-in-any-script.md has the reasons.
 //
-// Names are compared and ordered by their bytes. What was a name stays one: no later version of Unicode takes a letter
-// away or changes the normal form of one that there is.
+// Names are compared and sorted by bytes. A valid name stays valid: no later version of Unicode removes a letter or
+// changes the normal form of an existing one.
 #pragma once
 
 #include <cstddef>
@@ -12,7 +12,7 @@
 
 namespace duewheel {
 
-// What has the name, as errors say it.
+// The owner of the name, for errors.
 struct NameOwner {
     std::string_view code;
     std::string_view whose;
@@ -23,7 +23,7 @@ inline constexpr NameOwner kNamespaceName = NameOwner{"bad_namespace", "a namesp
 inline constexpr NameOwner kScheduleName = NameOwner{"bad_schedule_name", "a schedule's", "schedule"};
 inline constexpr NameOwner kWatchdogName = NameOwner{"bad_watchdog_name", "a watchdog's", "watchdog"};
 
-// The owner's code where this is no name. O(size); a name of ASCII alone is looked at once.
+// The owner's code if it is not a valid name. O(size); an ASCII name is scanned once.
 Status check_name(std::string_view name, std::size_t bytes_max, const NameOwner& owner);
 
 }  // namespace duewheel

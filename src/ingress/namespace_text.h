@@ -1,4 +1,4 @@
-// Namespaces as the interface shows them.
+// Namespaces in responses.
 #pragma once
 
 #include "base/json_writer.h"
@@ -6,7 +6,7 @@
 
 namespace duewheel {
 
-// The member `settings`, as a PUT takes them: what was read can be changed and sent back.
+// The member `settings`, in the form of a PUT, so that it can be read, changed and sent back.
 void write_settings(JsonWriter& json, const NamespaceSettings& settings);
 
 // As an object.

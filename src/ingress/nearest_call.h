@@ -1,4 +1,4 @@
-// The call that was most likely meant by a path that names none.
+// Finds the call that was probably meant by an unknown path.
 #pragma once
 
 #include <span>
@@ -7,8 +7,8 @@
 
 namespace duewheel {
 
-// Such as "/v1/queues/{queue}:lease" for /lease, /v1/queues/q/lease and /v1/queues/q:receive; empty where none is near.
-// `segments` are the path's, raw, as for find_call(). O(calls); long segments are near nothing.
+// Such as "/v1/queues/{queue}:lease" for /lease, /v1/queues/q/lease and /v1/queues/q:receive; empty if none is near.
+// `segments` are those of the path, raw, as for find_call(). O(calls); long segments are near none.
 std::string nearest_call(std::span<const std::string_view> segments);
 
 }  // namespace duewheel

@@ -1,6 +1,6 @@
-// Every error code that a client can meet, with its HTTP status and title, and the problem document (RFC 9457) that
-// carries it. Codes are part of the contract: scripts compare them. docs/http_api.md explains each; a test holds the
-// two together.
+// Every error code of the API, with its HTTP status and title, and the problem document (RFC 9457) that contains it.
+// Codes are part of the contract: scripts compare them. docs/http_api.md explains each; a test keeps the two
+// consistent.
 #pragma once
 
 #include <functional>
@@ -21,17 +21,17 @@ struct ProblemKind {
 
 // All of them, in the order of their codes.
 std::span<const ProblemKind> problem_kinds();
-// Null for a code that nobody has listed: a bug, answered as `internal`.
+// Null for a code that is not listed: a bug, returned as `internal`.
 const ProblemKind* find_problem_kind(std::string_view code);
 
-// Whether refusals of this status have a Retry-After field.
+// Whether errors of this status have a Retry-After field.
 constexpr bool says_when_to_come_again(int status) {
     return status == 429 || status == 503 || status == 507;
 }
 
 // The members of a problem document: "type", "title", "status", "code", "detail", "field".
 void write_problem(JsonWriter& json, const Error& error);
-// As application/problem+json. `more` adds members of its own to those of write_problem().
+// As application/problem+json. `more` adds members to those of write_problem().
 HttpResponse problem(const Error& error, const std::function<void(JsonWriter&)>& more = {});
 
 }  // namespace duewheel

@@ -1,8 +1,8 @@
 // A put, from either of its forms: a JSON object, or the message's body as it is, with its due time and key in header
 // fields.
 //
-// A client that says something that is not understood here would get a message at a wrong time, or twice. So fields
-// whose names begin with Duewheel-, or with the X- that many put in front, are read as strictly as members are.
+// A misunderstood request could put a message at a wrong time, or twice. So fields whose names begin with Duewheel-, or
+// with the common prefix X-, are checked as strictly as members.
 #pragma once
 
 #include <cstddef>
