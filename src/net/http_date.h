@@ -1,4 +1,4 @@
-// The Date of an answer, as RFC 9110 (5.6.7) has it: "Sun, 06 Nov 1994 08:49:37 GMT".
+// The Date of a response, as in RFC 9110 (5.6.7): "Sun, 06 Nov 1994 08:49:37 GMT".
 #pragma once
 
 #include <string>
@@ -8,10 +8,10 @@
 
 namespace duewheel {
 
-// Remembers the text of the second that it was asked for last: thousands of answers go out in one. Single-threaded.
+// Caches the text of the last second, because thousands of responses are sent in one. Single-threaded.
 class HttpDate {
   public:
-    // The text stands until the next call. Fractions of a second are cut off. From the year 0 to 9999.
+    // The text is valid until the next call. Fractions of a second are truncated. From the year 0 to 9999.
     std::string_view at(InstantMs now_ms);
 
   private:

@@ -1,14 +1,14 @@
-// Reads the head of an HTTP/1.1 message, a start line and fields, strictly.
+// Parses the head of an HTTP/1.1 message, a start line and fields, strictly.
 //
-// Where two readers disagree about where a message ends, one client's bytes become another client's request. So nothing
+// If two parsers disagree about the end of a message, the bytes of one client become the request of another. So nothing
 // is repaired here: each line ends in CR LF; a bare CR, a bare LF, NUL or another control character, a folded line
-// (one that starts with a blank), a blank before the colon and a name that is not a token are all refused. The words
-// of the start line and the meaning of fields are the business of request_parser and http_client.
+// (one that starts with whitespace), whitespace before the colon and a name that is not a token are all refused. The
+// words of the start line and the meaning of fields are handled by request_parser and http_client.
 //
 //   bytes   "GET / HTTP/1.1\r\nHost: a\r\n\r\nrest"
 //            start_line()     fields()    ^ size()
 //
-// Lines are looked at once, as they come: a head sent byte by byte costs as much as one sent whole, plus a search.
+// Each line is scanned once, as it arrives: a head sent byte by byte costs as much as one sent whole, plus a search.
 #pragma once
 
 #include <cstddef>
@@ -36,12 +36,12 @@ class HeadReader {
     State read(std::string_view bytes);
     void reset();
 
-    // Once complete: how long the head is with its empty line, and its parts as views into `bytes`, which are the bytes
-    // read or a copy of them.
+    // Once complete: the size of the head with its empty line, and its parts as views into `bytes`, which must be the
+    // bytes that were read, or a copy of them.
     std::size_t size() const { return line_start_; }
     std::string_view start_line(std::string_view bytes) const { return bytes.substr(0, start_line_size_); }
     void fields(std::string_view bytes, std::vector<HttpField>& into) const;
-    // Once malformed: what is wrong, as a sentence.
+    // Once malformed: the reason, as a sentence.
     std::string_view reason() const { return reason_; }
 
   private:

@@ -1,4 +1,4 @@
-// What one HTTP client may ask of the server, and what the server counted. A limit is the largest value still served.
+// Limits of the server for each HTTP client, and its counters. A limit is the largest value that is still accepted.
 #pragma once
 
 #include <array>
@@ -15,15 +15,15 @@ struct HttpLimits {
     std::size_t header_bytes_max = 8 * 1024;       // all field lines and the empty line after them; beyond: 431
     std::size_t header_count_max = 100;            // beyond: 431
     std::size_t body_bytes_max = 4 * 1024 * 1024;  // decoded; beyond: 413
-    // Bytes of unfinished requests held for all clients together; the one that crosses it gets 503.
+    // Bytes of unfinished requests of all clients together; the request that exceeds it gets 503.
     std::size_t unfinished_bytes_max = std::size_t{256} * 1024 * 1024;
-    std::size_t connections_max = 10'000;  // reached: further clients wait in the kernel's queue
-    std::size_t pipeline_max = 1024;       // requests of one connection awaiting their answer; reached: reading pauses
-    std::size_t reads_max = 16;            // of these, reads: their answers may be large; reached: reading pauses
-    std::size_t output_bytes_max = 1024 * 1024;  // answers of one connection not yet sent; reached: reading pauses
+    std::size_t connections_max = 10'000;  // when reached, further clients wait in the kernel's queue
+    std::size_t pipeline_max = 1024;  // requests of one connection without a response; when reached, reading pauses
+    std::size_t reads_max = 16;       // of these, reads: their responses can be large; likewise
+    std::size_t output_bytes_max = 1024 * 1024;  // unsent responses of one connection; when reached, reading pauses
 
-    // Answers not yet sent, of all clients together. Beyond, the connections that hold most of them are cut: a client
-    // that asks for much and reads nothing must not take the memory that others need.
+    // Unsent responses of all clients together. Beyond it the connections with the most are closed: a client that
+    // requests much and reads nothing must not take the memory that others need.
     std::size_t unsent_bytes_max = std::size_t{256} * 1024 * 1024;
 
     // Deadlines are checked once per sweep: they never strike early, and at most two sweeps late.
@@ -36,16 +36,16 @@ struct HttpLimits {
     std::chrono::milliseconds sweep{1'000};               // no connection: no sweep
 };
 
-// Since the server started, except what says "open" or "unfinished". For metrics.
+// Since the start of the server, except values with "open" or "unfinished". For metrics.
 struct HttpCounters {
     std::uint64_t connections_open = 0;
-    std::uint64_t unsent_bytes = 0;      // of answers, over all connections
-    std::uint64_t unfinished_bytes = 0;  // of requests that have arrived in part, over all connections
+    std::uint64_t unsent_bytes = 0;      // of responses, over all connections
+    std::uint64_t unfinished_bytes = 0;  // of partly received requests, over all connections
     std::uint64_t connections_accepted = 0;
     std::uint64_t accept_pauses = 0;       // at connections_max, or out of file descriptors
-    std::uint64_t descriptors_lacked = 0;  // of accept_pauses: those for want of file descriptors
-    std::uint64_t accept_failures = 0;     // the kernel refused to hand a connection over
-    std::uint64_t requests = 0;            // complete and handed to the handler
+    std::uint64_t descriptors_lacked = 0;  // of accept_pauses: those for lack of file descriptors
+    std::uint64_t accept_failures = 0;     // the kernel could not accept a connection
+    std::uint64_t requests = 0;            // complete and passed to the handler
     std::uint64_t bytes_in = 0;
     std::uint64_t bytes_out = 0;
     std::uint64_t refused_malformed = 0;                                  // 400, 417, 501, 505
@@ -56,9 +56,9 @@ struct HttpCounters {
     std::uint64_t timeouts_body = 0;
     std::uint64_t timeouts_idle = 0;
     std::uint64_t timeouts_write = 0;
-    std::uint64_t cut_unread = 0;       // connections cut for answers that the client did not read
-    std::uint64_t clients_gone = 0;     // closed by the client with an answer pending
-    std::uint64_t answers_dropped = 0;  // a reply was destroyed unanswered: a bug above, answered with 500
+    std::uint64_t cut_unread = 0;       // connections closed because the client did not read its responses
+    std::uint64_t clients_gone = 0;     // closed by the client with a response pending
+    std::uint64_t answers_dropped = 0;  // a reply was destroyed without a response: a bug, answered with 500
 };
 
 }  // namespace duewheel

@@ -1,8 +1,8 @@
-// What travels over HTTP, as plain values: the request a handler is shown, the response it gives.
+// HTTP messages as plain values: the request that a handler gets, and its response.
 //
-// A request's texts are views into the connection's buffers and live only as long as the handler's call: copy what is
-// needed later. Nothing in it is percent-decoded: a path is split first and decoded afterwards (http_target.h), or a
-// "%2F" inside a name would become a separator.
+// The texts of a request are views into the buffers of the connection and valid only during the handler's call: copy
+// what is needed later. Nothing in it is percent-decoded: a path is split first and decoded afterwards (http_target.h),
+// so that "%2F" in a name does not become a separator.
 #pragma once
 
 #include <optional>
@@ -48,14 +48,14 @@ struct HttpRequest {
     std::string_view query;   // the target after '?', or empty
     // The path's parts between slashes, raw: "/v1/queues/a%2Fb" has "v1", "queues", "a%2Fb"; "/" has one empty part.
     std::vector<std::string_view> segments;
-    std::vector<HttpField> fields;  // in the order sent
+    std::vector<HttpField> fields;  // in the order of the request
     std::string_view body;
     HttpPeer peer;
     int minor_version = 1;   // HTTP/1.0 or HTTP/1.1
     bool keep_alive = true;  // what the client asked for
     HttpRoute route;         // set by the server before it calls its handler
 
-    // The first field of this name, whatever its case; O(fields).
+    // The first field of this name in any case; O(fields).
     std::optional<std::string_view> header(std::string_view name) const;
 };
 
@@ -68,15 +68,15 @@ struct HttpResponse {
     int status = 200;
     std::string content_type = {};  // empty: no Content-Type field
     std::string body = {};
-    // Besides Date, Content-Type, Content-Length, Transfer-Encoding and Connection, which are the server's own
-    // business. A name or value with a control character in it is a bug, asserted, and not sent.
+    // Without Date, Content-Type, Content-Length, Transfer-Encoding and Connection, which the server adds. A name or
+    // value with a control character is a bug; it is asserted, and not sent.
     std::vector<HttpHeader> headers = {};
 };
 
-// How a response goes out on one particular connection.
+// The framing of a response on a particular connection.
 struct HttpFraming {
-    bool head_request = false;    // the head of the answer, without its body
-    bool close = false;           // say that this is the last answer
+    bool head_request = false;    // the head of the response, without its body
+    bool close = false;           // announce that this is the last response
     bool old_keep_alive = false;  // an HTTP/1.0 client asked to keep the connection
     std::string_view date = {};   // of the Date field; empty: none
 };
@@ -87,10 +87,10 @@ void append_response(std::string& to, const HttpResponse& response, HttpFraming 
 // "Not Found" for 404; "Unknown" for a status not in the registry.
 std::string_view reason_phrase(int status);
 
-// Equal but for the case of ASCII letters.
+// Equal except for the case of ASCII letters.
 bool equal_ignoring_case(std::string_view left, std::string_view right);
 
-// True if the comma-separated `list` holds `token`, in any case.
+// True if the comma-separated `list` contains `token`, in any case.
 bool list_holds(std::string_view list, std::string_view token);
 
 }  // namespace duewheel

@@ -1,7 +1,7 @@
-// Taking a request target apart: "/v1/queues/a%2Fb/messages?limit=10" into segments and parameters.
+// Splits a request target: "/v1/queues/a%2Fb/messages?limit=10" into segments and parameters.
 //
-// Splitting comes before decoding, always: "%2F" is part of a name, "/" is not. An escape that is not two hexadecimal
-// digits is refused rather than passed through, so that one name has one meaning here and in a proxy before us.
+// Splitting always comes before decoding: "%2F" is part of a name, "/" is not. An escape that is not two hexadecimal
+// digits is refused instead of passed through, so that a name has the same meaning here and in a proxy.
 #pragma once
 
 #include <string>
@@ -27,7 +27,7 @@ struct QueryParameter {
     std::string value;
 };
 
-// "state=ready&due_after=1+h" -> {"state","ready"}, {"due_after","1 h"}: decoded the way HTML forms are, so a plus is a
+// "state=ready&due_after=1+h" -> {"state","ready"}, {"due_after","1 h"}: decoded like HTML forms, so a plus is a
 // space. A parameter without '=' has an empty value. Errors as percent_decode, with the parameter's name as field.
 Result<std::vector<QueryParameter>> parse_query(std::string_view query);
 

@@ -1,13 +1,13 @@
-// From a connection's bytes to HttpRequest, or to the refusal the client is sent.
+// Parses the bytes of a connection into an HttpRequest, or into the error that the client gets.
 //
-// The grammar is kept in two strict readers of our own, http_head and http_body; this adds what makes them a request:
-// the request line, Host, how long the body is, and the limits. Requests that could be framed in two ways (both
-// Content-Length and Transfer-Encoding, lengths that differ, a coding other than chunked) are refused, never guessed.
+// The grammar is in two strict parsers, http_head and http_body; this adds the parts of a request: the request line,
+// Host, the length of the body, and the limits. Requests with ambiguous framing (both Content-Length and
+// Transfer-Encoding, lengths that differ, a coding other than chunked) are refused, never guessed.
 //
-// An empty line before a request line, left over from a careless client's body, is passed over; a second one is not.
+// One empty line before a request line, left over from the body of a careless client, is skipped; a second one is not.
 //
-// A request that arrived whole is shown in place, without a copy. Of one that comes in pieces the parser keeps the head
-// and gathers the body, so the caller never has to hold on to bytes the parser consumed.
+// A request that arrives at once is used in place, without a copy. Of one that arrives in pieces, the parser keeps the
+// head and collects the body, so that the caller need not keep bytes that the parser consumed.
 #pragma once
 
 #include <cstddef>
@@ -23,7 +23,7 @@
 
 namespace duewheel {
 
-// Why a request is not served: the answer's status, a stable code and a sentence for whoever sent it.
+// Why a request is refused: the status of the response, a stable code and a sentence for the client.
 struct HttpRefusal {
     int status = 0;
     std::string_view code;
@@ -34,7 +34,7 @@ class RequestParser {
   public:
     enum class State {
         need_more,
-        body_expected,  // once per request with `Expect: 100-continue`: it may now be told to go on
+        body_expected,  // once per request with `Expect: 100-continue`: the client may continue now
         complete,
         refused,
     };
@@ -43,7 +43,7 @@ class RequestParser {
     explicit RequestParser(const HttpLimits& limits, HttpPeer peer = {});
     explicit RequestParser(HttpLimits&& limits, HttpPeer peer = {}) = delete;
 
-    // Reads on. `bytes` starts where the last call stopped consuming. On `complete` the request is valid until the next
+    // Continues reading. `bytes` starts where the last call stopped. On `complete` the request is valid until the next
     // call and as long as `bytes` stays in place.
     State read(std::string_view bytes, std::size_t& consumed);
     // To be called after `complete`, before the next request.
@@ -56,7 +56,7 @@ class RequestParser {
     void set_route(const HttpRoute& route) { request_.route = route; }
     const HttpRefusal& refusal() const { return refusal_; }
     bool in_body() const { return in_body_; }
-    // Bytes held of the request that is being read.
+    // Bytes kept of the request that is being read.
     std::size_t held_bytes() const { return head_.size() + body_.size(); }
 
   private:
