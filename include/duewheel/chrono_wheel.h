@@ -1,10 +1,10 @@
-// A wheel that speaks std::chrono: any of the three (timing_wheel.h, id_timing_wheel.h, intrusive_timing_wheel.h), told
-// instants of a clock and not ticks.
+// A wheel for std::chrono: wraps any of the three wheels (timing_wheel.h, id_timing_wheel.h, intrusive_timing_wheel.h)
+// and takes instants of a clock instead of ticks.
 //
-// Why choose it: rounding is done here, and right. A deadline is rounded up to a tick and now is rounded down, so no
-// timer is early, and one on the edge of a tick is not a tick late; what lies beyond the end of the clock never fires.
-// It still reads no clock: the caller says what the time is, as steady_clock::now() or as a test likes. What it gives
-// up: a division for each call, which is some nanoseconds.
+// Why choose it: it rounds correctly. A deadline is rounded up to a tick and the current time is rounded down, so no
+// timer is early, and one on the edge of a tick is not a tick late; a deadline beyond the end of the clock never fires.
+// It reads no clock: the caller passes the time, such as steady_clock::now(), or any time in a test. Drawback: a
+// division for each call, some nanoseconds.
 //
 // Example:
 //     const steady_clock::time_point begin = steady_clock::now();
@@ -33,7 +33,7 @@
 
 namespace duewheel {
 
-// Single-owner, as the wheel in it. Clock's instants are counted in integers.
+// Single-owner, like the wheel in it. Instants of Clock are counted in integers.
 template <class Wheel, class Clock = std::chrono::steady_clock>
 class ChronoWheel {
   public:
@@ -41,15 +41,15 @@ class ChronoWheel {
     using Duration = typename Clock::duration;
     static_assert(std::integral<typename Clock::rep>);
 
-    // Its tick 0 begins at `begin`; `arguments` are what the wheel's constructor takes before the time. Throws
-    // std::invalid_argument for a tick of nothing or less, and as the wheel's constructor.
+    // Its tick 0 starts at `begin`; `arguments` are those of the wheel's constructor before the time. Throws
+    // std::invalid_argument for a tick of zero or less, and like the wheel's constructor.
     template <class... Arguments>
     ChronoWheel(Instant begin, Duration tick, Arguments&&... arguments)
         : begin_(begin), tick_(checked(tick)), wheel_(std::forward<Arguments>(arguments)...) {}
 
-    // Arms a timer, which fires at the first tick at or after the deadline: `timer` is a cookie for TimingWheel, whose
-    // handle it returns; an id for IdTimingWheel; the timer itself for IntrusiveTimingWheel. Instant::max() never
-    // fires. Costs and throws as the wheel's schedule().
+    // Schedules a timer, which fires at the first tick at or after the deadline: `timer` is a cookie for TimingWheel,
+    // whose handle is returned; an id for IdTimingWheel; the timer itself for IntrusiveTimingWheel. Instant::max()
+    // never fires. Costs and throws like the wheel's schedule().
     template <class Timer>
     auto schedule_at(Instant deadline, Timer&& timer) {
         if constexpr (std::same_as<Wheel, TimingWheel>) {
@@ -58,12 +58,12 @@ class ChronoWheel {
             return wheel_.schedule(std::forward<Timer>(timer), tick_of(deadline));
         }
     }
-    // Of a TimingWheel's timer; the others' are moved by schedule_at(). False when it is not pending.
+    // For timers of a TimingWheel; others are moved by schedule_at(). False if it is not pending.
     [[nodiscard]] bool reschedule_at(TimerHandle handle, Instant deadline) requires std::same_as<Wheel, TimingWheel> {
         return wheel_.reschedule(handle, tick_of(deadline));
     }
 
-    // As the wheel's, told what the time is.
+    // Like that of the wheel, with the time as an argument.
     template <class Sink>
     std::size_t advance_to(Instant now, Sink&& sink, std::size_t budget = std::numeric_limits<std::size_t>::max()) {
         return wheel_.advance_to(ticks_until(now, Round::down), std::forward<Sink>(sink), budget);
@@ -72,7 +72,7 @@ class ChronoWheel {
     // When advance_to() next has something to fire; Instant::max() if never.
     [[nodiscard]] Instant next_expiry() { return instant_of(wheel_.next_expiry()); }
 
-    // The tick of a deadline, and when a tick begins: Instant::max() beyond the end of the clock.
+    // The tick of a deadline, and the start of a tick: Instant::max() beyond the end of the clock.
     [[nodiscard]] Tick tick_of(Instant deadline) const {
         return deadline == Instant::max() ? kNever : ticks_until(deadline, Round::up);
     }
@@ -84,7 +84,7 @@ class ChronoWheel {
                          static_cast<std::uint64_t>(begin_.time_since_epoch().count()) + tick * tick_)));
     }
 
-    // For all that has nothing to do with time: cancel(), size(), clear(), check().
+    // For everything unrelated to time: cancel(), size(), clear(), check().
     [[nodiscard]] Wheel& wheel() { return wheel_; }
 
   private:
@@ -95,7 +95,7 @@ class ChronoWheel {
         throw std::invalid_argument("ChronoWheel: a tick of " + std::to_string(tick.count()) +
                                     " of the clock's units. Take at least 1.");
     }
-    // Unsigned, as the distance of two instants may be more than a Duration holds.
+    // Unsigned, because the difference of two instants can exceed a Duration.
     static std::uint64_t span(Instant from, Instant to) {
         return static_cast<std::uint64_t>(to.time_since_epoch().count()) -
                static_cast<std::uint64_t>(from.time_since_epoch().count());

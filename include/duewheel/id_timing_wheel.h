@@ -1,17 +1,17 @@
-// The timing wheel for a caller whose timers are already numbered 0, 1, 2, ...: connections by their slot, sessions by
-// their row. There is one timer for each id, and the id comes back when it fires.
+// A timing wheel for timers that are already numbered 0, 1, 2, ...: connections by slot, sessions by row. There is one
+// timer for each id, and the id is returned when it fires.
 //
-// Why choose it. It is the fastest of the fronts when there are many timers: nothing stands between the id and the
-// timer, so a cancel or a move is at most one cache miss, which nobody waits for. What it gives up against TimingWheel
-// (read that one first; the words and all not said here are the same): ids are not checked for being stale, so whoever
-// gives an id to something new must have cancelled its timer; and each id takes memory whether it is armed or not, 16
-// bytes and 4 for each of at most 3.5 entries.
+// Why choose it. It is the fastest wheel with many timers: there is no table between id and timer, so a cancel or a
+// move is at most one cache miss, which no code waits for. Drawbacks compared with TimingWheel (read its header first;
+// the terms and everything not mentioned here are the same): ids are not checked for being stale, so before an id is
+// given to something new, its timer must be cancelled; and each id takes memory whether it is scheduled or not, 16
+// bytes, and 4 for each of at most 3.5 entries.
 //
 // Example:
 //     IdTimingWheel idle(1000);         // a timer for each of 1,000 connections
-//     idle.schedule(17, 30'000);        // connection 17 is idle for too long at 30,000
+// connection 17 is idle for too long at 30,000
 //     idle.schedule(17, 31'000);        // it has sent something
-//     idle.cancel(18);                  // was not armed, so nothing happens
+// was not scheduled, so nothing happens
 //     idle.advance_to(31'000, [](IdTimingWheel::Id connection, Tick) { assert(connection == 17); });
 #pragma once
 
@@ -32,13 +32,13 @@
 
 namespace duewheel {
 
-// Single-owner; neither copied nor moved. What is asked of a timer is carried out up to 16 calls later, and before any
-// question: so all calls but clear() and those that touch no timer may throw std::bad_alloc. Then what was asked for
-// before is not lost and will be carried out when there is memory.
+// Single-owner; neither copyable nor movable. Commands are executed up to 16 calls later, and before any query: so all
+// calls except clear() and those that touch no timer can throw std::bad_alloc. Earlier commands are not lost then, and
+// are executed when there is memory.
 //
-// Each timer that is armed may, now and then, have up to 248 entries cleared away that are of no more use: by the call
-// that carries it out, so schedule() and cancel() clear away 248 at most, and any other call up to 16 times that before
-// it begins. advance_to() does so beside its budget.
+// Each scheduled timer sometimes causes up to 248 unused entries to be cleared by the call that executes it: so
+// schedule() and cancel() clear at most 248, and any other call up to 16 times that before it starts. advance_to() does
+// so in addition to its budget.
 class IdTimingWheel {
   public:
     using Id = std::uint32_t;
@@ -50,23 +50,23 @@ class IdTimingWheel {
     IdTimingWheel(const IdTimingWheel&) = delete;
     IdTimingWheel& operator=(const IdTimingWheel&) = delete;
 
-    // Makes ids below `ids` valid, those that are already stay as they are. Throws like the constructor.
+    // Makes ids below `ids` valid; existing ones are unchanged. Throws like the constructor.
     void grow(std::size_t ids);
     [[nodiscard]] std::size_t ids() const { return levels_.node_count() - 1; }
 
-    // Arms the timer of `id`, or moves it if it is pending; kNever disarms it. O(1). Throws std::bad_alloc; then this
-    // call did nothing.
+    // Schedules the timer of `id`, or moves it if it is pending; kNever cancels it. O(1). Throws std::bad_alloc; then
+    // this call did nothing.
     void schedule(Id id, Tick deadline) { order(timer_of(id), deadline); }
 
-    // Disarms the timer if it is pending; whether it was, is_pending() tells before. O(1).
+    // Cancels the timer if it is pending; is_pending() tells beforehand whether it is. O(1).
     void cancel(Id id) { order(timer_of(id), kNever); }
 
     [[nodiscard]] bool is_pending(Id id) { return deadline_of(id).has_value(); }
-    // Nothing if the timer is not pending.
+    // None if the timer is not pending.
     [[nodiscard]] std::optional<Tick> deadline_of(Id id);
 
-    // Calls sink(id, deadline) for each timer due by `now`; in all as TimingWheel::advance_to(). The sink may schedule
-    // and cancel any id, its own included.
+    // Calls sink(id, deadline) for each timer due by `now`; otherwise like TimingWheel::advance_to(). The sink may
+    // schedule and cancel any id, including its own.
     template <std::invocable<Id, Tick> Sink>
     std::size_t advance_to(Tick now, Sink&& sink, std::size_t budget = kUnlimited);
 
@@ -78,7 +78,7 @@ class IdTimingWheel {
         friend bool operator==(const Timer&, const Timer&) = default;
     };
 
-    // The same, into a list, until it is full. Returns how many it wrote.
+    // The same into a list, until it is full. Returns the number written.
     std::size_t advance_to(Tick now, std::span<Timer> fired);
 
     [[nodiscard]] bool caught_up() const { return levels_.caught_up(); }
@@ -91,28 +91,28 @@ class IdTimingWheel {
     // All pending timers in order of deadlines. O(n log n).
     [[nodiscard]] std::vector<Timer> pending();
 
-    // Disarms all. Time and memory stay.
+    // Cancels all. Time and memory stay.
     void clear();
 
     [[nodiscard]] std::size_t memory_bytes() const { return sizeof(*this) - sizeof(levels_) + levels_.memory_bytes(); }
     [[nodiscard]] std::uint64_t touched() const { return levels_.touched(); }
 
-    // Verifies every invariant in O(n); on the first that does not hold, prints which and aborts, in all builds.
+    // Verifies every invariant in O(n); prints the first violated one and aborts, in all builds.
     void check() const;
 
   private:
-    friend struct IdTimingWheelProbe;  // lets the tests damage a wheel
+    friend struct IdTimingWheelProbe;  // lets the tests corrupt a wheel
 
     struct Node {
         static constexpr std::size_t kEntriesPerNode = 14;  // in quarters
 
-        Tick deadline;  // kNever while not armed
+        Tick deadline;  // kNever if not scheduled
         std::uint32_t place;
         std::uint32_t unused;
     };
     static_assert(sizeof(Node) == 16);
 
-    static TimerIndex timer_of(Id id) { return id + 1; }  // timer 0 is none
+    static TimerIndex timer_of(Id id) { return id + 1; }  // timer 0 is unused
     static Id id_of(TimerIndex timer) { return timer - 1; }
 
     struct Order {
@@ -142,7 +142,7 @@ inline void IdTimingWheel::grow(std::size_t ids) {
 
 inline void IdTimingWheel::order(TimerIndex timer, Tick deadline) {
     assert(timer < levels_.node_count());
-    if (levels_.is_advancing()) [[unlikely]] {  // it may be due in this very pass
+    if (levels_.is_advancing()) [[unlikely]] {  // it may be due in this call
         Order now{timer, deadline};
         return carry_out(now);
     }
@@ -158,7 +158,7 @@ inline void IdTimingWheel::order(TimerIndex timer, Tick deadline) {
     some_ordered_ = true;
 }
 
-// An order without a timer, or one that was carried out, is for timer 0, which is none and never armed.
+// An order without a timer, or an executed one, is for timer 0, which is unused and never scheduled.
 inline void IdTimingWheel::carry_out(Order& order) {
     if (order.timer == kNoTimer) [[unlikely]]
         return;

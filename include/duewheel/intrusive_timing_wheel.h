@@ -1,17 +1,17 @@
-// The timing wheel for a caller who owns its timers: each is a member (a base) of the caller's own object, and the
+// A timing wheel for timers that the caller owns: each is a member (a base class) of the caller's own object, and the
 // wheel only links them.
 //
-// Why choose it. It allocates nothing, ever; a timer that is cancelled leaves at once, and so does one whose object is
-// destroyed; and it is the fastest as long as all timers fit into the processor's cache. What it gives up: with a
-// million timers a cancel touches two neighbours that are elsewhere in memory; a slot's timers move down all together
-// when its first tick comes, unless the caller gives a budget; and each object holds 32 bytes. An object that derives
-// from IntrusiveLinks holds 24 and is faster where that decides whether all timers fit into the cache, but it must not
-// be destroyed while it is pending. For everything else see TimingWheel (timing_wheel.h).
+// Why choose it. It never allocates; a cancelled timer leaves at once, and so does one whose object is destroyed; and
+// it is the fastest as long as all timers fit into the processor's cache. Drawbacks: with a million timers, a cancel
+// touches two neighbours elsewhere in memory; all timers of a slot move down together when its first tick comes, unless
+// the caller passes a budget; and each object has 32 bytes for it. An object that derives from IntrusiveLinks has 24
+// bytes and is faster if that decides whether all timers fit into the cache, but it must not be destroyed while it is
+// pending. For everything else see TimingWheel (timing_wheel.h).
 //
-// Levels. A timer lies on one of 11 levels of 64 slots. Its level is the highest 6-bit digit in which its deadline
-// differs from the tick the wheel has worked up to; its slot is the deadline's own digit there. As a deadline is later
-// than the wheel, everything on a lower level is due before anything on a higher one, so the next slot is two bit
-// scans. A slot of level 0 is one tick and is fired; one of a higher level is demoted when its first tick comes.
+// Levels. A timer is on one of 11 levels of 64 slots: its level is the highest 6-bit digit in which its deadline
+// differs from the wheel's position, its slot the deadline's digit there. Deadlines are later than the position, so all
+// of a lower level is due before anything on a higher one, and the next slot is found by two bit scans. A slot of
+// level 0 is one tick and is fired; a slot of a higher level is moved down when its first tick comes.
 //
 // Example, the wheel at tick 100, in base 64 the digits (1, 36):
 //
@@ -49,15 +49,15 @@
 
 namespace duewheel {
 
-// How a timer is linked into its wheel. An object may derive from this instead of IntrusiveTimer, which saves 8 bytes;
-// it must then be cancelled, or have fired, before it is destroyed.
+// The links of a timer in its wheel. An object may derive from this instead of IntrusiveTimer, which saves 8 bytes; it
+// must then be cancelled, or have fired, before it is destroyed.
 class IntrusiveLinks {
   public:
     IntrusiveLinks(const IntrusiveLinks&) = delete;
     IntrusiveLinks& operator=(const IntrusiveLinks&) = delete;
 
     [[nodiscard]] bool is_pending() const { return next_ != this; }
-    // As it was asked for; kNever if it never was.
+    // The deadline as scheduled; kNever if it never was.
     [[nodiscard]] Tick deadline() const { return deadline_; }
 
   protected:
@@ -67,23 +67,23 @@ class IntrusiveLinks {
   private:
     template <std::derived_from<IntrusiveLinks> Timer>
     friend class IntrusiveTimingWheel;
-    friend struct IntrusiveTimingWheelProbe;  // lets the tests damage a wheel
+    friend struct IntrusiveTimingWheelProbe;  // lets the tests corrupt a wheel
 
-    // Lists are circular through an anchor, so that linking and unlinking need no branch; what is alone is linked to
+    // Lists are circular through an anchor, so that linking and unlinking need no branch; a single element is linked to
     // itself.
     IntrusiveLinks* next_ = this;
     IntrusiveLinks* prev_ = this;
     Tick deadline_ = kNever;
 };
 
-// How a timer that is destroyed reaches its wheel, whose type it does not know.
+// How a destroyed timer reaches its wheel, whose type it does not know.
 struct IntrusiveWheelLink {
     void* wheel;
     void (*cancel)(void* wheel, IntrusiveLinks& timer);
 };
 
-// What an object derives from to be a timer of an IntrusiveTimingWheel. One that is destroyed while it is pending is
-// cancelled by that; by the thread, then, whose wheel it is.
+// The base class of timers of an IntrusiveTimingWheel. Destroying one that is pending cancels it; that must happen on
+// the thread of the wheel.
 class IntrusiveTimer : public IntrusiveLinks {
   protected:
     IntrusiveTimer() = default;
@@ -95,10 +95,10 @@ class IntrusiveTimer : public IntrusiveLinks {
     template <std::derived_from<IntrusiveLinks> Timer>
     friend class IntrusiveTimingWheel;
 
-    const IntrusiveWheelLink* wheel_ = nullptr;  // its last wheel, which may be gone unless the timer is pending
+    const IntrusiveWheelLink* wheel_ = nullptr;  // its last wheel, which may be destroyed unless the timer is pending
 };
 
-// Single-owner; neither copied nor moved. Timer is the caller's class, which the sink gets.
+// Single-owner; neither copyable nor movable. Timer is the caller's class, which the sink gets.
 template <std::derived_from<IntrusiveLinks> Timer>
 class IntrusiveTimingWheel {
   public:
@@ -112,11 +112,11 @@ class IntrusiveTimingWheel {
         clear();
     }
 
-    // Arms the timer, or moves it if it is pending here. kNever makes one that only waits for another deadline. O(1),
-    // and looks at no other timer than its neighbours.
+    // Schedules the timer, or moves it if it is pending here. With kNever it only waits for another deadline. O(1), and
+    // touches no timer except its neighbours.
     void schedule(Timer& timer, Tick deadline);
 
-    // True when the timer was pending and now is gone. O(1).
+    // True if the timer was pending and is cancelled. O(1).
     bool cancel(Timer& timer) {
         if (!timer.is_pending()) return false;
         take_out(timer);
@@ -124,37 +124,37 @@ class IntrusiveTimingWheel {
     }
 
     // Calls sink(timer) for each timer due by `now`, and returns how many fired; at most `budget` timers are fired or
-    // moved down. Before the call the timer is not pending, so the sink may destroy it, or schedule it again. In all as
-    // TimingWheel::advance_to().
+    // moved down. Before the call the timer is not pending, so the sink may destroy it, or schedule it again. Otherwise
+    // like TimingWheel::advance_to().
     template <std::invocable<Timer&> Sink>
     std::size_t advance_to(Tick now, Sink&& sink, std::size_t budget = kUnlimited);
 
     [[nodiscard]] bool caught_up() const;
-    // Exact. O(1) when something is due or lies within level 0, or the answer is still known; else one walk over the
+    // Exact. O(1) if something is due or on level 0, or if the result is still known; otherwise one scan of the
     // earliest slot.
     [[nodiscard]] Tick next_expiry();
     [[nodiscard]] Tick now() const { return now_; }
     [[nodiscard]] std::size_t size() const { return size_; }
     [[nodiscard]] bool empty() const { return size_ == 0; }
 
-    // Disarms all, as the end of the wheel does. O(n). Time stays.
+    // Cancels all, like the destructor of the wheel. O(n). Time stays.
     void clear() {
         clear([](Timer&) {});
     }
-    // The same, and calls sink(timer) for each, in no order, when it is not pending any more. The sink may destroy it,
-    // and must not use the wheel.
+    // The same, and calls sink(timer) for each, in no order, when it is no longer pending. The sink may destroy it, and
+    // must not use the wheel.
     template <std::invocable<Timer&> Sink>
     void clear(Sink&& sink);
 
-    // How many timers all calls of advance_to() and next_expiry() together have fired, moved down or looked at: what
-    // the bounds of the tests are stated in.
+    // The number of timers that all calls of advance_to() and next_expiry() have fired, moved down or visited: the unit
+    // of the bounds in the tests.
     [[nodiscard]] std::uint64_t touched() const { return touched_; }
 
-    // Verifies every invariant in O(n); on the first that does not hold, prints which and aborts, in all builds.
+    // Verifies every invariant in O(n); prints the first violated one and aborts, in all builds.
     void check() const;
 
   private:
-    friend struct IntrusiveTimingWheelProbe;  // lets the tests damage a wheel
+    friend struct IntrusiveTimingWheelProbe;  // lets the tests corrupt a wheel
 
     static constexpr unsigned kDigitBits = 6;
     static constexpr unsigned kLevelCount = 11;
@@ -186,19 +186,19 @@ class IntrusiveTimingWheel {
     Tick walk_earliest_slot();
     std::size_t check_list(const IntrusiveLinks& anchor, std::size_t number) const;
 
-    // First, so that the address of a slot needs no addition: without that, a tenth slower with a million timers.
+    // First, so that the address of a slot needs no addition: otherwise a tenth slower with a million timers.
     std::array<Anchor, kLevelCount * kSlotCount> slots_;
     Anchor due_;                                         // being fired: all of one tick, or one batch of late ones
-    Anchor moving_;                                      // the rest of a slot that is being demoted
-    Anchor late_;                                        // armed late since the last advance began
-    Anchor waiting_;                                     // armed late before it; their turn is at waiting_tick_
+    Anchor moving_;                                      // the rest of a slot that is being moved down
+    Anchor late_;                                        // scheduled late since the last advance started
+    Anchor waiting_;                                     // scheduled late before it; they fire at waiting_tick_
     Anchor asleep_;                                      // deadline kNever
     std::array<std::uint64_t, kLevelCount> occupied_{};  // a bit for each slot with a timer
-    std::uint32_t occupied_levels_ = 0;                  // a bit for each level with an occupied slot
-    Tick position_;  // what the levels are relative to: nothing on them is due by then; never after now_
+    std::uint32_t occupied_levels_ = 0;                  // a bit for each level with a used slot
+    Tick position_;  // the reference of the levels: nothing on them is due by then; never after now_
     Tick now_;
     Tick waiting_tick_ = 0;     // the late ones in waiting_ fire once all due by this tick has
-    Tick earliest_ = kUnknown;  // smallest deadline on the levels, when known
+    Tick earliest_ = kUnknown;  // smallest deadline on the levels, if known
     std::size_t size_ = 0;
     std::uint64_t touched_ = 0;
     bool advancing_ = false;
@@ -214,8 +214,8 @@ inline void IntrusiveTimingWheel<Timer>::schedule(Timer& timer, Tick deadline) {
     } else {
         ++size_;
         if constexpr (std::derived_from<Timer, IntrusiveTimer>) {
-            // One more store to a timer that is not in the cache costs a tenth, so a timer that comes back is only
-            // read.
+            // One more store to a timer that is not in the cache costs a tenth, so a timer that is scheduled again is
+            // only read.
             IntrusiveTimer& owned = timer;
             if (owned.wheel_ != &link_) owned.wheel_ = &link_;
         }
@@ -328,9 +328,9 @@ inline void IntrusiveTimingWheel<Timer>::unlink(IntrusiveLinks& timer) {
     next->prev_ = prev;
     prev->next_ = next;
     timer.next_ = timer.prev_ = &timer;
-    // Asked of the timer's own links, as nobody waits for the neighbours to come from memory then.
+    // Determined from the timer's own links, because loading the neighbours from memory would take time.
     if (next != prev) return;
-    // Only an anchor was its neighbour on both sides; its address says whether it is a slot's, and which.
+    // Only an anchor can be its neighbour on both sides; its address tells whether it is a slot's, and which.
     const auto distance = reinterpret_cast<std::uintptr_t>(next) - reinterpret_cast<std::uintptr_t>(slots_.data());
     const auto slot = static_cast<unsigned>(distance / sizeof(Anchor));
     if (distance < sizeof(slots_)) mark_empty(Place{slot / kSlotCount, slot % kSlotCount});
@@ -344,14 +344,14 @@ inline void IntrusiveTimingWheel<Timer>::mark_empty(Place place) {
 
 // ---- placement ----
 
-// The first occupied slot in time. Some slot must be occupied.
+// The first used slot in time. There must be one.
 template <std::derived_from<IntrusiveLinks> Timer>
 inline typename IntrusiveTimingWheel<Timer>::Place IntrusiveTimingWheel<Timer>::next_slot() const {
     const auto level = static_cast<unsigned>(std::countr_zero(occupied_levels_));
     return Place{level, static_cast<unsigned>(std::countr_zero(occupied_[level]))};
 }
 
-// The first tick of the first occupied slot: the position's digits above the level, the slot's digit, zeros below.
+// The first tick of the first used slot: the position's digits above the level, the slot's digit, zeros below.
 template <std::derived_from<IntrusiveLinks> Timer>
 inline Tick IntrusiveTimingWheel<Timer>::next_slot_start() const {
     if (occupied_levels_ == 0) return kNever;
@@ -377,22 +377,22 @@ inline void IntrusiveTimingWheel<Timer>::file(IntrusiveLinks& timer) {
 template <std::derived_from<IntrusiveLinks> Timer>
 void IntrusiveTimingWheel<Timer>::begin_advance(Tick now) {
     if (!is_empty(late_)) {
-        // Those of an earlier call that ran out of budget keep their turn, and the new ones share it.
+        // Late timers of an earlier call that stopped at its budget keep their position, and the new ones share it.
         if (is_empty(waiting_)) waiting_tick_ = now_;
         append_all(late_, waiting_);
     }
     now_ = std::max(now_, std::min(now, kLastTick));
 }
 
-// With nothing left to fire or to demote: moves on to what comes next, a slot or the late ones. False when nothing is
-// due any more. The position may go anywhere before the start of the next slot, as no timer's highest differing digit
-// changes by that.
+// With nothing left to fire or move down: proceeds to what comes next, a slot or the late ones. False if nothing is due
+// any more. The position may be anywhere before the start of the next slot, because the highest differing digit of no
+// timer changes by that.
 template <std::derived_from<IntrusiveLinks> Timer>
 bool IntrusiveTimingWheel<Timer>::collect() {
     const Tick slot_start = next_slot_start();
     if (!is_empty(waiting_) && waiting_tick_ < slot_start) {
-        // They wait for their tick although they are overdue, for otherwise a timer that always arms itself late could
-        // use up every budget before any other timer has its turn.
+        // They wait for their tick although they are overdue; otherwise a timer that always schedules itself late could
+        // use every budget before any other timer fires.
         append_all(waiting_, due_);
         return true;
     }
@@ -408,7 +408,7 @@ bool IntrusiveTimingWheel<Timer>::collect() {
     return true;
 }
 
-// Moves up to `count_max` timers of the slot that starts at the position to where they belong now.
+// Moves up to `count_max` timers of the slot that starts at the position to their new slots.
 template <std::derived_from<IntrusiveLinks> Timer>
 std::size_t IntrusiveTimingWheel<Timer>::demote(std::size_t count_max) {
     std::size_t count = 0;
@@ -457,7 +457,7 @@ void IntrusiveTimingWheel<Timer>::check() const {
     require_of_wheel(pending == size_, "the size is the number of timers in all lists");
 }
 
-// The number of timers in a list, which is that of a slot or, with a number beyond them, another.
+// The number of timers in a list: that of a slot or, with a number beyond them, another.
 template <std::derived_from<IntrusiveLinks> Timer>
 std::size_t IntrusiveTimingWheel<Timer>::check_list(const IntrusiveLinks& anchor, std::size_t number) const {
     std::size_t count = 0;

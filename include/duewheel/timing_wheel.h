@@ -1,41 +1,41 @@
-// A hierarchical timing wheel: keeps timers by deadline and hands them out when it is told the time.
+// A hierarchical timing wheel: keeps timers by deadline and returns them when time has advanced to it.
 //
-// Time is a count of ticks, whatever a tick means to the owner. schedule() gives a handle, which cancels or moves the
-// timer until it fires; advance_to() says what the time is and gets every timer that is due, in order of ticks.
+// Time is a count of ticks, of any length. schedule() returns a handle that cancels or moves the timer until it fires;
+// advance_to() sets the time and reports every timer that is due, in order of ticks.
 //
-// Why choose it. Arming, moving and cancelling are constant time however many timers wait; there is no longest delay;
-// nothing is ever early or late by a tick; a jump over a thousand idle years walks no empty ticks; one call's work
-// can be bounded; a handle is never mistaken for a later timer's. It takes 32 bytes a timer with everything, also after
-// long use. What it gives up: the order inside one tick, and iteration in deadline order. And either few wake-ups or
-// short calls: an owner who advances every tick never pays for a crowd at once, but one who sleeps until next_expiry()
-// moves down, in the call after it, all that he slept past; a million timers due within three seconds make that one
-// call of some 14 ms. With a budget he has both: of 1,000, the worst call takes some 0.1 ms (measured:
-// bench/README.md). What it refuses: it reads no clock, takes no lock, starts no thread, rounds nothing and knows
-// nothing of durations.
+// Why choose it. Scheduling, moving and cancelling take constant time with any number of timers; there is no maximum
+// delay; no timer is early or late by a tick; a jump over a thousand idle years visits no empty ticks; the work of one
+// call can be bounded; a stale handle never refers to a later timer. It takes 32 bytes a timer in total, also after
+// long use. Drawbacks: no order within one tick, and no iteration in deadline order. And either few wake-ups or short
+// calls: an owner that advances every tick never handles many timers at once, but one that sleeps until next_expiry()
+// moves down, in the next call, all timers that it passed; a million timers due within three seconds make that one call
+// of some 14 ms. A budget gives both: with one of 1,000, the worst call takes some 0.1 ms (measured:
+// bench/README.md). It reads no clock, takes no lock, starts no thread, rounds nothing and knows no
+// durations.
 //
-// Which front. This one is the safe default. IdTimingWheel (id_timing_wheel.h) is faster where the caller already
-// counts its objects 0, 1, 2, ...; IntrusiveTimingWheel (intrusive_timing_wheel.h) needs no memory of its own and is
-// faster with few timers, as a member of the caller's objects. How it works inside: parking_levels.h.
+// Which wheel. This one is the safe default. IdTimingWheel (id_timing_wheel.h) is faster if the caller's objects are
+// already numbered 0, 1, 2, ...; IntrusiveTimingWheel (intrusive_timing_wheel.h) needs no memory of its own and is
+// faster with few timers, as a member of the caller's objects. parking_levels.h explains how it works.
 //
 // Example:
 //     TimingWheel wheel;                                     // at tick 0; here a tick is a millisecond
-//     const TimerHandle request = wheel.schedule(20, 7);     // due at 20, and 7 comes back
+// due at 20, and returns 7 then
 //     const TimerHandle session = wheel.schedule(30, 8);
-//     const bool stopped = wheel.cancel(request);            // the answer has come in time
+// the response has come in time
 //     const bool moved = wheel.reschedule(session, 45);
 //     assert(stopped && moved && wheel.next_expiry() == 45); // until then the caller may sleep
 //     wheel.advance_to(60, [](std::uint64_t cookie, Tick deadline) { assert(cookie == 8 && deadline == 45); });
 //
 //     operation                 cost (n timers)
-//     schedule                  O(1); now and then it also clears away up to 248 entries that are of no more use
+//     schedule                  O(1); sometimes it also clears up to 248 unused entries
 //     cancel, reschedule        O(1), the latter as schedule
 //     deadline_of, size         O(1)
-//     advance_to                O(fired + moved down); a timer is moved down at most 10 times, ahead of time and in
-//                               small shares if it is called every tick, else all at once; never more than its
-//                               budget; O(1) when nothing is to be done
-//     next_expiry               O(1) while the answer is known: until the earliest timer fires, moves or is cancelled;
-//                               else one reading of the earliest slot, each time: O(n) if all are due near together;
-//                               two more when most of it is of no use, which is cleared away by that
+//     advance_to                O(fired + moved down); a timer is moved down at most 10 times, in advance and in small
+//                               portions if it is called every tick, otherwise all at once; never more than its
+//                               budget; O(1) if there is nothing to do
+//     next_expiry               O(1) while the result is known: until the earliest timer fires, moves or is cancelled;
+//                               otherwise one scan of the earliest slot, each time: O(n) if all are due close together;
+//                               two more if most of it is unused, which is cleared by that
 //     memory                    24 bytes a timer and 4 for each of at most 1.75 entries of it; 50 KiB for an empty
 //                               wheel, beside its first 8,192 timers' 192 KiB, and 256 bytes for each slot in use;
 //                               grows by 8,192 timers or 64 times 256 bytes, is reused, never shrinks
@@ -56,20 +56,20 @@
 
 namespace duewheel {
 
-// Names one timer of one wheel, from schedule() until it fires or is cancelled. Afterwards the handle is refused, also
-// when the memory of the timer serves another one. A default handle names none.
+// Identifies one timer of one wheel, from schedule() until it fires or is cancelled. Afterwards the handle is refused,
+// even if the memory of the timer is used by another one. A default handle identifies none.
 struct TimerHandle {
-    std::uint64_t bits = 0;  // generation << 32 | index; may be stored and brought back as it is
+    std::uint64_t bits = 0;  // generation << 32 | index; can be stored and restored
 
     explicit operator bool() const { return bits != 0; }
     friend bool operator==(TimerHandle, TimerHandle) = default;
 };
 
-// Single-owner: no two calls may overlap, const ones included. Neither copied nor moved, as handles belong to one
-// wheel.
+// Single-owner: no two calls may overlap, including const ones. Neither copyable nor movable, because handles belong to
+// one wheel.
 //
-// Three words: a timer is *late* when it was armed with a deadline at or before now(); it is *pending* from arming
-// until it fires or is cancelled; the wheel is *caught up* when nothing is left of what advance_to() was asked to do.
+// Three terms: a timer is *late* if it was scheduled with a deadline at or before now(); it is *pending* from
+// scheduling until it fires or is cancelled; the wheel is *caught up* if advance_to() has no work left.
 class TimingWheel {
   public:
     static constexpr std::size_t kUnlimited = std::numeric_limits<std::size_t>::max();
@@ -79,48 +79,48 @@ class TimingWheel {
     TimingWheel(const TimingWheel&) = delete;
     TimingWheel& operator=(const TimingWheel&) = delete;
 
-    // Arms a timer. `cookie` is the caller's and comes back when it fires. A late timer fires in the next call of
-    // advance_to() whose budget reaches it; kNever makes one that only waits to be rescheduled or cancelled. For sums
-    // of time and delay see tick_after(); for a timer that may be a little late, so that the owner wakes less often,
-    // schedule(relaxed_tick(deadline, slack), cookie); that later tick is its deadline then, for the sink too.
-    // Throws std::bad_alloc, or std::length_error beyond kTimersMax; then the timer is not armed.
+    // Schedules a timer. `cookie` is any value of the caller, and is returned when it fires. A late timer fires in the
+    // next advance_to() whose budget reaches it; with kNever it only waits to be rescheduled or cancelled. For sums of
+    // time and delay see tick_after(). For a timer that may be a little late, so that the owner wakes up less often,
+    // use schedule(relaxed_tick(deadline, slack), cookie); that later tick is then its deadline, for the sink too.
+    // Throws std::bad_alloc, or std::length_error beyond kTimersMax; then the timer is not scheduled.
     TimerHandle schedule(Tick deadline, std::uint64_t cookie);
 
-    // True when the timer was pending and now is gone; false when it has fired (or is firing) or was cancelled before.
+    // True if the timer was pending and is cancelled; false if it has fired (or is firing) or was cancelled earlier.
     [[nodiscard]] bool cancel(TimerHandle handle);
 
-    // The same for a caller who does not ask, and who uses the handle no more: the timer never fires, but it is looked
-    // at up to 16 such calls later, or with the next advance_to(), next_expiry(), deadline_of() or pending(), when it
-    // has come nearer to the processor; size() counts it until then. Faster where timers are cancelled in no order
-    // among a million.
+    // The same without a result, for a handle that is not used any more: the timer never fires, but it is processed up
+    // to 16 such calls later, or with the next advance_to(), next_expiry(), deadline_of() or pending(), when its memory
+    // has been prefetched; size() counts it until then. Faster if timers are cancelled in random order among a
+    // million.
     void cancel_posted(TimerHandle handle);
 
-    // Gives a pending timer another deadline, earlier or later; handle and cookie stay. False when it is not pending.
-    // Inside the sink the timer that is firing can be armed again this way too, and keeps its handle: the way to make
-    // periodic timers that can be cancelled at any moment. Throws std::bad_alloc; then nothing has changed.
+    // Changes the deadline of a pending timer, to earlier or later; handle and cookie stay. False if it is not pending.
+    // Inside the sink, the firing timer can be scheduled again this way, and keeps its handle: this makes periodic
+    // timers that can be cancelled at any moment. Throws std::bad_alloc; then nothing has changed.
     [[nodiscard]] bool reschedule(TimerHandle handle, Tick deadline);
 
-    // Moves the wheel's time to `now` (a time before now() counts as now()) and calls sink(cookie, deadline) for every
-    // timer due by then, with the deadline as it was asked for, never before it. Returns how many fired.
+    // Advances the time of the wheel to `now` (a time before now() counts as now()) and calls sink(cookie, deadline)
+    // for every timer due by then, with its original deadline, never before it. Returns how many fired.
     //
-    // Order: all of an earlier tick before any of a later one; inside a tick, none is promised. A late timer comes
-    // before every timer due after the tick now() showed when it was armed. After a call that stopped at its budget it
-    // may also come before timers due by that tick: it goes with the late ones that wait longer.
+    // Order: all timers of an earlier tick before those of a later one; undefined within a tick. A late timer fires
+    // before every timer due after the tick that now() was when it was scheduled. After a call that stopped at its
+    // budget it may also fire before timers due by that tick, together with the late ones that have waited longer.
     //
-    // Budget: at most `budget` timers are touched, that is fired, moved down or cleared away. If that is not enough the
-    // call stops where it is, caught_up() is false, and further calls, with the same time or a later one, go on from
-    // there, losing and reordering nothing. A call may use up its budget and fire none: ask caught_up(), not the
-    // returned count. A loop that sleeps gives one if no call may be long, and calls again until it is caught up. Below
-    // 62 nothing is moved down ahead of time, so that a tick may take many calls.
+    // Budget: at most `budget` timers are touched, that is fired, moved down or cleared. If that is not enough, the
+    // call stops, caught_up() is false, and further calls, with the same time or a later one, continue without losing
+    // or reordering timers. A call may use its budget and fire none: check caught_up(), not the returned count. A loop
+    // that sleeps passes a budget if no call may be long, and calls again until it is caught up. With less than 62,
+    // nothing is moved down in advance, so that one tick may take many calls.
     //
-    // The sink may schedule, reschedule and cancel any timer, peers due in the same tick included, and may clear().
-    // What it arms at or before `now` is late and waits for the next call, so a call fires no more timers than were
-    // pending when it began. It must not call advance_to() nor destroy the wheel. now() in the sink is this call's
-    // time.
+    // The sink may schedule, reschedule and cancel any timer, including others due in the same tick, and may clear().
+    // Timers that it schedules at or before `now` are late and wait for the next call, so a call fires no more timers
+    // than were pending when it started. It must not call advance_to() or destroy the wheel. now() in the sink is the
+    // time of this call.
     //
-    // If the sink throws, its timer counts as fired (or armed again, if it was), the exception passes through, and the
-    // next call goes on with the timer after it. Throws std::bad_alloc when there is no memory to move timers down; the
-    // next call goes on there too, and nothing is lost.
+    // If the sink throws, its timer counts as fired (or as scheduled again, if it was), the exception passes through,
+    // and the next call continues with the timer after it. Throws std::bad_alloc if there is no memory to move timers
+    // down; the next call continues there too, and nothing is lost.
     template <std::invocable<const std::uint64_t&, const Tick&> Sink>
     std::size_t advance_to(Tick now, Sink&& sink, std::size_t budget = kUnlimited);
 
@@ -132,78 +132,78 @@ class TimingWheel {
         friend bool operator==(const Fired&, const Fired&) = default;
     };
 
-    // The same for a caller who would rather have a list: writes what fires into `fired` and stops when it is full.
-    // Returns how many it wrote; if caught_up() is false there may be more.
+    // The same with a list: writes fired timers into `fired` and stops when it is full. Returns the number written; if
+    // caught_up() is false there may be more.
     std::size_t advance_to(Tick now, std::span<Fired> fired);
 
-    // Whether the last advance_to() finished. Timers armed late since it began do not count, so a loop "until caught
-    // up" ends even if every timer arms itself again at once. Inside the sink, where the timer that fires is out
-    // already: true when this call has nothing left to do. It is false also when all that is left is moving timers down
-    // or clearing away what is cancelled, and next_expiry() is now() then; so there both are bounds from below.
+    // Whether the last advance_to() finished. Timers scheduled late since it started do not count, so a loop "until
+    // caught up" ends even if every timer schedules itself again at once. Inside the sink, where the firing timer is
+    // already removed: true if this call has no more work. It is also false if the only remaining work is moving down
+    // or clearing timers; next_expiry() is now() then, so both are bounds from below.
     [[nodiscard]] bool caught_up() const { return levels_.caught_up(); }
 
-    // The time at which advance_to() next has something to fire: the earliest deadline, exactly, or now() if a timer is
-    // late or the wheel is not caught up; never before now(). kNever when no timer can fire. A loop that sleeps until
-    // then wakes for no cancelled timer and for none that was moved away; nor for moving timers down ahead of time,
-    // which is left to the call that fires. Inside the sink see caught_up(). Without memory it looks at every timer.
+    // When advance_to() next has something to fire: the exact earliest deadline, or now() if a timer is late or the
+    // wheel is not caught up; never before now(). kNever if no timer can fire. A loop that sleeps until then does not
+    // wake up for cancelled or moved timers, nor for moving timers down in advance, which is left to the call that
+    // fires. Inside the sink see caught_up(). Without memory it scans every timer.
     [[nodiscard]] Tick next_expiry() const;
 
-    // A time at which advance_to() may have something to fire: never after next_expiry(), at worst the beginning of the
-    // first slot in use. O(1) always: for a loop whose earliest timer is cancelled often, at the price of a few
-    // wake-ups that fire nothing. It does not spread the moving down either: that begins before the slot does.
+    // A time at which advance_to() may have something to fire: never after next_expiry(), at worst the start of the
+    // first used slot. Always O(1): for a loop whose earliest timer is cancelled often, at the price of some wake-ups
+    // that fire nothing. It does not spread the moving down either: that starts before the slot does.
     [[nodiscard]] Tick next_work() const { return levels_.next_work(); }
 
-    // The latest time advance_to() was given, or the constructor's.
+    // The latest time passed to advance_to(), or to the constructor.
     [[nodiscard]] Tick now() const { return levels_.now(); }
 
-    // Pending timers, those that never fire included.
+    // Pending timers, including those that never fire.
     [[nodiscard]] std::size_t size() const { return size_; }
     [[nodiscard]] bool empty() const { return size_ == 0; }
 
-    // The deadline as it was asked for; nothing if the timer is not pending.
+    // The original deadline; none if the timer is not pending.
     [[nodiscard]] std::optional<Tick> deadline_of(TimerHandle handle) const;
 
-    // A pending timer as a value, to be kept elsewhere and scheduled again.
+    // A pending timer as a value, which can be stored and scheduled again.
     struct Pending {
         Tick deadline;
         std::uint64_t cookie;
         TimerHandle handle;
     };
 
-    // All pending timers in order of deadlines. O(n log n). To import them into another wheel, schedule each.
+    // All pending timers in order of deadlines. O(n log n). To move them to another wheel, schedule each.
     [[nodiscard]] std::vector<Pending> pending() const;
 
-    // Makes room for `timers` pending timers in all; only the slots that they come to lie in may ask for memory then.
+    // Reserves memory for `timers` pending timers in total; only slots may allocate after that.
     // Throws like schedule().
     void reserve(std::size_t timers);
 
-    // Forgets all timers without firing them; their handles are refused from now on. Time and memory stay.
+    // Removes all timers without firing them; their handles are refused from now on. Time and memory stay.
     void clear();
 
-    // Everything the wheel occupies, spare room included.
+    // Total memory, including reserves.
     [[nodiscard]] std::size_t memory_bytes() const { return sizeof(*this) - sizeof(levels_) + levels_.memory_bytes(); }
 
-    // How many timers and old entries of timers all calls together have looked at to file, fire, move down or clear
-    // away: what the bounds of the tests are stated in.
+    // The number of timers and old entries that all calls together have visited to insert, fire, move down or clear:
+    // the unit of the bounds in the tests.
     [[nodiscard]] std::uint64_t touched() const { return levels_.touched(); }
 
-    // Verifies every invariant in O(n); on the first that does not hold, prints which and aborts, in all builds.
+    // Verifies every invariant in O(n); prints the first violated one and aborts, in all builds.
     void check() const;
 
   private:
-    friend struct TimingWheelProbe;  // lets the tests damage a wheel and age a generation
+    friend struct TimingWheelProbe;  // lets the tests corrupt a wheel and age a generation
 
     struct Node {
         static constexpr std::size_t kEntriesPerNode = 7;  // in quarters
 
         std::uint32_t place;
         std::uint32_t generation;
-        Tick deadline;         // kNever while not armed
+        Tick deadline;         // kNever if not scheduled
         std::uint64_t cookie;  // of a free node, the next free one
     };
     static_assert(sizeof(Node) == 24);
 
-    // Ends the firing of one timer however the sink ends: frees it unless the sink armed it again.
+    // Ends the firing of one timer in any case: frees it unless the sink scheduled it again.
     class Firing {
       public:
         Firing(TimingWheel& wheel, TimerIndex timer) : wheel_(wheel) { wheel_.firing_ = timer; }
@@ -234,13 +234,13 @@ class TimingWheel {
     ParkingLevels<Node> levels_;
     std::size_t size_ = 0;
     TimerIndex free_ = kNoTimer;
-    TimerIndex firing_ = kNoTimer;  // its sink runs, and has not armed it again
+    TimerIndex firing_ = kNoTimer;  // its sink runs, and has not scheduled it again
     bool some_posted_ = false;
     unsigned posted_next_ = 0;
-    std::array<TimerHandle, kPostedMax> posted_{};  // a ring of those to cancel; default ones name none
+    std::array<TimerHandle, kPostedMax> posted_{};  // a ring of those to cancel; default ones identify none
 };
 
-// Whether the handle has the generation of its node. Node 0, which a default handle names, and retired nodes have
+// Whether the handle has the generation of its node. Node 0, that of a default handle, and retired nodes have
 // generation 0 and are never pending.
 inline bool TimingWheel::names_node(TimerHandle handle) const {
     const TimerIndex timer = index_of(handle);
@@ -256,8 +256,8 @@ inline void TimingWheel::add_free_node() {
     levels_[free_].cookie = kNoTimer;
 }
 
-// Of a node that is disarmed. One whose generations are used up is given away for good: 24 bytes once in four billion
-// uses, and no stale handle can ever match.
+// For a node that is not scheduled. One without unused generations is retired: 24 bytes once in four billion uses, and
+// no stale handle can ever match.
 inline void TimingWheel::release(TimerIndex timer) {
     Node& node = levels_[timer];
     if (++node.generation == 0) [[unlikely]]
@@ -290,7 +290,7 @@ inline bool TimingWheel::cancel(TimerHandle handle) {
     const TimerIndex timer = index_of(handle);
     Node& node = levels_[timer];
     if (node.deadline == kNever) [[unlikely]] {
-        if (!levels_.is_asleep(node)) return false;  // it is firing, or was never given out
+        if (!levels_.is_asleep(node)) return false;  // it is firing, or was never used
         levels_.awake(node);
     }
     levels_.disarm(node);
@@ -301,7 +301,7 @@ inline bool TimingWheel::cancel(TimerHandle handle) {
 
 inline void TimingWheel::cancel_posted(TimerHandle handle) {
     if (index_of(handle) >= levels_.node_count()) return;
-    if (levels_.is_advancing()) {  // it may be due in this very pass
+    if (levels_.is_advancing()) {  // it may be due in this call
         static_cast<void>(cancel(handle));
         return;
     }
@@ -354,8 +354,8 @@ inline std::size_t TimingWheel::advance_to(Tick now, std::span<Fired> fired) {
     return advance(now, sink, kUnlimited, fired.size());
 }
 
-// To its owner the wheel is the same after a question: what is carried out or filed elsewhere was to be so anyway. A
-// wheel that is const itself has nothing pending.
+// For its owner the wheel is unchanged by a query: pending orders are executed or entries moved, which was to happen
+// anyway. A const wheel has no pending orders.
 inline void TimingWheel::carry_out_what_was_posted() const {
     if (some_posted_) const_cast<TimingWheel&>(*this).cancel_what_was_posted();
 }
