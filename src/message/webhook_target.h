@@ -1,9 +1,9 @@
 // The webhook of a queue, as a value and in its byte form: a field of the queue's settings.
 //
-// Of secrets it has the names alone. Which files hold them is the affair of the server's configuration, so that no
-// record, answer or log ever holds what signs. Headers are set by whoever sets the queue, who has no access to that
-// configuration: their values are kept here, and whoever shows a target shows only their names. A server with an
-// encryption key keeps the values encrypted (delivery/header_cipher.h): they are then in `sealed_headers`.
+// It contains only the names of secrets. The server's configuration maps names to files, so no record, response or log
+// contains a secret. Headers are set by the clients that set the queue, who have no access to that configuration: their
+// values are stored here, and responses show only their names. A server with an encryption key stores the values
+// encrypted (delivery/header_cipher.h): they are then in `sealed_headers`.
 #pragma once
 
 #include <cstddef>
@@ -28,7 +28,7 @@ inline constexpr std::string_view kHiddenHeaderValue = "***";
 // What a sealed value has beyond the value itself, before its base64: the key's id, a nonce, and the authentication
 // tag.
 inline constexpr std::size_t kSealedHeaderBytes = 8 + 12 + 16;
-// Its byte form at most.
+// Maximum size of its byte form.
 inline constexpr std::size_t kWebhookTargetBytesMax =
     kWebhookUrlBytesMax + kWebhookSecretsMax * (kWebhookSecretNameBytesMax + 1) + kWebhookHeadersBytesMax * 4 / 3 +
     kWebhookHeadersMax * (kSealedHeaderBytes * 4 / 3 + 4) + 64;
@@ -50,7 +50,7 @@ struct WebhookTarget {
 // The size of the value that was encrypted.
 std::size_t sealed_value_bytes(std::string_view sealed);
 
-// Letters, digits and . _ -, as many as the constant above says.
+// Letters, digits and . _ -, up to the maximum above.
 bool is_webhook_secret_name(std::string_view name);
 
 std::string encode_webhook_target(const WebhookTarget& target);
