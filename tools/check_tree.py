@@ -86,7 +86,7 @@ WORDS = [
 ]
 
 # What the opening of a public header says, and the public headers that others are made of, where no user begins.
-OPENING = {"when to choose it": r"\b[Cc]hoose\b", "what it gives up": r"\b[Ww]hat it gives up\b",
+OPENING = {"when to choose it": r"\b[Cc]hoose\b", "its drawbacks": r"\b([Ww]hat it gives up|[Dd]rawbacks?)\b",
            "an example": r"\bExample: "}
 INNER_HEADERS = {f"duewheel/{name}.h" for name in ("embedded_timer", "node_table", "parking_levels", "strip", "timer_node")}
 
@@ -363,7 +363,7 @@ def check_sizes(tree):
 
 def check_headers(tree):
     """docs/timers.md tells a user of the library where to start: each public header has a row of its own in a table that
-    begins with "start here". And a header opens with what it is, when to choose it, what it gives up, and an example,
+    begins with "start here". And a header opens with what it is, when to choose it, its drawbacks, and an example,
     but for those that the others are made of. That the examples compile and run, tests/install holds."""
     page = tree.text("docs/timers.md")
     rows = re.findall(r"^\| `(duewheel/[\w/]+\.h)` \| [^|\s]", "".join(

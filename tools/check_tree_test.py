@@ -250,7 +250,7 @@ class CheckTree(unittest.TestCase):
         ])
 
     def test_the_page_of_timers_says_where_to_start_and_each_header_when_to_choose_it(self):
-        opening = "// A ring. Choose it for rings. What it\n// gives up: corners.\n//\n// Example:\n//     Ring ring;\n"
+        opening = "// A ring. Choose it for rings. Drawback:\n// no corners.\n//\n// Example:\n//     Ring ring;\n"
         page = "```\n├── include/\n│   └── duewheel/\n├── src/\n│   ├── base/\n│   └── engine/\n├── docs/\n└── tools/\n```\n"
         table = "| start here | for |\n|---|---|\n| `duewheel/ring.h` | rings |\n"
         ring = {"ARCHITECTURE.md": page, "include/duewheel/ring.h": opening + "#pragma once\n", "docs/timers.md": table}
@@ -266,7 +266,7 @@ class CheckTree(unittest.TestCase):
         self.assertEqual(found({"docs/timers.md": table.replace("ring.h`", "ring.h`, `duewheel/disc.h`")}),
                          ["docs/timers.md:1 [headers]"], "each has a row of its own")
         self.assertEqual(found({"docs/timers.md": table + "| `duewheel/disc.h` | discs |\n"}), ["docs/timers.md:4 [headers]"])
-        for said in ("Choose it for rings. ", "What it\n// gives up: corners.", "// Example:\n"):
+        for said in ("Choose it for rings. ", "Drawback:\n// no corners.", "// Example:\n"):
             self.assertEqual(found({"include/duewheel/ring.h": opening.replace(said, "")}),
                              ["include/duewheel/ring.h:1 [headers]"], said)
         inner = {"include/duewheel/strip.h": "// What a slot holds.\n", "docs/timers.md": table + "| `duewheel/strip.h` | slots |\n"}

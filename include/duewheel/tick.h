@@ -1,6 +1,6 @@
 // Ticks, the time of the wheels. A tick has any length, such as a millisecond or a frame of a game; a wheel gets the
 // current tick as an argument and never asks for it. This header also has arithmetic that is error-prone by hand: sums
-// that overflow, and deadlines that can be shifted so that many coincide. Use it with a wheel that you advance
+// that overflow, and deadlines that can be shifted so that many coincide. Choose it with a wheel that you advance
 // yourself; timer_service.h takes durations. Drawback: a tick has no unit, so only the caller prevents confusion of
 // milliseconds and seconds.
 //
