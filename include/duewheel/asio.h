@@ -1,14 +1,14 @@
-// A timer for Boost.Asio programs with the surface of boost::asio::steady_timer, kept on a timing wheel: where there
-// are very many of them, and most are cancelled or moved before they expire.
+// A timer for Boost.Asio programs with the interface of boost::asio::steady_timer, on a timing wheel: for very many
+// timers of which most are cancelled or moved before they expire.
 //
-// Why choose it over steady_timer: arming, moving and cancelling cost the same however many there are. What it gives
-// up: time finer than its tick; with few timers steady_timer is as good.
+// Why choose it over steady_timer: scheduling, moving and cancelling cost the same with any number of timers.
+// Drawbacks: the resolution of its tick; and with few timers it has no advantage.
 //
 // Change the type and recompile: expires_after(), expires_at(), expiry(), async_wait() with any completion token,
-// cancel(), cancel_one(), wait(), cancellation slots, default tokens. What differs: it expires at the first whole
-// millisecond at or after its expiry, never before; one io_context needs one steady_timer for all of them; a
-// wait's cancellation slot still ends it when its timer has been moved since; and the order of timers that expire in
-// the same millisecond is not promised. It needs Boost.Asio, which the rest of the library does not.
+// cancel(), cancel_one(), wait(), cancellation slots, default tokens. Differences: it expires at the first whole
+// millisecond at or after its expiry, never before; one io_context uses one steady_timer for all of them; the
+// cancellation slot of a wait still ends it after its timer was moved; and the order of timers that expire in the same
+// millisecond is undefined. It needs Boost.Asio, unlike the rest of the library.
 //
 // Example:
 //     boost::asio::io_context context;
@@ -19,8 +19,8 @@
 //     context.run();
 //     assert(expired);
 //
-// As with steady_timer, one timer is used by one thread at a time, different ones by any, also while several threads
-// run the context. A pending wait keeps run() from returning.
+// As with steady_timer, one timer is used by one thread at a time, different ones by any threads, also while several
+// threads run the context. A pending wait keeps run() from returning.
 #pragma once
 
 #include <algorithm>
@@ -54,8 +54,8 @@
 
 namespace duewheel {
 
-// The timer service of an execution context, which drives it with one steady_timer. For users it is what
-// asio_timer_service() gives; WheelTimer finds it by itself.
+// The timer service of an execution context, which drives it with one steady_timer. Users get it from
+// asio_timer_service(); WheelTimer finds it by itself.
 class AsioTimers final : public boost::asio::execution_context::service {
   public:
     using key_type = AsioTimers;
@@ -67,8 +67,8 @@ class AsioTimers final : public boost::asio::execution_context::service {
     }
     ~AsioTimers() override { service_.set_alarm(nullptr); }
 
-    // Of the context of this executor. The first executor is the one that timers fire on, before their handlers go to
-    // those of their own.
+    // Of the context of this executor. Timers fire on the first executor, before their handlers go to their own
+    // executors.
     template <class Executor>
     static AsioTimers& of(const Executor& executor) {
         auto& timers =
@@ -79,14 +79,14 @@ class AsioTimers final : public boost::asio::execution_context::service {
 
     [[nodiscard]] TimerService& service() { return service_; }
 
-    // Counts waits: with the last one the alarm goes back to what else is due, or is put out, so that run() returns.
+    // Counts waits: after the last one the alarm is set to what else is due, or cleared, so that run() returns.
     void begin_wait() { waits_.fetch_add(1, std::memory_order_relaxed); }
     void end_wait() {
         if (waits_.fetch_sub(1, std::memory_order_acq_rel) == 1) service_.rest();
     }
 
   private:
-    // Its wait is work of the context like everybody's, so run() does not return while something is due.
+    // Its wait is work of the context like any other, so run() does not return while something is due.
     class Alarm final : public TimerAlarm {
       public:
         explicit Alarm(AsioTimers& timers) : timers_(timers) {}
@@ -129,7 +129,8 @@ class AsioTimers final : public boost::asio::execution_context::service {
         service_.rest();
     }
 
-    // Asio's own timers came after this service and go before it, so what is one of them goes here.
+    // Asio's own timers were created after this service and are destroyed before it, so such objects are destroyed
+    // here.
     void shutdown() override {
         service_.stop();
         alarm_.close();
@@ -147,7 +148,7 @@ inline TimerService& asio_timer_service(boost::asio::io_context& context) {
 
 namespace asio_detail {
 
-// A handler that waits, whatever its type. While it exists, its executor and the timer's know that there is work.
+// A waiting handler of any type. While it exists, its executor and the timer's executor have outstanding work.
 class Wait {
   public:
     explicit Wait(AsioTimers& timers) : timers_(timers) { timers_.begin_wait(); }

@@ -1,4 +1,4 @@
-// Timers to be awaited: sleeps, intervals and time limits for coroutines, on any driver of a TimerService.
+// Timers for coroutines: sleeps, intervals and timeouts to await, with any driver of a TimerService.
 //
 // Example:
 //     #include <duewheel/task.h>
@@ -15,17 +15,17 @@
 //     }(service, beats));
 //     assert(beats.get_future().get() == 3);
 //
-// Choose it over callbacks where the code that waits reads from top to bottom, and over threads that sleep. What it
-// gives up: a coroutine that waits for ever is as quiet as one that is forgotten; give it a limit or a std::stop_token.
+// Choose it over callbacks if waiting code should read from top to bottom, and over threads that sleep. Drawback: a
+// coroutine that waits forever looks like a forgotten one; give it a timeout or a std::stop_token.
 //
-// Nothing is allocated: the timer is part of the awaiting coroutine's frame. A coroutine goes on on the driver's
-// thread, also where the service has an executor: one that waits, and the work that it waits for with a limit, would
-// otherwise go on on two threads at once, and the limit would destroy work that runs. What takes long it hands to a
-// pool itself. When the service is stopped, all that sleep go on at once and are told so: on the thread that stops it,
-// or, where another one drives just then, on that one, before its advance() returns.
+// Nothing is allocated: the timer is part of the awaiting coroutine's frame. A coroutine resumes on the driver's
+// thread, even if the service has an executor; otherwise a waiting coroutine and the work that it awaits with a timeout
+// could resume on two threads at once, and the timeout would destroy running work. A coroutine with long work hands it
+// to a pool itself. When the service is stopped, all sleeping coroutines resume at once with that result: on the thread
+// that stops it, or, if another one drives it at that time, on that one, before its advance() returns.
 //
-// A coroutine that sleeps may be destroyed; its timer goes with it. As with every awaitable, that is for the thread on
-// which it would go on, or for one that knows it does not go on just then.
+// A sleeping coroutine may be destroyed; its timer is removed. As with every awaitable, only the thread on which it
+// would resume may do that, or one that knows that it is not resuming at that time.
 #pragma once
 
 #include <algorithm>
@@ -46,14 +46,14 @@
 namespace duewheel {
 
 enum class SleepEnd : std::uint8_t {
-    elapsed,    // the time is over
-    cancelled,  // the stop_token said stop before; it goes on where timers run, too
-    stopped,    // the service has been stopped, before or meanwhile
-    full,       // the service holds max_pending timers; it did not sleep
+    elapsed,    // the time has passed
+    cancelled,  // the stop_token was triggered earlier; it also resumes where timers run
+    stopped,    // the service was stopped, before or meanwhile
+    full,       // the service has max_pending timers; it did not sleep
 };
 
-// co_await sleep_for(...). A named one may be moved to another deadline while a coroutine waits for it, and be awaited
-// again when it has ended; an idle timeout, for example, that each request puts off:
+// co_await sleep_for(...). A named one can be moved to another deadline while a coroutine waits for it, and be awaited
+// again when it has ended; for example, an idle timeout that each request postpones:
 //     Sleep idle = sleep_for(service, 30s);
 //     co_await idle;                                       // elsewhere, for each request: idle.reset_after(30s);
 class [[nodiscard]] Sleep {
@@ -65,12 +65,12 @@ class [[nodiscard]] Sleep {
     Sleep(const Sleep&) = delete;
     Sleep& operator=(const Sleep&) = delete;
 
-    // Another deadline, earlier or later. True: a coroutine waits, and goes on then. False: none does (yet, or any
-    // more); the next co_await sleeps until then. Any thread, while the Sleep lives and no co_await begins.
+    // Another deadline, earlier or later. True: a coroutine waits, and resumes then. False: none does (yet, or any
+    // more); the next co_await sleeps until then. Any thread, while the Sleep exists and no co_await starts.
     bool reset_at(TimerInstant deadline) {
         deadline_.store(deadline, std::memory_order_relaxed);
         if (!timer_.reschedule_at(deadline)) return false;
-        // A stop that came in between has made it due now, and that was undone.
+        // A stop in between made it due now, and that was undone.
         if (end_.load() == SleepEnd::cancelled) timer_.fire_now();
         return true;
     }
@@ -87,7 +87,7 @@ class [[nodiscard]] Sleep {
     bool await_suspend(std::coroutine_handle<> sleeper) {
         sleeper_ = sleeper;
         end_.store(SleepEnd::elapsed, std::memory_order_relaxed);
-        // Without a token there is nothing to do after arming, and the coroutine may be gone by then.
+        // Without a token there is nothing to do after scheduling, and the coroutine may be destroyed by then.
         const bool watches = token_.stop_possible();
         ready_.store(!watches, std::memory_order_relaxed);
         const EmbeddedTimer::Arming arming =
@@ -99,7 +99,7 @@ class [[nodiscard]] Sleep {
         if (!watches) return true;
         on_stop_.emplace(token_, Cancel{*this});
         if (!ready_.exchange(true)) return true;
-        // The timer came first and left it to us; the coroutine is to go on where timers run.
+        // The timer came first and left it to this thread; the coroutine must resume where timers run.
         return timer_.arm_soon(service_, [this] { wake(); });
     }
 
@@ -144,7 +144,7 @@ class [[nodiscard]] Sleep {
     std::optional<std::stop_callback<Cancel>> on_stop_{};
 };
 
-// A sleep of nothing or less lets others have their turn.
+// A sleep of zero or less lets others run.
 inline Sleep sleep_until(TimerService& service, TimerInstant deadline, std::stop_token token = {}) {
     return Sleep(service, deadline, std::move(token));
 }
@@ -153,15 +153,15 @@ inline Sleep sleep_for(TimerService& service, std::chrono::nanoseconds delay, st
     return Sleep(service, deadline, std::move(token));
 }
 
-// Beats on a grid of periods, awaited by one coroutine at a time: co_await interval.next(). Each beat comes once. When
-// it has come, MissedPeriods says when the next one is due; if the coroutine awaits that one too late, it comes at
-// once. A beat that does not come, because of a stop token or a time limit, is still the next one.
+// Ticks at the instants of a period, awaited by one coroutine at a time: co_await interval.next(). Each tick comes
+// once. Then MissedPeriods decides when the next one is due; if the coroutine awaits that one too late, it comes at
+// once. A tick that does not come, because of a stop token or a timeout, is still the next one.
 class Interval {
   public:
     class Beat;
 
-    // The first beat comes after one period, or at an instant of its own; if that has passed, at once, and what has
-    // passed since is missed. Throws std::invalid_argument where the period is less than the service's tick.
+    // The first tick comes after one period, or at a given instant; if that has passed, at once, and what has passed
+    // since is missed. Throws std::invalid_argument if the period is less than the service's tick.
     Interval(TimerService& service, std::chrono::nanoseconds period, MissedPeriods missed = MissedPeriods::burst)
         : Interval(service, instant_after(service.clock().now(), period), period, missed) {}
     Interval(TimerService& service, TimerInstant first, std::chrono::nanoseconds period,
@@ -173,13 +173,13 @@ class Interval {
                                     std::to_string(service.tick().count()) + " ns.");
     }
 
-    // To be awaited at once, as a Sleep.
+    // To be awaited at once, like a Sleep.
     Beat next(const std::stop_token& token = {});
 
-    // When the last beat that came was due.
+    // When the last tick that came was due.
     [[nodiscard]] TimerInstant nominal() const { return nominal_; }
 
-    // A new grid: the next beat comes after one period, after the delay, or at the instant. Not while one is awaited.
+    // New instants: the next tick comes after one period, after the delay, or at the instant. Not while one is awaited.
     void reset() { reset_after(period_); }
     void reset_after(std::chrono::nanoseconds delay) { reset_at(instant_after(service_.clock().now(), delay)); }
     void reset_at(TimerInstant first) { next_ = std::max(first, TimerInstant()); }
@@ -217,7 +217,7 @@ class [[nodiscard]] Interval::Beat {
 
 inline Interval::Beat Interval::next(const std::stop_token& token) {
     const TimerInstant now = service_.clock().now();
-    // One that is awaited a whole period late begins the new grid there.
+    // One that is awaited a whole period late starts the new instants there.
     if (missed_ == MissedPeriods::delay && instant_after(next_, period_) <= now) next_ = now;
     return Beat(*this, sleep_until(service_, next_, token));
 }
@@ -246,14 +246,14 @@ struct Limited<void> {
 
 }  // namespace coroutine_detail
 
-// What with_timeout() gives: the value or nothing; for work without a value, whether it was done.
+// The result of with_timeout(): the value or nothing; for work without a value, whether it was done.
 template <class Value>
 using Limited = typename coroutine_detail::Limited<Value>::type;
 
-// Awaits work with a time limit; see with_timeout().
+// Awaits work with a timeout; see with_timeout().
 //
-// The work resumes a stand-in for the awaiting coroutine: what a std::coroutine_handle points to begins, with all three
-// compilers, with the functions to resume and to destroy it, so an object that begins so will do, without an
+// The work resumes a stand-in for the awaiting coroutine: the object of a std::coroutine_handle starts, with all three
+// compilers, with the functions to resume and to destroy it, so an object that starts like that works without an
 // allocation. Of the three, the work, the timer and the end of await_suspend(), none resumes the coroutine before the
 // third is done with this object.
 template <class Awaitable, class Limit>
@@ -270,7 +270,7 @@ class [[nodiscard]] WithTimeout {
     bool await_suspend(std::coroutine_handle<> waiter) {
         waiter_ = waiter;
         const auto arming = arm([this] { come(kTimer); });
-        if (arming != EmbeddedTimer::Arming::armed) {  // without a limit there is no work
+        if (arming != EmbeddedTimer::Arming::armed) {  // without a timeout there is no work
             state_.fetch_or(kTimer | kTimerFirst);
             return false;
         }
@@ -286,7 +286,8 @@ class [[nodiscard]] WithTimeout {
         const unsigned before = state_.fetch_or(kSuspended);
         if ((before & (kWork | kTimer)) == 0) return true;
         if ((before & kTimerFirst) == 0) return false;
-        // The limit came while this thread began the work, which the driver may go on with: it is to be given up there.
+        // The timeout came while this thread started the work, which may continue on the driver: it must be abandoned
+        // there.
         return timer_.arm_soon(service_, [this] { waiter_.resume(); });
     }
 
@@ -326,7 +327,7 @@ class [[nodiscard]] WithTimeout {
         }
     }
 
-    // The first to come decides; if the coroutine has suspended, it also resumes it.
+    // The first one decides; if the coroutine is suspended, it also resumes it.
     void come(unsigned who) {
         unsigned before = state_.load();
         unsigned after = 0;
@@ -338,7 +339,7 @@ class [[nodiscard]] WithTimeout {
         waiter_.resume();
     }
 
-    // A timer that cannot be withdrawn is about to come, on the driver's thread, which takes no longer than come().
+    // A timer that cannot be removed is about to fire on the driver's thread, which takes no longer than come().
     void withdraw() {
         if (timer_.withdraw()) return;
         while ((state_.load() & kTimer) == 0) EmbeddedTimer::wait_a_moment();
@@ -355,17 +356,17 @@ class [[nodiscard]] WithTimeout {
     EmbeddedTimer timer_;
 };
 
-// The result of `work`, or nothing when it took longer than `limit` (or the service was stopped meanwhile). Where the
-// service takes no timers, the work is not begun. Work that is ready at once costs no timer. On a timeout the work's
-// awaitable is destroyed, unless it was given as an lvalue, and has to bear that: this library's sleeps and tasks do.
-// It must take any coroutine handle, and be resumed on the driver's thread or know by itself that it is not resumed
-// while it is destroyed.
+// The result of `work`, or nothing if it took longer than `limit` (or the service was stopped meanwhile). If the
+// service accepts no timers, the work is not started. Work that is ready at once needs no timer. On a timeout the
+// work's awaitable is destroyed, unless it was passed as an lvalue, and must support that: this library's sleeps and
+// tasks do. It must accept any coroutine handle, and be resumed on the driver's thread or ensure itself that it is not
+// resumed while it is destroyed.
 template <class Awaitable>
 WithTimeout<Awaitable, std::chrono::nanoseconds> with_timeout(TimerService& service, std::chrono::nanoseconds limit,
                                                               Awaitable&& work) {
     return {service, limit, std::forward<Awaitable>(work)};
 }
-// The same with the instant at which the time is up: one limit for several pieces of work, one after the other.
+// The same with an instant: one deadline for several pieces of work in sequence.
 template <class Awaitable>
 WithTimeout<Awaitable, TimerInstant> timeout_at(TimerService& service, TimerInstant deadline, Awaitable&& work) {
     return {service, deadline, std::forward<Awaitable>(work)};

@@ -1,7 +1,7 @@
-// A clock for tests: time stands still until it is moved, and a year passes in no time.
+// A clock for tests: time advances only when the test moves it, and a year passes at once.
 //
-// Choose it for every test of a program with timers, threads included, and for simulations. What it gives up: it says
-// nothing of how long anything takes.
+// Choose it for every test of a program with timers, including threads, and for simulations. Drawback: it says nothing
+// about how long anything takes.
 //
 // Example:
 //     #include <duewheel/timer_service.h>
@@ -12,14 +12,15 @@
 //     clock.advance(1h);
 //     assert(service.advance() == 1 && fired == 1);
 //
-// With threads. TimerThread, like everything else that has an alarm of this clock, is an owner of it as long as it has
-// the alarm. advance() moves the time from one owner's alarm to the next, wakes those whose alarm rings one after the
-// other in the order in which the alarms were made, and lets each come back to rest before it goes on: the same program
-// fires the same timers in the same order each time. With auto_advance() the clock does that by itself whenever all
-// owners sleep and nobody holds it. An owner keeps its turn until it sleeps: so a task must not wait for what another
-// owner is to do, such as the end of another TimerThread (stop(), or its destructor), which would never come.
+// With threads. A TimerThread, like everything else that has an alarm of this clock, is an owner of the clock as long
+// as it has the alarm. advance() moves the time from alarm to alarm, wakes the owners of ringing alarms one after the
+// other in the order in which the alarms were created, and waits until each sleeps again before it continues: the same
+// program fires the same timers in the same order each time. With auto_advance() the clock does that by itself whenever
+// all owners sleep and there is no Hold. An owner runs until it sleeps: so a task must not wait for another owner, such
+// as the end of another TimerThread (stop(), or its destructor), because that could not run.
 //
-// What it cannot know is a thread that works without sleeping on it, such as one of a pool: such a thread takes a Hold.
+// A thread that works without sleeping on the clock, such as one of a pool, is unknown to it: such a thread takes a
+// Hold.
 #pragma once
 
 #include <condition_variable>
@@ -31,7 +32,7 @@
 
 namespace duewheel {
 
-// Thread safe. Outlives its alarms and holds.
+// Thread safe. Must outlive its alarms and holds.
 class ManualClock final : public TimerClock {
   public:
     explicit ManualClock(Instant wall = Instant{std::chrono::days{20'000}});
@@ -44,22 +45,22 @@ class ManualClock final : public TimerClock {
     [[nodiscard]] std::unique_ptr<TimerAlarm> make_alarm() const override;
 
     // Moves the time, alarm by alarm, and returns when all owners sleep again. Not from an owner's thread. It goes no
-    // further than the instant before kNeverInstant, and not back: an instant that has passed is now, and for less than
-    // nothing advance() throws std::invalid_argument.
+    // further than the instant before kNeverInstant, and not back: a past instant counts as now, and for a negative
+    // duration advance() throws std::invalid_argument.
     void advance(std::chrono::nanoseconds by);
     void advance_to(TimerInstant to);
 
     // Returns when all owners sleep with nothing due. Not from an owner's thread.
     void wait_until_idle() { advance_to(TimerInstant::min()); }
 
-    // Sets the wall, not the time: somebody corrects the clock, or an hour is put forward.
+    // Sets the wall clock, not the time: like a correction of the clock, or the start of daylight saving time.
     void set_wall(Instant wall);
 
-    // While it is on, time goes to the next alarm whenever all owners sleep and nobody holds the clock or advances it.
-    // With no alarm set it stands still.
+    // While it is on, time goes to the next alarm whenever all owners sleep and nothing holds or advances the clock.
+    // Without alarms it does not advance.
     void auto_advance(bool on);
 
-    // While one lives, time does not move by itself.
+    // While one exists, time does not advance by itself.
     class Hold {
       public:
         explicit Hold(ManualClock& clock);
@@ -79,9 +80,9 @@ class ManualClock final : public TimerClock {
     void give_turn() const;
 
     mutable std::mutex mutex_;
-    mutable std::condition_variable rest_;  // told when an owner goes to sleep, or leaves
-    mutable std::vector<Alarm*> owners_;    // in the order in which they were made
-    mutable Alarm* awake_ = nullptr;        // the one whose turn it is
+    mutable std::condition_variable rest_;  // notified when an owner goes to sleep, or leaves
+    mutable std::vector<Alarm*> owners_;    // in the order in which they were created
+    mutable Alarm* awake_ = nullptr;        // the one that is running
     mutable TimerInstant now_{};
     Instant wall_;  // at wall_set_
     TimerInstant wall_set_{};

@@ -1,5 +1,5 @@
-// The least a coroutine needs to be written: a task that begins when somebody awaits it and gives its result to that
-// one.
+// A minimal coroutine type: a task that starts when it is awaited and returns its result to the awaiting
+// coroutine.
 //
 // Example:
 //     int answer = 0;
@@ -7,13 +7,13 @@
 //         const auto think = []() -> Task<int> { co_return 42; };
 //         found = co_await think();
 //     };
-//     start(ask(answer));                                  // a task that nobody awaits
+// a task that is not awaited
 //     assert(answer == 42);
 //
-// Choose it in programs that have no coroutine type yet; those of Boost.Asio, cppcoro or your own await the timers of
-// duewheel/coroutine.h just as well. Destroying a task that has not ended destroys its frame with all it holds, which
-// is how work is given up here: timers it waits for are withdrawn. What it gives up: several awaiters, and cancellation
-// from within.
+// Choose it for programs without a coroutine type; those of Boost.Asio, cppcoro or your own can await the timers of
+// duewheel/coroutine.h too. Destroying a task that has not ended destroys its frame with its content, which is how work
+// is abandoned here: its timers are removed. Drawbacks: it does not support several awaiters, or cancellation from
+// within.
 #pragma once
 
 #include <coroutine>
@@ -91,7 +91,7 @@ class [[nodiscard]] Task {
         coroutine_.promise().continuation = continuation;
         return coroutine_;
     }
-    // What it returned, or threw.
+    // Its return value, or its exception.
     Value await_resume() { return coroutine_.promise().take(); }
 
   private:

@@ -1,5 +1,5 @@
-// A fixed number of threads that run tasks in the order in which they came: an executor for TimerService, where tasks
-// may take long.
+// A fixed number of threads that run tasks in the order in which they came: an executor for a TimerService whose tasks
+// can take long.
 //
 // Example:
 //     #include <duewheel/timer_thread.h>
@@ -8,8 +8,8 @@
 //     TimerThread thread(service);
 //     assert(service.submit_after(1ms, [] { return 7; }).value().get() == 7);
 //
-// Choose it where tasks may block and the program has no pool yet; whoever has one passes a callable of that one. What
-// it gives up, on purpose: priorities, stealing, growth.
+// Choose it if tasks may block and the program has no pool yet; otherwise pass a callable for your own pool. Drawbacks,
+// on purpose: no priorities, no stealing, no growth.
 #pragma once
 
 #include <condition_variable>
@@ -25,18 +25,18 @@ namespace duewheel {
 
 class TaskPool {
   public:
-    // Throws std::invalid_argument for no thread at all, std::system_error where the system has no more of them.
+    // Throws std::invalid_argument for zero threads, std::system_error if the system has no more of them.
     explicit TaskPool(std::size_t threads);
     TaskPool(const TaskPool&) = delete;
     TaskPool& operator=(const TaskPool&) = delete;
-    // Lets what runs end and destroys what waits without running it. Not from one of its tasks.
+    // Waits for running tasks and destroys waiting ones without running them. Not from one of its tasks.
     ~TaskPool();
 
-    // Any thread. Throws std::invalid_argument for an empty task. What a task throws ends the program, as with any
-    // thread; TimerService catches before.
+    // Any thread. Throws std::invalid_argument for an empty task. An exception from a task ends the program, as with
+    // any thread; TimerService catches them before.
     void post(TimerTask task);
 
-    // To be used while the pool lives.
+    // Valid while the pool exists.
     [[nodiscard]] TimerExecutor executor() {
         return [this](TimerTask task) { post(std::move(task)); };
     }

@@ -7,13 +7,13 @@
 //     static_cast<void>(service.schedule_after(0ms, [&] { fired = true; }));
 //     assert(timers.advance() == 1 && fired);              // when it is readable
 //
-// The descriptor is set to the next expiry, and becomes readable when something is due. It may also be readable with
-// nothing to run: what it was set for was cancelled or moved, or somebody has set the wall while timers go by it.
-// advance() then returns 0 and sets it anew. Any thread may schedule: who schedules something earlier sets the
-// descriptor to that, so the loop's thread is not even woken before its time.
+// The descriptor is set to the next expiry, and becomes readable when something is due. It can also be readable with
+// nothing to run: the timer it was set for was cancelled or moved, or the wall clock was set while timers depend on it.
+// advance() then returns 0 and sets it again. Any thread may schedule: a thread that schedules something earlier sets
+// the descriptor to that, so the loop's thread is not woken before its time.
 //
-// Choose it over a TimerThread where the program has such a loop: tasks run there and need no lock against it. What it
-// gives up: a task holds the loop up as long as it runs; and it is for Linux only.
+// Choose it over a TimerThread if the program has such a loop: tasks run there and need no lock against it. Drawbacks:
+// a task blocks the loop as long as it runs, and it is for Linux only.
 #pragma once
 
 #include <cstddef>
@@ -25,8 +25,8 @@ namespace duewheel {
 
 class TimerDescriptor {
   public:
-    // The service outlives it, has no other driver, and has a clock with descriptors, as the system's clocks have.
-    // Throws std::system_error where the system has no more descriptors, std::invalid_argument for another clock.
+    // The service must outlive it, must have no other driver, and must have a clock with descriptors, like the system's
+    // clocks. Throws std::system_error if the system has no more descriptors, std::invalid_argument for another clock.
     explicit TimerDescriptor(TimerService& service);
     TimerDescriptor(const TimerDescriptor&) = delete;
     TimerDescriptor& operator=(const TimerDescriptor&) = delete;
@@ -34,7 +34,7 @@ class TimerDescriptor {
 
     [[nodiscard]] int descriptor() const { return alarm_->descriptor(); }
 
-    // Runs what is due and sets the descriptor to what is next. Returns how many ran. The loop's thread.
+    // Runs what is due and sets the descriptor to the next expiry. Returns the number run. For the loop's thread.
     std::size_t advance();
 
   private:

@@ -1,14 +1,14 @@
-// What a timer runs: any callable without arguments, moved in, kept in place up to 48 bytes and on the heap beyond.
-//
+// The callable of a timer: any callable without arguments, moved in, stored in place up to 48 bytes and on the heap
+// beyond.
 // Example:
 //     auto ball = std::make_unique<int>(7);
 //     TimerTask task(named("roll the ball", [ball = std::move(ball)] { ++*ball; }));
 //     task();
 //     assert(std::string_view(task.name()) == "roll the ball");
 //
-// Choose it for what is called later, by an executor of yours, say. What it gives up against a std::function: copies.
-// The other differences: what it holds need not be copyable, it is twice as large, so that what timers
-// capture fits without an allocation, and it may have a name, which is what a report of slow callbacks shows.
+// Choose it for calls at a later time, for example by your own executor. Drawback against std::function: it cannot be
+// copied. Other differences: its content need not be copyable, it is twice as large, so that typical captures of timers
+// fit without an allocation, and it can have a name, which is shown in reports of slow callbacks.
 #pragma once
 
 #include <concepts>
@@ -21,7 +21,7 @@
 
 namespace duewheel {
 
-// A callable and what to call it in reports. The name is a string literal, or lives as long as the process.
+// A callable and its name in reports. The name is a string literal, or lives as long as the process.
 template <class Callable>
 struct NamedCallable {
     const char* name;
@@ -40,7 +40,7 @@ inline constexpr bool kIsNamedCallable = false;
 template <class Callable>
 inline constexpr bool kIsNamedCallable<NamedCallable<Callable>> = true;
 
-// Whether there is nothing to call: a null pointer to a function, an empty std::function or one of its kin.
+// Whether there is nothing to call: a null pointer to a function, or an empty std::function or similar.
 template <class Callable>
 constexpr bool is_empty_callable(const Callable& callable) {
     if constexpr (kIsNamedCallable<Callable>) {
@@ -59,8 +59,8 @@ constexpr bool is_empty_callable(const Callable& callable) {
     throw std::invalid_argument("TimerTask: there is nothing to call. Give the timer a function that is not null.");
 }
 
-// Move-only. An empty one may be moved, destroyed and assigned to, not called; who is to run one refuses it with
-// std::invalid_argument.
+// Move-only. An empty one can be moved, destroyed and assigned to, but not called; functions that take a task to run
+// refuse it with std::invalid_argument.
 class TimerTask {
   public:
     static constexpr std::size_t kInlineBytes = 48;
@@ -82,7 +82,7 @@ class TimerTask {
     TimerTask& operator=(const TimerTask&) = delete;
     ~TimerTask() { reset(); }
 
-    // Of an empty task. Throws what the callable's constructor throws, std::bad_alloc, or std::invalid_argument where
+    // Creates an empty task. Throws what the callable's constructor throws, std::bad_alloc, or std::invalid_argument if
     // there is nothing to call; then it stays empty.
     template <class Callable>
     void emplace(Callable&& callable) {
@@ -109,10 +109,10 @@ class TimerTask {
         actions_ = nullptr;
     }
     explicit operator bool() const { return actions_ != nullptr; }
-    // Whether reset() runs anything of the callable's.
+    // Whether reset() runs any code of the callable.
     [[nodiscard]] bool has_destructor() const { return actions_ != nullptr && actions_->destroy != nullptr; }
 
-    // As it was given with named(); nothing otherwise.
+    // As given with named(); null otherwise.
     [[nodiscard]] const char* name() const {
         return actions_ == nullptr || actions_->name == nullptr ? nullptr : actions_->name(place_);
     }
@@ -130,7 +130,7 @@ class TimerTask {
     struct Actions {
         void (*run)(void* place);
         void (*move)(void* from, void* to) noexcept;  // none: the bytes are copied
-        void (*destroy)(void* place) noexcept;        // none: nothing is to be done
+        void (*destroy)(void* place) noexcept;        // none: nothing to do
         const char* (*name)(const void* place);       // none: it has no name
     };
 

@@ -1,18 +1,18 @@
-// A thread of its own for a TimerService: sleeps until something is due, runs it, sleeps again. Where nothing is due it
-// does not wake at all.
+// A dedicated thread for a TimerService: sleeps until something is due, runs it, sleeps again. It does not wake up
+// while nothing is due.
 //
 // Example:
 //     TimerService service;
 //     TimerThread thread(service);
 //     assert(service.submit_after(1ms, [] { return 7; }).value().get() == 7);
 //     static_cast<void>(service.schedule_after(1h, [] {}));
-//     assert(thread.stop().size() == 1);                   // what was pending
+// the pending timers
 //
-// Choose it unless the program has a loop that can drive the service (timer_descriptor.h, asio.h). What it gives up: a
-// thread, and tasks that run beside the rest of the program.
+// Choose it unless the program has a loop that can drive the service (timer_descriptor.h, asio.h). Drawbacks: it takes
+// a thread, and tasks run in parallel to the rest of the program.
 //
-// Tasks run on this thread unless the service has an executor. Several services need several threads, as one blocking
-// task would hold up all; an executor for the tasks is the other way out.
+// Tasks run on this thread unless the service has an executor. Several services need several threads, because one
+// blocking task would delay all of them; an executor for the tasks is the alternative.
 #pragma once
 
 #include <atomic>
@@ -29,34 +29,34 @@ namespace duewheel {
 
 class TimerThread {
   public:
-    // Makes a thread from what it shall run. The default makes a std::thread; another may name it, pin it or count it.
+    // Creates a thread for a function. The default creates a std::thread; another may name it, pin it or count it.
     using Factory = std::function<std::thread(std::function<void()>)>;
 
-    // The service outlives the thread, and has no other driver meanwhile. Throws std::system_error where the system has
-    // no more threads or alarms, std::invalid_argument where the factory makes none.
+    // The service must outlive the thread, and must have no other driver meanwhile. Throws std::system_error if the
+    // system has no more threads or alarms, std::invalid_argument if the factory returns none.
     explicit TimerThread(TimerService& service, const Factory& factory = {});
     TimerThread(const TimerThread&) = delete;
     TimerThread& operator=(const TimerThread&) = delete;
-    // As stop(); not from a task that this thread runs.
+    // Like stop(); not from a task that this thread runs.
     ~TimerThread();
 
-    // Stops the service, lets the task that runs end, and ends the thread. Returns what was pending. From a task of
-    // this thread it does not wait: the thread ends after the task. The second call returns nothing, and waits as the
-    // first.
+    // Stops the service, waits for the running task, and ends the thread. Returns the timers that were pending. In a
+    // task of this thread it does not wait: the thread ends after the task. The second call returns nothing, and waits
+    // like the first.
     std::vector<Timeout> stop();
 
-    // An orderly end: TimerService::shutdown(), and when the last timer that waits has run, the thread stops the
-    // service and ends. From a task of this thread it does not wait; otherwise it returns when the thread has ended.
+    // Gradual end: TimerService::shutdown(), and when the last one-shot timer has run, the thread stops the service and
+    // ends. In a task of this thread it does not wait; otherwise it returns when the thread has ended.
     void finish();
 
     // Around fork(): the thread rests between two tasks, and none of its locks is held. Afterwards both processes call
-    // after_fork_in_...(); the child gets a thread of its own, with all timers. Not from a task of this thread, nor
-    // while an executor has tasks of the service, whose threads the child does not have.
+    // after_fork_in_...(); the child gets its own thread, with all timers. Not from a task of this thread, nor while an
+    // executor has tasks of the service, because the child does not have its threads.
     void before_fork();
     void after_fork_in_parent();
     void after_fork_in_child();
 
-    // How often it has woken from its sleep: for those who count wake-ups.
+    // The number of wake-ups so far.
     [[nodiscard]] std::uint64_t wakeups() const { return wakeups_.load(std::memory_order_relaxed); }
 
   private:
@@ -67,7 +67,7 @@ class TimerThread {
 
     TimerService& service_;
     Factory factory_;
-    std::unique_ptr<TimerAlarm> alarm_;  // while the thread lives, whose it is
+    std::unique_ptr<TimerAlarm> alarm_;  // the owner of the thread while it lives
     std::atomic<bool> ends_{false};
     std::atomic<bool> finishes_{false};
     std::atomic<std::uint64_t> wakeups_{0};
