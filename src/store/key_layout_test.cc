@@ -35,7 +35,7 @@ DueMs random_instant(Random& random) {
 MessageRow random_row(Random& random) {
     MessageRow row;
     row.id = 1 + random.below(kMessageIdMax);
-    row.position = random.next() >> random.below(64);
+    row.log_position = random.next() >> random.below(64);
     row.record_bytes = static_cast<std::uint32_t>(random.next());
     row.state.state = static_cast<State>(1 + random.below(kStateCount));
     row.state.version = static_cast<std::uint32_t>(random.next());
@@ -150,7 +150,7 @@ TEST(KeyLayout, every_row_comes_back_from_each_table) {
 TEST(KeyLayout, a_plain_message_takes_few_bytes) {
     MessageRow row;
     row.id = 5 << 10;
-    row.position = 1'000'000;
+    row.log_position = 1'000'000;
     row.record_bytes = 250;
     row.state.due_ms = row.state.nominal_due_ms = kNow;
     row.state.queue = "mail";

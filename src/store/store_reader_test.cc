@@ -42,14 +42,14 @@ TEST_F(Reading, each_kind_of_question_gets_its_kind_of_answer) {
     const MessageId id = shard_.put(TrialShard::state_of("mail", kNow + 500, "order-1"), "the body");
     const MessageId other = shard_.put("post", kNow + 600);
     seal();
-    const Answer found = ask({41, FindMessage{id}});
+    const Answer found = look_up({41, FindMessage{id}});
     EXPECT_EQ(found.ticket, 41u);
     EXPECT_EQ(found.generation, 7u);
     EXPECT_EQ(std::get<std::optional<MessageRow>>(found.what), shard_.rows.at(id));
-    EXPECT_EQ(std::get<std::optional<MessageRow>>(ask({1, FindMessage{999}}).what), std::nullopt);
+    EXPECT_EQ(std::get<std::optional<MessageRow>>(look_up({1, FindMessage{999}}).what), std::nullopt);
 
     const FindKeys keys{{{"default", "mail", "order-1"}, {"default", "post", "order-1"}}};
-    const auto holders = std::get<std::vector<std::optional<KeyFacts>>>(ask({1, keys}).what);
+    const auto holders = std::get<std::vector<std::optional<KeyFacts>>>(look_up({1, keys}).what);
     ASSERT_EQ(holders.size(), 2u);
     ASSERT_TRUE(holders[0]);
     EXPECT_EQ(holders[0]->holder.id, id);
@@ -57,16 +57,16 @@ TEST_F(Reading, each_kind_of_question_gets_its_kind_of_answer) {
     EXPECT_EQ(holders[0]->state, State::scheduled);
     EXPECT_FALSE(holders[1]);
 
-    const auto due = std::get<Stretch>(ask({1, ScanDue{{kNow, 0}, kNow + 601, 1}}).what);
+    const auto due = std::get<Stretch>(look_up({1, ScanDue{{kNow, 0}, kNow + 601, 1}}).what);
     ASSERT_EQ(due.rows.size(), 1u);
     EXPECT_EQ(due.rows[0].id, id);
     EXPECT_FALSE(due.complete);
-    const auto queue = std::get<Stretch>(ask({1, ScanQueue{"default", "post", {}, kNow + 601, 10}}).what);
+    const auto queue = std::get<Stretch>(look_up({1, ScanQueue{"default", "post", {}, kNow + 601, 10}}).what);
     ASSERT_EQ(queue.rows.size(), 1u);
     EXPECT_EQ(queue.rows[0].id, other);
     EXPECT_TRUE(queue.complete);
 
-    const auto records = std::get<std::vector<RecordBytes>>(ask({1, ReadRecords{{1, 2}}}).what);
+    const auto records = std::get<std::vector<RecordBytes>>(look_up({1, ReadRecords{{1, 2}}}).what);
     ASSERT_EQ(records.size(), 2u);
     EXPECT_EQ(records[0].log_position, 1u);
     const auto record = decode_record(static_cast<RecordKind>(records[0].kind), records[0].body);
@@ -89,7 +89,7 @@ TEST_F(Reading, a_listing_goes_on_where_it_stopped_however_few_rows_fit) {
             ListQueue list{"default", "mail", {}, INT64_MAX, {State::held}, limit, walk_max};
             std::vector<MessageId> met;
             for (;;) {
-                const auto listed = std::get<ListedRows>(ask({1, list}).what);
+                const auto listed = std::get<ListedRows>(look_up({1, list}).what);
                 ASSERT_LE(listed.rows.size(), std::min(limit, walk_max));
                 for (const MessageRow& row : listed.rows) met.push_back(row.id);
                 if (!listed.next) break;
@@ -100,9 +100,9 @@ TEST_F(Reading, a_listing_goes_on_where_it_stopped_however_few_rows_fit) {
         }
     }
     const ListQueue window{"default", "mail", {kNow + 2, 0}, kNow + 4, kUnfinishedStates, 100, 100};
-    EXPECT_EQ(std::get<ListedRows>(ask({1, window}).what).rows.size(), 6u);
+    EXPECT_EQ(std::get<ListedRows>(look_up({1, window}).what).rows.size(), 6u);
     const ListQueue none{"default", "mail", {kNow + 4, 0}, kNow + 2, kUnfinishedStates, 100, 100};
-    EXPECT_TRUE(std::get<ListedRows>(ask({1, none}).what).rows.empty());
+    EXPECT_TRUE(std::get<ListedRows>(look_up({1, none}).what).rows.empty());
 }
 
 TEST_F(Reading, what_falls_due_is_told_by_kind_of_a_queue_or_a_namespace) {
@@ -138,7 +138,7 @@ TEST_F(Reading, what_falls_due_is_told_by_kind_of_a_queue_or_a_namespace) {
             ListDue list{"default", queue, {kNow + 10, 0}, kNow + 30, walk_max};
             Rows met;
             for (;;) {
-                const auto due = std::get<DueRows>(ask({1, list}).what);
+                const auto due = std::get<DueRows>(look_up({1, list}).what);
                 met.insert(met.end(), due.rows.begin(), due.rows.end());
                 if (!due.next) break;
                 ASSERT_GT(*due.next, list.from);
@@ -147,7 +147,7 @@ TEST_F(Reading, what_falls_due_is_told_by_kind_of_a_queue_or_a_namespace) {
             EXPECT_EQ(met, queue.empty() ? in_all : in_mail) << walk_max;
         }
     }
-    EXPECT_TRUE(std::get<DueRows>(ask({1, ListDue{"default", "", {kNow + 9, 0}, kNow + 9, 10}}).what).rows.empty());
+    EXPECT_TRUE(std::get<DueRows>(look_up({1, ListDue{"default", "", {kNow + 9, 0}, kNow + 9, 10}}).what).rows.empty());
 }
 
 TEST_F(Reading, what_has_expired_is_not_found) {
@@ -155,9 +155,9 @@ TEST_F(Reading, what_has_expired_is_not_found) {
     shard_.end(id);
     seal();
     retention_.set_now(kNow + Retention::kDefaultKeepMs + 1);
-    EXPECT_FALSE(std::get<std::optional<MessageRow>>(ask({1, FindMessage{id}}).what));
+    EXPECT_FALSE(std::get<std::optional<MessageRow>>(look_up({1, FindMessage{id}}).what));
     const FindKeys key{{{"default", "mail", "order-1"}}};
-    EXPECT_FALSE(std::get<std::vector<std::optional<KeyFacts>>>(ask({1, key}).what)[0]);
+    EXPECT_FALSE(std::get<std::vector<std::optional<KeyFacts>>>(look_up({1, key}).what)[0]);
 }
 
 TEST_F(Reading, records_that_have_left_the_log_are_left_out) {
@@ -166,7 +166,7 @@ TEST_F(Reading, records_that_have_left_the_log_are_left_out) {
     shard_.put("mail", kNow + 500);
     shard_.commit(kNow);
     shard_.drop_before(2);
-    const auto records = std::get<std::vector<RecordBytes>>(ask({1, ReadRecords{{1, 2}}}).what);
+    const auto records = std::get<std::vector<RecordBytes>>(look_up({1, ReadRecords{{1, 2}}}).what);
     ASSERT_EQ(records.size(), 1u);
     EXPECT_EQ(records[0].log_position, 2u);
 }
@@ -181,7 +181,7 @@ TEST_F(Reading, seconds_are_counted_whole_and_at_least_one) {
     const auto count = [&](Second from, Second until, std::uint32_t walk_max) {
         const Second first = begin / 1000;
         const CountSeconds wanted{"default", "mail", first + from, first + until, walk_max};
-        const auto counted = std::get<SecondCounts>(ask({1, wanted}).what);
+        const auto counted = std::get<SecondCounts>(look_up({1, wanted}).what);
         EXPECT_EQ(counted.through, 1u);
         return counted.counts;
     };
