@@ -1,7 +1,7 @@
-// A cron expression: which local times a rule means, without a zone.
+// A cron expression: the local times that a rule matches, without a time zone.
 //
-// Choose it for what people write down; a repeating_interval.h says "every 90 minutes", which cron cannot. What it
-// gives up: it counts nothing, so a rule has no first, no last and no hundredth firing.
+// Choose it for rules that people write; for "every 90 minutes", which cron cannot express, use repeating_interval.h.
+// Drawback: it does not count, so a rule has no first, last or hundredth firing.
 //
 // Example:
 //     const Result<CronRule> rule = CronRule::parse("0 9 * * MON-FRI");        // nine o'clock on working days
@@ -9,14 +9,14 @@
 //     const local_days saturday{2026y / November / 21};
 //     assert(rule->at_or_after(saturday) == saturday + days(2) + 9h);
 //
-// Two forms are read, and the text says which one it is (docs/calendar.md has the whole grammar):
+// Two syntaxes are supported, and the text determines which one it is (docs/calendar.md has the whole grammar):
 //
-//     crontab   5 fields: minute hour day month weekday, or 6 with seconds in front; Sunday is 0 or 7; where both day
-//               and weekday are restricted, one of them is enough
+//     crontab   5 fields: minute hour day month weekday, or 6 with seconds first; Sunday is 0 or 7; if both day and
+//               weekday are restricted, either is sufficient
 //     quartz    6 or 7 fields: second minute hour day month weekday [year]; Sunday is 1; exactly one of day and weekday
-//               is `?`, which is how the form is told from the other
+//               is `?`, which distinguishes it from crontab
 //
-// What fires at an instant is decided by a schedule: duewheel/cron_schedule.h.
+// A schedule determines the instants at which it fires: duewheel/cron_schedule.h.
 #pragma once
 
 #include <array>
@@ -32,13 +32,13 @@
 
 namespace duewheel {
 
-// The first is not called after its system, whose name compilers keep for a macro.
+// The first is not named after its system, whose name compilers define as a macro.
 enum class CronForm : std::uint8_t { crontab, quartz };
 
-// The longest expression that is read, in bytes.
+// The longest accepted expression, in bytes.
 inline constexpr std::size_t kCronBytesMax = 1000;
 
-// What an expression says, as sets of bits: bit n stands for the number n, of a weekday bit 0 for Sunday.
+// The fields of an expression as sets of bits: bit n stands for the number n; bit 0 of a weekday is Sunday.
 struct CronFields {
     std::uint64_t seconds = 0;
     std::uint64_t minutes = 0;
@@ -57,23 +57,23 @@ struct CronFields {
     std::optional<std::array<std::uint64_t, 4>> years;
 };
 
-// An immutable value. All functions are pure; the work of each is bounded by the months of the calendar, about 5,000.
+// An immutable value. All functions are pure; each visits at most the months of the calendar, about 5,000.
 class CronRule {
   public:
     // Code bad_cron, with column and field and a hint. O(length of the text).
     static Result<CronRule> parse(std::string_view text);
 
-    // The expression as it was written.
+    // The original expression.
     const std::string& text() const { return text_; }
     CronForm form() const { return form_; }
-    // Whether it names every hour of the day: a rule that goes by the hour and not by the time of day.
+    // Whether it matches every hour of the day: a rule about hours and not about times of day.
     bool every_hour() const { return fields_.hours == 0xff'ffff; }
 
     bool matches(LocalSecond local) const;
 
     // The first matching local time that is not before `from`, and the last that is not after it, on days that are not
-    // excluded. None when there is none from December 1969 to January 2400, which is all that local clocks may show
-    // during the years of the calendar: "30 February" says so at once.
+    // excluded. None if there is none from December 1969 to January 2400, the range of local clocks during the years of
+    // the calendar: "30 February" returns that at once.
     std::optional<LocalSecond> at_or_after(LocalSecond from, const ExclusionCalendar& closed = {}) const;
     std::optional<LocalSecond> at_or_before(LocalSecond from, const ExclusionCalendar& closed = {}) const;
 

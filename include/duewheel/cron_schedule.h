@@ -1,25 +1,25 @@
-// When a cron rule fires in a time zone.
+// The instants at which a cron rule fires in a time zone.
 //
-// Choose it for whatever is due by the clock on the wall. What it gives up: it says when and does nothing itself; a
-// wheel or a timer service waits for it.
+// Choose it for everything that is due by wall clock time. Drawback: it only calculates; a wheel or a timer service
+// does the waiting.
 //
 // Example:
 //     const CronSchedule nightly(*CronRule::parse("30 2 * * *"), *Zone::load("Europe/Oslo"));
 //     const Instant now = sys_days{2026y / November / 21};
-//     assert(nightly.next(now) == now + 1h + 30min);           // none would be: never again
+// none: never again
 //     for (const Instant due : nightly.upcoming(now, 10)) assert(due > now);
 //     const CronSchedule two_nights(nightly.rule(), nightly.zone(), {}, {}, {.start = now, .end = now + 48h});
 //     assert(two_nights.upcoming(now, 10).size() == 2);
 //
-// Clocks are put forward and back. The nightly rule's 02:30 does not exist on one Sunday a year and comes twice on
-// another, and each reading of that is right for somebody. The default is never skipped and never twice:
+// Clock changes. The nightly rule's 02:30 does not exist on one Sunday a year and occurs twice on another, and each
+// behaviour is right for some users. By default it is never skipped and never fires twice:
 //
 //     clocks go 02:00 -> 03:00    02:30 does not exist    shift: at 03:00, the first instant there is   skip: not
-//     clocks go 03:00 -> 02:00    02:30 comes twice       first: in the first pass alone                both
+//     clocks go 03:00 -> 02:00    02:30 occurs twice      first: only the first time                    both
 //
-// Several skipped times fire once, together. A rule that names every hour ("*/10 * * * *") says how often and not when:
-// where clocks jump by whole hours (less than a day) it goes on as if nothing had happened, ten minutes after ten
-// minutes, whatever the policy. docs/calendar.md has examples that a test runs.
+// Several skipped times fire once, together. A rule that matches every hour ("*/10 * * * *") is about intervals, not
+// times of day: if clocks jump by whole hours (less than a day), it continues unchanged, every ten minutes, whatever
+// the policy is. docs/calendar.md has examples that a test runs.
 #pragma once
 
 #include <chrono>
@@ -42,16 +42,16 @@ struct DaylightPolicy {
     RepeatedTime repeated = RepeatedTime::first;
 };
 
-// When a schedule begins and ends: no firing before `start`, none after `end`.
+// The start and end of a schedule: no firing before `start`, none after `end`.
 struct CronWindow {
     std::optional<Instant> start{};
     std::optional<Instant> end{};
 };
 
-// An immutable value; all functions are pure and may be called from several threads at the same time.
+// An immutable value; all functions are pure and may be called from several threads at once.
 //
-// Cost: below a microsecond when the rule fires within some weeks; at worst one walk over the months and changes of
-// offset up to 2399, also when the answer is never: a tenth of a millisecond.
+// Cost: below a microsecond if the rule fires within some weeks; in the worst case one scan of the months and offset
+// changes up to 2399, also if the result is never: a tenth of a millisecond.
 class CronSchedule {
   public:
     CronSchedule(CronRule rule, Zone zone, DaylightPolicy policy = {}, ExclusionCalendar closed = {},
@@ -65,11 +65,11 @@ class CronSchedule {
     // The first firing later than `after`; the last one earlier than `before`. None: never.
     std::optional<Instant> next(Instant after) const;
     std::optional<Instant> previous(Instant before) const;
-    // The next `count` firings, fewer when the rule ends.
+    // The next `count` firings, fewer if the rule ends.
     std::vector<Instant> upcoming(Instant after, std::size_t count) const;
 
-    // Whether a jump of local clocks is one to this rule: a jump of whole hours, of less than a day, is none to a rule
-    // that names every hour, which fires as often in every hour of time.
+    // Whether a jump of local clocks matters for this rule: a jump of whole hours, of less than a day, does not matter
+    // for a rule that matches every hour, which fires equally often in every hour of elapsed time.
     bool notices(std::chrono::seconds jump) const;
 
     const CronRule& rule() const { return rule_; }

@@ -1,8 +1,9 @@
-// A timer of a TimerService that is a member of another object, of a coroutine's frame above all: it needs no memory of
-// its own and no handle. What coroutine.h is made of; for callbacks take TimerService::schedule_after().
+// A timer of a TimerService that is a member of another object, such as a coroutine's frame: it needs no memory of its
+// own and no handle. coroutine.h uses it; for callbacks use TimerService::schedule_after().
 //
-// Its task is short, runs on the driver's thread whatever executor the service has, and may destroy the timer. It runs
-// once for each arming, unless the timer is withdrawn before: when it is due, and when the service is stopped.
+// Its task is short, runs on the driver's thread even if the service has an executor, and may destroy the timer. It
+// runs once each time the timer is scheduled, unless it is removed before: when it is due, and when the service is
+// stopped.
 #pragma once
 
 #include <concepts>
@@ -14,8 +15,8 @@
 
 namespace duewheel {
 
-// One thread at a time, but for fire_now() and reschedule_at(), which any thread may call while the timer lives, though
-// not beside an arming or a withdraw().
+// One thread at a time, except fire_now() and reschedule_at(), which any thread may call while the timer exists, but
+// not at the same time as scheduling or withdraw().
 class EmbeddedTimer {
   public:
     enum class Arming : std::uint8_t { armed, full, stopped };
@@ -27,8 +28,8 @@ class EmbeddedTimer {
         if (node_.word.load(std::memory_order_relaxed) != 0) withdraw();
     }
 
-    // Of a timer that is not armed. Unless it is refused, its task may run, and the timer be gone, before this returns.
-    // O(1), no allocation for callables of up to 48 bytes.
+    // For a timer that is not scheduled. Unless it is refused, its task may run, and the timer be destroyed, before
+    // this returns. O(1), no allocation for callables of up to 48 bytes.
     template <std::invocable Callable>
     Arming arm_at(TimerService& service, TimerInstant deadline, Callable&& task) {
         node_.task.reset();
@@ -42,8 +43,8 @@ class EmbeddedTimer {
         return arm(service, service.tick_after_now(delay));
     }
 
-    // Runs the task on the thread that drives, as soon as it can, also where the service holds max_pending timers, and
-    // where it has been stopped and somebody drives it still. False: it has been stopped, and nobody drives it.
+    // Runs the task on the driving thread as soon as possible, even if the service has max_pending timers, and if it
+    // was stopped but a thread still drives it. False: it was stopped, and no thread drives it.
     template <std::invocable Callable>
     bool arm_soon(TimerService& service, Callable&& task) {
         node_.task.reset();
@@ -51,17 +52,17 @@ class EmbeddedTimer {
         return arm_soon(service);
     }
 
-    // Afterwards it is not armed and its task does not run; false when the task runs already, on another thread. O(1).
+    // Afterwards it is not scheduled and its task does not run; false if the task already runs on another thread. O(1).
     bool withdraw();
 
-    // Makes it due now, or then. False when it is not armed (any more).
+    // Makes it due now, or then. False if it is not scheduled (any more).
     bool fire_now();
     bool reschedule_at(TimerInstant deadline);
 
-    // For who waits for a task that runs on another thread.
+    // For a thread that waits for a task that runs on another thread.
     static void wait_a_moment();
 
-    // In the task and after it: it was run because the service has been stopped.
+    // In the task and after it: it was run because the service was stopped.
     [[nodiscard]] bool stopped() const {
         return (node_.word.load(std::memory_order_acquire) & TimerNode::kStopped) != 0;
     }

@@ -1,7 +1,7 @@
-// Days on which nothing fires: holidays, weekends, the freeze at the end of the year. Give it to a cron_schedule.h.
+// Days on which nothing fires: holidays, weekends, the freeze at the end of the year. Pass it to a cron_schedule.h.
 //
-// Choose it where a rule would need an exception for each year; what comes every week a rule says itself. What it gives
-// up: whole days alone, and no notion of where holidays come from.
+// Choose it if a rule would need an exception for each year; weekly exceptions can be in the rule itself. Drawback: it
+// knows only whole days, and does not know holidays by itself.
 //
 // Example:
 //     const Result<ExclusionCalendar> closed = ExclusionCalendar::parse(
@@ -11,9 +11,9 @@
 //     if (!closed) return closed.error();
 //     assert(closed->excludes(2026y / December / 30) && !closed->excludes(2026y / December / 1));
 //
-// The text is made for a file: one or more entries a line, `#` begins a comment. A date is a local one, in the zone of
-// the schedule it is used in, and it is the nominal date that counts: a time that clocks skip belongs to the day it
-// names. Refused: times of day (a rule says those), and ranges of more than 400 years.
+// The format is made for a file: one or more entries per line, `#` starts a comment. Dates are local, in the zone of
+// the schedule, and refer to the nominal date: a time that a clock change skips belongs to its original day. Refused
+// are times of day (use the rule for those), and ranges of more than 400 years.
 #pragma once
 
 #include <array>
@@ -31,16 +31,16 @@ class ExclusionCalendar {
     // Excludes nothing.
     ExclusionCalendar() = default;
 
-    // Reads a text as above. Code bad_exclusion, with line and column. O(entries log entries).
+    // Parses such a text. Code bad_exclusion, with line and column. O(entries log entries).
     static Result<ExclusionCalendar> parse(std::string_view text);
 
     // All four throw std::invalid_argument for a day that does not exist.
     void exclude(std::chrono::weekday weekday);
-    // A day of every year; the 29th of February is one of leap years alone.
+    // A day of every year; the 29th of February exists only in leap years.
     void exclude(std::chrono::month_day day);
     // One date.
     void exclude(std::chrono::year_month_day date);
-    // All dates from the first through the last; none when they are the wrong way round.
+    // All dates from the first through the last; none if they are in the wrong order.
     void exclude(std::chrono::year_month_day first, std::chrono::year_month_day last);
 
     bool excludes(std::chrono::year_month_day date) const;
@@ -58,7 +58,7 @@ class ExclusionCalendar {
     bool empty_ = true;
     std::uint8_t weekdays_ = 0;                  // bit 0 is Sunday
     std::array<std::uint32_t, 13> yearly_ = {};  // by month, bit d is day d
-    std::vector<Range> ranges_;                  // in order, none touches another
+    std::vector<Range> ranges_;                  // in order, not adjacent
 };
 
 }  // namespace duewheel

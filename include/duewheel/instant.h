@@ -1,14 +1,14 @@
-// A point in time, and the stretch of time that calendars of this library reckon in.
+// A point in time, and the range of time that the calendars of this library cover.
 //
-// An instant is a std::chrono::sys_time in milliseconds: Unix time, without leap seconds. A local time is what a clock
-// on the wall of some place shows; only a zone (duewheel/zone.h) turns one into the other.
+// An instant is a std::chrono::sys_time in milliseconds: Unix time, without leap seconds. A local time is what a wall
+// clock at some place shows; only a zone (duewheel/zone.h) converts between them.
 //
-// Choose it for what people and files name; timers that wait a while take the std::chrono::nanoseconds of a
-// timer_clock.h. What it gives up: anything finer than a millisecond.
+// Choose it for times that people and files name; timers with a delay take the std::chrono::nanoseconds of a
+// timer_clock.h. Drawback: its resolution is a millisecond.
 //
-// Rules about the calendar are answered from 1970 through the year 2399 (UTC). The laws that make time zones are not
-// known so far ahead; the end is there so that every search has one. What is due by an interval needs none of this:
-// that is wheel time (tick.h), which no clock change touches.
+// Calendar rules have results from 1970 through the year 2399 (UTC). The laws of time zones are not known so far ahead;
+// the end exists so that every search ends. Intervals need none of this: they use wheel time (tick.h), which clock
+// changes do not affect.
 //
 // Example:
 //     const Instant noon = sys_days{2026y / November / 21} + 12h;

@@ -1,5 +1,5 @@
-// Nodes by number, in segments that never move: growing costs one allocation, whatever there is already, and no call is
-// ever as slow as copying a million timers. A part of the wheels; begin with duewheel/timing_wheel.h.
+// Numbered nodes in segments that never move: growing costs one allocation, whatever the size, and no call is ever as
+// slow as copying a million timers. A building block of the wheels; start with duewheel/timing_wheel.h.
 #pragma once
 
 #include <cstddef>
@@ -13,8 +13,8 @@
 
 namespace duewheel {
 
-// Node is plain data. A node is not initialised before it is added, so memory that was only made room for is not
-// touched.
+// Node is plain data. A node is not initialised before it is added, so memory that was only reserved is not
+// accessed.
 template <class Node>
 class NodeTable {
   public:

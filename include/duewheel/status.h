@@ -1,10 +1,10 @@
-// What an operation of the library that may fail returns: a value the caller must look at.
+// The result of an operation of the library that can fail: a value that the caller must check.
 //
-// Choose it over exceptions for what a caller can foresee (a bad expression, a full table): that is an answer and not
-// an accident, and an answer cannot be overlooked, as Result and Status are [[nodiscard]]. An Error has a stable code
-// (snake_case, to be compared), a sentence for a tired reader that says what to do, and the field it is about where
-// there is one. What it gives up: a caller who is sure writes one character more, `*result`, and a wrong certainty is
-// an assertion, as all bugs are.
+// Choose it over exceptions for errors that a caller can expect (an invalid expression, a full table): they are
+// results, and cannot be overlooked, because Result and Status are [[nodiscard]]. An Error has a stable code
+// (snake_case, for comparison), a sentence that says what to do, and the field that it refers to, if
+// any. Drawback: a caller that is certain of success writes one character more, `*result`, and a wrong certainty is an
+// assertion, like all bugs.
 //
 // Example:
 //     const auto half = [](int number) -> Result<int> {
@@ -43,7 +43,7 @@ class [[nodiscard]] Result {
 
     T& value() & { return assert(ok()), *std::get_if<0>(&held_); }
     const T& value() const& { return assert(ok()), *std::get_if<0>(&held_); }
-    // By value, so that a loop over what a temporary Result holds is safe.
+    // By value, so that a loop over the content of a temporary Result is safe.
     T value() && { return assert(ok()), std::move(*std::get_if<0>(&held_)); }
     T& operator*() & { return value(); }
     const T& operator*() const& { return value(); }

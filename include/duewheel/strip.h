@@ -1,13 +1,13 @@
-// Strips: what lies in a slot of a wheel. A slot is a chain of strips of 62 timers each, filled at the end and read
-// from the front; a timer in it is four bytes, its number.
+// Strips: the content of a slot of a wheel. A slot is a chain of strips of 62 timers each, filled at the end and read
+// from the front; a timer in it takes four bytes, its number.
 //
-// Why not a linked list through the timers. A list makes the reader wait for each timer before it knows the next, about
-// 100 ns each where they do not fit into a cache, and taking one out touches two neighbours that nobody needed. A strip
-// says 62 numbers at once, so that their timers are fetched together, and nothing is ever taken out of its middle: who
-// reads a strip asks each timer whether it still belongs there.
+// Why not a linked list of timers. With a list, the reader must load each timer before it knows the next, about 100 ns
+// each if they do not fit into a cache, and removing one touches two neighbours. A strip has 62 numbers, so their
+// timers are loaded together, and nothing is ever removed from its middle: the reader of a strip checks whether each
+// timer still belongs there.
 //
-// What it gives up: entries of timers that moved away stay until the strip is read, and a slot with one timer takes 256
-// bytes. A part of the wheels; begin with duewheel/timing_wheel.h.
+// Drawbacks: entries of timers that moved away stay until the strip is read, and a slot with one timer takes 256
+// bytes. A building block of the wheels; start with duewheel/timing_wheel.h.
 #pragma once
 
 #include <cstddef>
@@ -19,7 +19,7 @@
 
 namespace duewheel {
 
-// The number of a timer within its wheel. Number 0 is no timer; it fills up the rest of a strip that was closed early.
+// The number of a timer within its wheel. Number 0 is no timer; it fills the rest of a strip that was closed early.
 using TimerIndex = std::uint32_t;
 inline constexpr TimerIndex kNoTimer = 0;
 inline constexpr std::size_t kTimerIndexMax = std::size_t{1} << 31;
@@ -34,7 +34,7 @@ struct alignas(kStripBytes) Strip {
 };
 static_assert(sizeof(Strip) == kStripBytes);
 
-// Strips by the block, handed out and taken back in constant time. Memory is kept until the pool goes.
+// Strips by the block, allocated and freed in constant time. Memory is kept until the pool is destroyed.
 class StripPool {
   public:
     // Throws std::bad_alloc.
@@ -63,7 +63,7 @@ class StripPool {
     static constexpr std::size_t kBlockStrips = 64;
 
     void add_block() {
-        // Not initialised: a strip is first touched when it is used.
+        // Not initialised: a strip is first accessed when it is used.
         std::unique_ptr<Strip[]> block(new Strip[kBlockStrips]);
         blocks_.push_back(std::move(block));
         fresh_ = blocks_.back().get();
@@ -77,8 +77,8 @@ class StripPool {
     std::size_t taken_ = 0;
 };
 
-// The chain of one slot. As a strip lies on a multiple of its size, the end of a full one does too, and so does the
-// null of an empty chain: one test says whether a strip must be added before the next timer can be.
+// The chain of one slot. A strip is aligned to its size, so the end of a full one is too, and so is the null of an
+// empty chain: one test tells whether a strip must be added before the next timer.
 class StripChain {
   public:
     bool is_empty() const { return first_ == nullptr; }
@@ -98,7 +98,7 @@ class StripChain {
         ++strips_;
     }
 
-    // Fills the last strip up, so that what is appended from now on comes into another one.
+    // Fills up the last strip, so that later timers go into another one.
     void close_strip() {
         while (!is_full()) append(kNoTimer);
     }
@@ -108,7 +108,7 @@ class StripChain {
         TimerIndex* end;  // of its timers
     };
 
-    // Takes the first strip off; there must be one.
+    // Removes the first strip; there must be one.
     Part take_strip() {
         Part part{first_, first_->timers + kStripTimers};
         first_ = first_->next;
@@ -120,7 +120,7 @@ class StripChain {
         return part;
     }
 
-    // Calls visit(timer) for each, from the front, until it answers false.
+    // Calls visit(timer) for each, from the front, until it returns false.
     template <class Visit>
     void visit(Visit&& visit) const {
         for (Strip* strip = first_; strip != nullptr; strip = strip->next) {

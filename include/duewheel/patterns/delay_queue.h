@@ -1,13 +1,13 @@
-// A delay queue: elements go in with a time, and come out when it has come, in the order of their times.
+// A delay queue: elements have a time, and become available when it has come, in the order of their times.
 //
-// What java.util.concurrent.DelayQueue is for its threads: put() from any thread, take() waits until something is due.
-// Why choose it over a timer for each element: consumers pull at their own pace, and a crowd that falls due at once
-// waits here instead of running all together. It costs O(1) to put, however many wait, where the original's heap costs
-// O(log n); what has fallen due lies in a heap until it is taken. What it gives up: to look at the first element that
-// is not due yet takes a walk over all, as looking for one by its value does. A thread that waits in take() sleeps on
-// the queue's clock, so a test with a ManualClock runs a year in no time.
+// Like java.util.concurrent.DelayQueue: put() from any thread, take() waits until an element is due. Why choose it over
+// a timer for each element: consumers fetch at their own pace, and many elements that become due at once wait here
+// instead of running all together. A put costs O(1) with any number of elements, where the original's heap costs O(log
+// n); due elements are in a heap until they are taken. Drawback: access to the first element that is not due yet takes
+// a scan of all, like a search by value. A thread that waits in take() sleeps on the queue's clock, so a test with a
+// ManualClock passes a year at once.
 //
-// An element comes out at the first tick at or after its time, never before.
+// An element becomes available at the first tick at or after its time, never before.
 //
 // Example:
 //     #include <duewheel/manual_clock.h>
@@ -44,13 +44,13 @@
 
 namespace duewheel {
 
-// Thread safe. Neither copied nor moved. No thread may be in a call of it when it is destroyed: close it before.
+// Thread safe. Neither copyable nor movable. No thread may be in a call when it is destroyed: close it before.
 template <std::movable T>
 class DelayQueue {
   public:
     static constexpr std::size_t kUnlimited = std::numeric_limits<std::size_t>::max();
 
-    // The clock outlives the queue. Throws std::invalid_argument for a tick of nothing or less.
+    // The clock must outlive the queue. Throws std::invalid_argument for a tick of zero or less.
     explicit DelayQueue(const TimerClock& clock = monotonic_clock(),
                         std::chrono::nanoseconds tick = std::chrono::milliseconds(1))
         : clock_(clock), tick_ns_(checked(tick)), wheel_(floor_tick(clock.now())) {}
@@ -61,24 +61,24 @@ class DelayQueue {
     Status put(T value, std::chrono::nanoseconds delay) { return put_at(std::move(value), after(delay)); }
     Status put_at(T value, TimerInstant due);
 
-    // The first element that is due; nothing if none is. O(log of those that are due), as all that take.
+    // The first due element; none if none is due. O(log of the due ones), like all that take.
     std::optional<T> poll();
-    // Waits until one is due. Nothing once the queue is closed, or where the token ends this wait.
+    // Waits until one is due. Returns none once the queue is closed, or when the token ends this wait.
     std::optional<T> take(const std::stop_token& token = {}) { return wait_until(kNeverInstant, token); }
     // Waits no longer than this.
     std::optional<T> take_for(std::chrono::nanoseconds patience, const std::stop_token& token = {}) {
         return wait_until(after(patience), token);
     }
-    // At most `count` elements that are due, in order.
+    // At most `count` due elements, in order.
     std::vector<T> drain(std::size_t count = kUnlimited);
 
     // A copy of what poll() would take.
     std::optional<T> peek() requires std::copyable<T>;
-    // A copy of the first element, also if it is not due yet. O(size) where none is due.
+    // A copy of the first element, even if it is not due yet. O(size) if none is due.
     std::optional<T> peek_first() requires std::copyable<T>;
 
-    // The first element, due or not, that equals `like`, which need not be a T: is there one; take it out; give it
-    // another time, behind those that have the same one already (false: there is none). O(size).
+    // The first element, due or not, that equals `like`, which need not be a T: check for it; remove it; change its
+    // time, behind those with the same time (false: there is none). O(size).
     template <class Like>
     [[nodiscard]] bool contains(const Like& like) const {
         const std::lock_guard lock(mutex_);
@@ -93,7 +93,7 @@ class DelayQueue {
     template <class Like>
     bool move_at(const Like& like, TimerInstant due);
 
-    // When the first element is due: an instant that has passed if one is due already, kNeverInstant if there is none.
+    // When the first element is due: a past instant if one is due already, kNeverInstant if there is none.
     [[nodiscard]] TimerInstant next_due();
 
     // All elements, due or not.
@@ -102,14 +102,14 @@ class DelayQueue {
         return wheel_.size() + due_.size();
     }
 
-    // Takes out all elements, in order. Threads that wait in take() keep waiting.
+    // Removes all elements, in order. Threads that wait in take() continue to wait.
     std::vector<T> clear() {
         const std::lock_guard lock(mutex_);
         return take_all();
     }
 
-    // From now on puts are refused and nobody waits: threads in take() return with nothing. Returns all that is left,
-    // in order. The second call returns nothing.
+    // From now on puts are refused, and threads in take() return with none. Returns all remaining elements, in order.
+    // The second call returns none.
     std::vector<T> close();
     [[nodiscard]] bool is_closed() const {
         const std::lock_guard lock(mutex_);
@@ -125,7 +125,7 @@ class DelayQueue {
     };
     using Slot = std::uint32_t;
 
-    // A thread in take(), in the line of those that wait. The first in line sleeps until something is due, the others
+    // A thread in take(), in the line of waiting threads. The first in line sleeps until an element is due, the others
     // until they are first, so that an element wakes one thread.
     struct Waiting {
         DelayQueue& queue;
@@ -167,7 +167,7 @@ class DelayQueue {
         return delay > kNeverInstant - now ? kNeverInstant : now + delay;
     }
 
-    // The following need the lock.
+    // These functions require the lock.
     auto comes_after() const {
         return [this](Slot a, Slot b) {
             return std::pair(slots_[a]->due, slots_[a]->number) > std::pair(slots_[b]->due, slots_[b]->number);
@@ -201,7 +201,7 @@ class DelayQueue {
 
     const TimerClock& clock_;
     const std::int64_t tick_ns_;
-    mutable std::mutex mutex_;  // guards all below
+    mutable std::mutex mutex_;  // guards everything below
     TimingWheel wheel_;         // cookies are slots
     std::vector<std::optional<Element>> slots_;
     std::vector<Slot> free_;
@@ -222,7 +222,7 @@ Status DelayQueue<T>::put_at(T value, TimerInstant due) {
     }
     const Slot slot = free_.back();
     const TimerInstant first_before = next_due_locked();
-    slots_[slot].emplace(Element{std::move(value), due, puts_});  // may throw, and then nothing has changed
+    slots_[slot].emplace(Element{std::move(value), due, puts_});  // may throw, without any change
     try {
         slots_[slot]->timer = wheel_.schedule(tick_of(due), slot);
     } catch (...) {
@@ -235,8 +235,8 @@ Status DelayQueue<T>::put_at(T value, TimerInstant due) {
     return {};
 }
 
-// Whether something is due. It looks at the wheel also while something is known to be: what was put since, with a time
-// that had passed, may come first.
+// Whether an element is due. It also checks the wheel if one is known to be due: a newer one with a past time may come
+// first.
 template <std::movable T>
 bool DelayQueue<T>::has_due() {
     wheel_.advance_to(floor_tick(clock_.now()), [&](std::uint64_t slot, Tick) {
@@ -254,7 +254,7 @@ T DelayQueue<T>::take_due() {
     return take_out(slot);
 }
 
-// Of one that is neither in the wheel nor among what is due.
+// For one that is neither on the wheel nor among the due ones.
 template <std::movable T>
 T DelayQueue<T>::take_out(Slot slot) {
     free_.push_back(slot);
@@ -282,7 +282,7 @@ std::optional<T> DelayQueue<T>::remove(const Like& like) {
     if (!slot) return std::nullopt;
     if (!wheel_.cancel(slots_[*slot]->timer)) forget_due(*slot);
     T value = take_out(*slot);
-    wake_first();  // not for this one any more
+    wake_first();  // no longer for this one
     return value;
 }
 
@@ -315,11 +315,11 @@ std::optional<T> DelayQueue<T>::wait_until(TimerInstant limit, const std::stop_t
     std::optional<Waiting> waiting;
     const std::stop_callback on_stop(token, [&] {
         const std::lock_guard lock(mutex_);
-        if (!waiting) return;  // it looks at the token before it waits
+        if (!waiting) return;  // it checks the token before it waits
         waiting->limit = TimerInstant::min();
         waiting->alarm->set(waiting->limit);
     });
-    std::unique_lock lock(mutex_);  // given back before `on_stop` goes, which waits for one that runs
+    std::unique_lock lock(mutex_);  // released before `on_stop` is destroyed, which waits for a running one
     struct Leave {
         std::optional<Waiting>& waiting;
         ~Leave() { waiting.reset(); }

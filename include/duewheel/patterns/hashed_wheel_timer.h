@@ -1,11 +1,11 @@
-// A timer with the surface of Netty's HashedWheelTimer: one thread, time-outs that may be cancelled, a stop that says
-// what it has not run.
+// A timer with the interface of Netty's HashedWheelTimer: one thread, timeouts that can be cancelled, and a stop that
+// returns the remaining ones.
 //
-// Why choose it: for code and habits that come from there. What it does otherwise: while nothing is due it does not
-// wake at all, where the original wakes at every tick; a tick costs what is due in it, not what lies in its slot; there
-// is no longest delay and no wheel size that would be too small. What it gives up against TimerService, which it is
-// made of: one thread of its own, always. Tasks run on that thread unless there is an executor; one that throws is
-// reported and disturbs nobody.
+// Why choose it: for code and experience from Netty. Differences: while nothing is due it does not wake up, where the
+// original wakes up at every tick; a tick costs what is due in it, not what is in its slot; there is no maximum delay
+// and no wheel size that is too small. Drawback compared with TimerService, on which it is based: it always has its own
+// thread. Tasks run on that thread unless there is an executor; an exception of a task is reported and affects no other
+// task.
 //
 //     newTimeout(task, delay, unit)      new_timeout(task, delay)           max_pending: code timers_full
 //     Timeout.cancel / isExpired         Timeout::cancel() / is_expired()   (duewheel/timeout.h)
@@ -45,33 +45,34 @@ namespace duewheel {
 
 struct HashedWheelTimerOptions {
     std::chrono::nanoseconds tick = std::chrono::milliseconds(100);
-    // Rounded up to a power of two, and from 1 to 2^30. It is taken so that settings can be, and decides nothing: see
+    // Rounded up to a power of two, and from 1 to 2^30. It exists for compatible settings, and has no effect: see
     // ticks_per_wheel().
     std::size_t ticks_per_wheel = 512;
     std::size_t max_pending_timeouts = TimerOptions::kUnlimited;
     TimerThread::Factory thread_factory{};                                 // none: a std::thread
     TimerExecutor executor{};                                              // none: tasks run on the timer's thread
     std::function<void(std::exception_ptr, const char* name)> on_error{};  // none: a line on stderr
-    // Gets a sentence about a misuse: never stopped, too many instances. None: a line on stderr. It must not throw.
+    // Receives a message about a misuse: never stopped, too many instances. None: a line on stderr. It must not throw.
     std::function<void(std::string_view)> on_misuse{};
 };
 
-// All functions may be called by any thread, also from a task.
+// Any thread may call all functions, also in a task.
 class HashedWheelTimer {
   public:
-    // More than so many at once are reported, once in a process: each has a thread, and one serves a million time-outs.
+    // More instances than this at once are reported, once per process: each has a thread, and one serves a million
+    // timeouts.
     static constexpr std::size_t kInstancesMax = 64;
 
-    // The clock outlives the timer. Starts no thread yet. Throws std::invalid_argument for a tick of nothing or less,
-    // and where ticks_per_wheel is out of its range.
+    // The clock must outlive the timer. Starts no thread yet. Throws std::invalid_argument for a tick of zero or less,
+    // and if ticks_per_wheel is out of range.
     explicit HashedWheelTimer(HashedWheelTimerOptions options = {}, const TimerClock& clock = monotonic_clock());
     HashedWheelTimer(const HashedWheelTimer&) = delete;
     HashedWheelTimer& operator=(const HashedWheelTimer&) = delete;
-    // Reports it if the timer was used and never stopped, and stops it. Not from a task.
+    // Reports an error if the timer was used and never stopped, and stops it. Not in a task.
     ~HashedWheelTimer();
 
-    // Starts the thread, which the first new_timeout() does too. Does nothing once it has started, or was stopped.
-    // Throws std::system_error where the system has no more threads.
+    // Starts the thread, which the first new_timeout() does too. No effect if it was started or stopped already. Throws
+    // std::system_error if the system has no more threads.
     void start();
 
     // Runs the task at the first tick at or after `delay`. The task gets its own Timeout, or nothing. Codes:
