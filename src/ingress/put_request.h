@@ -25,20 +25,20 @@ inline constexpr std::size_t kOrderKeyBytesMax = 256;
 Result<Command> read_put(const HttpRequest& request, bool is_raw, std::string name_space, std::string queue,
                          const HttpApiOptions& options);
 
-// The members of a put in JSON, added to what `put` holds already: a message has a body, and an empty one is said.
+// The members of a put in JSON, added to the content of `put`: the body is required, even if it is empty.
 // Codes as above.
 Result<PutCommand> read_json_put(std::string_view text, const HttpApiOptions& options, PutCommand put,
                                  std::size_t line = 1);
 
-// The members that say what a message holds and how it is handed out: body, body_base64, json, content_type, headers,
-// order_key, priority, retry; into `put`, which holds what a patch keeps. The body and its content type are one: a
-// patch that gives a body replaces or removes the type with it. Codes as above.
+// The members of a message's content and delivery: body, body_base64, json, content_type, headers, order_key,
+// priority, retry; into `put`, which contains what a patch keeps. Body and content type belong together: a patch with
+// a body replaces or removes the type too. Codes as above.
 Status read_content_members(const JsonRequest& json, const HttpApiOptions& options, PutCommand& put);
 
-// An idempotency key; `name` is what errors call it. Code bad_key.
+// An idempotency key; `name` is its name in errors. Code bad_key.
 Status read_key(std::string_view text, std::string_view name, const HttpApiOptions& options, std::string& into);
 
-// The member `key`, into a place that may hold the key of a header field already. Code bad_key, conflicting_members.
+// The member `key`, into a target that may have the key of a header field already. Code bad_key, conflicting_members.
 Status read_key_member(const JsonRequest& json, const HttpApiOptions& options, std::string& into);
 
 // The header field that says in a put of a raw body what this member says in JSON; the member where none does.

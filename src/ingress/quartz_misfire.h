@@ -1,4 +1,4 @@
-// The misfire instructions of Quartz, which people bring with their triggers, in our words.
+// The misfire instructions of Quartz, which users know from their triggers, in our terms.
 #pragma once
 
 #include <optional>
@@ -6,7 +6,7 @@
 
 namespace duewheel {
 
-// "skip" for "DO_NOTHING" or "MISFIRE_INSTRUCTION_DO_NOTHING"; none where it is no name of Quartz.
+// "skip" for "DO_NOTHING" or "MISFIRE_INSTRUCTION_DO_NOTHING"; none if Quartz has no such name.
 std::optional<std::string_view> misfire_of_quartz(std::string_view name);
 
 }  // namespace duewheel

@@ -1,7 +1,7 @@
-// The parameters behind a question mark, read as strictly as the members of a JSON body: each is known, has a value,
-// and is given once. A spelling mistake must not silently widen a question.
+// Query parameters, checked as strictly as the members of a JSON body: each is known, has a value, and appears once. A
+// typing error must not silently widen a query.
 //
-// Texts are decoded as HTML forms are: %XX, and a plus is a space. So the plus of an offset is written %2B.
+// Texts are decoded like HTML forms: %XX, and a plus is a space. So the plus of an offset is written %2B.
 #pragma once
 
 #include <cstdint>
@@ -18,15 +18,15 @@ namespace duewheel {
 
 class QueryRequest {
   public:
-    // `query` is what stands behind the question mark, as sent. Codes: bad_parameter (an escape that is none, no value,
-    // an empty pair), unknown_parameter, duplicate_parameter; the field is the parameter's name.
+    // `query` is the part after the question mark, as sent. Codes: bad_parameter (an invalid escape, no value, an empty
+    // pair), unknown_parameter, duplicate_parameter; the field is the name of the parameter.
     static Result<QueryRequest> parse(std::string_view query, std::initializer_list<std::string_view> known);
 
-    // Nothing where the parameter is not given. The views live as long as this.
+    // Nothing if the parameter is absent. The views are valid as long as this.
     std::optional<std::string_view> text(std::string_view name) const;
     // RFC 3339, or milliseconds since 1970; code bad_instant.
     Result<std::optional<std::int64_t>> instant_ms(std::string_view name) const;
-    // A whole number from `least` to `max`; code out_of_range.
+    // An integer from `least` to `max`; code out_of_range.
     Result<std::optional<std::int64_t>> integer(std::string_view name, std::int64_t least, std::int64_t most) const;
 
   private:

@@ -1,4 +1,4 @@
-// Reads the calls that are about a queue itself: its settings, pause, resume, purge, discard, and the list of queues.
+// Reads the calls on a queue itself: its settings, pause, resume, purge, discard, and the list of queues.
 #pragma once
 
 #include <string>
@@ -11,7 +11,7 @@
 
 namespace duewheel {
 
-// `options` outlive the command. `what` is queue (GET describes, PUT sets, PATCH changes, DELETE removes), pause,
+// `options` must outlive the command. `what` is queue (GET describes, PUT sets, PATCH changes, DELETE removes), pause,
 // resume, purge or discard.
 Result<Command> read_queue_call(const HttpRequest& request, CallPath::What what, std::string name_space,
                                 std::string queue, const HttpApiOptions& options);

@@ -1,8 +1,8 @@
-// The rule of a loop as a request says it: an object in JSON.
+// The rule of a recurring message in a request: an object in JSON, or one header field with a raw body.
 //
 //     "repeat": {"every": "1m", "times": 10, "factor": 2, "max": "1h", "until": "2027-01-01T00:00:00Z"}
 //
-// `every` must be there, all others may be left out. What the numbers may be is checked where the rule is made
+// `every` is required; everything else is optional. Ranges are checked when the rule is created
 // (message/repeat_rule.h).
 #pragma once
 

@@ -1,4 +1,4 @@
-// From an HTTP request to a command: what its members say.
+// Converts the members of an HTTP request to a command.
 #pragma once
 
 #include <cstddef>
@@ -11,14 +11,14 @@
 
 namespace duewheel {
 
-// Kept of what a failure's consumer has to say.
+// The maximum stored length of the reason of a failure.
 inline constexpr std::size_t kReasonBytesMax = 1024;
 
-// The command of a call whose method is allowed. Its errors are those of reading alone; whether a command can be
-// carried out is for the engine to say.
+// The command of a call whose method is allowed. Its errors are those of parsing; the engine decides whether a command
+// can be executed.
 Result<Command> read_command(const HttpRequest& request, const CallPath& path, const HttpApiOptions& options);
 
-// The name as it is, decoded already, or code bad_queue_name.
+// The name, which is already decoded, or code bad_queue_name.
 Result<std::string> check_queue_name(std::string name, const HttpApiOptions& options);
 
 }  // namespace duewheel

@@ -1,10 +1,10 @@
-// What the operator's log tells of requests: a sample of them, slow ones, and those refused at a limit.
+// The log lines of requests: a sample of them, slow ones, and those refused at a limit.
 //
-// A log is no place for each request: refusals and slow requests come by the thousand when something is wrong, and then
-// a line each would be one more load. So of each kind one line is written, which says how many there were since the
-// last. Lease tokens are left out of paths: whoever has one may end the lease.
+// A log is not meant for every request: when something is wrong, refusals and slow requests come by the thousand, and a
+// line for each would add to the load. So for each kind one line is written, with the number of requests since the last
+// one. Lease tokens are removed from paths, because the holder of a token can end the lease.
 //
-// Of the loop's thread.
+// For the loop's thread.
 #pragma once
 
 #include <cstdint>
@@ -20,11 +20,11 @@
 namespace duewheel {
 
 struct RequestLogOptions {
-    std::uint32_t every = 0;      // every so many requests one is logged; 0: none
-    std::int64_t slow_ms = 1000;  // a request that takes longer is logged, the wait it asked for apart; 0: none
+    std::uint32_t every = 0;      // one of this many requests is logged; 0: none
+    std::int64_t slow_ms = 1000;  // a longer request is logged, without the wait that it asked for; 0: none
 };
 
-// What is kept of a request while it waits for its answer.
+// What is kept of a request until its response.
 struct RequestNote {
     std::string method;
     std::string path;  // as it is logged
@@ -41,22 +41,22 @@ class RequestLog {
   public:
     RequestLog(LogSink& log, const RequestLogOptions& options) : log_(log), options_(options) {}
 
-    // Of a request that arrived at `now_ns` by the monotonic clock.
+    // For a request that arrived at `now_ns` by the monotonic clock.
     static RequestNote note(const HttpRequest& request, std::int64_t now_ns);
 
-    // Once for each request that was answered. `code` is empty where it was not refused.
+    // Once for each answered request. `code` is empty if it was not refused.
     void answered(const RequestNote& note, int status, std::string_view code, std::int64_t now_ns);
-    // A request that the HTTP server refused by itself.
+    // A request that the HTTP server itself refused.
     void refused(int status, std::string_view code, std::int64_t now_ns);
 
   private:
-    // How many lines of a kind were held back since its last one.
+    // The number of suppressed lines of a kind since its last one.
     struct Kind {
         std::int64_t next_line_ns = 0;
         std::uint64_t count = 0;
     };
 
-    // How many there were since the last line, this one included; 0: no line now.
+    // The number since the last line, including this one; 0: no line now.
     std::uint64_t due(std::string_view kind, std::int64_t interval_ns, std::int64_t now_ns);
 
     LogSink& log_;

@@ -1,4 +1,4 @@
-// Members that more than one call takes, and how many are read in a row.
+// Members of several calls, and helpers for reading them.
 #pragma once
 
 #include <initializer_list>
@@ -18,7 +18,7 @@
 
 namespace duewheel {
 
-// Puts what a member says into its place; one that is absent leaves the place as it is.
+// Stores the value of a member; an absent member leaves the target unchanged.
 template <class T, class Into>
 Status take(Result<std::optional<T>> read, Into& into) {
     if (!read) return std::move(read).error();
@@ -26,7 +26,7 @@ Status take(Result<std::optional<T>> read, Into& into) {
     return {};
 }
 
-// What a patch removes is as if it had never been given.
+// A member that a patch removes is treated as absent.
 template <class Into>
 void reset_if_removed(const JsonRequest& request, std::string_view member, Into& into) {
     if (request.removes(member)) into = Into();
@@ -38,15 +38,15 @@ void reset_if_time_removed(const JsonRequest& request, std::string_view member, 
     if (request.removes_time(member)) into = Into();
 }
 
-// The members of a request that takes these and no others.
+// The members of a request that accepts only these.
 Result<JsonRequest> read_members(const HttpRequest& request, std::span<const std::string_view> known);
 
-// A merge patch (RFC 7396), kept until its command is carried out. The views of `json` lead into `text`.
+// A merge patch (RFC 7396), kept until its command is executed. The views of `json` point into `text`.
 struct MergePatch {
     std::string text;
     JsonRequest json;
 };
-// Of members of which it takes these and no others; what they say is read when it is carried out. Codes as of
+// Of members of which it accepts only these; their values are read when it is executed. Codes as of
 // read_members().
 Result<std::shared_ptr<const MergePatch>> read_patch(const HttpRequest& request,
                                                      std::span<const std::string_view> known);
@@ -58,16 +58,16 @@ Result<MessageId> parse_message_id(std::string_view text);
 Result<std::string> read_namespace(const CallPath& path, const HttpApiOptions& options);
 Result<std::string> read_queue(const CallPath& path, const HttpApiOptions& options);
 
-// The members of the command that ends or extends a lease by this call, whose token is still to be set.
+// The members of the command that ends or extends a lease by this call, without the token.
 Result<Command> read_lease_end(const JsonRequest& json, CallPath::What what);
 void set_lease(Command& command, const LeaseToken& lease);
-// The members that it takes beside the token.
+// The members that it accepts besides the token.
 std::span<const std::string_view> lease_end_members(CallPath::What what);
 
-// `delay` or `due`; `conflicting_members` where both are given. An instant in the past is due now; one by number that
-// is more than a year ago is refused (`bad_instant`).
+// `delay` or `due`; `conflicting_members` if both are given. An instant in the past is due now; a numeric one more than
+// a year ago is refused (`bad_instant`).
 Status read_when(const JsonRequest& request, const HttpApiOptions& options, When& into);
-// The member `flex`: how much later than that it may be. Codes of durations.
+// The member `flex`: how much later it may be due. Codes of durations.
 Status read_flex(const JsonRequest& request, std::int64_t& into_ms);
 
 }  // namespace duewheel

@@ -1,8 +1,8 @@
-// A retry rule as a request says it: an object in JSON.
+// A retry rule in a request: an object in JSON, or one header field with a raw body.
 //
 //     "retry": {"attempts": 5, "first": "1s", "factor": 2, "max": "1h", "jitter": 0.2}
 //
-// Members that are missing stay open. Their ranges are judged where the rest of the rule is known
+// Absent members stay unset. Ranges are checked when the rest of the rule is known
 // (message/retry_rule.h).
 #pragma once
 
@@ -14,7 +14,7 @@
 
 namespace duewheel {
 
-// The member `retry`, into what held before. Codes: those of JsonRequest.
+// The member `retry`, applied to the previous value. Codes: those of JsonRequest.
 Status read_retry(const JsonRequest& request, RetryChoice& into);
 
 }  // namespace duewheel

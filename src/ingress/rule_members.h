@@ -1,5 +1,5 @@
-// Members that schedules and watchdogs share: the queue of their messages, and what those hold. The rule holds what was
-// there before, which is nothing but where a patch keeps what it does not name.
+// Members of schedules and watchdogs: the queue and the content of their messages. The rule contains the previous
+// values, which are empty unless a patch keeps absent members.
 #pragma once
 
 #include <string>

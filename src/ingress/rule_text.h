@@ -1,5 +1,5 @@
-// Rules as an answer says them, in the form in which a request takes them (retry_request.h, repeat_request.h,
-// transaction_request.h), with durations in milliseconds.
+// Rules in responses, in the form of requests (retry_request.h, repeat_request.h, transaction_request.h), with
+// durations in milliseconds.
 #pragma once
 
 #include "base/json_writer.h"
@@ -9,14 +9,14 @@
 
 namespace duewheel {
 
-// The member `retry`, with what the rule or the choice says; nothing for a choice that is empty.
+// The member `retry` of the rule or the choice; nothing for an empty choice.
 void write_retry(JsonWriter& json, const RetryRule& rule);
 void write_retry(JsonWriter& json, const RetryChoice& choice);
 
 // The member `transaction`.
 void write_transaction(JsonWriter& json, const TransactionRule& rule);
 
-// The member `repeat`, without what is as if nobody had said it.
+// The member `repeat`, without default values.
 void write_repeat(JsonWriter& json, const RepeatRule& rule);
 
 }  // namespace duewheel

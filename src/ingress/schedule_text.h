@@ -1,4 +1,4 @@
-// Schedules as the interface shows them.
+// Schedules in responses.
 #pragma once
 
 #include <cstdint>
@@ -8,12 +8,12 @@
 
 namespace duewheel {
 
-// Times that a preview shows at most; the engine's limit is not above it.
+// The maximum number of times in a preview; the engine's limit is not above it.
 inline constexpr std::int64_t kPreviewMax = 1'000;
 
-// The members of a PUT that say the rule, for an object that is open: what was read can be changed and sent back.
+// The members of a PUT with the rule, for an open object, so that they can be read, changed and sent back.
 void write_rule(JsonWriter& json, const ScheduleRule& rule);
-// What it has made, and what it passed over.
+// Its runs, and the times that it skipped.
 void write_progress(JsonWriter& json, const ScheduleState& state);
 
 // Each as an object.

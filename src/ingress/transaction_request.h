@@ -1,9 +1,9 @@
-// The transaction of a put as a request says it: an object in JSON.
+// The transaction of a put in a request: an object in JSON, or one header field with a raw body.
 //
 //     "transaction": {"check_back": {"queue": "checks", "after": "1m", "times": 5}, "otherwise": "rollback"}
 //
-// `after` must be there, all others may be left out; without a queue nobody is asked. What the numbers may be is
-// checked by the engine.
+// `after` is required, everything else is optional; without a queue there are no checks. Ranges are checked by the
+// engine.
 #pragma once
 
 #include <optional>
@@ -16,10 +16,10 @@
 
 namespace duewheel {
 
-// How often a producer is asked where the put names a queue for it, and no number.
+// The number of checks if the put has a queue for them, and no number.
 inline constexpr std::uint32_t kCheckTimes = 5;
 
-// The member `transaction`; nothing where there is none. Codes: those of JsonRequest; bad_queue_name, bad_policy,
+// The member `transaction`; none if it is absent. Codes: those of JsonRequest; bad_queue_name, bad_policy,
 // missing_member.
 Result<std::optional<TransactionRule>> read_transaction(const JsonRequest& request, const HttpApiOptions& options);
 

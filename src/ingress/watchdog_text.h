@@ -1,4 +1,4 @@
-// Watchdogs as the interface shows them.
+// Watchdogs in responses.
 #pragma once
 
 #include "base/json_writer.h"
@@ -6,9 +6,9 @@
 
 namespace duewheel {
 
-// The members of a PUT that say the rule, for an object that is open: what was read can be changed and sent back.
+// The members of a PUT with the rule, for an open object, so that they can be read, changed and sent back.
 void write_rule(JsonWriter& json, const WatchdogRule& rule);
-// How often it was fed and fired, and what it owes.
+// Its feeds and firings, and its overdue message.
 void write_progress(JsonWriter& json, const WatchdogState& state);
 
 // Each as an object.

@@ -1,13 +1,13 @@
-// One thread's loop: sockets, posted functions, signals, and one turn of the thread's own work.
+// The loop of one thread: sockets, posted functions, signals, and iterations of the thread's own work.
 //
-// A round of the loop is: run the socket work that is ready, call `turn`, let those who asked for it write out what
-// gathered (AfterTurn), and sleep in the kernel if nothing is left to do. `turn` says when it wants to be called again
-// at the latest, so a thread that has nothing due sleeps without a single wake-up, and one that has sleeps to the
-// microsecond. Work that arrives during a round is gathered: a hundred requests read in one round are one turn, which
-// is what makes group commit and one write for many answers fall out.
+// An iteration of the loop is: run the socket work that is ready, call `turn`, let registered objects write collected
+// output (AfterTurn), and sleep in the kernel if nothing is left to do. `turn` returns when it must be called again at
+// the latest, so a thread without due work sleeps without a single wake-up, and one with due work sleeps to the
+// microsecond. Work that arrives during an iteration is collected: a hundred requests read in one iteration are handled
+// by one turn, which results in group commit and in one write for many responses.
 //
-// The loop asks nobody for the time and refuses to be shared: everything but post() and stop() belongs to the thread
-// that calls run(). A function that throws ends the process.
+// The loop does not read clocks and cannot be shared: everything except post() and stop() belongs to the thread that
+// calls run(). A function that throws ends the process.
 #pragma once
 
 #include <chrono>
@@ -21,10 +21,10 @@ class io_context;
 
 namespace duewheel {
 
-// Called once in every round, after the turn and before the loop may sleep.
+// Called once in every iteration, after the turn and before the loop may sleep.
 class AfterTurn {
   public:
-    // True if this made new work for the turn: the loop then goes round again instead of sleeping.
+    // True if this created new work for the turn: the loop then iterates again instead of sleeping.
     virtual bool after_turn() = 0;
 
   protected:
@@ -35,8 +35,8 @@ class EventLoop {
   public:
     // On the clock that base/system_clock.h calls monotonic: TimePoint(std::chrono::nanoseconds(monotonic_now_ns())).
     using TimePoint = std::chrono::steady_clock::time_point;
-    // The thread's own work; returns when to call it again at the latest: a time point, kAtOnce or kOnEvents. It may
-    // be called earlier and must not mind.
+    // The thread's own work; returns when it must be called again at the latest: a time point, kAtOnce or kOnEvents. It
+    // may be called earlier.
     using Turn = std::function<TimePoint()>;
 
     static constexpr TimePoint kAtOnce = TimePoint::min();

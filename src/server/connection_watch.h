@@ -1,8 +1,8 @@
-// Tells the operator what clients do not see the reason of: that they have to wait for a connection, because as many
-// are open as may be or the process has no file descriptor left; and that they were cut, because of answers they did
+// Logs problems whose reason clients cannot see: that they must wait for a connection, because the maximum number is
+// open or the process has no file descriptor left; and that they were disconnected because of responses that they did
 // not read.
 //
-// At most one line of a kind in ten seconds: such states last, and are met again by every client. Told the time.
+// At most one line of a kind in ten seconds, because such states last. Takes the time as an argument.
 #pragma once
 
 #include <cstdint>
@@ -16,15 +16,15 @@ class ConnectionWatch {
   public:
     explicit ConnectionWatch(LogSink& log) : log_(log) {}
 
-    // To be called after each turn; quick where nothing was paused.
+    // Call it after each iteration; fast if nothing was paused.
     void look(const HttpCounters& counters, std::int64_t now_ns);
 
   private:
     struct Kind {
-        std::uint64_t told = 0;  // of the counter, by the last line
+        std::uint64_t told = 0;  // of the counter, at the last line
         std::int64_t next_line_ns = 0;
 
-        // Whether there is something to tell, and it may be told now.
+        // Whether there is something to log, and enough time has passed.
         bool due(std::uint64_t count, std::int64_t now_ns);
     };
 

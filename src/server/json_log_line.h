@@ -1,4 +1,4 @@
-// One event of the log as members of a JSON object, for machines that read logs.
+// A log event as members of a JSON object, for programs that read logs.
 #pragma once
 
 #include <span>
@@ -9,8 +9,8 @@
 
 namespace duewheel {
 
-// {"level":"warning","event":"index_update_blocked","message":"...","error":"..."}: fields are members beside the
-// others. Always valid JSON in one line: bytes that are not UTF-8 are replaced.
+// {"level":"warning","event":"index_update_blocked","message":"...","error":"..."}: fields are members like the others.
+// Always valid JSON in one line: bytes that are not UTF-8 are replaced.
 std::string json_log_line(LogLevel level, std::string_view event, std::string_view message,
                           std::span<const LogField> fields);
 

@@ -1,8 +1,8 @@
-// The one table of the server's limits. From it come the settings that choose them (src/configuration), the metrics
-// duewheel_limit and duewheel_limit_use, the numbers in the contract (/openapi.json) and the table of docs/http_api.md.
+// The table of the server's limits. It is the source of their settings (src/configuration), of the metrics
+// duewheel_limit and duewheel_limit_use, of the numbers in /openapi.json and of the table of docs/http_api.md.
 //
-// A limit's default is not written down here: it is what a ServerOptions has that nobody has touched. Where a limit is
-// held is the business of who holds it; the table says what a client meets there.
+// The default of a limit is not written here: it is the value in a default-constructed ServerOptions. A limit is
+// enforced where it applies; the table says what a client sees there.
 #pragma once
 
 #include <array>
@@ -20,7 +20,7 @@ namespace duewheel {
 
 enum class LimitUnit : std::uint8_t { count, bytes, milliseconds };
 
-// What counts against limits, at one moment.
+// The use of limits at one moment.
 struct LimitLevels {
     const EngineCounters& engine;
     const HttpCounters& http;
@@ -28,16 +28,16 @@ struct LimitLevels {
 };
 
 struct Limit {
-    std::string_view name;  // of its setting, also where it is fixed; of its metric
+    std::string_view name;  // of its setting, even if it is fixed; of its metric
     LimitUnit unit = LimitUnit::count;
     std::string_view sentence;
-    // What may be chosen, both ends included; both 0 where the limit is fixed.
+    // The allowed range, both ends included; both 0 if the limit is fixed.
     std::int64_t min = 0;
     std::int64_t max = 0;
-    // What a client meets beyond it: the codes of problems, what happens in words, or both.
+    // What a client sees beyond it: problem codes, a description, or both.
     std::array<std::string_view, 4> codes{};
     std::string_view otherwise{};
-    std::uint64_t (*use)(const LimitLevels&) = nullptr;  // null: nothing of it is used over time
+    std::uint64_t (*use)(const LimitLevels&) = nullptr;  // null: its use is not measured
     std::int64_t (*read)(const ServerOptions&) = nullptr;
     void (*write)(ServerOptions&, std::int64_t) = nullptr;  // null: fixed
 
@@ -45,10 +45,10 @@ struct Limit {
     bool is_fixed() const { return write == nullptr; }
 };
 
-// In the order in which they are documented; each section's stand together.
+// In the order of the documentation; each section's limits together.
 std::span<const Limit> limits();
 
-// Null where there is none.
+// Null if there is none.
 const Limit* find_limit(std::string_view name);
 
 // 1048576 bytes are "1 MiB", 43200000 milliseconds "12 h".

@@ -1,7 +1,7 @@
-// What /metrics consists of: families with a name, a type, labels and a help text, and how their values are written.
+// The content of /metrics: families with a name, a type, labels and a help text, and the format of their values.
 //
-// Names are those of Prometheus' own conventions: `duewheel_`, what is counted, the unit (seconds or bytes), and
-// `_total` for a counter. The families stand in metric_table.h.
+// Names follow the conventions of Prometheus: `duewheel_`, what is counted, the unit (seconds or bytes), and
+// `_total` for a counter. The families are in metric_table.h.
 #pragma once
 
 #include <concepts>
@@ -23,7 +23,7 @@ struct Metric {
     std::string_view help;
 };
 
-// A value as it is written. Whole numbers stay whole; times become seconds, exactly.
+// A formatted value. Integers stay integers; times become seconds, exactly.
 class MetricValue {
   public:
     template <std::unsigned_integral Number>

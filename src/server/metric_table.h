@@ -1,4 +1,4 @@
-// The one table of the metrics: /metrics is written from it, and so is the table of docs/metrics.md.
+// The table of the metrics: the source of /metrics and of the table of docs/metrics.md.
 //
 // Families with one series come first, then those with a series for each queue, namespace and schedule, then the
 // others, which src/server/metrics.cc writes one by one.
@@ -19,7 +19,7 @@
 
 namespace duewheel {
 
-// What the values are read from, all as of one moment.
+// The sources of the values, all as of one moment.
 struct MetricSources {
     const Shard& shard;
     ClockStatus clock;
@@ -55,7 +55,7 @@ using QueueMetric = MetricOf<QueueSeen>;
 std::span<const QueueMetric> queue_metrics();
 using ScheduleMetric = MetricOf<Engine::ScheduleCounters>;
 std::span<const ScheduleMetric> schedule_metrics();
-// Those that are limits have no series where the namespace has none: then they read 0.
+// Limits have no series if the namespace has none: then they read 0.
 struct NamespaceMetric {
     MetricOf<NamespaceAnswer> of;
     bool is_limit = false;

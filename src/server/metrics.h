@@ -1,8 +1,8 @@
-// The Prometheus page: what the engine, the log, the HTTP server and the blocking steps have counted, the limits
-// (server/limit.h), the process and the build. Its families stand in metric_table.h.
+// The Prometheus page: the counters of the engine, the log, the HTTP server and the blocking steps, the limits
+// (server/limit.h), the process and the build. Its families are in metric_table.h.
 //
-// Labels never carry what a client chooses freely without a bound: the 100 busiest queues have series of their own, and
-// the first 100 namespaces with settings and schedules by name.
+// Labels never contain unlimited values from clients: the 100 busiest queues have their own series, and so do the first
+// 100 namespaces with settings and schedules by name.
 #pragma once
 
 #include <cstdint>

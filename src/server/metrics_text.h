@@ -1,4 +1,4 @@
-// Writes metrics in Prometheus' text format, version 0.0.4: a family at a time, its series behind it.
+// Writes metrics in Prometheus' text format, version 0.0.4: one family at a time, followed by its series.
 #pragma once
 
 #include <initializer_list>
@@ -21,8 +21,8 @@ class MetricsText {
     void series(std::initializer_list<Label> labels, const MetricValue& value);
     // A family of one series.
     void single(const Metric& metric, const MetricValue& value);
-    // A family of one histogram over microseconds, with these upper bounds. A bucket may count what is up to 1/64 above
-    // its bound, as base/histogram.h says.
+    // A family of one histogram in microseconds, with these upper bounds. A bucket may count values up to 1/64 above
+    // its bound, see base/histogram.h.
     void histogram(const Metric& metric, const Histogram& of_us, std::span<const std::int64_t> bounds_us);
 
     std::string take() { return std::move(text_); }

@@ -1,7 +1,7 @@
-// How many files and connections the process may have open at the same time, and how many of them clients may take.
+// The number of files and connections that the process can have open, and how many of them clients can use.
 //
-// A connection takes a descriptor as a file does, and a log that cannot open its next segment ends the process. So
-// clients never get the last ones: however many connect, what is left is enough for the log and the index.
+// A connection takes a descriptor like a file, and a log that cannot open its next segment ends the process. So clients
+// never get the last ones: however many connect, enough remain for the log and the index.
 #pragma once
 
 #include <cstddef>
@@ -13,10 +13,10 @@ namespace duewheel {
 // Returns the limit that is in force then.
 std::uint64_t raise_open_files_max(std::uint64_t wanted);
 
-// Descriptors that clients never take, where there are so many: of a log of a terabyte.
+// Descriptors that clients never get, if there are that many: for a log of a terabyte.
 inline constexpr std::uint64_t kOpenFilesKept = 16'384;
 
-// How many of `connections` fit under this limit: at least half of it is kept for files, and no more than
+// How many of `connections` fit under this limit: at least half of it is reserved for files, and up to
 // kOpenFilesKept.
 std::size_t connections_within(std::uint64_t open_files_max, std::size_t connections);
 

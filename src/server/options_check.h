@@ -1,6 +1,6 @@
-// Which options a server refuses to start with, whatever the machine it runs on: looked at before anything is opened,
-// and by `duewheeld --print-config`, which must not call settings fine that the start refuses. What depends on the
-// machine (a port that is taken, a directory that cannot be written) only the start itself can know.
+// The options with which a server refuses to start on any machine: checked before anything is opened, and by
+// `duewheeld --print-config`, which must not accept settings that the start refuses. What depends on the machine (a
+// port in use, a directory that is not writable) is only found at the start.
 #pragma once
 
 #include <string_view>

@@ -1,4 +1,4 @@
-// What the operating system says of this process, for the `process_` metrics that all Prometheus clients have.
+// The statistics of this process from the operating system, for the `process_` metrics of all Prometheus clients.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +16,7 @@ struct ProcessStats {
     std::uint64_t threads = 0;
 };
 
-// Nothing where /proc cannot be read. Reads no disk. O(open files).
+// Nothing if /proc cannot be read. Reads no disk. O(open files).
 std::optional<ProcessStats> process_stats();
 
 }  // namespace duewheel

@@ -1,5 +1,5 @@
-// What a start knows of each queue (its settings and how many messages stand in it), of the schedules and the
-// watchdogs, from the index and moved on by the records that are replayed on top.
+// The state of each queue at the start (its settings and its number of messages), and that of schedules and watchdogs:
+// from the index, updated by the replayed records.
 #pragma once
 
 #include <map>
@@ -17,22 +17,22 @@ class QueueReplay {
   public:
     // Codes: those of the index's reads.
     Status begin(const Index& index);
-    // Tells the recent tier what the index knows of queues, before the first record. Codes: `newer_format`,
+    // Passes what the index knows of queues to the recent tier, before the first record. Codes: `newer_format`,
     // `damaged_log`.
     Status tell_settings(RecentTier& recent) const;
-    // The next record of the log behind the index.
+    // The next record of the log after the index.
     void apply(const Record& record, Sequence sequence, std::uint32_t frame_bytes);
-    // Every queue that has settings or messages, in the order of names. Codes: `newer_format`, `damaged_log`.
+    // Every queue with settings or messages, sorted by name. Codes: `newer_format`, `damaged_log`.
     Status finish(std::vector<EngineStart::QueueState>& into) const;
 
-    // Every schedule, in the order of names. One whose zone is not in the zone data any more comes without times, and
-    // is told of in `log`. Codes: `newer_format`, `damaged_log`.
+    // Every schedule, sorted by name. One whose zone is not in the zone data any more has no times, and is reported in
+    // `log`. Codes: `newer_format`, `damaged_log`.
     Status finish(std::vector<ScheduleStart>& into, const FindZone& find_zone, LogSink& log) const;
 
-    // Every watchdog, in the order of names. Codes as above.
+    // Every watchdog, sorted by name. Codes as above.
     Status finish(std::vector<WatchdogStart>& into) const;
 
-    // Every namespace that has settings, in the order of names. Codes as above.
+    // Every namespace with settings, sorted by name. Codes as above.
     Status finish(std::vector<NamespaceStart>& into) const;
 
     // Every access token, in the order of ids. Codes as above.
@@ -60,7 +60,7 @@ class QueueReplay {
     // `place` and `record_bytes` of their whole records.
     std::map<Name, SettingsRow> schedules_;
     std::map<Name, SettingsRow> watchdogs_;
-    std::map<Name, QueueCounts>::iterator last_ = counts_.end();  // most records name the queue of the one before
+    std::map<Name, QueueCounts>::iterator last_ = counts_.end();  // most records have the queue of the previous one
 };
 
 }  // namespace duewheel

@@ -1,4 +1,4 @@
-// The first and the last line of an export: what it is of, and by what is seen that it is whole.
+// The first and the last line of an export: its origin, and the data that shows that it is complete.
 #pragma once
 
 #include <cstdint>
@@ -10,13 +10,13 @@
 
 namespace duewheel {
 
-// Who meets another one in a file does not know what its lines mean, and refuses it.
+// A reader refuses another format, whose lines it cannot interpret.
 inline constexpr std::int64_t kExportFormat = 1;
 
 struct ExportHeader {
     std::int64_t format = kExportFormat;
-    std::string instance;      // names the log: 32 hexadecimal digits
-    DueMs server_time_ms = 0;  // of the newest commit that is in it
+    std::string instance;      // identifies the log: 32 hexadecimal digits
+    DueMs server_time_ms = 0;  // of the newest commit in it
     std::uint64_t sequence = 0;
     std::uint64_t pending = 0;  // unfinished messages
     bool with_dead = false;
@@ -29,7 +29,7 @@ struct ExportCounts {
     std::uint64_t queues = 0;
     std::uint64_t schedules = 0;
     std::uint64_t watchdogs = 0;
-    std::uint64_t messages = 0;  // dead ones apart
+    std::uint64_t messages = 0;  // dead letters are counted separately
     std::uint64_t dead = 0;
 
     std::uint64_t lines() const { return namespaces + queues + schedules + watchdogs + messages + dead; }
@@ -38,7 +38,7 @@ struct ExportCounts {
 
 struct ExportEnd {
     ExportCounts counts;
-    std::uint64_t purged = 0;  // messages that a purge or a discard was about to end, and that have no line
+    std::uint64_t purged = 0;  // messages that a purge or a discard was about to end, without a line
     std::string digest;        // of all bytes before this line
 
     bool operator==(const ExportEnd&) const = default;

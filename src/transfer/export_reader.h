@@ -1,5 +1,5 @@
-// Reads an export, line by line, and judges the whole: whether it begins and ends as one, holds as many lines as it
-// says, and not a byte was changed. What is wrong with a line is named with its number and its member, or its column.
+// Reads an export line by line and verifies it as a whole: that it has a valid start and end, the stated number of
+// lines, and no changed byte. Errors of a line have its number and its member, or its column.
 #pragma once
 
 #include <cstddef>
@@ -20,17 +20,17 @@ using ExportLine = std::variant<ExportHeader, SettingsLine, MessageLine, ExportE
 
 class ExportReader {
   public:
-    // The next line, without its line feed. After an error of a line the next one may be read all the same; but a first
-    // line that is no header is the end: `no_export`. Codes: those of the kinds, and unknown_kind.
+    // The next line, without its line feed. After an error of a line, the next one may be read anyway; but a first line
+    // that is not a header ends the reading: `no_export`. Codes: those of the kinds, and unknown_kind.
     Result<ExportLine> read(std::string_view line);
 
-    // After the last line. Codes: `no_export` (there was none), `incomplete_export` (the last line is no end), and
+    // After the last line. Codes: `no_export` (there was none), `incomplete_export` (the last line is not an end), and
     // `changed_export`.
     Status finish() const;
 
     const std::optional<ExportHeader>& header() const { return header_; }
     const std::optional<ExportEnd>& end() const { return end_; }
-    std::uint64_t line() const { return line_; }  // the number of the newest, from 1
+    std::uint64_t line() const { return line_; }  // the number of the newest line, from 1
 
   private:
     Result<ExportLine> read_kind(std::string_view kind, const JsonRequest& json, std::string_view line);
@@ -40,7 +40,7 @@ class ExportReader {
     std::optional<ExportEnd> end_;
     ExportCounts counts_;
     StreamDigest digest_;
-    bool is_changed_ = false;  // as the newest end line says of what was before it, or because more follows it
+    bool is_changed_ = false;  // does not match the newest end line, or more follows it
 };
 
 }  // namespace duewheel

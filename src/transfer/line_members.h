@@ -1,4 +1,4 @@
-// Members that lines of more than one kind have.
+// Members of several kinds of lines.
 #pragma once
 
 #include <string>
@@ -9,11 +9,11 @@
 
 namespace duewheel {
 
-// Of a namespace, a queue, a schedule or a watchdog; one that is missing leaves `into` as it is. Codes: those of such a
-// name in a put.
+// Of a namespace, a queue, a schedule or a watchdog; an absent one leaves `into` unchanged. Codes: those of such a name
+// in a put.
 Status read_name(const JsonRequest& line, std::string_view member, std::string& into);
 
-// As W3C Trace Context has it. Code: `bad_traceparent`.
+// In the form of W3C Trace Context. Code: `bad_traceparent`.
 Status read_traceparent(const JsonRequest& line, std::string& into);
 
 }  // namespace duewheel

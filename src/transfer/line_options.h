@@ -1,5 +1,5 @@
-// What an export's lines may hold at most. They are read more generously than any server reads a put: what the server
-// that gets them allows is its own to say, and may have been raised by its operator.
+// Limits of the lines of an export. They are wider than those of a server for puts: the receiving server checks its own
+// limits, which its operator may have raised.
 #pragma once
 
 #include "ingress/http_api.h"

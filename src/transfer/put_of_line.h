@@ -1,8 +1,8 @@
-// From a line of an export to the put that makes the message again, and what of it a put cannot say.
+// Converts a line of an export to the put that creates the message again, and counts what a put cannot express.
 //
-// The same line gives the same bytes, always, so that a put with its key may be repeated: nothing here asks for the
-// time. A message without a key of its own gets one that names it where it was exported, so that an import that was
-// interrupted may begin anew (docs/decisions/2026-11-23-imports-by-key.md).
+// The same line always gives the same bytes, so that a put with its key can be repeated: the result does not depend on
+// the time. A message without its own key gets one formed from its origin, so that an interrupted import can be
+// repeated (docs/decisions/2026-11-23-imports-by-key.md).
 #pragma once
 
 #include <array>
@@ -14,21 +14,21 @@
 
 namespace duewheel {
 
-// What a message loses on its way, or gets otherwise than it was. Each is counted, and told of at the end.
+// What a message loses, or gets in another form. Each is counted, and reported at the end.
 enum class Loss : std::uint8_t {
-    attempts,         // deliveries that had begun: they are counted anew
-    maybe_delivered,  // that a crash might have hidden a delivery
-    rest,             // a failure's rest: due at once, so that it keeps its place in its order
-    origin,           // which loop, schedule or watchdog made it, and its number there
-    occurrence,       // of a loop: its occurrences are numbered from 1
-    growth,           // of a loop whose rests grow: they grow on from the next one, which is a whole millisecond
-    checks,           // of a half: how often its producer was asked, and when it is asked next
+    attempts,         // deliveries started: they are counted from 0 again
+    maybe_delivered,  // that a crash may have hidden a delivery
+    rest,             // the backoff after a failure: due at once, so that it keeps its position in its order
+    origin,           // the recurring message, schedule or watchdog that created it, and its number
+    occurrence,       // of a recurring message: its occurrences are numbered from 1
+    growth,           // of one with growing intervals: they continue from the next one, rounded to a millisecond
+    checks,           // of a prepared message: the number of its checks, and the time of the next
     key_added,        // it had no key
-    reason,           // why its last attempt failed, or why it is dead
-    order,            // of a dead one: its order key, which would hold up the others while it is set aside
+    reason,           // why its last attempt failed, or why it is a dead letter
+    order,            // of a dead letter: its order key, which would block the others while it is held
 };
 inline constexpr std::size_t kLossCount = 10;
-// For people, after their number: "had been tried before: their attempts are counted anew".
+// For people, after the number: "were delivered before: their attempts are counted from 0 again".
 std::string_view loss_text(Loss loss);
 // For scripts: "attempts".
 std::string_view loss_name(Loss loss);
@@ -46,8 +46,8 @@ class Losses {
 };
 
 // Appends the put's JSON, on one line and without a line feed; adds to `losses`. `instance`: of the export's header. A
-// dead message is put set aside, so that somebody may bring it back: without an expiry, as if it were brought back
-// here, and without an order key.
+// dead letter is put as a held message, so that it can be kicked: without an expiry, as after a kick, and without an
+// order key.
 void write_put_of_line(std::string& out, const MessageLine& line, std::string_view instance, Losses& losses);
 
 }  // namespace duewheel

@@ -1,5 +1,5 @@
-// The digest by which a file that was cut or changed is seen: 64-bit XXH3 of bytes that come piece by piece. It is no
-// protection against anybody who means harm.
+// The digest that reveals a truncated or changed file: 64-bit XXH3 of bytes that come piece by piece. It does not
+// protect against tampering.
 #pragma once
 
 #include <cstdint>
