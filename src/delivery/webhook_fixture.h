@@ -124,7 +124,7 @@ class WebhookTrial {
     TrialEngine shard;
     std::deque<Sent> sent;
     std::optional<WebhookPusher> pusher;
-    bool holds_leases = false;  // what is handed out comes late
+    bool holds_leases = false;  // what is delivered comes late
 
   private:
     bool is_for_pusher(ReplyToken token, const Reply& reply) const {

@@ -527,7 +527,7 @@ void WebhookPusher::settle(const Post& post, const WebhookAnswer& answer) {
     end(post, FailCommand{post.lease, failure_reason(answer, kReasonBytesMax), std::nullopt, rest_ms});
 }
 
-// Each rest once, however many posts were under way when it was asked for.
+// Each rest once, however many posts were in progress when it was asked for.
 void WebhookPusher::tell_of_rest(const Target& target, std::int64_t rest_ms, const WebhookAnswer& answer) {
     log_.warning(
         "webhook_target_retry_after",

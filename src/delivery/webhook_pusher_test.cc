@@ -93,7 +93,7 @@ TEST(WebhookPusher, has_no_more_under_way_than_the_target_may_have) {
     EXPECT_EQ(trial.queue("q").counts.pending, 0u);
 }
 
-// A post that lasts for all of its timeout is still under way when another lease would have ended.
+// A post that lasts for all of its timeout is still in progress when another lease would have ended.
 TEST(WebhookPusher, holds_its_lease_for_longer_than_a_post_may_take) {
     Trial trial;
     WebhookTarget patient = Trial::target();
@@ -382,7 +382,7 @@ TEST(WebhookPusher, tries_with_one_alone_also_of_what_was_leased_before) {
     EXPECT_GT(trial.sent.size(), 1u);
 }
 
-// One that was posted to the URL of before ends while the first try on the new one is under way.
+// One that was posted to the URL of before ends while the first try on the new one is in progress.
 TEST(WebhookPusher, what_was_posted_to_another_url_is_no_try_of_this_one) {
     Trial trial;
     trial.set_target("q", Trial::target("http://example.com/old", 10));

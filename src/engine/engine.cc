@@ -3,9 +3,9 @@
 // the index in engine_loading.cc, how queues are looked at in engine_listing.cc, engine_forecast.cc and
 // engine_history.cc, what they are told in engine_settings.cc, namespaces in engine_namespaces.cc, limits of a second
 // in engine_seconds.cc, purges in engine_purge.cc, expiry in engine_expiry.cc, attempts in engine_retries.cc, dead
-// letters in engine_dead_letters.cc, loops in engine_recurring.cc, transactions in engine_transactions.cc, schedules in
-// engine_schedules.cc and engine_runs.cc, watchdogs in engine_watchdogs.cc and engine_firings.cc, order keys in
-// engine_order.cc, full disks in engine_space.cc.
+// letters in engine_dead_letters.cc, recurring messages in engine_recurring.cc, transactions in engine_transactions.cc,
+// schedules in engine_schedules.cc and engine_runs.cc, watchdogs in engine_watchdogs.cc and engine_firings.cc, order
+// keys in engine_order.cc, full disks in engine_space.cc.
 #include "engine/engine.h"
 
 #include <algorithm>

@@ -250,7 +250,7 @@ void Engine::take_commands(PendingLines& from, Takes what, std::size_t quarters)
     }
 }
 
-// An attempt that has begun is written in the next batch, and nobody waits for it.
+// An attempt that has begun is written in the next batch, and no caller waits for it.
 void Engine::add_attempts() {
     if (attempts_wait()) return keep_attempts_waiting();
     std::size_t kept = 0;
@@ -388,7 +388,7 @@ void Engine::apply_next(Operation& operation) {
     }
     apply(operation);
     if (operation.record.kind != RecordKind::put && operation.record.kind != RecordKind::spawn) return;
-    totals_.id_counter = operation.record.id / kShardsMax;  // from now on who asks for it is told of it
+    totals_.id_counter = operation.record.id / kShardsMax;  // from now on the caller for it is told of it
     if (const MessageState& put = operation.record.state; !put.key.empty()) {
         batch_->keys.erase(key_name(put.name_space, put.queue, put.key));  // the recent tier knows its holder now
     }
@@ -575,7 +575,7 @@ void Engine::place_applied(EntryNumber number, bool keeps_live, bool woken) {
     const bool is_live = entry.state == State::ready || entry.state == State::leased;
     if (!keeps_live || !is_live) return settle(number);
     if (woken) return wake(number);
-    if (entry.state == State::ready) {  // its key may have been passed over while it was in the batch
+    if (entry.state == State::ready) {  // its key may have been skipped while it was in the batch
         queue(entry.queue).ready.push({entry.priority, {entry.due_ms, entry.id}, number});
         mark(entry.queue);
     }

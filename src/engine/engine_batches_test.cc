@@ -22,7 +22,7 @@ std::size_t first_of(const std::vector<Record>& log, RecordKind kind, std::size_
 }
 
 // Feeds of thousands of watchdogs, more than a batch holds and never fewer, were taken before all else: no watchdog
-// fired, no loop went on and no put was answered for as long as they came.
+// fired, no recurring message went on and no put was answered for as long as they came.
 TEST(EngineBatches, commands_that_never_run_dry_leave_room_for_what_is_due_and_for_puts) {
     EngineOptions options;
     options.batch_operations_max = 16;

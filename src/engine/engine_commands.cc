@@ -205,14 +205,14 @@ bool Engine::delivery_may_hide(const Entry& entry) const {
     return entry.from_past;
 }
 
-// A message of an earlier run that was due before this one began may have been handed out without a trace. Its id
-// tells: its record may have been relocated since. A half is handed out by nobody in this log.
+// A message of an earlier run that was due before this one began may have been delivered without a trace. Its id
+// tells: its record may have been relocated since. A prepared message is delivered by nobody in this log.
 bool Engine::is_from_past(MessageId id, State state, DueMs due_ms, DueMs nominal_ms) const {
     if (state == State::prepared) return may_be_of_original(id, nominal_ms);
     return due_ms <= past_until_ms_ && id <= newest_id_before_;
 }
 
-// Nobody is handed a loop.
+// Nobody is handed a recurring message.
 bool Engine::is_from_past(MessageId id, const MessageState& state) const {
     return !state.is_recurring() && is_from_past(id, state.state, state.due_ms, state.nominal_due_ms);
 }
@@ -221,8 +221,9 @@ bool Engine::is_from_past(const Entry& entry) const {
     return !entry.is_recurring && is_from_past(entry.id, entry.state, entry.due_ms, entry.nominal_due_ms);
 }
 
-// Whether the original of a restored log may have handed out what comes of message `id`, and is due at `due_ms`, though
-// in this log it is still to come: it may have got the commit of a half, or made the occurrence of a loop itself.
+// Whether the original of a restored log may have delivered what comes of message `id`, and is due at `due_ms`, though
+// in this log it is still to come: it may have got the commit of a prepared message, or made the occurrence of a
+// recurring message itself.
 bool Engine::may_be_of_original(MessageId id, DueMs due_ms) const {
     return id <= ids_from_ * kShardsMax + options_.shard && may_be_of_original(due_ms);
 }

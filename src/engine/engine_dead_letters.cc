@@ -6,8 +6,8 @@
 // one to begin is known from a lower bound for each queue that has dead ones.
 //
 // A discard is a mark in the queue's settings, like a purge: who died before that instant. From the moment at which it
-// is applied nobody who is marked comes back: a kick ends them, and a redrive passes over them. The walk ends them all,
-// and takes the mark away with the last; after a crash the mark is still there, and the walk begins anew. Whoever dies
+// is applied nobody who is marked comes back: a kick ends them, and a redrive skips them. The walk ends them all,
+// and takes the mark away with the last; after a crash the mark is still there, and the walk starts again. Whoever dies
 // while it walks is not marked: the mark is never later than the call.
 #include <algorithm>
 #include <cassert>

@@ -122,7 +122,7 @@ TEST(DeadLettersOfAQueue, of_an_earlier_run_are_let_go_too) {
 }
 
 // The walk that lets go of a queue's dead ends where the queue has nothing left, and its name, and its number, belong
-// to another queue by then: that the other one has dead messages was forgotten with the walk.
+// to another queue by then: that the other one has dead letters was forgotten with the walk.
 TEST(DeadLettersOfAQueue, are_let_go_although_a_walk_ends_whose_queue_has_become_empty_meanwhile) {
     EngineOptions small = options();
     small.segment_bytes = 32'768;

@@ -1,5 +1,5 @@
-// Discarding the dead: of a queue, and one of them. That it holds over crashes at any point, and between the tiers, is
-// the simulator's.
+// Discarding the dead letters: of a queue, and one of them. That it holds over crashes at any point, and between the
+// tiers, is the simulator's.
 #include <gtest/gtest.h>
 
 #include "engine/trial_engine.h"
@@ -203,7 +203,7 @@ TEST(DiscardOfAQueue, holds_from_the_moment_of_its_answer) {
     EXPECT_EQ(discarded(shard), 2u);
 }
 
-// The mark spares those who died in its very millisecond, for everybody who asks: no kick and no redrive finds them
+// The mark spares those who died in its very millisecond, for everybody the caller: no kick and no redrive finds them
 // gone.
 TEST(DiscardOfAQueue, those_who_died_at_its_mark_may_come_back) {
     TrialEngine shard(options());

@@ -200,7 +200,7 @@ std::deque<QueueNumber> Engine::take_marked() {
     return in_turns;
 }
 
-// One consumer of each queue in turn, until nobody waits for what is there or the turn has handed out enough. Serving
+// One consumer of each queue in turn, until no caller waits for what is there or the turn has delivered enough. Serving
 // may mark again (a queue that reads on): such marks are for the next turn, after those that this one did not come to.
 void Engine::serve_queues() {
     std::deque<QueueNumber> to_serve = take_marked();
@@ -382,8 +382,9 @@ void Engine::finish_delivery(Delivery delivery, const std::vector<RecordBytes>& 
 }
 
 // A death may hide a delivery whose attempt was not durable yet, and the next run knows of the time only what the
-// commits say: its clock may have been set back. So nothing is handed out that fell due long after the newest of them.
-// The attempt's own commit, which is on its way already, says how late it is; where commits are frequent nobody waits.
+// commits say: its clock may have been set back. So nothing is delivered that fell due long after the newest of them.
+// The attempt's own commit, which is on its way already, says how late it is; where commits are frequent no caller
+// waits.
 bool Engine::is_due_saved(const Delivery& delivery) const {
     return delivery.latest_due_ms <= totals_.server_time_ms + options_.unsaved_due_max_ms;
 }

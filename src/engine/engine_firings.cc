@@ -117,7 +117,7 @@ std::size_t Engine::firing_bytes(std::size_t record_bytes) {
     return record_bytes + kWatchdogBytesMax + 2 * kRecordOverheadMax;
 }
 
-// At most three quarters of a batch, with what loops and schedules have added to it.
+// At most three quarters of a batch, with what recurring messages and schedules have added to it.
 void Engine::add_firings() {
     read_firings();
     const std::size_t share = std::max<std::size_t>(options_.batch_operations_max / 4 * 3, 2);
@@ -134,7 +134,7 @@ void Engine::add_firings() {
 }
 
 void Engine::add_firing(Watchdog& watchdog, const FiringInPreparation& prepared) {
-    if (!has_to_fire(watchdog.state, now_)) return settle_watchdog(watchdog);  // it was fed, or set anew
+    if (!has_to_fire(watchdog.state, now_)) return settle_watchdog(watchdog);  // it was fed, or set again
     if (prepared.log_position != watchdog.log_position) return begin_firing(watchdog);
     if (refuses_puts()) return fire_later(watchdog, "store_full");
     const WatchdogRule& rule = watchdog.state.rule;

@@ -23,8 +23,9 @@
 // than a part; and by one question at a time for all forecasts, so that the reader has time for what falls due now.
 //
 // Runs that schedules will make are counted by their rules, after the messages: one that is made meanwhile was no
-// message then and is no run to come now, where the other way round it would be both. Of a loop its next occurrence is
-// known, and no others; what a watchdog would make, and what is retried after failures to come, nobody knows.
+// message then and is no run to come now, where the other way round it would be both. Of a recurring message its next
+// occurrence is known, and no others; what a watchdog would make, and what is retried after failures to come, nobody
+// knows.
 #include <algorithm>
 #include <cassert>
 
@@ -117,7 +118,7 @@ void Engine::take_due_rows(const DueRows& due, Generation generation) {
     Forecast& forecast = forecasts_.front();
     const std::uint32_t looked_at = std::exchange(forecast.asked_for, 0);
     const Generation newest = generation_.load(std::memory_order_relaxed);
-    if (generation != newest) return;  // the next turn asks again, or counts anew
+    if (generation != newest) return;  // the next turn asks again, or counts again
     if (!forecast.of_index_alone && forecast.generation != newest) return;
     for (const DueRows::Row& row : due.rows) {
         const EntryNumber number = recent_.find(row.id);

@@ -31,7 +31,7 @@ TEST(EngineLeases, a_consumer_that_waited_in_vain_gets_an_empty_answer) {
 }
 
 // Time that leaps, as where a test's clock is moved on, ended its wait before what had fallen due in the wait was
-// handed out.
+// delivered.
 TEST(EngineLeases, a_consumer_gets_what_falls_due_in_the_step_that_ends_its_wait) {
     Shard shard;
     const MessageId id = shard.put(500);
@@ -161,7 +161,7 @@ TEST(EngineLeases, a_replay_counts_the_attempts_of_earlier_runs) {
     recent.check();
 }
 
-// A run whose clock was set back before it began took for never delivered what an earlier run may have handed out after
+// A run whose clock was set back before it began took for never delivered what an earlier run may have delivered after
 // its last commit. Now the earlier one hands nothing out that fell due later than the next one takes for the past.
 TEST(EngineLeases, a_message_that_fell_due_long_after_the_last_commit_is_handed_out_with_the_next) {
     Shard shard;

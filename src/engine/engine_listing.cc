@@ -61,7 +61,8 @@ void Engine::list(const ListCommand& command, ReplyToken token) {
     Listing listing;
     listing.token = token;
     listing.command = command;
-    // What is due already is ready, unless it is a loop, and what is not is not: the other side need not be looked at.
+    // What is due already is ready, unless it is a recurring message, and what is not is not: the other side need not
+    // be looked at.
     const StateSet& states = command.states;
     const bool any_due = states.contains(State::held) || states.contains(State::prepared);
     const bool due = any_due || states.contains(State::ready) || states.contains(State::leased);
@@ -203,7 +204,7 @@ ListedMessage Engine::listed(MessageRow row) const {
 }
 
 // A message that fell due is ready, also where it waits behind its queue's cursor, for those before it with its order
-// key, or for its turn on the wheel. A loop never is.
+// key, or for its turn on the wheel. A recurring message never is.
 State Engine::live_state(State state, DueMs due_ms, bool is_recurring) const {
     return waits_for_due(state) && !is_recurring && due_ms <= now_ ? State::ready : state;
 }

@@ -157,7 +157,7 @@ TEST(Listing, limits_are_kept) {
     EXPECT_EQ(shard.take<Error>(second).code, "too_busy");
 }
 
-// Listings of the dead and of history were not bounded, and others no more once the index was asked.
+// Listings of the dead letters and of history were not bounded, and others no more once the index was asked.
 TEST(Listing, all_that_are_being_made_count_until_they_are_answered) {
     TrialEngine shard({.listings_max = 1});
     ListCommand dead = list_of();

@@ -97,7 +97,7 @@ TEST(EngineLog, the_cursor_of_a_queue_does_not_pass_a_message_whose_death_is_sti
         shard.hold_commits = true;
         shard.submit(PutCommand{.queue = "other", .when = {.delay_ms = 60'000}, .body = std::string(size, 'x')});
         shard.turn();
-        shard.turn(1000);  // the lease is lost while a commit is under way, which leaves more or less room behind it
+        shard.turn(1000);  // the lease is lost while a commit is in progress, which leaves more or less room behind it
         shard.hold_commits = false;
         shard.settle();
         std::optional<DuePosition> cursor;
@@ -116,7 +116,7 @@ TEST(EngineLog, the_cursor_of_a_queue_does_not_pass_a_message_whose_death_is_sti
     EXPECT_GT(closed_before_the_death, 0);
 }
 
-// The room that was left in it was reckoned below zero, so that cursors without number went into the closing commit.
+// The room that was left in it was calculated below zero, so that cursors without number went into the closing commit.
 TEST(EngineLog, a_segment_that_one_commit_overfills_is_closed_by_a_small_one) {
     EngineOptions options;
     options.segment_bytes = 16 * 1024;
@@ -131,8 +131,9 @@ TEST(EngineLog, a_segment_that_one_commit_overfills_is_closed_by_a_small_one) {
     EXPECT_GT(shard.largest_closing_commit, 0u);
 }
 
-// Each put of a batch was reckoned with the names and numbers that one may have at most, 1,280 bytes: a thousand small
-// ones closed a segment of 1 MiB of which they filled a twentieth, and cleaning had the log's length to make up for it.
+// Each put of a batch was calculated with the names and numbers that one may have at most, 1,280 bytes: a thousand
+// small ones closed a segment of 1 MiB of which they filled a twentieth, and cleaning had the log's length to make up
+// for it.
 TEST(EngineLog, batches_of_small_messages_fill_a_segment) {
     EngineOptions options;
     options.segment_bytes = 1 << 20;
@@ -146,7 +147,7 @@ TEST(EngineLog, batches_of_small_messages_fill_a_segment) {
     EXPECT_LE(shard.largest_segment, options.segment_bytes);
 }
 
-// Every commit was reckoned in blocks of 512 bytes, so that a log with larger ones ran over the end of its segments.
+// Every commit was calculated in blocks of 512 bytes, so that a log with larger ones ran over the end of its segments.
 TEST(EngineLog, a_log_with_larger_blocks_never_overfills_a_segment) {
     EngineOptions options;
     options.segment_bytes = 64 * 1024;
@@ -204,7 +205,7 @@ TEST(EngineLog, a_redrive_waits_like_puts_while_too_many_segments_are_unsealed) 
 }
 
 // The sealer looks at the disk, where a segment is full before the engine is told so; such a segment counted as
-// unsealed for ever, and puts were held back for good.
+// unsealed forever, and puts were held back for good.
 TEST(EngineLog, a_table_may_be_taken_before_the_commit_that_closed_its_segment_is_told) {
     EngineOptions options;
     options.segment_bytes = 16 * 1024;

@@ -2,8 +2,8 @@
 // them.
 //
 // Settings are `conf` records, as of queues (engine_settings.cc). A limit that is lowered below what is there ends
-// nothing: more is refused until it fits again. What a client puts is refused; what loops, schedules, watchdogs and
-// checks make waits, exactly as it does for a queue that is full.
+// nothing: more is refused until it fits again. What a client puts is refused; what recurring messages, schedules,
+// watchdogs and checks make waits, exactly as it does for a queue that is full.
 #include <cassert>
 #include <utility>
 
@@ -104,8 +104,8 @@ std::string_view Engine::why_full(QueueNumber number, std::string_view name_spac
     return space != nullptr && space->is_full(1) ? "namespace_full" : "";
 }
 
-// Whether one more message may be put into the queue. A loop has to leave a place for its occurrences: loops that fill
-// their room would wait for it for ever.
+// Whether one more message may be put into the queue. A recurring message has to leave a place for its occurrences:
+// recurring messages that fill their room would wait for it forever.
 Status Engine::check_room(QueueNumber number, const std::string& name_space, const std::string& queue_name,
                           bool is_recurring) {
     if (number == kNoQueue) {
@@ -135,7 +135,7 @@ Status Engine::check_room(QueueNumber number, const std::string& name_space, con
 }
 
 // Counts the message too, if it may be put. Whoever adds a message asks this, or check_room() and count_put(); but
-// checks of halves need no room, and are only counted.
+// checks of prepared messages need no room, and are only counted.
 Status Engine::take_room(QueueNumber number, const std::string& name_space, const std::string& queue_name) {
     Status room = check_room(number, name_space, queue_name, false);
     if (room) count_put(number, name_space, queue_name);

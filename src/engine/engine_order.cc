@@ -161,7 +161,7 @@ void Engine::take_order_stretch(const PendingLookup& asked, const Stretch& stret
     }
 }
 
-// What memory knows better is passed over; the first of the others is the first one on disk. It comes into memory if it
+// What memory knows better is skipped; the first of the others is the first one on disk. It comes into memory if it
 // is due, and else when its own time comes, or a command.
 void Engine::take_head(OrderLine& line, const Stretch& stretch) {
     const auto is_on_disk_alone = [this](const MessageRow& row) {

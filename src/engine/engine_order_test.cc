@@ -226,7 +226,7 @@ TEST(HandOutOrder, is_by_priority_then_due_then_sequence) {
     EXPECT_EQ(ids(shard.lease()), (Ids{urgent_early, urgent, early, early_too, late, last}));
 }
 
-// It went to the end of its line, and the message behind it was handed out first.
+// It went to the end of its line, and the message behind it was delivered first.
 TEST(OrderKey, who_is_fired_while_it_rests_keeps_its_place) {
     for (const bool released : {false, true}) {
         TrialEngine shard;

@@ -1,6 +1,6 @@
 // Patches: settings of which a command changes some and keeps the rest.
 //
-// What a patch changes is looked at when the command is carried out, in the order of all commands, and not when the
+// What a patch changes is looked at when the command is executed, in the order of all commands, and not when the
 // request was read: of two that change different settings at the same time both are kept. While a record of the
 // settings is on its way to the disk a patch waits, as other commands on them do. What a schedule or a watchdog hands
 // out stands in its newest whole record alone, which is read first; where that was replaced meanwhile, the new one is.

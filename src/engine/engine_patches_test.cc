@@ -126,7 +126,7 @@ TEST(EnginePatches, of_schedules_and_watchdogs_keep_what_their_messages_hold) {
     EXPECT_EQ(dog.state.feeds, 1u) << "a patch feeds nothing";
 }
 
-// The content that a patch keeps is that of the moment at which it is carried out, however long the read took.
+// The content that a patch keeps is that of the moment at which it is executed, however long the read took.
 TEST(EnginePatches, a_patch_keeps_content_that_was_set_while_the_log_was_read) {
     TrialEngine first;
     first.ask<ScheduleAnswer>(every(10'000));

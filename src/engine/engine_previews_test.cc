@@ -1,4 +1,4 @@
-// What previews of schedules tell: the times that will be made, and those that are left out.
+// What previews of schedules tell: the times that will be made, and those that are omitted.
 #include <gtest/gtest.h>
 
 #include "engine/trial_schedules.h"

@@ -1,7 +1,7 @@
 // Purges: every message that was in a queue when it was asked for ends, in chunks, while everything else goes on.
 //
 // The settings of the queue hold the mark: the greatest id given out by then. From the moment at which they are applied
-// no marked message is handed out (grant), and none changes into anything but its end: a command that would move it
+// no marked message is delivered (grant), and none changes into anything but its end: a command that would move it
 // ends it, and so does the end of its lease. So the work that is left is to find them, and one pass does it:
 //
 //   1. walk the entries in memory: each marked one is kept there until its end is durable;
@@ -10,7 +10,7 @@
 //
 // What was found ends with cause `purged`, at most `purge_chunk` in a batch. When both walks are done and no marked
 // entry is left in memory, leased ones included, the mark goes from the settings. After a crash the mark is still
-// there, and the walks begin anew.
+// there, and the walks begin again.
 #include <algorithm>
 #include <cassert>
 #include <limits>
@@ -112,7 +112,7 @@ void Engine::take_purge_stretch(const PendingLookup& asked, const Stretch& stret
     const auto walk = std::find_if(purges_.begin(), purges_.end(), [&](const PurgeWalk& each) {
         return each.queue == asked.queue && each.asking && each.next_row == asked.from;
     });
-    if (walk == purges_.end()) return;  // it began anew, or is over
+    if (walk == purges_.end()) return;  // it began again, or is over
     walk->asking = false;
     if (generation != generation_.load(std::memory_order_relaxed)) return;  // asked once more
     for (const MessageRow& row : stretch.rows) {

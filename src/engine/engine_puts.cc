@@ -126,7 +126,7 @@ Engine::Verdict Engine::put_batch(Pending& pending, PutBatchCommand& command) {
     return Verdict::settled;
 }
 
-// The loop that the put asks for. Its views are the command's.
+// The recurring message that the put asks for. Its views are the command's.
 Result<Repeat> Engine::chosen_recurring(const PutCommand& command, DueMs start) const {
     if (command.expires && command.expires->at_ms) {
         return Error{"conflicting_members",

@@ -1,12 +1,13 @@
-// Loops: messages that are delivered to nobody, and make an occurrence each time they are due.
+// Recurring messages: messages that are delivered to nobody, and make an occurrence each time they are due.
 //
 // An occurrence is a message of its own, written whole, that names its loop and its number. One batch holds the
-// occurrences that are due and what the loop becomes by them: due again, or done after the last. So a crash leaves
-// either both or none, and each of 1..N is made exactly once, with the time that the rule gives it, however late.
+// occurrences that are due and what the recurring message becomes by them: due again, or done after the last. So a
+// crash leaves either both or none, and each of 1..N is made exactly once, with the time that the rule gives it,
+// however late.
 //
 // A due loop stays in memory until its occurrences are written, and bounds its queue's cursor like what is ready, so
 // that a restart finds it. It waits like a put: for the disk while that is full, for segments to be sealed, and for
-// room in its queue. The content is read from the log ahead of the batch, for several loops at once.
+// room in its queue. The content is read from the log ahead of the batch, for several recurring messages at once.
 #include <algorithm>
 #include <cassert>
 
@@ -20,7 +21,7 @@ Error Engine::is_recurring_message() {
             "the id of a single occurrence"};
 }
 
-// The loop is due: its occurrences are written with one of the next batches.
+// The recurring message is due: its occurrences are written with one of the next batches.
 void Engine::begin_spawn(EntryNumber number) {
     Entry& entry = recent_.entry(number);
     assert(entry.is_recurring && waits_for_due(entry.state) && entry.due_ms <= now_);
@@ -37,7 +38,7 @@ void Engine::spawn_again(EntryNumber number) {
     if (!take_for_purge(number)) spawns_.push_back(recent_.entry(number).id);
 }
 
-// The code of what keeps a loop that is due from its occurrence; empty: nothing does.
+// The code of what keeps a recurring message that is due from its occurrence; empty: nothing does.
 std::string_view Engine::what_blocks(EntryNumber number) {
     const QueueNumber queue = recent_.entry(number).queue;
     return refuses_puts() ? "store_full" : why_full(queue, recent_.queues().name(queue).name_space);
@@ -48,7 +49,7 @@ void Engine::look_again(EntryNumber number) {
     arm(number, now_ + options_.spawn_again_ms);
 }
 
-// Takes the next loops that are due, and has those contents read that are not in memory.
+// Takes the next recurring messages that are due, and has those contents read that are not in memory.
 void Engine::read_spawns() {
     if (!has_spawns_to_read()) return;
     ReadRecords wanted;
@@ -103,12 +104,12 @@ bool Engine::has_spawns_to_add() const {
     return !spawning_.empty() && !spawns_reading_ && !puts_stalled();
 }
 
-// What the first loop's next occurrence takes in the batch, with what the loop becomes by it.
+// What the first loop's next occurrence takes in the batch, with what the recurring message becomes by it.
 std::size_t Engine::next_spawn_bytes() const {
     return spawning_.front().record_body.size() + 2 * kRecordOverheadMax;
 }
 
-// At most half of a batch, so that loops that have fallen far behind leave room for commands.
+// At most half of a batch, so that recurring messages that have fallen far behind leave room for commands.
 void Engine::add_spawns() {
     read_spawns();
     const std::size_t share = std::max<std::size_t>(options_.batch_operations_max / 2, 2);
@@ -131,14 +132,14 @@ void Engine::add_spawns() {
     }
 }
 
-// Until the batch is durable that changes the loop; or its queue's settings, because that may be a purge, and what is
-// made now would outlive it.
+// Until the batch is durable that changes the recurring message; or its queue's settings, because that may be a purge,
+// and what is made now would outlive it.
 bool Engine::must_wait(EntryNumber number) {
     const Entry& entry = recent_.entry(number);
     return entry.in_batch || queue(entry.queue).conf_in_batch;
 }
 
-// Reads the loop's record; the process must stop where it cannot be read.
+// Reads the recurring message's record; the process must stop where it cannot be read.
 std::optional<Record> Engine::loop_of(const Spawn& spawn) {
     Result<Record> whole = decode_record(RecordKind::relocate, spawn.record_body);
     if (whole && whole->content.repeat) return *std::move(whole);
@@ -149,7 +150,7 @@ std::optional<Record> Engine::loop_of(const Spawn& spawn) {
     return std::nullopt;
 }
 
-// The next occurrence of a loop that is `loop` now, and `whole` in the log.
+// The next occurrence of a recurring message that is `loop` now, and `whole` in the log.
 Record Engine::occurrence_of(MessageId id, const MessageState& loop, const Record& whole, DueMs due) const {
     const Repeat& repeat = *whole.content.repeat;
     Record record;
@@ -171,7 +172,7 @@ Record Engine::occurrence_of(MessageId id, const MessageState& loop, const Recor
     return record;
 }
 
-// Writes the loop's occurrences that are due, as many as fit, and what it becomes by them.
+// Writes the recurring message's occurrences that are due, as many as fit, and what it becomes by them.
 void Engine::make_occurrences(EntryNumber number, Spawn spawn, std::size_t share) {
     const std::optional<Record> whole = loop_of(spawn);
     if (!whole) return;

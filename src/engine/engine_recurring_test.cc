@@ -1,4 +1,4 @@
-// Loops: what they make, when, and that nothing makes it twice or never.
+// Recurring messages: what they make, when, and that nothing makes it twice or never.
 #include <gtest/gtest.h>
 
 #include "engine/trial_engine.h"
@@ -292,9 +292,9 @@ TEST(Loops, a_purge_ends_the_loop_and_what_it_made) {
     EXPECT_EQ(shard.engine().counters().pending, 0u);
 }
 
-// A loop was due when a purge of its queue was written, and made its occurrence with the same commit, or before the
-// walk of the purge came to it. What it made was younger than the purge's mark, and so it outlived it: a message came
-// from a queue that had been purged, of a loop that was gone.
+// A recurring message was due when a purge of its queue was written, and made its occurrence with the same commit, or
+// before the walk of the purge came to it. What it made was younger than the purge's mark, and so it outlived it: a
+// message came from a queue that had been purged, of a recurring message that was gone.
 TEST(Loops, what_is_due_while_its_queue_is_purged_is_not_made_any_more) {
     TrialEngine shard;
     const MessageId id = shard.ask<PutAnswer>(loop(100, 5, 100)).id;
@@ -340,8 +340,8 @@ TEST(Loops, a_full_queue_holds_it_up_until_there_is_room) {
     EXPECT_EQ(numbers_of(shard.lease()), (std::vector<std::uint64_t>{3, 4}));
 }
 
-// A loop that found no room in its queue had its content read from the log all the same, each time that it looked
-// again: thousands of them in queues that stay full would have kept the disk busy with nothing.
+// A recurring message that found no room in its queue had its content read from the log all the same, each time that it
+// looked again: thousands of them in queues that stay full would have kept the disk busy with nothing.
 TEST(Loops, one_that_finds_no_room_reads_nothing) {
     EngineOptions options;
     options.record_cache_bytes = 0;
@@ -366,8 +366,8 @@ TEST(Loops, one_that_finds_no_room_reads_nothing) {
     EXPECT_EQ(numbers_of(shard.lease()), (std::vector<std::uint64_t>{1}));
 }
 
-// Three loops in a queue for three messages waited for ever for room for what they make, and a put was told to add
-// consumers, who had nothing to take.
+// Three recurring messages in a queue for three messages waited forever for room for what they make, and a put was told
+// to add consumers, who had nothing to take.
 TEST(Loops, leave_a_place_for_what_they_make) {
     for (const bool is_of_namespace : {false, true}) {
         TrialEngine shard;
@@ -429,7 +429,8 @@ TEST(Loops, what_makes_no_sense_is_refused_and_nothing_is_put) {
     EXPECT_EQ(shard.engine().totals().id_counter, 0u);
 }
 
-// A loop of every minute was put with seconds for milliseconds: it began in 1970, and would have made thirty million.
+// A recurring message of every minute was put with seconds for milliseconds: it began in 1970, and would have made
+// thirty million.
 TEST(Loops, one_that_would_begin_long_ago_is_refused) {
     TrialEngine shard;
     shard.turn(kRepeatEveryMaxMs);

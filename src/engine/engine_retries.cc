@@ -1,12 +1,12 @@
 // Attempts, and what becomes of a message when they are used up; setting messages aside and bringing them back.
 //
 // An attempt is a delivery that has begun. It counts against the message's rule unless it was given back (a release) or
-// came before the message was brought back by hand (a kick, a redrive). When the last one that the rule allows has
+// came before the message was returned by hand (a kick, a redrive). When the last one that the rule allows has
 // failed, the failure's own record says that the message is dead. When its lease was lost, with the consumer or with
 // the process, nobody says so: the engine finds it where the message would be ready again, and dooms it. A doomed
 // message is handed to nobody; its end goes with the next batch, like a command of nobody, and a command that comes
-// before it may still change what becomes of it. So a message that kills its consumers ends among the dead, where
-// somebody will look.
+// before it may still change what becomes of it. So a message that kills its consumers ends among the dead letters,
+// where somebody will look.
 #include <algorithm>
 #include <cassert>
 #include <utility>
@@ -154,7 +154,7 @@ void Engine::add_doomed() {
     doomed_.resize(kept);
 }
 
-// ---- set aside and brought back
+// ---- held and returned
 
 Engine::Verdict Engine::hold(Pending& pending, const HoldCommand& command) {
     const Known known = look(pending, command.id, &command.name_space);
@@ -203,7 +203,8 @@ Record Engine::return_of(const Entry& entry, Cause cause) const {
     assert(is_legal_move(entry.state, State::scheduled));
     Record record = changed(entry, RecordKind::change, cause);
     record.state.state = State::scheduled;
-    if (!entry.is_recurring) record.state.due_ms = std::max(entry.due_ms, now_);  // a loop makes what it has missed
+    if (!entry.is_recurring)
+        record.state.due_ms = std::max(entry.due_ms, now_);  // a recurring message makes what it has missed
     record.state.attempts_forgiven = record.state.attempts;
     if (entry.state == State::dead) record.state.expires_ms = 0;
     return record;

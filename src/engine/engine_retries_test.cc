@@ -1,4 +1,4 @@
-// Attempts, dead letters, and messages that are set aside and brought back: the engine's rules, one by one.
+// Attempts, dead letters, and messages that are held and returned: the engine's rules, one by one.
 #include <gtest/gtest.h>
 
 #include "engine/trial_engine.h"
@@ -295,7 +295,7 @@ TEST(Holding, ready_and_retrying_messages_can_be_held_and_what_is_held_cancelled
     EXPECT_EQ(shard.engine().totals().live_count, 1u);
 }
 
-// An import made the occurrences of a held loop that had come by then before it could set the loop aside.
+// An import made the occurrences of a held loop that had come by then before it could set the recurring message aside.
 TEST(Holding, a_put_may_ask_for_it_at_once) {
     for (const bool restarts : {false, true}) {
         TrialEngine first;
@@ -456,7 +456,7 @@ TEST(DeadLetters, a_redrive_merges_those_on_disk_with_those_in_memory_in_chunks)
     EXPECT_EQ(shard.lease(100).size(), 15u);
 }
 
-// It brought back all of them, however few the queue may hold.
+// It returned all of them, however few the queue may hold.
 TEST(DeadLetters, a_redrive_fills_no_queue_beyond_what_it_may_hold) {
     for (const std::uint32_t chunk : {1u, 2u, 100u}) {
         EngineOptions options = with_rule({1, 0, 1'000, 0, 0});
@@ -479,7 +479,7 @@ TEST(DeadLetters, a_redrive_fills_no_queue_beyond_what_it_may_hold) {
     }
 }
 
-// A kick brought back one dead message after the other, five into a queue that may hold two; only a redrive asked
+// A kick returned one dead message after the other, five into a queue that may hold two; only a redrive asked
 // whether there was room.
 TEST(DeadLetters, a_kick_fills_no_queue_beyond_what_it_may_hold) {
     TrialEngine shard(with_rule({1, 0, 1'000, 0, 0}));
@@ -516,7 +516,7 @@ TEST(DeadLetters, a_redrive_answers_when_all_it_says_is_durable) {
     EXPECT_EQ(shard.take<RedriveAnswer>(token).redriven, 1u);
 }
 
-// A relocation used to forget when a keyed message had died, so that its key held for ever.
+// A relocation used to forget when a keyed message had died, so that its key held forever.
 TEST(DeadLetters, a_relocation_keeps_when_and_why_a_message_died) {
     TrialEngine shard(with_rule({1, 0, 1'000, 0, 0}));
     const MessageId id = dead_message(shard);
@@ -546,7 +546,7 @@ TEST(DeadLetters, a_redrive_passes_nothing_that_is_on_disk_and_still_in_memory) 
     EXPECT_EQ(shard.lease(100).size(), 6u);
 }
 
-// A redrive took each dead message that stood in the batch for one that a kick brings back, and left those dead that
+// A redrive took each dead message that stood in the batch for one that a kick returns, and left those dead that
 // cleaning was only carrying.
 TEST(DeadLetters, a_redrive_waits_for_what_is_being_relocated) {
     TrialEngine shard(with_rule({1, 0, 1'000, 0, 0}));

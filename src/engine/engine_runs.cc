@@ -137,7 +137,7 @@ std::size_t Engine::run_bytes(std::size_t record_bytes) const {
     return record_bytes + kScheduleBytesMax + 2 * kRecordOverheadMax;
 }
 
-// At most half of a batch, as for loops.
+// At most half of a batch, as for recurring messages.
 void Engine::add_runs() {
     read_runs();
     const std::size_t share = std::max<std::size_t>(options_.batch_operations_max / 2, 2);

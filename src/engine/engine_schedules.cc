@@ -5,7 +5,7 @@
 // stands. One command touches a schedule in a batch, like messages and queues.
 //
 // Set again in place, a schedule keeps its name, the numbers of its runs, its counts, and whether it is paused unless
-// the command says so. Where its times are other ones they begin anew at this instant: whatever had come by the old
+// the command says so. Where its times are other ones they begin again at this instant: whatever had come by the old
 // rule and was not decided is not made any more. Where they are the same they go on. The same schedule set once more
 // changes nothing.
 #include <algorithm>
@@ -67,8 +67,8 @@ void Engine::begin_schedules(std::vector<ScheduleStart> all) {
     }
 }
 
-// Other zone data than its next time was reckoned with may say another time, also where they have the version that they
-// had, or none. What was decided is not decided again.
+// Other zone data than its next time was calculated with may say another time, also where they have the version that
+// they had, or none. What was decided is not decided again.
 void Engine::keep_to_zone_data(Schedule& schedule) const {
     ScheduleState& state = schedule.state;
     if (!schedule.times || state.next_ms == 0) return;
@@ -277,7 +277,7 @@ Engine::Verdict Engine::relocate_schedule(Pending& pending, const RelocateRuleCo
 // ---- records
 
 // Writes what the schedule becomes: without a revision it is removed. `content`: null but in a whole record. `passed`:
-// the nominal times that it passes over.
+// the nominal times that it skips.
 void Engine::add_rule(Schedule& schedule, ScheduleState next, const MessageContent* content, PassedTimes passed,
                       ReplyToken token, Reply with) {
     const bool removes = next.rule.queue.empty();
@@ -447,7 +447,7 @@ void Engine::preview(const PreviewScheduleCommand& command, ReplyToken token, co
     const std::uint64_t most = state.rule.times.times;
     const auto left_out = times.without_policies();
     std::optional<DueMs> from_ms = command.from_ms;
-    // A pause passes over what has come in it.
+    // A pause skips what has come in it.
     if (!from_ms && state.paused && state.next_ms <= now_) from_ms = now_ + 1;
     DueMs seen = from_ms ? *from_ms - 1 : state.next_ms != 0 ? state.next_ms - 1 : now_;
     std::uint64_t number = from_ms ? number_at(*schedule, *from_ms) : state.next_run;  // 0: not known

@@ -397,7 +397,7 @@ TEST(Schedules, a_run_that_waits_is_made_at_once_when_runs_may_overlap) {
     EXPECT_EQ(look_at(shard).state.waiting_ms, 0);
 }
 
-// The simulator changed a schedule from `queue_one` to `skip` while a run waited behind one that was set aside, and
+// The simulator changed a schedule from `queue_one` to `skip` while a run waited behind one that was held, and
 // found that the next time made the run that waited, although `skip` says that none is made beside an unfinished one.
 TEST(Schedules, a_run_that_waits_goes_on_waiting_where_the_policy_becomes_skip) {
     TrialEngine shard;
@@ -486,7 +486,7 @@ TEST(Schedules, jitter_makes_a_run_due_later_by_the_same_time_always) {
     EXPECT_EQ(numbers_of(shard.lease()), (Numbers{1}));
 }
 
-// Times of the pause were told with numbers, as if they were to come, though it passes over them.
+// Times of the pause were told with numbers, as if they were to come, though it skips them.
 TEST(Schedules, a_list_goes_by_name_in_pages) {
     TrialEngine shard;
     for (const char* name : {"c", "a", "b"}) shard.ask<ScheduleAnswer>(every(1'000, 0, name));

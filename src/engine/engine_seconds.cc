@@ -4,8 +4,8 @@
 //
 // How many fall due in a second is known exactly (store/second_ledger.h): what is applied, and what the batch that is
 // being built adds. The index is asked once for a second; until it has taken in what it had when the limit was set, the
-// queue's puts wait. What the server makes by itself (retries, loops' later times, schedules, watchdogs, commitments)
-// counts and is never moved: it would be late, or lost.
+// queue's puts wait. What the server makes by itself (retries, recurring messages' later times, schedules, watchdogs,
+// commitments) counts and is never moved: it would be late, or lost.
 #include <algorithm>
 #include <cassert>
 

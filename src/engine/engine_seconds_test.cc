@@ -110,7 +110,8 @@ TEST(EngineSeconds, flex_is_bounded_and_moves_nothing_beyond_expiry_or_the_longe
     EXPECT_EQ(shard.ask<Error>(put_at(kLater, 10'000)).code, "second_full") << "the next would be too long a delay";
 }
 
-// A loop was placed behind its own end: its first occurrence came after `until`, and its export could not be read.
+// A recurring message was placed behind its own end: its first occurrence came after `until`, and its export could not
+// be read.
 TEST(EngineSeconds, flex_moves_no_loop_beyond_its_end) {
     TrialEngine shard;
     limit(shard, 1);
@@ -352,7 +353,7 @@ void check_against_model(std::uint32_t seed) {
             const std::int64_t step_ms = below(2'000);
             now += step_ms;
             shard.turn(step_ms);
-            // Who is due is handed out and done with, so that what can be chosen waits.
+            // Who is due is delivered and done with, so that what can be chosen waits.
             for (const Delivered& taken : shard.lease(100)) {
                 shard.ask<LeaseEndAnswer>(AckCommand{taken.lease});
                 model.due_.erase(taken.id);

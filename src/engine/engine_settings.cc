@@ -1,7 +1,7 @@
 // What queues are told to do: settings, pause and resume, and what is known of a queue.
 //
 // Settings are records (message/queue_settings.h), applied when they are durable and before they are answered; so after
-// the answer to a pause nothing is handed out any more. One command touches the settings of a queue in a batch, like
+// the answer to a pause nothing is delivered any more. One command touches the settings of a queue in a batch, like
 // the messages.
 #include <algorithm>
 #include <cassert>
@@ -87,7 +87,7 @@ Engine::Verdict Engine::configure(Pending& pending, const ConfigureQueueCommand&
             if (at.counts.pending == 0) break;
             // Every id that was given out so far; puts of this batch that follow get greater ones.
             next.purge_through = batch_->totals().id_counter * kShardsMax + options_.shard;
-            // One that is under way for all of them already goes on, so that calls without number write nothing.
+            // One that is in progress for all of them already goes on, so that calls without number write nothing.
             if (next.purge_through != before.purge_through) next.purge_started_ms = now_;
             break;
         case What::discard: {
@@ -95,7 +95,7 @@ Engine::Verdict Engine::configure(Pending& pending, const ConfigureQueueCommand&
             const DueMs until = std::min(command.before_ms.value_or(now_), now_);
             // Who died in this very millisecond is to go, and who dies later in it is not: so it waits for the next.
             if (until == now_ && at.newest_death_ms >= now_) return Verdict::deferred;
-            if (until <= before.discard_before_ms) break;  // what is under way goes as far
+            if (until <= before.discard_before_ms) break;  // what is in progress goes as far
             next.discard_before_ms = until;
             next.discard_started_ms = now_;
             break;

@@ -303,7 +303,7 @@ TEST(Pause, answers_a_consumer_that_does_not_wait_at_once) {
 // ---- purge
 
 // The last record of a purge, and of a discard, is one of the queue's settings. Where the segment had room for any
-// other record and not for that one, it was not closed, and the engine turned for ever.
+// other record and not for that one, it was not closed, and the engine turned forever.
 TEST(Purge, ends_however_little_room_its_segment_has) {
     EngineOptions options;
     options.segment_bytes = 16 * 1024;
@@ -412,7 +412,7 @@ TEST(Purge, answers_commands_on_what_it_has_not_reached_yet_as_if_it_had) {
               ChangeOutcome::cancelled);
 }
 
-// A kick or a hold of a marked message was carried out, and its client told so, a moment before the message ended.
+// A kick or a hold of a marked message was executed, and its client told so, a moment before the message ended.
 TEST(Purge, ends_what_is_kicked_or_held_before_it_has_been_reached) {
     TrialEngine shard;
     const MessageId aside = shard.put(60'000);
@@ -498,7 +498,7 @@ TEST(Purge, of_one_queue_leaves_another_that_is_purged_to_its_turn) {
 }
 
 // A queue lost its settings while a message that had been cancelled still stood in the list of what was to be purged,
-// and the engine asked to be woken at once for ever.
+// and the engine asked to be woken at once forever.
 TEST(Purge, that_ends_with_the_settings_of_its_queue_leaves_nothing_to_do) {
     EngineOptions options;
     options.batch_operations_max = 1;
@@ -513,9 +513,9 @@ TEST(Purge, that_ends_with_the_settings_of_its_queue_leaves_nothing_to_do) {
     engine.take_effects();
     shard.submit(CancelCommand{"default", message});
     shard.submit(tell(What::remove));
-    engine.committed();         // of the purge; the cancel is handed out
+    engine.committed();         // of the purge; the cancel is delivered
     engine.advance_to(kStart);  // the purge meets the message
-    end_a_commit();             // of the cancel; the removal is handed out
+    end_a_commit();             // of the cancel; the removal is delivered
     end_a_commit();
     for (int i = 0; i < 3; ++i) {
         engine.advance_to(kStart);

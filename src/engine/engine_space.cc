@@ -8,13 +8,13 @@
 //     none      refused  refused  taken as long as the open segment is not half full
 //
 // A change makes the log longer and ends nothing: a move, a failure that comes again, a release, a message that is set
-// aside or brought back, settings, a pause. A client may ask for changes without number; of ends there are no more than
+// aside or returned, settings, a pause. A client may ask for changes without number; of ends there are no more than
 // messages. A resume counts as an end, because what is paused can be neither taken nor acknowledged, and it cannot be
 // repeated without a pause; so does the start of a purge.
 //
 // Leases go on in the reserve, and write nothing: the record of an attempt that has begun waits in memory until there
 // is space or another record of the message tells of it. A crash may forget such an attempt, as it may forget one that
-// was under way to the disk; whoever gets the message afterwards is told that it may have been delivered before. So
+// was in progress to the disk; whoever gets the message afterwards is told that it may have been delivered before. So
 // leases that end without an ack, however often, take no space. What they may need is a commit that saves the time
 // (is_due_saved): at most one for each due time.
 //
@@ -22,7 +22,7 @@
 // has to write that it may: they would use up the last segments, and then neither the table nor that record would find
 // the space that would make space. So the last ones are kept for both, and a segment that was begun for cleaning takes
 // nothing else. Where no more than that is left the log stands still for all others. What needs no record is answered
-// as ever, and all else refused at once: nobody waits for an operator. What the engine would write by itself waits.
+// as ever, and all else refused at once: no caller waits for an operator. What the engine would write by itself waits.
 #include <algorithm>
 #include <utility>
 
@@ -146,7 +146,7 @@ void Engine::build_for_cleaning() {
     if (!batch_->empty() || confirm_at_ms_ <= now_) hand_out(false);
 }
 
-// What a call has brought back so far is durable; the rest stays dead.
+// What a call has returned so far is durable; the rest stays dead.
 void Engine::end_redrives() {
     std::erase_if(redrives_, [this](const Redrive& job) {
         if (job.asked || job.expires) return false;

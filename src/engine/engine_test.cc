@@ -1,5 +1,5 @@
 // What the engine does with messages, rule by rule, over a log that is a vector and an index that is a map: when they
-// are handed out, and what changes them. The seams between tiers and crashes are the simulator's.
+// are delivered, and what changes them. The seams between tiers and crashes are the simulator's.
 #include "engine/engine.h"
 
 #include <gtest/gtest.h>

@@ -1,17 +1,19 @@
-// Messages in transactions. Such a message is put as a half: durable, and handed to nobody, until its producer commits
-// it or rolls it back. A half that is not answered in time is asked about: a check message that names it goes to the
-// queue that its put said, again after each interval, as often as was said; then the stated default holds.
+// Messages in transactions. Such a message is put as a prepared message: durable, and handed to nobody, until its
+// producer commits it or rolls it back. A half that is not answered in time is asked about: a check message that names
+// it goes to the queue that its put said, again after each interval, as often as was said; then the stated default
+// holds.
 //
-// The due time of a half is that of its answer, so that the wheel, the index and a restart meet it like anything that
-// is due; what was asked for is its nominal due, and becomes its due time with the commit, or now where that has
-// passed. A check message and the half's next time are one batch: a crash leaves both or none. Intervals count from the
-// check that was made, so that a server that was down asks once, and not for all the times that it missed. A check
-// lives until the next one, so that a queue nobody looks at holds one for each half.
+// The due time of a prepared message is that of its answer, so that the wheel, the index and a restart meet it like
+// anything that is due; what was asked for is its nominal due, and becomes its due time with the commit, or now where
+// that has passed. A check message and the prepared message's next time are one batch: a crash leaves both or none.
+// Intervals count from the check that was made, so that a server that was down asks once, and not for all the times
+// that it missed. A check lives until the next one, so that a queue nobody looks at holds one for each prepared
+// message.
 //
-// A check is made beyond limits.pending: else halves that fill their room would wait for ever for that of their checks.
-// A put is refused where its check queue would be one too many; where that is so later, nobody can be asked, and the
-// try counts as if it had expired. While there is no room on the disk a half waits, and none of its checks is counted:
-// the default is for producers that were asked.
+// A check is made beyond limits.pending: else prepared messages that fill their room would wait forever for that of
+// their checks. A put is refused where its check queue would be one too many; where that is so later, nobody can be
+// asked, and the try counts as if it had expired. While there is no room on the disk a prepared message waits, and none
+// of its checks is counted: the default is for producers that were asked.
 #include <algorithm>
 #include <cassert>
 #include <utility>
@@ -164,7 +166,7 @@ void Engine::look_at_prepared(EntryNumber number) {
     overdue_prepared_.meet_again(recent_.entry(number).id);
 }
 
-// Takes the next halves that are overdue, and has those contents read that are not in memory.
+// Takes the next prepared messages that are overdue, and has those contents read that are not in memory.
 void Engine::read_prepared() {
     if (!overdue_prepared_.has_to_read()) return;
     ReadRecords wanted;
@@ -238,7 +240,7 @@ void Engine::settle_overdue_prepared() {
     }
 }
 
-// Asks the producer of the half, or settles it, where it was asked often enough.
+// Asks the producer of the prepared message, or settles it, where it was asked often enough.
 void Engine::add_overdue(EntryNumber number, const OverduePreparedMessage& half) {
     const Result<Record> whole = decode_record(RecordKind::relocate, half.record_body);
     if (!whole || !whole->content.transaction) {
@@ -282,7 +284,8 @@ bool Engine::can_be_checked(const std::string& name_space, const std::string& qu
     return true;
 }
 
-// The code of what keeps the producer of a half from being asked; empty: nothing does, or nobody is to be asked.
+// The code of what keeps the producer of a prepared message from being asked; empty: nothing does, or nobody is to be
+// asked.
 std::string_view Engine::what_keeps_from_asking(const MessageState& half, const TransactionRule& rule) {
     const bool is_asked = !rule.check_queue.empty() && half.checks() < rule.check_times;
     if (!is_asked || (half.expires_ms != 0 && half.expires_ms <= half.due_ms)) return "";
@@ -290,8 +293,8 @@ std::string_view Engine::what_keeps_from_asking(const MessageState& half, const 
     return limit_of_check(half.name_space, rule.check_queue) == NameLimit::none ? "" : "queue_limit";
 }
 
-// The check message about a half that is `entry`, and by it becomes `half`. It holds what the half holds, so that the
-// producer knows by its own body and headers which of its transactions is meant.
+// The check message about a half that is `entry`, and by it becomes `half`. It holds what the prepared message holds,
+// so that the producer knows by its own body and headers which of its transactions is meant.
 Record Engine::check_of(const Entry& entry, const MessageState& half, const MessageContent& content) const {
     Record record;
     record.kind = RecordKind::spawn;

@@ -1,4 +1,4 @@
-// Random halves, answers, times, restarts and tables, held against the rule of transactions said once more.
+// Random prepared messages, answers, times, restarts and tables, held against the rule of transactions said once more.
 #include <algorithm>
 #include <map>
 #include <memory>
@@ -10,7 +10,8 @@
 namespace duewheel::engine_transactions_model_test {
 namespace {
 
-// What a half should be by its put and what was said of it since: the rule of engine_transactions.cc once more.
+// What a prepared message should be by its put and what was said of it since: the rule of engine_transactions.cc once
+// more.
 struct Model {
     TransactionRule rule;
     DueMs wanted_ms = 0;

@@ -19,8 +19,9 @@ TEST(TransactionsRoom, a_half_without_space_for_its_check_waits_and_none_is_coun
     EXPECT_EQ(state_of(shard, id), State::cancelled);
 }
 
-// Two halves in a namespace for two messages left no room for their checks: nobody was asked, no try was counted, and
-// the default never came. Likewise one half in a queue for one message that was the queue of its checks too.
+// Two prepared messages in a namespace for two messages left no room for their checks: nobody was asked, no try was
+// counted, and the default never came. Likewise one half in a queue for one message that was the queue of its checks
+// too.
 TEST(TransactionsRoom, halves_that_fill_their_room_are_asked_about_all_the_same) {
     TrialEngine shard;
     shard.ask<NamespaceAnswer>(ConfigureNamespaceCommand{"default", false, {.pending_max = 2}});
@@ -50,7 +51,7 @@ NamespaceAnswer allow_queues(TrialEngine& shard, std::uint64_t most) {
     return shard.ask<NamespaceAnswer>(ConfigureNamespaceCommand{"default", false, {.queues_max = most}});
 }
 
-// Nobody is there to be asked, and the half waited for ever.
+// Nobody is there to be asked, and the prepared message waited forever.
 TEST(TransactionsRoom, a_check_whose_queue_would_be_one_too_many_counts_and_is_not_made) {
     TrialEngine shard;
     const MessageId id = put(shard, half(0, 2));

@@ -1,4 +1,5 @@
-// Transactions: halves that nobody gets, what a producer says of them, and what becomes of those it says nothing of.
+// Transactions: prepared messages that nobody gets, what a producer says of them, and what becomes of those it says
+// nothing of.
 #include "engine/trial_prepared.h"
 
 namespace duewheel::engine_transactions_test {

@@ -1,4 +1,4 @@
-// The order in which a queue hands out, and its two streams while many wait.
+// The order in which a queue delivers, and its two streams while many wait.
 #include "engine/ready_list.h"
 
 #include <string>
@@ -68,7 +68,7 @@ TEST(ReadyList, drops_what_is_out_of_date_from_both_streams) {
     EXPECT_EQ(list.first(0, kLateBefore, true, is_live), nullptr);
 }
 
-// After an hour without consumers whatever fell due then waited for all of the hour to be handed out.
+// After an hour without consumers whatever fell due then waited for all of the hour to be delivered.
 TEST(ReadyList, of_a_queue_lets_what_is_due_now_through_a_backlog) {
     EngineOptions options;
     options.streams_from = 50;

@@ -135,7 +135,7 @@ class Planner {
         plan_.passed_from_ms = plan_.passed_from_ms == 0 ? nominal : std::min(plan_.passed_from_ms, nominal);
         plan_.passed_to_ms = std::max(plan_.passed_to_ms, nominal);
         if (why != PassedWhy::missed && why != PassedWhy::too_old) state.made_up = 0;
-        // One that waited may be older than others that were passed over since: the newest stretch is theirs.
+        // One that waited may be older than others that were skipped since: the newest stretch is theirs.
         if (nominal < state.passed_to_ms) return;
         const bool goes_on = state.passed_why == why && state.passed_to_ms != 0 && state.passed_to_ms == before;
         if (!goes_on) {

@@ -84,7 +84,7 @@ TEST(SchedulePlan, all_makes_each_up_to_its_limit_and_skips_the_rest) {
     EXPECT_EQ(numbers(made), (Numbers{1, 2, 3}));
     EXPECT_EQ(made.after.skipped, 2u);
     EXPECT_EQ(made.after.passed_from_ms, 4 * kMinute);
-    // The count begins anew once one was on time.
+    // The count starts again once one was on time.
     const SchedulePlan later = plan(made.after, 6 * kMinute, limits);
     EXPECT_EQ(numbers(later), (Numbers{6}));
     EXPECT_EQ(numbers(plan(later.after, 9 * kMinute + 30'000, limits)), (Numbers{7, 8, 9}));
@@ -257,7 +257,7 @@ TEST(SchedulePlan, what_waits_is_not_made_up_for_yet) {
     EXPECT_EQ(plan(waits.after, 5 * kMinute + 40'000).after.made_up, 1u);
 }
 
-// What waits may be older than what was passed over last: it is counted, and the newest stretch stays what is told.
+// What waits may be older than what was skipped last: it is counted, and the newest stretch stays what is told.
 // That of the run that had waited was.
 TEST(SchedulePlan, a_stretch_is_not_put_aside_by_a_run_that_waited_before_it) {
     PlanLimits busy;

@@ -261,7 +261,7 @@ Answer TrialEngine::read(const Lookup& lookup) {
     return answer;
 }
 
-// In shares of so many seconds, so that who asks has to go on.
+// In shares of so many seconds, so that the caller has to go on.
 SecondCounts TrialEngine::count(const CountSeconds& wanted) const {
     constexpr Second kShare = 7;
     SecondCounts counted;

@@ -17,14 +17,14 @@ namespace duewheel {
 
 inline constexpr DueMs kStart = 1'000'000;
 
-// Owner of one engine: carries out every effect at once, unless told to hold commits back.
+// Owner of one engine: executes every effect at once, unless told to hold commits back.
 class TrialEngine {
   public:
     // `prepare` may fill the index before the engine looks at anything.
     explicit TrialEngine(
         EngineOptions options = {}, EngineStart start = {},
         const std::function<void(TrialEngine&)>& prepare = [](TrialEngine&) {});
-    // The process died, and what was durable is replayed. `zones` and `zone_data`: what schedules are reckoned with
+    // The process died, and what was durable is replayed. `zones` and `zone_data`: what schedules are calculated with
     // now.
     TrialEngine(const EngineOptions& options, const TrialEngine& earlier, const FindZone& zones = &Zone::load,
                 const std::string& zone_data = "unknown");

@@ -1,4 +1,4 @@
-// For the tests of transactions: halves, and what a producer says of them.
+// For the tests of transactions: prepared messages, and what a producer says of them.
 #pragma once
 
 #include <string>

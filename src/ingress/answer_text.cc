@@ -79,7 +79,7 @@ void write_row(JsonWriter& json, const MessageRow& row) {
     if (state.is_recurring() && !is_ended(state.state)) json.number("next_occurrence", state.next_occurrence);
 }
 
-// Of an occurrence of a loop.
+// Of an occurrence of a recurring message.
 void write_parent(JsonWriter& json, MessageId parent) {
     if (parent != 0) json.text("parent", std::to_string(parent));
 }

@@ -35,7 +35,7 @@ Status refuse_put_fields(const HttpRequest& request) {
     return {};
 }
 
-// Each line is a put; the end of the last one may be left out. A carriage return before the end belongs to the end: it
+// Each line is a put; the end of the last one may be omitted. A carriage return before the end belongs to the end: it
 // is not hashed with what a key stands for.
 std::vector<std::string_view> lines_of(std::string_view body) {
     std::vector<std::string_view> lines;

@@ -202,8 +202,8 @@ inline std::string describe(const Command& command) {
         command);
 }
 
-// Keeps what was submitted; answers with what the test says, in a later round of the loop, as a shard does. Everything
-// on the loop's thread.
+// Keeps what was submitted; answers with what the test says, in a later round of the recurring message, as a shard
+// does. Everything on the recurring message's thread.
 class PlayedShard final : public CommandPort {
   public:
     std::function<void(ReplyToken)> answer_soon;  // set by ApiServer

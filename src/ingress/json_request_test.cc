@@ -198,7 +198,7 @@ TEST(JsonRequest, a_text_without_escapes_is_not_copied) {
     EXPECT_EQ((*request->text("m"))->data(), body.data() + 6);
 }
 
-// What lies deeper is passed over, or read by who asks for the object that holds it.
+// What lies deeper is skipped, or read by the caller for the object that holds it.
 TEST(JsonRequest, members_are_told_apart_by_depth) {
     const std::string body = R"({"a":[{"b":"1"},"x",[["y"]]],"o":{"p":{"q":"r"}},"e":{},"b":"2","n":[],"t":true})";
     const Result<JsonRequest> request = JsonRequest::parse(body);

@@ -23,7 +23,7 @@ TEST(NameRule, what_is_no_letter_mark_or_digit_is_refused) {
     constexpr const char* kForms[] = {"", ".", "..", "-q"};
     constexpr const char* kSigns[] = {"a b",      "a:b",      "a%b",     "a\x01",      "a\x7f",
                                       "a\u00a0b", "a\u2013b", "a\u3002", "a\U0001f680"};
-    constexpr const char* kNumbers[] = {"\u00bd", "\u2163"};  // a half, the Roman four
+    constexpr const char* kNumbers[] = {"\u00bd", "\u2163"};  // a prepared message, the Roman four
     constexpr const char* kUnassigned[] = {"\u0378", "\ue000", "a\uffff"};
     for (const auto& texts : {std::span<const char* const>(kForms), std::span<const char* const>(kSigns),
                               std::span<const char* const>(kNumbers), std::span<const char* const>(kUnassigned)}) {

@@ -94,7 +94,7 @@ Status check_header(std::string_view name, std::string_view value) {
                  "headers." + std::string(name.substr(0, 64))};
 }
 
-// Kept, and handed out again, as one JSON object of texts. `into` holds what there was before: without them, or of a
+// Kept, and delivered again, as one JSON object of texts. `into` holds what there was before: without them, or of a
 // patch, which changes and removes single ones.
 Status read_message_headers(const JsonRequest& request, const HttpApiOptions& options, std::string& into) {
     reset_if_removed(request, "headers", into);

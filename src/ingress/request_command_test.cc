@@ -281,7 +281,7 @@ TEST(RequestCommand, fields_are_given_once_and_known) {
     EXPECT_EQ(code({{"Content-Type", "text/plain"}}), "duplicate_member Content-Type");
     EXPECT_EQ(code({{"duewheel-", "x"}}), "unknown_member duewheel-");
     EXPECT_EQ(code({{"Duewheel-Delays", "x"}}), "unknown_member Duewheel-Delays");
-    // It was passed over, and the message was due now.
+    // It was skipped, and the message was due now.
     for (const char* type : {"text/plain", "application/json"}) {
         EXPECT_EQ(code({{"X-Duewheel-Delay", "10m"}}, type), "unknown_member X-Duewheel-Delay");
         EXPECT_EQ(code({{"x-duewheel-anything", "1"}}, type), "unknown_member x-duewheel-anything");

@@ -4,7 +4,7 @@
 // line for each would add to the load. So for each kind one line is written, with the number of requests since the last
 // one. Lease tokens are removed from paths, because the holder of a token can end the lease.
 //
-// For the loop's thread.
+// For the recurring message's thread.
 #pragma once
 
 #include <cstdint>

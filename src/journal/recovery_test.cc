@@ -106,7 +106,7 @@ TEST(Recovery, a_missing_segment_in_the_middle_is_refused) {
 }
 
 // The file of the newest segment was taken away, and what had been acknowledged in it was gone without a word: start
-// and check said that all was well. A log whose segments were all taken away was begun anew beside them.
+// and check said that all was well. A log whose segments were all taken away was started again beside them.
 TEST(Recovery, a_log_that_lost_its_newest_segments_is_refused_untouched_and_comes_back_with_them) {
     for (const std::size_t lost : {1, 2, 4}) {
         SCOPED_TRACE(lost);

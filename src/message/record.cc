@@ -22,11 +22,11 @@ enum Tag : std::uint32_t {
     kVersion = 2,
     kAttempts = 3,
     kDue = 4,
-    kNominalDue = 5,  // left out when it equals due
+    kNominalDue = 5,  // omitted when it equals due
     kExpires = 6,
     kPriority = 7,
     kMaybeDelivered = 8,
-    kNamespace = 9,  // left out when "default"
+    kNamespace = 9,  // omitted when "default"
     kQueue = 10,
     kOrderKey = 11,
     kKey = 12,
@@ -43,7 +43,7 @@ enum Tag : std::uint32_t {
     kPreviousState = 21,
     kPreviousVersion = 22,
     kPreviousDue = 23,
-    kPreviousQueue = 24,  // left out when it is the same
+    kPreviousQueue = 24,  // omitted when it is the same
     kPreviousTerm = 25,
     kPreviousNominalDue = 26,
     kPreviousEnded = 27,

@@ -159,7 +159,7 @@ TEST(ScheduleTimes, other_zone_data_bring_no_local_time_twice) {
     EXPECT_EQ(new_data.next_after_change(late, -3'600, 0), at("2026-11-24T09:00:00Z")) << "never before what was";
 }
 
-// Whatever came by another clock within an hour of the last time was passed over, without a word and in no count: an
+// Whatever came by another clock within an hour of the last time was skipped, without a word and in no count: an
 // hour of a rule of every second, and the second pass of an hour where only the version of the data was another.
 TEST(ScheduleTimes, other_zone_data_take_no_stretch_of_time_away) {
     const DueMs decided = at("2026-11-23T08:00:00Z");

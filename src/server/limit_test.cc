@@ -1,5 +1,5 @@
 // The table of limits, and the table of docs/http_api.md that is made from it. After a change,
-// DUEWHEEL_RECORD=1 build/release/bin/server_test writes the page anew. That each limit is held at its value and one
+// DUEWHEEL_RECORD=1 build/release/bin/server_test writes the page again. That each limit is held at its value and one
 // beyond is for tests/integration/limits_test.py, against the real server.
 #include "server/limit.h"
 

@@ -49,7 +49,7 @@ void add_namespaces(MetricsText& text, const Engine& engine) {
     }
 }
 
-// The counts of a schedule are durable: they do not begin anew with a start.
+// The counts of a schedule are durable: they do not begin again with a start.
 void add_schedules(MetricsText& text, const Engine& engine) {
     const std::vector<Engine::ScheduleCounters> schedules = engine.schedules_by_name(kSchedulesMax);
     for (const ScheduleMetric& row : schedule_metrics()) {

@@ -1,5 +1,5 @@
 // The table of metrics, and the page docs/metrics.md that holds it. After a change, DUEWHEEL_RECORD=1 server_test
-// writes the page anew. What a server answers is for tests/integration/metrics_test.py.
+// writes the page again. What a server answers is for tests/integration/metrics_test.py.
 #include <cstdlib>
 #include <fstream>
 #include <iterator>
@@ -125,7 +125,7 @@ TEST(QueueSeries, while_each_has_its_own_nothing_is_left_for_others) {
     EXPECT_EQ(series.count_others(traffic({{"a", 5}, {"b", 9}}, 0), received(14)), received(0));
 }
 
-// A counter that goes down is one that began anew: Prometheus would add all of it once more.
+// A counter that goes down is one that began again: Prometheus would add all of it once more.
 TEST(QueueSeries, the_count_of_the_others_never_goes_down) {
     QueueSeries series;
     series.count_others(traffic({{"a", 5}, {"b", 3}}, 1), received(10));

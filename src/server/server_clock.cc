@@ -114,7 +114,7 @@ void ServerClock::steer(std::int64_t ahead_ns) {
     ppm_ = std::abs(ahead_ns) <= kFineNs ? kFinePpm : kCoarsePpm;
 }
 
-// What a wall clock that is set ahead makes of the state. One that is held may be so for days: it is watched anew only
+// What a wall clock that is set ahead makes of the state. One that is held may be so for days: it is watched again only
 // when it has come back to where it might be believed.
 ClockState ServerClock::watch(ClockReading now, std::int64_t ahead_ns) {
     if (state_ == ClockState::held && ahead_ns > kBelievedNs) return ClockState::held;

@@ -369,7 +369,7 @@ TEST(ServerClock, clocks_beyond_what_can_be_counted_are_read_as_the_latest_that_
 
 // Server time never goes back and never jumps unseen; its owner sleeps until exactly the millisecond that it waits for;
 // and wherever the wall clock is left alone for long enough, the two agree or the state says why not.
-// Beyond some decades the wait was reckoned in too few bits, and looked for its end for ever.
+// Beyond some decades the wait was calculated in too few bits, and looked for its end forever.
 TEST(ServerClock, a_wall_clock_that_is_centuries_behind_is_waited_for_a_tenth_slower) {
     for (const std::int64_t years : {30, 56, 170, 230}) {
         const DueMs floor_ms = std::min<DueMs>(years * 365 * (kDay / kMs), kServerTimeMaxMs - 60'000);

@@ -123,8 +123,8 @@ TEST_F(ShardBackup, hands_out_what_the_original_may_have_handed_out_as_such) {
     EXPECT_FALSE(later[0].maybe_delivered);
 }
 
-// Halves that the original may have committed, and what it may have made by rules, came again as if they were new: by
-// their ids they were not of before, or by their dues not of then.
+// Prepared messages that the original may have committed, and what it may have made by rules, came again as if they
+// were new: by their ids they were not of before, or by their dues not of then.
 TEST_F(ShardBackup, marks_what_is_made_again_of_what_the_original_may_have_made) {
     const auto named = [](std::string body, std::int64_t delay_ms) {
         PutCommand put;

@@ -71,7 +71,7 @@ ShardParts::ShardParts(FileSystem& files, std::string directory, const ShardOpti
       kept_for_cleaning_(std::min(kKeptForCleaning, std::max<std::size_t>(reserve_segments_, 1) - 1)),
       space_({options.free_floor_bytes, options.engine.segment_bytes, options.reserve_segments}) {}
 
-// Damage to the index may be met only while what it lacks is worked out. It is built anew then, once: what is met a
+// Damage to the index may be met only while what it lacks is worked out. It is rebuilt then, once: what is met a
 // second time has another reason.
 Result<std::unique_ptr<ShardParts>> ShardParts::open(FileSystem& files, const std::string& directory, RowStorage& rows,
                                                      Retention& retention, const ShardOptions& options, LogSink& log) {

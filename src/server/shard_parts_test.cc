@@ -84,7 +84,7 @@ void remove_segment(FileSystem& files, const std::string& directory, std::size_t
     ASSERT_TRUE(files.sync_directory(directory + "/journal").ok());
 }
 
-// As a start leaves the index that was interrupted while it built it anew.
+// As a start leaves the index that was interrupted while it built it again.
 void seal_first_segment(FileSystem& files, const TrialOwner& owner, RowStorage& rows) {
     JournalOptions journal_options;
     journal_options.segment_bytes = owner.options.engine.segment_bytes;
@@ -391,7 +391,7 @@ TEST(ShardStart, an_index_that_does_not_know_the_relocated_records_yet_keeps_wha
     trial.expect_all_there_after_a_start(false);
 }
 
-// The engine reckons with the blocks of the log that is there: the journal asserts that every commit fits.
+// The engine calculates with the blocks of the log that is there: the journal asserts that every commit fits.
 TEST(ShardStart, a_log_with_larger_blocks_is_filled_segment_by_segment) {
     SimDisk disk;
     MemoryRowStorage rows;
@@ -412,7 +412,7 @@ TEST(ShardStart, a_log_with_larger_blocks_is_filled_segment_by_segment) {
 }
 
 // On a full disk whose spare segments were used up, cleaning waited until the index held the last cancels. They stood
-// in the open segment, which could not be closed without another one: puts were refused for ever.
+// in the open segment, which could not be closed without another one: puts were refused forever.
 TEST(ShardCleaning, segments_of_which_nothing_is_needed_go_though_the_last_records_are_in_the_open_one) {
     SimDisk disk;
     MemoryRowStorage rows;

@@ -36,7 +36,7 @@ class ShardSpace : public testing::Test {
 };
 
 // Puts were quicker than the look at the disk that is to refuse them and began a segment of the reserve. One was then
-// missing for a table of the index or for the record that lets the log's front go, and puts were refused for ever.
+// missing for a table of the index or for the record that lets the log's front go, and puts were refused forever.
 TEST_F(ShardSpace, puts_begin_no_segment_of_the_reserve_before_it_is_known_whether_the_disk_is_full) {
     owner.options.spare_segments = 1;
     owner.options.reserve_segments = 4;
@@ -131,7 +131,7 @@ TEST_F(ShardSpace, when_no_segment_is_left_everybody_is_answered_and_so_is_who_c
 
 // Thousands of cancels at once on a disk without a free byte were quicker than the index: they used up all of the
 // reserve but one segment, which no table may take the place of while the log may need it. Nothing was pending any
-// more, and puts were refused for ever.
+// more, and puts were refused forever.
 class ShardSpaceOfEnds : public ShardSpace {
   protected:
     // Fills the log, then the disk, and cancels one by one, in the order of `order`, until no end is taken any more.

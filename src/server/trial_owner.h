@@ -1,7 +1,7 @@
 // For the tests of this folder: owns the parts of one shard as the server does, but runs each blocking step by a call,
 // in one thread, so that a test can let the process die between any two of them or inside one.
 //
-// A process that dies is close(): whatever was under way is gone, disk and rows stay.
+// A process that dies is close(): whatever was in progress is gone, disk and rows stay.
 #pragma once
 
 #include <algorithm>

@@ -83,7 +83,7 @@ void Cleaner::see(const FramedRecord& framed, const Record& record) {
     records_.push_back(seen);
 }
 
-// What has expired is left out.
+// What has expired is omitted.
 Status Cleaner::read_outcomes(const std::vector<Sequence>& log_positions, OutcomesToRelocate& outcomes) const {
     if (log_positions.empty()) return {};
     std::vector<OwnedRecord> records;

@@ -98,7 +98,7 @@ TEST_F(Cleaning, finds_outcomes_until_they_expire) {
     EXPECT_TRUE(all().empty());
 }
 
-// A dead message keeps its whole record, and how it died stands there too.
+// A dead letter keeps its whole record, and how it died stands there too.
 TEST_F(Cleaning, the_end_of_a_dead_message_is_no_outcome) {
     shard_.end(shard_.put("mail", kNow + 500), State::dead);
     seal();

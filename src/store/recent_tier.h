@@ -199,7 +199,7 @@ class RecentTier {
         std::uint64_t next_occurrence = 0;
         std::uint32_t transaction = 0;
         std::string reason;  // of a dead letter, and of a message in backoff
-        // Of a dead message:
+        // Of a dead letter:
         std::uint32_t lease_attempt = 0;
         std::uint64_t lease_incarnation = 0;
         DueMs ended_ms = 0;

@@ -12,7 +12,7 @@
 //   - No recovery of its own from an error that stops it, above all a manifest that met a full disk: in this version
 //   the
 //     next table that is moved in after such a recovery aborts the process (it is given the file number 0). The
-//     database is opened anew instead, as soon as there is space for that; until then reads go on.
+//     database is opened again instead, as soon as there is space for that; until then reads go on.
 //   - Left alone, as known to be unsafe or slow in this version: compression of its log, atomic flush, recycled log
 //     files, asynchronous reads, own comparators, and prefix iterators.
 #include "store/rocks_rows.h"
@@ -336,7 +336,7 @@ class RocksRows final : public SortedRows {
     std::shared_ptr<StopWatch> stop_watch_ = std::make_shared<StopWatch>();  // RocksDB asks for shared ownership
     rocksdb::Options options_;
     rocksdb::Options incoming_;
-    mutable std::shared_mutex mutex_;        // held alone while the database is opened anew
+    mutable std::shared_mutex mutex_;        // held alone while the database is opened again
     std::unique_ptr<rocksdb::DB> database_;  // last: closed before what it refers to
 };
 

@@ -190,7 +190,7 @@ TEST_F(Sealing, the_dead_of_a_queue_come_in_the_order_of_their_death_and_in_stre
     EXPECT_EQ(dead_ids("mail"), (Ids{first, second, third})) << "a carry changes nothing";
 }
 
-// A message died and was brought back within one segment, which takes its expiry away; the row at its expiry stayed,
+// A message died and was returned within one segment, which takes its expiry away; the row at its expiry stayed,
 // and brought it back once more after its end.
 TEST_F(Sealing, a_message_that_is_back_from_the_dead_has_no_row_at_its_expiry) {
     MessageState state = TrialShard::state_of("mail", kNow + 500);

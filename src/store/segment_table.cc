@@ -276,7 +276,8 @@ void write_dead(const SegmentTable& table, TableBuilder& into) {
 }  // namespace
 
 bool has_due_row(const MessageEffect& message, DueMs load_cursor_ms) {
-    // A half is handed to no queue, whose cursor would find it again: a restart meets it here, however long it is due.
+    // A prepared message is handed to no queue, whose cursor would find it again: a restart meets it here, however long
+    // it is due.
     const bool is_fed = message.state == State::prepared || message.due_ms > message.decided_ms;
     return is_timed(message.state) && is_fed && message.due_ms >= load_cursor_ms;
 }

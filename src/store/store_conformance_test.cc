@@ -45,7 +45,7 @@ MessageRow without_what_outcomes_lose(MessageRow row) {
     kept.state.attempts = row.state.attempts;
     kept.state.maybe_delivered = row.state.maybe_delivered;
     kept.state.transaction = row.state.transaction;
-    // The due time of a half was that of its answer.
+    // The due time of a prepared message was that of its answer.
     const bool was_prepared = row.state.transaction >= MessageState::kOpen;
     kept.state.due_ms = was_prepared ? row.state.nominal_due_ms : row.state.due_ms;
     kept.state.name_space = row.state.name_space;

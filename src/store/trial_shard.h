@@ -106,7 +106,7 @@ class TrialShard {
     }
     void reschedule(MessageId id, DueMs due_ms) {
         MessageState state = rows.at(id).state;
-        if (state.state == State::dead) state.expires_ms = 0;  // back from the dead
+        if (state.state == State::dead) state.expires_ms = 0;  // back from the dead letters
         if (!state.key.empty() && state.first_due_ms == 0) state.first_due_ms = state.nominal_due_ms;
         state.state = State::scheduled;
         state.due_ms = state.nominal_due_ms = due_ms;

@@ -29,7 +29,7 @@ constexpr std::array<LossWords, kLossCount> kWords = {{
     {"order", "were dead letters and lose their order key, because it would block the other messages with that key"},
 }};
 
-// What is left of a loop, as the rule of another one: its times go on as they would have.
+// What is left of a recurring message, as the rule of another one: its times go on as they would have.
 RepeatRule rest_of(const MessageLine& line) {
     RepeatRule rule = *line.repeat;
     rule.every_ms = interval_after_occurrence_ms(rule, line.next_occurrence);

@@ -344,7 +344,7 @@ class Trial {
         known_.emplace(id, std::move(known));
     }
 
-    // The last word counts only where no other command was under way at the same time.
+    // The last word counts only where no other command was in progress at the same time.
     bool is_last_word(const Known& known) const {
         for (const auto& [id, other] : known_) {
             if (&other == &known) return under_way(id) == 0;

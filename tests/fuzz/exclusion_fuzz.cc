@@ -158,7 +158,7 @@ void fuzz(std::string_view input) {
     if (const std::optional<Instant> due = noon.next(sys_days(somewhere))) {
         const auto day = std::chrono::floor<days>(*due);
         require(!calendar->excludes(year_month_day(day)), "a schedule fires on an excluded day");
-        // Whatever was left out was excluded.
+        // Whatever was omitted was excluded.
         for (sys_days left_out = sys_days(somewhere); left_out < day && left_out < sys_days(somewhere) + days(40);
              left_out += days(1)) {
             require(calendar->excludes(year_month_day(left_out)), "a schedule leaves out a day that is open");

@@ -1,6 +1,6 @@
 // Repeating intervals as text, and when they happen: the first line is the interval, the bytes after it say where and
 // when it is asked. A refusal is one sentence with a column inside the text. Each occurrence of an accepted one is
-// reckoned again, date by date, and next, previous and upcoming must be what the list of occurrences says.
+// calculated again, date by date, and next, previous and upcoming must be what the list of occurrences says.
 #include <algorithm>
 #include <cstdint>
 #include <string>
@@ -31,7 +31,7 @@ const Zone& zone_of(unsigned choice) {
     return kZones[choice % 4];
 }
 
-// The occurrence number n, reckoned with numbers of months and days alone; nothing after the calendar's end.
+// The occurrence number n, calculated with numbers of months and days alone; nothing after the calendar's end.
 std::optional<Instant> reckon(const RepeatingInterval& interval, const Zone& zone, std::int64_t n) {
     __extension__ using Wide = __int128;
     const Period& period = interval.period();

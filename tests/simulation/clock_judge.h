@@ -1,6 +1,6 @@
 // Holds server time against what is promised of it (docs/http_api.md, "Server time"), from what can be seen of it: both
 // clocks, what the server says the time is, and what it says of the wall clock. It knows nothing of how the server
-// reckons, and keeps for itself what the clocks have shown.
+// calculates, and keeps for itself what the clocks have shown.
 //
 //   never back, within a run, over restarts behind what was durable, or behind what was told before a clean stop
 //   never more than a tenth faster or slower than the boot clock, but where it jumps
@@ -39,7 +39,7 @@ class ClockJudge {
     void marking() { is_mark_certain_ = false; }
     void marked(const ClockMark& mark);
 
-    // Somebody is told the time.
+    // Somebody takes the time as an argument.
     void told(std::int64_t boot_ns, DueMs server_ms);
     // The server has looked at the wall clock; `before_ms` is what it told just then, before that.
     void looked(ClockReading at, DueMs before_ms, const ClockStatus& said);

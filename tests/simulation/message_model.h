@@ -2,7 +2,7 @@
 // that reached them.
 //
 // As long as every command is answered there is one world. A command whose answer was lost in a crash may have been
-// carried out or not: then there are several, and each later answer and each delivery strikes out those that it
+// executed or not: then there are several, and each later answer and each delivery strikes out those that it
 // contradicts. No world left is a violation.
 //
 // The history of worlds is ordered by (run of the process, attempts begun): an answer to a change says how many
@@ -31,8 +31,8 @@ struct DueRange {
     bool operator==(const DueRange&) const = default;
 };
 
-// Of a loop: its due time is what its rule says of the occurrence that comes next (RecurringModel). Of a half: that of
-// its answer, which goes on with each check (PreparedModel).
+// Of a recurring message: its due time is what its rule says of the occurrence that comes next (RecurringModel). Of a
+// prepared message: that of its answer, which goes on with each check (PreparedModel).
 inline constexpr DueRange kAsItsRuleSays{0, INT64_MAX};
 
 struct World {
@@ -94,8 +94,8 @@ struct HistoryLine {
     std::int64_t second = 0;
 };
 
-// What is known of a loop beside what is known of any message. When its occurrences are due is computed here, from what
-// the documentation says of the rule, and with nothing of the engine's.
+// What is known of a recurring message beside what is known of any message. When its occurrences are due is computed
+// here, from what the documentation says of the rule, and with nothing of the engine's.
 class RecurringModel {
   public:
     explicit RecurringModel(const RepeatChoice& choice) : choice_(choice) {}
@@ -109,7 +109,7 @@ class RecurringModel {
 
     DueRange start;                // when the first is due; exact as soon as an answer has told it
     std::uint64_t made_least = 0;  // so many it has made surely
-    // And not more than that: since it was cancelled, purged or has ended; and since it was set aside.
+    // And not more than that: since it was cancelled, purged or has ended; and since it was held.
     std::uint64_t made_most = UINT64_MAX;
     std::uint64_t held_at = UINT64_MAX;
     std::uint64_t cancelled_step = 0;  // in which it was told for the first time
@@ -175,7 +175,7 @@ struct MessageModel {
     std::uint32_t returns_open = 0;  // kicks and redrives, not answered: more may be forgiven at any moment
     DueMs redriven_ms = 0;           // when the last redrive was answered that may have brought it back
     LifePoint recorded;              // the last attempt that an answer has made durable
-    bool may_be_back = false;        // from the dead: then it has no expiry any more
+    bool may_be_back = false;        // from the dead letters: then it has no expiry any more
     // Whether a purge of its queue concerns it. Where it does, it may have ended at any time since.
     enum class Purge : std::uint8_t { no, maybe, surely } purge = Purge::no;
     std::uint64_t submitted_step = 0;
@@ -185,7 +185,7 @@ struct MessageModel {
     DueMs purged_ms = 0;  // at the earliest
 
     std::optional<RecurringModel> loop;
-    bool may_have_made_all = false;     // a loop: and is done then
+    bool may_have_made_all = false;     // a recurring message: and is done then
     std::uint64_t parent = 0;           // an occurrence: the serial of its loop; a check: that of its half
     std::uint64_t occurrence = 0;       // and its number
     std::optional<PreparedModel> half;  // it was put in a transaction
@@ -210,7 +210,7 @@ struct MessageModel {
     bool is_recurring() const { return loop.has_value(); }
     bool is_run() const { return schedule_put != 0; }
     bool is_firing() const { return watchdog_put != 0; }
-    // Put by a client, or made by a loop or for a half, and due then.
+    // Put by a client, or made by a recurring message or for a prepared message, and due then.
     World fresh(DueRange due) const {
         if (half) return {World::Phase::prepared, kAsItsRuleSays, due, {}};
         const DueRange when = is_recurring() ? kAsItsRuleSays : due;

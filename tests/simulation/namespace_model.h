@@ -9,7 +9,7 @@
 
 namespace duewheel {
 
-// A put that was carried out between these two times, or may have been.
+// A put that was executed between these two times, or may have been.
 struct PutTry {
     ReplyToken token = 0;
     std::size_t part = 0;  // of a request of many

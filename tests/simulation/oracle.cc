@@ -134,7 +134,7 @@ void Oracle::died(std::uint64_t step) {
     totals_.requests_lost += requests_.size();
     for (MessageModel& message : messages_) {
         while (message.returns_open > 0) returns_closed(message);
-        // Its put was carried out by now, or never.
+        // Its put was executed by now, or never.
         if (message.expires && !message.put.expires->at_ms && !message.open.empty() && !message.answered) {
             message.expires->high = std::min(message.expires->high, now_ + message.put.expires->delay_ms);
         }

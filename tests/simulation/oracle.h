@@ -93,12 +93,12 @@ class Oracle {
     // No message may be unfinished or dead.
     bool all_ended() const;
     static bool share_key(const MessageModel& left, const MessageModel& right);
-    // Those that may be set aside, and can be asked for: by id, or by key where their put was not
+    // Those that may be held, and can be asked for: by id, or by key where their put was not
     // answered.
     std::vector<const MessageModel*> maybe_held();
-    // Loops that may not have made all yet, and whose ids are known.
+    // Recurring messages that may not have made all yet, and whose ids are known.
     std::vector<const MessageModel*> loops_left() const;
-    // When it is due next, as far as that is known: of a loop, its next occurrence after now.
+    // When it is due next, as far as that is known: of a recurring message, its next occurrence after now.
     std::optional<DueMs> next_due(const MessageModel& message) const;
     // Whether some of the queue may be dead.
     bool may_hold_dead(const std::string& name_space, const std::string& queue) const;
@@ -116,9 +116,10 @@ class Oracle {
     // The process has started with other zone data, and tells these counts of its schedules before anything else.
     void zones_changed(std::uint32_t version, const std::vector<Engine::ScheduleCounters>& counters);
     std::uint32_t zone_version() const { return zone_version_; }
-    // Of those that clients know: halves that may not be settled yet, and what a default made due at some time.
+    // Of those that clients know: prepared messages that may not be settled yet, and what a default made due at some
+    // time.
     std::vector<const MessageModel*> halves_left() const;
-    // From now on nothing keeps a half from its checks and its default.
+    // From now on nothing keeps a prepared message from its checks and its default.
     void leave_halves_alone();
     // Consumers have just found every queue empty.
     void queues_are_drained();
@@ -137,13 +138,13 @@ class Oracle {
     void check_all_answered();
     // All consumers drained in vain: whatever should have come is lost.
     void check_nothing_lost();
-    // The same of puts that were sent together and never answered: all or none of them were carried out.
+    // The same of puts that were sent together and never answered: all or none of them were executed.
     void check_lost_batches();
     // Every lease has run out and all is quiet: what was purged has ended.
     void purges_are_over();
     // All is quiet: so are the discards.
     void discards_are_over();
-    // Whether its settings say that nothing of the queue is handed out, as far as is known.
+    // Whether its settings say that nothing of the queue is delivered, as far as is known.
     bool seems_paused(const std::string& name_space, const std::string& queue) {
         return queue_of(name_space, queue).settings.paused;
     }
@@ -182,11 +183,11 @@ class Oracle {
         bool known_lease = false;            // the token is one that a client was given
         std::uint64_t step = 0;              // in which it was submitted
         std::uint32_t forgiven_low = 0;      // of that message when it was submitted
-        std::uint64_t made_least = 0;        // likewise, of a loop; of a half, checks
+        std::uint64_t made_least = 0;        // likewise, of a recurring message; of a prepared message, checks
         std::vector<std::uint64_t> dead{};   // redrive: those in the queue that were surely dead by then
         std::vector<std::uint64_t> batch{};  // of puts: their messages
         std::uint64_t first_of_batch = 0;    // that was not put before
-        // Of a schedule: another command that changes it was under way at the same time.
+        // Of a schedule: another command that changes it was in progress at the same time.
         bool is_overlapped = false;
         std::uint32_t least_revision = 0;  // it had this one when the request was submitted
         std::size_t lives = 0;             // of its name, then
@@ -205,9 +206,9 @@ class Oracle {
     MessageModel* message_of(MessageId id);
     void note(MessageModel& message, std::string_view what, std::int64_t first = 0, std::int64_t second = 0);
 
-    // What a command does to a world if it is carried out between its submission and now.
+    // What a command does to a world if it is executed between its submission and now.
     void carry_out(const Request& request, const MessageModel& message, const World& world, Worlds& into) const;
-    // All worlds that the open commands of the message may have led to, each carried out or not, in any order.
+    // All worlds that the open commands of the message may have led to, each executed or not, in any order.
     Worlds with_open_commands(const MessageModel& message, ReplyToken except) const;
     // Those of the message's worlds that fit; unless all do, also of those that open commands may have led to. After a
     // death one of several may fit that never was, while an open command made another one fit (seed 5790).
@@ -220,7 +221,7 @@ class Oracle {
         // What brings it back may have done so before, and is answered late: when all of its queue are there.
         const bool is_certain = fitting.size() == message.worlds().size() && message.returns_open == 0;
         if (is_certain || message.open.empty()) return fitting;
-        // A reply may overtake the one of a command that was carried out before it.
+        // A reply may overtake the one of a command that was executed before it.
         if (fitting.empty()) rare_.met(Rare::answered_by_the_command_before);
         for (const World& world : with_open_commands(message, token)) {
             if (fits(world)) add_world(fitting, world);
@@ -380,7 +381,7 @@ class Oracle {
         const ScheduleState& state;
         const RuleStretch& stretch;
         const TimesModel& times;
-        bool is_anew = false;  // `times` are reckoned with other zone data than the stretch
+        bool is_anew = false;  // `times` are calculated with other zone data than the stretch
         const PreviewScheduleCommand& asked;
         const PreviewAnswer& answer;
         std::optional<DueMs> from_ms{};  // it goes by instants from there on; none: by numbers
@@ -464,11 +465,11 @@ class Oracle {
         std::uint64_t deliveries = 0;  // seen and unseen, then
         std::uint32_t pages = 0;       // that it was in
         bool was_due = false;
-        std::uint64_t made = 0;  // a loop: exactly so many, then
+        std::uint64_t made = 0;  // a recurring message: exactly so many, then
     };
     struct Listing {
         ListCommand first;
-        std::map<std::uint64_t, std::uint64_t> made_least;  // of loops, when the last page was asked for
+        std::map<std::uint64_t, std::uint64_t> made_least;  // of recurring messages, when the last page was asked for
         std::map<std::uint64_t, Standing> standing;         // by serial: who may have to be met
         std::set<std::uint64_t> ended_before;               // the page that was asked for last
     };

@@ -125,7 +125,7 @@ void Oracle::delivered(ReplyToken token, const LeaseCommand& command, DueMs subm
     if (after == about->epochs.end()) {
         if (about->worlds().size() > 1 && possible.size() == 1) rare_.met(Rare::unanswered_command_found_lost);
         for (const World& world : later) add_world(possible, world);
-        // Somebody may have looked at the half before, and is answered later.
+        // Somebody may have looked at the prepared message before, and is answered later.
         if (about->half && about->deliveries.empty()) {
             about->set({run_, delivery.attempt - 1}, possible);
         } else {
@@ -196,7 +196,7 @@ void Oracle::check_order_key(const MessageModel& about, const SeenDelivery& fres
     }
 }
 
-// Whether `other` stood unfinished before `about` in its line when that was handed out: it was so before that, and
+// Whether `other` stood unfinished before `about` in its line when that was delivered: it was so before that, and
 // nothing has been asked of it since.
 bool Oracle::surely_precedes(const MessageModel& other, const MessageModel& about, DueMs nominal, DueMs at) const {
     const World* world = other.certain();

@@ -53,7 +53,7 @@ void Oracle::check_minute(const Request& request, const ForecastMinute& minute, 
             (about.may_be_unfinished() || !about.open.empty() || about.told_step >= request.step)) {
             ++loops.most;
         }
-        // What is due by now may have been handed out, and has another due time then.
+        // What is due by now may have been delivered, and has another due time then.
         if (about.told_step >= request.step || !is_surely_due_in(dues, about)) continue;
         if (about.certain()->due.low > now_) ++messages.least;
     }

@@ -35,7 +35,7 @@ void Oracle::history_replied(const Request& request, const HistoryAnswer& answer
         if (row.ended_ms > now_) return violate("X", "ended later than now", about);
         const Worlds worlds = with_open_commands(*about, 0);
         bool may_be = row.outcome == State::expired && about->may_have_expired(latest());
-        may_be |= row.outcome == State::dead && attempts_high(*about) > 0;  // also if it was brought back since
+        may_be |= row.outcome == State::dead && attempts_high(*about) > 0;  // also if it was returned since
         // A redrive that is not answered yet has brought it back into a queue that was purged.
         may_be |= row.outcome == State::cancelled && about->returns_open > 0 && about->purge != MessageModel::Purge::no;
         for (const World& world : worlds) {

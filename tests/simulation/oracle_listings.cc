@@ -57,7 +57,7 @@ void Oracle::listing_submitted(const ListCommand& list) {
     }
 }
 
-// Nothing of the loop is on its way.
+// Nothing of the recurring message is on its way.
 bool Oracle::stands_exactly(const MessageModel& about) const {
     const World* world = about.certain();
     return about.is_recurring() && world != nullptr && world->is_live() && about.open.empty() &&

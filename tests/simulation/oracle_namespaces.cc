@@ -228,7 +228,7 @@ void Oracle::check_namespace_limit(const MessageModel& accepted, std::uint64_t s
             &accepted);
 }
 
-// What ended meanwhile was there still when it was carried out.
+// What ended meanwhile was there still when it was executed.
 bool Oracle::may_be_full_space(const PutCommand& put, const Request& request) {
     const std::string& name_space = put.name_space;
     const NamespaceSettings* settings = limits_since(name_space, request.step);

@@ -1,6 +1,6 @@
 // Messages in transactions: nobody gets one before its commit was asked for or its default can hold, nor ever after an
 // answered rollback; answered commits come once, as any message does; and its producer is asked as often as was said,
-// never sooner than was said, and not once an answer has told that the half is settled.
+// never sooner than was said, and not once an answer has told that the prepared message is settled.
 //
 // Of a half the oracle knows worlds like those of any message, with a phase of its own. Nobody tells clients that a
 // default holds: from the earliest time at which it can, that is one more world. Nor is anybody told of a check, which
@@ -153,7 +153,7 @@ bool Oracle::settle_refused(ReplyToken token, const Request& request, const Erro
     return true;
 }
 
-// An answer has told that it is a half no more.
+// An answer has told that it is a prepared message no more.
 void Oracle::half_told_settled(MessageModel& about) {
     about.half->settled_ms = std::min(about.half->settled_ms, now_);
 }

@@ -1,5 +1,5 @@
 // Previews of schedules: each time that is told follows from the rule and has its place in it, what clocks do to it is
-// said, none is missing, and what the rule leaves out between them is named with a reason that holds.
+// said, none is missing, and what the rule omits between them is named with a reason that holds.
 #include <algorithm>
 
 #include "simulation/oracle.h"
@@ -7,7 +7,7 @@
 namespace duewheel {
 namespace {
 
-// Of times left out, between two that are told.
+// Of times omitted, between two that are told.
 constexpr int kWalkMost = 2'000;
 
 }  // namespace
@@ -28,7 +28,8 @@ void Oracle::schedule_previewed(const Request& request, const PreviewAnswer& ans
     const ScheduleState* state = model.surely();
     if (state == nullptr || request.is_overlapped || model.is_blurred || model.change_lost) return;
     const RuleStretch& stretch = model.life()->stretches.back();
-    // From an instant on it is today's zone data that counts, also where nothing is left to be reckoned anew with it.
+    // From an instant on it is today's zone data that counts, also where nothing is left to be calculated again with
+    // it.
     std::optional<TimesModel> anew;
     if (stretch.zone_version() != zone_version_) anew = TimesModel::make(state->rule.times, zone_version_);
     Previewed preview{model, *state, stretch, anew ? *anew : stretch.times(), anew.has_value(), asked, answer};
@@ -37,7 +38,7 @@ void Oracle::schedule_previewed(const Request& request, const PreviewAnswer& ans
     if (!violated()) preview_left_out(preview);
 }
 
-// A preview begins with the next time: at the instant that was asked for, in a pause behind what is passed over.
+// A preview begins with the next time: at the instant that was asked for, in a pause behind what is skipped.
 void Oracle::preview_begins(const Request& request, Previewed& preview) {
     const ScheduleState& state = preview.state;
     const PreviewAnswer& answer = preview.answer;

@@ -101,7 +101,7 @@ bool Oracle::may_conflict(const MessageModel& about, const PutCommand& put) cons
 std::uint64_t Oracle::put_submitted(const PutCommand& put, ReplyToken token) {
     if (MessageModel* holder = holder_of(put)) {
         note(*holder, "put again", static_cast<std::int64_t>(token));
-        // It may be this one that is carried out, and clocks may have gone back since the first (seed 5085).
+        // It may be this one that is executed, and clocks may have gone back since the first (seed 5085).
         if (!holder->answered && holder->half) holder->half->put_ms = std::min(holder->half->put_ms, now_);
         if (!holder->answered && holder->expires) {
             holder->expires->low = std::min(holder->expires->low, due_of(*put.expires, now_).low);
@@ -300,7 +300,7 @@ bool Oracle::is_surely_taken(const MessageModel& about, const Request& request) 
 }
 
 void Oracle::puts_lost(const Request& request) {
-    // Of what was sent before nobody knows from now on which of the requests was carried out.
+    // Of what was sent before nobody knows from now on which of the requests was executed.
     if (request.serial != 0) message(request.serial)->lost_batch = 0;
     for (const std::uint64_t serial : request.batch) message(serial)->lost_batch = 0;
     LostBatch lost;
@@ -314,7 +314,7 @@ void Oracle::puts_lost(const Request& request) {
     lost_batches_.push_back(std::move(lost));
 }
 
-// It has turned out whether the put of a lost batch was carried out.
+// It has turned out whether the put of a lost batch was executed.
 void Oracle::batch_told(MessageModel& about, bool was_put) {
     const std::size_t number = std::exchange(about.lost_batch, 0);
     if (number == 0 || !about.open.empty()) return;

@@ -1,8 +1,8 @@
-// What must hold of queues as wholes: nothing is handed out while one is surely paused, nothing that was purged comes
+// What must hold of queues as wholes: nothing is delivered while one is surely paused, nothing that was purged comes
 // later, a full one takes no more, and what is told of one is so.
 //
 // A queue is surely paused from the answer that says so until somebody asks for anything that may end it: commands on
-// one queue are carried out in the order in which they were submitted.
+// one queue are executed in the order in which they were submitted.
 #include <algorithm>
 
 #include "simulation/oracle.h"
@@ -151,7 +151,7 @@ void Oracle::purge_answered(const Request& request, const QueueAnswer& answer) {
         if (about.id > through) continue;
         note(about, "purged: through", static_cast<std::int64_t>(through));
         may_be_purged(about, request.submitted_ms);
-        // What is dead stays, and may be brought back.
+        // What is dead stays, and may be returned.
         const bool may_stay = may_have_died(about) || about.may_be(World::Phase::dead) || about.returns_open > 0;
         if (!may_stay) about.purge = MessageModel::Purge::surely;
         if (about.is_recurring()) loop_purged(about, through);
@@ -212,7 +212,8 @@ DueRange Oracle::unfinished_in(const std::string& name_space, const std::string&
     return count;
 }
 
-// After a put or a kick, submitted in that step, that brought the message in. A loop leaves a place for what it makes.
+// After a put or a kick, submitted in that step, that brought the message in. A recurring message leaves a place for
+// what it makes.
 void Oracle::check_limit(const MessageModel& accepted, std::uint64_t submitted_step) {
     const QueueModel& queue = queue_of(accepted.put.name_space, accepted.put.queue);
     if (!queue.is_known || !queue.open.empty() || queue.settings.pending_max == 0) return;
@@ -238,7 +239,7 @@ bool Oracle::may_hold_dead(const std::string& name_space, const std::string& que
     });
 }
 
-// Of many puts in one request some may be refused when it is carried out, and that is answered with the others when
+// Of many puts in one request some may be refused when it is executed, and that is answered with the others when
 // they are on disk: what ended meanwhile was there still, and settings that are answered before it came after it.
 bool Oracle::may_be_full(const PutCommand& put, const Request& request) {
     const QueueModel& queue = queue_of(put.name_space, put.queue);
@@ -321,7 +322,7 @@ void Oracle::described(const std::string& name_space, const std::string& name, c
     }
 }
 
-// Each is told of as if it had been asked for alone; whose that holds a message is left out only where the page ends
+// Each is told of as if it had been asked for alone; whose that holds a message is omitted only where the page ends
 // before it.
 void Oracle::queues_listed(const Request& request, const QueueListAnswer& answer) {
     const auto& list = std::get<ListQueuesCommand>(request.command);

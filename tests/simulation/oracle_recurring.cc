@@ -1,5 +1,5 @@
-// Loops: an occurrence for each number from 1 on, each once and under one id for good, with the time that the rule
-// gives it, none before that time, none after the loop has ended, and none missing.
+// Recurring messages: an occurrence for each number from 1 on, each once and under one id for good, with the time that
+// the rule gives it, none before that time, none after the recurring message has ended, and none missing.
 //
 // Nobody tells clients that an occurrence was made. Each is met for the first time when it is delivered, and is a
 // message like any other from then on. Of those that nobody has met the oracle knows how many there may be: so many as
@@ -22,7 +22,7 @@ std::string name_of(const MessageModel& loop, std::uint64_t number) {
 
 // ---- what is put
 
-// Whether it says what no loop can be, where its first occurrence is due then.
+// Whether it says what no recurring message can be, where its first occurrence is due then.
 bool Oracle::is_bad_loop(const PutCommand& put, DueMs start_ms) const {
     const RepeatChoice& choice = *put.repeat;
     const auto is_outside = [](std::int64_t value, std::int64_t least, std::int64_t most) {
@@ -51,7 +51,7 @@ void Oracle::loop_submitted(MessageModel& fresh) {
     loops_.push_back(fresh.serial);
 }
 
-// Whether a put or a move may be refused with this because of a loop.
+// Whether a put or a move may be refused with this because of a recurring message.
 bool Oracle::is_refused_loop(const Request& request, const MessageModel* about, std::string_view code) const {
     const auto* put = std::get_if<PutCommand>(&request.command);
     if (code == "repeats") {

@@ -358,7 +358,7 @@ void Oracle::lease_refused(ReplyToken token, const Request& request, MessageMode
     if (delivery.run != run_) rare_.met(Rare::ack_of_an_earlier_run_refused);
     rare_.met(Rare::ack_after_the_end_refused);
     if (!std::holds_alternative<AckCommand>(request.command)) return;
-    // An ack that was carried out repeats its answer for as long as outcomes are kept.
+    // An ack that was executed repeats its answer for as long as outcomes are kept.
     const DueMs latest = std::max(now_, latest_now_);
     const Worlds others = explain(about, token, [&](const World& world) {
         const bool by_it = world.phase == World::Phase::done && world.attempt == delivery.token.attempt &&
@@ -512,7 +512,7 @@ void Oracle::message_replied(const Request& request, const MessageAnswer& answer
     for (std::size_t i = request.epoch; i < about->epochs.size(); ++i) {
         for (const World& world : about->epochs[i].worlds) add_world(candidates, world);
     }
-    // What a redrive or a kick brought back in between may have ended again, and that be answered first (seed 30938).
+    // What a redrive or a kick returned in between may have ended again, and that be answered first (seed 30938).
     if (about->returns_open > 0 || about->redriven_ms >= request.submitted_ms) {
         for (const World& world : Worlds(candidates)) {
             if (world.phase != World::Phase::dead) continue;

@@ -1,4 +1,4 @@
-// Attempts, the dead, and what is set aside: which of them may be, which must.
+// Attempts, the dead letters, and what is held: which of them may be, which must.
 //
 // A message dies with a failure, which its consumer is told, or when its last lease is lost, which nobody is told: then
 // it is live for all that its clients know, and may be dead. What is certain of its attempts are lower bounds (a
@@ -158,7 +158,7 @@ void Oracle::discard_answered(const Request& request, const QueueAnswer& answer)
     }
 }
 
-// Its answer was lost: it may have been carried out until now.
+// Its answer was lost: it may have been executed until now.
 void Oracle::discard_lost(QueueModel& queue, const ConfigureQueueCommand& command) {
     queue.discarded_until = std::max(queue.discarded_until, std::min(command.before_ms.value_or(now_), now_));
 }
@@ -174,7 +174,7 @@ void Oracle::discards_are_over() {
 
 // ---- the way back
 
-// Somebody asks for it to be brought back, and it may be among the dead.
+// Somebody asks for it to be returned, and it may be among the dead letters.
 void Oracle::may_come_back(MessageModel& about) {
     if (attempts_high(about) == 0) return;
     about.may_be_back = true;
@@ -193,7 +193,7 @@ World Oracle::returned(const World& world, DueRange now) const {
     return next;
 }
 
-// What was under way beside it may be carried out after it.
+// What was in progress beside it may be executed after it.
 void Oracle::returns_closed(MessageModel& about) {
     if (about.returns_open > 0) --about.returns_open;
     about.forgiven_high = std::max(about.forgiven_high, attempts_high(about) + about.open.size());
@@ -276,7 +276,7 @@ void Oracle::failed(const Request& request, const LeaseEndAnswer& answer, Messag
     about.set({run_, attempt}, next);
 }
 
-// ---- set aside and brought back
+// ---- held and returned
 
 void Oracle::held(ReplyToken token, const ChangeAnswer& answer, MessageModel& about) {
     if (is_surely_held(about)) return violate("C8", "a message inside its lease was set aside by another", &about);
@@ -298,7 +298,7 @@ void Oracle::kicked(ReplyToken token, const Request& request, const ChangeAnswer
         if (is_surely_discarded(about, world, request.step)) return false;
         const bool fits = world.phase == World::Phase::held || world.phase == World::Phase::dead ||
                           (world.is_live() && may_be_dead_after(about, answer.attempts));
-        // Another answer may have told in the meantime that it had been brought back.
+        // Another answer may have told in the meantime that it had been returned.
         if (world.is_live() && request.epoch + 1 < about.epochs.size() && world.due.holds(answer.due_ms)) return true;
         const World back = returned(world, {request.submitted_ms, now_});
         return fits && back.due.holds(answer.due_ms);

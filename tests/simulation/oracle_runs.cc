@@ -307,7 +307,7 @@ void Oracle::check_policies(const ScheduleModel& model, const ScheduleLife& life
     rare_.met(Rare::run_that_must_not_overlap);
     for (const auto& [number, serial] : life.met) {
         const MessageModel& other = messages_[serial - 1];
-        // Made after it and handed out before it.
+        // Made after it and delivered before it.
         const bool was_out = other.id > about.id && !other.deliveries.empty() &&
                              other.deliveries.front().delivered_ms <= about.unended_ms;
         if (was_out) {

@@ -2,7 +2,7 @@
 // say how; what was told once under a revision is told so for good, also by a later process; and nothing goes back.
 //
 // Of each state follows, by the rule alone, which time comes next (RuleStretch). Between two states that were told the
-// counts of what was passed over are compared with what the rule's policies allow there.
+// counts of what was skipped are compared with what the rule's policies allow there.
 #include <algorithm>
 
 #include "simulation/oracle.h"
@@ -10,7 +10,7 @@
 namespace duewheel {
 namespace {
 
-// Beyond so many decided times nobody counts which of them a policy may have passed over.
+// Beyond so many decided times nobody counts which of them a policy may have skipped.
 constexpr std::uint64_t kTimesExplainedMost = 20'000;
 
 }  // namespace
@@ -264,7 +264,7 @@ void Oracle::check_goes_on(const ScheduleModel& model, const ScheduleTold& befor
     }
 }
 
-// Whether the times between the two, of one rule, can have been passed over as the counts say.
+// Whether the times between the two, of one rule, can have been skipped as the counts say.
 void Oracle::check_passed(const ScheduleModel& model, const ScheduleLife& life, const ScheduleState& before,
                           const ScheduleState& after) {
     const std::uint64_t skipped = after.skipped - before.skipped;

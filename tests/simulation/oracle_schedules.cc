@@ -1,7 +1,7 @@
 // Schedules: what each answer to a command about one must say, and what may be refused.
 //
 // Commands on one name have an order of their own only where each is answered before the next is sent; where several
-// were under way at the same time (`is_overlapped`) the oracle believes what it is told, and goes on from there. What
+// were in progress at the same time (`is_overlapped`) the oracle believes what it is told, and goes on from there. What
 // is told of the state of one is judged in oracle_schedule_states.cc, what it makes in oracle_runs.cc.
 #include <algorithm>
 
@@ -97,7 +97,7 @@ void Oracle::schedule_closed(const Command& command, ReplyToken token, bool was_
     sent.open.erase(token);
 }
 
-// What was under way was carried out by now, or never.
+// What was in progress was executed by now, or never.
 void Oracle::schedules_died() {
     for (const auto& [token, request] : requests_) {
         if (!changes_a_schedule(request.command)) continue;

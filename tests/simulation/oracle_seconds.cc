@@ -23,8 +23,8 @@ bool Oracle::is_among(const Dues& dues, const MessageModel& about) {
     return dues.queue.empty() || about.put.queue == dues.queue;
 }
 
-// Those that were due then when it was carried out: those that are, and whose clients were told so before, because
-// commands are answered in the order in which they are carried out.
+// Those that were due then when it was executed: those that are, and whose clients were told so before, because
+// commands are answered in the order in which they are executed.
 bool Oracle::is_surely_due_in(const Dues& dues, const MessageModel& about) const {
     const World* world = about.certain();
     const bool is_steady = world != nullptr && about.open.empty() && about.id != 0 && about.deliveries.empty();
@@ -44,7 +44,7 @@ bool Oracle::is_surely_elsewhere(const Dues& dues, const MessageModel& about, co
     if (!about.open.empty() || about.told_step >= request.step || about.is_recurring()) return false;
     return std::all_of(about.worlds().begin(), about.worlds().end(), [&](const World& world) {
         if (world.is_ended()) return world.ended.high < request.submitted_ms;
-        if (!world.is_live()) return true;  // not there, dead, set aside, or prepared
+        if (!world.is_live()) return true;  // not there, dead, held, or prepared
         if (world.due.low <= dues.when.high && dues.when.low <= world.due.high) return false;
         // What has been due may rest after a failure, and until then; but not if nobody has had it, or still has it.
         if (world.due.low > now_ || about.deliveries.empty()) return world.due.low > now_ || unseen(about) == 0;
@@ -120,7 +120,7 @@ void Oracle::refused_for_its_second(const Request& request, const MessageModel& 
     if (second_of(*asked.at_ms) <= second_of(request.submitted_ms)) {
         return violate("C11", "refused for its second though it is due at once", &about);
     }
-    // A message that may end before that is not moved on, nor a loop beyond its end.
+    // A message that may end before that is not moved on, nor a recurring message beyond its end.
     DueMs latest = *asked.at_ms + (about.expires ? 0 : flex_ms);
     if (put != nullptr && put->repeat && put->repeat->until_ms) latest = std::min(latest, *put->repeat->until_ms);
     for (DueMs passed = *asked.at_ms; passed <= latest; passed += 1000) {

@@ -17,7 +17,7 @@ bool stands(const std::optional<MessageRow>& row) {
 
 void Oracle::viewed(const FindRow& find) {
     for (const MessageModel& about : messages_) {
-        // Nobody is told when a loop or a half is over.
+        // Nobody is told when a recurring message or a prepared message is over.
         if (about.id == 0 || about.is_recurring() || about.half) continue;
         const std::optional<MessageRow> row = find(about.id);
         const Worlds worlds = with_open_commands(about, 0);

@@ -86,7 +86,7 @@ void Oracle::watchdog_submitted(const Command& command, ReplyToken token) {
     model->open.emplace(token, sent);
 }
 
-// What was under way was carried out by now, or never.
+// What was in progress was executed by now, or never.
 void Oracle::watchdogs_died() {
     for (auto& [name, model] : watchdogs_) {
         for (const auto& [token, open] : model.open) {

@@ -228,7 +228,7 @@ void PostJudge::answered(const Key& key, const WebhookAnswer& answer, DueMs now)
     target.left_alone_until = std::max(target.left_alone_until, now + rest_ms);
 }
 
-// What was under way when a target began to rest says nothing new.
+// What was in progress when a target began to rest says nothing new.
 void PostJudge::count_failure(Target& target, const Held& held, DueMs now) {
     if (held.openings != target.openings) return;
     if (!target.rests && ++target.failures < kFailuresToRest) return;

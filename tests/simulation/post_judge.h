@@ -71,7 +71,7 @@ class PostJudge {
         std::uint64_t settings = 0;        // how often these were told
         std::uint64_t asked_settings = 0;  // when messages were asked for
         std::uint64_t revision = 0;        // of them
-        std::uint32_t tries_open = 0;      // posts under way since then
+        std::uint32_t tries_open = 0;      // posts in progress since then
         bool rests = false;
         DueMs backs_off_until = 0;
         DueMs left_alone_until = 0;  // as it asked for

@@ -21,7 +21,7 @@ struct Pause {
 };
 struct PurgeMark {
     MessageId through = 0;
-    DueMs asked_ms = 0;  // it is carried out before it is answered, and ends messages from then on
+    DueMs asked_ms = 0;  // it is executed before it is answered, and ends messages from then on
     DueMs answered_ms = 0;
     std::uint32_t run = 0;
 };

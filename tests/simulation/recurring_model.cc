@@ -1,4 +1,4 @@
-// When the occurrences of a loop are due, by what the documentation says of its rule alone.
+// When the occurrences of a recurring message are due, by what the documentation says of its rule alone.
 #include <algorithm>
 
 #include "simulation/message_model.h"
@@ -6,7 +6,7 @@
 namespace duewheel {
 namespace {
 
-// More than any run makes: a loop that nobody was answered may be one of years and milliseconds.
+// More than any run makes: a recurring message that nobody was answered may be one of years and milliseconds.
 constexpr std::uint64_t kCountMost = 1'000'000;
 
 }  // namespace

@@ -105,7 +105,7 @@ class RuleStretch {
 
 // A schedule as a client sets it. Its serial is the hash of its content, and stands in the body of its runs.
 struct SchedulePut {
-    // It was sent then, and carried out by the end, if it was.
+    // It was sent then, and executed by the end, if it was.
     struct Try {
         DueMs from_ms = 0;
         DueMs until_ms = INT64_MAX;

@@ -129,7 +129,7 @@ void draw_schedules(SimOptions& options, Random& random) {
     constexpr std::int64_t kFourHoursMs = 4LL * 3600 * 1000;
     const std::int64_t before = std::min(2 * std::max(options.due_scale_ms, options.lease_scale_ms), kFourHoursMs);
     if (random.chance(700'000)) options.start_ms = change.at_ms - random.between(0, before);
-    // One whose queue cannot have a name waits for ever.
+    // One whose queue cannot have a name waits forever.
     options.queues = std::min(options.queues, options.engine.queues_max);
 }
 
@@ -139,7 +139,7 @@ void draw_watchdogs(SimOptions& options) {
     options.watchdogs = pick<std::uint32_t>(random, {1, 2, 5});
     options.engine.watchdogs_max = pick<std::uint32_t>(random, {1, 3, 1000});
     options.engine.firings_max = pick<std::uint32_t>(random, {1, 2, 256});
-    // One whose queue cannot have a name waits for ever.
+    // One whose queue cannot have a name waits forever.
     if (options.has(Op::watchdog)) options.queues = std::min(options.queues, options.engine.queues_max);
 }
 

@@ -47,7 +47,7 @@ enum class Op : std::uint8_t {
     redrive,
     put_batch,  // many puts in one request
     end_batch,  // many leases end or are extended with one request
-    discard,    // a dead message, or those of a queue, end for good
+    discard,    // a dead letter, or those of a queue, end for good
     loop,       // a message that comes again and again is put, or changed at the time of its next occurrence
     schedule,   // a schedule is put, changed, paused, fired or looked at, also at the time of its next run
     transact,   // a message is put in a transaction, committed, or rolled back, also when its producer is asked

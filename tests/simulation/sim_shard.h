@@ -1,11 +1,11 @@
 // The owner of one shard in the simulator: it holds the same parts as the server's (server/shard_parts.h) and runs
 // their blocking steps in one thread, each at a moment that the seed chooses and told to the engine at a later one.
 //
-//     engine effects ──► commit handed out ──► written and synced ──► told
+//     engine effects ──► commit delivered ──► written and synced ──► told
 //                    ──► questions         ──► read               ──► told
 //                    ──► closed segments   ──► sealed             ──► told       space tended, log cleaned, likewise
 //
-// A process that dies is this object destroyed: whatever was under way is gone, the disk and the rows stay.
+// A process that dies is this object destroyed: whatever was in progress is gone, the disk and the rows stay.
 #pragma once
 
 #include <cstdint>
@@ -32,7 +32,7 @@ class SimShard {
   public:
     static constexpr const char* kDirectory = "/data";
 
-    // A blocking step, as the one under way when the process died.
+    // A blocking step, as the one in progress when the process died.
     enum class Step : std::uint8_t {
         none,
         commit,
@@ -57,7 +57,7 @@ class SimShard {
     const ShardParts& parts() const { return *parts_; }
     ShardParts& parts() { return *parts_; }
 
-    // The engine's turn at this server time, and its effects carried out.
+    // The engine's turn at this server time, and its effects executed.
     void turn(DueMs now);
     void submit(Command command, ReplyToken token) { engine().submit(std::move(command), token); }
 
@@ -67,13 +67,13 @@ class SimShard {
     // Replies for clients since the last call.
     std::vector<ReplyEffect> take_replies() { return std::exchange(replies_, {}); }
 
-    // The world is broken: the process must die now. The step under way tells where.
+    // The world is broken: the process must die now. The step in progress tells where.
     const std::optional<Error>& fatal_error() const { return fatal_error_; }
     Step step() const { return step_; }
     // A commit is on its way, or durable and not yet told.
     bool commit_under_way() const { return commit_.has_value(); }
     bool commit_is_durable() const { return commit_durable_; }
-    // Those that loops made, in the commit under way.
+    // Those that recurring messages made, in the commit in progress.
     std::uint64_t occurrences_under_way() const { return commit_ ? occurrences_ : 0; }
     std::uint64_t runs_under_way() const { return commit_ ? runs_ : 0; }
     // It was tried, and there was no space for its segment.
@@ -81,7 +81,7 @@ class SimShard {
     // The least space that the engine was told of since the last call.
     LogSpace take_least_space() { return std::exchange(least_space_, parts_->log_space()); }
     bool is_full() const { return parts_->space().is_full(); }
-    // Nothing is under way and nothing waits.
+    // Nothing is in progress and nothing waits.
     bool is_quiet() const;
     // Cleaning begins no step while it rests. Where outcomes are kept long it would never end by itself: in segments of
     // a few blocks, each carry of one takes a block and more than it frees.
@@ -123,7 +123,7 @@ class SimShard {
     std::optional<LogCleaning> cleaning_;
 
     std::optional<Commit> commit_;
-    std::uint64_t occurrences_ = 0;  // in it, of loops
+    std::uint64_t occurrences_ = 0;  // in it, of recurring messages
     std::uint64_t runs_ = 0;         // and of schedules
     bool commit_durable_ = false;
     bool commit_waits_ = false;

@@ -38,7 +38,7 @@ class SimWebhooks {
     SimWebhooks(const SimOptions& options, Oracle& oracle, LogSink& log, RareStates& rare, EventHash& hash,
                 Random random);
 
-    // A process begins; it ends with all that is under way.
+    // A process begins; it ends with all that is in progress.
     void start(Engine& engine);
     void process_died();
 

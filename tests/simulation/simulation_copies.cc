@@ -54,7 +54,7 @@ std::function<void()> Simulation::others_go_on() {
     };
 }
 
-// What is on disk may be ahead of what was answered, by the commits that are under way, and is never behind it.
+// What is on disk may be ahead of what was answered, by the commits that are in progress, and is never behind it.
 void Simulation::view_log() {
     if (!may_read_the_log()) return;
     disk_.set_hook({});
@@ -121,7 +121,7 @@ void Simulation::back_up() {
     if (!wrong()) look_at_restored(own);
 }
 
-// A server that starts on it takes no lease of the original, hands out what that may have handed out as such, and gives
+// A server that starts on it takes no lease of the original, delivers what that may have delivered as such, and gives
 // out none of its ids.
 void Simulation::look_at_restored(SimDisk& disk) {
     MemoryRowStorage rows;

@@ -1,4 +1,4 @@
-// The end of a run: no more faults. What is under way settles, the index is built anew and compared, consumers drain
+// The end of a run: no more faults. What is in progress settles, the index is rebuilt and compared, consumers drain
 // the queues through all of time, and then nothing may be left. Last of all a byte of the log is turned.
 #include <algorithm>
 #include <map>
@@ -118,8 +118,8 @@ void Simulation::finish() {
     if (!wrong()) ask_for_schedules();
     if (!wrong()) oracle_.check_live_count(shard_->engine().counters().pending, "when all is quiet");
     if (!wrong()) rebuild_and_compare();
-    // Where something is made by rules the limit of a queue goes too: loops that were there before it may fill it, and
-    // wait for ever.
+    // Where something is made by rules the limit of a queue goes too: recurring messages that were there before it may
+    // fill it, and wait forever.
     using What = ConfigureQueueCommand::What;
     const bool fills_by_itself = options_.has(Op::loop) || options_.has(Op::schedule) || options_.has(Op::transact) ||
                                  options_.has(Op::watchdog);
@@ -144,7 +144,7 @@ void Simulation::finish() {
     }
 }
 
-// Until nothing is under way and nothing waits.
+// Until nothing is in progress and nothing waits.
 void Simulation::settle() {
     shard_->rest_cleaning(true);
     settle_without_cleaning();
@@ -318,7 +318,7 @@ void Simulation::end_halves() {
 }
 
 // One by one: of many at a time some would be refused as too many where little may wait, and from nothing else is known
-// when a half is asked for next.
+// when a prepared message is asked for next.
 void Simulation::look_at_halves() {
     for (const MessageModel* half : oracle_.halves_left()) {
         if (wrong()) return;
@@ -377,7 +377,7 @@ std::size_t Simulation::asked_at_once() const {
     return options_.engine.commands_waiting_max <= 16 ? 1 : 16;
 }
 
-// What is dead or set aside, so that it can be drained too.
+// What is dead or held, so that it can be drained too.
 void Simulation::bring_back() {
     for (std::uint32_t number = 0; number < options_.queues; ++number) {
         const Workload::QueueOf queue = Workload::queue_name(number);
@@ -399,7 +399,7 @@ void Simulation::bring_back() {
         if ((i + 1) % asked_at_once() == 0) settle();
     }
     if (!wrong() && !kicks.empty()) settle();
-    // Nobody is told that a default holds, or that a loop has made its last occurrence.
+    // Nobody is told that a default holds, or that a recurring message has made its last occurrence.
     if (!wrong()) look_at_halves();
     if (wrong()) return;
     std::vector<Command> looks;
@@ -435,7 +435,7 @@ void Simulation::drain_round(std::uint64_t& progress) {
 }
 
 // Consumers take and acknowledge all there is; then time goes on to one of the next dues, until no message is left that
-// may come. Where nothing comes although something is due, what may be dead is brought back and old leases are waited
+// may come. Where nothing comes although something is due, what may be dead is returned and old leases are waited
 // for, and then it is a loss.
 void Simulation::drain() {
     draining_ = true;
@@ -452,7 +452,7 @@ void Simulation::drain() {
             continue;
         }
         oracle_.queues_are_drained();
-        // Who may be dead for long enough to be gone may as well be dead still: all of them are brought back once.
+        // Who may be dead for long enough to be gone may as well be dead still: all of them are returned once.
         const bool all_ended = oracle_.all_ended();
         if (all_ended && idle_rounds > 0) return;
         const std::vector<DueMs> dues = oracle_.dues_ahead();

@@ -37,8 +37,8 @@ struct WatchdogModel {
         bool puts = false;
         bool may_feed = false;
         bool removes = false;
-        // When it was sent: another one that puts or removes it was under way; it was fed then or later; it was surely
-        // there, or surely not; what its newest revision was.
+        // When it was sent: another one that puts or removes it was in progress; it was fed then or later; it was
+        // surely there, or surely not; what its newest revision was.
         bool is_overlapped = false;
         DueMs surely_fed_ms = 0;
         DueMs silent_until_ms = 0;
@@ -59,7 +59,7 @@ struct WatchdogModel {
     bool is_gone = true;                 // likewise
     bool is_blurred = false;            // two lives of it cannot be told from one another: its messages are not counted
     DueMs surely_fed_ms = 0;            // somebody was told that it was fed at that time or later
-    DueMs silent_until_ms = 0;          // and that it does not fire before, unless it is set anew
+    DueMs silent_until_ms = 0;          // and that it does not fire before, unless it is set again
     std::optional<WatchdogState> told;  // the newest state
     std::uint64_t times_told = 0;
     std::uint64_t fired_before = 0;                        // messages of lives that have ended

@@ -249,7 +249,7 @@ PutCommand Workload::draw_put(const QueueOf& queue, std::uint64_t serial) {
 }
 
 // A put with a key once more, as a client sends it that heard nothing, or that asks twice; now and then with another
-// request. Not while the first try is under way; and not later than its key is kept for sure, unless keys are reused:
+// request. Not while the first try is in progress; and not later than its key is kept for sure, unless keys are reused:
 // then it may be another message.
 std::optional<PutCommand> Workload::draw_put_again() {
     const Oracle::Messages& messages = oracle_.messages();
@@ -269,7 +269,7 @@ std::optional<PutCommand> Workload::draw_put_again() {
     const DueMs age = surroundings_.clock() - drawn.first_put_ms;
     const bool may_be_over = !options_.reuses_keys && (age < 0 || age >= options_.keep_ms);
     if (drawn.put.key.empty() || may_be_over) return std::nullopt;
-    // Nor while another is under way that has its key.
+    // Nor while another is in progress that has its key.
     const bool is_under_way = std::any_of(messages.begin(), messages.end(), [&](const MessageModel& other) {
         return !other.open.empty() && (&other == &drawn || Oracle::share_key(other, drawn));
     });
@@ -362,7 +362,7 @@ void Workload::configure() {
     using What = ConfigureQueueCommand::What;
     const QueueOf queue = queue_name(static_cast<std::uint32_t>(random_.below(options_.queues)));
     ConfigureQueueCommand command{queue.name_space, queue.queue, What::resume, {}, {}};
-    // A queue that is paused is mostly resumed, so that the rest of the run has messages to hand out.
+    // A queue that is paused is mostly resumed, so that the rest of the run has messages to deliver.
     const bool resumes = oracle_.seems_paused(queue.name_space, queue.queue) && random_.chance(500'000);
     switch (resumes ? 0 : random_.below(12)) {
         case 0:

@@ -1,4 +1,4 @@
-// Clients that put loops, and that ask for things at the very time at which one makes its next occurrence.
+// Clients that put recurring messages, and that ask for things at the very time at which one makes its next occurrence.
 #include <algorithm>
 
 #include "simulation/workload.h"
@@ -56,7 +56,7 @@ void Workload::make_recurring(PutCommand& command) {
     // One that nobody can meet could never be ended.
     if (!has_end) command.expires.reset();
     if (random_.chance(40'000)) spoil(command);
-    // Where the clock has gone far ahead of what the engine was told, the put may be carried out at either time, and
+    // Where the clock has gone far ahead of what the engine was told, the put may be executed at either time, and
     // an end that is far from the earlier one would allow occurrences without number.
     RepeatChoice& choice = *command.repeat;
     const bool is_far_ahead = surroundings_.clock() - oracle_.now() > kTimesMost * std::max<DueMs>(choice.every_ms, 1);
@@ -90,7 +90,7 @@ RepeatChoice Workload::draw_repeat(const When& first) {
     return choice;
 }
 
-// It says what no loop can be, or what only just can.
+// It says what no recurring message can be, or what only just can.
 void Workload::spoil(PutCommand& loop) {
     RepeatChoice& choice = *loop.repeat;
     switch (random_.below(8)) {
