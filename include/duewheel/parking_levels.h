@@ -1,10 +1,10 @@
-// The levels of a timing wheel in which a timer may stay parked: what TimingWheel (handles) and IdTimingWheel (the
-// caller's own ids) are made of. Timers here are numbers of nodes; who owns a number and what firing means is theirs.
+// The levels of a timing wheel in which a timer can stay parked: the basis of TimingWheel (handles) and IdTimingWheel
+// (the caller's own ids). Timers here are numbers of nodes; their owner and the meaning of firing are decided by these.
 //
-// Levels. Time is cut into spans of 64 ticks, of 64 * 64, and so on; level L has slots of 64^L ticks and keeps two
-// blocks of 64 slots: the block the wheel stands in and the next. A timer is filed on the lowest level whose two blocks
-// reach its deadline. Eleven levels cover all 64 bits, so there is no longest delay, no overflow and no rotation, and
-// the next occupied slot of a level is a bit scan.
+// Levels. Time is divided into spans of 64 ticks, of 64 * 64, and so on; level L has slots of 64^L ticks and keeps two
+// blocks of 64 slots: the current block and the next. A timer is on the lowest level whose two blocks include its
+// deadline. Eleven levels cover all 64 bits, so there is no maximum delay, no overflow and no rotation, and the next
+// used slot of a level is found by a bit scan.
 //
 // Example, the wheel at tick 100 (blocks 1 and 2 of level 0, ticks 64 to 191):
 //
@@ -13,27 +13,27 @@
 //          300   level 1, slot 4 (256 to 319)       while the wheel is in 192 to 255 moves to level 0; fires at 300
 //        20000   level 2, slot 4 (16384 to 20479)   in 12288 to 16383 to level 1, in 19904 to 19967 to level 0
 //
-// Parking. A node says in which slot it has an entry, and its deadline. Cancelling a timer only changes the deadline,
-// and so does moving it to a later one: the entry stays where it is, and who reads the slot when its turn comes drops
-// the timer or files it again. Only a move to before its slot makes a new entry; the old one, which the node no longer
-// points to, is dropped when it is read. One fact is all that has to hold:
+// Parking. A node contains the slot of its entry, and its deadline. Cancelling a timer only changes the deadline, and
+// so does moving it to a later one: the entry stays where it is, and when the slot is read in its turn, the timer is
+// dropped or filed again. Only a move to before its slot makes a new entry; the old one, to which the node no longer
+// points, is dropped when it is read. A single invariant is required:
 //
-//     a node that can fire has an entry in the slot its place names, and that slot begins no later than its deadline
+//     a node that can fire has an entry in the slot named by its place, and that slot starts no later than its deadline
 //
-// It holds whatever a node is used for next, so a cancelled timer's node is free at once. When old entries take up too
-// much room, each call that adds a strip also reads up to kSweepStrips strips and writes them back without the old
-// entries (sweep): memory stays bounded, and so does the work of one call. Two entries of one node in one slot are told
-// apart by a bit that changes with each reading of the slot.
+// It holds whatever a node is used for next, so the node of a cancelled timer can be reused at once. When old entries
+// take up too much memory, each call that adds a strip also reads up to kSweepStrips strips and writes them back
+// without the old entries (sweep): memory stays bounded, and so does the work of one call. Two entries of one node in
+// one slot are distinguished by a bit that changes with each reading of the slot.
 //
-// Ahead of time. The slot after the one that the wheel stands in on a level takes no new timers, as a lower level
-// reaches that far; so it is moved down a few strips at a time, with every advance, and is empty when its turn comes.
-// No advance pays for a whole slot unless time jumps over that turn. To an owner who sleeps until next_expiry() or
-// next_work() every sleep is such a jump: neither names the moving. What bounds a call of his is its budget; but one
-// below a strip, 62, leaves no room for moving ahead at all.
+// Moving in advance. The slot after the current one of a level gets no new timers, because a lower level includes its
+// span; so it is moved down a few strips at a time, with every advance, and is empty when its turn comes. No advance
+// processes a whole slot unless time jumps over that turn. For an owner that sleeps until next_expiry() or next_work(),
+// every sleep is such a jump: neither includes the moving. A budget bounds the calls of such an owner; but one below a
+// strip, 62, leaves no room for moving in advance.
 //
-// What it gives up: order among equal deadlines; entries of cancelled timers cost memory until they are read (bounded,
-// see kEntriesPerNode); an empty wheel has 50 KiB beside its first 8,192 nodes, and each occupied slot 256 bytes. The
-// file is long because it is the whole structure: first what the fronts call, then filing, reading, sweeping, time, and
+// Drawbacks: no order among equal deadlines; entries of cancelled timers take memory until they are read (bounded, see
+// kEntriesPerNode); an empty wheel has 50 KiB beside its first 8,192 nodes, and each used slot 256 bytes. The file is
+// long because it is the whole structure: first the functions for the wheels, then filing, reading, sweeping, time, and
 // last the checker.
 #pragma once
 
@@ -61,7 +61,7 @@ namespace duewheel {
     std::abort();
 }
 
-// On what does not hold, prints it and aborts, in all builds.
+// On a violated invariant, prints it and aborts, in all builds.
 inline void require_of_wheel(bool holds, const char* what) {
     if (!holds) fail_wheel_check(what);
 }
@@ -69,7 +69,7 @@ inline void require_of_wheel(bool holds, const char* what) {
 // Node has at least `Tick deadline` and `std::uint32_t place`, and a constant kEntriesPerNode: how many entries the
 // strips may hold for each node there is, in quarters, before old ones are swept out (more than 4).
 //
-// Single-owner; told the time. A timer is *late* when it was armed with a deadline at or before now().
+// Single-owner; the time is an argument. A timer is *late* if it was scheduled with a deadline at or before now().
 template <class Node>
 class ParkingLevels {
   public:

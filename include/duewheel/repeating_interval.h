@@ -7,12 +7,11 @@
 //
 // The number counts all occurrences, including the start. A start without an offset is local time in the zone.
 //
-// Years, months, weeks and days are calculated on the local calendar, always from the start and never from one
-// occurrence to the next: a month after the 31st of January is the last of February, two months after it is the 31st of
-// March. Hours, minutes and seconds are elapsed time: PT24H moves relative to local clocks when they change, P1D does
-// not. In a period with both, the calendar part is applied first. A local time that a clock change skips becomes the
-// first instant after the gap; of a repeated one it is the first. A start that is skipped in this way keeps its time of
-// day later.
+// Years, months, weeks and days follow the local calendar, always from the start and never from one occurrence to the
+// next: a month after the 31st of January is the last of February, two months after it is the 31st of March. Hours,
+// minutes and seconds are elapsed time: PT24H moves relative to local clocks when they change, P1D does not. In a
+// period with both, the calendar part comes first. A local time that a clock change skips becomes the first instant
+// after the gap; of a repeated one it is the first. A start that is skipped in this way keeps its time of day later.
 //
 // Choose it for periods that no calendar field divides, and for a number of occurrences. Drawback: it has no excluded
 // days; those are part of a rule (cron_rule.h).

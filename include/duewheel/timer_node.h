@@ -1,8 +1,8 @@
-// How a timer of the runtime looks inside: one node of 128 bytes, linked into the wheel of its service, and one
-// atomic word that says who may do what with it. Users of the library need nothing of this; timeout.h is their side.
+// The representation of a timer of a TimerService: one node of 128 bytes, linked into the wheel of its service, and one
+// atomic word that determines who may do what with it. Users of the library do not need it; see timeout.h.
 //
-// The word. Whoever changes the status with a compare-and-swap has won: a cancel and the firing can race, from any
-// threads, and exactly one of them takes the node from pending.
+// The word. A thread that changes the status with a compare-and-swap has won: a cancel and the firing can race, from
+// any threads, and exactly one of them takes the node from pending.
 //
 //                    schedule            due               (executor)           the task has returned
 //      idle ─────────► pending ─────────► handed ─────────► running ─────────► expired   or pending again: periodic
@@ -10,16 +10,16 @@
 //                        ▼                  ▼                  ▼
 //                     cancelled          cancelled          running + last: no further period
 //
-// Beside the status: `posted` while the node lies in its service's mailbox (it has one link, so it lies there at most
-// once), `waited` when a thread sleeps until the task has returned, `again` when a task that was to run once wants to
-// run again, and the count of references: one of the service
-// from arming until the end, and one of each Timeout. The last one to go gives the node back.
+// Besides the status: `posted` while the node is in the mailbox of its service (it has one link, so it is there at most
+// once), `waited` when a thread sleeps until the task has returned, `again` when a one-shot timer is to run again,
+// and the count of references: one of the service
+// from scheduling until the end, and one of each Timeout. The last one returns the node to the pool.
 //
-// Nodes come from one pool of the process, with a cache in each thread (src/timer/node_pool.h), and their memory stays
-// a node's for ever: a Timeout may outlive its service. Nodes that are part of another object, of a coroutine's frame,
-// say, are `embedded`: nobody gives them back. Their task runs at every end, also when stop() cancels them, and may
-// destroy them; so it is begun as the last thing that is done with the node, and `running` is what they stay until they
-// are armed again.
+// Nodes come from one pool of the process, with a cache in each thread (src/timer/node_pool.h), and their memory is
+// only ever used for nodes: a Timeout may outlive its service. Nodes that are part of another object, such as a
+// coroutine's frame, are `embedded`: they are not returned. Their task runs at every end, also when stop() cancels
+// them, and may destroy them; so it is started as the last operation on the node, and their status stays `running`
+// until they are scheduled again.
 #pragma once
 
 #include <atomic>
@@ -57,12 +57,12 @@ struct TimerNode : IntrusiveLinks {
     bool repeats() const { return (word.load(std::memory_order_relaxed) & kRepeats) != 0; }
     TimerStatus status() const { return status_of(word.load(std::memory_order_acquire)); }
 
-    // What a cancel needs lies in the first 64 bytes, the beginning of the task included.
+    // What a cancel needs is in the first 64 bytes, including the start of the task.
     std::atomic<std::uint32_t> word{0};
     std::atomic<std::uint32_t> runner{0};  // the number of the thread that runs its task
-    TimerCore* core = nullptr;             // the inside of the service of its present or last use
+    TimerCore* core = nullptr;             // the core of the service of its present or last use
     TimerNode* next_posted = nullptr;      // in the mailbox
-    std::atomic<Tick> wanted{kNever};      // the deadline, for whoever takes it out of the mailbox
+    std::atomic<Tick> wanted{kNever};      // the deadline, for the thread that takes it out of the mailbox
     TimerTask task;
     TimerRepeat* repeat = nullptr;  // of a periodic or wall timer: `repeats` is set, of the latter `at_wall`, too
 };

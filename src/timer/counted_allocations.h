@@ -1,5 +1,5 @@
-// Counts what a test program takes from operator new, for tests of what allocates nothing. It replaces the operator of
-// the whole program, in a file of its own so that no compiler sees both ends of an allocation.
+// Counts the allocations of a test program with operator new, for tests of code that must not allocate. It replaces the
+// operator of the whole program, in a separate file so that no compiler sees both ends of an allocation.
 #pragma once
 
 #include <cstddef>

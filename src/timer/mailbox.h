@@ -1,8 +1,9 @@
-// What other threads want of a timer service: a stack of nodes that anybody pushes on and one takes off whole.
+// The commands of other threads for a timer service: a stack of nodes that any thread pushes to and one takes as a
+// whole.
 //
-// Head, length and whether it is closed are one word, so a push that would be one too many, or comes too late, is known
-// before it happens: the length never passes its limit, and nothing is ever in a closed mailbox. The word is 48 bits of
-// address, 15 of length and one that says closed. There is no ABA problem, as nothing is ever taken off singly.
+// Head, length and the closed flag are one word, so a push that exceeds the limit, or comes too late, is detected
+// before it happens: the length never exceeds its limit, and a closed mailbox is always empty. The word is 48 bits of
+// address, 15 of length and one closed flag. There is no ABA problem, because nodes are never taken off singly.
 #pragma once
 
 #include <atomic>
@@ -18,13 +19,13 @@ namespace duewheel {
 
 class Mailbox {
   public:
-    // So few where interleavings are explored that it fills up in every scenario.
+    // This few when interleavings are explored, so that it fills up in every scenario.
     static constexpr std::size_t kLengthMax = kInterleavingsExplored ? 2 : 1024;
 
     enum class Push : std::uint8_t { done, full, closed };
 
-    // Any thread. The node is not in a mailbox. In the one order of all sequentially consistent operations, so that who
-    // pushes and then looks whether the driver sleeps, and the driver who says so and then looks here, cannot both miss
+    // Any thread. The node is not in a mailbox. Sequentially consistent, so that of a thread that pushes and then
+    // checks whether the driver sleeps, and a driver that announces its sleep and then checks here, at least one sees
     // the other.
     Push push(TimerNode& node) {
         std::uint64_t head = head_.load(std::memory_order_relaxed);
@@ -42,12 +43,12 @@ class Mailbox {
         }
     }
 
-    // For the holder of the baton: all there is, oldest first, linked by next_posted.
+    // For the holder of the baton: all nodes, oldest first, linked by next_posted.
     TimerNode* take() {
         if (is_empty()) return nullptr;
         return oldest_first(head_.exchange(0, std::memory_order_seq_cst));
     }
-    // The same, and nothing is ever pushed again.
+    // The same, and nothing can be pushed afterwards.
     TimerNode* close() { return oldest_first(head_.exchange(kClosed, std::memory_order_seq_cst)); }
 
     bool is_empty() const { return (head_.load(std::memory_order_seq_cst) & ~kClosed) == 0; }
@@ -65,7 +66,7 @@ class Mailbox {
     static TimerNode* oldest_first(std::uint64_t head) {
         TimerNode* reversed = nullptr;
         for (TimerNode* node = node_of(head); node != nullptr;) {
-            fetch_to_write(node);  // the line comes once, to be written, not first to be read
+            fetch_to_write(node);  // the cache line is transferred once, for writing
             TimerNode* const next = node->next_posted;
             node->next_posted = reversed;
             reversed = node;

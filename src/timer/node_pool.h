@@ -1,11 +1,11 @@
-// Where the nodes of timers come from and go to, for all services of the process.
+// The pool of timer nodes, for all services of the process.
 //
-// Threads that schedule take nodes and the driver's thread gives them back, so an allocator whose threads keep what
-// they free would work against us. Each thread has two magazines of 64 nodes, as in J. Bonwick's slab allocator (USENIX
-// 2001): most calls touch nothing shared, and 64 nodes at a time pass from thread to thread under one lock. Taking a
-// node fetches those that come next, as they lie in another processor's cache.
+// Threads that schedule take nodes and the driver's thread returns them, so an allocator whose threads keep what they
+// free would be inefficient. Each thread has two magazines of 64 nodes, as in J. Bonwick's slab allocator (USENIX
+// 2001): most calls touch nothing shared, and 64 nodes at a time move between threads under one lock. Taking a node
+// prefetches the next ones, which are in another processor's cache.
 //
-// Memory of nodes stays theirs for the life of the process: a handle may be asked about its timer whenever it likes.
+// The memory of nodes is kept for the life of the process: a handle can query its timer at any time.
 #pragma once
 
 #include <array>
@@ -23,19 +23,19 @@ struct NodeMagazine {
     std::array<TimerNode*, kNodes> nodes;
 };
 
-// A thread's own. Without constructor and destructor, so that reaching it costs nothing.
+// Of one thread. Without constructor and destructor, so that access costs nothing.
 struct NodeCache {
     NodeMagazine* loaded;
     NodeMagazine* other;
-    bool ended;  // the thread is ending, and what it had is in the depot
+    bool ended;  // the thread is ending, and its nodes are in the depot
 };
 inline constinit thread_local NodeCache node_cache{nullptr, nullptr, false};
 
-// Where the magazines at hand do not do.
+// If the current magazines are not sufficient.
 TimerNode& take_node_slowly();
 void give_node_slowly(TimerNode& node) noexcept;
 
-// A node that nobody refers to, with an empty task. Throws std::bad_alloc.
+// A node without references, with an empty task. Throws std::bad_alloc.
 inline TimerNode& take_node() {
     constexpr std::size_t kFetchAhead = 6;
     NodeMagazine* const magazine = node_cache.loaded;
@@ -46,7 +46,7 @@ inline TimerNode& take_node() {
     return *magazine->nodes[index];
 }
 
-// The node is idle, its task empty, its references gone.
+// The node is idle, with an empty task and without references.
 inline void give_node(TimerNode& node) noexcept {
     NodeMagazine* const magazine = node_cache.loaded;
     if (magazine == nullptr || magazine->count == NodeMagazine::kNodes) [[unlikely]]
@@ -54,10 +54,10 @@ inline void give_node(TimerNode& node) noexcept {
     magazine->nodes[magazine->count++] = &node;
 }
 
-// Whether no thread has it locked just now, asked by one that has not: for tests.
+// Whether no thread holds its lock now, checked by one that does not: for tests.
 bool node_pool_is_free();
 
-// Nodes there are in all, in use or not.
+// Total number of nodes, in use or not.
 std::size_t node_pool_size();
 
 }  // namespace duewheel

@@ -1,5 +1,5 @@
-// Which tasks run on which threads just now: what Timeout::cancel() needs to say "here" or "elsewhere", and what
-// cancel_and_wait() needs so that no ring of tasks waits for itself.
+// The tasks that are running on each thread: Timeout::cancel() uses it to return "here" or "elsewhere", and
+// cancel_and_wait() to detect that tasks would wait for each other in a cycle.
 #pragma once
 
 #include "timer/thread_number.h"
@@ -7,7 +7,7 @@
 
 namespace duewheel {
 
-// Lives as long as a task runs. A task may drive another service, so they nest.
+// Exists while a task runs. A task may drive another service, so they nest.
 class RunningTask {
   public:
     explicit RunningTask(TimerNode& node);
@@ -17,7 +17,7 @@ class RunningTask {
 
     // The innermost one of this thread; nullptr outside of tasks.
     static TimerNode* innermost();
-    // The same for who asks for his timer: nullptr where that is hidden from him.
+    // The same for a query of the own timer: nullptr where that is hidden.
     static TimerNode* shown();
     static bool is_here(const TimerNode& node);
 
@@ -29,8 +29,8 @@ class RunningTask {
     bool is_hidden_ = false;
 };
 
-// While one lives, the task that runs on this thread shows no timer: for code that is not to have the handle of a timer
-// that serves more than this run.
+// While one exists, the running task of this thread shows no timer: for code that must not get the handle of a timer
+// that is used for more than this run.
 class HiddenTask {
   public:
     HiddenTask();
@@ -42,7 +42,7 @@ class HiddenTask {
     RunningTask* const task_;
 };
 
-// Returns when the task of `node` no longer runs; at once when it runs here, or when its thread waits, directly or by
+// Returns when the task of `node` no longer runs; at once if it runs here, or if its thread waits, directly or through
 // others, for a task that runs here. The caller has a reference.
 void wait_until_returned(TimerNode& node);
 

@@ -1,4 +1,4 @@
-// Threads as small numbers, so that a word of a timer can name one, and asking whether it is this one costs a load.
+// Threads as small numbers, so that the word of a timer can identify one, and a comparison with this one costs a load.
 #pragma once
 
 #include <atomic>

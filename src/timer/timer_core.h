@@ -1,12 +1,12 @@
-// The inside of a TimerService: the wheel and who may touch it.
+// The implementation of a TimerService: the wheel and the access to it.
 //
-// What the baton guards is the wheel, the list of timers at wall instants, the figures and whether it is stopped. The
-// word of a node says who has won it (duewheel/timer_node.h), the mailbox carries to the wheel what threads without the
-// baton want. A node that is not `posted` and not in the wheel is in the hands of whoever moved its status on.
+// The baton guards the wheel, the list of timers at wall clock times, the statistics and the stopped state. The word of
+// a node determines who owns it (duewheel/timer_node.h); the mailbox passes commands of threads without the baton to
+// the wheel. A node that is not `posted` and not on the wheel belongs to the thread that changed its status last.
 //
-// The order at sleep. Who drives it takes the baton, empties the mailbox, says until when it will sleep, and looks at
-// the mailbox once more before it gives the baton back; who posts looks how long it sleeps only after posting. Both are
-// in the one order of sequentially consistent operations, so one of the two sees the other.
+// The order before sleeping. The driver takes the baton, empties the mailbox, announces until when it will sleep, and
+// checks the mailbox again before it releases the baton; a thread that posts checks how long the driver sleeps only
+// after posting. Both are sequentially consistent, so at least one of the two sees the other.
 #pragma once
 
 #include <algorithm>
@@ -40,22 +40,22 @@ class TimerCore {
 
     enum class Refusal : std::uint8_t { none, full, stopped };
 
-    // Of a node that is idle or done, with this many references (for the service and for a handle); `flags` are kept.
-    // Unless it is refused, an embedded node may be gone afterwards.
+    // For a node that is idle or done, with this many references (for the service and for a handle); `flags` are kept.
+    // Unless it is refused, an embedded node may be destroyed afterwards.
     Refusal arm(TimerNode& node, Tick deadline, std::uint32_t references, std::uint32_t flags = 0);
-    // Of an embedded node, as EmbeddedTimer::arm_soon().
+    // For an embedded node, like EmbeddedTimer::arm_soon().
     bool arm_soon(TimerNode& node);
     CancelOutcome cancel(TimerNode& node);
-    // The word of a timer that the service and one handle know, and that has nothing to be asked about first.
+    // The word of a timer that only the service and one handle know, without other checks.
     static constexpr std::uint32_t kPendingAlone =
         2 * TimerNode::kReference | static_cast<std::uint32_t>(TimerStatus::pending);
-    // The same in the short way: on the favoured driver's thread, of a timer that is known by the caller's handle
-    // alone. False when it is not so, and nothing was done.
+    // The same in the short way: on the favoured driver's thread, for a timer that only the caller's handle refers to.
+    // False if that is not the case, and nothing was done.
     bool cancel_alone(TimerNode& node);
     bool reschedule(TimerNode& node, Tick deadline);
     bool reschedule_repeating(TimerNode& node, TimerInstant deadline);
     bool set_period(TimerNode& node, std::chrono::nanoseconds period);
-    // Of an embedded node: afterwards it is not armed and nobody knows it. False when its task was taken to be run.
+    // For an embedded node: afterwards it is not scheduled and not referenced. False if its task was taken to be run.
     bool withdraw(TimerNode& node);
 
     std::vector<Timeout> stop();
@@ -63,8 +63,8 @@ class TimerCore {
     bool stopped() const { return mailbox_.is_closed(); }
     std::size_t pending();
     TimerStatistics statistics();
-    // Whoever sleeps is to wake now. No timer that comes meanwhile undoes it; one who does not sleep rests only after
-    // this, and sees by himself what it is for.
+    // The sleeping driver must wake up now. Timers scheduled meanwhile do not undo it; a driver that is awake rests
+    // only after this, and sees the reason itself.
     void wake_driver() { wake(after(0)); }
     void before_fork();
     void after_fork();
@@ -100,10 +100,10 @@ class TimerCore {
 
     bool on_driver_thread() const { return driver_.load(std::memory_order_relaxed) == this_thread_number(); }
 
-    // The driver may be favoured, from wherever it comes.
+    // The driver may be favoured, from any call.
     void take_baton() { on_driver_thread() ? baton_.lock_by_driver() : baton_.lock(); }
 
-    // Places for max_pending. arm_soon() takes one whether there is one or not.
+    // Slots of max_pending. arm_soon() takes one even beyond the limit.
     bool enter();
     void leave() {
         if (options_.max_pending != TimerOptions::kUnlimited) places_.fetch_sub(1, std::memory_order_relaxed);
@@ -116,7 +116,7 @@ class TimerCore {
     void receive(TimerNode& node, TimerNode*& dead);
     void receive_cancelled(TimerNode& node, TimerNode*& dead);
     static void bury(TimerNode* dead);
-    // Whoever sleeps is to wake by then.
+    // The sleeping driver must wake up by then.
     void wake_if_earlier(Tick deadline) {
         const Tick by = after(deadline);
         interleaving_point();
@@ -124,7 +124,7 @@ class TimerCore {
             wake(by);
     }
     void wake(Tick by);
-    // How a tick is written in sleeps_until_, so that the first tick of all is one that can be slept until.
+    // The form of a tick in sleeps_until_, so that the first tick of all can be slept until.
     static constexpr Tick after(Tick tick) { return tick == kNever ? kNever : tick + 1; }
 
     // The wheel.
@@ -167,7 +167,7 @@ class TimerCore {
     void follow_wall(TimerNode& node, std::chrono::milliseconds ahead, Instant wall_now, TimerNode*& dead);
 
     static bool repeats(const TimerNode& node) { return node.repeats(); }
-    // Comes again and again, by itself or because its task says so.
+    // Fires repeatedly, by itself or at the request of its task.
     static bool is_periodic(const TimerNode& node) {
         return repeats(node) && (node.repeat->kind != TimerRepeat::Kind::wall || node.repeat->keeps_to_wall);
     }
@@ -180,30 +180,30 @@ class TimerCore {
     const std::int64_t tick_ns_;
 
     alignas(64) Mailbox mailbox_;
-    // The tick after the one until which the driver sleeps. 0: it is awake, and looks at the mailbox before it sleeps.
+    // The tick after the one until which the driver sleeps. 0: it is awake, and checks the mailbox before it sleeps.
     std::atomic<Tick> sleeps_until_{0};
     std::atomic<std::uint64_t> wakes_{0};
-    std::atomic<bool> refuses_{false};  // new timers: it was shut down or stopped; written with the baton
+    std::atomic<bool> refuses_{false};  // for new timers: it was shut down or stopped; written with the baton
 
     alignas(64) std::atomic<std::size_t> places_{0};  // taken, where max_pending is set
-    std::atomic<std::size_t> handed_{0};              // to the executor, and not yet run or dropped
-    std::atomic<std::uint32_t> driver_{0};            // the number of the thread that drove it last
+    std::atomic<std::size_t> handed_{0};              // passed to the executor, and not yet run or dropped
+    std::atomic<std::uint32_t> driver_{0};            // the number of the last thread that drove it
 
     std::mutex alarm_mutex_;
     TimerAlarm* alarm_ = nullptr;            // guarded by alarm_mutex_
     std::atomic<bool> watches_wall_{false};  // the alarm does; written with alarm_mutex_
-    std::atomic<bool> uses_wall_{false};     // there has been a timer at a wall instant
+    std::atomic<bool> uses_wall_{false};     // there has been a timer at a wall clock time
 
-    alignas(64) Baton baton_;  // guards all below
+    alignas(64) Baton baton_;  // guards everything below
     IntrusiveTimingWheel<TimerNode> wheel_;
     TimerNode* at_wall_ = nullptr;
-    std::chrono::milliseconds wall_ahead_{0};  // of the clock's axis, when the list was last looked at
-    bool wall_moved_ = false;                  // one has come into the list that was translated by another one
+    std::chrono::milliseconds wall_ahead_{0};  // of the clock, when the list was last checked
+    bool wall_moved_ = false;                  // one in the list was converted with another one
     bool stopped_ = false;
     bool driven_ = false;
-    std::vector<TimerNode*> stopping_;  // embedded ones that stop() has still to run; `wanted` is their place here
+    std::vector<TimerNode*> stopping_;  // embedded ones that stop() has still to run; `wanted` is their index here
     std::uint64_t fired_ = 0;
-    std::uint64_t fired_in_vain_ = 0;  // of these, what the executor had and did not run
+    std::uint64_t fired_in_vain_ = 0;  // of these, those that the executor had and did not run
     std::uint64_t cancelled_ = 0;
     std::uint64_t failed_ = 0;
     std::uint64_t slow_ = 0;
@@ -212,9 +212,9 @@ class TimerCore {
     std::vector<TimerStatistics::SlowTask> slow_tasks_;
 };
 
-// Two references are the service's and that of the handle by which this call came. Nobody else can change the word
-// then: the service does it with the baton, and by one handle only one call at a time may be made. So it need not be
-// changed atomically, which would wait for all that is on its way to memory.
+// The two references are those of the service and of the handle of this call. No other thread can change the word then:
+// the service does it with the baton, and one handle is used by one call at a time. So it need not be changed
+// atomically, which would wait for all pending stores.
 inline bool TimerCore::cancel_alone(TimerNode& node) {
     constexpr std::uint32_t kGone = TimerNode::kReference | static_cast<std::uint32_t>(TimerStatus::cancelled);
     interleaving_point();
@@ -230,8 +230,8 @@ inline bool TimerCore::cancel_alone(TimerNode& node) {
     return true;
 }
 
-// By who cancels, with nothing but his handle to hold the node: the task may hold that handle, and what destroys it may
-// get this very node for another timer. So the node is left before.
+// Called by the thread that cancels, with only its handle to keep the node: the task may contain that handle, and its
+// destructor may get this very node for another timer. So the node is released first.
 inline void TimerCore::destroy_last(TimerNode& node) {
     if (!node.task.has_destructor()) return node.task.reset();
     const TimerTask task = std::move(node.task);

@@ -1,9 +1,10 @@
-// What a timer needs that fires again, or at an instant of the wall: when it is due next, told what the time is.
+// The state of a timer that fires repeatedly, or at a wall clock time: when it is due next. Takes the time as an
+// argument.
 //
-//     rate     a period from the nominal start of the run before; what late runs mean is the caller's MissedPeriods
-//     delay    a period from the end of the run before
-//     cron     the next instant of the calendar after the one before
-//     wall     at an instant of the wall: once, unless its task says when next
+//     rate     a period from the nominal start of the previous run; MissedPeriods decides about late runs
+//     delay    a period from the end of the previous run
+//     cron     the next instant of the calendar after the previous one
+//     wall     at a wall clock time: once, unless its task sets the next one
 #pragma once
 
 #include <chrono>
@@ -24,27 +25,29 @@ struct TimerRepeat {
 
     Kind kind = Kind::rate;
     MissedPeriods missed = MissedPeriods::burst;
-    // Of rate and delay. While the task runs they are its thread's; while the timer is pending the baton guards them.
+    // Of rate and delay. While the task runs they belong to its thread; while the timer is pending the baton guards
+    // them.
     std::chrono::nanoseconds period{0};
     TimerInstant nominal{};  // of the present run
     TimerInstant begun{};    // when the driver came to it
     Instant wall{};          // of the present run, of cron and wall
     std::optional<CronSchedule> schedule{};
-    bool keeps_to_wall = false;           // whatever WallJump says of others
-    std::optional<Instant> next{};        // of wall: what its task wants, if it is to come again
-    std::optional<TimerInstant> moved{};  // of rate and delay: what its task wants in place of the next instant
+    bool keeps_to_wall = false;     // whatever WallJump is for others
+    std::optional<Instant> next{};  // of wall: the next time requested by its task
+    std::optional<TimerInstant>
+        moved{};  // of rate and delay: the instant requested by its task instead of the next one
 
-    std::chrono::milliseconds wall_ahead{0};  // of the clock's axis, when `wall` was last translated
+    std::chrono::milliseconds wall_ahead{0};  // of the clock, when `wall` was last converted
 
-    // The list of those at wall instants that are in the wheel; guarded by the baton.
+    // The list of those at wall clock times on the wheel; guarded by the baton.
     TimerNode* next_at_wall = nullptr;
     TimerNode* prev_at_wall = nullptr;
 };
 
-// After a run that has ended at `now`: moves `repeat` on to the next one. False when there is none.
+// After a run that has ended at `now`: advances `repeat` to the next one. False if there is none.
 bool move_on(TimerRepeat& repeat, TimerInstant now, Instant wall_now);
 
-// The instant on the clock's axis at which the wall shows `wall`, if nobody sets it.
+// The instant of the clock at which the wall clock shows `wall`, unless it is set.
 TimerInstant instant_of_wall(Instant wall, TimerInstant now, Instant wall_now);
 
 }  // namespace duewheel

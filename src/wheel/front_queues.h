@@ -1,8 +1,8 @@
-// The fronts of the core wheel that know no handles, as timer queues: so that the suites which judge every scheme judge
-// them too. IdFront makes handles over the ids of an IdTimingWheel, IntrusiveFront over timers of an
-// IntrusiveTimingWheel that it owns and destroys as soon as they are gone.
+// The wheels without handles, as timer queues: so that the suites of the schemes test them too. IdFront makes handles
+// over the ids of an IdTimingWheel, IntrusiveFront over timers of an IntrusiveTimingWheel that it owns and destroys as
+// soon as they have fired or were cancelled.
 //
-// For tests alone: what the fronts are fast at is lost here, an allocation for each timer and a walk for size().
+// For tests only: their speed is lost here, because of an allocation for each timer and a scan for size().
 #pragma once
 
 #include <algorithm>

@@ -1,42 +1,42 @@
-// What every timer scheme of this project promises: the core wheel (duewheel/timing_wheel.h) and the schemes of the
-// literature in wheel/schemes/. One suite of tests runs on whatever models this concept, so a scheme is exchanged for
-// another by changing the name of a type.
+// The interface of every timer scheme of this project: the core wheel (duewheel/timing_wheel.h) and the schemes of the
+// literature in wheel/schemes/. One test suite runs on all models of this concept, so a scheme is exchanged for another
+// by changing the name of a type.
 //
-// A timer queue keeps timers by deadline and hands them out when it is told the time. Time is a count of ticks. A
-// timer is *pending* from schedule() until it fires or is cancelled; it is *late* when it was armed with a deadline at
-// or before now(); the queue is *caught up* when nothing is left of what advance_to() was asked to do.
+// A timer queue keeps timers by deadline and returns them when time has advanced to it. Time is a count of ticks. A
+// timer is *pending* from schedule() until it fires or is cancelled; it is *late* if it was scheduled with a deadline
+// at or before now(); the queue is *caught up* if advance_to() has no work left.
 //
-//     schedule(deadline, cookie)    arms a timer, whose cookie comes back when it fires. A late one fires in the next
-//                                   call of advance_to() whose budget reaches it. kNever only waits to be rescheduled.
-//                                   The handle names none if the deadline is after latest_deadline(), see below.
-//     cancel(handle)                true: it was pending and now is gone. False: it has fired, is firing, or is gone.
+//     schedule(deadline, cookie)    schedules a timer, whose cookie is returned when it fires. A late one fires in the
+//                                   next advance_to() whose budget reaches it. kNever only waits to be rescheduled.
+//                                   The handle is empty if the deadline is after latest_deadline(), see below.
+//     cancel(handle)                true: it was pending and is cancelled. False: it has fired, is firing, or is gone.
 //     reschedule(handle, deadline)  another deadline, earlier or later, for the same handle; also for the timer that is
-//                                   firing just now. False, and nothing has changed, if it is not pending (and not
+//                                   firing now. False, and nothing has changed, if it is not pending (and not
 //                                   firing), or if the deadline is after latest_deadline().
-//     advance_to(now, sink, budget) moves the time to `now`, never backward, and calls sink(cookie, deadline) for what
-//                                   is due. Returns how many fired.
-//     caught_up()                   whether that was all. What was armed late since the call began does not count.
-//     next_expiry()                 when advance_to() next fires something, exactly; now() if that is at once, or when
+//     advance_to(now, sink, budget) advances the time to `now`, never back, and calls sink(cookie, deadline) for each
+//                                   due timer. Returns how many fired.
+//     caught_up()                   whether that was all. Timers scheduled late since the call do not count.
+//     next_expiry()                 when advance_to() next fires a timer, exactly; now() if that is at once, or if
 //                                   the queue is not caught up; kNever if nothing pending can fire.
-//     deadline_of(handle)           as it was asked for; nothing if the timer is not pending.
-//     now(), size(), clear()        the latest time it was told; pending timers; forgets them all.
-//     check()                       verifies every invariant; prints the first that does not hold and aborts.
+//     deadline_of(handle)           the original one; none if the timer is not pending.
+//     now(), size(), clear()        the latest time passed to it; pending timers; removes all.
+//     check()                       verifies every invariant; prints the first violated one and aborts.
 //
-// Firing. Never early; all of an earlier tick before any of a later one; inside a tick no order is promised. At most
-// `budget` fire in one call; later calls go on where it stopped, losing and reordering nothing. What a late timer
-// counts as due at is the tick at which it was armed; after a call that stopped, it may come earlier, with late ones
-// that wait longer. The sink may call everything but advance_to(): cancel a peer due
-// in the same tick, arm its own timer again, clear the queue. What it arms at or before `now` waits for the next call,
-// so that no call runs for ever. If the sink throws, its timer counts as fired and the next call goes on after it.
+// Firing. Never early; all timers of an earlier tick before those of a later one; undefined within a tick. At most
+// `budget` fire in one call; later calls continue without losing or reordering timers. A late timer counts as due at
+// the tick at which it was scheduled; after a call that stopped, it may come earlier, with late ones that have waited
+// longer. The sink may call everything except advance_to(): cancel another timer due
+// in the same tick, schedule its own timer again, clear the queue. Timers that it schedules at or before `now` wait for
+// the next call, so that every call ends. If the sink throws, its timer counts as fired and the next call continues.
 //
-// What the sink is told. The timer that fires is out: size() does not count it, and when nothing is left to do but what
-// the sink itself has armed, caught_up() is true and next_expiry() exact. While something is left, caught_up() is false
-// and next_expiry() is now(). That is always so when another timer is due; it may be so, too, when only timers that are
-// due after `now` are still to be moved, or what is cancelled to be cleared away: next_expiry() is never after the tick
-// at which something fires.
+// Inside the sink. The firing timer is removed: size() does not count it, and if only timers that the sink itself has
+// scheduled are left, caught_up() is true and next_expiry() exact. While other work is left, caught_up() is false and
+// next_expiry() is now(). That is always so if another timer is due; it can also be so if only timers due after `now`
+// are still to be moved, or cancelled ones to be cleared: next_expiry() is never after the tick at which
+// a timer fires.
 //
-// Costs. n pending timers, s slots, b the timers in one slot (n / s, if they are spread evenly). `tick` is what
-// advance_to() does for one tick beside firing; an arrow leads to what it costs to skip a long idle time.
+// Costs. n pending timers, s slots, b the timers in one slot (n / s, if they are spread evenly). `tick` is the cost of
+// advance_to() for one tick without firing; an arrow leads to the cost of skipping a long idle time.
 //
 //  scheme                    file                     schedule        cancel     tick                  next_expiry
 //  unordered list            unordered_list.h         1               1          n                     n
@@ -52,8 +52,8 @@
 //  per-duration lanes        duration_lanes.h         log lanes       log lanes  1 (log lanes a fire)  1
 //  core wheel                duewheel/timing_wheel.h  1               1          1                     1, or b once
 //
-// Single-owner, all of them: no two calls may overlap. A scheme throws std::bad_alloc where its memory runs out; only
-// the core wheel promises that nothing has changed then.
+// All are single-owner: no two calls may overlap. A scheme throws std::bad_alloc if it runs out of memory; only the
+// core wheel guarantees that nothing has changed then.
 #pragma once
 
 #include <concepts>
@@ -84,9 +84,9 @@ concept TimerQueue = requires(Queue& queue, const Queue& seen, TimerHandle handl
     seen.check();
 };
 
-// Two things a scheme may say about itself. One that says nothing takes every deadline and is exact to the tick.
+// Two optional properties of a scheme. Without them it accepts every deadline and is exact to the tick.
 
-// The latest deadline that schedule() and reschedule() take just now, kNever aside, which all of them take.
+// The latest deadline that schedule() and reschedule() accept now, except kNever, which all of them accept.
 template <TimerQueue Queue>
 Tick latest_deadline(const Queue& queue) {
     if constexpr (requires { queue.latest_deadline(); }) {
@@ -96,7 +96,7 @@ Tick latest_deadline(const Queue& queue) {
     }
 }
 
-// How many ticks late a timer may fire that was armed `delay` ticks ahead, in a queue that is caught up.
+// The maximum lateness in ticks of a timer that was scheduled `delay` ticks ahead, in a queue that is caught up.
 template <TimerQueue Queue>
 constexpr Tick lateness_max(Tick delay) {
     if constexpr (requires { Queue::lateness_max(delay); }) {
