@@ -1,5 +1,5 @@
-// Batches, from being built to being applied: which commands go in, when a segment is closed, and what a durable record
-// changes.
+// Batches from construction to application: which commands are included, when a segment is closed, and the effects of
+// durable records.
 #include <algorithm>
 #include <cassert>
 #include <functional>

@@ -1,14 +1,14 @@
-// The dead of a queue as a whole: bringing them back (redrive), letting go of those that have been kept long enough or
-// that somebody discards, and listing them.
+// The dead letters of a queue as a whole: redriving them, expiring and discarding them, and listing
+// them.
 //
-// They stand in two places, in the recent tier and in the index, each in the order of their deaths. A job walks both,
-// merged, a chunk a batch, so that a million of them hold nobody up. At most one job lets go at a time; when there is
-// one to begin is known from a lower bound for each queue that has dead ones.
+// They are in two places, in the recent tier and in the index, each ordered by time of death. A job scans both, merged,
+// one chunk per batch, so that a million of them delay no other work. At most one job expires or discards at a time;
+// whether one must start follows from a lower bound for each queue with dead letters.
 //
-// A discard is a mark in the queue's settings, like a purge: who died before that instant. From the moment at which it
-// is applied nobody who is marked comes back: a kick ends them, and a redrive skips them. The walk ends them all,
-// and takes the mark away with the last; after a crash the mark is still there, and the walk starts again. Whoever dies
-// while it walks is not marked: the mark is never later than the call.
+// A discard is a mark in the queue's settings, like a purge: an instant before which dead letters are ended. From the
+// moment at which it is applied, marked dead letters do not return: a kick ends them, and a redrive skips them. The
+// scan ends them all, and removes the mark with the last; after a crash the mark is still there, and the scan starts
+// again. Messages that become dead letters during the scan are not marked: the mark is never later than the call.
 #include <algorithm>
 #include <cassert>
 #include <limits>

@@ -1,9 +1,9 @@
-// Messages whose time is over before anybody took them. From that instant on such a message is handed to nobody; its
-// end is a record like any other, which rides in the next batch, and is lasting before it has effect.
+// Messages that expire before they are leased. From that instant on such a message is not delivered; its end is a
+// record like any other, which is part of the next batch, and is durable before it has an effect.
 //
-// A message that is leased when its time comes may be acknowledged while its lease lasts; when the lease ends otherwise
-// the message expires then. Until an expiry that has come is on disk the load cursor does not pass it, so that a
-// restart finds its row again.
+// A message that is leased when it expires can be acknowledged while its lease lasts; if the lease ends otherwise, the
+// message expires then. Until an expiry that has come is on disk, the load cursor does not pass it, so that a restart
+// finds its row again.
 #include <algorithm>
 #include <cassert>
 

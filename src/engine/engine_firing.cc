@@ -1,4 +1,4 @@
-// What falls due, and who gets it: the wheel, ready lists, leases, and consumers that wait.
+// Due messages and their delivery: the wheel, ready lists, leases, and waiting consumers.
 #include <algorithm>
 #include <cassert>
 

@@ -1,10 +1,10 @@
-// What watchdogs make when nobody has fed them in time.
+// The messages of watchdogs that were not fed in time.
 //
-// A firing is a message of its own, written whole, that names its watchdog, its number and the last feed before it. One
-// batch holds it and what the watchdog becomes by it, so a crash leaves either both or none. What its content is is
-// read from the log first. A watchdog that is due waits like a put: for the disk while that is full, for segments to be
-// sealed, for room in its queue, for the queue's name. It may be fed all the while: the message that was due by then is
-// owed, and made when there is room.
+// A firing is a message of its own, written whole, with its watchdog, its number and the last feed before it. One batch
+// contains it and the new state of the watchdog, so after a crash both exist or neither. Its content is read from the
+// log first. A due watchdog waits like a put: for the disk while that is full, for segments to be sealed, for room in
+// its queue, for the queue's name. It can be fed meanwhile: the message that was due by then is overdue, and is created
+// when there is room.
 #include <algorithm>
 
 #include "engine/engine.h"

@@ -1,31 +1,31 @@
-// A forecast: how much falls due in each of the minutes to come.
+// A forecast: the number of messages that become due in each of the next minutes.
 //
-// What holds: a message that stands unchanged while a forecast is made is counted exactly once. One that is put, moved
-// or ended meanwhile may be counted or not, and never twice.
+// Guarantee: a message that does not change during a forecast is counted exactly once. One that is put, moved or ended
+// meanwhile may be counted or not, but never twice.
 //
-// How. A listing (engine_listing.cc) meets a message in memory, in the index, or in both, and looks at ids to show it
-// once. Counters have no ids, so each message has one place where it counts: in memory, if the index does not have its
-// newest record; else in the index. First the entries in memory are walked, `list_chunk` a turn, and those count whose
-// segment is not in the index. Then the rows of the index are read, a chunk a question, and a row counts unless memory
-// has such an entry, or an end, for its id. It is the segment that tells the two kinds of entries apart, and not
-// whether the entry has been swept since: sweeps come in turns of their own, and an entry that counted as unsealed
-// before would count by its row behind.
+// Method. A listing (engine_listing.cc) finds a message in memory, in the index, or in both, and compares ids to show
+// it once. Counters have no ids, so each message counts in one place: in memory, if the index does not have its newest
+// record; otherwise in the index. First the entries in memory are scanned, `list_chunk` per iteration, and those whose
+// segment is not in the index count. Then the rows of the index are read, one chunk per lookup, and a row counts unless
+// memory has such an entry, or an end, for its id. The segment distinguishes the two kinds of entries, and not whether
+// the entry was swept since: sweeps have their own iterations, and an entry that counted as unsealed before would count
+// by its row later.
 //
-// What the cleaner writes again while they are read looks newer than its row and is not: those that the first walk had
-// passed by then are remembered, and count by their rows.
+// Messages that compaction relocates during the read look newer than their rows but are not: those that the first scan
+// had passed by then are remembered, and count by their rows.
 //
-// Which segments are in the index must not change between the two, so where a table was taken in meanwhile all is
-// counted once more. A server that takes in tables faster than it can count, three times in a row, is told of by the
-// index alone: what that has, and memory does not contradict, is in each minute no less than there was. Only there may
-// a message count twice, in two minutes, where it was moved and that was sealed while the rows between were read.
+// The set of segments in the index must not change in between, so if a table was added meanwhile, everything is counted
+// again. If a server adds tables faster than it can count, three times in a row, the result comes from the index alone:
+// the rows that memory does not contradict are a lower bound for each minute. Only then can a message count twice, in
+// two minutes, if it was moved and that was sealed while the rows between were read.
 //
-// Rows are bounded: by `forecast_walk_max` for a forecast, after which it says from which minute on it knows no more
-// than a part; and by one question at a time for all forecasts, so that the reader has time for what falls due now.
+// The number of rows is limited: by `forecast_walk_max` for a forecast, after which it reports from which minute on its
+// counts are incomplete; and by one lookup at a time for all forecasts, so that the reader has time for due messages.
 //
-// Runs that schedules will make are counted by their rules, after the messages: one that is made meanwhile was no
-// message then and is no run to come now, where the other way round it would be both. Of a recurring message its next
-// occurrence is known, and no others; what a watchdog would make, and what is retried after failures to come, nobody
-// knows.
+// Runs of schedules are counted by their rules, after the messages: a run that is created meanwhile was not a message
+// then and is no future run now; in the other order it would be counted twice. Of a recurring message only the next
+// occurrence is known; the firings of watchdogs and the retries of future failures are not
+// known.
 #include <algorithm>
 #include <cassert>
 

@@ -1,5 +1,5 @@
-// What happened in a queue: the rows of the index and, newer than those, the ends in memory whose segment is not sealed
-// yet. Ends come in the order of time, in memory too, so that nothing has to be walked for a page but what it holds.
+// The history of a queue: the rows of the index and the newer ends in memory whose segment is not sealed yet. Ends are
+// ordered by time, in memory too, so that a page needs no scan beyond its own entries.
 #include <algorithm>
 #include <cassert>
 

@@ -1,20 +1,19 @@
 // Listing a queue: a page of its unfinished messages in (due, id) order, merged from the entries in memory and the rows
 // of the index.
-//
-// What holds: a message that stands unchanged while a listing goes from its first page to its last is in exactly one of
+// Guarantee: a message that does not change while a listing goes from its first page to its last is in exactly one of
+// them. One that is put, moved, leased or ended meanwhile may be in a page or not, and is never twice in one.
 // them. One that is put, moved, taken or ended meanwhile may be in a page or not, and is never twice in one.
+// Method. Entries in memory are in no order (that would cost every put), so they are scanned: `list_chunk` of them per
+// iteration, for all listings together, keeping the positions of the nearest ones, up to the size of the page. Then the
+// same range is looked up in the index. An entry only ever leaves memory for the index, so an unchanged message was
+// found in one of the two or in both: what left memory before the scan is in the index by then, and what came into
+// memory behind the scan is still in the index. At the end both are looked up in memory again, which wins, as
+// everywhere. A result of the index that is older than its newest table is looked up again: ends that memory knew when
+// the page was started may have been forgotten since.
 //
-// How. Entries in memory are in no order (that would cost every put), so they are walked: `list_chunk` of them a turn,
-// whoever lists, keeping the positions of the nearest ones, at most as many as the page may have. Then the index is
-// asked for the same stretch. An entry only ever leaves memory for the index, so whatever stood unchanged was met in
-// one of the two or in both: what left memory before the walk came by is in the index by then, and what came into
-// memory behind the walk is in the index still. At the end both are looked up in memory once more, which wins, as
-// everywhere. An answer of the index that is older than its newest table is asked again: ends that memory knew when the
-// page was begun may have been forgotten since.
-//
-// Cost of a page: one look at each entry in memory, of whatever queue (2 to 6 ns each, spread over turns of some 100
-// us; what is not in use is skipped in blocks), and one bounded walk of the index by a reader. A page may be short, or
-// empty, although another follows: where few of the index's rows are in the wanted states, the walk ends after
+// Cost of a page: one visit of each entry in memory, of all queues (2 to 6 ns each, spread over iterations of some 100
+// us; unused entries are skipped in blocks), and one bounded scan of the index by a reader. A page may be short or
+// empty although another follows: if few rows of the index are in the wanted states, the scan ends after
 // `list_walk_max` of them.
 #include <algorithm>
 #include <cassert>

@@ -1,4 +1,4 @@
-// What is read from the index into memory, ahead of time, and what leaves memory when a segment is sealed.
+// Loading from the index into memory, ahead of time, and dropping from memory when a segment is sealed.
 #include <algorithm>
 #include <cassert>
 

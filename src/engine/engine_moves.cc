@@ -1,4 +1,4 @@
-// Another due time for a message that waits: as its client asks, or now.
+// Another due time for a waiting message: at its client's request, or now.
 #include <cassert>
 
 #include "engine/engine.h"

@@ -1,9 +1,9 @@
-// What namespaces may take: their settings, the limits that are asked before anything is added, and what is known of
+// Namespaces: their settings, the limits that are checked before anything is added, and queries about
 // them.
 //
-// Settings are `conf` records, as of queues (engine_settings.cc). A limit that is lowered below what is there ends
-// nothing: more is refused until it fits again. What a client puts is refused; what recurring messages, schedules,
-// watchdogs and checks make waits, exactly as it does for a queue that is full.
+// Settings are `conf` records, as for queues (engine_settings.cc). A limit that is lowered below the current use ends
+// nothing: further use is refused until it fits again. Puts of clients are refused; messages of recurring messages,
+// schedules, watchdogs and checks wait, exactly as for a queue that is full.
 #include <cassert>
 #include <utility>
 

@@ -1,9 +1,9 @@
-// Order keys: which message of a key may go, and how it is found among memory and index (order_line.h).
+// Order keys: which message of a key may be delivered, and how it is found in memory and index (order_line.h).
 //
-// A message with a key that falls due does not become ready by itself: it is blocked, and its line is advanced. That
-// lets the key's first message go as soon as it is known which one it is. The line is advanced again whenever one of
-// its messages changes or ends. A blocked message that the index has leaves memory at once, so that 100,000 behind one
-// key take no room; the line finds the next one on disk when its turn comes.
+// A message with a key that becomes due does not become ready by itself: it is blocked, and its line is advanced. That
+// makes the key's first message ready as soon as it is known which one it is. The line is advanced again whenever one
+// of its messages changes or ends. A blocked message that is in the index leaves memory at once, so that 100,000 behind
+// one key take no memory; the line finds the next one on disk when its turn comes.
 #include <algorithm>
 #include <cassert>
 #include <cstdio>

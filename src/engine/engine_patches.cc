@@ -1,11 +1,12 @@
-// Patches: settings of which a command changes some and keeps the rest.
+// Patches: commands that change some settings and keep the others.
 //
-// What a patch changes is looked at when the command is executed, in the order of all commands, and not when the
-// request was read: of two that change different settings at the same time both are kept. While a record of the
-// settings is on its way to the disk a patch waits, as other commands on them do. What a schedule or a watchdog hands
-// out stands in its newest whole record alone, which is read first; where that was replaced meanwhile, the new one is.
+// A patch is applied to the settings when the command is executed, in the order of all commands, and not when the
+// request was read: of two that change different settings at the same time, both take effect. While a record of the
+// settings is on its way to the disk, a patch waits like other commands on them. The content of messages of a schedule
+// or a watchdog is only in its newest whole record, which is read first; if that was replaced meanwhile, the new one
+// is.
 //
-// What comes of a patch is what a command that sets all of it would say, and goes the same way from there on.
+// The result of a patch is a command that sets all settings, and continues like one.
 #include "engine/command_size.h"
 #include "engine/engine.h"
 

@@ -1,16 +1,18 @@
-// Purges: every message that was in a queue when it was asked for ends, in chunks, while everything else goes on.
+// Purges: every message that was in a queue at the time of the request ends, in chunks, while everything else
+// continues.
 //
-// The settings of the queue hold the mark: the greatest id given out by then. From the moment at which they are applied
-// no marked message is delivered (grant), and none changes into anything but its end: a command that would move it
-// ends it, and so does the end of its lease. So the work that is left is to find them, and one pass does it:
+// The settings of the queue contain the mark: the greatest id assigned by then. From the moment at which they are
+// applied, no marked message is delivered (grant), and none changes except to its end: a command that would change it
+// ends it, and so does the end of its lease. So the remaining work is to find them, and one pass does that:
 //
-//   1. walk the entries in memory: each marked one is kept there until its end is durable;
-//   2. walk the queue in the index: what is not in memory stands there, at a place that nothing changes, because each
-//      change begins with its coming into memory, where (1)'s rule meets it (settle, make_ready).
+//   1. scan the entries in memory: each marked one is kept there until its end is durable;
+//   2. scan the queue in the index: messages that are not in memory are there, at a position that does not change,
+//   because
+//      each change first loads them into memory, where the rule of (1) applies (settle, make_ready).
 //
-// What was found ends with cause `purged`, at most `purge_chunk` in a batch. When both walks are done and no marked
-// entry is left in memory, leased ones included, the mark goes from the settings. After a crash the mark is still
-// there, and the walks begin again.
+// The messages found end with cause `purged`, up to `purge_chunk` in a batch. When both scans are done and no marked
+// entry is left in memory, leased ones included, the mark is removed from the settings. After a crash the mark is still
+// there, and the scans start again.
 #include <algorithm>
 #include <cassert>
 #include <limits>

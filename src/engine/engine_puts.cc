@@ -1,8 +1,9 @@
 // Puts: one or many, with or without idempotency keys.
 //
-// A key belongs to a namespace and a queue, and names one message for its life and a time after its end. Who brings it
-// again with the same request is answered as the first time, and with another request is refused. What holds a key may
-// stand in the batch that is being built (the put waits for it), in the recent tier, or in the index, which is asked.
+// A key belongs to a namespace and a queue, and names one message during its life and for a time after its end. A
+// repeated put with the same request gets the first response; with another request it is refused. The holder of a key
+// can be in the batch that is being built (the put waits for it), in the recent tier, or in the index, which is looked
+// up.
 #include <algorithm>
 #include <cassert>
 

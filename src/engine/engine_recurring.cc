@@ -1,13 +1,14 @@
-// Recurring messages: messages that are delivered to nobody, and make an occurrence each time they are due.
+// Recurring messages, which are never delivered themselves, and create an occurrence each time they are due.
 //
-// An occurrence is a message of its own, written whole, that names its loop and its number. One batch holds the
-// occurrences that are due and what the recurring message becomes by them: due again, or done after the last. So a
-// crash leaves either both or none, and each of 1..N is made exactly once, with the time that the rule gives it,
-// however late.
+// An occurrence is a message of its own, written whole, with its recurring message and its number. One batch contains
+// the due occurrences and the new state of the recurring message: due again, or done after the last one. So after a
+// crash both exist or neither, and each of 1..N is created exactly once, with the time of the rule, however
+// late.
 //
-// A due loop stays in memory until its occurrences are written, and bounds its queue's cursor like what is ready, so
-// that a restart finds it. It waits like a put: for the disk while that is full, for segments to be sealed, and for
-// room in its queue. The content is read from the log ahead of the batch, for several recurring messages at once.
+// A due recurring message stays in memory until its occurrences are written, and bounds its queue's cursor like ready
+// messages, so that a restart finds it. It waits like a put: for the disk while that is full, for segments to be
+// sealed, and for room in its queue. The content is read from the log before the batch, for several recurring messages
+// at once.
 #include <algorithm>
 #include <cassert>
 

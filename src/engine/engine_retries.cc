@@ -1,12 +1,12 @@
-// Attempts, and what becomes of a message when they are used up; setting messages aside and bringing them back.
+// Attempts, and what happens to a message when they are used up; hold and kick.
 //
-// An attempt is a delivery that has begun. It counts against the message's rule unless it was given back (a release) or
-// came before the message was returned by hand (a kick, a redrive). When the last one that the rule allows has
-// failed, the failure's own record says that the message is dead. When its lease was lost, with the consumer or with
-// the process, nobody says so: the engine finds it where the message would be ready again, and dooms it. A doomed
-// message is handed to nobody; its end goes with the next batch, like a command of nobody, and a command that comes
-// before it may still change what becomes of it. So a message that kills its consumers ends among the dead letters,
-// where somebody will look.
+// An attempt is a delivery that has started. It counts against the message's rule unless the message was released, or
+// the attempt came before a kick or a redrive. When the last one that the rule allows has failed, the record of the
+// failure makes the message dead. If its lease was lost, with the consumer or with the process, there is no such
+// record: the engine notices it when the message would be ready again, and dooms it. A doomed message is not delivered;
+// its end is part of the next batch, like an internal command, and a command that comes before it can still change the
+// outcome. So a message that kills its consumers ends among the dead letters, where an operator
+// will find it.
 #include <algorithm>
 #include <cassert>
 #include <utility>

@@ -1,9 +1,9 @@
-// What schedules make when their times come (schedule_plan.h decides what that is).
+// The runs of schedules when their times come (decided by schedule_plan.h).
 //
-// A run is a message of its own, written whole, that names its schedule, its nominal time and its number. One batch
-// holds the runs that are made and what the schedule becomes by them, so a crash leaves either both or none: no nominal
-// time makes two runs, and none is forgotten. A schedule that is due waits like a put: for the disk while that is full,
-// for segments to be sealed, for room in its queue, for the queue's name. What comes too late by that was missed.
+// A run is a message of its own, written whole, with its schedule, its nominal time and its number. One batch contains
+// the created runs and the new state of the schedule, so after a crash both exist or neither: no nominal time creates
+// two runs, and none is forgotten. A due schedule waits like a put: for the disk while that is full, for segments to be
+// sealed, for room in its queue, for the queue's name. Runs that become too late by that count as missed.
 #include <algorithm>
 #include <cassert>
 

@@ -1,13 +1,13 @@
-// Schedules by name: set, paused, resumed, fired by hand, removed, looked at, relocated. What becomes of their times
-// stands in engine_runs.cc.
+// Schedules by name: set, pause, resume, fire manually, remove, get, relocate. What happens at their times is in
+// engine_runs.cc.
 //
-// A schedule's records are `rule` records. A whole one holds what its messages hold; all others say where that one
-// stands. One command touches a schedule in a batch, like messages and queues.
+// The records of a schedule are `rule` records. A whole one includes the content of its messages; all others contain
+// the position of that one. At most one command on a schedule is in a batch, as for messages and queues.
 //
-// Set again in place, a schedule keeps its name, the numbers of its runs, its counts, and whether it is paused unless
-// the command says so. Where its times are other ones they begin again at this instant: whatever had come by the old
-// rule and was not decided is not made any more. Where they are the same they go on. The same schedule set once more
-// changes nothing.
+// When it is set again, a schedule keeps its name, the numbers of its runs, its counts, and whether it is paused unless
+// the command changes that. If its times are different, they start again at this instant: times of the old rule that
+// had come and were not decided create no runs any more. If they are the same, they continue. Setting an identical
+// schedule again changes nothing.
 #include <algorithm>
 #include <cassert>
 

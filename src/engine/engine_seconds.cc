@@ -1,11 +1,11 @@
-// Limits of a second: a queue whose settings say `per_second` takes no put, and no message that is moved, into a second
-// of the future in which so many messages fall due already. Who gives `flex` leaves it to the queue to choose a later
-// second with room, as early as there is one.
+// Limits per second: a queue with `per_second` in its settings accepts no put, and no moved message, into a future
+// second in which that many messages are due already. With `flex` the queue may choose a later second with capacity,
+// the first one.
 //
-// How many fall due in a second is known exactly (store/second_ledger.h): what is applied, and what the batch that is
-// being built adds. The index is asked once for a second; until it has taken in what it had when the limit was set, the
-// queue's puts wait. What the server makes by itself (retries, recurring messages' later times, schedules, watchdogs,
-// commitments) counts and is never moved: it would be late, or lost.
+// The number of messages due in a second is known exactly (store/second_ledger.h): the applied state, and what the
+// batch in construction adds. The index is looked up once for a second; until it contains everything that existed when
+// the limit was set, the queue's puts wait. Messages of the server itself (retries, later occurrences, schedules,
+// watchdogs, commits) count and are never moved: they would be late, or lost.
 #include <algorithm>
 #include <cassert>
 

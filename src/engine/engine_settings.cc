@@ -1,8 +1,8 @@
-// What queues are told to do: settings, pause and resume, and what is known of a queue.
+// Settings of queues, pause and resume, and queries about a queue.
 //
 // Settings are records (message/queue_settings.h), applied when they are durable and before they are answered; so after
-// the answer to a pause nothing is delivered any more. One command touches the settings of a queue in a batch, like
-// the messages.
+// the reply to a pause nothing is delivered any more. At most one command on the settings of a queue is in a batch, as
+// for messages.
 #include <algorithm>
 #include <cassert>
 #include <tuple>

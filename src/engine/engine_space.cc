@@ -1,28 +1,29 @@
-// What is still taken when the disk is full, so that whatever makes space again finds the space that it needs itself.
+// What is still accepted when the disk is full, so that commands that free space find the space that they need.
 //
 //     space     put      change   end
-//     enough    taken    taken    taken
-//     scarce    refused  taken    taken
-//     reserve   refused  refused  taken
-//     cleaning  refused  refused  taken as long as the open segment has room
-//     none      refused  refused  taken as long as the open segment is not half full
+//     enough    allowed  allowed  allowed
+//     scarce    refused  allowed  allowed
+//     reserve   refused  refused  allowed
+//     cleaning  refused  refused  allowed while the open segment has space
+//     none      refused  refused  allowed while the open segment is not half full
 //
-// A change makes the log longer and ends nothing: a move, a failure that comes again, a release, a message that is set
-// aside or returned, settings, a pause. A client may ask for changes without number; of ends there are no more than
-// messages. A resume counts as an end, because what is paused can be neither taken nor acknowledged, and it cannot be
+// A change makes the log longer and ends nothing: a move, a failure with a retry, a release, a message that is
+// held or kicked, settings, a pause. A client can request any number of changes; there are no more ends than
+// messages. A resume counts as an end, because paused messages can be neither leased nor acknowledged, and it cannot be
 // repeated without a pause; so does the start of a purge.
 //
-// Leases go on in the reserve, and write nothing: the record of an attempt that has begun waits in memory until there
-// is space or another record of the message tells of it. A crash may forget such an attempt, as it may forget one that
-// was in progress to the disk; whoever gets the message afterwards is told that it may have been delivered before. So
-// leases that end without an ack, however often, take no space. What they may need is a commit that saves the time
+// Leases continue in the reserve, and write nothing: the record of a started attempt waits in memory until there is
+// space or another record of the message contains it. A crash may lose such an attempt, as it may lose one that was on
+// its way to the disk; the next consumer of the message gets `maybe_delivered`. So leases that end without an ack,
+// however often, take no space. They may only need a commit that saves the time
 // (is_due_saved): at most one for each due time.
 //
-// Ends are quicker than the index, which has to hold them before the front of the log can go, and than cleaning, which
-// has to write that it may: they would use up the last segments, and then neither the table nor that record would find
-// the space that would make space. So the last ones are kept for both, and a segment that was begun for cleaning takes
-// nothing else. Where no more than that is left the log stands still for all others. What needs no record is answered
-// as ever, and all else refused at once: no caller waits for an operator. What the engine would write by itself waits.
+// Ends are faster than the index, which must contain them before the front of the log can be deleted, and than
+// compaction, which must write that it can: they would use up the last segments, and then neither the table nor that
+// record would find the space that frees space. So the last segments are kept for both, and a segment that was started
+// for compaction takes nothing else. If no more than that is left, the log is stalled for all others. Commands without
+// a record are answered as usual, and all others refused at once: no client waits for an operator. Internal records
+// wait.
 #include <algorithm>
 #include <utility>
 

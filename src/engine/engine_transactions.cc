@@ -1,19 +1,19 @@
-// Messages in transactions. Such a message is put as a prepared message: durable, and handed to nobody, until its
-// producer commits it or rolls it back. A half that is not answered in time is asked about: a check message that names
-// it goes to the queue that its put said, again after each interval, as often as was said; then the stated default
-// holds.
+// Messages in transactions. Such a message is put as a prepared message: durable, but not delivered until its producer
+// commits it or rolls it back. If that does not happen in time, a check message that names it goes to the check queue
+// of its put, and again after each interval, up to the number of checks; then the default of the put
+// applies.
 //
-// The due time of a prepared message is that of its answer, so that the wheel, the index and a restart meet it like
-// anything that is due; what was asked for is its nominal due, and becomes its due time with the commit, or now where
-// that has passed. A check message and the prepared message's next time are one batch: a crash leaves both or none.
-// Intervals count from the check that was made, so that a server that was down asks once, and not for all the times
-// that it missed. A check lives until the next one, so that a queue nobody looks at holds one for each prepared
+// The due time of a prepared message is the deadline of its producer, so that the wheel, the index and a restart find
+// it like any due message; the requested time is its nominal due time, and becomes its due time with the commit, or now
+// if that has passed. A check message and the prepared message's next deadline are one batch: after a crash both exist
+// or neither. Intervals count from the last check, so that a server that was down checks once, and not once for each
+// missed time. A check expires at the next one, so that an unread queue contains one for each prepared
 // message.
 //
-// A check is made beyond limits.pending: else prepared messages that fill their room would wait forever for that of
-// their checks. A put is refused where its check queue would be one too many; where that is so later, nobody can be
-// asked, and the try counts as if it had expired. While there is no room on the disk a prepared message waits, and none
-// of its checks is counted: the default is for producers that were asked.
+// A check is created beyond limits.pending: otherwise prepared messages that fill their limit would wait forever for
+// that of their checks. A put is refused if its check queue would exceed the limit of queues; if that happens later,
+// there can be no check, and the try counts as if it had expired. While there is no space on the disk, a prepared
+// message waits, and no check is counted: the default is for producers that were asked.
 #include <algorithm>
 #include <cassert>
 #include <utility>

@@ -1,12 +1,12 @@
-// Watchdogs by name: set, fed, removed, looked at, relocated. What becomes of them when nobody feeds them stands in
-// engine_firings.cc, what feeds and firings make of one in watchdog_course.h.
+// Watchdogs by name: set, feed, remove, get, relocate. Their firings are in engine_firings.cc, the effects of feeds and
+// firings in watchdog_course.h.
 //
-// A watchdog's records are `rule` records. A whole one holds what its messages hold; all others say where that one
-// stands, so that a feed writes numbers alone. One command touches a watchdog in a batch: a feed that meets its firing
-// there, or its firing a feed, waits for the next one and is decided by what has become of it.
+// The records of a watchdog are `rule` records. A whole one includes the content of its messages; all others contain
+// the position of that one, so that a feed writes only numbers. At most one command on a watchdog is in a batch: a feed
+// that meets its firing there, or its firing a feed, waits for the next one and is decided by the result.
 //
-// A feed is refused while the disk is full but for the reserve, like all that makes the log longer; the messages of
-// watchdogs wait for the disk too.
+// A feed is refused while the disk is full except for the reserve, like everything that makes the log longer; the
+// messages of watchdogs wait for the disk too.
 #include <algorithm>
 #include <cassert>
 
