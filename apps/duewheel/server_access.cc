@@ -41,7 +41,9 @@ void ServerAccess::add_to(CLI::App& program) {
         ->envname("DUEWHEEL_SERVER")
         ->type_name("URL")
         ->capture_default_str();
-    program.add_option("--ca-file", ca_file, "PEM file of certificate authorities for https://; default: those of the system")
+    program
+        .add_option("--ca-file", ca_file,
+                    "PEM file of certificate authorities for https://; default: those of the system")
         ->envname("DUEWHEEL_CA_FILE")
         ->type_name("FILE");
     CLI::Option* certificate = program.add_option("--client-certificate", client_certificate,

@@ -275,8 +275,7 @@ Result<Command> read_json_request(const HttpRequest& request, const PutFields& f
 
 Status read_raw_when(const PutFields& fields, When& into) {
     if (fields.delay && fields.due) {
-        return Error{"conflicting_members", "give Duewheel-Delay or Duewheel-Due, not both",
-                     "Duewheel-Due"};
+        return Error{"conflicting_members", "give Duewheel-Delay or Duewheel-Due, not both", "Duewheel-Due"};
     }
     if (fields.delay) {
         const Result<std::int64_t> delay = read_duration(*fields.delay, "Duewheel-Delay");

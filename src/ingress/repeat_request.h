@@ -1,4 +1,4 @@
-// The rule of a recurring message in a request: an object in JSON, or one header field with a raw body.
+// The rule of a recurring message in a request: an object in JSON.
 //
 //     "repeat": {"every": "1m", "times": 10, "factor": 2, "max": "1h", "until": "2027-01-01T00:00:00Z"}
 //

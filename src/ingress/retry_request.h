@@ -1,4 +1,4 @@
-// A retry rule in a request: an object in JSON, or one header field with a raw body.
+// A retry rule in a request: an object in JSON.
 //
 //     "retry": {"attempts": 5, "first": "1s", "factor": 2, "max": "1h", "jitter": 0.2}
 //

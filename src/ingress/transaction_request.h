@@ -1,4 +1,4 @@
-// The transaction of a put in a request: an object in JSON, or one header field with a raw body.
+// The transaction of a put in a request: an object in JSON.
 //
 //     "transaction": {"check_back": {"queue": "checks", "after": "1m", "times": 5}, "otherwise": "rollback"}
 //
