@@ -96,7 +96,7 @@ int show_report(const Session& session, const Result<LoadReport>& run, const Row
     return run->early == 0 ? kExitDone : session.complain({"early", "messages were delivered early"}, kExitRefused);
 }
 
-// What a run leaves in its queue, for whoever reads the report.
+// What a run leaves in its queue, for the reader of the report.
 std::string left_behind(const BenchArguments& arguments, std::uint64_t messages) {
     if (messages == 0) return "nothing";
     return std::to_string(messages) + " messages in the queue " + printable(arguments.queue);

@@ -34,7 +34,7 @@ Error io_error(const std::string& name) {
     return {errno == ENOSPC ? "no_space" : "io_error", "Cannot write " + name + ": " + std::strerror(errno) + "."};
 }
 
-// `path` and six characters that make it one that nobody has.
+// `path` and six characters that make it unique.
 std::string pattern_of(const std::string& path) {
     return path + "-XXXXXX";
 }

@@ -1,4 +1,4 @@
-// duewheel watchdog: messages that are made when nobody says in time that all is well. Each verb of `watchdog` is one
+// duewheel watchdog: messages that are delivered when no feed arrives in time. Each verb of `watchdog` is one
 // call.
 #include <cstdio>
 #include <vector>

@@ -36,14 +36,14 @@ constexpr milliseconds kDrainPatience{15'000};  // a server that restarts is bac
 
 struct Progress {
     const pid_t first_process =
-        ::getpid();  // when it is gone, nobody can stop the jobs any more: they do it themselves
+        ::getpid();  // when it is gone, the jobs cannot be stopped by it any more: they stop by themselves
     std::atomic<int> signals = 0;
     std::atomic<bool> reached = false;
     std::atomic<int> exit_code = kExitDone;
     std::atomic<std::uint64_t> done = 0;
     std::atomic<std::uint64_t> failed = 0;
     std::atomic<std::uint64_t> given_back = 0;
-    std::atomic<std::uint64_t> lost = 0;  // the lease had ended before, or nobody knows whether it is ended now
+    std::atomic<std::uint64_t> lost = 0;  // the lease had ended before, or its state is unknown
 
     bool stopping() const { return signals > 0 || exit_code != kExitDone; }
 };
@@ -214,8 +214,8 @@ class Job {
         }
     }
 
-    // What became of the message must get through if it can: until then somebody would do the work again. Adds one to
-    // `count` where the lease was ended like this.
+    // The result of the message must get through if it can: until then another worker would do the work again. Adds one
+    // to `count` where the lease was ended like this.
     void end(const std::string& lease, std::string_view how, const boost::json::object& members,
              std::atomic<std::uint64_t>& count) {
         milliseconds pause = kPauseFirst;
@@ -223,7 +223,7 @@ class Job {
             const ServerAnswer answer = session_.ask("POST", Session::lease_path(lease, how), members, kPatience);
             if (answer) return void(++count);
             if (answer.word("outcome") == "expired") {
-                // Behind a try without an answer nobody knows: that one may have ended the lease.
+                // After a try without a response it is unknown whether that one ended the lease.
                 session_.complain(
                     {"expired", tries == 0
                                     ? "The lease ended before the command did, so another consumer may process the "

@@ -1,6 +1,6 @@
 // duewheel lease --exec: a worker in one line. It takes a message at a time, runs the command for it, and ends the
 // lease as the command ended. What it counts is what became of the leases, not of the commands: where one had ended
-// before its command did, somebody else may do the work again. docs/command_line.md describes it for its users.
+// before its command did, another worker may do the work again. docs/command_line.md describes it for its users.
 #pragma once
 
 #include <cstdint>

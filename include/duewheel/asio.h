@@ -195,8 +195,8 @@ struct NumberedWait {
 };
 using Waits = std::vector<NumberedWait>;
 
-// What a timer shares with the wheel: who waits for the present expiry. A new expiry is a new round, and what fires of
-// an old one finds nobody.
+// What a timer shares with the wheel: the waits for the present expiry. A new expiry is a new round, and an old one
+// that fires finds no waits.
 class Expiry {
   public:
     // In the wheel, for this round. Used by the timer's thread only.
@@ -394,7 +394,7 @@ class BasicWheelTimer {
         auto wait = std::make_unique<asio_detail::WaitOf<Handler, Executor>>(*timers_, std::move(handler), executor_);
         shared_->add(number, std::move(wait));
         // One that is pending is of this round and fires for all its waits. One that fires just now may have taken this
-        // wait already; then what is scheduled here finds nobody.
+        // wait already; then what is scheduled here finds no waits.
         if (shared_->timeout.is_pending()) return;
         Result<Timeout> timeout =
             timers_->service().schedule_at(TimerInstant(expiry_.time_since_epoch()), asio_detail::Firing(shared_));

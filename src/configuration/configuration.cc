@@ -122,7 +122,7 @@ Result<SettingValue> value_in_file(const Setting& setting, const TomlValue& valu
 std::string nearest_setting(std::string_view name) {
     std::vector<std::string> known;
     for (const Setting& setting : settings()) known.emplace_back(setting.name);
-    // Whoever leaves the section out means the key of that name.
+    // Without the section, the key of that name is meant.
     for (const Setting& setting : settings()) {
         if (setting.key() == name.substr(name.rfind('.') + 1)) return std::string(setting.name);
     }

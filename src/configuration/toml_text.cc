@@ -4,7 +4,7 @@
 #include <tuple>
 
 #define TOML_EXCEPTIONS 0
-// A file is what somebody typed, and the parser asserts what it then looks at anyway: "[,x]" would end the process
+// The file is typed by people, and the parser asserts what it then looks at anyway: "[,x]" would end the process
 // instead of being refused with its place. And its table of blanks calls most letters beyond ASCII, such as an e with
 // an accent, unreachable, so that what it did with one outside of a text was undefined; the right answer is that it is
 // no blank.

@@ -51,7 +51,7 @@ constexpr Rule kRules[] = {
     {"3fff::/20", "a reserved address"},
 };
 
-// All that is given out so far for anybody to reach lies here.
+// All globally reachable unicast addresses that are assigned so far are in here.
 constexpr const char* kGlobalIpv6 = "2000::/3";
 
 IpBlock block(const char* text) {
@@ -66,7 +66,7 @@ IpAddress without_wrapping(const IpAddress& address) {
     return ip::make_address_v4(ip::v4_mapped, address.to_v6());
 }
 
-// Nobody's address is this machine's when it is connected to.
+// The unspecified address means this machine when it is connected to.
 bool leads_to_loopback(const IpAddress& address) {
     static const std::vector<IpBlock> all = {block("127.0.0.0/8"), block("0.0.0.0/8"), block("::1"), block("::")};
     return std::any_of(all.begin(), all.end(), [&](const IpBlock& each) { return each.contains(address); });

@@ -36,7 +36,7 @@ struct WebhookRequest {
 
 struct WebhookAnswer {
     enum class Kind : std::uint8_t {
-        answered,     // with `status`, whatever it is
+        answered,     // with `status`, any status
         forbidden,    // the address is forbidden; nothing was sent
         unreachable,  // no such name, or no connection; nothing was sent
         untrusted,    // the certificate is not that of the URL's host; nothing was sent

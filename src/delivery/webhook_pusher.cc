@@ -9,7 +9,7 @@ namespace {
 
 constexpr std::int64_t kLeaseBeyondTimeoutMs = 30'000;
 constexpr std::int64_t kLeaseLeftMs = 1'000;  // beyond the timeout, of a lease that is posted
-constexpr std::int64_t kLongRestMs = 60'000;  // that somebody may want to know of
+constexpr std::int64_t kLongRestMs = 60'000;  // long enough to be logged
 constexpr std::int64_t kAgainMs = 1'000;      // after the engine refused what must get through
 constexpr std::uint32_t kEndsMax = 4'096;     // of a target, not durable yet; then no more is leased for it
 constexpr std::size_t kReasonBytesMax = 1024;
@@ -126,7 +126,7 @@ void WebhookPusher::take_change(Engine::TargetQueue changed) {
     withdraw(target);  // what it asked for may be asked for otherwise now
     touch(number);
     target.name = changed.name;
-    // Somebody says that it is time again.
+    // A resume ends the backoff.
     if (target.paused && !changed.paused) target.backoff_until_ms = 0;
     // What else changes of a queue whose pause is on its way is told as of one that goes on.
     target.paused = changed.paused || (changed.webhook && changed.webhook->url == target.gone_url);
@@ -281,7 +281,7 @@ void WebhookPusher::tend(TargetNumber number) {
         if (const DueMs next = target.pace.next_ms(now_); next > now_) wake_at(number, next);
         return;
     }
-    // Nobody passes those who wait already. Who has something waits for the end of that.
+    // The ones that wait already are served first. A target with something to send waits for that.
     Share& share = *target.share;
     const bool is_its_turn = std::exchange(target.fed, false) || share.starved.empty();
     const std::size_t room = is_its_turn ? room_of(target) : 0;

@@ -64,8 +64,8 @@ bool Engine::must_close_segment() const {
     return next != 0 && segment_fill_ + size_in_segment(next) + closing_reserve() > segment_bytes_;
 }
 
-// Commands that never run dry, such as the feeds of thousands of watchdogs, leave three quarters of a batch to what the
-// engine does by itself, and all of that leaves a quarter to puts. What nobody else wants they take too.
+// Commands that never run dry, such as the feeds of thousands of watchdogs, leave three quarters of a batch to the
+// engine's own work, and that leaves a quarter to puts. An unused share goes to the others.
 void Engine::build_batch() {
     if (in_flight_ || !started_) return;
     if (segment_fill_ == kSegmentHeaderBytes) close_wanted_ = false;
@@ -131,7 +131,7 @@ void Engine::add_epoch() {
     hand_out(false);
 }
 
-// Where it belongs; null where nobody can tell, and for cleaning.
+// The namespace of the command; null if it is unknown, and for cleaning.
 const std::string* Engine::name_space_of(const Command& command) const {
     if (is_of_cleaning(command)) return nullptr;
     return std::visit(
@@ -351,9 +351,9 @@ void Engine::committed() {
     apply_durable();
 }
 
-// A share of the batch that is on the disk, in a turn: thousands of records at once would keep everybody waiting. What
-// is applied is answered in the same turn, so that nobody sees a change before it is told; to all the rest it is as if
-// the disk were not done yet. The next batch goes to the disk before the last answers are seen to.
+// A share of the batch that is on the disk, in a turn: thousands of records at once would block all clients. What
+// is applied is answered in the same turn, so that a change is not visible before its response; for all the rest the
+// batch is not on the disk yet. The next batch goes to the disk before the last responses are sent.
 void Engine::apply_durable() {
     if (!durable_) return;
     std::vector<Operation>& operations = batch_->operations();
@@ -392,7 +392,7 @@ void Engine::apply_next(Operation& operation) {
     if (const MessageState& put = operation.record.state; !put.key.empty()) {
         batch_->keys.erase(key_name(put.name_space, put.queue, put.key));  // the recent tier knows its holder now
     }
-    // The bytes of what is due soon are kept: whoever takes it need not wait for the disk.
+    // The bytes of what is due soon are kept: its delivery need not wait for the disk.
     if (operation.record.state.due_ms <= loaded_until_ms_) cache_.insert(operation.sequence, body);
 }
 
@@ -412,7 +412,7 @@ std::unique_ptr<Batch> Engine::finish_commit() {
         segment_fill_ = kSegmentHeaderBytes;
         segment_bytes_ = options_.segment_bytes;
     }
-    // A closing commit needs no confirmation: it answers nobody, and confirms the one before it.
+    // A closing commit needs no confirmation: it has no waiting command, and confirms the one before it.
     if (!batch->empty() && !batch->closes_segment) confirm_at_ms_ = now_ + options_.confirm_after_ms;
     hand_over_held();
     build_batch();

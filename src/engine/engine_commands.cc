@@ -206,13 +206,13 @@ bool Engine::delivery_may_hide(const Entry& entry) const {
 }
 
 // A message of an earlier run that was due before this one began may have been delivered without a trace. Its id
-// tells: its record may have been relocated since. A prepared message is delivered by nobody in this log.
+// tells: its record may have been relocated since. A prepared message is not delivered in this log.
 bool Engine::is_from_past(MessageId id, State state, DueMs due_ms, DueMs nominal_ms) const {
     if (state == State::prepared) return may_be_of_original(id, nominal_ms);
     return due_ms <= past_until_ms_ && id <= newest_id_before_;
 }
 
-// Nobody is handed a recurring message.
+// A recurring message itself is never delivered.
 bool Engine::is_from_past(MessageId id, const MessageState& state) const {
     return !state.is_recurring() && is_from_past(id, state.state, state.due_ms, state.nominal_due_ms);
 }

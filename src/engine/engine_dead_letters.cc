@@ -169,8 +169,8 @@ void Engine::forget_dead(QueueNumber number) {
     of.dead_since_ms.reset();
 }
 
-// When some may have been kept long enough, or at once where some are discarded; kNoWakeup: nobody is dead, or they are
-// being let go.
+// When the retention of some ends, or at once where some are discarded; kNoWakeup: there are none, or they are being
+// discarded.
 DueMs Engine::next_dead_expiry() const {
     if (expiring_dead_) return kNoWakeup;
     if (!discards_.empty()) return now_;

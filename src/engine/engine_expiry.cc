@@ -26,7 +26,7 @@ DueMs Engine::expiry(EntryNumber number) const {
     return at == 0 ? kNoWakeup : at;
 }
 
-// Its time is over and it is with nobody.
+// It has expired and is not leased.
 bool Engine::has_expired(EntryNumber number) const {
     return recent_.entry(number).state != State::leased && expiry(number) <= now_;
 }
@@ -41,7 +41,7 @@ void Engine::settled_expiry(EntryNumber number) {
     if (entry.has_rare) unsettled_expiries_.erase({recent_.expires_ms(number), entry.id});
 }
 
-// Takes the message away from everybody who could hand it out, and has its end written.
+// Removes the message from all places that could deliver it, and has its end written.
 void Engine::begin_expiry(EntryNumber number) {
     Entry& entry = recent_.entry(number);
     if (entry.expiring || entry.purging || entry.doomed) return;  // these end it as quickly
@@ -84,8 +84,8 @@ void Engine::add_expiries() {
     }
 }
 
-// Whether memory need not hold the entry: the index has it, and time does nothing to it before loaded_until_ms_ that
-// nobody else would bring it back for.
+// Whether memory need not hold the entry: the index has it, and nothing that time does to it before
+// loaded_until_ms_ needs the entry.
 bool Engine::may_leave(EntryNumber number) const {
     const Entry& entry = recent_.entry(number);
     return entry.segment == 0 && !entry.in_batch && !entry.attempt_queued && !entry.expiring && !entry.purging &&

@@ -128,7 +128,7 @@ void Engine::end_lease(EntryNumber number) {
     settled_expiry(number);
     const bool purged = is_purged(entry);
     if (purged || has_expired(number)) {
-        // Its line lets nobody go before the end of this message is on disk.
+        // Its line delivers no other message before the end of this one is on disk.
         if (const std::string line = line_name(number); !line.empty()) lines_.at(line).out = 0;
         if (!purged) return begin_expiry(number);
         if (entry.purging) to_purge_.push_back(entry.id);  // the walk met it while it was leased
@@ -224,7 +224,7 @@ void Engine::serve_queues() {
     marked_.insert(marked_.begin(), to_serve.begin(), to_serve.end());
 }
 
-// Serves the consumer that has waited longest; returns how many messages it got, 0 when nobody could be served.
+// Serves the consumer that has waited longest; returns how many messages it got, 0 when no consumer could be served.
 std::size_t Engine::serve_next(QueueNumber number) {
     Queue& at = queue(number);
     if (at.paused) return 0;
@@ -453,7 +453,7 @@ void Engine::stop_waiting() {
     stopping_ = true;
     std::vector<std::uint64_t> waiting;
     for (const auto& [waiter, unused] : waiters_) waiting.push_back(waiter);
-    std::sort(waiting.begin(), waiting.end());  // the order of a hash table is nobody's business
+    std::sort(waiting.begin(), waiting.end());  // the order of a hash table must not be visible
     for (const std::uint64_t waiter : waiting) drop_waiter(waiter);
 }
 

@@ -138,7 +138,7 @@ void Engine::prefetch(const std::vector<MessageRow>& rows) {
     look_up(Lookup{0, std::move(wanted)}, std::move(asked));
 }
 
-// After a table was taken in: what it covers is clean, and what is clean and neither due soon nor with anybody leaves.
+// After a table was merged: what it covers is clean; clean messages that are neither due soon nor leased leave memory.
 void Engine::sweep() {
     if (to_sweep_.empty()) return;
     const bool done = recent_.sweep(to_sweep_.front(), options_.sweep_chunk, [this](EntryNumber number) {

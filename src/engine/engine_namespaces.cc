@@ -134,8 +134,8 @@ Status Engine::check_room(QueueNumber number, const std::string& name_space, con
     return {};
 }
 
-// Counts the message too, if it may be put. Whoever adds a message asks this, or check_room() and count_put(); but
-// checks of prepared messages need no room, and are only counted.
+// Counts the message too, if it may be put. Every addition of a message calls this, or check_room() and count_put();
+// but checks of prepared messages need no room, and are only counted.
 Status Engine::take_room(QueueNumber number, const std::string& name_space, const std::string& queue_name) {
     Status room = check_room(number, name_space, queue_name, false);
     if (room) count_put(number, name_space, queue_name);

@@ -117,7 +117,7 @@ void Engine::doom(EntryNumber number) {
     Entry& entry = recent_.entry(number);
     if (entry.doomed) return;
     static_cast<void>(wheel_.cancel(TimerHandle{entry.timer}));
-    // Its line lets nobody go before the end of this message is on disk.
+    // Its line delivers no other message before the end of this one is on disk.
     if (const std::string line = line_name(number); !line.empty() && lines_.at(line).out == entry.id) {
         lines_.at(line).out = 0;
     }
@@ -198,7 +198,7 @@ Engine::Verdict Engine::hold_lease(Pending& pending, const HoldLeaseCommand& com
 }
 
 // Due as it was, or now if that has passed, with all attempts of its rule before it. What was dead has no expiry any
-// more: somebody wants it, however late.
+// more: the return was requested, however late.
 Record Engine::return_of(const Entry& entry, Cause cause) const {
     assert(is_legal_move(entry.state, State::scheduled));
     Record record = changed(entry, RecordKind::change, cause);

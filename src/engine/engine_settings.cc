@@ -270,7 +270,7 @@ std::vector<Engine::TargetQueue> Engine::take_changed_targets() {
 
 void Engine::list_name(QueueNumber number) {
     const QueueName& name = recent_.queues().name(number);
-    if (name.queue.empty()) return;  // it was released, and somebody still looks
+    if (name.queue.empty()) return;  // it was released, and a lookup still runs
     Queue& at = *queues_[number];
     at.named = true;
     at.last_segment = segment_;
@@ -278,8 +278,8 @@ void Engine::list_name(QueueNumber number) {
     join_namespace(at, name);
 }
 
-// Names of queues that hold nothing, have no settings and are used by nobody go, so that whoever names a queue once and
-// never again leaves nothing behind. `swept`: the recent tier holds no outcomes of records up to that segment any more,
+// Names of queues that hold nothing, have no settings and are not in use are removed, so that a name that is used once
+// leaves nothing behind. `swept`: the recent tier holds no outcomes of records up to that segment any more,
 // so a queue whose newest record stands there is named nowhere in memory. O(queues), once a segment.
 void Engine::release_names(SegmentNumber swept) {
     for (QueueNumber number = 0; number < queues_.size(); ++number) {
@@ -304,7 +304,7 @@ void Engine::release_name(QueueNumber number) {
     *queues_[number] = Queue{};
 }
 
-// The last consumer of a queue that nobody ever put anything into has gone.
+// The last consumer of a queue without any messages has gone.
 void Engine::release_if_only_waited_for(QueueNumber number) {
     const Queue& at = *queues_[number];
     if (at.named && at.only_waited_for && !at.marked && !needs_name(at)) release_name(number);

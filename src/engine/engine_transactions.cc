@@ -284,8 +284,8 @@ bool Engine::can_be_checked(const std::string& name_space, const std::string& qu
     return true;
 }
 
-// The code of what keeps the producer of a prepared message from being asked; empty: nothing does, or nobody is to be
-// asked.
+// The code of what prevents a check of a prepared message; empty: nothing does, or no check is
+// wanted.
 std::string_view Engine::what_keeps_from_asking(const MessageState& half, const TransactionRule& rule) {
     const bool is_asked = !rule.check_queue.empty() && half.checks() < rule.check_times;
     if (!is_asked || (half.expires_ms != 0 && half.expires_ms <= half.due_ms)) return "";

@@ -55,7 +55,7 @@ class TrialEngine {
 
     // Answers what was held back, as of now or as of an older table.
     void answer_lookups(Generation age = 0);
-    // Fills the open segment and seals it: what is neither due soon nor with anybody leaves the recent tier, and the
+    // Fills the open segment and seals it: what is neither due soon nor leased leaves the recent tier, and the
     // index has it.
     void move_to_index();
 

@@ -51,7 +51,7 @@ HttpResponse what_may_be_asked() {
     return response;
 }
 
-// Nobody undoes a coding here, and none goes out with a message: what was put under one would come back as something
+// Codings are not decoded here, and none goes out with a message: what was put under one would come back as something
 // else than it was.
 Status check_content_coding(const HttpRequest& request) {
     for (const HttpField& field : request.fields) {

@@ -121,13 +121,13 @@ Status read_webhook(const JsonRequest& json, const HttpApiOptions& options, cons
     if (read) read = read_positive(json.integer("rate"), "rate", "1", "no limit", webhook.rate);
     if (read) read = options.check_webhook(of.name_space, of.queue, webhook);
     if (!read || kept.empty() || webhook.url == url_before) return read;
-    // Whoever may change the URL cannot read the values.
+    // The permission to change the URL does not include reading the values.
     return bad_header(
         "the value may be a secret, and is not sent to another `url`: give it again, or remove it with null", kept);
 }
 
-// `target`: who gets the messages. What is not understood is refused: taken for a pull queue it would be one whose
-// messages nobody gets.
+// `target`: the receiver of the messages. What is unknown is refused: a misread target would make it a pull queue whose
+// messages are never fetched.
 Status read_target(const JsonRequest& request, const HttpApiOptions& options, const OfQueue& of,
                    QueueSettings& settings) {
     reset_if_removed(request, "target", settings.webhook);
@@ -198,7 +198,7 @@ Result<Command> read_settings(const HttpRequest& request, ConfigureQueueCommand 
     if (!json) return json.error();
     const OfQueue of{configure.name_space, configure.queue};
     if (Status read = read_members(*json, options, of, configure.settings); !read) return std::move(read).error();
-    // A pause is ended by whoever says so, and not by settings that speak of something else.
+    // A pause is ended by a request that says so, and not by settings about something else.
     configure.keeps_pause = !json->has("paused");
     return Command(std::move(configure));
 }

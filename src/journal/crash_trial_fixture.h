@@ -28,7 +28,7 @@ struct CrashCounts {
     std::uint64_t kills_in_call = 0;
     std::uint64_t cuts_in_recovery = 0;  // the power or the process went while the log was being opened
     std::uint64_t torn_ends = 0;
-    std::uint64_t kept_unanswered = 0;  // a commit nobody was told of is there
+    std::uint64_t kept_unanswered = 0;  // a commit that was not confirmed is there
     std::uint64_t lost_unanswered = 0;  // and one that is not
     std::uint64_t failed_syncs = 0;
     std::uint64_t full_disks = 0;

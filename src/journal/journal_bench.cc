@@ -185,7 +185,7 @@ int run(const std::string& parent) {
 int main(int count, char** arguments) {
     const std::string argument = count == 2 ? arguments[1] : "";
     const bool asks = argument == "--help" || argument == "-h";
-    // What begins with a dash is no directory, but somebody's wish for a flag that there is not.
+    // What begins with a dash is not a directory but an unknown flag.
     if (asks || argument.empty() || argument.front() == '-') {
         std::fprintf(asks ? stdout : stderr,
                      "usage: journal_bench DIRECTORY\n"

@@ -156,7 +156,7 @@ Status SegmentFile::scan(const CommitVisitor& visitor) const {
     return {};
 }
 
-// A segment that was there at the start is listed by whoever reads it first; appending keeps the list of the newest.
+// A segment that was there at the start is listed by its first reader; appending keeps the list of the newest.
 Status SegmentFile::ensure_offsets() const {
     const auto listed = [&] {
         const std::lock_guard lock(mutex_);

@@ -69,7 +69,7 @@ struct Repeat {
 // How a prepared message is settled if its producer does not respond. A check message contains the rule of the prepared
 // message that it asks about, which is its parent; its occurrence is the number of the check.
 struct TransactionRule {
-    std::string check_queue;    // in the prepared message's namespace; empty: nobody is asked
+    std::string check_queue;    // in the prepared message's namespace; empty: no checks
     std::string check_webhook;  // reserved
     std::int64_t check_after_ms = 0;
     std::uint32_t check_times = 0;

@@ -17,7 +17,7 @@ std::string_view trim(std::string_view text) {
     return text.substr(first, text.find_last_not_of(" \t") - first + 1);
 }
 
-// A line break in a value would let whoever supplied it write headers, or a whole answer, of their own.
+// A line break in a value would let its author write headers, or a whole response, of their own.
 bool is_sendable(const HttpHeader& header) {
     const auto is_control = [](char c) { return (c >= 0 && c < ' ' && c != '\t') || c == '\x7f'; };
     return !header.name.empty() && std::none_of(header.name.begin(), header.name.end(), is_control) &&

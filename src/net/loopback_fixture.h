@@ -1,7 +1,7 @@
 // For the tests of this module: a server on a thread of its own, and a client that sends exactly the bytes it is told.
 //
-// Nobody sleeps: a test waits for bytes, for the end of a connection, or for a condition that the server's thread looks
-// at in every round of its loop. Waiting gives up after kPatience, which only a failing test reaches.
+// There are no sleeps: a test waits for bytes, for the end of a connection, or for a condition that the server's thread
+// checks in every round of its loop. Waiting gives up after kPatience, which only a failing test reaches.
 #pragma once
 
 #include <chrono>

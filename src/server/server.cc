@@ -339,7 +339,7 @@ void Server::Parts::stop(int signal) {
     http->drain(options.drain, [this] { drained = true; });
 }
 
-// Nobody is connected any more, so whoever was to be answered has been. What still waits for the disk (an attempt's
+// No client is connected any more, so every request has been answered. What still waits for the disk (an attempt's
 // record, say, and last of all how late it is) gets until the deadline: a full disk must not keep the process from
 // stopping.
 void Server::Parts::leave_when_idle() {
@@ -366,7 +366,7 @@ std::string Server::http_address() const {
 
 void Server::run(Reports reports) {
     parts_->reports = std::move(reports);
-    // A receiver of a webhook that hangs up, or a log that nobody reads any more, must not end the process.
+    // A receiver of a webhook that hangs up, or a closed pipe of the log, must not end the process.
     std::signal(SIGPIPE, SIG_IGN);
     parts_->loop.on_signals({SIGTERM, SIGINT, SIGHUP}, [this](int signal) { parts_->take_signal(signal); });
     {

@@ -71,8 +71,8 @@ void Shard::watch_clock() {
     save_clock_mark();
 }
 
-// What a start believes of the wall clock alone cannot be called back, so it is said where it is much; and what it
-// believes against the boot clock, because somebody has set the one back, or the other is not the one it was.
+// What a start accepts from the wall clock alone cannot be reverted, so it is logged when it is large; so is what it
+// decides against the boot clock, because one of the two clocks has been set or restarted.
 void Shard::log_start() {
     const ClockStatus status = clock();
     if (status.state == ClockState::test) return;
@@ -413,7 +413,7 @@ void Shard::clean() {
     if (step != LogCleaning::Step::none) run_cleaning(step);
 }
 
-// Old segments are read once after the start, which did not: one, then a pause, so that nobody waits for the disk long.
+// Old segments are read once after the start, which did not read them: one at a time with a pause, to spare the disk.
 void Shard::patrol() {
     patrolling_ = true;
     patrol_.run([this] {

@@ -94,7 +94,7 @@ Result<std::unique_ptr<ShardParts>> ShardParts::try_to_open(FileSystem& files, c
     if (Status usable = refuse_what_is_no_data_directory(files, directory); !usable) return std::move(usable).error();
     Result<std::optional<ClockMark>> mark = read_clock_mark(files, directory);
     if (!mark && mark.error().code == "damaged_mark") {
-        // It says nothing of messages. Whoever knows less believes less.
+        // It contains nothing about messages. The fallback is to trust less.
         log.warning("clock_state_damaged",
                     "The saved clock state is damaged. Until server time and the wall clock agree, the wall clock is "
                     "not trusted.",

@@ -34,7 +34,7 @@ class TrialOwner {
         options.identity.token_key.fill(std::byte{2});
     }
 
-    // Starts the process; the first turn is taken by whoever goes on.
+    // Starts the process; the first turn is taken by the caller that continues.
     Status open(RowStorage& rows) {
         Result<std::unique_ptr<ShardParts>> opened =
             ShardParts::open(files_, directory_, rows, retention_, options, log_);

@@ -23,7 +23,7 @@ Status copy_clock_mark(FileSystem& files, const std::string& from, const std::st
     return *mark ? write_mark(files, to, **mark) : Status();
 }
 
-// What was read in the copy stands in the backup as it is, and that is where somebody has to look.
+// What was read in the copy is the same in the backup, and the backup is where the user has to look.
 Error as_of_backup(Error error, const std::string& backup, const std::string& data) {
     const std::string copied = data + "/journal";
     for (std::size_t at = 0; (at = error.message.find(copied, at)) != std::string::npos;) {

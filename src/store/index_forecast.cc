@@ -6,8 +6,8 @@
 
 namespace duewheel {
 
-// A queue's rows stand together; those of a namespace are found among all that anybody's time brings, where each that
-// expires has a second one.
+// A queue's rows are adjacent; those of a namespace are found among the rows of all namespaces by due time, where each
+// message that expires has a second one.
 Result<DueRows> Index::list_due(const ListDue& list) const {
     assert(list.walk_max > 0);
     DueRows due;

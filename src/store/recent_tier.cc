@@ -160,7 +160,7 @@ EntryNumber RecentTier::apply(const Record& record, Sequence sequence, SegmentNu
     const bool keeps_live = known && (record.kind == RecordKind::attempt || record.kind == RecordKind::relocate);
     if (keeps_live) {
         entry.state = live;
-        entry.begun = std::max(entry.begun, entry.attempts);  // in a replay nobody has counted before
+        entry.begun = std::max(entry.begun, entry.attempts);  // in a replay there is no earlier count
     } else {
         entry.begun = entry.attempts;
     }

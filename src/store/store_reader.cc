@@ -18,8 +18,8 @@ RecordBytes bytes_of(OwnedRecord record) {
     return {record.sequence, std::move(record.body), static_cast<std::uint8_t>(record.kind)};
 }
 
-// Records whose segment has left the log since they were asked for are omitted: each was relocated, and whoever asked
-// finds its newer place.
+// Records whose segment has left the log since the request are omitted: each was relocated, and the caller finds its
+// newer position.
 Result<std::vector<RecordBytes>> read_those_there(const SegmentCatalog& segments,
                                                   const std::vector<Sequence>& log_positions) {
     std::vector<RecordBytes> records;

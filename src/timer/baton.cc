@@ -81,12 +81,12 @@ void Baton::wait_until_outside() {
     wait_until([this] { return !inside_.load(std::memory_order_acquire); });
 }
 
-// Of a thread that holds it like everybody.
+// Of a thread that holds it without favour.
 void Baton::settle_favour(bool drives) {
     const std::uint32_t favoured = favoured_.load(std::memory_order_relaxed);
     const std::uint32_t self = this_thread_number();
     if ((state_.load(std::memory_order_relaxed) & kClosed) == 0) {
-        if (favoured == self) return;  // somebody else held it when this one wanted to slip in
+        if (favoured == self) return;  // another thread still held it when this one wanted to slip in
         wait_until_outside();
         if (in_a_row_ < kWorthFavour) state_.store(kHeld | kClosed, std::memory_order_relaxed);
         in_a_row_ = 0;

@@ -157,7 +157,7 @@ void TimerCore::unlink(TimerNode& node) {
     if (repeats(node) && node.repeat->is_at_wall()) unlink_at_wall(node);
 }
 
-// The alarm is set to what is earliest, whoever comes to it first.
+// Sets the alarm to the earliest time, whichever thread comes first.
 void TimerCore::wake(Tick by) {
     Tick sleeps_until = sleeps_until_.load(std::memory_order_seq_cst);
     while (by < sleeps_until) {
@@ -225,7 +225,7 @@ void TimerCore::receive_cancelled(TimerNode& node, TimerNode*& dead) {
     }
 }
 
-// Ends a pending one as cancelled, unless somebody cancels it just now: one that was passed over and does not come
+// Ends a pending one as cancelled, unless it is being cancelled just now: one that was passed over and does not come
 // again, or a periodic one of a service that is shut down.
 void TimerCore::end_unseen(TimerNode& node, TimerNode*& dead) {
     Word word = node.word.load(std::memory_order_relaxed);
@@ -307,7 +307,7 @@ bool TimerCore::cancel_here(TimerNode& node) {
     return true;
 }
 
-// Of one that was cancelled, and that nobody else will take to the mailbox.
+// Of one that was cancelled, and that no other thread will take to the mailbox.
 void TimerCore::post_cancelled(TimerNode& node) {
     if (post(node)) {
         // A driver that waits for the last timers may have to wait no more.
@@ -329,7 +329,7 @@ bool TimerCore::reschedule(TimerNode& node, Tick deadline) {
         if (TimerNode::status_of(word) == TimerStatus::running) return reschedule_own(node, deadline);
         if (TimerNode::status_of(word) != TimerStatus::pending) return false;
         if ((word & TimerNode::kPosted) != 0) {
-            // It lies in the mailbox. Whoever takes it out reads the deadline afterwards; if it was taken out
+            // It lies in the mailbox. The thread that takes it out reads the deadline afterwards; if it was taken out
             // meanwhile, the deadline may have been read too early.
             node.wanted.store(deadline, std::memory_order_seq_cst);
             if (!node.word.compare_exchange_weak(word, word, std::memory_order_acq_rel)) continue;

@@ -33,8 +33,8 @@ void print_problem(const std::exception_ptr& problem, const char* name) {
 
 }  // namespace
 
-// One of the things an executor has been given. The service waits for all of them before it goes, so whoever runs one
-// moves it into a variable of its own: an executor may keep what it has run.
+// One of the things an executor has been given. The service waits for all of them before it goes, so the thread that
+// runs one moves it into a variable of its own: an executor may keep what it has run.
 class TimerCore::Handed {
   public:
     explicit Handed(TimerCore& core) : core_(&core) { core.handed_.fetch_add(1, std::memory_order_relaxed); }
@@ -181,7 +181,7 @@ void TimerCore::fire(TimerNode& node) {
     Word word = node.word.load(std::memory_order_relaxed);
     Word taken = 0;
     do {
-        // Posted: somebody has cancelled it or wants another deadline, and the mailbox will tell.
+        // Posted: it was cancelled or got another deadline, and the mailbox has it.
         if ((word & TimerNode::kPosted) != 0 || TimerNode::status_of(word) != TimerStatus::pending) {
             if (at_wall) unlink_at_wall(node);  // which is only done with what is in the wheel
             // One that is to be moved stays here, so that a stop() meanwhile finds it; it does not come before its
@@ -302,7 +302,7 @@ void TimerCore::finish(TimerNode& node) {
     node.task.reset();
     interleaving_point();
     if (node.word.load(std::memory_order_acquire) ==
-        TimerNode::with_status(TimerNode::kReference, TimerStatus::running)) {  // nobody else knows it
+        TimerNode::with_status(TimerNode::kReference, TimerStatus::running)) {  // no other thread knows it
         node.word.store(0, std::memory_order_relaxed);
         give_node(node);
         return;
@@ -362,7 +362,7 @@ void TimerCore::end_handed(TimerNode& node) {
     end(node, TimerStatus::cancelled);
 }
 
-// Of one that neither the wheel nor anybody else will take up again.
+// Of one that neither the wheel nor another thread will take up again.
 void TimerCore::end(TimerNode& node, TimerStatus status) {
     take_apart(node);
     Word word = node.word.load(std::memory_order_acquire);

@@ -1,5 +1,5 @@
 // Timers at instants of the wall, inside a timer service: they lie in the wheel at the tick at which the wall will show
-// their instant if nobody sets it, and in a list, for the day when somebody does.
+// their instant if the clock is not set, and in a list, in case it is.
 #include <algorithm>
 #include <cstdlib>
 #include <utility>
@@ -15,7 +15,7 @@ using std::chrono::milliseconds;
 constexpr milliseconds kFollowed(2);
 constexpr milliseconds kJump(1000);
 
-// So little that nobody need do anything.
+// Too little for any reaction.
 bool is_followed(milliseconds moved) {
     return std::abs(moved.count()) < kFollowed.count();
 }
@@ -32,7 +32,7 @@ Instant moved_by(Instant wall, milliseconds by) {
 
 }  // namespace
 
-// The node is in nobody else's hands. Where the wall was then is noted with it: it may be set before the node comes to
+// No other thread uses the node. Where the wall was then is noted with it: it may be set before the node comes to
 // the wheel, and who looks at it there is to see that.
 Tick TimerCore::tick_of_wall(TimerRepeat& repeat) const {
     const TimerInstant now = clock_.now();

@@ -239,7 +239,7 @@ class Export {
                                [this](std::vector<MessageRow>& rows) { return write_page(rows); });
     }
 
-    // What a purge or a discard is about to end is nobody's any more.
+    // Messages that a purge or a discard is about to end do not count any more.
     bool is_ending(const MessageRow& row) const {
         if (row.state.state == State::dead) return row.ended_ms < ending_.discard_before_ms;
         return row.id <= ending_.purge_through;

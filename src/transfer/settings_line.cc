@@ -195,7 +195,7 @@ bool goes_on_alike(const json::object& there, const json::object& wanted) {
     if (!begins || !goes_on || every < 1 || every != number(wanted, "every_ms") || next < *goes_on) return false;
     if ((*goes_on - *begins) % every != 0 || (next - *goes_on) % every != 0) return false;
     if (!settings.contains("times") && !wanted.contains("times")) return true;
-    // On days without a run nobody sees here how many times there were.
+    // On days without a run the number of past runs is unknown here.
     if (settings.contains("closed")) return false;
     const std::int64_t left = number(settings, "times") - (number(there, "next_occurrence") - 1);
     return left == number(wanted, "times") - (next - *goes_on) / every;

@@ -1,18 +1,18 @@
-// Heartbeats: who has been silent for too long, for a million peers that are heard of all the time.
+// Heartbeats: finds the peers that have been silent for too long, among up to millions of active ones.
 //
-// Two uses, which are one. A server watches its clients' sessions and drops those that miss their beats: the sink
-// answers Silence::forget. A client watches its own connections and sends a beat where it has sent nothing else for a
-// while: the sink sends it and answers Silence::watch_on, which queues the peer again.
+// It has two uses. A server watches its clients' sessions and drops those that miss their heartbeats: the sink returns
+// Silence::forget. A client watches its own connections and sends a heartbeat when it has sent nothing else for some
+// time: the sink sends it and returns Silence::watch_on, which watches the peer again.
 //
-// Why choose it over a timer for each peer that is moved with every message. To hear of a peer is one store; its timer
-// stays where it is, and when it fires it is filed again by what was heard meanwhile. So the wheel is touched about
-// once a peer and silence, however busy the peers are. What it gives up: a check may find nobody silent, at most one
-// for each peer and silence, so a loop that sleeps until next_check() wakes more often than it has to. It is told the
-// time and has no thread; a TimerService may drive it by a timer at next_check(). Where peers are numbered anyway, and
-// nobody speaks of one that is gone, an IdTimingWheel alone does it: it too moves a timer to a later time for little.
+// Why choose it over one timer per peer that is moved with every message: heard() is one store. The peer's timer stays
+// where it is; when it fires, it is scheduled again from the last time the peer was heard. So the wheel changes about
+// once per peer and silence, however busy the peers are. Drawback: some checks find no silent peer, at most one per
+// peer and silence, so a loop that sleeps until next_check() wakes more often than necessary. The table has no clock
+// and no thread; a TimerService can drive it with a timer at next_check(). If peers have small numbers anyway, and
+// calls for removed ones do not occur, an IdTimingWheel is enough: moving a timer to a later time is cheap there too.
 //
-// A peer is reported at the first advance_to() at or after last heard + silence, never earlier: watch and hear with the
-// present time, not with the table's. A silence of three missed beats is three times the interval of the beats.
+// A peer is reported at the first advance_to() at or after last heard + silence, never earlier: pass the current time
+// to watch() and heard(), not the table's. For three missed heartbeats, set the silence to three times the interval.
 //
 // Example:
 //     HeartbeatTable sessions;
@@ -88,7 +88,7 @@ class HeartbeatTable {
     std::size_t advance_to(Tick now, Sink&& sink, std::size_t budget = kUnlimited);
     [[nodiscard]] bool caught_up() const { return wheel_.caught_up(); }
 
-    // When advance_to() next has something to look at; nobody is silent before. kNever when nobody is watched.
+    // When advance_to() next has something to check; no peer is silent before. kNever when no peer is watched.
     [[nodiscard]] Tick next_check() { return wheel_.next_expiry(); }
 
     [[nodiscard]] Tick now() const { return wheel_.now(); }
@@ -125,7 +125,7 @@ class HeartbeatTable {
 
 inline HeartbeatTable::Peer HeartbeatTable::watch(std::uint64_t cookie, Tick silence, Tick now) {
     if (silence == 0) {
-        throw std::invalid_argument("HeartbeatTable: a silence of 0 ticks, which everybody keeps. Allow at least 1.");
+        throw std::invalid_argument("HeartbeatTable: the silence is 0 ticks. It must be at least 1.");
     }
     if (free_.empty()) {
         if (free_.capacity() <= beats_.size()) free_.reserve(2 * beats_.size() + 16);

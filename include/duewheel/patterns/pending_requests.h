@@ -1,11 +1,11 @@
-// Requests that wait for their answers, each with a time-out: the table between a client's calls and its connection.
+// Requests that wait for their responses, each with a timeout: the table between a client's calls and its connection.
 //
-// What Dubbo's DefaultFuture and HashedWheelTimer do for each call. start() gives the request its number, to be sent
-// along; complete() with that number hands the answer to whoever waits; if none comes in time, the caller gets a
-// request_timeout, once, and the work that still runs for it is asked to stop through its std::stop_token. Why choose
-// it over a timer for each call by hand: who is first, answer, time-out or cancel, is decided here, once, and an answer
-// that comes too late is told so. What it gives up: one lock for the whole table; use several tables for several
-// connections.
+// It is what Dubbo's DefaultFuture and HashedWheelTimer do for each call. start() gives the request a number, which is
+// sent with it; complete() with that number passes the response to the waiting caller. If none arrives in time, the
+// caller gets a request_timeout, once, and work that still runs for it is asked to stop through its std::stop_token.
+//
+// Why choose it over one timer per call: the race between response, timeout and cancel is decided here, once, and
+// complete() reports a late response. Drawback: one lock for the whole table; use one table per connection.
 //
 // Example:
 //     #include <duewheel/manual_clock.h>
@@ -113,7 +113,7 @@ template <class Answer>
 Result<typename PendingRequests<Answer>::Request> PendingRequests<Answer>::start(std::chrono::nanoseconds patience,
                                                                                  Done done) {
     if (!done) {
-        throw std::invalid_argument("PendingRequests: nobody is to be told of the answer. Give start() a callback.");
+        throw std::invalid_argument("PendingRequests: the callback is empty. Give start() a callback.");
     }
     const std::lock_guard lock(mutex_);
     if (is_stopped_) return Error{"request_stopped", "The table of requests is stopped. Start them before it is."};
@@ -136,7 +136,7 @@ void PendingRequests<Answer>::sent(Id id) {
     if (found != requests_.end()) found->second.is_sent = true;
 }
 
-// Whoever takes the entry out of the table has won.
+// The caller that takes the entry out of the table has won.
 template <class Answer>
 bool PendingRequests<Answer>::end(Id id, Result<Answer> answer) {
     typename std::unordered_map<Id, Entry>::node_type taken;

@@ -1,14 +1,14 @@
-// A purgatory: operations that wait for something to become true, and are over when it is, or when their time is up.
+// A purgatory: operations that wait for a condition, and end when it becomes true or when their time is up.
 //
-// What Kafka does with delayed produce, fetch and delete requests. An operation says how to look whether it can be
-// completed, and what is to be done when it is over. It is watched under any number of keys; who changes something
-// calls check_and_complete(key), and every operation under that key looks again. Why choose it over a condition
-// variable for each: no thread waits, and one change completes all that waited for it. What it gives up: `ready` is
-// called more often than it could be, by whichever thread changed something, so it must be quick.
+// It is what Kafka does with delayed produce, fetch and delete requests. An operation has two callbacks: `ready` checks
+// whether it can be completed, and `done` is called at its end. It is watched under any number of keys. Code that
+// changes something calls check_and_complete(key), which checks every operation under that key. Why choose it over one
+// condition variable per operation: no thread waits, and one change completes all operations that waited for it.
+// Drawback: `ready` is called more often than necessary, by the thread that made the change, so it must be fast.
 //
-// Exactly once: `done` is called once for each watched operation, with what ended it, by the thread that ended it and
-// with no lock held, however checks, the deadline, cancels and stop() race. What is over leaves memory at once, under
-// all keys.
+// `done` is called exactly once for each watched operation, with the reason of its end, by the thread that ended it and
+// without a lock, even if checks, the deadline, cancels and stop() race. An ended operation leaves memory at once,
+// under all its keys.
 //
 // Example:
 //     #include <duewheel/manual_clock.h>
@@ -120,7 +120,7 @@ class Purgatory {
 
   private:
     struct Operation;
-    using Shared = std::shared_ptr<Operation>;  // held by the purgatory, and by whoever looks at it just now
+    using Shared = std::shared_ptr<Operation>;  // held by the purgatory, and by calls that are checking it
     using List = std::list<Shared>;
     struct Watch {
         Key key;
@@ -217,14 +217,14 @@ Result<bool> Purgatory<Key, Hash>::try_complete_else_watch(std::vector<Key> keys
             operation->watches.push_back(Watch{std::move(key), list.insert(list.end(), operation)});
         }
     }
-    // What changed between the first look and the watching has told nobody: so one more look.
+    // Changes between the first check and the watching were not seen: so check once more.
     return look(operation);
 }
 
 template <class Key, class Hash>
 std::size_t Purgatory<Key, Hash>::check_and_complete(const Key& key) {
     std::size_t ended = 0;
-    std::exception_ptr thrown;  // the first; it keeps nobody else from looking
+    std::exception_ptr thrown;  // the first; the other checks still run
     for (const Shared& operation : under(key)) {
         try {
             ended += look(operation);
@@ -236,9 +236,9 @@ std::size_t Purgatory<Key, Hash>::check_and_complete(const Key& key) {
     return ended;
 }
 
-// Whether this look has ended the operation. Who finds somebody looking leaves it to him to look once more: so no two
-// looks overlap, no change is missed, and `ready` may itself check the key. One that throws has been answered, and
-// those that were asked for meanwhile have not.
+// Whether this check has ended the operation. A thread that finds another one checking leaves one more check to it: so
+// no two checks overlap, no change is missed, and `ready` may itself check the key. One that throws has been answered,
+// and those that were requested meanwhile have not.
 template <class Key, class Hash>
 bool Purgatory<Key, Hash>::look(const Shared& operation) {
     if (operation->looks.fetch_add(1) > 0) return false;

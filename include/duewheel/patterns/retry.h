@@ -1,10 +1,10 @@
-// Retries: try again after a while, so often, and then give up.
+// Retries: repeats an attempt after a delay, a limited number of times.
 //
-// What Dubbo's FailbackClusterInvoker does with calls that failed. Why choose it over a loop that sleeps: no thread
-// waits. The waiting times are a plain value, RetryPolicy, that may be looked at without any timer: fixed or doubling,
-// up to a longest one, and spread so that a thousand clients of one server that failed do not come back all at once.
-// What it gives up: an attempt says at once whether it succeeded; one that answers later keeps a table of its own
-// (pending_requests.h) and starts a retry where that reports a failure.
+// It is what Dubbo's FailbackClusterInvoker does with failed calls. Why choose it over a loop that sleeps: no thread
+// waits. The delays are a plain value, RetryPolicy, that needs no timer: fixed or doubling, up to a maximum, with
+// jitter so that a thousand clients of one failed server do not return all at once. Drawback: an attempt must report at
+// once whether it succeeded. For attempts with a later response use pending_requests.h, and start a retry when that
+// reports a failure.
 //
 // Example:
 //     #include <duewheel/manual_clock.h>
@@ -77,7 +77,7 @@ class Retry {
 
     explicit Retry(std::shared_ptr<Course> course) : course_(std::move(course)) {}
 
-    // Shared with the timer, which is what keeps it while nobody holds a handle.
+    // Shared with the timer, which keeps it while there is no handle.
     std::shared_ptr<Course> course_;
 };
 

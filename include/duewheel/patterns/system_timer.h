@@ -1,9 +1,9 @@
-// A timer that its owner's thread drives step by step: add tasks from any thread, and one thread calls advance_clock(),
-// which waits until something is due or its patience is over.
+// A timer that its owner's thread drives step by step: any thread adds tasks, and one thread calls advance_clock(),
+// which waits until a task is due, or until its timeout.
 //
-// What Kafka's SystemTimer is for its purgatories: the shape of a loop that does something else between two waits
-// (there it purges what is completed). Why choose it over TimerThread: the loop is yours. What it gives up: nothing
-// happens unless somebody calls. Tasks run on an executor where one is given, otherwise inside advance_clock().
+// It is what Kafka's SystemTimer is for its purgatories: a loop that does other work between two waits (Kafka purges
+// completed operations). Tasks run on an executor if one is given, otherwise inside advance_clock(). Why choose it over
+// TimerThread: the loop is yours. Drawback: nothing happens unless advance_clock() is called.
 //
 // Example:
 //     #include <duewheel/manual_clock.h>

@@ -1,16 +1,17 @@
-// A timer in the four forms of java.util.Timer: after a delay, after a delay and then each period, at a date, from a
-// first time on each period; with a thread of its own.
+// A timer with the calls of java.util.Timer and a thread of its own: a task runs after a delay or at a date, once or
+// periodically.
 //
-// Why choose it: for code that comes from there, and for a program's few chores. What it does otherwise: a task that
-// throws ends neither the timer nor its own repetition (there it kills the timer for good), and any number of timers
-// costs no thread each where they share a TimerService (duewheel/timer_service.h), which is what to use for more than
-// chores. What it gives up: tasks run one after the other, so one that blocks delays the others.
+// Why choose it: for code that is ported from Java, and for a few background tasks of a program. Unlike in Java, a task
+// that throws ends neither the timer nor its own repetition. For more than a few tasks use a TimerService
+// (duewheel/timer_service.h), which many timers can share without a thread for each. Drawback: tasks run one after the
+// other, so one that blocks delays the others.
 //
 //     schedule(task, delay)                  once
-//     schedule(task, delay, period)          again a period after each start: what was missed is not made up for
-//     schedule(task, date)                   once, at an instant of the wall clock; one that has passed is due now
-//     schedule(task, first_time, period)     from there on as with a delay
-//     schedule_at_fixed_rate(...)            the last two counted from the first start: what was missed is made up for
+//     schedule(task, delay, period)          then a period after each start; missed runs are skipped
+//     schedule(task, date)                   once, at a time of the wall clock; a past date is due now
+//     schedule(task, first_time, period)     then like the form with a delay
+//     schedule_at_fixed_rate(...)            the two periodic forms counted from the first start; missed runs are
+//                                            caught up
 //
 // Example:
 //     #include <duewheel/manual_clock.h>

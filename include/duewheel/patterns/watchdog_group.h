@@ -2,7 +2,7 @@
 // has its own.
 //
 // Why choose it: a process that holds many locks of one store renews them with one request at each third of their time,
-// and a lock that is taken later joins the next one. What it gives up: all leases have one length, and `lost` for a
+// and a lock that is taken later joins the next one. Drawback: all leases have one length, and `lost` for a
 // lease that was never renewed may come up to a third of it after its end; is_held() knows at once.
 //
 // Example:

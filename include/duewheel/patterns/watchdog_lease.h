@@ -1,15 +1,14 @@
-// A lease that is renewed as long as its holder lives: the watchdog behind a lock that others hold by time.
+// A lease that is renewed as long as its holder lives: the watchdog of a lock that expires.
 //
-// What Redisson does for its locks. Whoever has got a lock for thirty seconds does not know whether its work takes
-// longer; so the lease is renewed at every third of its time until it is released, and if the holder dies, it runs out.
-// Why choose it over a long lease: a dead holder blocks others for one lease and no longer. What it gives up: the
-// holder must look at is_held() (or take the call of `lost`) before it does what only the holder may do, as with any
-// lease.
+// It is what Redisson does for its locks. The holder of a lock for thirty seconds does not know whether its work takes
+// longer. So the lease is renewed after every third of its time until it is released; if the holder dies, it expires.
+// Why choose it over a long lease: a dead holder blocks others for one short lease only. Drawback: as with any lease,
+// the holder must check is_held() (or handle the call of `lost`) before it does what only the holder may do.
 //
-// A renewal that fails for want of an answer is tried again a third later. When a whole lease has passed since the last
-// one that succeeded began, the lease is lost, whatever the other side thinks of it: counted here from the time before
-// the renewal was sent, so never later than there. It has one timer for all renewals, so that no crowd of others takes
-// its place in the service.
+// A renewal without a response is repeated after another third. When a whole lease time has passed since the last
+// successful renewal began, the lease is lost: the time counts from before the renewal was sent, so this side never
+// sees the end later than the other side does. One timer serves all renewals, so the lease keeps its place in a full
+// service.
 //
 // Example:
 //     #include <duewheel/manual_clock.h>
@@ -38,7 +37,7 @@ namespace duewheel {
 // What a renewal came to.
 enum class Renewal : std::uint8_t {
     renewed,   // held for a whole lease from before it was sent
-    not_ours,  // another one holds it, or nobody: it is lost
+    not_ours,  // another holder has it, or none: it is lost
     unknown,   // no answer; so is an exception
 };
 

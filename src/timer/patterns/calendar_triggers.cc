@@ -2,7 +2,7 @@
 // service at that instant; or running. One timer more, the feeding, stands `ahead` of the first instant of the plan.
 //
 // Where the service has no room. As long as anything is in the plan, the feeding is pending or runs; it never gives its
-// place in the service up before, as others might take it and nobody would feed the plan again. If the first trigger
+// place in the service up before, as others might take it and the plan would not be fed again. If the first trigger
 // that is to be fed gets no timer, the feeding stands in for it: it comes again at the trigger's instant, fires it, and
 // feeds on. If a trigger that has fired finds no feeding, and no room for one, it keeps its own place for its next
 // time.
@@ -63,14 +63,14 @@ class CalendarTriggers::Gate {
         const bool is_inside_;
     };
 
-    // PendingLookup by who is inside. False: the triggers are gone, or whoever destroys them waits; nothing is left to
+    // Checked by calls that are inside. False: the triggers are gone, or their destructor waits; nothing is left to
     // do.
     bool is_open() const {
         const std::lock_guard lock(mutex_);
         return is_open_;
     }
 
-    // Returns when nobody is inside but tasks that this call came from.
+    // Returns when no calls are inside but tasks that this call came from.
     void close() {
         std::unique_lock lock(mutex_);
         is_open_ = false;

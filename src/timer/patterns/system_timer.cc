@@ -6,7 +6,7 @@
 
 namespace duewheel {
 
-// An alarm that rings no later than the patience of the one who waits on it, whatever it is set to.
+// An alarm that rings at the end of the caller's patience at the latest.
 class SystemTimer::PatientAlarm final : public TimerAlarm {
   public:
     PatientAlarm(std::unique_ptr<TimerAlarm> alarm, TimerInstant limit) : alarm_(std::move(alarm)), limit_(limit) {}
@@ -20,7 +20,7 @@ class SystemTimer::PatientAlarm final : public TimerAlarm {
     const TimerInstant limit_;
 };
 
-// While one lives, whoever schedules something or shuts the timer down rings this alarm.
+// While one exists, scheduling a task and shutting down the timer ring this alarm.
 class SystemTimer::Listening {
   public:
     Listening(TimerService& service, PatientAlarm& alarm) : service_(service) { service_.set_alarm(&alarm); }

@@ -1,4 +1,4 @@
-// Virtual time for the tests of the patterns: a service that nobody drives but the test, on a clock that only the test
+// Virtual time for the tests of the patterns: a service that only the test drives, on a clock that only the test
 // moves. An hour passes in no time, and everything that is due in it happens in its order.
 #pragma once
 

@@ -27,7 +27,7 @@
 //
 // Costs: schedule and cancel O(1), with a date reckoned out; a tick O(1) on the average; next_expiry O(slots), and a
 // walk over the earliest ones. Right where deadlines are civil times, many at the same hour of the day, and people want
-// to see where their task is. What it gives up: resolution below a second, and equal shares: midnight on the first of
+// to see where their task is. Drawback: resolution below a second, and equal shares: midnight on the first of
 // January takes down a whole year's slot at once.
 #pragma once
 

@@ -12,7 +12,7 @@
 //
 // Costs, with d different durations among the pending timers: schedule, cancel and firing O(log d), next_expiry O(1). A
 // lane is made with its first timer and goes with its last. Right where a program has a dozen timeouts by
-// configuration and a million timers. What it gives up: with as many durations as timers it is a search tree, and not
+// configuration and a million timers. Drawback: with as many durations as timers it is a search tree, and not
 // a good one.
 #pragma once
 

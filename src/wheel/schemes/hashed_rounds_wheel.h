@@ -9,7 +9,7 @@
 //
 // Costs: schedule and cancel O(1); a tick O(b), as every timer in the hand's slot is touched although most of them only
 // lose a round; next_expiry O(n). Right for very many timeouts that are nearly all cancelled in time, with a coarse
-// tick. What it gives up: work for timers that are far away, once a turn each, and any cheap answer to "when next?",
+// tick. Drawback: work for timers that are far away, once a turn each, and any cheap answer to "when next?",
 // which is why its users let it tick.
 #pragma once
 

@@ -8,7 +8,7 @@
 //
 // Costs: schedule O(b) with b timers in the slot, as for an ordered list; cancel O(1); a tick O(1) beside firing;
 // next_expiry O(slots). Right where there are more slots than timers, and a tick has to be short however many wait.
-// What it gives up: with few slots it is the ordered list again.
+// Drawback: with few slots it is the ordered list again.
 #pragma once
 
 #include <algorithm>

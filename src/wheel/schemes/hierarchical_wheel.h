@@ -21,7 +21,7 @@
 //
 // Costs: schedule O(levels); cancel O(1); a tick O(1) on the average, beside moving each timer down once a level; idle
 // time and next_expiry O(levels * slots), and a walk over the earliest slots. Right when delays of all sizes are common
-// and exactness matters. What it gives up: a tick at which high hands move takes down whole slots at once, which the
+// and exactness matters. Drawback: a tick at which high hands move takes down whole slots at once, which the
 // budget does not bound.
 #pragma once
 

@@ -34,7 +34,7 @@ class HistoryTrial {
         TimerHandle handle;
         Tick deadline = 0;
         Tick turn = 0;      // fires not before: its deadline, or the tick at which it was armed late
-        Tick turn_end = 0;  // fires not after, if nobody stops the queue
+        Tick turn_end = 0;  // fires not after, unless the queue is stopped
         bool late = false;
         std::uint64_t armed_in_call = 0;
     };

@@ -19,8 +19,8 @@
 // Here the levels cover all of 64 bits; Linux has 9 and cuts off what is longer.
 //
 // Costs: schedule O(levels), cancel O(1), a tick O(1) on the average, no timer is ever moved; next_expiry and crossing
-// idle time O(levels * slots). Right for timeouts: mostly cancelled, and nobody waits for the exact tick. What it gives
-// up: exactness, and with it the order of deadlines that are closer to each other than their slots.
+// idle time O(levels * slots). Right for timeouts: mostly cancelled, and the exact tick does not matter. Drawbacks: no
+// exactness, so the order of deadlines that are closer to each other than their slots is lost.
 #pragma once
 
 #include <algorithm>

@@ -19,9 +19,9 @@
 // from then on, with no need to be made anew.
 //
 // Costs: schedule O(levels), and O(log slots in use) when its slot comes into use; cancel O(1), and O(log slots in use)
-// when its slot falls out of use, so that no slot without timers wakes anybody (Kafka leaves it in the queue); a tick
+// when its slot falls out of use, so that a slot without timers causes no wakeup (Kafka leaves it in the queue); a tick
 // without timers nothing at all; next_expiry O(levels * timers of a slot). Right for a broker's many timeouts of some
-// seconds on a loop that sleeps. What it gives up: a slot of a higher wheel is taken down all at once, which the budget
+// seconds on a loop that sleeps. Drawback: a slot of a higher wheel is taken down all at once, which the budget
 // does not bound.
 #pragma once
 

@@ -9,7 +9,7 @@
 //                                                          hand
 //
 // Costs: schedule, cancel and a tick are O(1); crossing idle time and next_expiry look at no more than each slot once.
-// What it gives up: a delay longer than the ring has no slot, and is refused. Right where the longest delay is known
+// Drawback: a delay longer than the ring has no slot, and is refused. Right where the longest delay is known
 // and small, as in drivers and simulators; every other wheel is a way around that limit.
 #pragma once
 

@@ -8,7 +8,7 @@
 //
 // Costs: schedule and cancel O(log n), a timer that fires O(log n), next_expiry O(1). Each timer knows its position, so
 // that cancelling needs no search; that is why every move in the array writes to the timer that moves, which is a cache
-// miss each. Right where exact order and an exact next deadline matter and n is some thousands. What it gives up: the
+// miss each. Right where exact order and an exact next deadline matter and n is some thousands. Drawback: the
 // common case of timers that are cancelled, not fired, pays the logarithm twice.
 #pragma once
 
