@@ -68,7 +68,7 @@ class Puts(CommandLine):
         code, output, error = self.run_program("put", "q", "--ndjson", "-", "--batch", "1200", stdin=sent)
         self.assertEqual((code, output), (REFUSED, ""))
         self.assertIn("(batch_too_large)", error)
-        self.assertIn("lines 1 to 1200: none of them was put, and none behind them was sent", error)
+        self.assertIn("lines 1 to 1200: none of them was put. No later line was sent.", error)
         self.assertEqual(self.run_program("queue", "get", "q")[0], REFUSED, "nothing is in it")
 
     def test_a_server_that_is_not_there_is_exit_3(self):
@@ -145,7 +145,7 @@ class Hints(CommandLine):
         for arguments, command in ((["put", "q", "x", "--jsno"], "duewheel put --help"), (["lease"], "duewheel lease --help"),
                                    (["queue", "set", "--x"], "duewheel queue set --help"), (["pt"], "duewheel --help"),
                                    ([], "duewheel --help"), (["bench"], "duewheel bench --help")):
-            self.assertIn(f"Run `{command}` for what it takes.", self.refusal(*arguments, code=USAGE))
+            self.assertIn(f"Run `{command}` for usage.", self.refusal(*arguments, code=USAGE))
 
 
 if __name__ == "__main__":

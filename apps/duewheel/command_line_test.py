@@ -182,7 +182,7 @@ class Verbs(CommandLine):
         first = self.put("q", "one\nmessage  9", "--header", "k=v")
         second = self.put("q", "-", stdin=b"\xff")
         output = self.output("lease", "q", "--max", "10", "--lease", "1m")
-        for line in (f"message +{first}", f"due +{WHEN}\\d+m?s late, attempt 1", f"yours until +{WHEN}in (1m|5\\ds)",
+        for line in (f"message +{first}", f"due +{WHEN}\\d+m?s late, attempt 1", f"leased until +{WHEN}in (1m|5\\ds)",
                      "header +k=v", r"body +one\\nmessage  9"):
             self.assertRegex(output, rf"(?m)^{line}$")
         self.assertRegex(output, rf"(?m)^message +{second}$")
@@ -227,7 +227,7 @@ class Verbs(CommandLine):
         self.assertRegex(shown, r"state +dead\n")
         self.assertRegex(shown, r"reason +dropped again\n")
         self.assertTrue(shown.endswith("\nFragile\n"), shown)
-        self.assertEqual(self.output("queue", "redrive", "q"), "1 brought back\n")
+        self.assertEqual(self.output("queue", "redrive", "q"), "1 returned to the queue\n")
         self.assertEqual(self.answer("queue", "redrive", "q", "--max", "5"), {"redriven": 0, "more": False})
         self.assertEqual(self.lease_one("q")["attempt"], 3)
 
@@ -244,13 +244,13 @@ class Verbs(CommandLine):
     def test_queue_discard_ends_all_of_a_queue_or_those_that_died_before_some_time(self):
         numbers = [self.dead("q") for _ in range(3)]
         self.assertRegex(self.output("queue", "discard", "q", "--died-before=-1h"),
-                         rf"^discarding what died before {WHEN[:-2]}, of 3 dead messages; none of that comes back\n$")
+                         rf"^discarding those from before {WHEN[:-2]}, of 3 dead letters; this cannot be undone\n$")
         while "discard" in (queue := self.answer("queue", "get", "q")):
             pass
         self.assertEqual(queue["dead"], 3)
         self.assertEqual(self.run_program("queue", "discard", "q", "--died-before", "soon")[0], USAGE)
         self.assertRegex(self.output("queue", "discard", "q"),
-                         rf"^discarding what died before {WHEN[:-2]}, of 3 dead messages; none of that comes back\n$")
+                         rf"^discarding those from before {WHEN[:-2]}, of 3 dead letters; this cannot be undone\n$")
         while self.answer("queue", "get", "q")["dead"] > 0:
             pass
         for number in numbers:
@@ -413,7 +413,7 @@ class Times(CommandLine):
                 else:
                     refused += 1
                     error = self.refusal("put", "q", "x", "--at", text, "--tz", name, code=USAGE)
-                    self.assertIn("comes twice" if valid else "does not exist", error)
+                    self.assertIn("occurs twice" if valid else "does not exist", error)
                     # Both instants are named, earlier first, and each is what the program takes and the judge means.
                     named = re.findall(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d[+-]\d\d:\d\d", error)
                     self.assertEqual([datetime.datetime.fromisoformat(one) for one in named], sorted(instants))
@@ -434,7 +434,7 @@ class Times(CommandLine):
         for text, due in (("2035-01-01T06:00Z", "2035-01-01T06:00:00.000Z"), ("2035-01-01T06:00+01:00", "2035-01-01T05:00:00.000Z"),
                           ("2035-01-01T06:00:00.25-03:30", "2035-01-01T09:30:00.250Z")):
             self.assertEqual(self.answer("put", "q", "x", "--at", text, TZ="Asia/Tokyo")["due"], due)
-        self.assertIn("leave --tz out", self.refusal("put", "q", "x", "--at", "2035-01-01T06:00Z", "--tz", "UTC", code=USAGE))
+        self.assertIn("remove --tz", self.refusal("put", "q", "x", "--at", "2035-01-01T06:00Z", "--tz", "UTC", code=USAGE))
 
     def test_what_is_no_zone_is_refused(self):
         for zone in ("Europe/Olso", "../passwd", "/etc/localtime", "zone.tab", "Europe", "", "oslo"):
@@ -558,8 +558,8 @@ class Listing(CommandLine):
         self.assertIn("(bad_state, outcome)", self.refusal("history", "q", "--outcome", "ready"))
 
     def test_forecast_draws_what_falls_due(self):
-        self.assertEqual(self.output("forecast"), "nothing falls due in the next 60 minutes\n")
-        self.assertEqual(self.output("forecast", "mail", "--minutes", "1"), "nothing falls due in this minute\n")
+        self.assertEqual(self.output("forecast"), "nothing becomes due in the next 60 minutes\n")
+        self.assertEqual(self.output("forecast", "mail", "--minutes", "1"), "nothing becomes due in this minute\n")
         client = self.daemon.client()
         now = client.request("GET", "/v1/stats")[1]["server_time_ms"]
         minute = 60_000
@@ -613,7 +613,7 @@ class Listing(CommandLine):
         self.assertEqual((fire["acknowledged"], fire["early"]), (fire["accepted"], 0))
         self.assertGreater(fire["accepted"], 0)
         lines = self.output("bench", "put", "--for", "100ms", "--connections", "1", "--batch", "1").splitlines()
-        self.assertRegex(lines[0], r"^puts a second +\d+, each on disk before its response$")
+        self.assertRegex(lines[0], r"^puts per second +\d+, each on disk before its response$")
         self.assertRegex(lines[-1], r"^left behind +\d+ messages in the queue bench; `duewheel queue purge` ends them$")
 
     def test_bench_says_what_went_wrong(self):
@@ -627,7 +627,7 @@ class Listing(CommandLine):
         self.assertEqual(self.run_program("bench", "put", "--batch", "1001")[0], USAGE)
         self.assertEqual(self.run_program("bench")[0], USAGE)
         for verb in ("put", "fire", "cycle"):  # it printed 0 a second, and ended with 0
-            self.assertIn("has to be measured for some time", self.refusal("bench", verb, "--for", "0s", code=USAGE))
+            self.assertIn("a rate needs a duration to measure", self.refusal("bench", verb, "--for", "0s", code=USAGE))
 
     def test_top_draws_until_q_and_leaves_the_terminal_as_it_was(self):
         controller, terminal = os.openpty()
@@ -688,7 +688,7 @@ class Listing(CommandLine):
         name = "a-queue-with-a-rather-long-name-of-a-service.region-eu-north-1"
         for number in range(101):
             self.daemon.client().put(f"{name}{number}", "x")
-        self.assertIn("stopped after 100: --limit takes more", self.output("queue", "list"))
+        self.assertIn("stopped after 100: increase --limit to see more", self.output("queue", "list"))
         self.assertNotIn("stopped", self.output("queue", "list", "--limit", "101"))
         shown = self.on_terminal("queue", "list", "--limit", "3")
         self.assertLessEqual(max(map(len, shown)), 80)
@@ -734,7 +734,7 @@ class Worker(CommandLine):
                                   '{ echo first >&2; echo "no route" >&2; exit 7; }', "--drain")
         self.assertEqual(sorted(output.splitlines()), ["bad 1", "good 1"])
         self.assertIn("first\nno route\n", error)
-        self.assertTrue(error.endswith("duewheel: 1 done, 1 failed, 0 given back.\n"), error)
+        self.assertTrue(error.endswith("duewheel: 1 done, 1 failed, 0 released.\n"), error)
         self.assertEqual(self.answer("get", good)["state"], "done")
         self.assertEqual({key: self.answer("get", bad).get(key) for key in ("state", "reason")},
                          {"state": "retrying", "reason": "no route"})
@@ -776,7 +776,7 @@ class Worker(CommandLine):
         run = self.begin('[ "$DUEWHEEL_MESSAGE_ATTEMPT" = 2 ] || { kill -STOP "$PPID"; while duewheel get "$DUEWHEEL_MESSAGE_ID" --json | '
                          'grep -q \'"state":"leased"\'; do sleep 0.1; done; kill -CONT "$PPID"; }', "--lease", "3s", "--drain")
         _, error = run.communicate(timeout=60)
-        self.assertIn(b"1 done, 0 failed, 0 given back.\nduewheel: 1 lost", error)
+        self.assertIn(b"1 done, 0 failed, 0 released.\nduewheel: 1 lost", error)
         self.assertEqual(run.returncode, REFUSED)
         message = self.answer("get", number)
         self.assertEqual((message["state"], message["attempts"]), ("done", 2))
@@ -872,7 +872,7 @@ class Worker(CommandLine):
         run.send_signal(signal.SIGTERM)
         output, error = run.communicate(timeout=60)
         self.assertEqual((run.returncode, output), (DONE, b"over\n"))
-        self.assertIn(b"1 done, 0 failed, 0 given back.", error)
+        self.assertIn(b"1 done, 0 failed, 0 released.", error)
         self.assertEqual(self.answer("get", number)["state"], "done")
 
     def test_a_second_signal_ends_the_command_and_gives_the_message_back(self):
@@ -883,7 +883,7 @@ class Worker(CommandLine):
         self.assertIn(b"Stopping", run.stderr.readline())
         run.send_signal(signal.SIGINT)
         _, error = run.communicate(timeout=60)
-        self.assertIn(b"0 done, 0 failed, 1 given back.", error)
+        self.assertIn(b"0 done, 0 failed, 1 released.", error)
         self.assertEqual(self.answer("get", number)["state"], "ready")
 
     def test_it_waits_for_a_server_that_goes_away(self):

@@ -210,7 +210,7 @@ class CommandLineTest(unittest.TestCase):
                     "settings": {"queue": "q", "timeout_ms": 30_000, "max_ms": 300_000, "repeat_every_ms": 3_600_000, "body": "x"}}
         for arguments, answer, request, said in (
                 (["set", "w", "q", "x", "--timeout", "30s"], watchdog, ("PATCH", "/v1/watchdogs/w", {"queue": "q", "timeout": "30s", "body": "x"}),
-                 ["30s after its last feed, 5m after the first feed at the latest, then every 1h", "2; 1 merged", "9 of", "the one of"]),
+                 ["30s after its last feed, 5m after the first feed at the latest, then every 1h", "2; 1 merged", "9 of", "overdue   since"]),
                 (["set", "a/b", "q", "x", "--timeout", "30s", "--max", "5m", "--repeat-every", "1h", "--feed", "--priority", "3", "--expires-in",
                   "1d", "--order-key", "k", "--header", "a=b", "--retry-attempts", "3"], {**watchdog, "late": True},
                  ("PATCH", "/v1/watchdogs/a%2Fb", {"queue": "q", "timeout": "30s", "max": "5m", "repeat_every": "1h", "feed": True, "priority": 3,
@@ -222,7 +222,7 @@ class CommandLineTest(unittest.TestCase):
                 (["get", "w"], {**watchdog, "state": "asleep", "due_ms": 0}, ("GET", "/v1/watchdogs/w", None), ["asleep"]),
                 (["list"], {"watchdogs": [watchdog]}, ("GET", "/v1/watchdogs?limit=100", None), ["armed"]),
                 (["rm", "w"], {"watchdog": "w", "removed": True}, ("DELETE", "/v1/watchdogs/w", None), ["removed; messages"]),
-                (["rm", "w"], {"watchdog": "w", "removed": False}, ("DELETE", "/v1/watchdogs/w", None), ["there was none"])):
+                (["rm", "w"], {"watchdog": "w", "removed": False}, ("DELETE", "/v1/watchdogs/w", None), ["no watchdog has this name"])):
             with self.subTest(arguments=arguments):
                 self.stub.requests.clear()
                 self.stub.answer = (200, answer)
@@ -298,9 +298,9 @@ class CommandLineTest(unittest.TestCase):
             "id": "5", "queue": "q", "lease": "TOKEN", "lease_until_ms": 1798779630000, "body": "å", "headers": {"k": "v"},
             "occurrence": 1, "due_ms": 1798779600000, "delivered_ms": 1798779600012, "lateness_ms": 12, "attempt": 2}]})
         _, output, _ = self.run_program("lease", "q")
-        self.assertEqual([line for line in output.splitlines() if not line.startswith("yours until")], [
-            "message      5", "due          2027-01-01 05:00:00 +00:00, 12ms late, attempt 2", "header       k=v",
-            "body         å", "lease        TOKEN"])
+        self.assertEqual([line for line in output.splitlines() if not line.startswith("leased until")], [
+            "message       5", "due           2027-01-01 05:00:00 +00:00, 12ms late, attempt 2", "header        k=v",
+            "body          å", "lease         TOKEN"])
 
     def test_spans_show_their_two_largest_units(self):
         message = {"id": "5", "lease": "T", "due_ms": 0, "body": "", "attempt": 1}
@@ -486,14 +486,14 @@ class CommandLineTest(unittest.TestCase):
         _, error = run.communicate(timeout=60)
         self.assertEqual(run.returncode, UNREACHABLE, error)
         self.assertIn(b"Cannot reach the server", error)
-        self.assertTrue(error.endswith(b"0 done, 0 failed, 0 given back.\n"), error)
+        self.assertTrue(error.endswith(b"0 done, 0 failed, 0 released.\n"), error)
 
     def test_what_is_no_duewheel_server_exits_3(self):
         for answer in ((200, b"<html>"), (200, b"[1]"), (404, b"<html>"), (500, {"error": "x"}), (301, {})):
             self.stub.answer = answer
             code, output, error = self.run_program("stats")
             self.assertEqual((code, output), (UNREACHABLE, ""))
-            self.assertIn("no Duewheel server", error)
+            self.assertIn("does not belong to a Duewheel server", error)
 
     def test_the_option_wins_over_the_environment(self):
         self.stub.answer = (200, {"queues": []})
@@ -501,20 +501,20 @@ class CommandLineTest(unittest.TestCase):
 
     def test_the_word_that_is_wrong_is_named(self):
         for arguments, named in ((["pt", "q", "b"], "Unknown command: pt. Did you mean put?"), (["--jsno", "stats"], "Unknown option: --jsno. Did you mean --json?"),
-                                 (["put", "q", "b", "--prioritty", "3"], "Unknown option: --prioritty. Did you mean --priority?"), ([], "Say what to do"),
+                                 (["put", "q", "b", "--prioritty", "3"], "Unknown option: --prioritty. Did you mean --priority?"), ([], "No command given"),
                                  (["pt\x1b"], "Unknown command: pt\\x1b"), (["que", "list"], "Unknown command: que. Did you mean queue?"),
                                  (["clock", "shwo"], "Unknown command: shwo. Did you mean show?"), (["que", "list"], "Run `duewheel --help`"), (["clock", "shwo"], "Run `duewheel clock --help`"),
                                  (["--server", "http://x:1", "put"], "QUEUE is required"), (["--namespace", "team", "queue", "get"], "QUEUE is required"),
                                  (["--server", "http://x:1", "queue", "lst"], "Unknown command: lst. Did you mean list?"),
-                                 (["--server", "http://x:1", "list", "--jsn"], "Unknown option: --jsn. Did you mean --json?"), ([""], "Say what to do"), (["schedule", "fier", "a"], "Did you mean fire?"), (["put", "q"], "Say what the message is: BODY"),
+                                 (["--server", "http://x:1", "list", "--jsn"], "Unknown option: --jsn. Did you mean --json?"), ([""], "No command given"), (["schedule", "fier", "a"], "Did you mean fire?"), (["put", "q"], "Give the content as BODY"),
                                  (["add", "q", "b"], "Unknown command: add. Did you mean put?"), (["schedule", "add", "q"], "Unknown command: add. Did you mean set?"),
                                  (["nack", "lease"], "Did you mean fail?"), (["namespace", "get", "n"], "Did you mean show?"), (["queue", "delete", "q"], "Did you mean rm?"),
                                  (["frobnicate"], "Unknown command: frobnicate.\n"), (["x"], "Unknown command: x.\n"),
                                  (["schedule", "set", "nightly", "--queue", "reports", "Make it", "--cron", "0 9 * * *"],
                                   "Unknown option: --queue. It is a positional argument: duewheel schedule set NAME QUEUE BODY\n"),
-                                 (["put", "--queue=q", "b"], "an argument without a name: duewheel put QUEUE BODY"), (["put", "q", "b", "--delay", "10m"], "Did you mean --in?"),
+                                 (["put", "--queue=q", "b"], "It is a positional argument: duewheel put QUEUE BODY"), (["put", "q", "b", "--delay", "10m"], "Did you mean --in?"),
                                  (["stats", "--port", "7420"], "Did you mean --server?"), (["put", "q", "b", "-x"], "Unknown option: -x.\n"),
-                                 (["put", "q", "b", "--priority", "x"], "--priority = x: an integer")):
+                                 (["put", "q", "b", "--priority", "x"], "--priority = x: expected an integer")):
             with self.subTest(arguments=arguments):
                 code, output, error = self.run_program(*arguments)
                 self.assertEqual((code, output), (USAGE, ""))

@@ -48,22 +48,22 @@ TEST(ExclusionCalendar, a_refusal_names_line_and_column) {
         std::string says;
     };
     for (const Case& c : std::vector<Case>{
-             {"SATURDAY", "line 1, column 1: ", "no entry"},
+             {"SATURDAY", "line 1, column 1: ", "not an entry"},
              {"SAT\n\n  12-32", "line 3, column 3: ", "this day does not exist in any year"},
              {"02-30", "line 1, column 1: ", "this day does not exist in any year"},
-             {"12-251", "line 1, column 1: ", "no entry"},
-             {"SAT 2026-02-29", "line 1, column 5: ", "no such date"},
-             {"2026-13-01", "line 1, column 1: ", "no such date"},
+             {"12-251", "line 1, column 1: ", "not an entry"},
+             {"SAT 2026-02-29", "line 1, column 5: ", "this date does not exist"},
+             {"2026-13-01", "line 1, column 1: ", "this date does not exist"},
              {"2026-12-28/2026-12-31", "line 1, column 11: ", "next entry"},
              {"2026-12-28..", "line 1, column 13: ", "a date is expected"},
              {"2026-12-28..12-31", "line 1, column 13: ", "a date is expected"},
-             {"2026-12-28..2026-12-32", "line 1, column 13: ", "no such date"},
+             {"2026-12-28..2026-12-32", "line 1, column 13: ", "this date does not exist"},
              {"2026-12-28..2026-12-27", "line 1, column 13: ", "ends before"},
              {"2026-12-28..2500-12-27", "line 1, column 13: ", "400 years"},
              {"2026-12-28...2026-12-29", "line 1, column 13: ", "a date is expected"},
-             {"2026-12-28 .. 2026-12-29", "line 1, column 12: ", "no entry"},
-             {"20261228", "line 1, column 1: ", "no entry"},
-             {"09:00", "line 1, column 1: ", "no entry"},
+             {"2026-12-28 .. 2026-12-29", "line 1, column 12: ", "not an entry"},
+             {"20261228", "line 1, column 1: ", "not an entry"},
+             {"09:00", "line 1, column 1: ", "not an entry"},
          }) {
         const auto parsed = ExclusionCalendar::parse(c.text);
         ASSERT_FALSE(parsed.ok()) << c.text;

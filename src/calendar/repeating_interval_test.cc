@@ -68,12 +68,12 @@ TEST(Period, refuses_with_a_column) {
         std::string_view says;
     };
     for (const Case& c : std::vector<Case>{
-             {"", 1, "begins with P"},
-             {"1D", 1, "begins with P"},
+             {"", 1, "must begin with P"},
+             {"1D", 1, "must begin with P"},
              {"P", 2, "number"},
              {"PT", 3, "number"},
              {"P1DT", 5, "number"},
-             {"PTT1H", 3, "T stands once"},
+             {"PTT1H", 3, "T may appear once"},
              {"P-1D", 2, "no sign"},
              {"P1", 3, "a unit"},
              {"P1H", 3, "a unit"},
@@ -198,8 +198,8 @@ TEST(RepeatingInterval, a_refusal_points_at_its_part) {
         std::string_view says;
     };
     for (const Case& c : std::vector<Case>{
-             {"", 1, "begins with R"},
-             {"2026-01-01T00:00:00Z/PT1H", 1, "begins with R"},
+             {"", 1, "must begin with R"},
+             {"2026-01-01T00:00:00Z/PT1H", 1, "must begin with R"},
              {"R0/2026-01-01T00:00:00Z/PT1H", 2, "never"},
              {"R99999999999999999999/2026-01-01T00:00:00Z/PT1H", 2, "too large"},
              {"Rx/2026-01-01T00:00:00Z/PT1H", 2, "expected after R"},
@@ -211,7 +211,7 @@ TEST(RepeatingInterval, a_refusal_points_at_its_part) {
              {"R5/2026-01-01/PT1H", 4, "in the start"},
              {"R5/2500-01-01T00:00:00Z/PT1H", 4, "1970 to 2399"},
              {"R5/1970-01-01T00:00:00/PT1H", 4, "1970 to 2399"},
-             {"R5/2026-01-01T00:00:00Z/PT0S", 25, "is nothing"},
+             {"R5/2026-01-01T00:00:00Z/PT0S", 25, "is empty"},
              {"R5/2026-01-01T00:00:00Z/PT", 25, "in the period, column 3"},
              {"R5/2026-01-01T00:00:00Z/P-1D", 25, "no sign"},
              {"R5/2026-01-01T00:00:00Z/2026-01-01T00:00:00Z", 25, "before it begins"},

@@ -141,7 +141,7 @@ TEST(EngineLimits, refusals_name_the_setting_or_say_what_to_do) {
     EXPECT_NE(detail(PutCommand{.queue = "r"}).find("the setting limits.queues_max"), std::string::npos);
     EXPECT_NE(detail(LeaseCommand{"default", "r", 1, 30'000, 1}).find("the setting limits.queues_max"),
               std::string::npos);
-    EXPECT_NE(detail(LeaseCommand{"default", "q", 1, 999, 0}).find("ask for a longer one"), std::string::npos);
+    EXPECT_NE(detail(LeaseCommand{"default", "q", 1, 999, 0}).find("choose a longer one"), std::string::npos);
 }
 
 TEST(EngineLimits, a_lease_asked_long_after_the_last_turn_lasts_its_full_time) {

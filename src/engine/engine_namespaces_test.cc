@@ -236,7 +236,7 @@ TEST(Namespaces, puts_so_many_a_second_with_a_burst_of_one_second) {
     for (int i = 0; i < 4; ++i) shard.put(0);
     const Error error = shard.ask<Error>(put_to("q"));
     EXPECT_EQ(error.code, "too_many_puts");
-    EXPECT_NE(error.message.find("4 messages a second"), std::string::npos);
+    EXPECT_NE(error.message.find("4 puts per second"), std::string::npos);
     EXPECT_NE(shard.ask<PutAnswer>(put_to("q", "other")).id, 0u);
     shard.turn(249);
     EXPECT_EQ(shard.ask<Error>(put_to("q")).code, "too_many_puts");

@@ -180,7 +180,7 @@ TEST(TransactionsRoom, a_half_whose_check_queue_is_beyond_what_the_server_may_ha
     }());
     EXPECT_EQ(refused.code, "queue_limit");
     EXPECT_EQ(refused.field, "transaction.check_back.queue");
-    EXPECT_NE(refused.message.find("there may be 2 queues, and this would be one more"), std::string::npos);
+    EXPECT_NE(refused.message.find("there may be 2 queues, and all are in use"), std::string::npos);
     put(shard, half(0, 2));
 }
 

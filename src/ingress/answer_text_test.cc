@@ -177,7 +177,7 @@ TEST(AnswerText, of_a_refusal) {
                              R"("detail":"No \"such\" message.","field":"id"})");
     EXPECT_TRUE(response.headers.empty());
     EXPECT_EQ(answer_text(Error{"bad_json", "x"}).body,
-              R"({"type":"about:blank","title":"Not JSON","status":400,"code":"bad_json","detail":"x"})");
+              R"({"type":"about:blank","title":"Invalid JSON","status":400,"code":"bad_json","detail":"x"})");
 }
 
 TEST(AnswerText, tells_an_overloaded_client_when_to_come_back) {

@@ -134,7 +134,7 @@ TEST(HttpApi, refuses_values_of_the_wrong_type_naming_both) {
         {put(R"({"delay":null})"), 400, "wrong_type", "delay"},
         {put(R"({"delay":["10m"]})"), 400, "wrong_type", "delay", "an array"},
         {put(R"({"due":{}})"), 400, "wrong_type", "due", "an object"},
-        {put(R"({"priority":"high"})"), 400, "wrong_type", "priority", "is a text"},
+        {put(R"({"priority":"high"})"), 400, "wrong_type", "priority", "is a string"},
         {put(R"({"content_type":1})"), 400, "wrong_type", "content_type"},
         {put(R"({"headers":[]})"), 400, "wrong_type", "headers"},
         {put(R"({"held":"true"})"), 400, "wrong_type", "held", "is a string; it must be true or false"},
@@ -206,9 +206,9 @@ TEST(HttpApi, refuses_numbers_without_a_unit_and_says_both_ways_out) {
             for (const char* value : {"600", "\"600\""}) {
                 Refusal refusal{surface.call, 400, is_duration ? "bad_duration" : "bad_instant", surface.member};
                 refusal.call.body = surface.body(value);
-                refusal.says = is_duration ? "write it as a text, such as \"10m\", or give milliseconds as `" +
+                refusal.says = is_duration ? "write it as a string, such as \"10m\", or give milliseconds as `" +
                                                  surface.member + "_ms`"
-                                           : "write it as a text, such as \"2027-01-01T06:00:00Z\", or give "
+                                           : "write it as a string, such as \"2027-01-01T06:00:00Z\", or give "
                                              "milliseconds since 1970 as `" +
                                                  surface.member + "_ms`";
                 refusals.push_back(refusal);
@@ -235,7 +235,7 @@ TEST(HttpApi, a_member_that_names_its_unit_takes_a_number_alone) {
     expect_refusals({
         {put(R"({"delay_ms":"10m"})"), 400, "wrong_type", "delay_ms", "a string such as \"10m\" belongs in `delay`"},
         {put(R"({"delay_ms":"600"})"), 400, "wrong_type", "delay_ms"},
-        {put(R"({"due_ms":"2027-01-01T06:00:00Z"})"), 400, "wrong_type", "due_ms", "goes into `due`"},
+        {put(R"({"due_ms":"2027-01-01T06:00:00Z"})"), 400, "wrong_type", "due_ms", "belongs in `due`"},
         {put(R"({"delay":"1s","delay_ms":1000})"), 400, "conflicting_members", "delay_ms", "`delay` or `delay_ms`"},
         {put(R"({"delay_ms":1,"due":"2027-01-01T06:00:00Z"})"), 400, "conflicting_members", "due"},
         {put(R"({"retry":{"first":"1s","first_ms":1}})"), 400, "conflicting_members", "retry.first_ms"},
@@ -290,7 +290,7 @@ TEST(HttpApi, refuses_durations_instants_and_numbers_that_are_none) {
         {put(R"({"order_key":7})"), 400, "wrong_type", "order_key"},
         {put(R"({"priority":2147483648})"), 400, "out_of_range", "priority"},
         {put(R"({"priority":-2147483649})"), 400, "out_of_range", "priority"},
-        {put(R"({"priority":0.5})"), 400, "wrong_type", "priority", "a fraction"},
+        {put(R"({"priority":0.5})"), 400, "wrong_type", "priority", "has decimals"},
         {put(R"({"priority":1e400})"), 400, "out_of_range", "priority"},
         {put(R"({"delay_ms":1e99999999999})"), 400, "out_of_range", "delay_ms", "without one"},
         {{"POST", kTake, R"({"max":1.5})"}, 400, "wrong_type", "max"},

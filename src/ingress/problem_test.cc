@@ -191,7 +191,7 @@ TEST(Problem, says_when_to_come_again_only_where_that_helps) {
 TEST(Problem, an_unlisted_code_is_a_bug_of_ours) {
     const HttpResponse response = problem({"made_up", "said \"so\""});
     EXPECT_EQ(response.status, 500);
-    EXPECT_EQ(response.body, R"({"type":"about:blank","title":"A bug in the server","status":500,"code":"internal",)"
+    EXPECT_EQ(response.body, R"({"type":"about:blank","title":"Internal server error","status":500,"code":"internal",)"
                              R"("detail":"said \"so\""})");
 }
 

@@ -169,12 +169,13 @@ TEST(ScheduleRequest, a_misfire_instruction_of_quartz_is_answered_with_ours) {
              {"RESCHEDULE_NOW_WITH_EXISTING_REPEAT_COUNT", "once"},
              {"RESCHEDULE_NOW_WITH_REMAINING_REPEAT_COUNT", "once"}}) {
         const std::string wanted =
-            R"(`misfire` is one of "once", "all", "skip"; Quartz's instruction is ")" + std::string(ours) + R"(" here)";
+            R"(`misfire` must be one of "once", "all", "skip"; the Quartz instruction corresponds to ")" +
+            std::string(ours) + "\"";
         EXPECT_EQ(message(quartz), wanted);
         EXPECT_EQ(message(std::string("MISFIRE_INSTRUCTION_") + quartz), wanted);
     }
-    EXPECT_EQ(message("NOW"), R"(`misfire` is one of "once", "all", "skip")");
-    EXPECT_EQ(message("MISFIRE_INSTRUCTION_"), R"(`misfire` is one of "once", "all", "skip")");
+    EXPECT_EQ(message("NOW"), R"(`misfire` must be one of "once", "all", "skip")");
+    EXPECT_EQ(message("MISFIRE_INSTRUCTION_"), R"(`misfire` must be one of "once", "all", "skip")");
 }
 
 TEST(ScheduleRequest, an_unknown_zone_is_answered_with_the_nearest_one) {

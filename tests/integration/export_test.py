@@ -370,7 +370,7 @@ class Exports(unittest.TestCase):
         full = duewheel("--json", "import", self.file, "--patience", "300ms", server=target)
         self.assertEqual(full.returncode, 1)
         self.assertIn("(queue_full, queue)", full.stderr)
-        self.assertIn("Ended before line 12.", full.stderr)
+        self.assertIn("Stopped before line 12.", full.stderr)
         self.assertEqual(json.loads(full.stdout)["put"], 10)
         # With a consumer it goes on.
         process = self.begin_import(target)
@@ -647,7 +647,7 @@ class Exports(unittest.TestCase):
             self.source.kill()
             done = duewheel("export", directory, "-", "--dead")
             self.assertEqual(done.returncode, 0, done.stderr)
-            self.assertIn("the export is whole", done.stderr)
+            self.assertIn("the export is complete", done.stderr)
             self.assertEqual(self.carried(lines_of(done.stdout)), running)
         piped = duewheel("--json", "import", "-", "--dry-run", input=done.stdout)
         self.assertEqual(piped.returncode, 0, piped.stderr)

@@ -125,7 +125,7 @@ class Room(unittest.TestCase):
         loops = [client.put("q", "x", delay="1h", repeat={"every": "5h"})[1]["id"] for _ in range(2)]
         status, problem = client.put("q", "x", repeat={"every": "5h"})
         self.assertEqual((status, problem["code"], problem["field"]), (429, "queue_full", "queue"))
-        self.assertIn("needs one more for what it makes", problem["detail"])
+        self.assertIn("needs room for itself and for an occurrence", problem["detail"])
         client.advance(by="2h")
         made = client.take("q", 1)[0]
         waits = next(loop for loop in loops if loop != made["parent"])

@@ -132,7 +132,7 @@ class Limits(unittest.TestCase):
         self.assertIn("1 of 1", run("namespace", "list").stdout)
         listed = [json.loads(line) for line in run("--json", "namespace", "list").stdout.splitlines()]
         self.assertEqual([space["namespace"] for space in listed], ["team"])
-        self.assertIn("without limits", run("namespace", "rm", "team").stdout)
+        self.assertIn("has no limits", run("namespace", "rm", "team").stdout)
         self.assertIn("had no settings", run("namespace", "rm", "team").stdout)
         self.assertEqual(run("namespace", "show", "nobody").returncode, 1)
         self.assertNotEqual(run("namespace", "set", "team", "--pending", "many").returncode, 0)

@@ -200,7 +200,7 @@ class Interface(unittest.TestCase):
         spring = ("preview", "report", "--from", "2031-03-29T12:00", "--tz", "Europe/Oslo", "--count", "1")
         self.assertIn("excluded: a closed day", run(*spring))
         run("set", "report", "--unset", "closed")
-        self.assertIn("at the end of the gap", run(*spring))
+        self.assertIn("moved to the end of the gap", run(*spring))
         self.assertIn("paused", run("pause", "report"))
         self.assertIn("It is paused", run("preview", "report"))
         self.assertIn("active", run("resume", "report"))

@@ -237,7 +237,7 @@ TEST_F(Arguments, calendars_refuse_days_and_periods_that_do_not_exist) {
         {"month 13", [&] { closed.exclude(month(13) / 1); }, "ok()"},
         {"29 February 2026", [&] { closed.exclude(2026y / February / 29); }, "ok()"},
         {"a range to no date", [&] { closed.exclude(2026y / February / 1, 2026y / February / 30); }, "ok()"},
-        {"no period", [&] { repeat(begin, {}); }, "Give it a part"},
+        {"no period", [&] { repeat(begin, {}); }, "Set at least one part"},
         {"back in time", [&] { repeat(begin, {.time = -1ms}); }, "less than zero"},
         {"back in months", [&] { repeat(begin, {.months = months(-1), .time = 1h}); }, "less than zero"},
         {"beyond", [&] { repeat(begin, {.time = milliseconds::max()}); }, "430 years"},
