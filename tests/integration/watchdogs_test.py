@@ -197,7 +197,7 @@ class Interface(unittest.TestCase):
         self.assertEqual(self.client.take("q", 1)[0]["watchdog"], "page")
         self.assertIn("too late", run("feed", "page"))
         self.assertIn("removed", run("rm", "page"))
-        self.assertIn("there was none", run("rm", "page"))
+        self.assertIn("no watchdog has this name", run("rm", "page"))
         self.assertIn("`backup`", run("feed", "bakup", code=1))
         self.assertIn("`max`", run("set", "x", "q", "b", "--timeout", "2h", "--max", "1h", code=1))
         self.assertIn("to make it with this call, say how long", run("set", "x", "q", "b", code=1))

@@ -187,7 +187,7 @@ class Posts(Webhooks):
         export = subprocess.run([BIN / "duewheel", "export", daemon.data, "-"], capture_output=True, text=True, timeout=60)
         self.assertEqual(export.returncode, 0, export.stderr)
         self.assertIn('"headers_excluded":1', export.stdout)
-        self.assertIn("Webhooks whose headers are not in it", export.stderr)
+        self.assertIn("webhooks are exported without their headers", export.stderr)
         for text in (json.dumps(shown), daemon.log_text(), export.stdout):
             self.assertNotIn("good-news", text)
 
