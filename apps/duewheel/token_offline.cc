@@ -37,12 +37,12 @@ Result<Reply> carry_out(ShardParts& parts, ReplyToken token, DueMs now_ms) {
         parts.tell_reserve();
         engine.advance_to(now_ms);
         Effects effects = engine.take_effects();
-        if (effects.broken) return *std::move(effects.broken);
+        if (effects.fatal_error) return *std::move(effects.fatal_error);
         for (ReplyEffect& effect : effects.replies) {
             if (effect.token == token) return std::move(effect.reply);
         }
         if (!effects.closed_segments.empty()) {
-            Result<SpaceSeen> seen = parts.tend_space();
+            Result<SpaceSeen> seen = parts.maintain_spare_segments();
             if (!seen) return std::move(seen).error();
             parts.tell_space(*seen);
         }

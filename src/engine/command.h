@@ -169,9 +169,9 @@ struct ListNamespacesCommand {
     std::string after;
     std::uint32_t limit = 100;
 };
-// Sets, changes or removes an access token (engine_tokens.cc). `change` is called when the command is carried out, with
-// the token as it is then, null where there is none, and the time; it is a pure function. It returns the token as it is
-// to be (the engine sets its id and revision), or none to remove it; its error refuses the command.
+// Sets, changes or removes an access token (engine_tokens.cc). `change` is called when the command is relocated out,
+// with the token as it is then, null where there is none, and the time; it is a pure function. It returns the token as
+// it is to be (the engine sets its id and revision), or none to remove it; its error refuses the command.
 struct ChangeTokenCommand {
     using Change = std::function<Result<std::optional<AccessToken>>(const AccessToken* current, DueMs now_ms)>;
     std::string id;
@@ -187,8 +187,8 @@ struct ListTokensCommand {
     std::uint32_t limit = 100;
 };
 // Of the cleaner: writes the settings of a queue or a namespace, or a token, again, if their record still stands at
-// `place`.
-struct CarrySettingsCommand {
+// `log_position`.
+struct RelocateSettingsCommand {
     std::string name_space;
     std::string queue;
     Sequence log_position = 0;
@@ -682,7 +682,7 @@ struct TokenListAnswer {
 
 using Reply =
     std::variant<Error, PutAnswer, PutBatchAnswer, MessageAnswer, ChangeAnswer, LeaseAnswer, LeaseEndAnswer,
-                 CarryAnswer, ListAnswer, HistoryAnswer, QueueAnswer, QueueListAnswer, RedriveAnswer, ScheduleAnswer,
+                 RelocateAnswer, ListAnswer, HistoryAnswer, QueueAnswer, QueueListAnswer, RedriveAnswer, ScheduleAnswer,
                  ScheduleListAnswer, PreviewAnswer, SettleAnswer, WatchdogAnswer, FedAnswer, WatchdogListAnswer,
                  NamespaceAnswer, NamespaceListAnswer, ForecastAnswer, TokenAnswer, TokenListAnswer>;
 

@@ -106,7 +106,7 @@ inline std::size_t record_bytes_at_most(const Command& command, std::size_t over
     if (const auto* relocate = std::get_if<RelocateCommand>(&command)) {
         return overhead + relocate->record_body.size() + relocate->row.reason.size();
     }
-    if (const auto* carry = std::get_if<CarrySettingsCommand>(&command)) {
+    if (const auto* carry = std::get_if<RelocateSettingsCommand>(&command)) {
         return overhead + (carry->subject == kSubjectToken ? kTokenBytesMax : kWebhookTargetBytesMax);
     }
     if (std::holds_alternative<ConfigureQueueCommand>(command) || std::holds_alternative<PatchQueueCommand>(command)) {

@@ -774,7 +774,7 @@ class Engine {
         return !limits || limits->admits_queue(rule.state.rule.queue);
     }
     Verdict change_token(Pending& pending, const ChangeTokenCommand& command);
-    Verdict carry_token(Pending& pending, const CarrySettingsCommand& command);
+    Verdict relocate_token(Pending& pending, const RelocateSettingsCommand& command);
     void add_token(const std::string& id, std::string_view value, ReplyToken token, Reply reply);
     void apply_token(std::string_view record_body, Operation& operation);
     void describe(const DescribeTokenCommand& command, ReplyToken token);

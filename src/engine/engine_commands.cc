@@ -64,9 +64,9 @@ Engine::Verdict Engine::validate(Pending& pending) {
             if constexpr (std::is_same_v<T, PatchScheduleCommand>) return patch(pending, command);
             if constexpr (std::is_same_v<T, PatchWatchdogCommand>) return patch(pending, command);
             if constexpr (std::is_same_v<T, ChangeTokenCommand>) return change_token(pending, command);
-            if constexpr (std::is_same_v<T, CarryRuleCommand>) {
-                return command.subject == kSubjectWatchdog ? carry_watchdog(pending, command)
-                                                           : carry_schedule(pending, command);
+            if constexpr (std::is_same_v<T, RelocateRuleCommand>) {
+                return command.subject == kSubjectWatchdog ? relocate_watchdog(pending, command)
+                                                           : relocate_schedule(pending, command);
             }
             assert(false && "a command that changes nothing is answered when it is submitted");
             return Verdict::settled;
@@ -262,10 +262,10 @@ Result<DueMs> Engine::resolve(const When& when, const char* delay_field, const c
     const DueMs latest = now_ + options_.delay_max_ms;
     const bool too_long = when.at_ms ? *when.at_ms > latest : when.delay_ms > options_.delay_max_ms;
     if (too_long) {
-        return Error{
-            "delay_too_long",
-            "this time is more than " + format_duration(options_.delay_max_ms) + " in the future: choose an earlier one",
-            when.at_ms ? at_field : delay_field};
+        return Error{"delay_too_long",
+                     "this time is more than " + format_duration(options_.delay_max_ms) +
+                         " in the future: choose an earlier one",
+                     when.at_ms ? at_field : delay_field};
     }
     return when.at_ms ? std::max<DueMs>(*when.at_ms, 1) : now_ + std::max<std::int64_t>(when.delay_ms, 0);
 }

@@ -28,12 +28,12 @@ struct EngineCounters {
     std::uint64_t discarded = 0;  // dead ones
     std::uint64_t commits = 0;
     std::uint64_t records = 0;
-    std::uint64_t questions = 0;
+    std::uint64_t lookups = 0;
     std::uint64_t stale_answers = 0;
     std::uint64_t loaded = 0;
     std::uint64_t evicted = 0;
     std::uint64_t deferred = 0;
-    std::uint64_t carried = 0;
+    std::uint64_t relocated = 0;
     std::uint64_t listed = 0;  // messages in pages
     std::uint64_t purged = 0;
     std::uint64_t spawned = 0;             // by loops, schedules and watchdogs

@@ -3,7 +3,7 @@
 
 #include "engine/trial_engine.h"
 
-namespace duewheel::engine_loops_test {
+namespace duewheel::engine_recurring_test {
 namespace {
 
 PutCommand loop(std::int64_t every_ms, std::optional<std::int64_t> times = std::nullopt, std::int64_t delay_ms = 0) {
@@ -451,4 +451,4 @@ TEST(Loops, one_that_would_begin_long_ago_is_refused) {
 }
 
 }  // namespace
-}  // namespace duewheel::engine_loops_test
+}  // namespace duewheel::engine_recurring_test

@@ -369,7 +369,7 @@ void Engine::describe(const DescribeScheduleCommand& command, ReplyToken token, 
     const Schedule* schedule = schedules_.find(command.name_space, command.name);
     if (schedule == nullptr || !schedule->exists() || !is_visible(*schedule, limits))
         return reply(token, unknown_schedule(command.name_space, command.name, limits));
-    Asked asked;
+    PendingLookup asked;
     asked.what = Ask::schedule_look;
     asked.schedule = ScheduleRead{token, describe(*schedule), schedule->record_bytes};
     if (const std::string* body = cache_.find(schedule->log_position)) {

@@ -133,9 +133,9 @@ Engine::Verdict Engine::remove_settings(Pending& pending, QueueNumber number) {
 }
 
 // Cleaning asks for the settings to be written again; they say what they said.
-Engine::Verdict Engine::carry_settings(Pending& pending, const CarrySettingsCommand& command) {
-    if (command.subject == kSubjectNamespace) return carry_namespace(pending, command);
-    if (command.subject == kSubjectToken) return carry_token(pending, command);
+Engine::Verdict Engine::relocate_settings(Pending& pending, const RelocateSettingsCommand& command) {
+    if (command.subject == kSubjectNamespace) return relocate_namespace(pending, command);
+    if (command.subject == kSubjectToken) return relocate_token(pending, command);
     const QueueNumber number = recent_.queues().find(command.name_space, command.queue);
     if (number == kNoQueue) return reply(pending.token, RelocateAnswer{}), Verdict::settled;
     const Queue& at = queue(number);

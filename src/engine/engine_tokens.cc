@@ -84,13 +84,13 @@ Engine::Verdict Engine::change_token(Pending& pending, const ChangeTokenCommand&
     return Verdict::settled;
 }
 
-Engine::Verdict Engine::carry_token(Pending& pending, const CarrySettingsCommand& command) {
+Engine::Verdict Engine::relocate_token(Pending& pending, const RelocateSettingsCommand& command) {
     if (tokens_.in_batch.contains(command.queue)) return Verdict::deferred;
     const StoredToken* stored = tokens_.find_stored(command.queue);
-    if (stored == nullptr || stored->place != command.place) {
-        return reply(pending.token, CarryAnswer{}), Verdict::settled;
+    if (stored == nullptr || stored->log_position != command.log_position) {
+        return reply(pending.token, RelocateAnswer{}), Verdict::settled;
     }
-    add_token(command.queue, stored->value, pending.token, CarryAnswer{true, batch_->next_sequence()});
+    add_token(command.queue, stored->value, pending.token, RelocateAnswer{true, batch_->next_sequence()});
     return Verdict::settled;
 }
 
@@ -106,7 +106,7 @@ void Engine::add_token(const std::string& id, std::string_view value, ReplyToken
     record.name = id;
     record.value = value;
     if (const StoredToken* stored = tokens_.find_stored(id)) {
-        record.place = stored->place;
+        record.log_position = stored->log_position;
         record.record_bytes = stored->record_bytes;
         record.previous.version = stored->token().revision;
         record.previous.term = settings_term(kSubjectToken, kDefaultNamespace, id, stored->value);
@@ -121,7 +121,7 @@ void Engine::apply_token(std::string_view record_body, Operation& operation) {
     const Result<Record> record = decode_record(RecordKind::conf, record_body);
     Result<AccessToken> token = record ? decode_access_token(record->name, record->value) : record.error();
     if (!token) {
-        effects_.broken = token.error();
+        effects_.fatal_error = token.error();
         return;
     }
     if (tokens_.find(token->id) == nullptr) --tokens_.new_in_batch;

@@ -72,12 +72,12 @@ TEST(Tokens, are_there_after_a_crash_and_after_cleaning) {
     EXPECT_EQ(*tokens.find("a")->limits, *token.limits);
     EXPECT_EQ(tokens.find_by_certificate("orders.example"), tokens.find("a"));
     EXPECT_EQ(tokens.find("b"), nullptr);
-    const Sequence place = tokens.find_stored("a")->place;
-    const CarrySettingsCommand carry{std::string(kDefaultNamespace), "a", place, kSubjectToken};
-    EXPECT_TRUE(again.ask<CarryAnswer>(carry).carried);
-    EXPECT_GT(tokens.find_stored("a")->place, place);
+    const Sequence log_position = tokens.find_stored("a")->log_position;
+    const RelocateSettingsCommand relocate{std::string(kDefaultNamespace), "a", log_position, kSubjectToken};
+    EXPECT_TRUE(again.ask<RelocateAnswer>(relocate).relocated);
+    EXPECT_GT(tokens.find_stored("a")->log_position, log_position);
     EXPECT_EQ(*tokens.find("a")->limits, *token.limits);
-    EXPECT_FALSE(again.ask<CarryAnswer>(carry).carried) << "a newer record has overtaken it";
+    EXPECT_FALSE(again.ask<RelocateAnswer>(relocate).relocated) << "a newer record has overtaken it";
 }
 
 TEST(Tokens, several_changes_of_one_batch_are_carried_out_in_their_order) {

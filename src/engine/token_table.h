@@ -24,7 +24,7 @@ namespace duewheel {
 struct StoredToken {
     std::string id;
     std::string value;
-    Sequence place = 0;
+    Sequence log_position = 0;
     std::uint32_t record_bytes = 0;
 
     AccessToken token() const { return *decode_access_token(id, value); }

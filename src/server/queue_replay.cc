@@ -136,7 +136,7 @@ Status QueueReplay::finish(std::vector<StoredToken>& into) const {
     into.reserve(tokens_.size());
     for (const auto& [name, row] : tokens_) {
         if (const auto token = decode_access_token(name.second, row.value); !token) return token.error();
-        into.push_back({name.second, row.value, row.place, row.record_bytes});
+        into.push_back({name.second, row.value, row.log_position, row.record_bytes});
     }
     return {};
 }

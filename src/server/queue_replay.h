@@ -57,7 +57,7 @@ class QueueReplay {
     std::map<Name, SettingsRow> settings_;
     std::map<Name, SettingsRow> namespaces_;  // their settings
     std::map<Name, SettingsRow> tokens_;
-    // `place` and `record_bytes` of their whole records.
+    // `log_position` and `record_bytes` of their whole records.
     std::map<Name, SettingsRow> schedules_;
     std::map<Name, SettingsRow> watchdogs_;
     std::map<Name, QueueCounts>::iterator last_ = counts_.end();  // most records have the queue of the previous one
