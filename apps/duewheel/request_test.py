@@ -534,7 +534,7 @@ class CommandLineTest(unittest.TestCase):
         verbs = [line.split()[0] for line in output.split("Subcommands:")[1].split("\n\n")[0].splitlines() if line.strip()]
         self.assertEqual(verbs, ["put", "prepare", "commit", "rollback", "get", "cancel", "move", "fire", "list", "history", "forecast", "lease", "ack", "fail", "extend",
                                  "release", "hold", "kick", "discard", "queue", "schedule", "watchdog", "namespace", "token", "clock", "stats", "health", "top", "bench", "check",
-                                 "backup", "restore", "export", "import", "completion"])
+                                 "audit", "backup", "restore", "export", "import", "completion"])
         for verb in verbs:
             code, output, _ = self.run_program(verb, "--help")
             self.assertEqual(code, 0)

@@ -200,7 +200,7 @@ class Interface(unittest.TestCase):
         self.assertIn("no watchdog has this name", run("rm", "page"))
         self.assertIn("`backup`", run("feed", "bakup", code=1))
         self.assertIn("`max`", run("set", "x", "q", "b", "--timeout", "2h", "--max", "1h", code=1))
-        self.assertIn("to make it with this call, say how long", run("set", "x", "q", "b", code=1))
+        self.assertIn("to create it with this call, `timeout` is missing", run("set", "x", "q", "b", code=1))
 
 
 class Cleaning(unittest.TestCase):
