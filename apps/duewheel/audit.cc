@@ -140,7 +140,7 @@ void add_audit(CLI::App& program, Session& session) {
     verifying.options->add_to(*verifying.app);
     Verb<ShowArguments> showing(*audit, session, "show",
                                 "Show the audit log, oldest first; with --json the lines as they are",
-                                "duewheel audit show --data ./duewheel-data --since 2027-01-01T06:00", show);
+                                "duewheel audit show --data ./duewheel-data", show);
     showing.options->directory.add_to(*showing.app);
     showing.app->add_option("--since", showing.options->since, "Only from this instant on, such as 2027-01-01T06:00")
         ->type_name("INSTANT");
