@@ -179,7 +179,7 @@ TEST(PosixFile, closes_what_it_opened) {
     EXPECT_EQ(open_descriptors(), before);
 }
 
-TEST(PosixFile, lock_held_here_is_in_use_for_a_child_until_it_is_let_go) {
+TEST(PosixFile, lock_held_here_is_in_use_for_a_child_until_it_is_released) {
     const TemporaryDirectory folder;
     const auto try_lock = [&] {
         const auto lock = posix_file_system().lock(folder.path());

@@ -125,11 +125,11 @@ TEST(Configuration, an_error_is_one_line_whatever_it_quotes) {
     EXPECT_EQ(configuration.errors()[0].find('\n'), std::string::npos);
 }
 
-TEST(Configuration, all_errors_are_told_at_once) {
+TEST(Configuration, all_errors_are_reported_at_once) {
     EXPECT_EQ(errors_of("dta = 1\n[http]\nconnections_max = 0\nx = 1\n").size(), 3u);
 }
 
-TEST(Configuration, what_is_no_toml_is_told_with_its_place) {
+TEST(Configuration, invalid_toml_is_reported_with_its_position) {
     const Lines errors = errors_of("data = \"x\"\nunsafe_plain_listen = yes\n");
     ASSERT_EQ(errors.size(), 1u);
     EXPECT_TRUE(errors[0].starts_with("f.toml:2:23: invalid TOML: ")) << errors[0];
@@ -175,7 +175,7 @@ TEST(Configuration, the_nearest_flag_is_found) {
 
 // `--http-listen` was told of `--http-hosts`, and `[retry] factor` of `retry.first`: both take fewer changes than what
 // was meant.
-TEST(Configuration, what_was_meant_is_told_though_another_name_takes_fewer_changes) {
+TEST(Configuration, the_meant_name_is_suggested_though_another_takes_fewer_changes) {
     EXPECT_EQ(nearest_flag("--http-listen"), "--http");
     EXPECT_EQ(nearest_setting("retry.attempt"), "retry.attempts");
 }

@@ -160,7 +160,7 @@ TEST(AddressPolicy, an_administrator_may_allow_some) {
     EXPECT_NE(policy.refusal(address("::ffff:10.1.2.3"), 80), "") << "that is another address";
 }
 
-TEST(AddressPolicy, nobody_gets_it_to_call_itself) {
+TEST(AddressPolicy, the_server_itself_cannot_be_called) {
     const AddressPolicy policy(blocks({"0.0.0.0/0", "::/0"}),
                                {{address("127.0.0.1"), 7420}, {address("8.8.4.4"), 9000}});
     for (const char* own : {"127.0.0.1", "127.8.9.10", "0.0.0.0", "::1", "::", "::ffff:127.0.0.1"}) {

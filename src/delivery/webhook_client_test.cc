@@ -70,7 +70,7 @@ std::string echo(const HttpRequest& request) {
     return text.append("|").append(request.body);
 }
 
-TEST(WebhookClient, posts_what_it_is_told_and_nothing_else) {
+TEST(WebhookClient, posts_exactly_its_request) {
     LoopbackServer server([](const HttpRequest& request, HttpReply reply) {
         reply.answer({.status = 202, .content_type = "text/plain", .body = echo(request)});
     });

@@ -102,7 +102,7 @@ TEST(WebhookMessage, one_that_a_watchdog_made_says_which_and_when_that_was_last_
 }
 
 // Whoever gets it commits or rolls back the message that it names.
-TEST(WebhookMessage, a_check_names_the_half_that_it_asks_about) {
+TEST(WebhookMessage, a_check_names_its_prepared_message) {
     const WebhookUrl url = *WebhookUrl::from("https://example.com/in");
     Delivered message = everything();
     message.check = TransactionRule{};

@@ -194,7 +194,7 @@ TEST(WebhookPusher, a_target_that_is_gone_is_left_alone_while_its_pause_cannot_b
 }
 
 // Nobody was told of it, and nothing but another URL ended it.
-TEST(WebhookPusher, a_long_rest_that_a_target_asks_for_is_told_and_ends_with_a_pause) {
+TEST(WebhookPusher, a_long_wait_that_a_target_requests_is_logged_and_ends_with_a_pause) {
     Trial trial;
     trial.set_target("q", Trial::target());
     trial.shard.put(0, "body", "q");

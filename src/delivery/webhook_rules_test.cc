@@ -156,7 +156,7 @@ TEST(WebhookRules, refuse_headers_that_the_server_says_itself) {
     }
 }
 
-TEST(WebhookRules, networks_that_are_none_are_told) {
+TEST(WebhookRules, invalid_networks_are_reported) {
     WebhookOptions options;
     options.allowed_networks = {"10.0.0.0/8", "10.0.0.1/8"};
     EXPECT_EQ(allowed_networks(options).error().code, "bad_address_block");

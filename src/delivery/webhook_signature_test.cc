@@ -56,7 +56,7 @@ TEST(WebhookSignature, of_each_key_while_they_are_being_changed) {
     EXPECT_FALSE(WebhookSigner().has_keys());
 }
 
-TEST(WebhookSignature, a_bad_secret_is_refused_and_never_told) {
+TEST(WebhookSignature, a_bad_secret_is_refused_and_never_shown) {
     for (const char* text :
          {"", "MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw", "whsec_", "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaS",
           "whsec_MfKQ9r8GKYqrTwjUPD8ILPZI", "whsec_ MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw", "whpk_AAAA", "whsk_AAAA",

@@ -49,7 +49,7 @@ TEST(EngineBatches, commands_that_never_run_dry_leave_room_for_what_is_due_and_f
     EXPECT_LT(second, 2 * options.batch_operations_max) << "the loop and the watchdog";
 }
 
-TEST(EngineBatches, commands_take_all_of_a_batch_that_nobody_else_wants) {
+TEST(EngineBatches, commands_take_the_unused_rest_of_a_batch) {
     EngineOptions options;
     options.batch_operations_max = 16;
     TrialEngine shard(options);

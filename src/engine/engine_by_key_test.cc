@@ -48,7 +48,7 @@ TEST(EngineByKey, looks_moves_and_cancels) {
     EXPECT_EQ(shard.ask<MessageAnswer>(get()).row.state.state, State::cancelled);
 }
 
-TEST(EngineByKey, a_key_that_nobody_holds_is_unknown) {
+TEST(EngineByKey, a_key_without_a_message_is_unknown) {
     TrialEngine shard;
     shard.ask<PutAnswer>(keyed());
     for (const Command& command : {Command(cancel("q", "other")), Command(cancel("r")),

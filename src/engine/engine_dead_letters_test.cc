@@ -83,7 +83,7 @@ TEST(DeadLettersOfAQueue, go_one_after_the_other_as_they_died) {
     EXPECT_EQ(state_of(shard, elsewhere), State::expired);
 }
 
-TEST(DeadLettersOfAQueue, that_were_brought_back_are_let_go_by_nobody) {
+TEST(DeadLettersOfAQueue, that_were_requeued_are_not_discarded) {
     TrialEngine shard(options());
     const MessageId id = dead(shard);
     EXPECT_EQ(shard.ask<ChangeAnswer>(KickCommand{"default", id}).outcome, ChangeOutcome::kicked);
@@ -111,7 +111,7 @@ TEST(DeadLettersOfAQueue, that_only_the_index_has_go_a_chunk_a_batch) {
     EXPECT_EQ(shard.engine().counters().let_go, 5u);
 }
 
-TEST(DeadLettersOfAQueue, of_an_earlier_run_are_let_go_too) {
+TEST(DeadLettersOfAQueue, of_an_earlier_run_are_discarded_too) {
     TrialEngine before(options());
     const MessageId id = dead(before);
     TrialEngine shard(options(), before);
@@ -123,7 +123,7 @@ TEST(DeadLettersOfAQueue, of_an_earlier_run_are_let_go_too) {
 
 // The walk that lets go of a queue's dead ends where the queue has nothing left, and its name, and its number, belong
 // to another queue by then: that the other one has dead letters was forgotten with the walk.
-TEST(DeadLettersOfAQueue, are_let_go_although_a_walk_ends_whose_queue_has_become_empty_meanwhile) {
+TEST(DeadLettersOfAQueue, are_discarded_although_a_scan_ends_whose_queue_has_become_empty) {
     EngineOptions small = options();
     small.segment_bytes = 32'768;
     TrialEngine shard(small);

@@ -106,7 +106,7 @@ TEST(DiscardOfAQueue, goes_on_while_other_settings_are_set) {
 }
 
 // Of two that die in one millisecond, one before the call and one after it, the first alone is to go.
-TEST(DiscardOfAQueue, waits_for_the_end_of_a_millisecond_in_which_somebody_died) {
+TEST(DiscardOfAQueue, waits_for_the_end_of_the_millisecond_of_a_dead_letter) {
     TrialEngine shard(options());
     const MessageId id = dead(shard);
     const ReplyToken token = shard.submit(discard_all());
@@ -330,7 +330,7 @@ TEST(DiscardOfAQueue, is_over_with_the_settings_of_its_queue) {
     EXPECT_EQ(state_of(shard, next), State::cancelled) << "the queue can be discarded again";
 }
 
-TEST(DiscardOfAQueue, where_nobody_is_dead_writes_nothing) {
+TEST(DiscardOfAQueue, without_dead_letters_writes_nothing) {
     TrialEngine shard(options());
     shard.put(60'000);
     const Sequence before = shard.engine().totals().sequence;
@@ -340,7 +340,7 @@ TEST(DiscardOfAQueue, where_nobody_is_dead_writes_nothing) {
 }
 
 // Those that are kept long enough go by the same walk, of which there is one at a time.
-TEST(DiscardOfAQueue, comes_after_those_that_are_being_let_go) {
+TEST(DiscardOfAQueue, comes_after_those_that_are_being_discarded) {
     EngineOptions kept = options();
     kept.dead_kept_ms = 1'000;
     TrialEngine shard(kept);

@@ -17,7 +17,7 @@ State state_of(TrialEngine& shard, MessageId id) {
     return shard.ask<MessageAnswer>(GetCommand{"default", id}).row.state.state;
 }
 
-TEST(Expiry, a_message_that_nobody_takes_ends_when_its_time_comes) {
+TEST(Expiry, a_message_that_is_not_leased_ends_at_its_expiry) {
     TrialEngine shard;
     const MessageId id = shard.ask<PutAnswer>(expiring(100, 1000)).id;
     shard.turn(999);
@@ -34,7 +34,7 @@ TEST(Expiry, a_message_that_nobody_takes_ends_when_its_time_comes) {
     EXPECT_EQ(end.lateness_ms, 0);
 }
 
-TEST(Expiry, nobody_gets_a_message_at_the_very_instant_of_its_expiry) {
+TEST(Expiry, a_message_is_not_delivered_at_the_instant_of_its_expiry) {
     TrialEngine shard;
     shard.ask<PutAnswer>(expiring(0, 1000));
     shard.turn(999);
@@ -49,7 +49,7 @@ TEST(Expiry, nobody_gets_a_message_at_the_very_instant_of_its_expiry) {
     EXPECT_EQ(shard.lease().size(), 1u) << "and a millisecond before it anybody may";
 }
 
-TEST(Expiry, nobody_gets_an_expired_message_while_the_wheel_is_behind) {
+TEST(Expiry, an_expired_message_is_not_delivered_while_the_wheel_is_behind) {
     EngineOptions options;
     options.fire_chunk = 1;
     TrialEngine shard(options);
@@ -151,7 +151,7 @@ TEST(Expiry, at_or_before_the_due_time_is_refused) {
     EXPECT_EQ(shard.ask<Error>(expiring(0, shard.engine().now() + (INT64_MAX / 2))).code, "delay_too_long");
 }
 
-TEST(Expiry, a_command_that_comes_too_late_is_told_so) {
+TEST(Expiry, a_late_command_is_refused) {
     TrialEngine shard;
     const MessageId id = shard.ask<PutAnswer>(expiring(0, 1000)).id;
     // The command is there before the turn that would have found the expiry.

@@ -80,7 +80,7 @@ TEST(EngineLeases, messages_are_handed_out_by_priority_then_due_then_sequence) {
     EXPECT_EQ(order, (std::vector<MessageId>{urgent, first, second, late}));
 }
 
-TEST(EngineLeases, inside_its_lease_a_message_goes_to_nobody_else_and_after_it_to_the_next) {
+TEST(EngineLeases, a_leased_message_goes_to_the_next_consumer_only_after_its_lease) {
     Shard shard;
     shard.put(0);
     const auto first = shard.lease(1, 1000);

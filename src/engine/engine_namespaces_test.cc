@@ -184,7 +184,7 @@ TEST(Namespaces, what_a_batch_begins_counts_for_the_queues_of_the_server) {
 
 // A consumer is there at once, and the put of the same name that is on its way takes no second name; nor does the name
 // go with that consumer.
-TEST(Namespaces, a_queue_that_is_on_its_way_counts_once_whoever_else_begins_it) {
+TEST(Namespaces, a_queue_that_is_being_created_counts_once) {
     EngineOptions options;
     options.queues_max = 2;
     TrialEngine shard(options);
@@ -265,7 +265,7 @@ TEST(Namespaces, a_repeated_put_and_one_that_is_refused_cost_nothing) {
     shard.put(0);
 }
 
-TEST(Namespaces, what_a_loop_and_a_watchdog_make_waits_for_room) {
+TEST(Namespaces, occurrences_and_watchdog_messages_wait_for_room) {
     TrialEngine shard;
     PutCommand loop = put_to("q");
     loop.when.delay_ms = 1'000;

@@ -45,7 +45,7 @@ TEST(OrderKey, the_next_comes_when_the_one_before_has_ended) {
     EXPECT_EQ(shard.engine().counters().order_lines, 0u);
 }
 
-TEST(OrderKey, holds_nobody_else_back) {
+TEST(OrderKey, delays_no_other_messages) {
     TrialEngine shard;
     const MessageId blocking = put(shard, "k", 0);
     put(shard, "k", 0);
@@ -166,7 +166,7 @@ TEST(OrderKey, what_waits_on_disk_alone_comes_in_its_turn_and_takes_no_room_befo
     EXPECT_EQ(shard.engine().counters().order_lines, 0u);
 }
 
-TEST(OrderKey, twenty_thousand_behind_one_key_hold_nobody_else_up) {
+TEST(OrderKey, twenty_thousand_behind_one_key_delay_no_others) {
     EngineOptions options;
     options.ready_max = 2000;
     options.apply_chunk = 30'000;

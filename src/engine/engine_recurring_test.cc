@@ -32,7 +32,7 @@ std::size_t spawns_in(TrialEngine& shard) {
 }
 
 // Only an export told of them.
-TEST(Loops, a_look_tells_what_its_occurrences_will_have) {
+TEST(RecurringMessages, a_look_tells_what_its_occurrences_will_have) {
     TrialEngine shard;
     PutCommand command = loop(100, 3);
     command.order_key = "ann";
@@ -43,7 +43,7 @@ TEST(Loops, a_look_tells_what_its_occurrences_will_have) {
     EXPECT_EQ(seen.expires_in_ms, 5'000);
 }
 
-TEST(Loops, each_occurrence_is_a_message_of_its_own_at_its_time) {
+TEST(RecurringMessages, each_occurrence_is_a_message_of_its_own_at_its_time) {
     TrialEngine shard;
     const PutAnswer put = shard.ask<PutAnswer>(loop(100, 3, 50));
     EXPECT_EQ(put.state, State::scheduled);
@@ -74,7 +74,7 @@ TEST(Loops, each_occurrence_is_a_message_of_its_own_at_its_time) {
     EXPECT_EQ(shard.engine().counters().pending, 3u) << "the three that are leased";
 }
 
-TEST(Loops, one_that_is_due_at_once_is_never_handed_out_itself) {
+TEST(RecurringMessages, one_that_is_due_at_once_is_never_handed_out_itself) {
     TrialEngine shard;
     const PutAnswer put = shard.ask<PutAnswer>(loop(100, 1));
     EXPECT_EQ(put.state, State::scheduled);
@@ -84,7 +84,7 @@ TEST(Loops, one_that_is_due_at_once_is_never_handed_out_itself) {
     EXPECT_EQ(row_of(shard, put.id).state.state, State::done);
 }
 
-TEST(Loops, what_was_missed_is_made_with_the_times_it_should_have_had) {
+TEST(RecurringMessages, what_was_missed_is_made_with_the_times_it_should_have_had) {
     EngineOptions options;
     options.spawn_chunk = 4;
     TrialEngine shard(options);
@@ -102,7 +102,7 @@ TEST(Loops, what_was_missed_is_made_with_the_times_it_should_have_had) {
     EXPECT_EQ(spawns_in(shard), 25u);
 }
 
-TEST(Loops, a_growing_loop_follows_its_rule) {
+TEST(RecurringMessages, a_growing_interval_follows_its_rule) {
     TrialEngine shard;
     PutCommand command = loop(100, 4);
     command.repeat->factor_permille = 2'000;
@@ -114,7 +114,7 @@ TEST(Loops, a_growing_loop_follows_its_rule) {
     EXPECT_EQ(due, (std::vector<DueMs>{0, 100, 300, 600}));
 }
 
-TEST(Loops, the_occurrences_and_what_the_loop_becomes_are_durable_together) {
+TEST(RecurringMessages, the_occurrences_and_the_next_due_time_are_durable_together) {
     TrialEngine shard;
     shard.ask<PutAnswer>(loop(100, 2));
     shard.hold_commits = true;
@@ -127,7 +127,7 @@ TEST(Loops, the_occurrences_and_what_the_loop_becomes_are_durable_together) {
     EXPECT_EQ(shard.lease().size(), 1u);
 }
 
-TEST(Loops, a_crash_at_any_commit_makes_none_twice_and_none_never) {
+TEST(RecurringMessages, a_crash_at_any_commit_makes_none_twice_and_none_never) {
     EngineOptions options;
     options.spawn_chunk = 2;
     TrialEngine first(options);
@@ -157,7 +157,7 @@ TEST(Loops, a_crash_at_any_commit_makes_none_twice_and_none_never) {
     EXPECT_EQ(third.engine().totals().needed_bytes, 0u);
 }
 
-TEST(Loops, a_loop_of_the_index_is_found_when_its_time_comes) {
+TEST(RecurringMessages, a_recurring_message_of_the_index_is_found_when_due) {
     EngineOptions options;
     options.segment_bytes = 16 << 10;
     options.window_min_ms = options.window_max_ms = 1'000;
@@ -173,7 +173,7 @@ TEST(Loops, a_loop_of_the_index_is_found_when_its_time_comes) {
     EXPECT_EQ(numbers_of(shard.lease()), (std::vector<std::uint64_t>{2}));
 }
 
-TEST(Loops, a_content_that_is_not_in_memory_is_read_before_it_is_needed) {
+TEST(RecurringMessages, a_content_that_is_not_in_memory_is_read_before_it_is_needed) {
     EngineOptions options;
     options.record_cache_bytes = 0;
     TrialEngine shard(options);
@@ -183,7 +183,7 @@ TEST(Loops, a_content_that_is_not_in_memory_is_read_before_it_is_needed) {
     EXPECT_EQ(shard.lease().size(), 5u);
 }
 
-TEST(Loops, a_cancelled_loop_makes_no_more_and_what_it_made_stays) {
+TEST(RecurringMessages, a_cancelled_one_ends_and_its_occurrences_stay) {
     TrialEngine shard;
     const MessageId id = shard.ask<PutAnswer>(loop(100)).id;
     shard.turn(100);
@@ -195,7 +195,7 @@ TEST(Loops, a_cancelled_loop_makes_no_more_and_what_it_made_stays) {
     EXPECT_EQ(numbers_of(shard.lease()), (std::vector<std::uint64_t>{1, 2}));
 }
 
-TEST(Loops, a_cancel_that_comes_while_occurrences_are_on_their_way_waits_for_them) {
+TEST(RecurringMessages, a_cancel_that_comes_while_occurrences_are_on_their_way_waits_for_them) {
     TrialEngine shard;
     const MessageId id = shard.ask<PutAnswer>(loop(100)).id;
     shard.hold_commits = true;
@@ -211,7 +211,7 @@ TEST(Loops, a_cancel_that_comes_while_occurrences_are_on_their_way_waits_for_the
     EXPECT_EQ(shard.lease().size(), 2u);
 }
 
-TEST(Loops, a_held_loop_rests_and_makes_what_it_missed_when_it_is_kicked) {
+TEST(RecurringMessages, a_held_one_waits_and_catches_up_when_it_is_released) {
     TrialEngine shard;
     const MessageId id = shard.ask<PutAnswer>(loop(100, 4, 100)).id;
     EXPECT_EQ(shard.ask<ChangeAnswer>(HoldCommand{"default", id}).outcome, ChangeOutcome::held);
@@ -223,7 +223,7 @@ TEST(Loops, a_held_loop_rests_and_makes_what_it_missed_when_it_is_kicked) {
     EXPECT_EQ(due, (std::vector<DueMs>{100, 200}));
 }
 
-TEST(Loops, its_times_cannot_be_moved) {
+TEST(RecurringMessages, its_times_cannot_be_moved) {
     TrialEngine shard;
     const MessageId id = shard.ask<PutAnswer>(loop(100, 4, 100)).id;
     EXPECT_EQ(shard.ask<Error>(FireCommand{"default", id}).code, "repeats");
@@ -231,7 +231,7 @@ TEST(Loops, its_times_cannot_be_moved) {
     EXPECT_EQ(row_of(shard, id).state.due_ms, kStart + 100);
 }
 
-TEST(Loops, an_expiry_counts_from_the_time_of_each_occurrence) {
+TEST(RecurringMessages, an_expiry_counts_from_the_time_of_each_occurrence) {
     TrialEngine shard;
     PutCommand command = loop(1'000, 2, 1'000);
     command.expires = When{std::nullopt, 500};
@@ -253,7 +253,7 @@ TEST(Loops, an_expiry_counts_from_the_time_of_each_occurrence) {
     EXPECT_EQ(late.engine().counters().pending, 0u);
 }
 
-TEST(Loops, an_order_key_holds_the_occurrences_and_not_the_loop) {
+TEST(RecurringMessages, an_order_key_orders_the_occurrences_only) {
     TrialEngine shard;
     PutCommand command = loop(10, 3);
     command.order_key = "one by one";
@@ -266,7 +266,7 @@ TEST(Loops, an_order_key_holds_the_occurrences_and_not_the_loop) {
     }
 }
 
-TEST(Loops, a_key_names_the_loop) {
+TEST(RecurringMessages, a_key_names_the_recurring_message) {
     TrialEngine shard;
     PutCommand command = loop(100, 3);
     command.key = "mine";
@@ -281,7 +281,7 @@ TEST(Loops, a_key_names_the_loop) {
     for (const Delivered& message : shard.lease()) EXPECT_TRUE(message.key.empty());
 }
 
-TEST(Loops, a_purge_ends_the_loop_and_what_it_made) {
+TEST(RecurringMessages, a_purge_ends_it_and_its_occurrences) {
     TrialEngine shard;
     const MessageId id = shard.ask<PutAnswer>(loop(100)).id;
     shard.turn(100);
@@ -295,7 +295,7 @@ TEST(Loops, a_purge_ends_the_loop_and_what_it_made) {
 // A recurring message was due when a purge of its queue was written, and made its occurrence with the same commit, or
 // before the walk of the purge came to it. What it made was younger than the purge's mark, and so it outlived it: a
 // message came from a queue that had been purged, of a recurring message that was gone.
-TEST(Loops, what_is_due_while_its_queue_is_purged_is_not_made_any_more) {
+TEST(RecurringMessages, what_is_due_while_its_queue_is_purged_is_not_made_any_more) {
     TrialEngine shard;
     const MessageId id = shard.ask<PutAnswer>(loop(100, 5, 100)).id;
     shard.hold_commits = true;
@@ -315,7 +315,7 @@ TEST(Loops, what_is_due_while_its_queue_is_purged_is_not_made_any_more) {
     EXPECT_EQ(shard.engine().counters().pending, 1u) << "the other queue's";
 }
 
-TEST(Loops, while_the_disk_is_full_it_waits_and_then_makes_all_of_them) {
+TEST(RecurringMessages, while_the_disk_is_full_it_waits_and_then_makes_all_of_them) {
     TrialEngine shard;
     shard.ask<PutAnswer>(loop(100, 5, 100));
     shard.engine().set_log_space(LogSpace::scarce);
@@ -326,7 +326,7 @@ TEST(Loops, while_the_disk_is_full_it_waits_and_then_makes_all_of_them) {
     EXPECT_EQ(shard.lease().size(), 5u);
 }
 
-TEST(Loops, a_full_queue_holds_it_up_until_there_is_room) {
+TEST(RecurringMessages, a_full_queue_holds_it_up_until_there_is_room) {
     TrialEngine shard;
     QueueSettings settings;
     settings.pending_max = 3;
@@ -342,7 +342,7 @@ TEST(Loops, a_full_queue_holds_it_up_until_there_is_room) {
 
 // A recurring message that found no room in its queue had its content read from the log all the same, each time that it
 // looked again: thousands of them in queues that stay full would have kept the disk busy with nothing.
-TEST(Loops, one_that_finds_no_room_reads_nothing) {
+TEST(RecurringMessages, one_that_finds_no_room_reads_nothing) {
     EngineOptions options;
     options.record_cache_bytes = 0;
     TrialEngine shard(options);
@@ -368,7 +368,7 @@ TEST(Loops, one_that_finds_no_room_reads_nothing) {
 
 // Three recurring messages in a queue for three messages waited forever for room for what they make, and a put was told
 // to add consumers, who had nothing to take.
-TEST(Loops, leave_a_place_for_what_they_make) {
+TEST(RecurringMessages, leave_a_place_for_what_they_make) {
     for (const bool is_of_namespace : {false, true}) {
         TrialEngine shard;
         if (is_of_namespace) {
@@ -399,7 +399,7 @@ TEST(Loops, leave_a_place_for_what_they_make) {
     }
 }
 
-TEST(Loops, a_list_shows_the_loop_as_what_it_is) {
+TEST(RecurringMessages, a_list_shows_the_rule) {
     TrialEngine shard;
     const MessageId id = shard.ask<PutAnswer>(loop(100)).id;
     shard.hold_commits = true;
@@ -416,7 +416,7 @@ TEST(Loops, a_list_shows_the_loop_as_what_it_is) {
     shard.settle();
 }
 
-TEST(Loops, what_makes_no_sense_is_refused_and_nothing_is_put) {
+TEST(RecurringMessages, what_makes_no_sense_is_refused_and_nothing_is_put) {
     TrialEngine shard;
     EXPECT_EQ(shard.ask<Error>(loop(0)).code, "out_of_range");
     EXPECT_EQ(shard.ask<Error>(loop(10, 0)).code, "out_of_range");
@@ -431,7 +431,7 @@ TEST(Loops, what_makes_no_sense_is_refused_and_nothing_is_put) {
 
 // A recurring message of every minute was put with seconds for milliseconds: it began in 1970, and would have made
 // thirty million.
-TEST(Loops, one_that_would_begin_long_ago_is_refused) {
+TEST(RecurringMessages, one_that_would_begin_long_ago_is_refused) {
     TrialEngine shard;
     shard.turn(kRepeatEveryMaxMs);
     PutCommand command = loop(kRepeatEveryMaxMs, 3);

@@ -122,7 +122,7 @@ TEST(Retries, a_lost_lease_counts_and_the_last_one_leaves_the_message_dead) {
     EXPECT_FALSE(shard.engine().is_idle() && shard.engine().counters().pending > 0);
 }
 
-TEST(Retries, what_is_doomed_is_handed_to_nobody_before_its_end_is_durable) {
+TEST(Retries, an_ending_message_is_not_delivered_before_its_end_is_durable) {
     TrialEngine shard(with_rule({1, 0, 1'000, 0, 0}));
     const MessageId id = shard.put(0);
     shard.lease(1, 1'000);
@@ -248,7 +248,7 @@ TEST(Retries, who_dies_because_its_attempts_were_lowered_says_how_its_last_attem
     EXPECT_EQ(get(shard, lost).row.reason, "lease lost");
 }
 
-TEST(Holding, what_is_held_waits_for_nobody_until_it_is_kicked) {
+TEST(Holding, a_held_message_is_not_delivered_until_it_is_released) {
     TrialEngine shard;
     const MessageId id = shard.put(1'000);
     EXPECT_EQ(hold(shard, id).outcome, ChangeOutcome::held);

@@ -126,7 +126,7 @@ TEST(Schedules, the_member_that_leaves_no_time_is_named) {
 }
 
 // A preview from a time of one's own went on behind the last time.
-TEST(Schedules, unknown_ones_are_told_so) {
+TEST(Schedules, unknown_ones_are_refused) {
     TrialEngine shard;
     for (const What what : {What::pause, What::resume, What::fire}) {
         EXPECT_EQ(shard.ask<Error>(TellScheduleCommand{"default", "s", what}).code, "unknown_schedule");

@@ -112,7 +112,7 @@ TEST(EngineSeconds, flex_is_bounded_and_moves_nothing_beyond_expiry_or_the_longe
 
 // A recurring message was placed behind its own end: its first occurrence came after `until`, and its export could not
 // be read.
-TEST(EngineSeconds, flex_moves_no_loop_beyond_its_end) {
+TEST(EngineSeconds, flex_moves_no_recurring_message_beyond_its_end) {
     TrialEngine shard;
     limit(shard, 1);
     for (int second = 0; second < 2; ++second) shard.ask<PutAnswer>(put_at(kLater + second * 1000));
@@ -131,7 +131,7 @@ TEST(EngineSeconds, what_is_due_in_this_second_is_taken) {
 }
 
 // Its rule went on to name the time that was asked for as that of its first occurrence.
-TEST(EngineSeconds, the_rule_of_a_loop_begins_where_it_was_placed) {
+TEST(EngineSeconds, the_rule_of_a_recurring_message_begins_where_it_was_placed) {
     TrialEngine shard;
     limit(shard, 1);
     shard.ask<PutAnswer>(put_at(kLater));

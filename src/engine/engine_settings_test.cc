@@ -244,7 +244,7 @@ TEST(QueueList, goes_through_all_queues_in_the_order_of_their_names) {
     EXPECT_EQ(shard.ask<Error>(ListQueuesCommand{"default", "", 1001}).code, "out_of_range");
 }
 
-TEST(QueueList, names_that_nobody_uses_any_more_go) {
+TEST(QueueList, unused_names_are_removed) {
     EngineOptions options;
     options.segment_bytes = 32'768;
     options.queues_max = 3;

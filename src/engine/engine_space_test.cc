@@ -223,7 +223,7 @@ TEST(EngineSpace, a_redrive_that_meets_the_reserve_says_how_far_it_came) {
     EXPECT_EQ(shard.engine().queue_sums().dead, 5u - shard.engine().counters().requeued);
 }
 
-TEST(EngineSpace, a_log_that_stands_still_answers_everybody_at_once_and_loses_nothing) {
+TEST(EngineSpace, a_stalled_log_answers_all_requests_at_once_and_loses_nothing) {
     EngineOptions options;
     options.retry.attempts = 2;
     TrialEngine shard(options);
@@ -278,7 +278,7 @@ TEST(EngineSpace, a_log_that_stands_still_answers_everybody_at_once_and_loses_no
 }
 
 // A lease whose message fell due after the newest commit waits for another one, which does not come.
-TEST(EngineSpace, a_log_that_stands_still_refuses_the_lease_that_would_need_its_time) {
+TEST(EngineSpace, a_stalled_log_refuses_the_lease_that_would_need_its_time) {
     TrialEngine shard;
     shard.put(60'000);
     stop_the_log(shard);

@@ -56,7 +56,7 @@ TEST(EngineTargets, tells_of_those_that_the_start_finds) {
     EXPECT_EQ(shard.engine().webhook_queues(), 1u);
 }
 
-TEST(EngineTargets, a_lease_that_stays_waits_until_it_is_withdrawn_and_nobody_wakes_up_for_it) {
+TEST(EngineTargets, a_lease_without_timeout_waits_until_it_is_withdrawn_and_causes_no_wakeup) {
     TrialEngine shard;
     shard.ask<QueueAnswer>(with_target("q", "u"));
     LeaseCommand lease;

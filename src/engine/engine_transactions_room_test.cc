@@ -4,7 +4,7 @@
 namespace duewheel::engine_transactions_room_test {
 namespace {
 
-TEST(TransactionsRoom, a_half_without_space_for_its_check_waits_and_none_is_counted) {
+TEST(TransactionsRoom, one_without_space_for_its_check_waits_and_no_check_is_counted) {
     TrialEngine shard;
     const MessageId id = put(shard, half(0, 1));
     shard.engine().set_log_space(LogSpace::scarce);
@@ -22,7 +22,7 @@ TEST(TransactionsRoom, a_half_without_space_for_its_check_waits_and_none_is_coun
 // Two prepared messages in a namespace for two messages left no room for their checks: nobody was asked, no try was
 // counted, and the default never came. Likewise one half in a queue for one message that was the queue of its checks
 // too.
-TEST(TransactionsRoom, halves_that_fill_their_room_are_asked_about_all_the_same) {
+TEST(TransactionsRoom, prepared_messages_that_fill_their_limit_are_checked_all_the_same) {
     TrialEngine shard;
     shard.ask<NamespaceAnswer>(ConfigureNamespaceCommand{"default", false, {.pending_max = 2}});
     QueueSettings full;
@@ -71,7 +71,7 @@ TEST(TransactionsRoom, a_check_whose_queue_would_be_one_too_many_counts_and_is_n
     EXPECT_EQ(shard.engine().counters().quota_refusals, 0u) << "nobody has asked for anything";
 }
 
-TEST(TransactionsRoom, a_look_at_a_half_whose_check_waits_for_space_says_so) {
+TEST(TransactionsRoom, a_description_shows_a_check_that_waits_for_space) {
     TrialEngine shard;
     const MessageId asked = put(shard, half(0, 1));
     shard.engine().set_log_space(LogSpace::scarce);
@@ -83,7 +83,7 @@ TEST(TransactionsRoom, a_look_at_a_half_whose_check_waits_for_space_says_so) {
 }
 
 // Its default would come without a question: the put is where that can be helped.
-TEST(TransactionsRoom, a_half_whose_check_queue_would_be_one_too_many_is_refused) {
+TEST(TransactionsRoom, one_whose_check_queue_exceeds_the_limit_is_refused) {
     TrialEngine shard;
     allow_queues(shard, 1);
     const Error refused = shard.ask<Error>(half(0, 2));
@@ -116,7 +116,7 @@ TEST(TransactionsRoom, a_half_whose_check_queue_would_be_one_too_many_is_refused
     EXPECT_EQ(shard.ask<Error>(elsewhere).field, "queue");
 }
 
-TEST(TransactionsRoom, a_half_that_begins_both_queues_needs_room_for_both) {
+TEST(TransactionsRoom, one_that_creates_both_queues_needs_room_for_both) {
     TrialEngine shard;
     allow_queues(shard, 2);
     PutBatchCommand both;
@@ -131,7 +131,7 @@ TEST(TransactionsRoom, a_half_that_begins_both_queues_needs_room_for_both) {
 }
 
 // A put of the same batch had begun its queue, in a namespace that has settings: it was counted nowhere.
-TEST(TransactionsRoom, what_a_batch_begins_counts_for_the_check_queue_of_a_half_in_it) {
+TEST(TransactionsRoom, queues_created_by_a_batch_count_for_the_check_queue_of_one_in_it) {
     for (const bool has_settings : {false, true}) {
         EngineOptions options;
         options.queues_max = 1;
@@ -159,7 +159,7 @@ TEST(TransactionsRoom, a_check_queue_that_the_batch_begins_is_there) {
     EXPECT_TRUE(std::holds_alternative<PutAnswer>(answer.results[1]));
 }
 
-TEST(TransactionsRoom, a_look_at_a_half_that_expires_before_its_check_tells_of_no_wait) {
+TEST(TransactionsRoom, a_description_shows_no_wait_if_it_expires_before_its_check) {
     TrialEngine shard;
     PutCommand command = half(0, 2);
     command.expires = When{std::nullopt, kAfter / 2};
@@ -168,7 +168,7 @@ TEST(TransactionsRoom, a_look_at_a_half_that_expires_before_its_check_tells_of_n
     EXPECT_EQ(look(shard, id).blocked_by, "");
 }
 
-TEST(TransactionsRoom, a_half_whose_check_queue_is_beyond_what_the_server_may_have_is_refused) {
+TEST(TransactionsRoom, one_whose_check_queue_exceeds_the_limit_of_the_server_is_refused) {
     EngineOptions options;
     options.queues_max = 2;
     TrialEngine shard(options);
@@ -185,7 +185,7 @@ TEST(TransactionsRoom, a_half_whose_check_queue_is_beyond_what_the_server_may_ha
 }
 
 // A restart reads what is due from the load cursor on.
-TEST(TransactionsRoom, the_load_cursor_does_not_pass_a_half_that_waits_for_space) {
+TEST(TransactionsRoom, the_load_cursor_does_not_pass_one_that_waits_for_space) {
     EngineOptions options;
     options.segment_bytes = 16 << 10;
     TrialEngine shard(options);
@@ -204,7 +204,7 @@ TEST(TransactionsRoom, the_load_cursor_does_not_pass_a_half_that_waits_for_space
     EXPECT_EQ(load_cursors, std::vector<DueMs>{kStart + kAfter});
 }
 
-TEST(TransactionsRoom, a_half_that_waits_for_space_can_be_settled_and_expires) {
+TEST(TransactionsRoom, one_that_waits_for_space_can_be_settled_and_expires) {
     TrialEngine shard;
     shard.engine().set_log_space(LogSpace::enough);
     const MessageId yes = put(shard, half(0, 1));

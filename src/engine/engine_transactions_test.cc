@@ -5,7 +5,7 @@
 namespace duewheel::engine_transactions_test {
 namespace {
 
-TEST(Transactions, a_half_is_durable_and_with_nobody_until_it_is_committed) {
+TEST(Transactions, a_prepared_message_is_durable_and_not_delivered_until_it_is_committed) {
     TrialEngine shard;
     const PutAnswer answer = shard.ask<PutAnswer>(half());
     EXPECT_EQ(answer.state, State::prepared);
@@ -40,7 +40,7 @@ TEST(Transactions, one_that_is_delayed_too_comes_when_it_is_due_and_not_with_its
     EXPECT_EQ(shard.lease().size(), 1u);
 }
 
-TEST(Transactions, a_half_that_is_due_before_its_answer_does_not_come) {
+TEST(Transactions, a_prepared_message_that_is_due_is_not_delivered) {
     TrialEngine shard;
     const MessageId id = put(shard, half(100));
     shard.turn(500);
@@ -49,7 +49,7 @@ TEST(Transactions, a_half_that_is_due_before_its_answer_does_not_come) {
     EXPECT_EQ(look(shard, id).row.state.nominal_due_ms, kStart + 100);
 }
 
-TEST(Transactions, a_rollback_ends_it_and_nobody_ever_gets_it) {
+TEST(Transactions, a_message_that_is_rolled_back_is_never_delivered) {
     TrialEngine shard;
     const MessageId id = put(shard, half());
     EXPECT_TRUE(rolled_back(shard, id));
@@ -83,7 +83,7 @@ TEST(Transactions, what_is_said_again_is_answered_again_and_the_other_is_refused
     EXPECT_EQ(shard.engine().counters().rolled_back, 1u);
 }
 
-TEST(Transactions, what_is_no_half_is_refused_by_name) {
+TEST(Transactions, a_message_that_is_not_prepared_is_refused) {
     TrialEngine shard;
     const MessageId plain = shard.put(1'000);
     const MessageId id = put(shard, half());
@@ -100,7 +100,7 @@ TEST(Transactions, what_is_no_half_is_refused_by_name) {
     EXPECT_EQ(state_of(shard, plain), State::scheduled);
 }
 
-TEST(Transactions, a_cancelled_half_counts_as_rolled_back) {
+TEST(Transactions, a_cancelled_one_counts_as_rolled_back) {
     TrialEngine shard;
     const MessageId id = put(shard, half());
     const ChangeAnswer cancelled = shard.ask<ChangeAnswer>(CancelCommand{"default", id});
@@ -144,7 +144,7 @@ TEST(Transactions, an_answer_is_repeated_from_the_index_too) {
     EXPECT_EQ(taken, (std::vector<MessageId>{waits, yes}));
 }
 
-TEST(Transactions, a_crash_before_the_commit_is_durable_leaves_the_half_and_after_it_the_message) {
+TEST(Transactions, after_a_crash_it_is_prepared_or_committed) {
     EngineOptions options;
     TrialEngine first(options);
     const MessageId kept = put(first, half());
@@ -184,7 +184,7 @@ TEST(Transactions, a_put_with_a_key_is_repeated_as_it_was_answered) {
     EXPECT_EQ(later.state, State::scheduled);
 }
 
-TEST(Transactions, a_half_keeps_its_place_in_the_line_of_its_order_key) {
+TEST(Transactions, a_prepared_message_keeps_its_place_among_its_order_key) {
     TrialEngine shard;
     PutCommand command = half();
     command.order_key = "customer";
@@ -217,7 +217,7 @@ TEST(Transactions, a_rollback_lets_the_next_of_its_order_key_go) {
     EXPECT_EQ(taken[0].id, second);
 }
 
-TEST(Transactions, a_half_expires_like_any_message_and_cannot_be_committed_then) {
+TEST(Transactions, a_prepared_message_expires_and_cannot_be_committed_then) {
     TrialEngine shard;
     PutCommand command = half();
     command.expires = When{std::nullopt, 500};
@@ -228,7 +228,7 @@ TEST(Transactions, a_half_expires_like_any_message_and_cannot_be_committed_then)
     EXPECT_TRUE(rolled_back(shard, id));
 }
 
-TEST(Transactions, a_purge_ends_halves_too) {
+TEST(Transactions, a_purge_ends_prepared_messages_too) {
     TrialEngine shard;
     const MessageId id = put(shard, half());
     shard.ask<QueueAnswer>(ConfigureQueueCommand{.queue = "q", .what = ConfigureQueueCommand::What::purge});
@@ -238,7 +238,7 @@ TEST(Transactions, a_purge_ends_halves_too) {
     EXPECT_EQ(shard.engine().counters().pending, 0u);
 }
 
-TEST(Transactions, halves_are_listed_and_count_as_pending) {
+TEST(Transactions, prepared_messages_are_listed_and_count_as_pending) {
     TrialEngine shard;
     const MessageId id = put(shard, half(10));
     shard.put(0);
@@ -256,7 +256,7 @@ TEST(Transactions, halves_are_listed_and_count_as_pending) {
     EXPECT_EQ(queue.counts.prepared, 1u);
 }
 
-TEST(Transactions, a_batch_may_hold_halves_beside_others) {
+TEST(Transactions, a_batch_may_mix_prepared_and_other_messages) {
     TrialEngine shard;
     PutCommand plain{.queue = "q"};
     const PutBatchAnswer answer = shard.ask<PutBatchAnswer>(PutBatchCommand{{plain, half(), plain}});
@@ -286,7 +286,7 @@ TEST(Transactions, what_makes_no_sense_is_refused_and_nothing_is_put) {
     EXPECT_EQ(shard.engine().counters().pending, 0u);
 }
 
-TEST(Transactions, a_full_disk_refuses_halves_and_lets_those_there_are_end) {
+TEST(Transactions, a_full_disk_refuses_prepared_messages_and_lets_existing_ones_end) {
     TrialEngine shard;
     const MessageId yes = put(shard, half());
     const MessageId no = put(shard, half());
@@ -298,7 +298,7 @@ TEST(Transactions, a_full_disk_refuses_halves_and_lets_those_there_are_end) {
 
 // ---- what time says
 
-TEST(Transactions, one_that_nobody_answers_is_rolled_back_after_its_time) {
+TEST(Transactions, one_without_an_answer_is_rolled_back_after_its_time) {
     TrialEngine shard;
     const MessageId id = put(shard, half());
     shard.turn(kAfter - 1);
@@ -328,7 +328,7 @@ TEST(Transactions, or_committed_where_its_put_said_so) {
     EXPECT_EQ(refusal(shard, SettleCommand{"default", soon, false}), "already_committed");
 }
 
-TEST(Transactions, the_producer_is_asked_after_each_interval_as_often_as_was_said) {
+TEST(Transactions, a_check_is_sent_after_each_interval_up_to_the_limit) {
     TrialEngine shard;
     const MessageId id = put(shard, half(0, 2));
     shard.turn(kAfter - 1);
@@ -369,7 +369,7 @@ TEST(Transactions, an_answer_after_a_check_ends_the_asking) {
     EXPECT_EQ(shard.engine().counters().unanswered, 0u);
 }
 
-TEST(Transactions, a_check_that_nobody_took_makes_way_for_the_next) {
+TEST(Transactions, an_unread_check_is_replaced_by_the_next) {
     TrialEngine shard;
     const MessageId id = put(shard, half(0, 3));
     shard.turn(kAfter);
@@ -382,7 +382,7 @@ TEST(Transactions, a_check_that_nobody_took_makes_way_for_the_next) {
     EXPECT_EQ(shard.engine().counters().expired, 1u);
 }
 
-TEST(Transactions, what_was_missed_is_asked_once_and_not_as_often_as_it_was_missed) {
+TEST(Transactions, missed_checks_are_sent_once) {
     EngineOptions options;
     TrialEngine first(options);
     const MessageId id = put(first, half(0, 3));
@@ -408,7 +408,7 @@ TEST(Transactions, a_check_and_the_next_time_are_durable_together) {
     EXPECT_EQ(look(second, id).row.state.checks(), 1u);
 }
 
-TEST(Transactions, a_half_of_the_index_is_met_when_its_answer_is_due) {
+TEST(Transactions, a_prepared_message_of_the_index_is_found_when_its_answer_is_due) {
     EngineOptions options;
     options.segment_bytes = 16 << 10;
     options.window_min_ms = options.window_max_ms = 1'000;

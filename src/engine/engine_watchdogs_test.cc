@@ -40,7 +40,7 @@ void ack(TrialEngine& shard, const Delivered& message) {
     EXPECT_EQ(shard.ask<LeaseEndAnswer>(AckCommand{message.lease}).outcome, LeaseOutcome::done);
 }
 
-TEST(Watchdogs, one_that_nobody_feeds_fires_once_and_sleeps_until_it_is_fed) {
+TEST(Watchdogs, one_without_feeds_fires_once_and_sleeps_until_it_is_fed) {
     TrialEngine shard;
     const WatchdogAnswer put = shard.ask<WatchdogAnswer>(watchdog(1'000));
     EXPECT_TRUE(put.created);
@@ -561,7 +561,7 @@ TEST(Watchdogs, they_are_listed_by_name_and_namespace) {
     EXPECT_EQ(shard.ask<Error>(ListWatchdogsCommand{"default", "", 0}).code, "out_of_range");
 }
 
-TEST(Watchdogs, a_crowd_that_falls_silent_at_once_is_told_of_one_by_one) {
+TEST(Watchdogs, a_thousand_that_fall_silent_at_once_fire_one_by_one) {
     EngineOptions options;
     options.batch_operations_max = 16;
     options.firings_max = 4;

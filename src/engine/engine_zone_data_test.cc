@@ -57,7 +57,7 @@ TEST(Schedules, a_start_between_two_passes_of_an_hour_keeps_the_second) {
     EXPECT_EQ(look_at(second).state.next_ms, kDay + 13 * kHalfHour);
 }
 
-TEST(Schedules, one_whose_zone_is_gone_stands_still_until_it_is_set_anew) {
+TEST(Schedules, one_with_an_unknown_zone_stops_until_it_is_set_again) {
     const auto none = [](std::string_view) -> Result<Zone> { return Error{"bad_zone", "gone", "zone"}; };
     TrialEngine first;
     first.ask<ScheduleAnswer>(schedule({.kind = TimesKind::cron, .text = "* * * * *", .zone = "Europe/Oslo"}));

@@ -89,7 +89,7 @@ TEST(TransactionRequest, commit_and_rollback_are_calls_of_a_message) {
     EXPECT_EQ(member_of(server.ask({"GET", "/v1/messages/1024:commit"}), "code"), "method_not_allowed");
 }
 
-TEST(TransactionRequest, a_half_and_a_check_are_told_as_such) {
+TEST(TransactionRequest, a_prepared_message_and_a_check_are_shown_as_such) {
     ApiServer server;
     MessageAnswer half;
     half.row.id = 1024;

@@ -27,13 +27,13 @@ std::vector<std::int64_t> times_of(const RepeatRule& rule, std::size_t most = 20
     return times;
 }
 
-TEST(RepeatRule, a_fixed_loop_keeps_its_rest) {
+TEST(RepeatRule, a_fixed_interval_stays) {
     const Result<RepeatRule> rule = chosen_repeat({.every_ms = 10'000, .times = 4}, 5'000, kTimesMax);
     ASSERT_TRUE(rule);
     EXPECT_EQ(times_of(*rule), (std::vector<std::int64_t>{5'000, 15'000, 25'000, 35'000}));
 }
 
-TEST(RepeatRule, a_growing_loop_grows_up_to_its_longest_rest) {
+TEST(RepeatRule, a_growing_interval_grows_up_to_its_maximum) {
     const Result<RepeatRule> rule =
         chosen_repeat({.every_ms = 1'000, .times = 5, .factor_permille = 2'000, .max_ms = 5'000}, 0, kTimesMax);
     ASSERT_TRUE(rule);

@@ -57,7 +57,7 @@ TEST(CertificateFiles, are_read_again_once_they_changed_and_rest) {
     EXPECT_FALSE(files.check(now_ms).has_value());
 }
 
-TEST(CertificateFiles, that_cannot_be_used_are_told_once) {
+TEST(CertificateFiles, that_cannot_be_used_are_reported_once) {
     Files on_disk;
     CertificateFiles files(on_disk.paths());
     const InstantMs now_ms = wall_now_ms();

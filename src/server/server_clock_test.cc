@@ -95,7 +95,7 @@ TEST(ServerClock, a_wall_clock_that_was_set_back_begins_at_what_the_log_has_seen
     EXPECT_EQ(Machine({}, kWall - 1).now(), kWall) << "a later wall clock counts";
 }
 
-TEST(ServerClock, a_start_after_more_than_400_days_waits_for_somebody_to_say_that_it_is_so) {
+TEST(ServerClock, a_start_after_more_than_400_days_waits_for_a_confirmation) {
     const DueMs floor = kWall - 401ll * 24 * 3600 * 1000;
     Machine held({}, floor);
     EXPECT_EQ(held.now(), floor);
@@ -302,7 +302,7 @@ TEST(ServerClock, one_that_is_set_again_is_watched_for_another_minute) {
     EXPECT_EQ(machine.now(), machine.wall());
 }
 
-TEST(ServerClock, more_than_a_day_ahead_is_held_until_somebody_accepts_it) {
+TEST(ServerClock, more_than_a_day_ahead_is_held_until_it_is_accepted) {
     Machine machine;
     EXPECT_FALSE(machine.clock().accept(machine.reading())) << "there is nothing to accept";
     machine.set_wall_by(kDay + kHour);
@@ -336,7 +336,7 @@ TEST(ServerClock, one_that_is_held_and_set_nearer_is_watched_and_then_believed) 
     EXPECT_EQ(machine.now(), machine.wall());
 }
 
-TEST(ServerClock, somebody_may_accept_a_jump_before_the_minute_is_over) {
+TEST(ServerClock, a_jump_can_be_accepted_before_the_minute_is_over) {
     Machine machine;
     machine.set_wall_by(kHour);
     machine.run(kSecond);

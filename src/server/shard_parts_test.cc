@@ -168,7 +168,7 @@ TEST(ShardStart, a_cleaned_log_holds_all_that_clients_were_told_and_builds_its_i
 
 // A question asks for a record by the place it had. Were its segment unlinked before the answer, the record would be
 // missing, and for a delivery that is a damaged log.
-TEST(ShardCleaning, a_segment_stays_until_every_question_asked_before_is_answered) {
+TEST(ShardCleaning, a_segment_stays_until_every_earlier_lookup_has_ended) {
     Trial trial;
     TrialOwner& owner = trial.owner;
     const MessageId oldest = trial.told.waiting.front();

@@ -85,7 +85,7 @@ TEST_F(ShardSpace, what_is_left_of_the_time_gets_the_space_of_a_spare) {
 }
 
 // When the reserve was used up all the same, requests waited for an operator; a start after kill -9 did too.
-TEST_F(ShardSpace, when_no_segment_is_left_everybody_is_answered_and_so_is_who_comes_after_a_start) {
+TEST_F(ShardSpace, when_no_segment_is_left_all_requests_are_answered_also_after_a_start) {
     owner.options.spare_segments = 1;
     owner.options.reserve_segments = 1;
     ASSERT_TRUE(owner.open(rows).ok());

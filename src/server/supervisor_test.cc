@@ -61,7 +61,7 @@ TEST(Supervisor, wants_no_sign_of_life_where_none_was_asked_for_or_from_another_
     }
 }
 
-TEST(Supervisor, that_does_not_exist_is_told_nothing) {
+TEST(Supervisor, that_does_not_exist_gets_nothing) {
     EXPECT_TRUE(Supervisor("").tell("READY=1"));
 }
 

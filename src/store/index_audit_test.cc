@@ -113,7 +113,7 @@ TEST_F(IndexAudit, a_due_row_of_the_past_may_be_missing_and_must_be_of_its_messa
     expect_found("by past due");
 }
 
-TEST_F(IndexAudit, a_due_row_of_a_half_may_not_be_missing_once_its_answer_is_overdue) {
+TEST_F(IndexAudit, a_due_row_of_a_prepared_message_must_exist_once_its_answer_is_overdue) {
     plant(due_key_of(overdue_prepared_message_), std::nullopt);
     expect_found("by due");
 }

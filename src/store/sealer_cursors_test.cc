@@ -77,7 +77,7 @@ TEST_F(Sealing, an_index_begun_behind_a_lost_cursor_still_reaches_every_message)
 // row in `due`, and stood behind its queue's cursor alone; that passed it as soon as it had been read into memory,
 // where the half belongs to no queue. The process died, and its producer was never asked again, nor did its default
 // ever hold: those behind it with its order key waited forever (simulator, seed 4320 with messages in transactions).
-TEST_F(Sealing, a_half_that_is_relocated_while_its_answer_is_overdue_stays_in_due) {
+TEST_F(Sealing, a_prepared_message_that_is_relocated_while_overdue_stays_in_due) {
     MessageState prepared = TrialShard::state_of("mail", kNow + 40);
     prepared.state = State::prepared;
     const MessageId half = shard_.put(prepared);

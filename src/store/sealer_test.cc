@@ -119,7 +119,7 @@ TEST_F(Sealing, a_changed_message_with_the_same_keys_has_the_new_row) {
     EXPECT_EQ(due_ids().size(), 1u);
 }
 
-TEST_F(Sealing, a_held_message_is_in_its_queue_but_not_due_and_a_half_has_a_time_for_its_answer) {
+TEST_F(Sealing, a_held_message_is_not_due_and_a_prepared_one_has_a_deadline) {
     MessageState prepared = TrialShard::state_of("mail", kNow + 400);
     prepared.state = State::prepared;
     const MessageId in_transaction = shard_.put(prepared);

@@ -98,7 +98,7 @@ TEST(Interleavings, who_posts_and_who_goes_to_sleep_do_not_miss_each_other) {
         2);
 }
 
-TEST(Interleavings, the_alarm_is_set_to_the_earliest_whoever_is_first) {
+TEST(Interleavings, the_alarm_is_set_to_the_earliest_in_any_order) {
     expect_all(
         [] {
             auto world = std::make_shared<World>();

@@ -153,7 +153,7 @@ bool goes_on_by_itself(TimerService& service) {
 }
 
 // advance() put the clock's own going out and lit it again as it had found it: what was said meanwhile was forgotten.
-TEST(ManualClock, what_is_said_of_its_own_going_while_somebody_advances_it_counts) {
+TEST(ManualClock, a_setting_of_its_own_going_during_an_advance_counts) {
     for (const bool on : {false, true}) {
         ManualClock clock;
         TimerService service({}, clock);
@@ -185,7 +185,7 @@ TEST(ManualClock, what_is_said_of_its_own_going_while_somebody_advances_it_count
 }
 
 // Whoever looked for a moment whether time had moved found that it had not, whether it was held or not.
-TEST(ManualClock, does_not_go_by_itself_while_somebody_holds_it) {
+TEST(ManualClock, does_not_go_by_itself_while_it_is_held) {
     ManualClock clock;
     TimerService service({}, clock);
     TimerThread thread(service);

@@ -23,7 +23,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-TEST(TimerExecutors, a_task_that_blocks_delays_nobody) {
+TEST(TimerExecutors, a_task_that_blocks_delays_no_others) {
     TaskPool pool(2);
     TimerService service({.executor = pool.executor()});
     TimerThread thread(service);

@@ -403,7 +403,7 @@ TEST_F(TimerServiceTest, advance_inside_a_task_does_nothing) {
     EXPECT_EQ(service.advance(), 1U);
 }
 
-TEST(TimerServiceErrors, a_task_that_throws_disturbs_nobody) {
+TEST(TimerServiceErrors, a_task_that_throws_disturbs_no_others) {
     // java.util.Timer ends with the first exception, and all later timers with it.
     ManualClock clock;
     std::vector<std::string> errors;

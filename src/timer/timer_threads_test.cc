@@ -389,7 +389,7 @@ TEST(TimerThreads, garbage_is_bounded_without_any_driver) {
     EXPECT_LE(node_pool_size(), nodes + 1024 + 4 * NodeMagazine::kNodes);
 }
 
-TEST(TimerThreads, who_cancels_destroys_what_the_task_held_and_nobody_else_does) {
+TEST(TimerThreads, only_the_cancelling_thread_destroys_the_task) {
     // The thread that found the mailbox full destroyed what others had cancelled. A purgatory, which schedules with its
     // lock held, then waited for ever for that lock in the destructor of somebody's object that asked it how many wait.
     ManualClock clock;

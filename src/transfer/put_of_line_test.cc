@@ -48,7 +48,7 @@ TEST(PutsOfLines, are_taken_by_a_server_and_say_what_the_line_says) {
 
 // A recurring message in progress comes at the times at which it would have come; where its rest grows, to the
 // millisecond that rests are cut to.
-TEST(PutsOfLines, of_a_loop_go_on_with_its_times) {
+TEST(PutsOfLines, of_a_recurring_message_continue_with_its_times) {
     for (std::uint64_t seed = 1; seed <= 5'000; ++seed) {
         Random random(seed);
         MessageLine line;

@@ -277,7 +277,7 @@ TEST(DelayQueue, a_token_ends_one_wait_and_no_other) {
     EXPECT_EQ(queue.take(first.get_token()), std::nullopt);
 }
 
-TEST(DelayQueue, a_token_races_puts_and_nobody_waits_for_ever) {
+TEST(DelayQueue, a_token_races_puts_and_no_caller_waits_for_ever) {
     for (int round = 0; round < 300; ++round) {
         DelayQueue<int> queue;
         std::stop_source source;

@@ -83,7 +83,7 @@ TEST_F(PendingRequestsTest, a_time_out_says_whether_the_request_was_sent) {
     EXPECT_NE(messages[1].find("No answer within 2000 ms"), std::string::npos) << messages[1];
 }
 
-TEST_F(PendingRequestsTest, who_is_first_wins_and_all_others_are_told) {
+TEST_F(PendingRequestsTest, the_first_wins_and_all_others_are_told) {
     const Requests::Request request = start();
     EXPECT_TRUE(requests.cancel(request.id));
     EXPECT_FALSE(requests.cancel(request.id));
@@ -146,7 +146,7 @@ class BegunTaskClock final : public TimerClock {
 };
 
 // A time-out that has begun and lost still looks at the table: whoever is told of the answer may destroy that.
-TEST_F(PendingRequestsTest, nobody_is_told_before_a_time_out_that_has_lost_is_out_of_the_table) {
+TEST_F(PendingRequestsTest, no_callback_runs_before_a_lost_time_out_has_left_the_table) {
     for (const bool stops : {false, true}) {
         BegunTaskClock begun(clock);
         TimerService own({.slow_task = 1h}, begun);

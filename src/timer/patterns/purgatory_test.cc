@@ -165,7 +165,7 @@ TEST_F(PurgatoryTest, a_look_that_throws_keeps_no_other_from_looking) {
 
 // A look that threw forgot what others had asked for meanwhile: the change they had made was looked at by nobody, and
 // the operation waited for its deadline.
-TEST_F(PurgatoryTest, a_look_that_throws_forgets_nobody_who_asked_for_another) {
+TEST_F(PurgatoryTest, a_check_that_throws_loses_no_request_for_another) {
     const auto watch_one_that_throws = [this](int wanted_looks) {
         auto looks = std::make_shared<int>(0);
         const Result<bool> over = purgatory.try_complete_else_watch(
