@@ -61,7 +61,7 @@ WALLS = [
     ("toml++/", r"src/configuration/toml_text\.cc$", "go through configuration/toml_text.h"),
     ("curl/", r"src/(delivery/webhook_client|net/http_client)\.cc$", "send through net/http_client.h or delivery/webhook_client.h"),
     ("openssl/", r"src/access/.*\.cc$|src/delivery/(header_cipher|webhook_signature|trusted_file)\.cc$"
-     r"|src/net/tls_(\w+\.cc|client_fixture\.h)$",
+     r"|src/net/(tls_(\w+\.cc|client_fixture\.h)|certificate_time\.h)$",
      "sign through delivery/webhook_signature.h, hash through access/access_token_text.h, speak TLS through net/tls_session.h"),
     ("boost/json", r"src/(ingress|transfer)/|apps/", "map JSON in ingress, transfer or apps, where text becomes values"),
     ("boost/", r"(?!src/(base|wheel|calendar|timer)/|include/)|include/duewheel/asio\.h$|src/timer/asio_test\.cc$",

@@ -78,8 +78,8 @@ int show_secret(const Session& session, const ServerAnswer& answer) {
 }
 
 int add_offline(Session& session, const AddArguments& arguments) {
-    const bool says_more = !arguments.scopes.empty() || !arguments.namespaces.empty() || arguments.queues ||
-                           arguments.requests_per_second || arguments.bytes_per_second ||
+    const bool says_more = !arguments.scopes.empty() || !arguments.namespaces.empty() || session.name_space ||
+                           arguments.queues || arguments.requests_per_second || arguments.bytes_per_second ||
                            !arguments.certificate_names.empty();
     if (!arguments.admin || says_more) {
         return session.complain({"conflicting_options",
@@ -103,11 +103,13 @@ int add_offline(Session& session, const AddArguments& arguments) {
 
 int add(Session& session, const AddArguments& arguments) {
     if (arguments.directory) return add_offline(session, arguments);
+    std::vector<std::string> namespaces = arguments.namespaces;
+    if (namespaces.empty() && session.name_space) namespaces = {*session.name_space};  // the option before the verb
     std::vector<std::string> scopes = arguments.scopes;
     if (arguments.admin) scopes = {"put", "read", "consume", "cancel", "schedule", "admin"};
     json::object request;
     request["scopes"] = array_of(scopes);
-    if (!arguments.namespaces.empty()) request["namespaces"] = array_of(arguments.namespaces);
+    if (!namespaces.empty()) request["namespaces"] = array_of(namespaces);
     if (arguments.queues) request["queues"] = json_text(*arguments.queues);
     if (arguments.expires) request["expires_in"] = json_text(*arguments.expires);
     if (arguments.description) request["description"] = json_text(*arguments.description);
@@ -169,7 +171,7 @@ void add_adding(CLI::App& token, Session& session) {
     adding.app->add_option("ID", options.id, "1 to 40 characters of a-z, 0-9 and -")->required();
     adding.app->add_option("--scope", options.scopes, "What it is for: put, read, consume, cancel, schedule, admin")
         ->type_name("SCOPE");
-    adding.app->add_flag("--admin", options.admin, "All scopes, instead of --scope");
+    adding.app->add_flag("--admin", options.admin, "All scopes, instead of --scope")->excludes("--scope");
     adding.app->add_option("--namespace", options.namespaces, "Namespaces that it may use; all without")
         ->type_name("NAME");
     adding.app->add_option("--queues", options.queues, "What the names of its queues begin with; all without")

@@ -2,12 +2,18 @@
 // is the one that a running server would have written.
 #include "token_offline.h"
 
+#include <cerrno>
+#include <filesystem>
 #include <memory>
 #include <optional>
 #include <span>
 #include <string_view>
+#include <system_error>
 #include <utility>
 #include <variant>
+
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "access/access_token_text.h"
 #include "access/audit_files.h"
@@ -66,9 +72,7 @@ Status record(AuditWriter& audit, const std::string& id, InstantMs now) {
     return recorded;
 }
 
-}  // namespace
-
-Result<Secret> add_token_offline(const std::string& directory, AccessToken token) {
+Result<Secret> add_token(const std::string& directory, AccessToken token) {
     if (const auto there = posix_file_system().list(directory); !there) {
         return Error{"not_a_data_directory",
                      "there is no directory " + directory + ": name the one that the server is started with as --data"};
@@ -112,6 +116,32 @@ Result<Secret> add_token_offline(const std::string& directory, AccessToken token
     if (auto* error = std::get_if<Error>(&*reply)) return std::move(*error);
     if (Status recorded = record(**audit, token.id, token.created_ms); !recorded) return std::move(recorded).error();
     return secret;
+}
+
+// What root has written here belongs to the server's user, who owns the directory; else the server could not open it.
+Status give_to_owner(const std::string& directory) {
+    struct stat owner {};
+    if (::geteuid() != 0 || ::stat(directory.c_str(), &owner) != 0 || owner.st_uid == 0) return {};
+    std::error_code failed;
+    for (std::filesystem::recursive_directory_iterator each(directory, failed), end; !failed && each != end;
+         each.increment(failed)) {
+        struct stat seen {};
+        const char* path = each->path().c_str();
+        if (::lstat(path, &seen) != 0 || seen.st_uid != 0) continue;
+        if (::lchown(path, owner.st_uid, owner.st_gid) != 0) failed.assign(errno, std::generic_category());
+    }
+    if (!failed) return {};
+    return Error{"not_owner", "the token was made, but files in " + directory + " could not be given to its owner (" +
+                                  failed.message() + "): change their owner with chown -R before you start the server"};
+}
+
+}  // namespace
+
+Result<Secret> add_token_offline(const std::string& directory, AccessToken token) {
+    Result<Secret> added = add_token(directory, std::move(token));
+    Status given = give_to_owner(directory);
+    if (added && !given) return std::move(given).error();
+    return added;
 }
 
 }  // namespace duewheel

@@ -31,6 +31,7 @@ struct Credentials {
     std::optional<std::string_view> authorization;   // the value of the field; of several, none is right
     bool is_ambiguous = false;                       // there are several
     std::span<const std::string> certificate_names;  // subject alternative names of a verified client certificate
+    std::int64_t certificate_expires_ms = 0;         // from then on the names count for nothing
 };
 
 // `required`: whether a request without credentials is refused. Codes: token_required, bad_token, token_expired.

@@ -112,6 +112,8 @@ TEST_F(Authentication, a_certificate_stands_for_its_token_unless_another_is_pres
     const std::vector<std::string> names = {"other.example", "host.example"};
     Credentials credentials;
     credentials.certificate_names = names;
+    EXPECT_EQ(ask(credentials), "token_required") << "the certificate has expired";
+    credentials.certificate_expires_ms = kNow + 1;
     EXPECT_EQ(ask(credentials), "a");
     credentials.authorization = "Bearer dw_b_";
     EXPECT_EQ(ask(credentials), "bad_token");

@@ -199,11 +199,12 @@ void Engine::answer(Answer answer) {
                 if (!fresh || recent_.find(read->id) != kNoEntry || recent_.outcome(read->id) != nullptr) {
                     return get(*read, asked.pending->token, asked.pending->limits);
                 }
+                const SharedLimits& limits = asked.pending->limits;
+                // Whose message it was is not known any more.
                 if (!*asked.pending->facts) {
-                    return reply(asked.pending->token, gone());
+                    return reply(asked.pending->token, limits ? unknown_id(read->id) : gone());
                 }
                 MessageRow& row = **asked.pending->facts;
-                const SharedLimits& limits = asked.pending->limits;
                 if (row.state.name_space != read->name_space || (limits && !limits->admits_queue(row.state.queue))) {
                     return reply(asked.pending->token, unknown_id(read->id));
                 }

@@ -113,7 +113,10 @@ Engine::Known Engine::look(Pending& pending, MessageId id, const std::string* na
     }
     const bool fresh = pending.facts && pending.facts_generation == generation_.load(std::memory_order_relaxed);
     if (!fresh) return known.what = What::ask, known;
-    if (!*pending.facts) return known.what = What::gone, known;
+    if (!*pending.facts) {  // whose message it was is not known any more
+        known.what = pending.limits ? What::unknown : What::gone;
+        return known;
+    }
     const MessageRow& row = **pending.facts;
     if (is_outside(row.state.name_space, row.state.queue)) return known.what = What::unknown, known;
     if (is_ended(row.state.state) && row.state.state != State::dead) {

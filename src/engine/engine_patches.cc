@@ -60,7 +60,8 @@ Engine::Verdict Engine::patch(Pending& pending, PatchScheduleCommand& command) {
     if (!changed) {
         const bool is_unknown = schedule == nullptr && changed.error().code == "missing_member";
         Error error = is_unknown ? unknown_schedule(command.name_space, command.name, pending.limits) : changed.error();
-        if (is_unknown) error.message += "; to create it with this call, " + changed.error().message;
+        // One of another queue and one that does not exist have the same answer.
+        if (is_unknown && !pending.limits) error.message += "; to create it with this call, " + changed.error().message;
         reply(pending.token, std::move(error));
         return Verdict::settled;
     }
@@ -92,7 +93,8 @@ Engine::Verdict Engine::patch(Pending& pending, PatchWatchdogCommand& command) {
     if (!changed) {
         const bool is_unknown = watchdog == nullptr && changed.error().code == "missing_member";
         Error error = is_unknown ? unknown_watchdog(command.name_space, command.name, pending.limits) : changed.error();
-        if (is_unknown) error.message += "; to create it with this call, " + changed.error().message;
+        // One of another queue and one that does not exist have the same answer.
+        if (is_unknown && !pending.limits) error.message += "; to create it with this call, " + changed.error().message;
         reply(pending.token, std::move(error));
         return Verdict::settled;
     }

@@ -34,15 +34,16 @@ Engine::Verdict Engine::change_token(Pending& pending, const ChangeTokenCommand&
         answer.removed = false;
         return reply(pending.token, std::move(answer)), Verdict::settled;
     }
-    const bool loses_admin = current != nullptr && current->is_full_admin() && !current->has_expired(now_) &&
-                             !(next && next->is_full_admin() && !next->has_expired(now_));
-    if (command.keeps_admin && loses_admin) {
+    // The time until which tokens can be changed must not become shorter.
+    const std::int64_t before_ms = current != nullptr ? current->admin_until_ms() : 0;
+    const std::int64_t after_ms = next ? next->admin_until_ms() : 0;
+    if (command.keeps_admin && before_ms > now_ && after_ms < before_ms) {
         if (!tokens_.in_batch.empty()) return Verdict::deferred;
-        if (!tokens_.has_admin_besides(command.id, now_)) {
+        if (tokens_.admin_until_ms_besides(command.id) < before_ms) {
             reply(pending.token,
                   Error{"last_admin",
-                        "this is the last token that may change all tokens, and without one no request could: set "
-                        "another one with scope admin, without namespaces and queues, first",
+                        "no other token could change all tokens for as long as this one: set another one with scope "
+                        "admin, without namespaces and queues, that expires no earlier, first",
                         "id"});
             return Verdict::settled;
         }

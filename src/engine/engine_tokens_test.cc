@@ -124,6 +124,13 @@ TEST(Tokens, the_last_one_that_may_change_all_tokens_stays) {
     EXPECT_EQ(shard.ask<Error>(set("a", of_one, true)).code, "last_admin");
     EXPECT_EQ(shard.ask<Error>(set("a", expired, true)).code, "last_admin");
     EXPECT_EQ(shard.ask<TokenAnswer>(remove("b", true)).removed, true);
+    // Nor one that lasts longer than all others: without it, nobody could after these.
+    AccessToken brief = kAdmin;
+    brief.expires_ms = kStart + 60'000;
+    shard.ask<TokenAnswer>(set("e", brief));
+    EXPECT_EQ(shard.ask<Error>(remove("a", true)).code, "last_admin");
+    EXPECT_EQ(shard.ask<Error>(set("a", brief, true)).code, "last_admin");
+    EXPECT_EQ(shard.ask<TokenAnswer>(remove("e", true)).removed, true);
     shard.ask<TokenAnswer>(set("d", kAdmin));
     // Each sees the other one there: only one of the two may go.
     const ReplyToken first = shard.submit(remove("a", true));

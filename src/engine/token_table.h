@@ -5,6 +5,7 @@
 // Single-threaded; it reads no clock and decides nothing.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -73,12 +74,13 @@ class TokenTable {
         by_id_.erase(found);
     }
 
-    // Whether another one than `id` may change all tokens at `now_ms`. O(tokens that may).
-    bool has_admin_besides(std::string_view id, std::int64_t now_ms) const {
+    // Until when another one than `id` may change all tokens; 0: there is none. O(tokens that may).
+    std::int64_t admin_until_ms_besides(std::string_view id) const {
+        std::int64_t until_ms = 0;
         for (const std::string& other : admins_) {
-            if (other != id && !find(other)->has_expired(now_ms)) return true;
+            if (other != id) until_ms = std::max(until_ms, find(other)->admin_until_ms());
         }
-        return false;
+        return until_ms;
     }
 
     // Ids that the batch changes, and how many of them are new.

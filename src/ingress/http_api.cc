@@ -148,6 +148,7 @@ void HttpApi::handle(const HttpRequest& request, HttpReply reply) {
 Result<Principal> HttpApi::identify(const HttpRequest& request) {
     Credentials credentials;
     credentials.certificate_names = request.peer.certificate_names;
+    credentials.certificate_expires_ms = request.peer.certificate_expires_ms;
     for (const HttpField& field : request.fields) {
         if (!equal_ignoring_case(field.name, "Authorization")) continue;
         credentials.is_ambiguous = credentials.authorization.has_value();

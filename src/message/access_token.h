@@ -9,6 +9,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <initializer_list>
+#include <limits>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -95,6 +96,11 @@ struct AccessToken {
     bool has_expired(std::int64_t now_ms) const { return expires_ms != 0 && expires_ms <= now_ms; }
     // May change all tokens, so that it can give and take every right.
     bool is_full_admin() const { return scopes.contains(Scope::admin) && limits == nullptr; }
+    // Until when it may do that; 0: never, or not any more.
+    std::int64_t admin_until_ms() const {
+        if (!is_full_admin()) return 0;
+        return expires_ms == 0 ? std::numeric_limits<std::int64_t>::max() : expires_ms;
+    }
     // Ids and values are the same, whatever the revision.
     bool says_the_same(const AccessToken& other) const;
 };

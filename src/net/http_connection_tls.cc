@@ -66,7 +66,7 @@ void HttpConnection::decrypt(std::string_view bytes) {
 
 void HttpConnection::end_handshake() {
     count_handshake(tls_->outcome(), tls_->reason());
-    parser_.set_certificate_names(tls_->certificate_names());
+    parser_.set_certificate(tls_->certificate_names(), tls_->certificate_expires_ms());
     reading_since_ = all_->sweep;
 }
 

@@ -10,6 +10,8 @@
 #include <string_view>
 #include <vector>
 
+#include "base/instant.h"
+
 namespace duewheel {
 
 struct HttpField {
@@ -23,6 +25,8 @@ struct HttpPeer {
     // Of a client certificate that the server has verified: its subject alternative names that are DNS names, URIs and
     // email addresses, in the order of the certificate. Empty: no certificate, or no such name in it.
     std::vector<std::string> certificate_names = {};
+    InstantMs certificate_expires_ms =
+        kNoInstant;  // verified when the connection began; it may expire while that is open
     bool is_tls = false;
 };
 

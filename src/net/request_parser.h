@@ -51,7 +51,10 @@ class RequestParser {
 
     const HttpRequest& request() const { return request_; }
     // Of all requests from now on.
-    void set_certificate_names(std::vector<std::string> names) { request_.peer.certificate_names = std::move(names); }
+    void set_certificate(std::vector<std::string> names, InstantMs expires_ms) {
+        request_.peer.certificate_names = std::move(names);
+        request_.peer.certificate_expires_ms = expires_ms;
+    }
     // Of the request that is complete; its views are as long-lived as the others.
     void set_route(const HttpRoute& route) { request_.route = route; }
     const HttpRefusal& refusal() const { return refusal_; }

@@ -18,6 +18,7 @@
 
 #include "base/disk_guard.h"
 #include "base/secret.h"
+#include "net/certificate_time.h"
 #include "net/tls_session.h"
 
 namespace duewheel {
@@ -147,12 +148,6 @@ Result<KeyPtr> read_key(const Setting& setting) {
     return setting.error("holds a damaged private key (" + text + "); install it again");
 }
 
-InstantMs instant_ms(const ASN1_TIME* time) {
-    std::tm parts{};
-    if (ASN1_TIME_to_tm(time, &parts) != 1) return kNoInstant;
-    return static_cast<InstantMs>(::timegm(&parts)) * 1000;
-}
-
 std::string text_of(const ASN1_TIME* time) {
     std::tm parts{};
     std::array<char, 64> text{};
@@ -209,6 +204,9 @@ Status trust_clients(SSL_CTX& context, const Setting& setting) {
     // An intermediate authority is trusted without the one that signed it.
     X509_STORE_set_flags(store, X509_V_FLAG_PARTIAL_CHAIN);
     SSL_CTX_set_verify(&context, SSL_VERIFY_PEER, nullptr);
+    // A resumed session shows no certificate, so that one would have its rights after its end.
+    SSL_CTX_set_options(&context, SSL_OP_NO_TICKET);
+    SSL_CTX_set_num_tickets(&context, 0);
     return {};
 }
 

@@ -9,6 +9,8 @@
 #include <openssl/ssl.h>
 #include <openssl/x509v3.h>
 
+#include "net/certificate_time.h"
+
 namespace duewheel {
 namespace {
 
@@ -187,6 +189,11 @@ std::vector<std::string> TlsSession::certificate_names() const {
     }
     GENERAL_NAMES_free(alternatives);
     return names;
+}
+
+InstantMs TlsSession::certificate_expires_ms() const {
+    const X509* certificate = SSL_get0_peer_certificate(session_.get());
+    return certificate == nullptr ? kNoInstant : instant_ms(X509_get0_notAfter(certificate));
 }
 
 }  // namespace duewheel

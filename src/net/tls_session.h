@@ -11,6 +11,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/instant.h"
 #include "net/tls_outcome.h"
 
 typedef struct ssl_st SSL;
@@ -54,6 +55,8 @@ class TlsSession {
     const std::string& reason() const { return reason_; }
     // Of a client certificate that was verified, see HttpPeer::certificate_names.
     std::vector<std::string> certificate_names() const;
+    // When it expires; kNoInstant without one.
+    InstantMs certificate_expires_ms() const;
 
   private:
     struct Bio;

@@ -277,6 +277,12 @@ Status Server::Parts::listen() {
     api = std::make_unique<HttpApi>(*shard, std::move(api_options), log);
     shard->deliver_replies_to([this](ReplyToken token, Reply reply) { api->deliver(token, std::move(reply)); });
     if (Status accepting = http->start_accepting(); !accepting) return accepting;
+    if (requires_tokens(options) && shard_parts->engine().tokens().size() == 0) {
+        log.warning(
+            "no_tokens",
+            "The server requires access tokens and has none, so it refuses all requests. Stop it, and make one with "
+            "`duewheel token add ID --admin --data DIR`.");
+    }
     if (options.unsafe_plain_listen && !lack_of_defence(options).empty()) {
         log.warning("unsafe_listen", "The server may listen beyond loopback, and it " + lack_of_defence(options) + ".",
                     {{"address", http_address}});

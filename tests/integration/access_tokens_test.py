@@ -168,6 +168,9 @@ class Access(unittest.TestCase):
         self.refused(self.admin.request("DELETE", "/v1/tokens/admin"), 409, "last_admin")
         self.refused(self.admin.request("PATCH", "/v1/tokens/admin", {"scopes": ["read"]}), 409, "last_admin")
         self.refused(self.admin.request("PATCH", "/v1/tokens/admin", {"queues": "a"}), 409, "last_admin")
+        self.refused(self.admin.request("PATCH", "/v1/tokens/admin", {"expires_in": "1d"}), 409, "last_admin")
+        self.make("brief-admin", "admin", expires_in="1h")
+        self.refused(self.admin.request("DELETE", "/v1/tokens/admin"), 409, "last_admin")
         self.make("second", "admin")
         self.assertEqual(self.admin.request("DELETE", "/v1/tokens/admin")[0], 200)
 
