@@ -225,8 +225,8 @@ void HttpServer::Parts::add_connection(TcpSocket socket, const tcp::endpoint& pe
         ++all.counters.accept_failures;
         return;
     }
-    auto connection = std::make_shared<HttpConnection>(all, std::move(socket),
-                                                       HttpPeer{peer.address().to_string(), {}, all.tls != nullptr});
+    auto connection = std::make_shared<HttpConnection>(
+        all, std::move(socket), HttpPeer{.address = peer.address().to_string(), .is_tls = all.tls != nullptr});
     connection->index = all.open.size();
     all.open.push_back(connection);
     ++all.counters.connections_accepted;
