@@ -445,7 +445,7 @@ class Memory(unittest.TestCase):
             daemon.kill()
             daemon.start()  # with all of it in the index
             client = daemon.client()
-            client.advance(to_ms=due - 60_000)  # they are read ahead now, and none is due before all samples are taken
+            client.advance(to_ms=due - 20_000)  # they are read ahead now, and none is due before all samples are taken
             held = []
 
             def sample():
