@@ -35,7 +35,7 @@ class NoLog final : public LogSink {
     void write(LogLevel, std::string_view, std::string_view, std::span<const LogField>) override {}
 };
 
-// Until the reply to `token` is there. Questions are about messages, which nobody waits for.
+// Runs the engine until it has replied to `token`. Lookups are about messages and are not answered here.
 Result<Reply> carry_out(ShardParts& parts, ReplyToken token, DueMs now_ms) {
     constexpr int kTurnsMax = 10'000;
     Engine& engine = parts.engine();

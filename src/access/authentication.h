@@ -2,7 +2,7 @@
 //
 // A token that is not valid is refused even where none is required: a client that presents one believes that it is
 // limited. Why a token is not valid is not told apart (malformed, unknown, wrong secret, rotated out): the answers to
-// guesses would tell which ids there are. Only who has shown the right secret learns that the token has expired.
+// guesses would tell which ids there are. Only a caller with the right secret learns that the token has expired.
 #pragma once
 
 #include <cstdint>

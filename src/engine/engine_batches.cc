@@ -388,7 +388,7 @@ void Engine::apply_next(Operation& operation) {
     }
     apply(operation);
     if (operation.record.kind != RecordKind::put && operation.record.kind != RecordKind::spawn) return;
-    totals_.id_counter = operation.record.id / kShardsMax;  // from now on the caller for it is told of it
+    totals_.id_counter = operation.record.id / kShardsMax;  // from now on it can be looked up
     if (const MessageState& put = operation.record.state; !put.key.empty()) {
         batch_->keys.erase(key_name(put.name_space, put.queue, put.key));  // the recent tier knows its holder now
     }
