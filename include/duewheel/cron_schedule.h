@@ -6,7 +6,7 @@
 // Example:
 //     const CronSchedule nightly(*CronRule::parse("30 2 * * *"), *Zone::load("Europe/Oslo"));
 //     const Instant now = sys_days{2026y / November / 21};
-// none: never again
+//     assert(nightly.next(now) == now + 1h + 30min);           // none: never again
 //     for (const Instant due : nightly.upcoming(now, 10)) assert(due > now);
 //     const CronSchedule two_nights(nightly.rule(), nightly.zone(), {}, {}, {.start = now, .end = now + 48h});
 //     assert(two_nights.upcoming(now, 10).size() == 2);

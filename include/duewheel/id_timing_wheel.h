@@ -9,9 +9,9 @@
 //
 // Example:
 //     IdTimingWheel idle(1000);         // a timer for each of 1,000 connections
-// connection 17 is idle for too long at 30,000
+//     idle.schedule(17, 30'000);        // connection 17 is idle for too long at 30,000
 //     idle.schedule(17, 31'000);        // it has sent something
-// was not scheduled, so nothing happens
+//     idle.cancel(18);                  // was not scheduled, so nothing happens
 //     idle.advance_to(31'000, [](IdTimingWheel::Id connection, Tick) { assert(connection == 17); });
 #pragma once
 

@@ -7,7 +7,7 @@
 //         const auto think = []() -> Task<int> { co_return 42; };
 //         found = co_await think();
 //     };
-// a task that is not awaited
+//     start(ask(answer));                                  // a task that is not awaited
 //     assert(answer == 42);
 //
 // Choose it for programs without a coroutine type; those of Boost.Asio, cppcoro or your own can await the timers of

@@ -7,7 +7,7 @@
 // Example:
 //     assert(tick_after(100, 20) == 120);
 //     assert(tick_after(kNever - 5, 20) == kNever);
-// up to 50 ticks late, at the same tick as many others
+//     assert(relaxed_tick(1000, 50) == 1024);      // up to 50 ticks late, at the same tick as many others
 #pragma once
 
 #include <bit>

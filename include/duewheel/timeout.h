@@ -9,7 +9,7 @@
 //     Timeout timeout = service.schedule_after(2s, [] { std::abort(); }).value();
 //     assert(timeout.is_pending() && timeout.remaining() <= 2001ms);
 //     assert(timeout.reschedule_after(1h));
-// it has not run and never will
+//     assert(timeout.cancel() == CancelOutcome::removed);  // it has not run and never will
 //     assert(timeout.is_cancelled() && !timeout.is_expired());
 //
 // A value that is cheap to copy: a pointer and a counter. Any thread may call all functions, also from the timer's own

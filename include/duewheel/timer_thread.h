@@ -6,7 +6,7 @@
 //     TimerThread thread(service);
 //     assert(service.submit_after(1ms, [] { return 7; }).value().get() == 7);
 //     static_cast<void>(service.schedule_after(1h, [] {}));
-// the pending timers
+//     assert(thread.stop().size() == 1);                   // the pending timers
 //
 // Choose it unless the program has a loop that can drive the service (timer_descriptor.h, asio.h). Drawbacks: it takes
 // a thread, and tasks run in parallel to the rest of the program.

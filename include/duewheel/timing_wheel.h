@@ -19,9 +19,9 @@
 //
 // Example:
 //     TimingWheel wheel;                                     // at tick 0; here a tick is a millisecond
-// due at 20, and returns 7 then
+//     const TimerHandle request = wheel.schedule(20, 7);     // due at 20, and returns 7 then
 //     const TimerHandle session = wheel.schedule(30, 8);
-// the response has come in time
+//     const bool stopped = wheel.cancel(request);            // the response has come in time
 //     const bool moved = wheel.reschedule(session, 45);
 //     assert(stopped && moved && wheel.next_expiry() == 45); // until then the caller may sleep
 //     wheel.advance_to(60, [](std::uint64_t cookie, Tick deadline) { assert(cookie == 8 && deadline == 45); });

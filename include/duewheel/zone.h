@@ -5,7 +5,7 @@
 //
 // Example:
 //     const Result<Zone> oslo = Zone::load("Europe/Oslo");
-// bad_zone, with the nearest known name
+//     if (!oslo) return oslo.error();                   // bad_zone, with the nearest known name
 //     assert(oslo->offset_at(sys_days{2026y / January / 1}) == 1h);
 //     assert(oslo->offset_at(sys_days{2026y / July / 1}) == 2h);
 //
