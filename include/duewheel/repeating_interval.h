@@ -68,7 +68,7 @@ class RepeatingInterval {
     std::optional<Instant> previous(Instant before) const;
     std::vector<Instant> upcoming(Instant after, std::size_t count) const;
 
-    // Occurrence number n, where the start is number 0; none if there are not so many.
+    // Occurrence number n, where the start is number 0; none if there are fewer.
     std::optional<Instant> occurrence(std::uint64_t n) const;
 
     // Whether a clock change skips the local time of this occurrence, so that it is at the end of the gap. O(log of the

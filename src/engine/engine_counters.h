@@ -57,7 +57,7 @@ struct EngineCounters {
     std::uint64_t waiters = 0;
     std::uint64_t commands_waiting = 0;
     std::uint64_t waiting_bytes = 0;  // content of the puts among them
-    std::uint64_t reading_bytes = 0;  // contents that are being read for whoever asked to see them
+    std::uint64_t reading_bytes = 0;  // contents that are being read for GET requests
     std::uint64_t listings = 0;       // being made
     std::uint64_t in_memory = 0;
     std::uint64_t unsealed_segments = 0;

@@ -86,7 +86,7 @@ void Engine::add_redrives() {
 bool Engine::redrive_chunk(Redrive& job) {
     if (job.generation != generation_.load(std::memory_order_relaxed)) return look_up_dead(job), false;
     const QueueNumber queue = recent_.queues().find(job.queue.name_space, job.queue.queue);
-    if (!job.expires && queue != kNoQueue && queue < queues_.size()) {  // who is being discarded does not come back
+    if (!job.expires && queue != kNoQueue && queue < queues_.size()) {  // one being discarded does not come back
         job.from = std::max(job.from, {queues_[queue]->discard_before_ms, 0});
     }
     std::uint32_t added = 0;

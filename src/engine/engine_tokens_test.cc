@@ -124,7 +124,7 @@ TEST(Tokens, the_last_one_that_may_change_all_tokens_stays) {
     EXPECT_EQ(shard.ask<Error>(set("a", of_one, true)).code, "last_admin");
     EXPECT_EQ(shard.ask<Error>(set("a", expired, true)).code, "last_admin");
     EXPECT_EQ(shard.ask<TokenAnswer>(remove("b", true)).removed, true);
-    // Nor one that lasts longer than all others: without it, nobody could after these.
+    // Nor one that lasts longer than all others: after them no token could change tokens.
     AccessToken brief = kAdmin;
     brief.expires_ms = kStart + 60'000;
     shard.ask<TokenAnswer>(set("e", brief));
