@@ -69,7 +69,7 @@ class Timeout {
     //
     // For a timer that can be scheduled again at any time after it has fired, use an endless period:
     //     Timeout idle = service.schedule_with_fixed_delay(30s, kForever, [] { close(); }).value();
-    // any number of times, before and after it fires
+    //     idle.reschedule_after(30s);                      // any number of times, before and after it fires
     [[nodiscard]] bool reschedule_at(TimerInstant deadline);
     [[nodiscard]] bool reschedule_after(std::chrono::nanoseconds delay);
 
