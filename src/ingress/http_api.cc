@@ -200,21 +200,21 @@ void HttpApi::count_refusal(std::string_view code) {
 // ---- calls
 
 void HttpApi::answer_page(const Admitted& admitted, RequestNote note, HttpReply reply) {
-    using What = CallPath::What;
+    using Call = CallPath::What;
     const HttpRequest& request = admitted.request;
     const auto give = [&](const Result<HttpResponse>& page) {
         return page ? answer(std::move(reply), note, *page) : refuse(std::move(reply), note, page.error());
     };
-    if (admitted.call.what == What::stats) return give(read_stats(request));
+    if (admitted.call.what == Call::stats) return give(read_stats(request));
     if (const auto none = QueryRequest::parse(request.query, {}); !none) return give(none.error());
     switch (admitted.call.what) {
-        case What::healthz:
+        case Call::healthz:
             return give(plain(200, "text/plain", "ok\n"));
-        case What::readyz:
+        case Call::readyz:
             return give(readiness_text(options_.readiness()));
-        case What::contract:
+        case Call::contract:
             return give(plain(200, "application/json", options_.contract));
-        case What::metrics:
+        case Call::metrics:
             return give(plain(200, "text/plain; version=0.0.4; charset=utf-8", options_.metrics()));
         default:
             return give(answer_clock_call(request, port_));

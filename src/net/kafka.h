@@ -1,0 +1,110 @@
+// What the bridge needs of Apache Kafka, as interfaces: kafka_client.h implements them on librdkafka, and
+// tests/support/simulated_kafka.h in memory, with faults.
+//
+// Every call that takes a timeout blocks, so none is made on the loop's thread. A producer and a consumer belong to one
+// thread each.
+//
+// Codes of errors: `kafka_unavailable` (no broker, or a timeout: try again later), `unknown_topic`, `kafka_refused`
+// (no permission), `kafka_login` (TLS or SASL), `record_refused` (this record alone: too large, a compacted topic
+// without a key), `kafka_fenced` (another producer with the same transactional id), `position_trimmed` (an offset that
+// the topic no longer has), `kafka_unknown_outcome` (a commit that may or may not have taken place), `kafka_failed`
+// (anything else; the message has librdkafka's text).
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/status.h"
+
+namespace duewheel {
+
+// Names may repeat; a value is any bytes, or none (null), which is not the same as empty.
+struct KafkaHeader {
+    std::string name;
+    std::optional<std::string> value;
+
+    bool operator==(const KafkaHeader&) const = default;
+};
+
+struct KafkaRecord {
+    std::string topic;
+    std::int32_t partition = -1;       // to produce: -1 chooses by the key, as Kafka's Java client does
+    std::optional<std::string> key;    // any bytes; none is null
+    std::optional<std::string> value;  // likewise
+    std::vector<KafkaHeader> headers;
+    std::int64_t timestamp_ms = 0;  // to produce: 0 is now
+    std::int64_t offset = -1;       // of a consumed record
+
+    bool operator==(const KafkaRecord&) const = default;
+};
+
+// Produces records, in transactions if it was opened with a transactional id.
+//
+// After a commit or an abort that did not answer OK the producer is not used again: destroy it and open a new one,
+// whose init_transactions() fences this one. librdkafka may send a lost EndTxn once more, and the late first one may
+// end the next transaction (KAFKA-17754).
+class KafkaProducer {
+  public:
+    virtual ~KafkaProducer() = default;
+
+    // Fences producers with the same id and ends their transactions.
+    virtual Status init_transactions(std::int64_t timeout_ms) = 0;
+    virtual Status begin_transaction() = 0;
+    // Queues a record; copies it. An error concerns this record, and nothing was queued.
+    virtual Status produce(const KafkaRecord& record) = 0;
+    // Waits until all queued records are acknowledged by all replicas. The result is per record, in the order of the
+    // calls of produce() since the last flush().
+    virtual Result<std::vector<Status>> flush(std::int64_t timeout_ms) = 0;
+    // `kafka_unknown_outcome` unless it is certain that the transaction was committed or was not.
+    virtual Status commit_transaction(std::int64_t timeout_ms) = 0;
+    virtual Status abort_transaction(std::int64_t timeout_ms) = 0;
+};
+
+// Reads assigned partitions, without a group. It sees committed transactions only.
+class KafkaConsumer {
+  public:
+    static constexpr std::int64_t kBeginning = -2;
+
+    virtual ~KafkaConsumer() = default;
+
+    // From now on reads this partition too, from this offset on.
+    virtual Status assign(const std::string& topic, std::int32_t partition, std::int64_t offset) = 0;
+    virtual Status unassign(const std::string& topic, std::int32_t partition) = 0;
+    // Up to `records_max` records; waits for the first one until the timeout. Empty: there was none. An error names
+    // topic and partition in its field ("topic/partition").
+    virtual Result<std::vector<KafkaRecord>> poll(std::size_t records_max, std::int64_t timeout_ms) = 0;
+    // The first offset that the partition has, and the next one that a record will get (of committed transactions).
+    struct Offsets {
+        std::int64_t low = 0;
+        std::int64_t high = 0;
+    };
+    virtual Result<Offsets> offsets(const std::string& topic, std::int32_t partition, std::int64_t timeout_ms) = 0;
+};
+
+struct KafkaTopic {
+    std::string name;
+    std::int32_t partitions = 0;
+    std::int32_t replicas = 0;
+    // Of its configuration: those that the bridge checks (cleanup.policy, max.message.bytes, retention.ms, ...).
+    std::vector<std::pair<std::string, std::string>> settings;
+};
+
+// One Kafka cluster: opens producers and consumers, and looks at topics. Its calls may come from any thread.
+class KafkaCluster {
+  public:
+    virtual ~KafkaCluster() = default;
+
+    // Empty `transactional_id`: without transactions.
+    virtual Result<std::unique_ptr<KafkaProducer>> open_producer(const std::string& transactional_id) = 0;
+    virtual Result<std::unique_ptr<KafkaConsumer>> open_consumer() = 0;
+    // `unknown_topic` if there is none.
+    virtual Result<KafkaTopic> look_at(const std::string& topic, std::int64_t timeout_ms) = 0;
+    virtual Status create(const KafkaTopic& topic, std::int64_t timeout_ms) = 0;
+};
+
+}  // namespace duewheel
