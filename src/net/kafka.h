@@ -105,6 +105,9 @@ class KafkaCluster {
     // `unknown_topic` if there is none.
     virtual Result<KafkaTopic> look_at(const std::string& topic, std::int64_t timeout_ms) = 0;
     virtual Status create(const KafkaTopic& topic, std::int64_t timeout_ms) = 0;
+    // Deletes the records of a partition from before this offset (DeleteRecords).
+    virtual Status delete_before(const std::string& topic, std::int32_t partition, std::int64_t offset,
+                                 std::int64_t timeout_ms) = 0;
 };
 
 }  // namespace duewheel

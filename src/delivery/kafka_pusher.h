@@ -1,0 +1,243 @@
+// Sends due messages of queues with a Kafka target: a consumer of the engine that runs in the server.
+//
+//     engine ──lease──► pusher ──batch──► sender ──results──► pusher ──ack, fail, release──► engine
+//
+// It has two lanes, one for each kind of delivery, each with its sender on a thread of its own. A lane has one batch
+// under way and gathers the next one meanwhile; a batch goes as soon as the sender is free, full or not. Namespaces and
+// queues take turns in a batch.
+//
+// What was sent is acknowledged, and what a topic refuses is failed by the message's retry rule. What was not sent is
+// released, so that an outage uses up no attempts, and tried again with backoff. What may have been sent stays leased,
+// and is passed to the sender again until it knows: with exactly-once delivery the ledger tells. If the process dies
+// before an ack, the message is leased again in the next run, found in the ledger, and acknowledged.
+//
+// A queue whose last batch failed goes alone until it works again, so that a bad topic does not hold up other queues.
+// Leases last longer than a transaction, and are extended while a message is under way.
+//
+// For a queue without due messages it has one lease call for a single message; when that comes, it asks for more. So it
+// holds at most `bytes_max` and one message of each queue.
+//
+// Takes the time as an argument, and has no thread and no clock; for the loop's thread.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "base/histogram.h"
+#include "base/log.h"
+#include "delivery/kafka_batch.h"
+#include "delivery/lease_ends.h"
+#include "delivery/target_breaker.h"
+#include "delivery/webhook_message.h"
+#include "engine/engine.h"
+#include "engine/fair_lines.h"
+
+namespace duewheel {
+
+struct KafkaOutCounters {
+    std::uint64_t sent = 0;
+    std::uint64_t already_sent = 0;  // leased again, and found in the ledger
+    std::uint64_t refused = 0;       // by the topic
+    std::uint64_t failed = 0;        // the topic could not be written
+    std::uint64_t given_back = 0;    // leased and not sent
+    std::uint64_t ended_late = 0;    // the lease had ended before the result could be recorded
+    std::uint64_t breakers_opened = 0;
+
+    std::uint64_t leased = 0;  // gauges, like the following ones
+    std::uint64_t bytes_leased = 0;
+    std::uint64_t targets = 0;
+    std::uint64_t targets_open = 0;
+
+    KafkaSenderCounters exactly_once;
+    KafkaSenderCounters at_least_once;
+};
+
+class KafkaPusher {
+  public:
+    // Of its commands; the lower bits count them.
+    static constexpr ReplyToken kTokenBit = ReplyToken{1} << 61;
+    static constexpr DueMs kNoWakeup = Engine::kNoWakeup;
+
+    using Done = std::function<void(KafkaBatch)>;
+    // Runs KafkaSender::send() or KafkaPlainSender::send() on the lane's thread; then calls `done` with the same batch
+    // on the loop's thread, after which the owner calls act(). There is one call at a time for each lane.
+    using Send = std::function<void(KafkaBatch, Done)>;
+    struct Surroundings {
+        std::function<void(Command, ReplyToken)> submit;  // to the engine
+        Send send_exactly_once;
+        Send send_at_least_once;
+        std::function<HeaderFields(std::string_view kept)> read_headers;  // of messages put over HTTP
+    };
+
+    // All must outlive it; `done` must not be called after its end.
+    KafkaPusher(Engine& engine, const KafkaOutOptions& options, Surroundings surroundings, LogSink& log);
+    ~KafkaPusher();
+
+    // Before each iteration of the engine, which then executes its commands.
+    void act(DueMs now);
+    // The engine's reply to one of its tokens.
+    void reply(ReplyToken token, Reply reply);
+    // When act() has something to do again, after the engine's replies were passed on. `now` for at once.
+    DueMs next_wakeup(DueMs now) const;
+
+    // From now on nothing is leased, and leased messages that are not under way are released.
+    void stop();
+    // Nothing is under way, or waits to be recorded.
+    bool is_idle() const;
+
+    KafkaOutCounters counters() const;
+    // Of a queue with a Kafka target. O(log targets).
+    TargetSeen look_at(const QueueName& queue, DueMs now) const;
+    // From passing a batch to the sender until its result.
+    const Histogram& batch_us() const { return batch_us_; }
+
+  private:
+    using TargetNumber = std::uint64_t;
+
+    // A leased message.
+    struct Item {
+        TargetNumber target = 0;
+        LeaseToken lease;
+        DueMs lease_until_ms = 0;
+        std::size_t bytes = 0;
+        bool may_be_sent = false;  // then it is not released
+        Delivered message;         // without a record yet
+        std::optional<KafkaRecord> record;
+    };
+    struct Share;
+    struct Lane;
+    struct Target {
+        QueueName name;
+        Share* share = nullptr;
+        Lane* lane = nullptr;
+        std::optional<KafkaTarget> kafka;
+        bool paused = false;
+        TargetBreaker breaker;
+        DueMs backoff_until_ms = 0;  // of the engine, which refused a lease
+        ReplyToken asking = 0;
+        bool asks_for_one = false;  // and waits for it
+        bool has_more = false;      // it is likely that more of its messages are due
+        std::size_t waiting = 0;    // leased, and not under way
+        std::size_t under_way = 0;  // in a batch
+        std::size_t ends = 0;       // without a reply
+        std::size_t bytes = 0;
+        bool is_alone = false;   // its last batch failed
+        std::deque<Item> apart;  // of a target that is alone: those that wait
+        DueMs wakes_at_ms = 0;   // 0: not
+        bool touched = false;
+        bool starved = false;  // waits for room
+    };
+    // The combined use of the targets of a namespace.
+    struct Share {
+        std::uint64_t number = 0;
+        std::size_t targets = 0;
+        std::size_t bytes = 0;
+        std::array<std::size_t, 2> waiting{};  // messages, by lane
+    };
+    struct Lane {
+        std::size_t index = 0;
+        bool is_exactly_once = false;
+        Send send;
+        FairLines<Item> together;
+        std::deque<TargetNumber> alone;  // targets with messages that wait, in the order of their turns
+        bool was_alone = false;          // the last batch
+        std::size_t waiting = 0;         // messages
+        std::vector<Item> under_way;     // in the order of the batch
+        bool is_sending = false;
+        bool is_opened = false;  // a first batch was passed on
+        bool is_down = false;
+        std::int64_t backoff_ms = 0;
+        DueMs backoff_until_ms = 0;
+        std::deque<TargetNumber> starved;
+        KafkaSenderCounters counters;
+    };
+
+    // kafka_pusher.cc: targets and leases
+    void take_changes();
+    void take_change(Engine::TargetQueue changed);
+    void touch(TargetNumber number);
+    void wake_at(TargetNumber number, DueMs at_ms);
+    void withdraw(Target& target);
+    bool forget_if_over(TargetNumber number);
+    void maintain(TargetNumber number);
+    void lease(TargetNumber number);
+    void starve(TargetNumber number);
+    void feed_starved(Lane& lane);
+    bool may_send(const Target& target) const;
+    DueMs backs_off_until(const Target& target) const;
+    std::size_t room_of(const Target& target) const;
+    std::int64_t lease_ms() const;
+    void take_messages(TargetNumber number, LeaseAnswer answer);
+    void extend_leases();
+    bool extend(Item& item);
+
+    // kafka_pusher_batches.cc: batches and results
+    void add_waiting(Item item);
+    void add_apart(Item item);
+    bool begin_batch(Lane& lane);
+    std::vector<Item> next_items(Lane& lane);
+    std::vector<Item> next_together(Lane& lane);
+    std::vector<Item> next_alone(Lane& lane);
+    bool may_go(const Item& item, const Lane& lane) const;
+    void send(Lane& lane, std::vector<Item> items);
+    void take_result(Lane& lane, KafkaBatch batch);
+    void take_outcome(Lane& lane, Item item, KafkaBatch::Message message, bool is_ready);
+    void note_readiness(Lane& lane, const KafkaBatch& batch);
+    void note_worked(TargetNumber number);
+    void note_failed(TargetNumber number, std::uint64_t openings, const Error& error);
+    void give_back_waiting(Target& target);
+    void give_back(const Item& item);
+    void leave(const Item& item);
+    void end(const Item& item, Command command);
+    void take_end(LeaseEnds::Ended ended);
+    void look_up_found();
+    void take_lookup(KafkaMessageName name, const Reply& reply);
+
+    Engine& engine_;
+    const KafkaOutOptions& options_;
+    const Surroundings surroundings_;
+    LogSink& log_;
+    DueMs now_ = 0;
+    bool stopping_ = false;
+
+    std::array<Lane, 2> lanes_;
+    std::unordered_map<TargetNumber, std::unique_ptr<Target>> targets_;
+    std::map<std::pair<std::string, std::string>, TargetNumber> by_name_;
+    TargetNumber next_target_ = 1;
+    std::map<std::string, Share> shares_;  // by namespace
+    std::uint64_t next_share_ = 1;
+    std::deque<TargetNumber> touched_;
+    std::set<std::pair<DueMs, TargetNumber>> wakes_;
+
+    std::uint64_t next_token_ = 1;
+    std::unordered_map<ReplyToken, TargetNumber> asks_;
+    LeaseEnds ends_;
+    std::deque<std::pair<std::size_t, KafkaBatch>> results_;  // with their lanes, since the last iteration
+    DueMs extend_at_ms_ = 0;
+
+    // Messages in the ledger that are not known to have ended: looked up now and then.
+    std::vector<MessageId> settled_;  // for the next batch
+    std::deque<KafkaMessageName> found_;
+    std::unordered_map<ReplyToken, KafkaMessageName> lookups_;
+    DueMs look_up_at_ms_ = 0;
+
+    std::uint64_t bytes_ = 0;
+    std::uint64_t leased_ = 0;
+    std::uint64_t open_ = 0;  // breakers
+    KafkaOutCounters counters_;
+    Histogram batch_us_;
+};
+
+}  // namespace duewheel

@@ -1,0 +1,106 @@
+// Sends batches of records exactly once, as read_committed consumers see it: each batch in one transaction with a
+// record of its message ids in the ledger topic (kafka_ledger.h).
+//
+// Two transactional ids are used strictly in turn, because a broker finishes one transaction while the next one with
+// another id already runs.
+//
+//     send() ── is it open? ──no──► open both producers, init_transactions, barrier, read the ledger
+//                  │yes                  ▲
+//                  ▼                     │ close both
+//        begin, records, ledger record, flush, commit ── any error, a timeout, a slow or unknown commit
+//                  │
+//                  ▼
+//                sent
+//
+// After a timeout librdkafka may send an EndTxn again, and the late first one may end the next transaction of the same
+// producer (KAFKA-17754). So no producer is used after an error: a new one fences it. The barrier is a record with a
+// random number, committed and read back: what lies before it in the ledger is decided, and only then the sender says
+// whether a transaction was committed. After an unknown commit it never aborts.
+//
+// A record that its topic refuses aborts the transaction. Brokers refuse all records that arrived together, so the
+// refused ones are halved until one is alone, and the other ones are sent without them.
+//
+// Its calls block, for at most a few times the transaction timeout. For one thread.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/log.h"
+#include "delivery/kafka_batch.h"
+#include "delivery/kafka_ledger.h"
+#include "net/kafka.h"
+
+namespace duewheel {
+
+class KafkaSender {
+  public:
+    struct Surroundings {
+        std::function<std::int64_t()> now_us;   // of a monotonic clock
+        std::function<std::uint64_t()> random;  // for barriers
+    };
+
+    // All must outlive it. `owner` identifies the data directory: ledger records of other ones are ignored, because
+    // their message ids mean other messages.
+    KafkaSender(KafkaCluster& cluster, const KafkaOutOptions& options, std::string owner, Surroundings surroundings,
+                LogSink& log);
+    ~KafkaSender();
+
+    // Sends the messages that the ledger does not have, and fills in the results. An empty batch only opens the
+    // producers, which also ends what an earlier run left open.
+    void send(KafkaBatch& batch);
+
+  private:
+    using Indexes = std::vector<std::size_t>;  // of messages of the batch
+    // What is left to do of a part of a batch after a transaction.
+    struct Rest {
+        Indexes others;   // not at fault
+        Indexes refused;  // at least one of them is
+    };
+
+    Status be_ready(KafkaBatch& batch);
+    Status open(KafkaBatch& batch);
+    Status commit_barrier(const std::string& nonce);
+    Status read_ledger(const std::string& nonce, KafkaBatch& batch);
+    void send_part(KafkaBatch& batch, Indexes part, std::vector<Indexes>& parts);
+    Rest transact(KafkaBatch& batch, const Indexes& part);
+    bool add_records(KafkaBatch& batch, const Indexes& part, Rest& rest);
+    bool add_ledger_record(const KafkaBatch& batch, const Indexes& part);
+    void judge(KafkaBatch::Message& message, std::size_t index, Error error, Rest& rest);
+    void commit(KafkaBatch& batch, const Indexes& part);
+    void abort();
+    void fail(KafkaBatch& batch, const Indexes& part, const Error& error);
+    void close();
+    void trim_ledger();
+    bool is_slow(std::int64_t began_us) const;
+    KafkaProducer& producer() { return *producers_[turn_]; }
+
+    KafkaCluster& cluster_;
+    const KafkaOutOptions& options_;
+    const Surroundings surroundings_;
+    LogSink& log_;
+    KafkaLedger ledger_;
+
+    std::array<std::unique_ptr<KafkaProducer>, 2> producers_;  // null: not open
+    std::size_t turn_ = 0;
+    std::unique_ptr<KafkaConsumer> reader_;  // of the ledger
+    std::int64_t read_to_ = 0;               // offset in the ledger
+    KafkaSenderCounters counters_;
+
+    // Everything in the ledger before `offset` belongs to transactions before `number`.
+    struct Trim {
+        std::uint64_t number = 0;
+        std::int64_t offset = 0;
+    };
+    std::optional<Trim> trim_;
+    std::int64_t trim_at_us_ = 0;
+    bool is_trim_failing_ = false;
+};
+
+}  // namespace duewheel

@@ -1,0 +1,54 @@
+// Ends leases: submits acks, failures and releases to the engine, and repeats those that it refuses for lack of
+// resources, as long as the lease lasts. Otherwise a message that was delivered would be delivered again because the
+// disk was full for a moment.
+//
+// Takes the time as an argument; for the loop's thread.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <optional>
+#include <unordered_map>
+
+#include "engine/command.h"
+
+namespace duewheel {
+
+class LeaseEnds {
+  public:
+    // `submit`: to the engine, with a token of the owner; returns that token.
+    using Submit = std::function<ReplyToken(Command)>;
+
+    struct Ended {
+        std::uint64_t target = 0;  // of the owner
+        Command command;
+        DueMs until_ms = 0;  // of the lease
+        Reply reply{};
+    };
+
+    explicit LeaseEnds(Submit submit) : submit_(std::move(submit)) {}
+
+    // Submits the command, which must succeed before `until_ms`.
+    void end(std::uint64_t target, Command command, DueMs until_ms) { submit({target, std::move(command), until_ms}); }
+    // Submits again what was refused and may pass now.
+    void act(DueMs now);
+    DueMs next_wakeup() const;
+    // What is refused from now on is not repeated.
+    void stop() { stopping_ = true; }
+
+    bool is_of(ReplyToken token) const { return awaited_.contains(token); }
+    // The reply to such a token: the end, if it is not repeated.
+    std::optional<Ended> take(ReplyToken token, Reply reply, DueMs now);
+    std::size_t size() const { return awaited_.size() + again_.size(); }
+
+  private:
+    void submit(Ended end);
+
+    const Submit submit_;
+    bool stopping_ = false;
+    std::unordered_map<ReplyToken, Ended> awaited_;
+    std::multimap<DueMs, Ended> again_;  // by the time of the next attempt
+};
+
+}  // namespace duewheel
