@@ -109,14 +109,15 @@ void Oracle::error_replied(const Request& request, const Error& error) {
     }
     if (code == "queue_limit") return rare_.met(Rare::too_many_queues);
     if (code == "bad_lease_token" && !request.known_lease) return rare_.met(Rare::forged_token_refused);
-    if (code == "unknown_id") {
+    if (code == "unknown_id" || code == "unknown_key") {
         const std::string* name_space = std::visit(
             [](const auto& command) -> const std::string* {
                 if constexpr (requires { command.id, command.name_space; }) return &command.name_space;
                 return nullptr;
             },
             request.command);
-        if (about == nullptr || (name_space != nullptr && *name_space != about->put.name_space)) {
+        const bool is_foreign = name_space != nullptr && about != nullptr && *name_space != about->put.name_space;
+        if (is_foreign || (about == nullptr && code == "unknown_id")) {
             if (std::holds_alternative<SettleCommand>(request.command)) rare_.met(Rare::settle_of_an_unknown_id);
             return;
         }
