@@ -37,7 +37,7 @@ WebhookPusher::~WebhookPusher() = default;
 
 void WebhookPusher::act(DueMs now) {
     now_ = std::max(now_, now);
-    if (engine_.have_targets_changed()) take_changes();
+    if (engine_.have_targets_changed(TargetKind::webhook)) take_changes();
     for (Arrived& arrived : std::exchange(answers_, {})) take_answer(std::move(arrived));
     while (!again_.empty() && again_.begin()->first <= now_) {
         End end = std::move(again_.begin()->second);
@@ -61,7 +61,7 @@ void WebhookPusher::act(DueMs now) {
 }
 
 DueMs WebhookPusher::next_wakeup(DueMs now) const {
-    if (!touched_.empty() || !answers_.empty() || engine_.have_targets_changed()) return now;
+    if (!touched_.empty() || !answers_.empty() || engine_.have_targets_changed(TargetKind::webhook)) return now;
     if (may_feed()) return now;
     DueMs next = kNoWakeup;
     if (!wakes_.empty()) next = std::min(next, wakes_.begin()->first);
@@ -78,7 +78,7 @@ WebhookCounters WebhookPusher::counters() const {
     WebhookCounters counters = counters_;
     counters.in_flight = in_flight_;
     counters.bytes_in_flight = bytes_;
-    counters.targets = engine_.webhook_queues();
+    counters.targets = engine_.queues_with_target(TargetKind::webhook);
     counters.targets_open = open_;
     return counters;
 }
@@ -104,7 +104,7 @@ TargetSeen WebhookPusher::look_at(const QueueName& queue, DueMs now) const {
 // ---- targets
 
 void WebhookPusher::take_changes() {
-    for (Engine::TargetQueue& changed : engine_.take_changed_targets()) take_change(std::move(changed));
+    for (auto& changed : engine_.take_changed_targets(TargetKind::webhook)) take_change(std::move(changed));
     if (const std::size_t queues = std::exchange(unencrypted_, 0); queues > 0) {
         log_.warning("webhook_headers_unencrypted",
                      "Webhook headers set before the encryption key are plain on disk. Set these webhooks again.",
@@ -344,7 +344,7 @@ void WebhookPusher::reply(ReplyToken token, Reply reply) {
 }
 
 void WebhookPusher::take_messages(TargetNumber number, LeaseAnswer answer) {
-    if (engine_.have_targets_changed()) take_changes();  // who changed one may have been answered just before
+    if (engine_.have_targets_changed(TargetKind::webhook)) take_changes();  // made, and answered, just before
     Target& target = *targets_.at(number);
     for (Delivered& message : answer.messages) {
         Post post;

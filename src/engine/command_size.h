@@ -107,10 +107,10 @@ inline std::size_t record_bytes_at_most(const Command& command, std::size_t over
         return overhead + relocate->record_body.size() + relocate->row.reason.size();
     }
     if (const auto* carry = std::get_if<RelocateSettingsCommand>(&command)) {
-        return overhead + (carry->subject == kSubjectToken ? kTokenBytesMax : kWebhookTargetBytesMax);
+        return overhead + (carry->subject == kSubjectToken ? kTokenBytesMax : kTargetBytesMax);
     }
     if (std::holds_alternative<ConfigureQueueCommand>(command) || std::holds_alternative<PatchQueueCommand>(command)) {
-        return overhead + kWebhookTargetBytesMax;
+        return overhead + kTargetBytesMax;
     }
     if (std::holds_alternative<ChangeTokenCommand>(command)) return overhead + kTokenBytesMax;
     if (std::holds_alternative<PutScheduleCommand>(command)) {

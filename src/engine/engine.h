@@ -24,6 +24,7 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <cstdint>
 #include <deque>
@@ -248,16 +249,18 @@ class Engine {
     // By name, up to this number. O(schedules).
     std::vector<ScheduleCounters> schedules_by_name(std::size_t most) const;
 
-    // A queue with a webhook, or one that had a webhook until now.
+    // A queue that has a target, or had one until now.
     struct TargetQueue {
         QueueName name;
         std::optional<WebhookTarget> webhook;
+        std::optional<KafkaTarget> kafka;
         bool paused = false;
     };
-    // Those that changed since the last call, each once; at first those of the start.
-    std::vector<TargetQueue> take_changed_targets();
-    bool have_targets_changed() const { return !changed_targets_.empty(); }
-    std::uint64_t webhook_queues() const { return webhook_queues_; }
+    // Those that have or had a target of this kind and changed since the last call for this kind, each once; at first
+    // those of the start. A queue whose target becomes one of the other kind is among both.
+    std::vector<TargetQueue> take_changed_targets(TargetKind kind);
+    bool have_targets_changed(TargetKind kind) const { return !targets_[index_of(kind)].changed.empty(); }
+    std::uint64_t queues_with_target(TargetKind kind) const { return targets_[index_of(kind)].queues; }
 
     // Verifies every invariant; aborts with a message. Slow: for tests and the simulator.
     void check() const;
@@ -499,7 +502,7 @@ class Engine {
     std::uint64_t& puts_in_batch(Queue& at);
     void add_settings(QueueNumber number, const QueueSettings& settings, ReplyToken token, Reply reply);
     void apply_settings(std::string_view record_body, Operation& operation);
-    void note_target(QueueNumber number, bool had_webhook);
+    void note_target(QueueNumber number, TargetKind kind, bool had_one);
     void take_settings(QueueNumber number, const QueueSettings& settings, Sequence log_position,
                        std::uint32_t record_bytes);
     QueueAnswer describe(QueueNumber number) const;
@@ -636,7 +639,7 @@ class Engine {
 
     // The maximum size of a command's record, without its texts of variable length.
     static constexpr std::size_t kRecordOverheadMax = 1280;
-    static constexpr std::size_t kSettingsRecordBytesMax = kRecordOverheadMax + kWebhookTargetBytesMax;
+    static constexpr std::size_t kSettingsRecordBytesMax = kRecordOverheadMax + kTargetBytesMax;
 
     // engine_firing.cc
     // A wheel cookie is the number of an entry, or of a waiter, a schedule or a watchdog with its bit.
@@ -986,8 +989,11 @@ class Engine {
     std::map<std::pair<std::string, std::string>, QueueNumber> queues_by_name_;
     DueMs names_looked_at_ms_ = 0;  // whether any could be released
     std::vector<QueueNumber> marked_;
-    std::vector<QueueNumber> changed_targets_;
-    std::uint64_t webhook_queues_ = 0;
+    struct Targets {
+        std::vector<QueueNumber> changed;
+        std::uint64_t queues = 0;  // that have one
+    };
+    std::array<Targets, kTargetKinds> targets_;  // by kind
     bool serving_left_ = false;  // the last iteration delivered its maximum before it came to all of these
     std::unordered_map<MessageId, Lease> leases_;
     std::unordered_map<std::uint64_t, Waiter> waiters_;

@@ -224,13 +224,15 @@ void Engine::take_settings(QueueNumber number, const QueueSettings& settings, Se
     Queue& at = queue(number);
     const MessageId purged_before = at.purge_through;
     const bool had_webhook = at.conf && at.conf->settings.webhook;
+    const bool had_kafka = at.conf && at.conf->settings.kafka;
     if (settings.revision == 0) {
         at.conf.reset();
     } else {
         at.conf = std::make_unique<QueueConf>(QueueConf{settings, log_position, record_bytes});
     }
     at.paused = settings.paused;
-    note_target(number, had_webhook);
+    note_target(number, TargetKind::webhook, had_webhook);
+    note_target(number, TargetKind::kafka, had_kafka);
     at.retry.reset();
     if (!settings.retry.is_empty()) {
         // It fitted the server's rule when it was set; where that has changed since and they do not go together any
@@ -246,22 +248,27 @@ void Engine::take_settings(QueueNumber number, const QueueSettings& settings, Se
     mark(number);
 }
 
-// Who posts learns of what he has to know, and of no other change.
-void Engine::note_target(QueueNumber number, bool had_webhook) {
+void Engine::note_target(QueueNumber number, TargetKind kind, bool had_one) {
     Queue& at = *queues_[number];
-    const bool has_webhook = at.conf && at.conf->settings.webhook;
-    webhook_queues_ += (has_webhook ? 1 : 0) - (had_webhook ? 1 : 0);
-    if ((!has_webhook && !had_webhook) || std::exchange(at.target_changed, true)) return;
-    changed_targets_.push_back(number);
+    Targets& targets = targets_[index_of(kind)];
+    const bool has_one = at.conf && (kind == TargetKind::webhook ? at.conf->settings.webhook.has_value()
+                                                                 : at.conf->settings.kafka.has_value());
+    targets.queues += (has_one ? 1 : 0) - (had_one ? 1 : 0);
+    if ((!has_one && !had_one) || std::exchange(at.target_changed[index_of(kind)], true)) return;
+    targets.changed.push_back(number);
 }
 
-std::vector<Engine::TargetQueue> Engine::take_changed_targets() {
+std::vector<Engine::TargetQueue> Engine::take_changed_targets(TargetKind kind) {
     std::vector<TargetQueue> changed;
-    for (const QueueNumber number : std::exchange(changed_targets_, {})) {
+    for (const QueueNumber number : std::exchange(targets_[index_of(kind)].changed, {})) {
         Queue& at = *queues_[number];
-        at.target_changed = false;
-        TargetQueue& target = changed.emplace_back(TargetQueue{recent_.queues().name(number), {}, at.paused});
-        if (at.conf) target.webhook = at.conf->settings.webhook;
+        at.target_changed[index_of(kind)] = false;
+        TargetQueue& target = changed.emplace_back();
+        target.name = recent_.queues().name(number);
+        target.paused = at.paused;
+        if (!at.conf) continue;
+        target.webhook = at.conf->settings.webhook;
+        target.kafka = at.conf->settings.kafka;
     }
     return changed;
 }
@@ -291,7 +298,7 @@ void Engine::release_names(SegmentNumber swept) {
 
 bool Engine::needs_name(const Queue& at) const {
     return !at.counts.empty() || at.conf || at.conf_in_batch || !at.waiters.empty() || at.has_backlog() ||
-           at.lines_asking > 0 || at.durable_cursor != kNoBacklog || at.purge_through != 0 || at.target_changed ||
+           at.lines_asking > 0 || at.durable_cursor != kNoBacklog || at.purge_through != 0 || at.has_target_changed() ||
            at.put_on_its_way || expiring_dead_;
 }
 

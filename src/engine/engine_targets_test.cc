@@ -17,12 +17,13 @@ ConfigureQueueCommand with_target(const std::string& queue, const std::string& u
     return set;
 }
 
-std::string changed(TrialEngine& shard) {
+std::string changed(TrialEngine& shard, TargetKind kind = TargetKind::webhook) {
     std::string text;
-    for (const Engine::TargetQueue& each : shard.engine().take_changed_targets()) {
-        text += each.name.queue + (each.webhook ? " " + each.webhook->url : "") + (each.paused ? " paused" : "") + ";";
+    for (const Engine::TargetQueue& each : shard.engine().take_changed_targets(kind)) {
+        text += each.name.queue + (each.webhook ? " " + each.webhook->url : "") +
+                (each.kafka ? " topic " + each.kafka->topic : "") + (each.paused ? " paused" : "") + ";";
     }
-    EXPECT_FALSE(shard.engine().have_targets_changed());
+    EXPECT_FALSE(shard.engine().have_targets_changed(kind));
     return text;
 }
 
@@ -32,7 +33,7 @@ TEST(EngineTargets, tells_of_queues_that_have_a_target_or_had_one_each_time_they
     EXPECT_EQ(changed(shard), "");
     shard.ask<QueueAnswer>(with_target("a", "u"));
     shard.ask<QueueAnswer>(with_target("b", "v"));
-    EXPECT_EQ(shard.engine().webhook_queues(), 2u);
+    EXPECT_EQ(shard.engine().queues_with_target(TargetKind::webhook), 2u);
     shard.ask<QueueAnswer>(ConfigureQueueCommand{"default", "a", What::pause, {}});
     EXPECT_EQ(changed(shard), "a u paused;b v;") << "each once, as it is now";
     EXPECT_EQ(changed(shard), "");
@@ -42,7 +43,28 @@ TEST(EngineTargets, tells_of_queues_that_have_a_target_or_had_one_each_time_they
     EXPECT_EQ(changed(shard), "b;") << "it has none any more";
     shard.ask<QueueAnswer>(ConfigureQueueCommand{"default", "b", What::pause, {}});
     EXPECT_EQ(changed(shard), "");
-    EXPECT_EQ(shard.engine().webhook_queues(), 1u);
+    EXPECT_EQ(shard.engine().queues_with_target(TargetKind::webhook), 1u);
+}
+
+// The pushers of webhooks and of Kafka each take their own list.
+TEST(EngineTargets, lists_a_change_for_the_kinds_of_target_that_the_queue_has_and_had) {
+    TrialEngine shard;
+    ConfigureQueueCommand to_kafka;
+    to_kafka.queue = "k";
+    to_kafka.settings.kafka = KafkaTarget{.topic = "payments"};
+    shard.ask<QueueAnswer>(to_kafka);
+    shard.ask<QueueAnswer>(with_target("w", "u"));
+    EXPECT_EQ(changed(shard), "w u;");
+    EXPECT_EQ(changed(shard, TargetKind::kafka), "k topic payments;");
+    EXPECT_EQ(shard.engine().queues_with_target(TargetKind::webhook), 1u);
+    EXPECT_EQ(shard.engine().queues_with_target(TargetKind::kafka), 1u);
+    shard.ask<QueueAnswer>(with_target("k", "v"));
+    EXPECT_EQ(changed(shard), "k v;");
+    EXPECT_EQ(changed(shard, TargetKind::kafka), "k v;") << "so that its pusher leaves the queue";
+    EXPECT_EQ(shard.engine().queues_with_target(TargetKind::kafka), 0u);
+    shard.ask<QueueAnswer>(ConfigureQueueCommand{"default", "k", What::pause, {}});
+    EXPECT_EQ(changed(shard, TargetKind::kafka), "");
+    EXPECT_EQ(changed(shard), "k v paused;");
 }
 
 TEST(EngineTargets, tells_of_those_that_the_start_finds) {
@@ -53,7 +75,7 @@ TEST(EngineTargets, tells_of_those_that_the_start_finds) {
     start.queue_states.push_back({{"default", "q"}, {}, settings, 77, 50});
     TrialEngine shard({}, start);
     EXPECT_EQ(changed(shard), "q u;");
-    EXPECT_EQ(shard.engine().webhook_queues(), 1u);
+    EXPECT_EQ(shard.engine().queues_with_target(TargetKind::webhook), 1u);
 }
 
 TEST(EngineTargets, a_lease_without_timeout_waits_until_it_is_withdrawn_and_causes_no_wakeup) {

@@ -3,6 +3,8 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <deque>
 #include <limits>
@@ -59,8 +61,9 @@ struct Queue {
     Namespace* space = nullptr;       // where it counts, while it is in the list of names
     std::unique_ptr<QueueConf> conf;  // null: the queue has no settings
     bool conf_in_batch = false;
-    bool paused = false;                 // as in conf
-    bool target_changed = false;         // and the pusher was not notified yet
+    bool paused = false;  // as in conf
+    // By kind of target: it changed, and the pusher was not notified yet.
+    std::array<bool, kTargetKinds> target_changed{};
     std::optional<RetryRule> retry;      // likewise: whole
     MessageId purge_through = 0;         // as in conf
     std::uint64_t purging = 0;           // entries in memory that belong to the purge and have not ended
@@ -82,6 +85,7 @@ struct Queue {
     bool marked = false;  // in the engine's list of queues to serve
 
     void lower_cursor(DuePosition to) { cursor = std::min(cursor, to); }
+    bool has_target_changed() const { return target_changed[0] || target_changed[1]; }
     bool has_backlog() const { return cursor != kNoBacklog || reading_from.has_value(); }
 };
 

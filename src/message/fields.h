@@ -6,6 +6,7 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -18,6 +19,33 @@ inline std::uint64_t zigzag(std::int64_t value) {
 }
 inline std::int64_t unzigzag(std::uint64_t value) {
     return static_cast<std::int64_t>(value >> 1) ^ -static_cast<std::int64_t>(value & 1);
+}
+
+inline void append_varint(std::string& out, std::uint64_t value) {
+    std::array<char, 10> bytes;
+    std::size_t size = 0;
+    while (value >= 0x80) {
+        bytes[size++] = static_cast<char>(value | 0x80);
+        value >>= 7;
+    }
+    bytes[size++] = static_cast<char>(value);
+    out.append(bytes.data(), size);
+}
+// Removes the number from the front of `bytes`. None if it is truncated, larger than 64 bits, or an overlong form.
+inline std::optional<std::uint64_t> take_varint(std::string_view& bytes) {
+    std::uint64_t value = 0;
+    for (unsigned shift = 0; shift < 64; shift += 7) {
+        if (bytes.empty()) return std::nullopt;
+        const auto byte = static_cast<unsigned char>(bytes.front());
+        bytes.remove_prefix(1);
+        if (shift == 63 && byte > 1) return std::nullopt;
+        value |= std::uint64_t{byte & 0x7fu} << shift;
+        if (byte < 0x80) {
+            if (byte == 0 && shift != 0) return std::nullopt;
+            return value;
+        }
+    }
+    return std::nullopt;
 }
 
 // Appends to a string, which grows once per field.
@@ -43,16 +71,7 @@ class FieldWriter {
     }
 
   private:
-    void varint(std::uint64_t value) {
-        std::array<char, 10> bytes;
-        std::size_t size = 0;
-        while (value >= 0x80) {
-            bytes[size++] = static_cast<char>(value | 0x80);
-            value >>= 7;
-        }
-        bytes[size++] = static_cast<char>(value);
-        out_.append(bytes.data(), size);
-    }
+    void varint(std::uint64_t value) { append_varint(out_, value); }
 
     std::string& out_;
 };
@@ -118,19 +137,9 @@ class FieldReader {
         return false;
     }
     std::uint64_t varint() {
-        std::uint64_t value = 0;
-        for (unsigned shift = 0; shift < 64; shift += 7) {
-            if (rest_.empty()) return fail(), 0;
-            const auto byte = static_cast<unsigned char>(rest_.front());
-            rest_.remove_prefix(1);
-            if (shift == 63 && byte > 1) return fail(), 0;
-            value |= std::uint64_t{byte & 0x7fu} << shift;
-            if (byte < 0x80) {
-                if (byte == 0 && shift != 0) return fail(), 0;  // an overlong form of a smaller number
-                return value;
-            }
-        }
-        return fail(), 0;
+        const std::optional<std::uint64_t> value = take_varint(rest_);
+        if (!value) fail();
+        return value.value_or(0);
     }
 
     std::string_view rest_;

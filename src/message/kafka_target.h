@@ -17,8 +17,8 @@ inline constexpr std::size_t kKafkaTargetBytesMax = kKafkaTopicBytesMax + kKafka
 
 struct KafkaTarget {
     std::string topic;
-    std::optional<std::string> key;         // of records whose message has none
-    std::optional<std::int32_t> partition;  // of all records; otherwise the key decides
+    std::optional<std::string> key;         // of records whose message has neither a key nor an order key; not empty
+    std::optional<std::int32_t> partition;  // of all records, from 0; otherwise the key decides
     bool exactly_once = true;               // false: at least once, without transactions, which is faster
 
     bool operator==(const KafkaTarget&) const = default;

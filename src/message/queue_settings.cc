@@ -19,17 +19,19 @@ enum Tag : std::uint32_t {
     kWebhook = 10,
     kPausedBy = 11,
     kPerSecond = 12,
+    kKafka = 13,
     kPurgeThrough = 20,
     kPurgeStarted = 21,
     kDiscardBefore = 22,
     kDiscardStarted = 23,
 };
 
-Status read_webhook(FieldReader& from, std::optional<WebhookTarget>& into) {
+template <class Target>
+Status read_target(FieldReader& from, Result<Target> (*decode)(std::string_view), std::optional<Target>& into) {
     std::string_view bytes;
     from.text(bytes);
     if (from.damaged()) return {};
-    Result<WebhookTarget> target = decode_webhook_target(bytes);
+    Result<Target> target = decode(bytes);
     if (!target) return std::move(target).error();
     into = *std::move(target);
     return {};
@@ -56,6 +58,7 @@ std::string encode_queue_settings(const QueueSettings& settings) {
     if (settings.webhook) to.text(kWebhook, encode_webhook_target(*settings.webhook));
     to.number(kPausedBy, static_cast<std::uint64_t>(settings.paused_by));
     to.number(kPerSecond, settings.per_second);
+    if (settings.kafka) to.text(kKafka, encode_kafka_target(*settings.kafka));
     to.number(kPurgeThrough, settings.purge_through);
     to.signed_number(kPurgeStarted, settings.purge_started_ms);
     to.signed_number(kDiscardBefore, settings.discard_before_ms);
@@ -81,7 +84,14 @@ Result<QueueSettings> decode_queue_settings(std::string_view bytes) {
                 from.signed_number(settings.lease_ms);
                 break;
             case kWebhook:
-                if (Status read = read_webhook(from, settings.webhook); !read) return std::move(read).error();
+                if (Status read = read_target(from, decode_webhook_target, settings.webhook); !read) {
+                    return std::move(read).error();
+                }
+                break;
+            case kKafka:
+                if (Status read = read_target(from, decode_kafka_target, settings.kafka); !read) {
+                    return std::move(read).error();
+                }
                 break;
             case kPausedBy:
                 read_paused_by(from, settings.paused_by);
@@ -108,7 +118,8 @@ Result<QueueSettings> decode_queue_settings(std::string_view bytes) {
                                  ", which this version does not know: open the data with the version that wrote it"};
         }
     }
-    if (from.damaged() || (settings.revision == 0) != bytes.empty()) {
+    const bool has_two_targets = settings.webhook && settings.kafka;
+    if (from.damaged() || has_two_targets || (settings.revision == 0) != bytes.empty()) {
         return Error{"damaged_record", "a queue's settings cannot be read"};
     }
     return settings;

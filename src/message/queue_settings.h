@@ -7,12 +7,15 @@
 // error (`newer_format`): a queue that a newer version has paused must not be served.
 #pragma once
 
+#include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
 
 #include "base/status.h"
+#include "message/kafka_target.h"
 #include "message/message.h"
 #include "message/retry_rule.h"
 #include "message/webhook_target.h"
@@ -25,6 +28,15 @@ enum class PausedBy : std::uint8_t {
     target = 1,  // its webhook answered that it is gone for good (410)
 };
 
+// Of targets.
+enum class TargetKind : std::uint8_t { webhook, kafka };
+inline constexpr std::size_t kTargetKinds = 2;
+constexpr std::size_t index_of(TargetKind kind) {
+    return static_cast<std::size_t>(kind);
+}
+// Maximum size of the byte form of a target.
+inline constexpr std::size_t kTargetBytesMax = std::max(kWebhookTargetBytesMax, kKafkaTargetBytesMax);
+
 struct QueueSettings {
     std::uint32_t revision = 0;  // of the record: incremented by each change; 0: the queue has no settings
     bool paused = false;         // nothing is delivered
@@ -34,7 +46,9 @@ struct QueueSettings {
     std::int64_t lease_ms = 0;      // default duration of a lease; 0: the server's
     RetryChoice retry;              // of messages without a rule of their own; absent members are the server's
 
-    std::optional<WebhookTarget> webhook;  // where its messages are posted; none: consumers lease them
+    // Where its messages go; at most one is set. Without either, consumers lease them.
+    std::optional<WebhookTarget> webhook;
+    std::optional<KafkaTarget> kafka;
 
     // Internal: messages with an id up to this one are being purged; 0: none.
     MessageId purge_through = 0;

@@ -32,6 +32,27 @@ TEST(QueueSettings, come_back_as_they_were_written) {
     EXPECT_EQ(*read, settings);
 }
 
+TEST(QueueSettings, have_one_target_at_most) {
+    QueueSettings settings;
+    settings.revision = 1;
+    settings.kafka = KafkaTarget{.topic = "payments", .partition = 3, .exactly_once = false};
+    const Result<QueueSettings> read = decode_queue_settings(encode_queue_settings(settings));
+    ASSERT_TRUE(read.ok()) << read.error().message;
+    EXPECT_EQ(*read, settings);
+    settings.webhook = WebhookTarget{"https://example.com/in", {}, 0, 0, 0};
+    EXPECT_EQ(decode_queue_settings(encode_queue_settings(settings)).error().code, "damaged_record");
+}
+
+// The bytes as the version before Kafka targets wrote them.
+TEST(QueueSettings, of_an_earlier_version_are_read) {
+    QueueSettings settings;
+    settings.revision = 7;
+    settings.per_second = 50;
+    const Result<QueueSettings> read = decode_queue_settings(std::string_view("\x02\x07\x18\x32"));
+    ASSERT_TRUE(read.ok()) << read.error().message;
+    EXPECT_EQ(*read, settings);
+}
+
 TEST(QueueSettings, that_say_nothing_are_still_settings) {
     QueueSettings settings;
     EXPECT_TRUE(encode_queue_settings(settings).empty()) << "none at all";

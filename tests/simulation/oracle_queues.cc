@@ -15,7 +15,8 @@ using What = ConfigureQueueCommand::What;
 // As far as a user sets it.
 bool is_same(const QueueSettings& left, const QueueSettings& right) {
     return left.paused == right.paused && left.pending_max == right.pending_max && left.lease_ms == right.lease_ms &&
-           left.retry == right.retry && left.per_second == right.per_second && left.webhook == right.webhook;
+           left.retry == right.retry && left.per_second == right.per_second && left.webhook == right.webhook &&
+           left.kafka == right.kafka;
 }
 
 bool may_end_a_pause(const ConfigureQueueCommand& command) {
