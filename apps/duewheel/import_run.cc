@@ -40,7 +40,7 @@ bool ImportRun::stop(std::uint64_t number, const Refusal& why) {
 
 void ImportRun::refuse(std::uint64_t number, const Refusal& why) {
     ++counts_.refused;
-    tell_(number, why);
+    report_(number, why);
 }
 
 bool ImportRun::take(std::uint64_t number, const ExportLine& line) {
@@ -56,8 +56,8 @@ bool ImportRun::take(std::uint64_t number, const ExportLine& line) {
 
 bool ImportRun::set(std::uint64_t number, const SettingsLine& line) {
     if (!flush()) return false;
-    const bool has_come = line.next_ms != 0 && line.next_ms <= exported_ms_ && !line.is_paused;
-    counts_.overdue += line.has_overdue || line.has_waiting_run || has_come;
+    const bool is_due = line.next_ms != 0 && line.next_ms <= exported_ms_ && !line.is_paused;
+    counts_.overdue += line.has_overdue || line.has_waiting_run || is_due;
     if (line.has_ended) return ++counts_.ended, true;
     if (server_ == nullptr) return ++counts_.set, true;
     const std::string path = line.path();

@@ -43,11 +43,11 @@ struct ImportCounts {
 class ImportRun {
   public:
     // Gets what is to be told of a line, as it happens.
-    using Tell = std::function<void(std::uint64_t line, const Refusal& refusal)>;
+    using Report = std::function<void(std::uint64_t line, const Refusal& refusal)>;
 
     // Without a server nothing is asked, and all is counted as if it had been taken.
-    ImportRun(ImportServer* server, const ImportOptions& options, Tell tell)
-        : server_(server), options_(options), tell_(std::move(tell)) {}
+    ImportRun(ImportServer* server, const ImportOptions& options, Report report)
+        : server_(server), options_(options), report_(std::move(report)) {}
 
     // False: it cannot go on; `ended()` says why. Lines come in their order.
     bool take(std::uint64_t number, const ExportLine& line);
@@ -87,7 +87,7 @@ class ImportRun {
 
     ImportServer* const server_;
     const ImportOptions options_;
-    const Tell tell_;
+    const Report report_;
     ImportCounts counts_;
     std::string instance_;
     DueMs exported_ms_ = 0;  // server time there

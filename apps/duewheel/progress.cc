@@ -16,9 +16,9 @@ constexpr std::size_t kColumnsUnknown = 80;
 bool stands_there = false;  // a line, on the one standard error that there is
 
 std::size_t columns() {
-    winsize told{};
-    if (::ioctl(STDERR_FILENO, TIOCGWINSZ, &told) != 0 || told.ws_col == 0) return kColumnsUnknown;
-    return told.ws_col;
+    winsize size{};
+    if (::ioctl(STDERR_FILENO, TIOCGWINSZ, &size) != 0 || size.ws_col == 0) return kColumnsUnknown;
+    return size.ws_col;
 }
 
 }  // namespace

@@ -133,7 +133,7 @@ std::string zone_of(Session& session, const PutArguments& arguments) {
     }
     const bool is_asked = arguments.start || arguments.end;
     if (arguments.settings.replaces || !is_asked) return "UTC";
-    const ServerAnswer answer = session.look(session.path("schedules", arguments.name));
+    const ServerAnswer answer = session.get(session.path("schedules", arguments.name));
     const json::object* settings = object_of(answer.members, "settings");
     const std::string zone(settings != nullptr ? word_of(*settings, "zone") : "");
     return zone.empty() ? "UTC" : zone;

@@ -97,7 +97,7 @@ ServerAnswer Session::ask(std::string_view method, const std::string& path, cons
     return with_members(send(method, path, "application/json", sent, patience));
 }
 
-ServerAnswer Session::look(const std::string& path) {
+ServerAnswer Session::get(const std::string& path) {
     return with_members(send("GET", path, "", "", std::chrono::seconds(30), true));
 }
 

@@ -65,7 +65,7 @@ class Session {
                      std::chrono::milliseconds patience = std::chrono::seconds(30));
 
     // As a GET of ask(); where there is none of this name (404), nothing is printed.
-    ServerAnswer look(const std::string& path);
+    ServerAnswer get(const std::string& path);
 
     // One request of JSON lines, each of which is answered with one: `text` of the answer.
     ServerAnswer look_up_lines(const std::string& path, std::string_view lines,

@@ -6,10 +6,10 @@
 namespace duewheel {
 namespace {
 
-volatile std::sig_atomic_t has_come = 0;
+volatile std::sig_atomic_t received = 0;
 
 void note(int) {
-    has_come = 1;
+    received = 1;
 }
 
 }  // namespace
@@ -23,7 +23,7 @@ void note_stop_signals() {
 }
 
 bool is_to_stop() {
-    return has_come != 0;
+    return received != 0;
 }
 
 }  // namespace duewheel

@@ -10,10 +10,10 @@ namespace duewheel {
 std::optional<TerminalSize> terminal_size() {
     if (::isatty(STDOUT_FILENO) == 0) return std::nullopt;
     TerminalSize size;
-    winsize told{};
-    if (::ioctl(STDOUT_FILENO, TIOCGWINSZ, &told) == 0) {
-        if (told.ws_row > 0) size.lines = told.ws_row;
-        if (told.ws_col > 0) size.columns = told.ws_col;
+    winsize reported{};
+    if (::ioctl(STDOUT_FILENO, TIOCGWINSZ, &reported) == 0) {
+        if (reported.ws_row > 0) size.lines = reported.ws_row;
+        if (reported.ws_col > 0) size.columns = reported.ws_col;
     }
     return size;
 }

@@ -120,7 +120,7 @@ int add(Session& session, const AddArguments& arguments) {
     if (arguments.requests_per_second) limits["requests_per_second"] = *arguments.requests_per_second;
     if (arguments.bytes_per_second) limits["bytes_per_second"] = *arguments.bytes_per_second;
     if (!limits.empty()) request["limits"] = std::move(limits);
-    const ServerAnswer there = session.look(path_of(arguments.id));
+    const ServerAnswer there = session.get(path_of(arguments.id));
     if (there) {
         return session.complain({"token_exists", "there is a token `" + arguments.id +
                                                      "` already: choose another id, or remove that one first"},

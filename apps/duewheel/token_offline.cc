@@ -36,11 +36,11 @@ class NoLog final : public LogSink {
 };
 
 // Runs the engine until it has replied to `token`. Lookups are about messages and are not answered here.
-Result<Reply> carry_out(ShardParts& parts, ReplyToken token, DueMs now_ms) {
+Result<Reply> run_command(ShardParts& parts, ReplyToken token, DueMs now_ms) {
     constexpr int kTurnsMax = 10'000;
     Engine& engine = parts.engine();
     for (int turn = 0; turn < kTurnsMax; ++turn) {
-        parts.tell_reserve();
+        parts.report_free_space();
         engine.advance_to(now_ms);
         Effects effects = engine.take_effects();
         if (effects.fatal_error) return *std::move(effects.fatal_error);
@@ -48,9 +48,9 @@ Result<Reply> carry_out(ShardParts& parts, ReplyToken token, DueMs now_ms) {
             if (effect.token == token) return std::move(effect.reply);
         }
         if (!effects.closed_segments.empty()) {
-            Result<SpaceSeen> seen = parts.maintain_spare_segments();
+            Result<SpaceReading> seen = parts.maintain_spare_segments();
             if (!seen) return std::move(seen).error();
-            parts.tell_space(*seen);
+            parts.take_space(*seen);
         }
         if (!effects.commit) continue;
         if (Status done = parts.commit(*effects.commit); !done) return std::move(done).error();
@@ -111,7 +111,7 @@ Result<Secret> add_token(const std::string& directory, AccessToken token) {
     constexpr ReplyToken kReply = 1;
     parts.engine().submit(std::move(command), kReply);
     // Time stays where the log is, so that nothing falls due here.
-    Result<Reply> reply = carry_out(parts, kReply, parts.engine().now());
+    Result<Reply> reply = run_command(parts, kReply, parts.engine().now());
     if (!reply) return std::move(reply).error();
     if (auto* error = std::get_if<Error>(&*reply)) return std::move(*error);
     if (Status recorded = record(**audit, token.id, token.created_ms); !recorded) return std::move(recorded).error();

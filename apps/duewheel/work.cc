@@ -42,7 +42,7 @@ struct Progress {
     std::atomic<int> exit_code = kExitDone;
     std::atomic<std::uint64_t> done = 0;
     std::atomic<std::uint64_t> failed = 0;
-    std::atomic<std::uint64_t> given_back = 0;
+    std::atomic<std::uint64_t> released = 0;
     std::atomic<std::uint64_t> lost = 0;  // the lease had ended before, or its state is unknown
 
     bool stopping() const { return signals > 0 || exit_code != kExitDone; }
@@ -173,13 +173,13 @@ class Job {
     void work_on(const boost::json::object& message) {
         const std::string lease(word_of(message, "lease"));
         if (progress_.stopping()) {  // it came in the moment of the signal
-            return end(lease, ":release", {}, progress_.given_back);
+            return end(lease, ":release", {}, progress_.released);
         }
         busy_ = true;
         Result<Child> child = Child::start(arguments_.command, variables_of(message));
         if (!child) {
             progress_.exit_code = session_.complain(child.error(), kExitRefused);
-            end(lease, ":release", {}, progress_.given_back);
+            end(lease, ":release", {}, progress_.released);
         } else {
             const char* const member = message.contains("json") ? "json" : "body";
             const std::string body = message.contains(member) ? std::string(word_of(message, member))
@@ -207,7 +207,7 @@ class Job {
         if (ended.done) {
             end(lease, ":ack", {}, progress_.done);
         } else if (progress_.signals > 1) {
-            end(lease, ":release", {}, progress_.given_back);
+            end(lease, ":release", {}, progress_.released);
         } else {
             // The server cuts what is too long; bytes that are no text are made harmless here.
             end(lease, ":fail", {{"reason", printable(ended.reason)}}, progress_.failed);
@@ -298,7 +298,7 @@ int work(const Session& session, const WorkArguments& arguments) {
     watch(awaited, running, progress);
     std::fprintf(stderr, "duewheel: %llu done, %llu failed, %llu released.\n",
                  static_cast<unsigned long long>(progress.done), static_cast<unsigned long long>(progress.failed),
-                 static_cast<unsigned long long>(progress.given_back));
+                 static_cast<unsigned long long>(progress.released));
     if (progress.lost > 0) {
         std::fprintf(
             stderr, "duewheel: %llu lost: their leases could not be ended, so these messages may be delivered again.\n",

@@ -146,23 +146,23 @@ std::string place_of(const Configuration& configuration, const Error& refusal) {
 }
 
 CommandLine read_command_line(int argc, char** argv) {
-    CommandLine told;
+    CommandLine command_line;
     CLI::App app{"duewheeld is a durable server for delayed messages."};
     Flags flags;
     declare(app, flags);
-    told.exit_code = parse(app, argc, argv);
-    if (told.exit_code) return told;
+    command_line.exit_code = parse(app, argc, argv);
+    if (command_line.exit_code) return command_line;
 
-    Configuration& configuration = told.configuration;
+    Configuration& configuration = command_line.configuration;
     const char* variable = std::getenv(kFileVariable.data());
-    told.configuration_file = !flags.file.empty() ? flags.file : variable != nullptr ? variable : "";
-    if (!told.configuration_file.empty()) {
+    command_line.configuration_file = !flags.file.empty() ? flags.file : variable != nullptr ? variable : "";
+    if (!command_line.configuration_file.empty()) {
         std::string text;
-        if (!read_file(told.configuration_file, text)) {
-            told.exit_code = kExitUsage;
-            return told;
+        if (!read_file(command_line.configuration_file, text)) {
+            command_line.exit_code = kExitUsage;
+            return command_line;
         }
-        configuration.take_file(told.configuration_file, text);
+        configuration.take_file(command_line.configuration_file, text);
     }
     configuration.take_environment(environment());
     for (std::size_t i = 0; i < settings().size(); ++i) {
@@ -172,11 +172,11 @@ CommandLine read_command_line(int argc, char** argv) {
     if (configuration.errors().empty()) configuration.check_orders();
     for (const std::string& error : configuration.errors()) std::fprintf(stderr, "%s\n", error.c_str());
     if (!configuration.errors().empty()) {
-        told.exit_code = kExitUsage;
+        command_line.exit_code = kExitUsage;
     } else if (flags.print) {
-        told.exit_code = print_settings(configuration);
+        command_line.exit_code = print_settings(configuration);
     }
-    return told;
+    return command_line;
 }
 
 }  // namespace duewheel

@@ -37,18 +37,19 @@ void protect_memory() {
     static_cast<void>(::prctl(PR_SET_DUMPABLE, 0, 0, 0, 0));
 }
 
-void log_start(LogSink& log, const CommandLine& told, const ServerOptions& options) {
-    log.info("starting", "The server is starting.",
-             {{"version", DUEWHEEL_VERSION}, {"data", options.data_directory}, {"config", told.configuration_file}});
+void log_start(LogSink& log, const CommandLine& command_line, const ServerOptions& options) {
+    log.info(
+        "starting", "The server is starting.",
+        {{"version", DUEWHEEL_VERSION}, {"data", options.data_directory}, {"config", command_line.configuration_file}});
     for (const Setting& setting : settings()) {
-        if (told.configuration.is_default(setting)) continue;
-        const Configuration::InForce& in_force = told.configuration.of(setting);
+        if (command_line.configuration.is_default(setting)) continue;
+        const Configuration::InForce& in_force = command_line.configuration.of(setting);
         log.info("setting", "A setting differs from its default.",
                  {{"setting", setting.name},
                   {"value", format_setting(setting, in_force.value)},
                   {"origin", in_force.origin}});
     }
-    for (const std::string& warning : told.configuration.warnings()) log.warning("unknown_variable", warning);
+    for (const std::string& warning : command_line.configuration.warnings()) log.warning("unknown_variable", warning);
 }
 
 }  // namespace
@@ -56,12 +57,12 @@ void log_start(LogSink& log, const CommandLine& told, const ServerOptions& optio
 int main(int argc, char** argv) {
     return_large_blocks();
     protect_memory();
-    const CommandLine told = read_command_line(argc, argv);
-    if (told.exit_code) return *told.exit_code;
-    const ServerOptions options = told.configuration.options();
+    const CommandLine command_line = read_command_line(argc, argv);
+    if (command_line.exit_code) return *command_line.exit_code;
+    const ServerOptions options = command_line.configuration.options();
 
     ServerLog log(options.log);
-    log_start(log, told, options);
+    log_start(log, command_line, options);
     const char* socket = std::getenv("NOTIFY_SOCKET");
     const Supervisor supervisor(socket != nullptr ? socket : "");
     const auto tell_supervisor = [&](std::string_view state) {
@@ -71,7 +72,7 @@ int main(int argc, char** argv) {
     tell_supervisor("STATUS=Opens the data directory.");
     Result<std::unique_ptr<Server>> server = Server::open(options, log);
     if (!server) {
-        const std::string place = place_of(told.configuration, server.error());
+        const std::string place = place_of(command_line.configuration, server.error());
         if (place.empty()) {
             log.error("cannot_start", server.error().message, {{"code", server.error().code}});
         } else {

@@ -30,7 +30,7 @@ class Histogram {
         if (times == 0) return;
         counts_[bucket_of(value)] += times;
         count_ += times;
-        sum_ = added(sum_, value > kMost / times ? kMost : value * times);
+        sum_ = added(sum_, value > kMax / times ? kMax : value * times);
         min_ = std::min(min_, value);
         max_ = std::max(max_, value);
     }
@@ -78,12 +78,12 @@ class Histogram {
     constexpr void clear() { *this = Histogram(); }
 
   private:
-    static constexpr std::uint64_t kMost = std::numeric_limits<std::uint64_t>::max();
+    static constexpr std::uint64_t kMax = std::numeric_limits<std::uint64_t>::max();
     static constexpr int kBits = 6;
     static constexpr std::size_t kPerPower = std::size_t{1} << kBits;
     static constexpr std::size_t kBucketCount = kPerPower * (64 - kBits + 1);
 
-    static constexpr std::uint64_t added(std::uint64_t a, std::uint64_t b) { return b > kMost - a ? kMost : a + b; }
+    static constexpr std::uint64_t added(std::uint64_t a, std::uint64_t b) { return b > kMax - a ? kMax : a + b; }
 
     // Without its `dropped` low bits the value is in [64, 128), or below if none are dropped.
     static constexpr std::size_t bucket_of(std::uint64_t value) {
@@ -102,7 +102,7 @@ class Histogram {
     std::array<std::uint64_t, kBucketCount> counts_{};
     std::uint64_t count_ = 0;
     std::uint64_t sum_ = 0;
-    std::uint64_t min_ = kMost;
+    std::uint64_t min_ = kMax;
     std::uint64_t max_ = 0;
 };
 

@@ -11,7 +11,7 @@
 namespace duewheel {
 namespace {
 
-constexpr std::int64_t kMost = std::numeric_limits<std::int64_t>::max();
+constexpr std::int64_t kMax = std::numeric_limits<std::int64_t>::max();
 
 struct Unit {
     std::string_view name;
@@ -39,7 +39,7 @@ Error refusal(std::size_t column, std::string_view why) {
 
 // total += number * unit, or false when that is too much.
 bool add(std::int64_t& total, std::int64_t number, std::int64_t unit_ms) {
-    if (number > kMost / unit_ms || number * unit_ms > kMost - total) return false;
+    if (number > kMax / unit_ms || number * unit_ms > kMax - total) return false;
     total += number * unit_ms;
     return true;
 }
@@ -69,7 +69,7 @@ std::string_view why_no_unit(const TextScanner& text) {
 
 Result<std::int64_t> parse_compact(TextScanner text) {
     std::int64_t total = 0;
-    std::int64_t smallest_so_far = kMost;
+    std::int64_t smallest_so_far = kMax;
     while (!text.at_end()) {
         const std::size_t start = text.column();
         if (!text.sees_digit()) return refusal(start, why_no_number(text));

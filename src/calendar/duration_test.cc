@@ -11,7 +11,7 @@
 namespace duewheel::duration_test {
 namespace {
 
-constexpr std::int64_t kMost = std::numeric_limits<std::int64_t>::max();
+constexpr std::int64_t kMax = std::numeric_limits<std::int64_t>::max();
 
 struct Case {
     std::string_view text;
@@ -30,8 +30,8 @@ TEST(Duration, reads_whole_numbers_with_units) {
                                            {"1m1ms", 60'001},
                                            {"90m", 5'400'000},
                                            {"007s", 7'000},
-                                           {"9223372036854775807ms", kMost},
-                                           {"106751991167d7h12m55s807ms", kMost}}) {
+                                           {"9223372036854775807ms", kMax},
+                                           {"106751991167d7h12m55s807ms", kMax}}) {
         const auto parsed = parse_duration(c.text);
         ASSERT_TRUE(parsed.ok()) << c.text << ": " << parsed.error().message;
         EXPECT_EQ(*parsed, c.milliseconds) << c.text;
@@ -52,7 +52,7 @@ TEST(Duration, reads_iso_8601) {
                                            {"PT0.25000S", 250},
                                            {"PT0S", 0},
                                            {"P0D", 0},
-                                           {"PT9223372036854775.807S", kMost}}) {
+                                           {"PT9223372036854775.807S", kMax}}) {
         const auto parsed = parse_duration(c.text);
         ASSERT_TRUE(parsed.ok()) << c.text << ": " << parsed.error().message;
         EXPECT_EQ(*parsed, c.milliseconds) << c.text;
@@ -142,7 +142,7 @@ TEST(Duration, prints_the_largest_units_first) {
     EXPECT_EQ(format_duration(302'400'000), "3d12h");
     EXPECT_EQ(format_duration(14 * 86'400'000), "2w");
     EXPECT_EQ(format_duration(15 * std::int64_t{86'400'000}), "15d");
-    EXPECT_EQ(format_duration(kMost), "106751991167d7h12m55s807ms");
+    EXPECT_EQ(format_duration(kMax), "106751991167d7h12m55s807ms");
     EXPECT_EQ(format_duration(-90'000), "-1m30s");
     EXPECT_EQ(format_duration(std::numeric_limits<std::int64_t>::min()), "-106751991167d7h12m55s808ms");
 }

@@ -54,12 +54,12 @@ Result<std::int64_t> parse_date(TextScanner& text) {
 
 // The digits after the point, rounded up to milliseconds: 1000 when they round up to the next second.
 Result<std::int64_t> parse_fraction(TextScanner& text) {
-    constexpr int kDigitsMost = 9;
+    constexpr int kDigitsMax = 9;
     const std::size_t start = text.column();
     std::int64_t milliseconds = 0;
     bool more = false;
     for (std::int64_t place_ms = 100; text.sees_digit(); place_ms /= 10) {
-        if (text.column() == start + kDigitsMost) return refusal(text.column(), "at most nine digits may follow");
+        if (text.column() == start + kDigitsMax) return refusal(text.column(), "at most nine digits may follow");
         const int digit = text.take_digit();
         milliseconds += digit * place_ms;
         if (place_ms == 0 && digit != 0) more = true;

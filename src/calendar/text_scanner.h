@@ -52,11 +52,11 @@ class TextScanner {
 
     // All digits at this point, at least one. None if the number is too large for 63 bits.
     constexpr std::optional<std::int64_t> take_number() {
-        constexpr std::int64_t kMost = std::numeric_limits<std::int64_t>::max();
+        constexpr std::int64_t kMax = std::numeric_limits<std::int64_t>::max();
         std::int64_t number = 0;
         while (sees_digit()) {
             const int digit = take_digit();
-            if (number > (kMost - digit) / 10) return std::nullopt;
+            if (number > (kMax - digit) / 10) return std::nullopt;
             number = number * 10 + digit;
         }
         return number;

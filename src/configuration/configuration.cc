@@ -241,11 +241,11 @@ void Configuration::check_orders() {
         const Setting& larger = *find_setting(order.larger);
         if (of(smaller).value <= of(larger).value) continue;
         const InForce& to_blame = of(is_default(smaller) ? larger : smaller);
-        const auto told = [&](const Setting& setting) {
+        const auto setting_text = [&](const Setting& setting) {
             return quoted(setting.name) + " = " + format_setting(setting, of(setting).value);
         };
-        refuse(to_blame.place, told(smaller) + " is greater than " + told(larger) + "; " + std::string(order.reason) +
-                                   ". Change one of them");
+        refuse(to_blame.place, setting_text(smaller) + " is greater than " + setting_text(larger) + "; " +
+                                   std::string(order.reason) + ". Change one of them");
     }
 }
 

@@ -74,7 +74,7 @@ std::optional<Secret> parse_key(std::string_view text) {
     return Secret(*std::move(bytes));
 }
 
-bool lies_in(const std::string& path, const std::string& directory) {
+bool is_inside(const std::string& path, const std::string& directory) {
     std::error_code unknown;
     const std::filesystem::path inner = std::filesystem::weakly_canonical(path, unknown);
     const std::filesystem::path outer = std::filesystem::weakly_canonical(directory, unknown) / "";
@@ -91,7 +91,7 @@ std::string key_id_text(std::string_view id) {
 Result<HeaderCipher::Key> HeaderCipher::read_key(const std::string& path, std::string_view setting,
                                                  std::string_view code, const std::string& data_directory) {
     const std::string what = "the setting " + std::string(setting);
-    if (lies_in(path, data_directory)) {
+    if (is_inside(path, data_directory)) {
         return Error{code, "the file " + path + " of " + what + " lies in the data directory " + data_directory +
                                ", so a copy of the data would hold its key; move the file to another directory"};
     }

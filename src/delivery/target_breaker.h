@@ -18,10 +18,10 @@ namespace duewheel {
 class TargetBreaker {
   public:
     static constexpr std::uint32_t kFailuresToOpen = 5;
-    static constexpr std::int64_t kFirstRestMs = 1'000;
-    static constexpr std::int64_t kLongestRestMs = 60'000;
+    static constexpr std::int64_t kFirstBackoffMs = 1'000;
+    static constexpr std::int64_t kBackoffMaxMs = 60'000;
 
-    bool is_open() const { return rest_ms_ != 0; }
+    bool is_open() const { return backoff_ms_ != 0; }
     // When the next request may be sent; a single one while it is open.
     std::int64_t open_until_ms() const { return is_open() ? until_ms_ : 0; }
     std::uint64_t openings() const { return openings_; }
@@ -35,22 +35,22 @@ class TargetBreaker {
     bool worked() {
         failures_ = 0;
         until_ms_ = 0;
-        return std::exchange(rest_ms_, 0) != 0;
+        return std::exchange(backoff_ms_, 0) != 0;
     }
     // `openings`: when the request was sent. True if it opened, for the first time since the last success.
     bool failed(std::uint64_t openings, std::int64_t now_ms) {
         if (openings != openings_) return false;
         const bool was_open = is_open();
         if (!was_open && ++failures_ < kFailuresToOpen) return false;
-        rest_ms_ = was_open ? std::min(2 * rest_ms_, kLongestRestMs) : kFirstRestMs;
-        until_ms_ = now_ms + rest_ms_;
+        backoff_ms_ = was_open ? std::min(2 * backoff_ms_, kBackoffMaxMs) : kFirstBackoffMs;
+        until_ms_ = now_ms + backoff_ms_;
         ++openings_;
         return !was_open;
     }
 
   private:
-    std::uint32_t failures_ = 0;  // in a row, while it is closed
-    std::int64_t rest_ms_ = 0;    // 0: closed
+    std::uint32_t failures_ = 0;   // in a row, while it is closed
+    std::int64_t backoff_ms_ = 0;  // 0: closed
     std::int64_t until_ms_ = 0;
     std::uint64_t openings_ = 0;
 };

@@ -31,7 +31,7 @@ TEST(TargetBreaker, rests_twice_as_long_after_each_try_that_fails_up_to_a_minute
     EXPECT_TRUE(breaker.worked());
     EXPECT_FALSE(breaker.is_open());
     for (std::uint32_t i = 0; i < TargetBreaker::kFailuresToOpen; ++i) breaker.failed(breaker.openings(), now);
-    EXPECT_EQ(breaker.open_until_ms(), now + TargetBreaker::kFirstRestMs) << "it begins anew";
+    EXPECT_EQ(breaker.open_until_ms(), now + TargetBreaker::kFirstBackoffMs) << "it begins anew";
 }
 
 // A hundred posts that hang are one outage, not a hundred.
@@ -39,7 +39,7 @@ TEST(TargetBreaker, learns_nothing_from_failures_of_what_was_under_way_when_it_o
     TargetBreaker breaker;
     for (std::uint32_t i = 0; i < 100; ++i) breaker.failed(0, static_cast<std::int64_t>(i));
     EXPECT_EQ(breaker.openings(), 1u);
-    EXPECT_EQ(breaker.open_until_ms(), TargetBreaker::kFailuresToOpen - 1 + TargetBreaker::kFirstRestMs);
+    EXPECT_EQ(breaker.open_until_ms(), TargetBreaker::kFailuresToOpen - 1 + TargetBreaker::kFirstBackoffMs);
     EXPECT_TRUE(breaker.worked()) << "but from one that worked";
     EXPECT_FALSE(breaker.failed(0, 200));
     EXPECT_FALSE(breaker.is_open());

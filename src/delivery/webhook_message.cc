@@ -25,7 +25,7 @@ bool begins_with(std::string_view name, std::string_view beginning) {
 
 }  // namespace
 
-bool may_be_said(std::string_view name) {
+bool is_header_allowed(std::string_view name) {
     const auto is_it = [&](std::string_view each) { return equal_ignoring_case(name, each); };
     const auto begins = [&](std::string_view each) { return begins_with(name, each); };
     return std::none_of(std::begin(kNotPassedOn), std::end(kNotPassedOn), is_it) &&
@@ -105,7 +105,7 @@ WebhookRequest webhook_of(Delivered& message, const HeaderFields& own, const Web
         const bool is_of_queue = std::any_of(attempt.headers.begin(), attempt.headers.end(), [&](const auto& header) {
             return equal_ignoring_case(header.first, field.first);
         });
-        return !is_of_queue && may_be_said(field.first);
+        return !is_of_queue && is_header_allowed(field.first);
     });
     request.body = std::move(message.body);
     return request;
@@ -147,9 +147,9 @@ std::int64_t retry_after_number_s(std::string_view text) {
 
 std::int64_t retry_after_ms(const WebhookAnswer& answer, std::int64_t max_ms) {
     constexpr std::array kStatuses = {429, 502, 503, 504};
-    const bool says_it = answer.kind == WebhookAnswer::Kind::answered &&
-                         std::find(kStatuses.begin(), kStatuses.end(), answer.status) != kStatuses.end();
-    if (!says_it || answer.retry_after_s <= 0) return 0;
+    const bool has_retry_after = answer.kind == WebhookAnswer::Kind::answered &&
+                                 std::find(kStatuses.begin(), kStatuses.end(), answer.status) != kStatuses.end();
+    if (!has_retry_after || answer.retry_after_s <= 0) return 0;
     return std::min(std::min(answer.retry_after_s, max_ms / 1000 + 1) * 1000, max_ms);
 }
 

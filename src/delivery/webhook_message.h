@@ -36,7 +36,7 @@ struct WebhookAttempt {
 
 // Whether a queue or a message may have a header of this name. Not those that frame a request, are for the next hop, or
 // are set by this program.
-bool may_be_said(std::string_view name);
+bool is_header_allowed(std::string_view name);
 
 // Moves the body out of `message`. `own`: the headers of the message; those that the queue has too are omitted.
 // O(size).

@@ -8,10 +8,10 @@ namespace duewheel {
 namespace {
 
 constexpr std::int64_t kLeaseBeyondTimeoutMs = 30'000;
-constexpr std::int64_t kLeaseLeftMs = 1'000;  // beyond the timeout, of a lease that is posted
-constexpr std::int64_t kLongRestMs = 60'000;  // long enough to be logged
-constexpr std::int64_t kAgainMs = 1'000;      // after the engine refused what must get through
-constexpr std::uint32_t kEndsMax = 4'096;     // of a target, not durable yet; then no more is leased for it
+constexpr std::int64_t kLeaseLeftMs = 1'000;     // beyond the timeout, of a lease that is posted
+constexpr std::int64_t kLongBackoffMs = 60'000;  // long enough to be logged
+constexpr std::int64_t kAgainMs = 1'000;         // after the engine refused what must get through
+constexpr std::uint32_t kEndsMax = 4'096;        // of a target, not durable yet; then no more is leased for it
 constexpr std::size_t kReasonBytesMax = 1024;
 // A namespace may have so many times what is free (dynamic thresholds: Choudhury and Hahne, 1998).
 constexpr std::size_t kTimesFree = 4;
@@ -51,12 +51,12 @@ void WebhookPusher::act(DueMs now) {
         touch(number);
     }
     begin_queued();
-    feed_starved();
+    serve_starved();
     for (const TargetNumber number : std::exchange(touched_, {})) {
         const auto found = targets_.find(number);
         if (found == targets_.end()) continue;
         found->second->touched = false;
-        tend(number);
+        serve(number);
     }
 }
 
@@ -83,20 +83,20 @@ WebhookCounters WebhookPusher::counters() const {
     return counters;
 }
 
-TargetSeen WebhookPusher::look_at(const QueueName& queue, DueMs now) const {
+TargetStatus WebhookPusher::target_status(const QueueName& queue, DueMs now) const {
     const auto number = by_name_.find({queue.name_space, queue.queue});
     if (number == by_name_.end()) return {};  // its settings are as new as that
     const Target& target = *targets_.at(number->second);
-    TargetSeen seen;
+    TargetStatus seen;
     seen.in_flight = target.in_flight;
     if (!target.is_fit) {
-        seen.state = TargetSeen::State::unfit;
+        seen.state = TargetStatus::State::unfit;
     } else if (backs_off_until(target) > now) {
         seen.backoff_until_ms = backs_off_until(target);
         const bool by_breaker = target.breaker.open_until_ms() >= target.backoff_until_ms;
-        seen.state = by_breaker ? TargetSeen::State::failed : TargetSeen::State::asked;
+        seen.state = by_breaker ? TargetStatus::State::failed : TargetStatus::State::retry_after;
     } else if (target.breaker.is_open()) {
-        seen.state = TargetSeen::State::trying;
+        seen.state = TargetStatus::State::trying;
     }
     return seen;
 }
@@ -172,14 +172,14 @@ void WebhookPusher::wake_at(TargetNumber number, DueMs at_ms) {
 }
 
 void WebhookPusher::withdraw(Target& target) {
-    if (target.asking == 0 || !engine_.withdraw(target.asking)) return;
-    asks_.erase(target.asking);
-    target.asking = 0;
+    if (target.leasing == 0 || !engine_.withdraw(target.leasing)) return;
+    leases_requested_.erase(target.leasing);
+    target.leasing = 0;
 }
 
 bool WebhookPusher::forget_if_over(TargetNumber number) {
     Target& target = *targets_.at(number);
-    if (target.webhook || target.asking != 0 || target.busy != 0 || target.ends != 0 || target.starved) return false;
+    if (target.webhook || target.leasing != 0 || target.busy != 0 || target.ends != 0 || target.starved) return false;
     if (target.wakes_at_ms != 0) wakes_.erase({target.wakes_at_ms, number});
     by_name_.erase({target.name.name_space, target.name.queue});
     if (--target.share->targets == 0) shares_.erase(target.name.name_space);
@@ -264,7 +264,7 @@ bool WebhookPusher::may_have_one(const Share& share) const {
 }
 
 // Sees that the target waits for messages if it may have some, and for nothing if not.
-void WebhookPusher::tend(TargetNumber number) {
+void WebhookPusher::serve(TargetNumber number) {
     Target& target = *targets_.at(number);
     if (!may_post(target)) {
         withdraw(target);
@@ -275,7 +275,7 @@ void WebhookPusher::tend(TargetNumber number) {
         withdraw(target);
         return wake_at(number, rests);
     }
-    if (target.asking != 0) return;
+    if (target.leasing != 0) return;
     const std::uint32_t wanted = wanted_by(target);
     if (wanted == 0) {  // else it is touched when a post or an end of a lease is over
         if (const DueMs next = target.pace.next_ms(now_); next > now_) wake_at(number, next);
@@ -297,9 +297,9 @@ void WebhookPusher::tend(TargetNumber number) {
     lease.max = static_cast<std::uint32_t>(std::min<std::size_t>(room, wanted));
     lease.lease_ms = timeout_of(target) + kLeaseBeyondTimeoutMs;
     lease.stays = true;
-    target.asking = kTokenBit | next_token_++;
-    asks_.emplace(target.asking, number);
-    surroundings_.submit(std::move(lease), target.asking);
+    target.leasing = kTokenBit | next_token_++;
+    leases_requested_.emplace(target.leasing, number);
+    surroundings_.submit(std::move(lease), target.leasing);
 }
 
 bool WebhookPusher::may_feed() const {
@@ -309,7 +309,7 @@ bool WebhookPusher::may_feed() const {
 }
 
 // In each namespace those that have waited longest first, and no more of them than there is room for.
-void WebhookPusher::feed_starved() {
+void WebhookPusher::serve_starved() {
     if (starved_ == 0) return;
     for (auto& [name, share] : shares_) {
         std::size_t room = may_have_one(share) ? options_.connections_max - in_flight_ : 0;
@@ -332,12 +332,12 @@ void WebhookPusher::reply(ReplyToken token, Reply reply) {
         ending_.erase(ending);
         return take_end(std::move(end), reply);
     }
-    const auto ask = asks_.find(token);
-    if (ask == asks_.end()) return;
-    const TargetNumber number = ask->second;
-    asks_.erase(ask);
+    const auto request = leases_requested_.find(token);
+    if (request == leases_requested_.end()) return;
+    const TargetNumber number = request->second;
+    leases_requested_.erase(request);
     Target& target = *targets_.at(number);
-    target.asking = 0;
+    target.leasing = 0;
     touch(number);
     if (auto* answer = std::get_if<LeaseAnswer>(&reply)) return take_messages(number, std::move(*answer));
     target.backoff_until_ms = std::max(target.backoff_until_ms, now_ + kAgainMs);  // too much is asked of the engine
@@ -405,7 +405,7 @@ bool WebhookPusher::begin_next(Share& share) {
             post(std::move(next.post), std::move(next.message));
         } else {
             leave(next.post);
-            give_back(next.post);
+            release(next.post);
         }
         return true;
     }
@@ -447,8 +447,8 @@ void WebhookPusher::post(Post post, Delivered message) {
 }
 
 // A delivery that did not take place does not count among the attempts.
-void WebhookPusher::give_back(const Post& post) {
-    ++counters_.given_back;
+void WebhookPusher::release(const Post& post) {
+    ++counters_.released;
     end(post, ReleaseCommand{post.lease, 0});
 }
 
@@ -462,11 +462,11 @@ void WebhookPusher::take_answer(Arrived arrived) {
     if (arrived.post.openings == posted.breaker.openings()) --posted.trying;
     leave(arrived.post);
     post_us_.record(arrived.answer.took_us);
-    tell_breaker(posted, arrived.post, arrived.answer);
+    update_breaker(posted, arrived.post, arrived.answer);
     settle(arrived.post, arrived.answer);
 }
 
-void WebhookPusher::tell_breaker(Target& target, const Post& post, const WebhookAnswer& answer) {
+void WebhookPusher::update_breaker(Target& target, const Post& post, const WebhookAnswer& answer) {
     if (!target.webhook || target.webhook->url != post.url) return;  // another one by now
     const WebhookMeaning meaning = meaning_of(answer);
     const auto tell = [&](LogLevel level, const char* event, const char* sentence, std::string_view why) {
@@ -506,7 +506,7 @@ void WebhookPusher::settle(const Post& post, const WebhookAnswer& answer) {
         case WebhookMeaning::gone:
             ++counters_.refused;
             pause_gone(post);
-            return give_back(post);
+            return release(post);
         case WebhookMeaning::refused:
         case WebhookMeaning::unavailable:
             ++counters_.refused;
@@ -518,17 +518,17 @@ void WebhookPusher::settle(const Post& post, const WebhookAnswer& answer) {
             ++counters_.not_sent;
             break;
     }
-    const std::int64_t rest_ms = retry_after_ms(answer, options_.retry_after_max_ms);
+    const std::int64_t backoff_ms = retry_after_ms(answer, options_.retry_after_max_ms);
     Target& target = *targets_.at(post.target);
-    if (rest_ms > 0 && target.webhook && target.webhook->url == post.url) {
-        if (rest_ms >= kLongRestMs && target.backoff_until_ms <= now_) tell_of_rest(target, rest_ms, answer);
-        target.backoff_until_ms = std::max(target.backoff_until_ms, now_ + rest_ms);
+    if (backoff_ms > 0 && target.webhook && target.webhook->url == post.url) {
+        if (backoff_ms >= kLongBackoffMs && target.backoff_until_ms <= now_) log_backoff(target, backoff_ms, answer);
+        target.backoff_until_ms = std::max(target.backoff_until_ms, now_ + backoff_ms);
     }
-    end(post, FailCommand{post.lease, failure_reason(answer, kReasonBytesMax), std::nullopt, rest_ms});
+    end(post, FailCommand{post.lease, failure_reason(answer, kReasonBytesMax), std::nullopt, backoff_ms});
 }
 
 // Each rest once, however many posts were in progress when it was asked for.
-void WebhookPusher::tell_of_rest(const Target& target, std::int64_t rest_ms, const WebhookAnswer& answer) {
+void WebhookPusher::log_backoff(const Target& target, std::int64_t backoff_ms, const WebhookAnswer& answer) {
     log_.warning(
         "webhook_target_retry_after",
         "A webhook target asked for a long pause (Retry-After), and its messages stay in the queue. To end the "
@@ -537,7 +537,7 @@ void WebhookPusher::tell_of_rest(const Target& target, std::int64_t rest_ms, con
          {"queue", target.name.queue},
          {"target", target.setup.url.authority()},
          {"status", answer.status},
-         {"retry_after_ms", rest_ms}});
+         {"retry_after_ms", backoff_ms}});
 }
 
 // Before the message is given back, so that it meets a queue that hands nothing out.

@@ -52,7 +52,7 @@ struct WebhookCounters {
     std::uint64_t no_answer = 0;
     std::uint64_t not_sent = 0;
     std::uint64_t forbidden = 0;   // of these: by the rules for addresses
-    std::uint64_t given_back = 0;  // leased and not posted
+    std::uint64_t released = 0;    // leased and not posted
     std::uint64_t ended_late = 0;  // the lease had ended before the response could be recorded
     std::uint64_t breakers_opened = 0;
     std::uint64_t targets_gone = 0;
@@ -96,7 +96,7 @@ class WebhookPusher {
 
     WebhookCounters counters() const;
     // Of a queue with a webhook. O(log targets).
-    TargetSeen look_at(const QueueName& queue, DueMs now) const;
+    TargetStatus target_status(const QueueName& queue, DueMs now) const;
     const Histogram& post_us() const { return post_us_; }
 
   private:
@@ -126,7 +126,7 @@ class WebhookPusher {
         TargetPace pace;
         TargetBreaker breaker;
         DueMs backoff_until_ms = 0;  // as the target asked, or as the engine's refusal says
-        ReplyToken asking = 0;
+        ReplyToken leasing = 0;
         std::size_t bytes = 0;        // of leased messages whose posts are not finished
         std::deque<Queued> queued;    // leased; it waits for a connection
         std::uint32_t in_flight = 0;  // posts
@@ -163,7 +163,7 @@ class WebhookPusher {
     void take_change(Engine::TargetQueue changed);
     void touch(TargetNumber number);
     void wake_at(TargetNumber number, DueMs at_ms);
-    void tend(TargetNumber number);
+    void serve(TargetNumber number);
     bool forget_if_over(TargetNumber number);
     std::uint32_t wanted_by(Target& target);
     std::size_t room_of(const Target& target) const;
@@ -175,11 +175,11 @@ class WebhookPusher {
     DueMs backs_off_until(const Target& target) const;
     void post(Post post, Delivered message);
     void leave(const Post& post);
-    void give_back(const Post& post);
+    void release(const Post& post);
     void take_answer(Arrived arrived);
-    void tell_breaker(Target& target, const Post& post, const WebhookAnswer& answer);
+    void update_breaker(Target& target, const Post& post, const WebhookAnswer& answer);
     void settle(const Post& post, const WebhookAnswer& answer);
-    void tell_of_rest(const Target& target, std::int64_t rest_ms, const WebhookAnswer& answer);
+    void log_backoff(const Target& target, std::int64_t backoff_ms, const WebhookAnswer& answer);
     void pause_gone(const Post& post);
     void end(const Post& post, Command command);
     void submit_end(End end);
@@ -193,7 +193,7 @@ class WebhookPusher {
     bool may_begin(const Target& target) const;
     bool may_go(const Target& target, const Post& post) const;
     bool begin_next(Share& share);
-    void feed_starved();
+    void serve_starved();
     bool may_feed() const;
 
     Engine& engine_;
@@ -215,7 +215,7 @@ class WebhookPusher {
     std::deque<Share*> lines_;             // with queued messages, in the order of their turns
     std::set<std::pair<DueMs, TargetNumber>> wakes_;
 
-    std::unordered_map<ReplyToken, TargetNumber> asks_;
+    std::unordered_map<ReplyToken, TargetNumber> leases_requested_;
     std::unordered_map<ReplyToken, End> ending_;
     std::multimap<DueMs, End> again_;  // refused, and tried again at that time
     std::uint64_t next_token_ = 1;

@@ -300,7 +300,8 @@ TEST(WebhookPusher, posts_nothing_while_the_key_of_a_header_is_missing) {
     trial.run();
     EXPECT_TRUE(trial.sent.empty());
     EXPECT_TRUE(trial.log.holds("webhook_misconfigured"));
-    EXPECT_EQ(trial.pusher->look_at({"default", "q"}, trial.shard.engine().now()).state, TargetSeen::State::unfit);
+    EXPECT_EQ(trial.pusher->target_status({"default", "q"}, trial.shard.engine().now()).state,
+              TargetStatus::State::unfit);
     EXPECT_FALSE(trial.log.holds("webhook_headers_unencrypted"));
 
     trial.cipher = cipher;
@@ -348,14 +349,14 @@ TEST(WebhookPusher, tells_what_it_is_that_a_target_rests_for) {
     trial.set_target("q", Trial::target("http://example.com/in", 5));
     for (int i = 0; i < 50; ++i) trial.shard.put(0, std::to_string(i));
     trial.run();
-    const auto seen = [&] { return trial.pusher->look_at({"default", "q"}, trial.shard.engine().now()); };
-    EXPECT_EQ(seen().state, TargetSeen::State::works);
+    const auto seen = [&] { return trial.pusher->target_status({"default", "q"}, trial.shard.engine().now()); };
+    EXPECT_EQ(seen().state, TargetStatus::State::works);
     while (!trial.sent.empty()) trial.end_first(Kind::unreachable);
-    EXPECT_EQ(seen().state, TargetSeen::State::failed);
+    EXPECT_EQ(seen().state, TargetStatus::State::failed);
     for (int seconds = 0; seconds < 10 && trial.sent.empty(); ++seconds) trial.run(1'000);
     ASSERT_EQ(trial.sent.size(), 1u);
     trial.answer_first(429, 3'600);
-    EXPECT_EQ(seen().state, TargetSeen::State::asked);
+    EXPECT_EQ(seen().state, TargetStatus::State::retry_after);
     EXPECT_EQ(seen().backoff_until_ms, trial.shard.engine().now() + 3'600'000);
 }
 

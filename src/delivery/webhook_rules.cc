@@ -82,7 +82,7 @@ Status WebhookRules::check(WebhookTarget& target) const {
     if (Status url = check_url(target.url); !url) return url;
     if (Status secrets = check_secrets(target); !secrets) return secrets;
     for (const auto& [name, value] : target.headers) {
-        if (may_be_said(name)) continue;
+        if (is_header_allowed(name)) continue;
         return Error{"bad_webhook_header", name + " is set by the server: remove it",
                      "target.webhook.headers." + name.substr(0, 64)};
     }

@@ -64,11 +64,11 @@ struct WebhookSigner::Key {
         return done ? "v1a," + base64(text_of(signature.data(), length)) : "";
     }
     std::string public_half() const {
-        std::array<unsigned char, kPublicBytes> half{};
-        std::size_t length = half.size();
-        const bool done = EVP_PKEY_get_raw_public_key(pair.get(), half.data(), &length) == 1;
+        std::array<unsigned char, kPublicBytes> key_bytes{};
+        std::size_t length = key_bytes.size();
+        const bool done = EVP_PKEY_get_raw_public_key(pair.get(), key_bytes.data(), &length) == 1;
         assert(done);
-        return done ? std::string(text_of(half.data(), length)) : std::string();
+        return done ? std::string(text_of(key_bytes.data(), length)) : std::string();
     }
 };
 
@@ -133,8 +133,8 @@ std::vector<std::string> WebhookSigner::public_keys() const {
     std::vector<std::string> all;
     for (const std::unique_ptr<Key>& key : keys_) {
         if (key->pair == nullptr) continue;
-        const std::string half = key->public_half();
-        all.push_back(std::string(kPublic) + base64(half));
+        const std::string key_bytes = key->public_half();
+        all.push_back(std::string(kPublic) + base64(key_bytes));
     }
     return all;
 }

@@ -283,7 +283,7 @@ struct PutScheduleCommand {
     std::string headers;
     std::string traceparent;
 };
-struct TellScheduleCommand {
+struct ControlScheduleCommand {
     enum class What : std::uint8_t {
         pause,   // no run is created after the reply
         resume,  // runs continue with the next time; those of the pause are skipped
@@ -393,12 +393,12 @@ using Command =
                  AckCommand, FailCommand, ExtendCommand, ReleaseCommand, RelocateCommand, RelocateOutcomesCommand,
                  RelocationDoneCommand, ListCommand, HistoryCommand, ConfigureQueueCommand, DescribeQueueCommand,
                  ListQueuesCommand, RelocateSettingsCommand, HoldCommand, KickCommand, RedriveCommand, HoldLeaseCommand,
-                 DiscardCommand, PutScheduleCommand, TellScheduleCommand, DescribeScheduleCommand, ListSchedulesCommand,
-                 PreviewScheduleCommand, RelocateRuleCommand, SettleCommand, PutWatchdogCommand, FeedWatchdogCommand,
-                 RemoveWatchdogCommand, DescribeWatchdogCommand, ListWatchdogsCommand, ConfigureNamespaceCommand,
-                 DescribeNamespaceCommand, ListNamespacesCommand, ForecastCommand, PatchQueueCommand,
-                 PatchNamespaceCommand, PatchScheduleCommand, PatchWatchdogCommand, ChangeTokenCommand,
-                 DescribeTokenCommand, ListTokensCommand>;
+                 DiscardCommand, PutScheduleCommand, ControlScheduleCommand, DescribeScheduleCommand,
+                 ListSchedulesCommand, PreviewScheduleCommand, RelocateRuleCommand, SettleCommand, PutWatchdogCommand,
+                 FeedWatchdogCommand, RemoveWatchdogCommand, DescribeWatchdogCommand, ListWatchdogsCommand,
+                 ConfigureNamespaceCommand, DescribeNamespaceCommand, ListNamespacesCommand, ForecastCommand,
+                 PatchQueueCommand, PatchNamespaceCommand, PatchScheduleCommand, PatchWatchdogCommand,
+                 ChangeTokenCommand, DescribeTokenCommand, ListTokensCommand>;
 
 struct PutAnswer {
     MessageId id = 0;
@@ -552,14 +552,14 @@ struct RelocateAnswer {
 // The state of a queue's target. The engine does not know it: the pusher fills it in. A target that answered 410 has
 // paused its queue (PausedBy::target) and gets no more requests: its previous state is kept
 // unchanged.
-struct TargetSeen {
+struct TargetStatus {
     enum class State : std::uint8_t {
-        works,   // or nothing else is known
-        trying,  // it failed, and one post tests whether it works again
-        failed,  // paused after failures
-        asked,   // it asked for a pause (Retry-After)
-        unfit,   // the server's configuration does not allow posts to it
-        off,     // the server posts nothing
+        works,        // or nothing else is known
+        trying,       // it failed, and one post tests whether it works again
+        failed,       // paused after failures
+        retry_after,  // it asked for a pause (Retry-After)
+        unfit,        // the server's configuration does not allow posts to it
+        off,          // the server posts nothing
     };
     State state = State::works;
     DueMs backoff_until_ms = 0;  // failed, asked
@@ -578,7 +578,7 @@ struct QueueAnswer {
     std::uint64_t purged = 0;     // by the current purge, since the process started
     std::uint64_t discarded = 0;  // by the current discard, likewise
     std::optional<bool> removed;  // reply to a remove: whether there were settings
-    std::optional<TargetSeen> target;
+    std::optional<TargetStatus> target;
 };
 struct QueueListAnswer {
     std::vector<QueueAnswer> queues;

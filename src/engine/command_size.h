@@ -31,15 +31,15 @@ inline bool is_of_cleaning(const Command& command) {
 
 // Changes of a message or a queue by clients, which can come at any rate.
 inline bool is_a_move(const Command& command) {
-    if (const auto* told = std::get_if<ConfigureQueueCommand>(&command)) {
+    if (const auto* change = std::get_if<ConfigureQueueCommand>(&command)) {
         using What = ConfigureQueueCommand::What;
-        return told->what == What::set || told->what == What::pause;
+        return change->what == What::set || change->what == What::pause;
     }
-    if (const auto* told = std::get_if<TellScheduleCommand>(&command)) {
-        using What = TellScheduleCommand::What;
-        return told->what == What::resume || told->what == What::fire;
+    if (const auto* change = std::get_if<ControlScheduleCommand>(&command)) {
+        using What = ControlScheduleCommand::What;
+        return change->what == What::resume || change->what == What::fire;
     }
-    if (const auto* told = std::get_if<ConfigureNamespaceCommand>(&command)) return !told->removes;
+    if (const auto* change = std::get_if<ConfigureNamespaceCommand>(&command)) return !change->removes;
     return std::holds_alternative<PatchQueueCommand>(command) ||
            std::holds_alternative<PatchNamespaceCommand>(command) ||
            std::holds_alternative<ChangeTokenCommand>(command) ||
@@ -54,14 +54,14 @@ inline bool is_a_move(const Command& command) {
 // The maximum number of records of a command.
 inline std::size_t record_count(const Command& command) {
     const auto* batch = std::get_if<PutBatchCommand>(&command);
-    if (std::holds_alternative<TellScheduleCommand>(command)) return 2;
+    if (std::holds_alternative<ControlScheduleCommand>(command)) return 2;
     return batch != nullptr ? batch->puts.size() : 1;
 }
 
 // Makes the log longer by content, and waits with puts while there is no space for it.
 inline bool brings_content(const Command& command) {
-    if (const auto* told = std::get_if<TellScheduleCommand>(&command)) {
-        return told->what == TellScheduleCommand::What::fire;
+    if (const auto* change = std::get_if<ControlScheduleCommand>(&command)) {
+        return change->what == ControlScheduleCommand::What::fire;
     }
     return std::holds_alternative<PutScheduleCommand>(command) || std::holds_alternative<PutWatchdogCommand>(command) ||
            std::holds_alternative<PatchScheduleCommand>(command) ||
@@ -106,8 +106,8 @@ inline std::size_t record_bytes_at_most(const Command& command, std::size_t over
     if (const auto* relocate = std::get_if<RelocateCommand>(&command)) {
         return overhead + relocate->record_body.size() + relocate->row.reason.size();
     }
-    if (const auto* carry = std::get_if<RelocateSettingsCommand>(&command)) {
-        return overhead + (carry->subject == kSubjectToken ? kTokenBytesMax : kTargetBytesMax);
+    if (const auto* relocate = std::get_if<RelocateSettingsCommand>(&command)) {
+        return overhead + (relocate->subject == kSubjectToken ? kTokenBytesMax : kTargetBytesMax);
     }
     if (std::holds_alternative<ConfigureQueueCommand>(command) || std::holds_alternative<PatchQueueCommand>(command)) {
         return overhead + kTargetBytesMax;
@@ -116,8 +116,8 @@ inline std::size_t record_bytes_at_most(const Command& command, std::size_t over
     if (std::holds_alternative<PutScheduleCommand>(command)) {
         return overhead + kScheduleBytesMax + put_bytes(command);
     }
-    if (const auto* told = std::get_if<TellScheduleCommand>(&command)) {
-        return 2 * overhead + kScheduleBytesMax + told->record_body.size();
+    if (const auto* change = std::get_if<ControlScheduleCommand>(&command)) {
+        return 2 * overhead + kScheduleBytesMax + change->record_body.size();
     }
     if (const auto* patch = std::get_if<PatchScheduleCommand>(&command)) {
         return overhead + kScheduleBytesMax + patch->bytes + patch->record_body.size();

@@ -68,7 +68,7 @@ void Engine::submit(Command command, ReplyToken token, SharedLimits limits) {
     if (limits) {
         if (Status within = check_limits(command, *limits); !within) return reply(token, std::move(within).error());
     }
-    if (const auto* asked = std::get_if<LeaseCommand>(&command)) return lease(*asked, token);
+    if (const auto* request = std::get_if<LeaseCommand>(&command)) return lease(*request, token);
     const bool is_put = is_a_put(command);
     if (is_put && refuses_puts() && !may_be_repeated(command)) {
         counters_.refused_full += record_count(command);
@@ -77,25 +77,28 @@ void Engine::submit(Command command, ReplyToken token, SharedLimits limits) {
     // Cleaning limits itself, and an outcome that is not relocated would go with the log's front.
     if (!is_of_cleaning(command) && waiting_commands() >= options_.commands_waiting_max)
         return reply(token, too_busy());
-    if (const auto* asked = std::get_if<GetCommand>(&command)) return get(*asked, token, limits);
-    if (const auto* asked = std::get_if<ListCommand>(&command)) return list(*asked, token);
-    if (const auto* asked = std::get_if<RedriveCommand>(&command)) return redrive(*asked, token);
-    if (auto* asked = std::get_if<HistoryCommand>(&command)) return list_history(std::move(*asked), token);
-    if (const auto* asked = std::get_if<ForecastCommand>(&command)) return forecast(*asked, token);
-    if (const auto* asked = std::get_if<DescribeQueueCommand>(&command)) return describe(*asked, token);
-    if (const auto* asked = std::get_if<ListQueuesCommand>(&command)) return list_queues(*asked, token, limits);
-    if (const auto* asked = std::get_if<DescribeScheduleCommand>(&command)) return describe(*asked, token, limits);
-    if (const auto* asked = std::get_if<ListSchedulesCommand>(&command)) return list_schedules(*asked, token, limits);
-    if (const auto* asked = std::get_if<PreviewScheduleCommand>(&command)) return preview(*asked, token, limits);
-    if (const auto* asked = std::get_if<DescribeWatchdogCommand>(&command)) return describe(*asked, token, limits);
-    if (const auto* asked = std::get_if<ListWatchdogsCommand>(&command)) return list_watchdogs(*asked, token, limits);
-    if (const auto* asked = std::get_if<DescribeNamespaceCommand>(&command)) return describe(*asked, token);
-    if (const auto* asked = std::get_if<ListNamespacesCommand>(&command)) return list_namespaces(*asked, token, limits);
-    if (const auto* asked = std::get_if<DescribeTokenCommand>(&command)) return describe(*asked, token);
-    if (const auto* asked = std::get_if<ListTokensCommand>(&command)) return list_tokens(*asked, token);
+    if (const auto* request = std::get_if<GetCommand>(&command)) return get(*request, token, limits);
+    if (const auto* request = std::get_if<ListCommand>(&command)) return list(*request, token);
+    if (const auto* request = std::get_if<RedriveCommand>(&command)) return redrive(*request, token);
+    if (auto* request = std::get_if<HistoryCommand>(&command)) return list_history(std::move(*request), token);
+    if (const auto* request = std::get_if<ForecastCommand>(&command)) return forecast(*request, token);
+    if (const auto* request = std::get_if<DescribeQueueCommand>(&command)) return describe(*request, token);
+    if (const auto* request = std::get_if<ListQueuesCommand>(&command)) return list_queues(*request, token, limits);
+    if (const auto* request = std::get_if<DescribeScheduleCommand>(&command)) return describe(*request, token, limits);
+    if (const auto* request = std::get_if<ListSchedulesCommand>(&command))
+        return list_schedules(*request, token, limits);
+    if (const auto* request = std::get_if<PreviewScheduleCommand>(&command)) return preview(*request, token, limits);
+    if (const auto* request = std::get_if<DescribeWatchdogCommand>(&command)) return describe(*request, token, limits);
+    if (const auto* request = std::get_if<ListWatchdogsCommand>(&command))
+        return list_watchdogs(*request, token, limits);
+    if (const auto* request = std::get_if<DescribeNamespaceCommand>(&command)) return describe(*request, token);
+    if (const auto* request = std::get_if<ListNamespacesCommand>(&command))
+        return list_namespaces(*request, token, limits);
+    if (const auto* request = std::get_if<DescribeTokenCommand>(&command)) return describe(*request, token);
+    if (const auto* request = std::get_if<ListTokensCommand>(&command)) return list_tokens(*request, token);
     const std::size_t bytes = put_bytes(command);
     const LineKey line = line_of(command);
-    if (!is_of_cleaning(command) && !has_place(line, bytes)) return reply(token, too_busy());
+    if (!is_of_cleaning(command) && !may_wait(line, bytes)) return reply(token, too_busy());
     const std::uint32_t weight = weight_of(command);
     Pending pending{std::move(command), token, std::nullopt, std::nullopt, 0, 0, bytes, line, weight,
                     std::move(limits)};
@@ -176,10 +179,10 @@ void Engine::mark(QueueNumber number) {
 
 // ---- reads and their answers
 
-std::uint64_t Engine::look_up(Lookup lookup, PendingLookup asked) {
+std::uint64_t Engine::look_up(Lookup lookup, PendingLookup pending_lookup) {
     const std::uint64_t ticket = lookup.ticket = next_ticket_++;
     ++counters_.lookups;
-    pending_lookups_.emplace(lookup.ticket, std::move(asked));
+    pending_lookups_.emplace(lookup.ticket, std::move(pending_lookup));
     effects_.lookups.push_back(std::move(lookup));
     return ticket;
 }
@@ -187,89 +190,93 @@ std::uint64_t Engine::look_up(Lookup lookup, PendingLookup asked) {
 void Engine::answer(Answer answer) {
     const auto found = pending_lookups_.find(answer.ticket);
     assert(found != pending_lookups_.end());
-    PendingLookup asked = std::move(found->second);
+    PendingLookup pending_lookup = std::move(found->second);
     pending_lookups_.erase(found);
     if (answer.generation != generation_.load(std::memory_order_relaxed)) ++counters_.stale_answers;
-    switch (asked.what) {
-        case Ask::facts:
-            asked.pending->facts = std::move(std::get<std::optional<MessageRow>>(answer.what));
-            asked.pending->facts_generation = answer.generation;
-            if (const auto* read = std::get_if<GetCommand>(&asked.pending->command)) {
+    switch (pending_lookup.what) {
+        case LookupKind::facts:
+            pending_lookup.pending->facts = std::move(std::get<std::optional<MessageRow>>(answer.what));
+            pending_lookup.pending->facts_generation = answer.generation;
+            if (const auto* read = std::get_if<GetCommand>(&pending_lookup.pending->command)) {
                 const bool fresh = answer.generation == generation_.load(std::memory_order_relaxed);
                 if (!fresh || recent_.find(read->id) != kNoEntry || recent_.outcome(read->id) != nullptr) {
-                    return get(*read, asked.pending->token, asked.pending->limits);
+                    return get(*read, pending_lookup.pending->token, pending_lookup.pending->limits);
                 }
-                const SharedLimits& limits = asked.pending->limits;
+                const SharedLimits& limits = pending_lookup.pending->limits;
                 // Whose message it was is not known any more.
-                if (!*asked.pending->facts) {
-                    return reply(asked.pending->token, limits ? unknown_id(read->id) : gone());
+                if (!*pending_lookup.pending->facts) {
+                    return reply(pending_lookup.pending->token, limits ? unknown_id(read->id) : gone());
                 }
-                MessageRow& row = **asked.pending->facts;
+                MessageRow& row = **pending_lookup.pending->facts;
                 if (row.state.name_space != read->name_space || (limits && !limits->admits_queue(row.state.queue))) {
-                    return reply(asked.pending->token, unknown_id(read->id));
+                    return reply(pending_lookup.pending->token, unknown_id(read->id));
                 }
                 row.state.maybe_delivered |= !is_ended(row.state.state) && is_from_past(row.id, row.state);
-                return answer_get(std::move(row), asked.pending->token);
+                return answer_get(std::move(row), pending_lookup.pending->token);
             }
-            wait_in(looked_up_, std::move(*asked.pending));
+            wait_in(looked_up_, std::move(*pending_lookup.pending));
             return;
-        case Ask::key_facts:
-            asked.pending->key_facts = std::move(std::get<std::vector<std::optional<KeyFacts>>>(answer.what));
-            asked.pending->key_facts_generation = answer.generation;
-            if (std::holds_alternative<GetCommand>(asked.pending->command)) {
-                return get_by_key(*std::move(asked.pending));
+        case LookupKind::key_facts:
+            pending_lookup.pending->key_facts = std::move(std::get<std::vector<std::optional<KeyFacts>>>(answer.what));
+            pending_lookup.pending->key_facts_generation = answer.generation;
+            if (std::holds_alternative<GetCommand>(pending_lookup.pending->command)) {
+                return get_by_key(*std::move(pending_lookup.pending));
             }
-            wait_in(is_a_put(asked.pending->command) ? looked_up_puts_ : looked_up_, std::move(*asked.pending));
+            wait_in(is_a_put(pending_lookup.pending->command) ? looked_up_puts_ : looked_up_,
+                    std::move(*pending_lookup.pending));
             return;
-        case Ask::seconds:
-            learn_seconds(asked, std::get<SecondCounts>(answer.what));
-            wait_in(is_a_put(asked.pending->command) ? looked_up_puts_ : looked_up_, std::move(*asked.pending));
+        case LookupKind::seconds:
+            take_seconds(pending_lookup, std::get<SecondCounts>(answer.what));
+            wait_in(is_a_put(pending_lookup.pending->command) ? looked_up_puts_ : looked_up_,
+                    std::move(*pending_lookup.pending));
             return;
-        case Ask::due_stretch:
-            return take_due_stretch(asked, std::move(std::get<Stretch>(answer.what)), answer.generation);
-        case Ask::queue_stretch:
-            return take_queue_stretch(asked, std::move(std::get<Stretch>(answer.what)), answer.generation);
-        case Ask::dead_stretch:
-            return take_dead_stretch(asked.redrive, std::move(std::get<Stretch>(answer.what)), answer.generation);
-        case Ask::dead_listing:
-            return finish_dead_listing(*std::move(asked.listing), std::move(std::get<Stretch>(answer.what)),
+        case LookupKind::due_stretch:
+            return take_due_stretch(pending_lookup, std::move(std::get<Stretch>(answer.what)), answer.generation);
+        case LookupKind::queue_stretch:
+            return take_queue_stretch(pending_lookup, std::move(std::get<Stretch>(answer.what)), answer.generation);
+        case LookupKind::dead_stretch:
+            return take_dead_stretch(pending_lookup.redrive, std::move(std::get<Stretch>(answer.what)),
+                                     answer.generation);
+        case LookupKind::dead_listing:
+            return finish_dead_listing(*std::move(pending_lookup.listing), std::move(std::get<Stretch>(answer.what)),
                                        answer.generation);
-        case Ask::purge_stretch:
-            return take_purge_stretch(asked, std::get<Stretch>(answer.what), answer.generation);
-        case Ask::order_stretch:
-            return take_order_stretch(asked, std::get<Stretch>(answer.what), answer.generation);
-        case Ask::prefetch:
+        case LookupKind::purge_stretch:
+            return take_purge_stretch(pending_lookup, std::get<Stretch>(answer.what), answer.generation);
+        case LookupKind::order_stretch:
+            return take_order_stretch(pending_lookup, std::get<Stretch>(answer.what), answer.generation);
+        case LookupKind::prefetch:
             for (RecordBytes& record : std::get<std::vector<RecordBytes>>(answer.what)) {
                 cache_.insert(record.log_position, record.body);
             }
             return;
-        case Ask::listing:
-            return finish_listing(std::move(*asked.listing), std::move(std::get<ListedRows>(answer.what)),
+        case LookupKind::listing:
+            return finish_listing(std::move(*pending_lookup.listing), std::move(std::get<ListedRows>(answer.what)),
                                   answer.generation);
-        case Ask::history:
-            return finish_history(*std::move(asked.history), std::move(std::get<HistoryRows>(answer.what)),
+        case LookupKind::history:
+            return finish_history(*std::move(pending_lookup.history), std::move(std::get<HistoryRows>(answer.what)),
                                   answer.generation);
-        case Ask::due_rows:
+        case LookupKind::due_rows:
             return take_due_rows(std::get<DueRows>(answer.what), answer.generation);
-        case Ask::spawns:
+        case LookupKind::spawns:
             return take_spawn_records(std::get<std::vector<RecordBytes>>(answer.what));
-        case Ask::halves:
+        case LookupKind::prepared:
             return take_prepared_records(std::get<std::vector<RecordBytes>>(answer.what));
-        case Ask::firings:
+        case LookupKind::firings:
             return take_firing_records(std::get<std::vector<RecordBytes>>(answer.what));
-        case Ask::watchdog_look:
-            reading_bytes_ -= asked.watchdog->record_bytes;
-            return finish_watchdog_look(*std::move(asked.watchdog),
-                                        std::get<std::vector<RecordBytes>>(answer.what).front().body);
-        case Ask::runs:
+        case LookupKind::watchdog:
+            reading_bytes_ -= pending_lookup.watchdog->record_bytes;
+            return finish_describe_watchdog(*std::move(pending_lookup.watchdog),
+                                            std::get<std::vector<RecordBytes>>(answer.what).front().body);
+        case LookupKind::runs:
             return take_run_records(std::get<std::vector<RecordBytes>>(answer.what));
-        case Ask::last_run:
-            return take_last_run(asked.run, std::get<std::optional<MessageRow>>(answer.what), answer.generation);
-        case Ask::schedule_look:
-            reading_bytes_ -= asked.schedule->record_bytes;
-            return finish_schedule_look(*std::move(asked.schedule),
-                                        std::get<std::vector<RecordBytes>>(answer.what).front().body);
-        case Ask::whole_rule: {
+        case LookupKind::last_run:
+            return take_last_run(pending_lookup.run, std::get<std::optional<MessageRow>>(answer.what),
+                                 answer.generation);
+        case LookupKind::schedule:
+            reading_bytes_ -= pending_lookup.schedule->record_bytes;
+            return finish_describe_schedule(*std::move(pending_lookup.schedule),
+                                            std::get<std::vector<RecordBytes>>(answer.what).front().body);
+        case LookupKind::whole_rule: {
             std::string& body = std::get<std::vector<RecordBytes>>(answer.what).front().body;
             std::visit(
                 [&](auto& command) {
@@ -277,15 +284,16 @@ void Engine::answer(Answer answer) {
                         command.record_body = std::move(body);
                     }
                 },
-                asked.pending->command);
-            wait_in(looked_up_, std::move(*asked.pending));
+                pending_lookup.pending->command);
+            wait_in(looked_up_, std::move(*pending_lookup.pending));
             return;
         }
-        case Ask::delivery:
-            delivery_of_reply_.erase(asked.delivery->token);
-            return finish_delivery(std::move(*asked.delivery), std::get<std::vector<RecordBytes>>(answer.what));
-        case Ask::message: {
-            MessageAnswer& message = asked.message->answer;
+        case LookupKind::delivery:
+            delivery_of_reply_.erase(pending_lookup.delivery->token);
+            return finish_delivery(std::move(*pending_lookup.delivery),
+                                   std::get<std::vector<RecordBytes>>(answer.what));
+        case LookupKind::message: {
+            MessageAnswer& message = pending_lookup.message->answer;
             reading_bytes_ -= message.row.record_bytes;
             for (const RecordBytes& record : std::get<std::vector<RecordBytes>>(answer.what)) {
                 Result<Record> decoded = decode_record(RecordKind::relocate, record.body);
@@ -306,7 +314,7 @@ void Engine::answer(Answer answer) {
                 }
                 message.transaction = decoded->content.transaction;
                 if (message.row.state.state == State::prepared && message.transaction) {
-                    message.blocked_by = what_keeps_from_asking(message.row.state, *message.transaction);
+                    message.blocked_by = why_check_waits(message.row.state, *message.transaction);
                 }
                 message.parent = decoded->content.parent;
                 message.occurrence = decoded->content.occurrence;
@@ -314,7 +322,7 @@ void Engine::answer(Answer answer) {
                 message.watchdog = decoded->content.watchdog;
                 message.fed_ms = decoded->content.fed_ms;
             }
-            return reply(asked.message->token, std::move(message));
+            return reply(pending_lookup.message->token, std::move(message));
         }
     }
 }
@@ -342,7 +350,7 @@ bool Engine::is_idle() const {
                each.second.watchdog;
     });
     return looked_up_.empty() && commands_.empty() && looked_up_puts_.empty() && puts_.empty() &&
-           (attempts_.empty() || attempts_wait()) && expiries_.empty() && doomed_.empty() && redrives_.empty() &&
+           (attempts_.empty() || attempts_wait()) && expiries_.empty() && exhausted_.empty() && redrives_.empty() &&
            spawns_.empty() && spawning_.empty() && overdue_prepared_.is_idle() && schedules_.due.empty() &&
            schedules_.preparing.empty() && watchdogs_.due.empty() && watchdogs_.preparing.empty() && !in_flight_ &&
            !looks_up;
@@ -353,14 +361,14 @@ DueMs Engine::next_wakeup() const {
     const bool has_begun = durable_ || !to_sweep_.empty() || !wheel_.caught_up() || serving_left_ || is_walking;
     if (!started_ || has_begun) return now_;
     const bool has_puts = !looked_up_puts_.empty() || !puts_.empty();
-    const bool is_asked =
+    const bool has_requests =
         has_commands() || has_redrives_to_add() || (has_puts && !puts_stalled()) || (attempts_wait() && !held_.empty());
     const bool has_own_work = close_wanted_ || (!attempts_.empty() && !attempts_wait()) || !expiries_.empty() ||
-                              !doomed_.empty() || purge_has_work() || has_spawns_to_add() || has_spawns_to_read() ||
+                              !exhausted_.empty() || purge_has_work() || has_spawns_to_add() || has_spawns_to_read() ||
                               has_prepared_to_settle() || overdue_prepared_.has_to_read() || has_runs_to_add() ||
                               has_runs_to_read() || has_firings_to_add() || has_firings_to_read();
     const bool closes = close_wanted_ && segment_fill_ != kSegmentHeaderBytes && cleaning_may_write();
-    if (!in_flight_ && (is_asked || closes || (has_own_work && !log_is_stalled()))) return now_;
+    if (!in_flight_ && (has_requests || closes || (has_own_work && !log_is_stalled()))) return now_;
     if (walking_purge() < purges_.size()) return now_;
     if (!in_flight_ && has_dead_to_expire()) return now_;
     const Tick wheel = wheel_.next_work();
@@ -444,7 +452,7 @@ void Engine::check() const {
                 break;
             case State::scheduled:
             case State::retrying:
-                if (!started_ || entry.in_batch || entry.purging || entry.doomed || entry.spawning) break;
+                if (!started_ || entry.in_batch || entry.purging || entry.exhausted || entry.spawning) break;
                 require(entry.blocked ? expires_on_wheel
                                       : deadline && *deadline == static_cast<Tick>(std::min(entry.due_ms, expires)),
                         "a waiting message is not on the wheel at what comes next");
@@ -462,7 +470,7 @@ void Engine::check() const {
                 break;
         }
         require(entry.in_batch <= (batch_ != nullptr), "a message is in a batch that does not exist");
-        require(!entry.doomed || waits_for_due(entry.state), "a message is both doomed and leased");
+        require(!entry.exhausted || waits_for_due(entry.state), "a message is both doomed and leased");
         require(!entry.is_recurring || (entry.state != State::ready && entry.state != State::leased),
                 "a recurring message is ready or leased itself");
         require(!entry.unanswered || entry.state == State::prepared,

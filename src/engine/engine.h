@@ -344,15 +344,15 @@ class Engine {
         QueueNumber expiring_queue = 0;  // the queue of an expiry
         std::uint64_t max = 0;
         std::uint64_t done = 0;
-        DueMs until_ms = 0;  // those from before
-        DuePosition from;    // everything before it is done
-        bool asked = false;  // for rows, from `from` on
+        DueMs until_ms = 0;        // those from before
+        DuePosition from;          // everything before it is done
+        bool lookup_open = false;  // for rows, from `from` on
         std::vector<MessageRow> rows;
         std::size_t next_row = 0;
         bool complete = false;  // there are no rows behind these
         Generation generation = 0;
     };
-    enum class Ask : std::uint8_t {
+    enum class LookupKind : std::uint8_t {
         facts,
         key_facts,
         seconds,
@@ -371,14 +371,14 @@ class Engine {
         spawns,
         runs,
         last_run,
-        schedule_look,
+        schedule,
         whole_rule,
-        halves,
+        prepared,
         firings,
-        watchdog_look
+        watchdog
     };
     struct PendingLookup {
-        Ask what = Ask::facts;
+        LookupKind what = LookupKind::facts;
         QueueNumber queue = 0;
         DuePosition from;
         DueMs until_ms = 0;
@@ -396,13 +396,13 @@ class Engine {
     };
 
     // engine_commands.cc: commands that change something, validated when a batch is built; reads and leases at once
-    enum class Verdict : std::uint8_t { settled, deferred, asked };
+    enum class Verdict : std::uint8_t { settled, deferred, looking_up };
     Verdict validate(Pending& pending);
     Verdict cancel(Pending& pending, const CancelCommand& command);
     Verdict ack(Pending& pending, const AckCommand& command);
     Verdict relocate(Pending& pending, const RelocateCommand& command);
     Verdict extend(Pending& pending, const ExtendCommand& command);
-    Verdict carry_outcomes(Pending& pending, const RelocateOutcomesCommand& command);
+    Verdict relocate_outcomes(Pending& pending, const RelocateOutcomesCommand& command);
     Verdict relocation_done(Pending& pending, const RelocationDoneCommand& command);
     std::optional<Verdict> name_by_key(Pending& pending, const std::string& name_space, const MessageKey& by_key,
                                        MessageId& id);
@@ -427,12 +427,14 @@ class Engine {
     // Attempts started that count against the rule.
     std::uint32_t attempts_counted(const Entry& entry) const;
     bool is_used_up(const Entry& entry) const;
-    Record death_of(const Entry& entry, std::string_view reason) const;
-    Record return_of(const Entry& entry, Cause cause) const;
-    void doom(EntryNumber number);
-    std::string_view why_doomed(const Entry& entry) const;
-    std::size_t death_bytes_at_most(const Entry& entry) const { return kRecordOverheadMax + why_doomed(entry).size(); }
-    void add_doomed();
+    Record dead_letter_record(const Entry& entry, std::string_view reason) const;
+    Record redrive_record(const Entry& entry, Cause cause) const;
+    void mark_exhausted(EntryNumber number);
+    std::string_view exhaustion_reason(const Entry& entry) const;
+    std::size_t dead_letter_bytes_max(const Entry& entry) const {
+        return kRecordOverheadMax + exhaustion_reason(entry).size();
+    }
+    void add_exhausted();
 
     // engine_dead_letters.cc
     void redrive(const RedriveCommand& command, ReplyToken token);
@@ -454,36 +456,36 @@ class Engine {
     void finish_dead_listing(Listing listing, Stretch stretch, Generation generation);
 
     // engine_puts.cc: puts, with or without keys, one or many
-    struct KeyLook {
-        enum class What : std::uint8_t { free, held, ask, busy } what = What::free;
+    struct KeyLookup {
+        enum class What : std::uint8_t { free, held, needs_lookup, busy } what = What::free;
         KeyFacts holder;
     };
     Verdict put(Pending& pending, PutCommand& command);
     Verdict put_batch(Pending& pending, PutBatchCommand& command);
-    std::optional<Verdict> look_keys(Pending& pending, std::span<const PutCommand> puts,
-                                     std::vector<std::optional<KeyFacts>>& holders);
-    KeyLook look_key(std::string_view name_space, std::string_view queue_name, std::string_view key,
-                     const std::optional<KeyFacts>* facts) const;
+    std::optional<Verdict> look_up_keys(Pending& pending, std::span<const PutCommand> puts,
+                                        std::vector<std::optional<KeyFacts>>& holders);
+    KeyLookup look_up_key(std::string_view name_space, std::string_view queue_name, std::string_view key,
+                          const std::optional<KeyFacts>* facts) const;
     Result<Repeat> chosen_recurring(const PutCommand& command, DueMs start) const;
     PutResult put_one(PutCommand& command, const std::optional<KeyFacts>& holder);
 
     // The message that a command identifies.
     struct Known {
-        enum class What : std::uint8_t { entry, ended, unknown, gone, ask, busy } what = What::gone;
+        enum class What : std::uint8_t { entry, ended, unknown, gone, needs_lookup, busy } what = What::gone;
         EntryNumber entry = kNoEntry;
         MessageRow ended;
         bool admitted = false;  // from the lookup result, for this command
     };
-    Known look(Pending& pending, MessageId id, const std::string* name_space);
+    Known find_message(Pending& pending, MessageId id, const std::string* name_space);
     Known expire_or(Known known);
     std::optional<ChangeAnswer> too_late(const Entry& entry) const;
     Status check_lease_time(std::int64_t lease_ms) const;
-    std::optional<Verdict> not_here(const Known& known, Pending& pending, MessageId id);
+    std::optional<Verdict> answer_unless_here(const Known& known, Pending& pending, MessageId id);
     void withdraw(const Known& known);
     Record changed(const Entry& entry, RecordKind kind, Cause cause) const;
     void add(EntryNumber number, Record record, ReplyToken token, Reply reply);
     // The entry that a lease token still holds, or the error.
-    std::optional<Verdict> look_lease(Pending& pending, const LeaseToken& lease, Known& known);
+    std::optional<Verdict> find_leased(Pending& pending, const LeaseToken& lease, Known& known);
     Result<DueMs> resolve(const When& when, const char* delay_field = "delay", const char* at_field = "due") const;
     static Error unknown_id(MessageId id);
     static Error too_busy();
@@ -570,7 +572,7 @@ class Engine {
         EntryNumber next_entry = 0;  // first those in memory are scanned, then the rows of the index
         bool walked_entries = false;
         DuePosition next_row;
-        bool asking = false;
+        bool lookup_open = false;
         bool walked = false;
     };
     bool is_purged(const Entry& entry) const;
@@ -581,7 +583,7 @@ class Engine {
     void begin_purge(QueueNumber number);
     std::size_t walking_purge() const;
     void walk_purge();
-    void take_purge_stretch(const PendingLookup& asked, const Stretch& stretch, Generation generation);
+    void take_purge_stretch(const PendingLookup& pending_lookup, const Stretch& stretch, Generation generation);
     void add_purged();
     bool is_over(const PurgeWalk& walk) const;
     bool purge_has_work() const;
@@ -615,13 +617,13 @@ class Engine {
     const std::string* name_space_of(const Command& command) const;
     LineKey line_of(const Command& command) const;
     std::uint32_t weight_of(const Command& command);
-    bool has_place(LineKey line, std::size_t bytes) const;
+    bool may_wait(LineKey line, std::size_t bytes) const;
     void wait_in(PendingLines& lines, Pending pending);
-    void no_longer_waits(LineKey line, std::size_t bytes);
+    void release_waiting(LineKey line, std::size_t bytes);
     void add_attempts();
     bool must_close_segment() const;
     void add_cursors();
-    void hand_out(bool closes_segment);
+    void submit_batch(bool closes_segment);
     void apply_durable();
     void apply_next(Operation& operation);
     std::unique_ptr<Batch> finish_commit();
@@ -666,8 +668,8 @@ class Engine {
     void fill(Delivered& message, std::string_view record_body);
     void finish_delivery(Delivery delivery, const std::vector<RecordBytes>& records);
     bool is_due_saved(const Delivery& delivery) const;
-    void hand_over_held();
-    void give_back(const Delivery& delivery);
+    void deliver_held();
+    void return_delivery(const Delivery& delivery);
     void end_wait(std::uint64_t number);
     void wait_briefly(std::uint64_t number, Waiter& waiter);
     void drop_waiter(std::uint64_t waiter);
@@ -691,12 +693,12 @@ class Engine {
 
     // engine_seconds.cc
     // When a message may be due, if its queue has a limit per second.
-    struct SecondLook {
+    struct SecondSearch {
         enum class What : std::uint8_t {
-            place,  // at `due_ms`
-            full,   // not in the time that was given
-            ask,    // the index knows, from `from` on
-            wait,   // the index is to take in what it has first
+            place,         // at `due_ms`
+            full,          // not in the time that was given
+            needs_lookup,  // the index knows, from `from` on
+            wait,          // the index is to take in what it has first
         };
         What what = What::place;
         DueMs due_ms = 0;
@@ -707,13 +709,13 @@ class Engine {
     static constexpr std::uint64_t kPerSecondMax = 100'000;
     static Status check_flex(std::int64_t flex_ms);
     std::uint64_t second_limit(QueueNumber queue) const;
-    SecondLook look_second(QueueNumber queue, DueMs due, DueMs latest, const SecondsTaken& taken,
-                           std::optional<Second> own) const;
-    std::optional<Verdict> look_seconds(Pending& pending, std::span<const PutCommand> puts,
+    SecondSearch find_second(QueueNumber queue, DueMs due, DueMs latest, const SecondsTaken& taken,
+                             std::optional<Second> own) const;
+    std::optional<Verdict> find_seconds(Pending& pending, std::span<const PutCommand> puts,
                                         std::span<const std::optional<KeyFacts>> holders);
-    std::optional<Verdict> not_known(const SecondLook& look, Pending& pending, QueueNumber queue, DueMs latest);
+    std::optional<Verdict> await_seconds(const SecondSearch& search, Pending& pending, QueueNumber queue, DueMs latest);
     void have_seconds_counted(QueueNumber queue);
-    void learn_seconds(const PendingLookup& asked, const SecondCounts& counts);
+    void take_seconds(const PendingLookup& pending_lookup, const SecondCounts& counts);
     DueMs latest_due(DueMs due, std::int64_t flex_ms, DueMs before_ms) const;
     Result<DueMs> place_in_second(QueueNumber queue, DueMs due, DueMs latest, std::optional<Second> own);
     void take_second(QueueNumber queue, DueMs due);
@@ -732,15 +734,15 @@ class Engine {
 
     // engine_recurring.cc
     struct Spawn {
-        MessageId loop = 0;
+        MessageId recurring = 0;
         Sequence log_position = 0;
         std::string record_body;  // of its whole record; empty: being read
     };
     static Error is_recurring_message();
     void begin_spawn(EntryNumber number);
-    void spawn_again(EntryNumber number);
-    std::string_view what_blocks(EntryNumber number);
-    void look_again(EntryNumber number);
+    void requeue_spawn(EntryNumber number);
+    std::string_view blocking_reason(EntryNumber number);
+    void recheck_spawn(EntryNumber number);
     void read_spawns();
     void take_spawn_records(const std::vector<RecordBytes>& records);
     bool has_spawns_to_read() const;
@@ -748,28 +750,28 @@ class Engine {
     std::size_t next_spawn_bytes() const;
     void add_spawns();
     bool must_wait(EntryNumber number);
-    std::optional<Record> loop_of(const Spawn& spawn);
-    Record occurrence_of(MessageId id, const MessageState& loop, const Record& whole, DueMs due) const;
+    std::optional<Record> recurring_record(const Spawn& spawn);
+    Record occurrence_record(MessageId id, const MessageState& recurring, const Record& whole, DueMs due) const;
     void make_occurrences(EntryNumber number, Spawn spawn, std::size_t share);
 
     // engine_transactions.cc
     Status check_transaction(const PutCommand& command) const;
     Status validate_check_queue(const PutCommand& command);
     Verdict settle_transaction(Pending& pending, const SettleCommand& command);
-    Record commitment_of(const Entry& entry, Cause cause) const;
-    Record rollback_of(const Entry& entry, Cause cause) const;
+    Record commit_record(const Entry& entry, Cause cause) const;
+    Record rollback_record(const Entry& entry, Cause cause) const;
     void settle_prepared(EntryNumber number);
-    void look_at_prepared(EntryNumber number);
+    void recheck_prepared(EntryNumber number);
     void read_prepared();
     void take_prepared_records(const std::vector<RecordBytes>& records);
     bool has_prepared_to_settle() const;
     std::size_t next_prepared_bytes() const;
     void settle_overdue_prepared();
-    void add_overdue(EntryNumber number, const OverduePreparedMessage& half);
+    void add_overdue(EntryNumber number, const OverduePreparedMessage& prepared);
     NameLimit limit_of_check(const std::string& name_space, const std::string& queue);
     bool can_be_checked(const std::string& name_space, const std::string& queue);
-    std::string_view what_keeps_from_asking(const MessageState& half, const TransactionRule& rule);
-    Record check_of(const Entry& entry, const MessageState& half, const MessageContent& content) const;
+    std::string_view why_check_waits(const MessageState& prepared, const TransactionRule& rule);
+    Record check_record(const Entry& entry, const MessageState& prepared, const MessageContent& content) const;
 
     // engine_tokens.cc
     template <class Rule>
@@ -793,15 +795,15 @@ class Engine {
     Verdict put_schedule(Pending& pending, PutScheduleCommand& command);
     Status check_schedule(const PutScheduleCommand& command) const;
     Error unknown_schedule(const std::string& name_space, const std::string& name, const SharedLimits& limits) const;
-    Verdict tell_schedule(Pending& pending, TellScheduleCommand& command);
-    Verdict fire_schedule(Pending& pending, TellScheduleCommand& command, Schedule& schedule);
+    Verdict control_schedule(Pending& pending, ControlScheduleCommand& command);
+    Verdict fire_schedule(Pending& pending, ControlScheduleCommand& command, Schedule& schedule);
     Verdict relocate_schedule(Pending& pending, const RelocateRuleCommand& command);
     void add_rule(Schedule& schedule, ScheduleState next, const MessageContent* content, PassedTimes passed,
                   ReplyToken token, Reply reply);
     void apply_rule(std::string_view record_body, Operation& operation);
     ScheduleAnswer describe(const Schedule& schedule) const;
     void describe(const DescribeScheduleCommand& command, ReplyToken token, const SharedLimits& limits);
-    void finish_schedule_look(ScheduleRead read, std::string_view record_body);
+    void finish_describe_schedule(ScheduleRead read, std::string_view record_body);
     void list_schedules(const ListSchedulesCommand& command, ReplyToken token, const SharedLimits& limits);
     void preview(const PreviewScheduleCommand& command, ReplyToken token, const SharedLimits& limits);
     static std::uint64_t number_at(const Schedule& schedule, DueMs from_ms);
@@ -840,7 +842,7 @@ class Engine {
     void apply_watchdog(std::string_view record_body, Operation& operation);
     static WatchdogAnswer describe(const Watchdog& watchdog);
     void describe(const DescribeWatchdogCommand& command, ReplyToken token, const SharedLimits& limits);
-    void finish_watchdog_look(WatchdogRead read, std::string_view record_body);
+    void finish_describe_watchdog(WatchdogRead read, std::string_view record_body);
     void list_watchdogs(const ListWatchdogsCommand& command, ReplyToken token, const SharedLimits& limits);
 
     // engine_firings.cc
@@ -869,9 +871,9 @@ class Engine {
     bool wait_in_line(EntryNumber number);
     void unready(EntryNumber number);
     void advance_line(const std::string& name);
-    void end_asking(OrderLine& line);
+    void end_line_lookup(OrderLine& line);
     void look_up_line(const std::string& name, OrderLine& line);
-    void take_order_stretch(const PendingLookup& asked, const Stretch& stretch, Generation generation);
+    void take_order_stretch(const PendingLookup& pending_lookup, const Stretch& stretch, Generation generation);
     void take_head(OrderLine& line, const Stretch& stretch);
     std::vector<DuePosition> bounds_of_lines() const;
     void check_lines() const;
@@ -882,14 +884,14 @@ class Engine {
     DueMs next_load() const;
     bool is_overdue_left() const { return overdue_to_.due_ms < overdue_until_ms_; }
     bool is_window_behind() const { return is_overdue_left() || loaded_to_.due_ms <= now_; }
-    void take_due_stretch(const PendingLookup& asked, Stretch stretch, Generation generation);
-    void take_queue_stretch(const PendingLookup& asked, Stretch stretch, Generation generation);
+    void take_due_stretch(const PendingLookup& pending_lookup, Stretch stretch, Generation generation);
+    void take_queue_stretch(const PendingLookup& pending_lookup, Stretch stretch, Generation generation);
     void read_backlog(QueueNumber number);
     void prefetch(const std::vector<MessageRow>& rows);
     EntryNumber admit(const MessageRow& row);
     void drop(EntryNumber number, Leaving leaving = Leaving::to_disk);
     void sweep();
-    std::uint64_t look_up(Lookup lookup, PendingLookup asked);
+    std::uint64_t look_up(Lookup lookup, PendingLookup pending_lookup);
     DueMs load_cursor() const;
 
     // engine_listing.cc
@@ -898,7 +900,7 @@ class Engine {
     void end_listing(ReplyToken token, Reply page);
     void walk_listings();
     std::uint32_t walk(Listing& listing, std::uint32_t budget);
-    void look_at(Listing& listing, QueueNumber queue, const Entry& entry) const;
+    void add_candidate(Listing& listing, QueueNumber queue, const Entry& entry) const;
     void look_up_listing(Listing listing);
     void finish_listing(Listing listing, ListedRows sealed, Generation generation);
     ListedMessage listed(const Entry& entry) const;
@@ -968,7 +970,7 @@ class Engine {
     std::unordered_map<std::uint64_t, Share> shares_;  // of these, by namespace
     std::size_t unfit_bytes_ = 0;                      // of a command for which the segment had no space
     std::vector<MessageId> attempts_;                  // started, their record is not written yet
-    std::vector<MessageId> doomed_;                    // attempts used up, their end is not written yet
+    std::vector<MessageId> exhausted_;                 // attempts used up, their end is not written yet
     std::deque<Redrive> redrives_;
     std::uint64_t next_redrive_ = 1;
     bool expiring_dead_ = false;                                // one of them is an expiry
@@ -987,7 +989,7 @@ class Engine {
     std::uint64_t namespaces_in_batch_ = 0;  // that get settings by the batch in construction
     std::vector<std::unique_ptr<Queue>> queues_;
     std::map<std::pair<std::string, std::string>, QueueNumber> queues_by_name_;
-    DueMs names_looked_at_ms_ = 0;  // whether any could be released
+    DueMs names_checked_at_ms_ = 0;  // whether any could be released
     std::vector<QueueNumber> marked_;
     struct Targets {
         std::vector<QueueNumber> changed;
@@ -1019,7 +1021,7 @@ class Engine {
     std::string zone_data_;
     std::unordered_map<std::string, OrderLine> lines_;
     std::deque<std::string> lines_to_look_up_;
-    std::uint32_t lines_asking_ = 0;
+    std::uint32_t line_lookups_ = 0;
 
     // loading
     std::int64_t window_ms_ = 0;     // how far ahead, between window_min_ms and window_max_ms

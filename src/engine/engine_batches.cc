@@ -47,7 +47,7 @@ bool Engine::must_close_segment() const {
     if (close_wanted_) return true;
     std::size_t next = unfit_bytes_;
     const bool has_attempts = attempts_wait() ? !held_.empty() : !attempts_.empty();
-    if (has_attempts || !expiries_.empty() || !doomed_.empty() || !serving_ || confirm_at_ms_ <= now_)
+    if (has_attempts || !expiries_.empty() || !exhausted_.empty() || !serving_ || confirm_at_ms_ <= now_)
         next = std::max(next, kRecordOverheadMax);
     // Their last record is one of settings.
     if (has_redrives_to_add() || purge_has_work()) next = std::max(next, kSettingsRecordBytesMax);
@@ -57,9 +57,9 @@ bool Engine::must_close_segment() const {
         next = std::max(next, firing_bytes(watchdogs_.preparing.front().record_body.size()));
     }
     if (has_runs_to_add()) next = std::max(next, run_bytes(schedules_.preparing.front().record_body.size()));
-    if (!doomed_.empty()) {
-        const EntryNumber first = recent_.find(doomed_.front());
-        if (first != kNoEntry) next = std::max(next, death_bytes_at_most(recent_.entry(first)));
+    if (!exhausted_.empty()) {
+        const EntryNumber first = recent_.find(exhausted_.front());
+        if (first != kNoEntry) next = std::max(next, dead_letter_bytes_max(recent_.entry(first)));
     }
     return next != 0 && segment_fill_ + size_in_segment(next) + closing_reserve() > segment_bytes_;
 }
@@ -83,7 +83,7 @@ void Engine::build_batch() {
     unfit_bytes_ = 0;
     if (closes) {
         add_cursors();
-        return hand_out(true);
+        return submit_batch(true);
     }
     if (!serving_) return add_epoch();
     add_expiries();
@@ -93,7 +93,7 @@ void Engine::build_batch() {
     };
     take_commands_to(1);
     add_attempts();
-    add_doomed();
+    add_exhausted();
     add_purged();
     add_redrives();
     add_spawns();
@@ -105,10 +105,10 @@ void Engine::build_batch() {
     take_commands(puts_, Takes::puts);
     take_commands_to(4);
     const bool time_is_wanted = attempts_wait() && !held_.empty();
-    if (!batch_->empty() || confirm_at_ms_ <= now_ || time_is_wanted) return hand_out(false);
+    if (!batch_->empty() || confirm_at_ms_ <= now_ || time_is_wanted) return submit_batch(false);
     if (unfit_bytes_ != 0) {
         add_cursors();
-        return hand_out(true);
+        return submit_batch(true);
     }
     idle_batch_ = std::move(batch_);
 }
@@ -128,7 +128,7 @@ void Engine::add_epoch() {
     epoch.time_ms = now_;
     epoch.incarnation = incarnation_;
     batch_->add(epoch, kNoEntry, 0, Error{});
-    hand_out(false);
+    submit_batch(false);
 }
 
 // The namespace of the command; null if it is unknown, and for cleaning.
@@ -170,7 +170,7 @@ std::uint32_t Engine::weight_of(const Command& command) {
 
 // A namespace may have four times as much waiting as is free for all: one that floods leaves a fifth, and another one
 // four fifths of that (dynamic thresholds: Choudhury and Hahne, 1998).
-bool Engine::has_place(LineKey line, std::size_t bytes) const {
+bool Engine::may_wait(LineKey line, std::size_t bytes) const {
     constexpr std::size_t kTimesFree = 4;
     const std::size_t waiting = waiting_commands();
     if (waiting >= options_.commands_waiting_max || waiting_bytes_ + bytes > options_.waiting_bytes_max) return false;
@@ -187,7 +187,7 @@ void Engine::wait_in(PendingLines& lines, Pending pending) {
     lines.push(line, weight, std::move(pending));
 }
 
-void Engine::no_longer_waits(LineKey line, std::size_t bytes) {
+void Engine::release_waiting(LineKey line, std::size_t bytes) {
     waiting_bytes_ -= bytes;
     const auto share = shares_.find(line.name_space);
     share->second.bytes -= bytes;
@@ -196,8 +196,8 @@ void Engine::no_longer_waits(LineKey line, std::size_t bytes) {
 
 void Engine::take_commands(PendingLines& from, Takes what, std::size_t quarters) {
     const bool puts = what == Takes::puts;
-    const std::size_t operations_most = options_.batch_operations_max * quarters / 4;
-    const std::size_t bytes_most = options_.batch_bytes_max / 4 * quarters;
+    const std::size_t operations_max = options_.batch_operations_max * quarters / 4;
+    const std::size_t bytes_max = options_.batch_bytes_max / 4 * quarters;
     const bool is_refused = what != Takes::cleaning && log_is_stalled();  // or answered without a record
     const auto is_left = [&](const Command& command) {
         if (what == Takes::cleaning) return !is_of_cleaning(command);
@@ -212,7 +212,7 @@ void Engine::take_commands(PendingLines& from, Takes what, std::size_t quarters)
         }
         const std::size_t at_most = record_bytes_at_most(next, kRecordOverheadMax);
         const bool is_full =
-            batch_->count() + record_count(next) > operations_most || batch_->bytes() + at_most > bytes_most;
+            batch_->count() + record_count(next) > operations_max || batch_->bytes() + at_most > bytes_max;
         if (is_full && !batch_->empty()) break;
         if (puts && puts_stalled()) break;
         if (!is_refused && !has_room(at_most)) {
@@ -229,18 +229,18 @@ void Engine::take_commands(PendingLines& from, Takes what, std::size_t quarters)
                before + std::max(at_most, record_bytes_at_most(pending.command, kRecordOverheadMax)));
         switch (verdict) {
             case Verdict::settled:
-                no_longer_waits(line, bytes);
+                release_waiting(line, bytes);
                 break;
             case Verdict::deferred:
                 ++counters_.deferred;
                 if (is_refused) {  // what it waits for is not written either
-                    no_longer_waits(line, bytes);
+                    release_waiting(line, bytes);
                     reply(pending.token, no_space_for(Adds::end));
                     break;
                 }
                 deferred.push_back(std::move(pending));
                 break;
-            case Verdict::asked:
+            case Verdict::looking_up:
                 break;
         }
     }
@@ -325,7 +325,7 @@ void Engine::add_cursors() {
     if (batch_->empty()) add_cursor(nullptr, {durable_load_cursor_ms_, 0});
 }
 
-void Engine::hand_out(bool closes_segment) {
+void Engine::submit_batch(bool closes_segment) {
     Totals& totals = batch_->totals();
     totals.commit += 1;
     totals.server_time_ms = now_;
@@ -414,7 +414,7 @@ std::unique_ptr<Batch> Engine::finish_commit() {
     }
     // A closing commit needs no confirmation: it has no waiting command, and confirms the one before it.
     if (!batch->empty() && !batch->closes_segment) confirm_at_ms_ = now_ + options_.confirm_after_ms;
-    hand_over_held();
+    deliver_held();
     build_batch();
     return batch;
 }
@@ -570,8 +570,8 @@ void Engine::count(const Record& record, QueueNumber in_queue) {
 // Where an entry belongs whose record has just been applied. `woken`: its moment came meanwhile.
 void Engine::place_applied(EntryNumber number, bool keeps_live, bool woken) {
     const Entry& entry = recent_.entry(number);
-    if (entry.spawning && woken) return spawn_again(number);
-    if (entry.unanswered && woken) return look_at_prepared(number);
+    if (entry.spawning && woken) return requeue_spawn(number);
+    if (entry.unanswered && woken) return recheck_prepared(number);
     const bool is_live = entry.state == State::ready || entry.state == State::leased;
     if (!keeps_live || !is_live) return settle(number);
     if (woken) return wake(number);

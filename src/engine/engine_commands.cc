@@ -45,7 +45,7 @@ Engine::Verdict Engine::validate(Pending& pending) {
             if constexpr (std::is_same_v<T, ExtendCommand>) return extend(pending, command);
             if constexpr (std::is_same_v<T, ReleaseCommand>) return release(pending, command);
             if constexpr (std::is_same_v<T, RelocateCommand>) return relocate(pending, command);
-            if constexpr (std::is_same_v<T, RelocateOutcomesCommand>) return carry_outcomes(pending, command);
+            if constexpr (std::is_same_v<T, RelocateOutcomesCommand>) return relocate_outcomes(pending, command);
             if constexpr (std::is_same_v<T, RelocationDoneCommand>) return relocation_done(pending, command);
             if constexpr (std::is_same_v<T, HoldCommand>) return hold(pending, command);
             if constexpr (std::is_same_v<T, HoldLeaseCommand>) return hold_lease(pending, command);
@@ -55,7 +55,7 @@ Engine::Verdict Engine::validate(Pending& pending) {
             if constexpr (std::is_same_v<T, RelocateSettingsCommand>) return relocate_settings(pending, command);
             if constexpr (std::is_same_v<T, ConfigureNamespaceCommand>) return configure_namespace(pending, command);
             if constexpr (std::is_same_v<T, PutScheduleCommand>) return put_schedule(pending, command);
-            if constexpr (std::is_same_v<T, TellScheduleCommand>) return tell_schedule(pending, command);
+            if constexpr (std::is_same_v<T, ControlScheduleCommand>) return control_schedule(pending, command);
             if constexpr (std::is_same_v<T, PutWatchdogCommand>) return put_watchdog(pending, command);
             if constexpr (std::is_same_v<T, FeedWatchdogCommand>) return feed_watchdog(pending, command);
             if constexpr (std::is_same_v<T, RemoveWatchdogCommand>) return remove_watchdog(pending, command);
@@ -76,7 +76,7 @@ Engine::Verdict Engine::validate(Pending& pending) {
 
 // ---- what is known of a message
 
-Engine::Known Engine::look(Pending& pending, MessageId id, const std::string* name_space) {
+Engine::Known Engine::find_message(Pending& pending, MessageId id, const std::string* name_space) {
     using What = Known::What;
     Known known;
     if (id == 0 || id % kShardsMax != options_.shard || id / kShardsMax > totals_.id_counter) {
@@ -112,7 +112,7 @@ Engine::Known Engine::look(Pending& pending, MessageId id, const std::string* na
         return known;
     }
     const bool fresh = pending.facts && pending.facts_generation == generation_.load(std::memory_order_relaxed);
-    if (!fresh) return known.what = What::ask, known;
+    if (!fresh) return known.what = What::needs_lookup, known;
     if (!*pending.facts) {  // whose message it was is not known any more
         known.what = pending.limits ? What::unknown : What::gone;
         return known;
@@ -144,19 +144,19 @@ void Engine::withdraw(const Known& known) {
 }
 
 // What to do where there is no entry to work on; nothing when there is one, or an outcome.
-std::optional<Engine::Verdict> Engine::not_here(const Known& known, Pending& pending, MessageId id) {
+std::optional<Engine::Verdict> Engine::answer_unless_here(const Known& known, Pending& pending, MessageId id) {
     switch (known.what) {
         case Known::What::unknown:
             reply(pending.token, unknown_id(id));
             return Verdict::settled;
         case Known::What::busy:
             return Verdict::deferred;
-        case Known::What::ask: {
-            PendingLookup asked;
-            asked.what = Ask::facts;
-            asked.pending = std::move(pending);
-            look_up(Lookup{0, FindMessage{id}}, std::move(asked));
-            return Verdict::asked;
+        case Known::What::needs_lookup: {
+            PendingLookup pending_lookup;
+            pending_lookup.what = LookupKind::facts;
+            pending_lookup.pending = std::move(pending);
+            look_up(Lookup{0, FindMessage{id}}, std::move(pending_lookup));
+            return Verdict::looking_up;
         }
         case Known::What::gone:
             reply(pending.token, ChangeAnswer{});
@@ -182,26 +182,27 @@ std::optional<Engine::Verdict> Engine::name_by_key(Pending& pending, const std::
                                                    const MessageKey& by_key, MessageId& id) {
     if (!by_key.is_given()) return std::nullopt;
     const bool fresh = pending.key_facts && pending.key_facts_generation == generation_.load(std::memory_order_relaxed);
-    const KeyLook found = look_key(name_space, by_key.queue, by_key.key, fresh ? &pending.key_facts->front() : nullptr);
+    const KeyLookup found =
+        look_up_key(name_space, by_key.queue, by_key.key, fresh ? &pending.key_facts->front() : nullptr);
     switch (found.what) {
-        case KeyLook::What::busy:
+        case KeyLookup::What::busy:
             return Verdict::deferred;
-        case KeyLook::What::free:
+        case KeyLookup::What::free:
             reply(pending.token, unknown_key());
             return Verdict::settled;
-        case KeyLook::What::held:
+        case KeyLookup::What::held:
             id = found.holder.holder.id;
             return std::nullopt;
-        case KeyLook::What::ask:
+        case KeyLookup::What::needs_lookup:
             break;
     }
     FindKeys wanted;
     wanted.keys.push_back({name_space, by_key.queue, by_key.key});
-    PendingLookup asked;
-    asked.what = Ask::key_facts;
-    asked.pending = std::move(pending);
-    look_up(Lookup{0, std::move(wanted)}, std::move(asked));
-    return Verdict::asked;
+    PendingLookup pending_lookup;
+    pending_lookup.what = LookupKind::key_facts;
+    pending_lookup.pending = std::move(pending);
+    look_up(Lookup{0, std::move(wanted)}, std::move(pending_lookup));
+    return Verdict::looking_up;
 }
 
 bool Engine::delivery_may_hide(const Entry& entry) const {
@@ -307,8 +308,8 @@ std::optional<ChangeAnswer> Engine::too_late(const Entry& entry) const {
 }
 
 Engine::Verdict Engine::cancel(Pending& pending, const CancelCommand& command) {
-    const Known known = look(pending, command.id, &command.name_space);
-    if (const auto verdict = not_here(known, pending, command.id)) return *verdict;
+    const Known known = find_message(pending, command.id, &command.name_space);
+    if (const auto verdict = answer_unless_here(known, pending, command.id)) return *verdict;
     if (known.what == Known::What::ended) return reply(pending.token, ended_answer(known.ended)), Verdict::settled;
     const Entry& entry = recent_.entry(known.entry);
     if (const auto late = too_late(entry)) {
@@ -327,7 +328,7 @@ Engine::Verdict Engine::cancel(Pending& pending, const CancelCommand& command) {
 // ---- a lease's commands
 
 // Finds the message that `lease` still holds. Otherwise answers, asks or defers, and says so.
-std::optional<Engine::Verdict> Engine::look_lease(Pending& pending, const LeaseToken& lease, Known& known) {
+std::optional<Engine::Verdict> Engine::find_leased(Pending& pending, const LeaseToken& lease, Known& known) {
     if (!signer_.is_genuine(lease)) {
         reply(pending.token,
               Error{"bad_lease_token",
@@ -335,11 +336,11 @@ std::optional<Engine::Verdict> Engine::look_lease(Pending& pending, const LeaseT
                     "lease"});
         return Verdict::settled;
     }
-    known = look(pending, lease.id, nullptr);
+    known = find_message(pending, lease.id, nullptr);
     switch (known.what) {
         case Known::What::busy:
-        case Known::What::ask:
-            return not_here(known, pending, lease.id);
+        case Known::What::needs_lookup:
+            return answer_unless_here(known, pending, lease.id);
         case Known::What::unknown:
         case Known::What::gone:
             reply(pending.token, LeaseEndAnswer{});
@@ -367,7 +368,7 @@ std::optional<Engine::Verdict> Engine::look_lease(Pending& pending, const LeaseT
 
 Engine::Verdict Engine::ack(Pending& pending, const AckCommand& command) {
     Known known;
-    if (const auto verdict = look_lease(pending, command.lease, known)) return *verdict;
+    if (const auto verdict = find_leased(pending, command.lease, known)) return *verdict;
     const Entry& entry = recent_.entry(known.entry);
     if (refuse_for_space(pending, Adds::end)) return Verdict::settled;
     assert(is_legal_move(entry.state, State::done));
@@ -401,7 +402,7 @@ Engine::Verdict Engine::extend(Pending& pending, const ExtendCommand& command) {
         }
     }
     Known known;
-    if (const auto verdict = look_lease(pending, command.lease, known)) return *verdict;
+    if (const auto verdict = find_leased(pending, command.lease, known)) return *verdict;
     Lease& lease = leases_.at(command.lease.id);
     // Who names no time gets what a lease gets, and loses nothing of a longer one.
     const std::int64_t by_queue = lease_time(queue(recent_.entry(known.entry).queue));
@@ -416,11 +417,11 @@ Engine::Verdict Engine::extend(Pending& pending, const ExtendCommand& command) {
 
 Engine::Verdict Engine::relocate(Pending& pending, const RelocateCommand& command) {
     const MessageId id = command.row.id;
-    const Known known = look(pending, id, nullptr);
+    const Known known = find_message(pending, id, nullptr);
     switch (known.what) {
         case Known::What::busy:
-        case Known::What::ask:
-            return *not_here(known, pending, id);
+        case Known::What::needs_lookup:
+            return *answer_unless_here(known, pending, id);
         case Known::What::unknown:
         case Known::What::gone:
             reply(pending.token, RelocateAnswer{});
@@ -455,7 +456,7 @@ Engine::Verdict Engine::relocate(Pending& pending, const RelocateCommand& comman
     return Verdict::settled;
 }
 
-Engine::Verdict Engine::carry_outcomes(Pending& pending, const RelocateOutcomesCommand& command) {
+Engine::Verdict Engine::relocate_outcomes(Pending& pending, const RelocateOutcomesCommand& command) {
     Record record;
     record.kind = RecordKind::outcomes;
     record.time_ms = now_;
@@ -513,7 +514,7 @@ void Engine::get(const GetCommand& command, ReplyToken token, const SharedLimits
         if (entry.begun != entry.attempts) row.reason.clear();  // another attempt has begun
         if (is_foreign(row.state.name_space, row.state.queue)) return reply(token, unknown_id(id));
         const bool makes_one = entry.spawning && !entry.in_batch;
-        return answer_get(std::move(row), token, makes_one ? what_blocks(number) : "");
+        return answer_get(std::move(row), token, makes_one ? blocking_reason(number) : "");
     }
     if (const Outcome* outcome = recent_.outcome(id)) {
         const QueueName& name = recent_.queues().name(outcome->queue);
@@ -531,10 +532,10 @@ void Engine::get(const GetCommand& command, ReplyToken token, const SharedLimits
         row.ended_ms = outcome->ended_ms;
         return answer_get(std::move(row), token);
     }
-    PendingLookup asked;
-    asked.what = Ask::facts;
-    asked.pending = std::move(pending);
-    look_up(Lookup{0, FindMessage{id}}, std::move(asked));
+    PendingLookup pending_lookup;
+    pending_lookup.what = LookupKind::facts;
+    pending_lookup.pending = std::move(pending);
+    look_up(Lookup{0, FindMessage{id}}, std::move(pending_lookup));
 }
 
 // Completes the answer with the content of the message, which stands in the log.
@@ -551,10 +552,10 @@ void Engine::answer_get(MessageRow row, ReplyToken token, std::string_view block
     if (reading_bytes_ >= options_.reading_bytes_max) return reply(token, too_busy());
     reading_bytes_ += read.answer.row.record_bytes;
     ReadRecords wanted{{read.answer.row.log_position}};
-    PendingLookup asked;
-    asked.what = Ask::message;
-    asked.message = std::move(read);
-    look_up(Lookup{0, std::move(wanted)}, std::move(asked));
+    PendingLookup pending_lookup;
+    pending_lookup.what = LookupKind::message;
+    pending_lookup.message = std::move(read);
+    look_up(Lookup{0, std::move(wanted)}, std::move(pending_lookup));
 }
 
 // Of a lease that names no time.

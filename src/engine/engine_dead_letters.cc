@@ -42,23 +42,23 @@ void Engine::redrive(const RedriveCommand& command, ReplyToken token) {
 }
 
 void Engine::look_up_dead(Redrive& job) {
-    job.asked = true;
+    job.lookup_open = true;
     job.rows.clear();
     job.next_row = 0;
-    PendingLookup asked;
-    asked.what = Ask::dead_stretch;
-    asked.redrive = job.number;
+    PendingLookup pending_lookup;
+    pending_lookup.what = LookupKind::dead_stretch;
+    pending_lookup.redrive = job.number;
     // Who lets go has to know as well who comes next.
     const DueMs until = job.expires ? std::numeric_limits<DueMs>::max() : job.until_ms;
     look_up(Lookup{0, ScanDead{job.queue.name_space, job.queue.queue, job.from, until, options_.redrive_chunk}},
-            std::move(asked));
+            std::move(pending_lookup));
 }
 
 void Engine::take_dead_stretch(std::uint64_t number, Stretch stretch, Generation generation) {
     const auto job =
         std::find_if(redrives_.begin(), redrives_.end(), [&](const Redrive& each) { return each.number == number; });
     assert(job != redrives_.end());
-    job->asked = false;
+    job->lookup_open = false;
     job->rows = std::move(stretch.rows);
     job->next_row = 0;
     job->complete = stretch.complete;
@@ -67,7 +67,7 @@ void Engine::take_dead_stretch(std::uint64_t number, Stretch stretch, Generation
 
 bool Engine::has_redrives_to_add() const {
     return !puts_stalled() && std::any_of(redrives_.begin(), redrives_.end(), [this](const Redrive& job) {
-        return !job.asked && !(job.expires && log_is_stalled());
+        return !job.lookup_open && !(job.expires && log_is_stalled());
     });
 }
 
@@ -77,7 +77,7 @@ void Engine::add_redrives() {
     if (!may_add(Adds::change)) end_redrives();
     if (has_dead_to_expire()) begin_dead_expiry();
     for (auto job = redrives_.begin(); job != redrives_.end();) {
-        job = !job->asked && redrive_chunk(*job) ? redrives_.erase(job) : std::next(job);
+        job = !job->lookup_open && redrive_chunk(*job) ? redrives_.erase(job) : std::next(job);
     }
 }
 
@@ -135,7 +135,7 @@ bool Engine::redrive_chunk(Redrive& job) {
         }
         const Entry& entry = recent_.entry(number);
         job.from = {at.due_ms, at.id + 1};
-        add(number, job.expires ? expire_dead(entry, job.cause) : return_of(entry, job.cause), 0, Error{});
+        add(number, job.expires ? expire_dead(entry, job.cause) : redrive_record(entry, job.cause), 0, Error{});
         ++job.done;
         ++added;
     }
@@ -252,8 +252,8 @@ void Engine::begin_discard(QueueNumber number) {
 
 // A command on one dead message. Those that are not dead stay as they are: who wants one of them ended cancels it.
 Engine::Verdict Engine::discard(Pending& pending, const DiscardCommand& command) {
-    const Known known = look(pending, command.id, &command.name_space);
-    if (const auto verdict = not_here(known, pending, command.id)) return *verdict;
+    const Known known = find_message(pending, command.id, &command.name_space);
+    if (const auto verdict = answer_unless_here(known, pending, command.id)) return *verdict;
     if (known.what == Known::What::ended) return reply(pending.token, ended_answer(known.ended)), Verdict::settled;
     const Entry& entry = recent_.entry(known.entry);
     ChangeAnswer answer{ChangeOutcome::cancelled, entry.begun, entry.maybe_delivered || delivery_may_hide(entry), 0};
@@ -273,10 +273,10 @@ Engine::Verdict Engine::discard(Pending& pending, const DiscardCommand& command)
 void Engine::list_dead(Listing listing) {
     const ListCommand& command = listing.command;
     ScanDead wanted{command.name_space, command.queue, command.from, command.until_ms, command.limit};
-    PendingLookup asked;
-    asked.what = Ask::dead_listing;
-    asked.listing = std::move(listing);
-    look_up(Lookup{0, std::move(wanted)}, std::move(asked));
+    PendingLookup pending_lookup;
+    pending_lookup.what = LookupKind::dead_listing;
+    pending_lookup.listing = std::move(listing);
+    look_up(Lookup{0, std::move(wanted)}, std::move(pending_lookup));
 }
 
 void Engine::finish_dead_listing(Listing listing, Stretch stretch, Generation generation) {

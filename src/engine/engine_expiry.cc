@@ -44,7 +44,7 @@ void Engine::settled_expiry(EntryNumber number) {
 // Removes the message from all places that could deliver it, and has its end written.
 void Engine::begin_expiry(EntryNumber number) {
     Entry& entry = recent_.entry(number);
-    if (entry.expiring || entry.purging || entry.doomed) return;  // these end it as quickly
+    if (entry.expiring || entry.purging || entry.exhausted) return;  // these end it as quickly
     assert(!is_ended(entry.state) && entry.state != State::leased && expiry(number) <= now_);
     if (entry.state == State::ready) unready(number);
     static_cast<void>(wheel_.cancel(TimerHandle{entry.timer}));
@@ -89,7 +89,7 @@ void Engine::add_expiries() {
 bool Engine::may_leave(EntryNumber number) const {
     const Entry& entry = recent_.entry(number);
     return entry.segment == 0 && !entry.in_batch && !entry.attempt_queued && !entry.expiring && !entry.purging &&
-           !entry.doomed && !entry.spawning && !entry.unanswered && expiry(number) >= loaded_until_ms_;
+           !entry.exhausted && !entry.spawning && !entry.unanswered && expiry(number) >= loaded_until_ms_;
 }
 
 }  // namespace duewheel

@@ -38,14 +38,14 @@ void Engine::wake(EntryNumber number) {
         count_in(entry.queue, &QueueTotals::leases_expired);
         return end_lease(number);
     }
-    if (entry.spawning) return spawn_again(number);
-    if (entry.unanswered) return look_at_prepared(number);
+    if (entry.spawning) return requeue_spawn(number);
+    if (entry.unanswered) return recheck_prepared(number);
     settle(number);
 }
 
 // Puts an entry whose state has just become the durable one to where it belongs.
 void Engine::settle(EntryNumber number) {
-    if (take_for_purge(number) || recent_.entry(number).doomed || recent_.entry(number).spawning) return;
+    if (take_for_purge(number) || recent_.entry(number).exhausted || recent_.entry(number).spawning) return;
     Entry& entry = recent_.entry(number);
     if (has_expired(number)) return begin_expiry(number);
     if (entry.state == State::ready) return;
@@ -87,7 +87,7 @@ void Engine::make_ready(EntryNumber number) {
     if (take_for_purge(number)) return;
     Entry& entry = recent_.entry(number);
     assert(is_legal_move(entry.state, State::ready));
-    if (is_used_up(entry)) return doom(number);
+    if (is_used_up(entry)) return mark_exhausted(number);
     mark(entry.queue);
     if (queue(entry.queue).ready_count >= ready_max_for(entry) && may_leave(number)) return evict(number);
     if (entry.has_rare && wait_in_line(number)) return;
@@ -143,7 +143,7 @@ void Engine::unlist(EntryNumber number) {
     Entry& entry = recent_.entry(number);
     static_cast<void>(wheel_.cancel(TimerHandle{entry.timer}));
     entry.attempt_queued = false;
-    entry.doomed = false;
+    entry.exhausted = false;
     if (entry.spawning) --recurring_due_;
     entry.spawning = false;
     if (entry.unanswered) overdue_prepared_.settled({entry.due_ms, entry.id});
@@ -329,10 +329,10 @@ std::size_t Engine::grant(QueueNumber number, const Waiter& waiter) {
         return granted;
     }
     std::sort(missing.begin(), missing.end());
-    PendingLookup asked;
-    asked.what = Ask::delivery;
-    asked.delivery = std::move(delivery);
-    const std::uint64_t ticket = look_up(Lookup{0, ReadRecords{std::move(missing)}}, std::move(asked));
+    PendingLookup pending_lookup;
+    pending_lookup.what = LookupKind::delivery;
+    pending_lookup.delivery = std::move(delivery);
+    const std::uint64_t ticket = look_up(Lookup{0, ReadRecords{std::move(missing)}}, std::move(pending_lookup));
     if (waiter.token != 0) delivery_of_reply_[waiter.token] = ticket;
     return granted;
 }
@@ -389,7 +389,7 @@ bool Engine::is_due_saved(const Delivery& delivery) const {
     return delivery.latest_due_ms <= totals_.server_time_ms + options_.unsaved_due_max_ms;
 }
 
-void Engine::hand_over_held() {
+void Engine::deliver_held() {
     for (Delivery& delivery : std::exchange(held_, {})) finish_delivery(std::move(delivery), {});
 }
 
@@ -434,7 +434,7 @@ void Engine::drop_waiter(std::uint64_t waiter) {
 bool Engine::is_read_for(const Queue& at) const {
     const bool is_loaded_for = is_window_behind() && at.counts.pending > 0;
     return !at.paused && leases_.size() < options_.leased_max &&
-           (at.lines_asking > 0 || at.has_backlog() || is_loaded_for);
+           (at.line_lookups > 0 || at.has_backlog() || is_loaded_for);
 }
 
 // There is nothing on its way any more: who did not want to wait, or for longer, gets an empty answer.
@@ -469,14 +469,14 @@ void Engine::forget(ReplyToken token) {
     if (held != held_.end()) {
         const Delivery delivery = std::move(*held);
         held_.erase(held);
-        return give_back(delivery);
+        return return_delivery(delivery);
     }
     const auto reading = delivery_of_reply_.find(token);
     if (reading == delivery_of_reply_.end()) return;
     Delivery& delivery = *pending_lookups_.at(reading->second).delivery;
     delivery_of_reply_.erase(reading);
     delivery.token = 0;
-    give_back(delivery);
+    return_delivery(delivery);
 }
 
 bool Engine::withdraw(ReplyToken token) {
@@ -487,7 +487,7 @@ bool Engine::withdraw(ReplyToken token) {
 }
 
 // Who was to have them is gone: its messages are ready again.
-void Engine::give_back(const Delivery& delivery) {
+void Engine::return_delivery(const Delivery& delivery) {
     for (const Delivered& message : delivery.answer.messages) {
         const EntryNumber number = recent_.find(message.id);
         const auto held = leases_.find(message.id);

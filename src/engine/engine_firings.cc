@@ -89,10 +89,10 @@ void Engine::read_firings() {
     }
     if (log_positions.empty()) return;
     std::sort(log_positions.begin(), log_positions.end());
-    PendingLookup asked;
-    asked.what = Ask::firings;
+    PendingLookup pending_lookup;
+    pending_lookup.what = LookupKind::firings;
     watchdogs_.reading = true;
-    look_up(Lookup{0, ReadRecords{std::move(log_positions)}}, std::move(asked));
+    look_up(Lookup{0, ReadRecords{std::move(log_positions)}}, std::move(pending_lookup));
 }
 
 void Engine::take_firing_records(const std::vector<RecordBytes>& records) {

@@ -107,11 +107,11 @@ void Engine::look_up_due_rows(Forecast& forecast) {
     assert(forecast.asked_for == 0 && forecast.rows_left > 0);
     forecast.asked_for =
         static_cast<std::uint32_t>(std::min<std::uint64_t>(forecast.rows_left, options_.forecast_chunk));
-    PendingLookup asked;
-    asked.what = Ask::due_rows;
+    PendingLookup pending_lookup;
+    pending_lookup.what = LookupKind::due_rows;
     look_up(Lookup{0, ListDue{forecast.name_space, forecast.answer.queue, forecast.next_row, forecast.until_ms,
                               forecast.asked_for}},
-            std::move(asked));
+            std::move(pending_lookup));
 }
 
 void Engine::take_due_rows(const DueRows& due, Generation generation) {

@@ -250,7 +250,7 @@ TEST(Forecast, counts_the_runs_that_schedules_will_make) {
     shard.ask<ScheduleAnswer>(every(30'000, "three times", "q", 3));
     shard.ask<ScheduleAnswer>(every(kMinute, "elsewhere", "r"));
     shard.ask<ScheduleAnswer>(every(kMinute, "paused"));
-    shard.ask<ScheduleAnswer>(TellScheduleCommand{"default", "paused", TellScheduleCommand::What::pause});
+    shard.ask<ScheduleAnswer>(ControlScheduleCommand{"default", "paused", ControlScheduleCommand::What::pause});
     PutScheduleCommand spread = every(kMinute, "spread");
     spread.rule.jitter_ms = kMinute;
     shard.ask<ScheduleAnswer>(spread);
@@ -269,7 +269,7 @@ TEST(Forecast, counts_the_runs_that_schedules_will_make) {
     EXPECT_EQ(of_spread, static_cast<std::uint64_t>(in_time));
     EXPECT_EQ(shard.ask<ForecastAnswer>(forecast_of("r", 4)).minutes[1].runs, 1u);
     // What was a run to come is a message, and counts once.
-    shard.ask<ScheduleAnswer>(TellScheduleCommand{"default", "spread", TellScheduleCommand::What::remove});
+    shard.ask<ScheduleAnswer>(ControlScheduleCommand{"default", "spread", ControlScheduleCommand::What::remove});
     shard.turn(30'000);
     shard.turn(30'000);
     forecast = shard.ask<ForecastAnswer>(forecast_of("q", 4));

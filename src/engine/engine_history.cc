@@ -26,10 +26,10 @@ void Engine::look_up_history(HistoryRead read) {
     const HistoryCommand& command = read.command;
     ListHistory wanted{command.name_space, command.queue, command.from.due_ms,    command.from.id, command.until_ms,
                        command.outcomes,   command.limit, options_.list_walk_max, command.id};
-    PendingLookup asked;
-    asked.what = Ask::history;
-    asked.history = std::move(read);
-    look_up(Lookup{0, std::move(wanted)}, std::move(asked));
+    PendingLookup pending_lookup;
+    pending_lookup.what = LookupKind::history;
+    pending_lookup.history = std::move(read);
+    look_up(Lookup{0, std::move(wanted)}, std::move(pending_lookup));
 }
 
 // Adds what the segment's ends have for the page. Returns from which instant on they are not known to be complete.

@@ -103,12 +103,12 @@ std::uint32_t Engine::walk(Listing& listing, std::uint32_t budget) {
     for (; listing.walked_to < limit && budget > 0; --budget) {
         const EntryNumber number = listing.walked_to;
         listing.walked_to = recent_.skip_unused(number);
-        if (listing.walked_to == number) look_at(listing, queue, recent_.entry(listing.walked_to++));
+        if (listing.walked_to == number) add_candidate(listing, queue, recent_.entry(listing.walked_to++));
     }
     return budget;
 }
 
-void Engine::look_at(Listing& listing, QueueNumber queue, const Entry& entry) const {
+void Engine::add_candidate(Listing& listing, QueueNumber queue, const Entry& entry) const {
     if (entry.queue != queue || entry.id == 0) return;
     const ListCommand& command = listing.command;
     const DuePosition at{entry.due_ms, entry.id};
@@ -132,10 +132,10 @@ void Engine::look_up_listing(Listing listing) {
     if (wanted.states.empty()) {
         return finish_listing(std::move(listing), {}, generation_.load(std::memory_order_relaxed));
     }
-    PendingLookup asked;
-    asked.what = Ask::listing;
-    asked.listing = std::move(listing);
-    look_up(Lookup{0, std::move(wanted)}, std::move(asked));
+    PendingLookup pending_lookup;
+    pending_lookup.what = LookupKind::listing;
+    pending_lookup.listing = std::move(listing);
+    look_up(Lookup{0, std::move(wanted)}, std::move(pending_lookup));
 }
 
 void Engine::finish_listing(Listing listing, ListedRows sealed, Generation generation) {

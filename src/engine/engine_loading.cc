@@ -39,11 +39,12 @@ void Engine::load() {
     if (!wants_window && !reads_overdue) return;
     overdue_is_next_ = !reads_overdue;
     loading_ = true;
-    PendingLookup asked;
-    asked.what = Ask::due_stretch;
-    asked.from = reads_overdue ? overdue_to_ : loaded_to_;
-    asked.until_ms = reads_overdue ? overdue_until_ms_ : loaded_until_ms_;
-    look_up(Lookup{0, ScanDue{asked.from, asked.until_ms, options_.load_chunk}}, std::move(asked));
+    PendingLookup pending_lookup;
+    pending_lookup.what = LookupKind::due_stretch;
+    pending_lookup.from = reads_overdue ? overdue_to_ : loaded_to_;
+    pending_lookup.until_ms = reads_overdue ? overdue_until_ms_ : loaded_until_ms_;
+    look_up(Lookup{0, ScanDue{pending_lookup.from, pending_lookup.until_ms, options_.load_chunk}},
+            std::move(pending_lookup));
 }
 
 // So much in memory that only what is due already comes in: it goes to its queue, which keeps no more than it may.
@@ -57,13 +58,13 @@ DueMs Engine::next_load() const {
     return loaded_to_.due_ms < loaded_until_ms_ ? now_ : loaded_until_ms_ - window_ms_ / 2;
 }
 
-void Engine::take_due_stretch(const PendingLookup& asked, Stretch stretch, Generation generation) {
+void Engine::take_due_stretch(const PendingLookup& pending_lookup, Stretch stretch, Generation generation) {
     loading_ = false;
     const bool stale = generation != generation_.load(std::memory_order_relaxed);
     if (stale) return load();
     assert(stretch.complete || !stretch.rows.empty());
-    const bool is_overdue = asked.from.due_ms < overdue_until_ms_;
-    (is_overdue ? overdue_to_ : loaded_to_) = stretch.complete ? DuePosition{asked.until_ms, 0} : stretch.next;
+    const bool is_overdue = pending_lookup.from.due_ms < overdue_until_ms_;
+    (is_overdue ? overdue_to_ : loaded_to_) = stretch.complete ? DuePosition{pending_lookup.until_ms, 0} : stretch.next;
     if (!is_overdue) window_rows_ += stretch.rows.size();
     for (const MessageRow& row : stretch.rows) {
         if (recent_.find(row.id) != kNoEntry || recent_.outcome(row.id) != nullptr) continue;
@@ -88,27 +89,28 @@ void Engine::read_backlog(QueueNumber number) {
     const std::uint32_t kept =
         std::min(options_.ready_max / 2, asked_lately ? 2 * options_.load_chunk : options_.idle_backlog);
     if (at.ready_count > kept || (is_crowded() && !asked_lately)) return;
-    if (doomed_.size() + spawns_.size() >= options_.load_chunk) return mark(number);  // they have to be written first
+    if (exhausted_.size() + spawns_.size() >= options_.load_chunk)
+        return mark(number);  // they have to be written first
     if (backlogs_reading_ >= options_.backlogs_reading_max) return mark(number);
     ++backlogs_reading_;
     at.reading_from = std::exchange(at.cursor, kNoBacklog);
     const QueueName& name = recent_.queues().name(number);
     const std::uint32_t limit = asked_lately ? options_.load_chunk : options_.idle_backlog;
     ScanQueue scan{name.name_space, name.queue, *at.reading_from, now_ + 1, std::min(limit, options_.ready_max)};
-    PendingLookup asked;
-    asked.what = Ask::queue_stretch;
-    asked.queue = number;
-    asked.from = *at.reading_from;
-    look_up(Lookup{0, std::move(scan)}, std::move(asked));
+    PendingLookup pending_lookup;
+    pending_lookup.what = LookupKind::queue_stretch;
+    pending_lookup.queue = number;
+    pending_lookup.from = *at.reading_from;
+    look_up(Lookup{0, std::move(scan)}, std::move(pending_lookup));
 }
 
-void Engine::take_queue_stretch(const PendingLookup& asked, Stretch stretch, Generation generation) {
-    Queue& at = queue(asked.queue);
+void Engine::take_queue_stretch(const PendingLookup& pending_lookup, Stretch stretch, Generation generation) {
+    Queue& at = queue(pending_lookup.queue);
     at.reading_from.reset();
     --backlogs_reading_;
-    mark(asked.queue);
+    mark(pending_lookup.queue);
     const bool stale = generation != generation_.load(std::memory_order_relaxed);
-    if (stale) return at.lower_cursor(asked.from);
+    if (stale) return at.lower_cursor(pending_lookup.from);
     if (!stretch.complete) at.lower_cursor(stretch.next);
     for (const MessageRow& row : stretch.rows) {
         if (recent_.find(row.id) != kNoEntry || recent_.outcome(row.id) != nullptr) continue;
@@ -133,9 +135,9 @@ void Engine::prefetch(const std::vector<MessageRow>& rows) {
     }
     if (wanted.log_positions.empty()) return;
     std::sort(wanted.log_positions.begin(), wanted.log_positions.end());
-    PendingLookup asked;
-    asked.what = Ask::prefetch;
-    look_up(Lookup{0, std::move(wanted)}, std::move(asked));
+    PendingLookup pending_lookup;
+    pending_lookup.what = LookupKind::prefetch;
+    look_up(Lookup{0, std::move(wanted)}, std::move(pending_lookup));
 }
 
 // After a table was merged: what it covers is clean; clean messages that are neither due soon nor leased leave memory.

@@ -30,8 +30,8 @@ Engine::Verdict Engine::fire(Pending& pending, const FireCommand& command) {
 
 Engine::Verdict Engine::move(Pending& pending, MessageId id, const std::string& name_space, DueMs due, Cause cause,
                              const char* field, std::int64_t flex_ms) {
-    const Known known = look(pending, id, &name_space);
-    if (const auto verdict = not_here(known, pending, id)) return *verdict;
+    const Known known = find_message(pending, id, &name_space);
+    if (const auto verdict = answer_unless_here(known, pending, id)) return *verdict;
     if (known.what == Known::What::ended) return reply(pending.token, ended_answer(known.ended)), Verdict::settled;
     const Entry& entry = recent_.entry(known.entry);
     ChangeAnswer answer{cause == Cause::fired_now ? ChangeOutcome::fired : ChangeOutcome::rescheduled, entry.begun,
@@ -63,10 +63,10 @@ Engine::Verdict Engine::move(Pending& pending, MessageId id, const std::string& 
         const DueMs latest = latest_due(due, flex_ms, entry.has_rare ? recent_.expires_ms(known.entry) : 0);
         const QueueNumber queue = entry.queue;
         const Second own = second_of(entry.due_ms);
-        const SecondLook look = look_second(queue, due, latest, batch_->seconds, own);
-        if (look.what == SecondLook::What::ask || look.what == SecondLook::What::wait) {
+        const SecondSearch search = find_second(queue, due, latest, batch_->seconds, own);
+        if (search.what == SecondSearch::What::needs_lookup || search.what == SecondSearch::What::wait) {
             withdraw(known);
-            return *not_known(look, pending, queue, latest);
+            return *await_seconds(search, pending, queue, latest);
         }
         const Result<DueMs> log_position = place_in_second(queue, due, latest, own);
         if (!log_position) {

@@ -216,7 +216,7 @@ TEST(Namespaces, has_so_many_schedules_and_watchdogs) {
     EXPECT_FALSE(shard.ask<ScheduleAnswer>(hourly("s")).created) << "one that is there may be set anew";
     EXPECT_EQ(shard.ask<Error>(hourly("t")).code, "schedule_limit");
     EXPECT_TRUE(shard.ask<ScheduleAnswer>(hourly("t", "other")).created);
-    shard.ask<ScheduleAnswer>(TellScheduleCommand{"default", "s", TellScheduleCommand::What::remove});
+    shard.ask<ScheduleAnswer>(ControlScheduleCommand{"default", "s", ControlScheduleCommand::What::remove});
     EXPECT_EQ(look(shard).schedules, 0u);
     EXPECT_TRUE(shard.ask<ScheduleAnswer>(hourly("t")).created);
     for (const char* name : {"w", "v"}) EXPECT_TRUE(shard.ask<WatchdogAnswer>(watchdog(name)).created);

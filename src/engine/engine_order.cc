@@ -98,7 +98,7 @@ void Engine::advance_line(const std::string& name) {
     const auto found = lines_.find(name);
     if (found == lines_.end()) return;
     OrderLine& line = found->second;
-    if (line.asking) return;
+    if (line.lookup_open) return;
     if (line.is_idle()) return void(lines_.erase(found));
     if (line.out != 0) {
         const EntryNumber out = recent_.find(line.out);
@@ -111,8 +111,8 @@ void Engine::advance_line(const std::string& name) {
     }
     const DuePosition first = line.members.empty() ? kNoBacklog : *line.members.begin();
     if (line.disk < first) {
-        const bool comes_by_itself = line.head_stands && line.left_behind != line.disk;
-        if (line.somebody_waits() && !comes_by_itself) look_up_line(name, line);
+        const bool will_be_loaded = line.head_is_valid && line.left_behind != line.disk;
+        if (line.has_waiting() && !will_be_loaded) look_up_line(name, line);
         return;
     }
     const EntryNumber number = recent_.find(first.id);
@@ -125,38 +125,38 @@ void Engine::advance_line(const std::string& name) {
 }
 
 void Engine::look_up_line(const std::string& name, OrderLine& line) {
-    line.asking = true;
-    ++queue(line.queue).lines_asking;
-    if (lines_asking_ >= options_.order_lookups_max) return lines_to_look_up_.push_back(name);
-    ++lines_asking_;
+    line.lookup_open = true;
+    ++queue(line.queue).line_lookups;
+    if (line_lookups_ >= options_.order_lookups_max) return lines_to_look_up_.push_back(name);
+    ++line_lookups_;
     const QueueName& queue_name = recent_.queues().name(line.queue);
-    PendingLookup asked;
-    asked.what = Ask::order_stretch;
-    asked.from = line.disk;
-    asked.line = name;
+    PendingLookup pending_lookup;
+    pending_lookup.what = LookupKind::order_stretch;
+    pending_lookup.from = line.disk;
+    pending_lookup.line = name;
     look_up(Lookup{0, ScanOrder{queue_name.name_space, queue_name.queue, name.substr(sizeof line.queue), line.disk,
                                 line.rows}},
-            std::move(asked));
+            std::move(pending_lookup));
 }
 
-void Engine::end_asking(OrderLine& line) {
-    line.asking = false;
-    --queue(line.queue).lines_asking;
+void Engine::end_line_lookup(OrderLine& line) {
+    line.lookup_open = false;
+    --queue(line.queue).line_lookups;
     mark(line.queue);
 }
 
-void Engine::take_order_stretch(const PendingLookup& asked, const Stretch& stretch, Generation generation) {
-    --lines_asking_;
-    OrderLine& line = lines_.at(asked.line);
-    end_asking(line);
-    const bool is_old = generation != generation_.load(std::memory_order_relaxed) || line.disk < asked.from;
+void Engine::take_order_stretch(const PendingLookup& pending_lookup, const Stretch& stretch, Generation generation) {
+    --line_lookups_;
+    OrderLine& line = lines_.at(pending_lookup.line);
+    end_line_lookup(line);
+    const bool is_old = generation != generation_.load(std::memory_order_relaxed) || line.disk < pending_lookup.from;
     if (!is_old) take_head(line, stretch);
-    advance_line(asked.line);
-    while (!lines_to_look_up_.empty() && lines_asking_ < options_.order_lookups_max) {
+    advance_line(pending_lookup.line);
+    while (!lines_to_look_up_.empty() && line_lookups_ < options_.order_lookups_max) {
         const std::string next = std::move(lines_to_look_up_.front());
         lines_to_look_up_.pop_front();
         OrderLine& waiting = lines_.at(next);
-        end_asking(waiting);
+        end_line_lookup(waiting);
         advance_line(next);
     }
 }
@@ -178,7 +178,7 @@ void Engine::take_head(OrderLine& line, const Stretch& stretch) {
     }
     const auto second = head == end ? end : std::find_if(head + 1, end, is_on_disk_alone);
     line.disk = second != end ? position(*second) : stretch.complete ? kNoBacklog : stretch.next;
-    line.head_stands = second != end;
+    line.head_is_valid = second != end;
     line.raise_left_behind();
     if (head == end) return;
     ++counters_.loaded;
@@ -227,12 +227,12 @@ void Engine::check_lines() const {
                 "a line looks for what is not on disk");
         require(!line.is_idle(), "a line without members is kept");
     }
-    std::vector<std::uint32_t> asking(queues_.size());
-    for (const auto& [name, line] : lines_) asking[line.queue] += line.asking ? 1 : 0;
+    std::vector<std::uint32_t> open_lookups(queues_.size());
+    for (const auto& [name, line] : lines_) open_lookups[line.queue] += line.lookup_open ? 1 : 0;
     std::vector<std::uint32_t> brief(queues_.size());
     for (const auto& [number, waiter] : waiters_) brief[waiter.queue] += waiter.brief ? 1 : 0;
     for (QueueNumber number = 0; number < queues_.size(); ++number) {
-        require(queues_[number]->lines_asking == asking[number], "a queue's count of lines that ask is off");
+        require(queues_[number]->line_lookups == open_lookups[number], "a queue's count of open line lookups is wrong");
         require(queues_[number]->brief_waiters == brief[number], "a queue's count of brief waiters is off");
     }
     for (const auto& [name, line] : seen) require(lines_.contains(name), "a message with an order key is in no line");

@@ -114,11 +114,11 @@ std::optional<Engine::Verdict> Engine::read_whole_rule(Pending& pending, Sequenc
         record_body = *body;
         return std::nullopt;
     }
-    PendingLookup asked;
-    asked.what = Ask::whole_rule;
-    asked.pending = std::move(pending);
-    look_up(Lookup{0, ReadRecords{{log_position}}}, std::move(asked));
-    return Verdict::asked;
+    PendingLookup pending_lookup;
+    pending_lookup.what = LookupKind::whole_rule;
+    pending_lookup.pending = std::move(pending);
+    look_up(Lookup{0, ReadRecords{{log_position}}}, std::move(pending_lookup));
+    return Verdict::looking_up;
 }
 
 }  // namespace duewheel

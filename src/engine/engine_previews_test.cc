@@ -45,7 +45,7 @@ TEST(Previews, a_preview_shows_what_will_be_made_and_changes_nothing) {
 TEST(Previews, a_preview_in_a_pause_begins_behind_what_has_come_in_it) {
     TrialEngine shard;
     shard.ask<ScheduleAnswer>(every(100));
-    shard.ask<ScheduleAnswer>(TellScheduleCommand{"default", "s", TellScheduleCommand::What::pause});
+    shard.ask<ScheduleAnswer>(ControlScheduleCommand{"default", "s", ControlScheduleCommand::What::pause});
     shard.turn(250);
     const PreviewAnswer seen = shard.ask<PreviewAnswer>(PreviewScheduleCommand{"default", "s", 2, {}});
     ASSERT_EQ(seen.times.size(), 2u);
@@ -55,7 +55,7 @@ TEST(Previews, a_preview_in_a_pause_begins_behind_what_has_come_in_it) {
     ASSERT_EQ(before.times.size(), 3u);
     EXPECT_EQ(before.times[0].number, 0u) << "it has passed";
     EXPECT_EQ(before.times[1].number, 3u);
-    shard.ask<ScheduleAnswer>(TellScheduleCommand{"default", "s", TellScheduleCommand::What::resume});
+    shard.ask<ScheduleAnswer>(ControlScheduleCommand{"default", "s", ControlScheduleCommand::What::resume});
     shard.turn(50);
     const std::vector<Delivered> made = shard.lease();
     ASSERT_EQ(made.size(), 1u);
@@ -66,7 +66,7 @@ TEST(Previews, a_preview_in_a_pause_begins_behind_what_has_come_in_it) {
 TEST(Previews, a_preview_in_a_long_pause_tells_no_time_behind_the_last) {
     TrialEngine shard;
     shard.ask<ScheduleAnswer>(every(100, 1'100));
-    shard.ask<ScheduleAnswer>(TellScheduleCommand{"default", "s", TellScheduleCommand::What::pause});
+    shard.ask<ScheduleAnswer>(ControlScheduleCommand{"default", "s", ControlScheduleCommand::What::pause});
     shard.turn(109'950);
     const PreviewAnswer last = shard.ask<PreviewAnswer>(PreviewScheduleCommand{"default", "s", 2, {}});
     ASSERT_EQ(last.times.size(), 1u);

@@ -80,7 +80,7 @@ void Engine::begin_purge(QueueNumber number) {
 std::size_t Engine::walking_purge() const {
     if (to_purge_.size() >= options_.purge_chunk) return purges_.size();
     for (std::size_t i = 0; i < purges_.size(); ++i) {
-        if (!purges_[i].walked) return purges_[i].asking ? purges_.size() : i;
+        if (!purges_[i].walked) return purges_[i].lookup_open ? purges_.size() : i;
     }
     return purges_.size();
 }
@@ -99,26 +99,26 @@ void Engine::walk_purge() {
         walk.walked_entries = walk.next_entry >= recent_.entry_limit();
         return;
     }
-    walk.asking = true;
+    walk.lookup_open = true;
     const QueueName& name = recent_.queues().name(walk.queue);
-    PendingLookup asked;
-    asked.what = Ask::purge_stretch;
-    asked.queue = walk.queue;
-    asked.from = walk.next_row;
+    PendingLookup pending_lookup;
+    pending_lookup.what = LookupKind::purge_stretch;
+    pending_lookup.queue = walk.queue;
+    pending_lookup.from = walk.next_row;
     look_up(Lookup{0, ScanQueue{name.name_space, name.queue, walk.next_row, std::numeric_limits<DueMs>::max(),
                                 options_.purge_chunk}},
-            std::move(asked));
+            std::move(pending_lookup));
 }
 
-void Engine::take_purge_stretch(const PendingLookup& asked, const Stretch& stretch, Generation generation) {
+void Engine::take_purge_stretch(const PendingLookup& pending_lookup, const Stretch& stretch, Generation generation) {
     const auto walk = std::find_if(purges_.begin(), purges_.end(), [&](const PurgeWalk& each) {
-        return each.queue == asked.queue && each.asking && each.next_row == asked.from;
+        return each.queue == pending_lookup.queue && each.lookup_open && each.next_row == pending_lookup.from;
     });
     if (walk == purges_.end()) return;  // it began again, or is over
-    walk->asking = false;
+    walk->lookup_open = false;
     if (generation != generation_.load(std::memory_order_relaxed)) return;  // asked once more
     for (const MessageRow& row : stretch.rows) {
-        if (row.id > queue(asked.queue).purge_through || recent_.outcome(row.id) != nullptr) continue;
+        if (row.id > queue(pending_lookup.queue).purge_through || recent_.outcome(row.id) != nullptr) continue;
         EntryNumber number = recent_.find(row.id);
         if (number == kNoEntry) number = admit(row);
         static_cast<void>(take_for_purge(number));

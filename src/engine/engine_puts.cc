@@ -27,16 +27,16 @@ Error key_conflict() {
 
 // Which message holds the key. `facts`: the lookup result of the index; null if there was no lookup, or it is older
 // than the newest table. `busy`: no message holds it yet, but a put in the batch will.
-Engine::KeyLook Engine::look_key(std::string_view name_space, std::string_view queue_name, std::string_view key,
-                                 const std::optional<KeyFacts>* facts) const {
-    using What = KeyLook::What;
+Engine::KeyLookup Engine::look_up_key(std::string_view name_space, std::string_view queue_name, std::string_view key,
+                                      const std::optional<KeyFacts>* facts) const {
+    using What = KeyLookup::What;
     if (batch_ && !batch_->keys.empty() && batch_->keys.contains(key_name(name_space, queue_name, key))) {
         return {What::busy, {}};
     }
     const QueueNumber queue = recent_.queues().find(name_space, queue_name);
     const RecentKey* recent = queue == kNoQueue ? nullptr : recent_.key_holder(queue, key);
     const bool decides = recent != nullptr && recent->is_put_here;
-    if (!decides && facts == nullptr) return {What::ask, {}};
+    if (!decides && facts == nullptr) return {What::needs_lookup, {}};
     KeyFacts found;
     if (!decides && *facts) found = **facts;
     // The younger of two that have had the key holds it.
@@ -56,42 +56,42 @@ Engine::KeyLook Engine::look_key(std::string_view name_space, std::string_view q
 
 // Fills in who holds each key; nothing where a put has none, or its key is free. Otherwise says why the puts cannot be
 // decided yet.
-std::optional<Engine::Verdict> Engine::look_keys(Pending& pending, std::span<const PutCommand> puts,
-                                                 std::vector<std::optional<KeyFacts>>& holders) {
+std::optional<Engine::Verdict> Engine::look_up_keys(Pending& pending, std::span<const PutCommand> puts,
+                                                    std::vector<std::optional<KeyFacts>>& holders) {
     const bool fresh = pending.key_facts && pending.key_facts_generation == generation_.load(std::memory_order_relaxed);
     holders.resize(puts.size());
-    bool must_ask = false;
+    bool needs_lookup = false;
     std::size_t keyed = 0;
     for (std::size_t i = 0; i < puts.size(); ++i) {
         if (puts[i].key.empty()) continue;
-        const KeyLook look =
-            look_key(puts[i].name_space, puts[i].queue, puts[i].key, fresh ? &(*pending.key_facts)[keyed] : nullptr);
+        const KeyLookup found =
+            look_up_key(puts[i].name_space, puts[i].queue, puts[i].key, fresh ? &(*pending.key_facts)[keyed] : nullptr);
         ++keyed;
-        if (look.what == KeyLook::What::busy) return Verdict::deferred;
-        if (look.what == KeyLook::What::ask) must_ask = true;
-        if (look.what == KeyLook::What::held) holders[i] = look.holder;
+        if (found.what == KeyLookup::What::busy) return Verdict::deferred;
+        if (found.what == KeyLookup::What::needs_lookup) needs_lookup = true;
+        if (found.what == KeyLookup::What::held) holders[i] = found.holder;
     }
-    if (!must_ask) return std::nullopt;
+    if (!needs_lookup) return std::nullopt;
     FindKeys wanted;
     wanted.keys.reserve(keyed);
     for (const PutCommand& put : puts) {
         if (!put.key.empty()) wanted.keys.push_back({put.name_space, put.queue, put.key});
     }
-    PendingLookup asked;
-    asked.what = Ask::key_facts;
-    asked.pending = std::move(pending);
-    look_up(Lookup{0, std::move(wanted)}, std::move(asked));
-    return Verdict::asked;
+    PendingLookup pending_lookup;
+    pending_lookup.what = LookupKind::key_facts;
+    pending_lookup.pending = std::move(pending);
+    look_up(Lookup{0, std::move(wanted)}, std::move(pending_lookup));
+    return Verdict::looking_up;
 }
 
 Engine::Verdict Engine::put(Pending& pending, PutCommand& command) {
     std::optional<KeyFacts> holder;
     if (!command.key.empty()) {
         std::vector<std::optional<KeyFacts>> holders;
-        if (const auto verdict = look_keys(pending, {&command, 1}, holders)) return *verdict;
+        if (const auto verdict = look_up_keys(pending, {&command, 1}, holders)) return *verdict;
         holder = holders.front();
     }
-    if (const auto verdict = look_seconds(pending, {&command, 1}, {&holder, 1})) return *verdict;
+    if (const auto verdict = find_seconds(pending, {&command, 1}, {&holder, 1})) return *verdict;
     const std::size_t before = batch_->count();
     PutResult result = put_one(command, holder);
     Reply answer = std::visit([](auto& value) { return Reply(std::move(value)); }, result);
@@ -103,8 +103,8 @@ Engine::Verdict Engine::put(Pending& pending, PutCommand& command) {
 
 Engine::Verdict Engine::put_batch(Pending& pending, PutBatchCommand& command) {
     std::vector<std::optional<KeyFacts>> holders;
-    if (const auto verdict = look_keys(pending, command.puts, holders)) return *verdict;
-    if (const auto verdict = look_seconds(pending, command.puts, holders)) return *verdict;
+    if (const auto verdict = look_up_keys(pending, command.puts, holders)) return *verdict;
+    if (const auto verdict = find_seconds(pending, command.puts, holders)) return *verdict;
     const std::size_t before = batch_->count();
     PutBatchAnswer answer;
     answer.results.reserve(command.puts.size());

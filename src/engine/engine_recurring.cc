@@ -35,18 +35,18 @@ void Engine::begin_spawn(EntryNumber number) {
 }
 
 // It found no room, and looks once more.
-void Engine::spawn_again(EntryNumber number) {
+void Engine::requeue_spawn(EntryNumber number) {
     if (!take_for_purge(number)) spawns_.push_back(recent_.entry(number).id);
 }
 
 // The code of what keeps a recurring message that is due from its occurrence; empty: nothing does.
-std::string_view Engine::what_blocks(EntryNumber number) {
+std::string_view Engine::blocking_reason(EntryNumber number) {
     const QueueNumber queue = recent_.entry(number).queue;
     return refuses_puts() ? "store_full" : why_full(queue, recent_.queues().name(queue).name_space);
 }
 
 // After a while: until then nothing of it is read.
-void Engine::look_again(EntryNumber number) {
+void Engine::recheck_spawn(EntryNumber number) {
     arm(number, now_ + options_.spawn_again_ms);
 }
 
@@ -62,8 +62,8 @@ void Engine::read_spawns() {
         if (spawns && bytes != 0 && bytes + recent_.entry(number).record_bytes > options_.batch_bytes_max) break;
         spawns_.pop_front();
         if (!spawns) continue;
-        if (!what_blocks(number).empty()) {
-            look_again(number);
+        if (!blocking_reason(number).empty()) {
+            recheck_spawn(number);
             continue;
         }
         const Entry& entry = recent_.entry(number);
@@ -75,9 +75,9 @@ void Engine::read_spawns() {
     if (wanted.log_positions.empty()) return;
     std::sort(wanted.log_positions.begin(), wanted.log_positions.end());
     spawns_reading_ = true;
-    PendingLookup asked;
-    asked.what = Ask::spawns;
-    look_up(Lookup{0, std::move(wanted)}, std::move(asked));
+    PendingLookup pending_lookup;
+    pending_lookup.what = LookupKind::spawns;
+    look_up(Lookup{0, std::move(wanted)}, std::move(pending_lookup));
 }
 
 void Engine::take_spawn_records(const std::vector<RecordBytes>& records) {
@@ -118,15 +118,15 @@ void Engine::add_spawns() {
         if (batch_->count() + 2 > share || !has_room(next_spawn_bytes())) return;
         Spawn spawn = std::move(spawning_.front());
         spawning_.pop_front();
-        const EntryNumber number = recent_.find(spawn.loop);
+        const EntryNumber number = recent_.find(spawn.recurring);
         if (number == kNoEntry || !recent_.entry(number).spawning) continue;  // a command has ended it
         if (must_wait(number)) {
             spawning_.push_back(std::move(spawn));
             continue;
         }
         if (take_for_purge(number)) continue;
-        if (!what_blocks(number).empty()) {
-            look_again(number);
+        if (!blocking_reason(number).empty()) {
+            recheck_spawn(number);
             continue;
         }
         make_occurrences(number, std::move(spawn), share);
@@ -141,18 +141,18 @@ bool Engine::must_wait(EntryNumber number) {
 }
 
 // Reads the recurring message's record; the process must stop where it cannot be read.
-std::optional<Record> Engine::loop_of(const Spawn& spawn) {
+std::optional<Record> Engine::recurring_record(const Spawn& spawn) {
     Result<Record> whole = decode_record(RecordKind::relocate, spawn.record_body);
     if (whole && whole->content.repeat) return *std::move(whole);
-    effects_.fatal_error = !whole
-                               ? whole.error()
-                               : Error{"damaged_log", "the record of recurring message " + std::to_string(spawn.loop) +
-                                                          " has no rule: run `duewheel check`"};
+    effects_.fatal_error =
+        !whole ? whole.error()
+               : Error{"damaged_log", "the record of recurring message " + std::to_string(spawn.recurring) +
+                                          " has no rule: run `duewheel check`"};
     return std::nullopt;
 }
 
 // The next occurrence of a recurring message that is `loop` now, and `whole` in the log.
-Record Engine::occurrence_of(MessageId id, const MessageState& loop, const Record& whole, DueMs due) const {
+Record Engine::occurrence_record(MessageId id, const MessageState& recurring, const Record& whole, DueMs due) const {
     const Repeat& repeat = *whole.content.repeat;
     Record record;
     record.kind = RecordKind::spawn;
@@ -160,44 +160,45 @@ Record Engine::occurrence_of(MessageId id, const MessageState& loop, const Recor
     record.state.due_ms = record.state.nominal_due_ms = due;
     if (repeat.expires_after_ms != 0) record.state.expires_ms = due + repeat.expires_after_ms;
     record.state.maybe_delivered = may_be_of_original(id, due);
-    record.state.priority = loop.priority;
-    record.state.retry = loop.retry;
-    record.state.name_space = loop.name_space;
-    record.state.queue = loop.queue;
+    record.state.priority = recurring.priority;
+    record.state.retry = recurring.retry;
+    record.state.name_space = recurring.name_space;
+    record.state.queue = recurring.queue;
     record.state.order_key = repeat.order_key;
     record.content = whole.content;
     record.content.repeat.reset();
     record.content.put_ms = now_;
     record.content.parent = id;
-    record.content.occurrence = loop.next_occurrence;
+    record.content.occurrence = recurring.next_occurrence;
     return record;
 }
 
 // Writes the recurring message's occurrences that are due, as many as fit, and what it becomes by them.
 void Engine::make_occurrences(EntryNumber number, Spawn spawn, std::size_t share) {
-    const std::optional<Record> whole = loop_of(spawn);
+    const std::optional<Record> whole = recurring_record(spawn);
     if (!whole) return;
     const Entry& entry = recent_.entry(number);
     const RepeatRule& rule = whole->content.repeat->rule;
-    Record loop = changed(entry, RecordKind::change, Cause::spawned);
-    if (!loop.state.key.empty() && loop.state.first_due_ms == 0) loop.state.first_due_ms = loop.state.nominal_due_ms;
+    Record recurring = changed(entry, RecordKind::change, Cause::spawned);
+    if (!recurring.state.key.empty() && recurring.state.first_due_ms == 0)
+        recurring.state.first_due_ms = recurring.state.nominal_due_ms;
     std::optional<DueMs> next = entry.due_ms;
     for (std::uint32_t made = 0; next && *next <= now_ && made < options_.spawn_chunk; ++made) {
         if (made > 0 && (batch_->count() + 2 > share || !has_room(spawn.record_body.size() + 2 * kRecordOverheadMax)))
             break;
-        if (!take_room(entry.queue, loop.state.name_space, loop.state.queue)) break;
-        add(kNoEntry, occurrence_of(entry.id, loop.state, *whole, *next), 0, Error{});
-        next = next_occurrence_ms(rule, loop.state.next_occurrence, *next);
-        loop.state.next_occurrence += 1;
+        if (!take_room(entry.queue, recurring.state.name_space, recurring.state.queue)) break;
+        add(kNoEntry, occurrence_record(entry.id, recurring.state, *whole, *next), 0, Error{});
+        next = next_occurrence_ms(rule, recurring.state.next_occurrence, *next);
+        recurring.state.next_occurrence += 1;
     }
     if (next) {
-        loop.state.due_ms = loop.state.nominal_due_ms = *next;
+        recurring.state.due_ms = recurring.state.nominal_due_ms = *next;
     } else {
         assert(is_legal_move(entry.state, State::done));
-        loop.kind = RecordKind::end;
-        loop.state.state = State::done;
+        recurring.kind = RecordKind::end;
+        recurring.state.state = State::done;
     }
-    add(number, std::move(loop), 0, Error{});
+    add(number, std::move(recurring), 0, Error{});
 }
 
 }  // namespace duewheel

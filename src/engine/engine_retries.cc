@@ -59,13 +59,14 @@ Engine::Verdict Engine::fail(Pending& pending, const FailCommand& command) {
         }
     }
     Known known;
-    if (const auto verdict = look_lease(pending, command.lease, known)) return *verdict;
+    if (const auto verdict = find_leased(pending, command.lease, known)) return *verdict;
     const Entry& entry = recent_.entry(known.entry);
     if (const auto verdict = end_with_lease(pending, known.entry)) return *verdict;
     if (is_used_up(entry)) {
         if (refuse_for_space(pending, Adds::end)) return Verdict::settled;
         assert(is_legal_move(entry.state, State::dead));
-        Record record = death_of(entry, command.reason.empty() ? kNoReason : std::string_view(command.reason));
+        Record record =
+            dead_letter_record(entry, command.reason.empty() ? kNoReason : std::string_view(command.reason));
         record.cause = Cause::failed;
         record.lease_attempt = command.lease.attempt;
         record.lease_incarnation = command.lease.incarnation;
@@ -92,7 +93,7 @@ Engine::Verdict Engine::release(Pending& pending, const ReleaseCommand& command)
     const Result<DueMs> due = resolve({std::nullopt, command.delay_ms});
     if (!due) return reply(pending.token, due.error()), Verdict::settled;
     Known known;
-    if (const auto verdict = look_lease(pending, command.lease, known)) return *verdict;
+    if (const auto verdict = find_leased(pending, command.lease, known)) return *verdict;
     if (const auto verdict = end_with_lease(pending, known.entry)) return *verdict;
     if (refuse_for_space(pending, Adds::change)) return Verdict::settled;
     Record record = changed(recent_.entry(known.entry), RecordKind::change, Cause::released);
@@ -106,59 +107,59 @@ Engine::Verdict Engine::release(Pending& pending, const ReleaseCommand& command)
     return Verdict::settled;
 }
 
-Record Engine::death_of(const Entry& entry, std::string_view reason) const {
+Record Engine::dead_letter_record(const Entry& entry, std::string_view reason) const {
     Record record = changed(entry, RecordKind::end, Cause::attempts_used_up);
     record.state.state = State::dead;
     record.reason = reason;
     return record;
 }
 
-void Engine::doom(EntryNumber number) {
+void Engine::mark_exhausted(EntryNumber number) {
     Entry& entry = recent_.entry(number);
-    if (entry.doomed) return;
+    if (entry.exhausted) return;
     static_cast<void>(wheel_.cancel(TimerHandle{entry.timer}));
     // Its line delivers no other message before the end of this one is on disk.
     if (const std::string line = line_name(number); !line.empty() && lines_.at(line).out == entry.id) {
         lines_.at(line).out = 0;
     }
-    entry.doomed = true;
-    doomed_.push_back(entry.id);
+    entry.exhausted = true;
+    exhausted_.push_back(entry.id);
     // A restart before its end is durable must find it again: it bounds its queue's cursor like what is ready.
     if (!entry.in_fired) queue(entry.queue).fired.push({{entry.due_ms, entry.id}, number});
     entry.in_fired = true;
 }
 
 // A message may be doomed though its last attempt ended with a failure: its rule allows fewer now than it did then.
-std::string_view Engine::why_doomed(const Entry& entry) const {
+std::string_view Engine::exhaustion_reason(const Entry& entry) const {
     if (entry.lease_lost || entry.durable_state != State::retrying) return kLeaseLost;
     const std::string_view reason = recent_.reason(entry);
     if (!reason.empty()) return reason;
     return delivery_may_hide(entry) ? kLeaseLost : kNoReason;
 }
 
-void Engine::add_doomed() {
+void Engine::add_exhausted() {
     std::size_t kept = 0;
-    for (std::size_t i = 0; i < doomed_.size(); ++i) {
-        const EntryNumber number = recent_.find(doomed_[i]);
+    for (std::size_t i = 0; i < exhausted_.size(); ++i) {
+        const EntryNumber number = recent_.find(exhausted_[i]);
         if (number == kNoEntry) continue;
         const Entry& entry = recent_.entry(number);
-        if (!entry.doomed || entry.purging) continue;  // a command has changed it, or a purge ends it
-        const bool has_place = has_room(death_bytes_at_most(entry)) && batch_->count() < options_.batch_operations_max;
-        if (entry.in_batch || !has_place) {
-            doomed_[kept++] = doomed_[i];
+        if (!entry.exhausted || entry.purging) continue;  // a command has changed it, or a purge ends it
+        const bool fits = has_room(dead_letter_bytes_max(entry)) && batch_->count() < options_.batch_operations_max;
+        if (entry.in_batch || !fits) {
+            exhausted_[kept++] = exhausted_[i];
             continue;
         }
         assert(is_legal_move(entry.state, State::dead));
-        add(number, death_of(entry, why_doomed(entry)), 0, Error{});
+        add(number, dead_letter_record(entry, exhaustion_reason(entry)), 0, Error{});
     }
-    doomed_.resize(kept);
+    exhausted_.resize(kept);
 }
 
 // ---- held and returned
 
 Engine::Verdict Engine::hold(Pending& pending, const HoldCommand& command) {
-    const Known known = look(pending, command.id, &command.name_space);
-    if (const auto verdict = not_here(known, pending, command.id)) return *verdict;
+    const Known known = find_message(pending, command.id, &command.name_space);
+    if (const auto verdict = answer_unless_here(known, pending, command.id)) return *verdict;
     if (known.what == Known::What::ended) return reply(pending.token, ended_answer(known.ended)), Verdict::settled;
     const Entry& entry = recent_.entry(known.entry);
     if (const auto late = too_late(entry)) {
@@ -184,7 +185,7 @@ Engine::Verdict Engine::hold(Pending& pending, const HoldCommand& command) {
 
 Engine::Verdict Engine::hold_lease(Pending& pending, const HoldLeaseCommand& command) {
     Known known;
-    if (const auto verdict = look_lease(pending, command.lease, known)) return *verdict;
+    if (const auto verdict = find_leased(pending, command.lease, known)) return *verdict;
     if (const auto verdict = end_with_lease(pending, known.entry)) return *verdict;
     if (refuse_for_space(pending, Adds::change)) return Verdict::settled;
     const Entry& entry = recent_.entry(known.entry);
@@ -199,7 +200,7 @@ Engine::Verdict Engine::hold_lease(Pending& pending, const HoldLeaseCommand& com
 
 // Due as it was, or now if that has passed, with all attempts of its rule before it. What was dead has no expiry any
 // more: the return was requested, however late.
-Record Engine::return_of(const Entry& entry, Cause cause) const {
+Record Engine::redrive_record(const Entry& entry, Cause cause) const {
     assert(is_legal_move(entry.state, State::scheduled));
     Record record = changed(entry, RecordKind::change, cause);
     record.state.state = State::scheduled;
@@ -211,8 +212,8 @@ Record Engine::return_of(const Entry& entry, Cause cause) const {
 }
 
 Engine::Verdict Engine::kick(Pending& pending, const KickCommand& command) {
-    const Known known = look(pending, command.id, &command.name_space);
-    if (const auto verdict = not_here(known, pending, command.id)) return *verdict;
+    const Known known = find_message(pending, command.id, &command.name_space);
+    if (const auto verdict = answer_unless_here(known, pending, command.id)) return *verdict;
     if (known.what == Known::What::ended) return reply(pending.token, ended_answer(known.ended)), Verdict::settled;
     const Entry& entry = recent_.entry(known.entry);
     ChangeAnswer answer{ChangeOutcome::kicked, entry.begun, entry.maybe_delivered || delivery_may_hide(entry), 0};
@@ -235,7 +236,7 @@ Engine::Verdict Engine::kick(Pending& pending, const KickCommand& command) {
             return withdraw(known), Verdict::settled;
         }
     }
-    Record record = return_of(entry, entry.state == State::dead ? Cause::redriven : Cause::kicked);
+    Record record = redrive_record(entry, entry.state == State::dead ? Cause::redriven : Cause::kicked);
     answer.due_ms = record.state.due_ms;
     add(known.entry, std::move(record), pending.token, answer);
     return Verdict::settled;

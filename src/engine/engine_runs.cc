@@ -93,18 +93,18 @@ void Engine::read_runs() {
         }
         if (schedule->state.rule.overlap == Overlap::allow || is_unfinished(schedule->state.last_id)) continue;
         run.last_id = schedule->state.last_id;
-        PendingLookup asked;
-        asked.what = Ask::last_run;
-        asked.run = schedules_.preparing.size() - 1;
+        PendingLookup pending_lookup;
+        pending_lookup.what = LookupKind::last_run;
+        pending_lookup.run = schedules_.preparing.size() - 1;
         ++schedules_.asks;
-        look_up(Lookup{0, FindMessage{run.last_id}}, std::move(asked));
+        look_up(Lookup{0, FindMessage{run.last_id}}, std::move(pending_lookup));
     }
     if (log_positions.empty()) return;
     std::sort(log_positions.begin(), log_positions.end());
-    PendingLookup asked;
-    asked.what = Ask::runs;
+    PendingLookup pending_lookup;
+    pending_lookup.what = LookupKind::runs;
     ++schedules_.asks;
-    look_up(Lookup{0, ReadRecords{std::move(log_positions)}}, std::move(asked));
+    look_up(Lookup{0, ReadRecords{std::move(log_positions)}}, std::move(pending_lookup));
 }
 
 void Engine::take_last_run(std::size_t number, const std::optional<MessageRow>& row, Generation generation) {

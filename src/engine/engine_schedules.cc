@@ -186,8 +186,8 @@ Error Engine::unknown_schedule(const std::string& name_space, const std::string&
             "schedule"};
 }
 
-Engine::Verdict Engine::tell_schedule(Pending& pending, TellScheduleCommand& command) {
-    using What = TellScheduleCommand::What;
+Engine::Verdict Engine::control_schedule(Pending& pending, ControlScheduleCommand& command) {
+    using What = ControlScheduleCommand::What;
     Schedule* schedule = schedules_.find(command.name_space, command.name);
     if (schedule != nullptr && schedule->in_batch) return Verdict::deferred;
     if (schedule == nullptr || !is_visible(*schedule, pending.limits)) {
@@ -228,7 +228,7 @@ Engine::Verdict Engine::tell_schedule(Pending& pending, TellScheduleCommand& com
 }
 
 // A run by hand: now, whatever its rule, its pause and the runs before it say. It has no number.
-Engine::Verdict Engine::fire_schedule(Pending& pending, TellScheduleCommand& command, Schedule& schedule) {
+Engine::Verdict Engine::fire_schedule(Pending& pending, ControlScheduleCommand& command, Schedule& schedule) {
     if (refuses_puts()) {
         ++counters_.refused_full;
         return reply(pending.token, store_full()), Verdict::settled;
@@ -357,8 +357,8 @@ ScheduleAnswer Engine::describe(const Schedule& schedule) const {
     answer.name = schedule.name;
     answer.state = schedule.state;
     answer.invalid_zone = !schedule.times.has_value();
-    const bool has_come = schedule.state.next_ms != 0 && schedule.state.next_ms <= now_;
-    if ((has_come || schedule.state.waiting_ms != 0) && !schedule.is_inactive()) {
+    const bool is_due = schedule.state.next_ms != 0 && schedule.state.next_ms <= now_;
+    if ((is_due || schedule.state.waiting_ms != 0) && !schedule.is_inactive()) {
         answer.blocked_by = schedule.blocked_by;
     }
     answer.zone_data = zone_data_;
@@ -369,18 +369,18 @@ void Engine::describe(const DescribeScheduleCommand& command, ReplyToken token, 
     const Schedule* schedule = schedules_.find(command.name_space, command.name);
     if (schedule == nullptr || !schedule->exists() || !is_visible(*schedule, limits))
         return reply(token, unknown_schedule(command.name_space, command.name, limits));
-    PendingLookup asked;
-    asked.what = Ask::schedule_look;
-    asked.schedule = ScheduleRead{token, describe(*schedule), schedule->record_bytes};
+    PendingLookup pending_lookup;
+    pending_lookup.what = LookupKind::schedule;
+    pending_lookup.schedule = ScheduleRead{token, describe(*schedule), schedule->record_bytes};
     if (const std::string* body = cache_.find(schedule->log_position)) {
-        return finish_schedule_look(*std::move(asked.schedule), *body);
+        return finish_describe_schedule(*std::move(pending_lookup.schedule), *body);
     }
     if (reading_bytes_ + schedule->record_bytes > options_.reading_bytes_max) return reply(token, too_busy());
     reading_bytes_ += schedule->record_bytes;
-    look_up(Lookup{0, ReadRecords{{schedule->log_position}}}, std::move(asked));
+    look_up(Lookup{0, ReadRecords{{schedule->log_position}}}, std::move(pending_lookup));
 }
 
-void Engine::finish_schedule_look(ScheduleRead read, std::string_view record_body) {
+void Engine::finish_describe_schedule(ScheduleRead read, std::string_view record_body) {
     const Result<Record> whole = decode_record(RecordKind::rule, record_body);
     if (!whole) {
         effects_.fatal_error = whole.error();

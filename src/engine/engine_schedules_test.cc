@@ -6,8 +6,8 @@
 namespace duewheel::engine_schedules_test {
 namespace {
 
-ScheduleAnswer tell(TrialEngine& shard, TellScheduleCommand::What what) {
-    return shard.ask<ScheduleAnswer>(TellScheduleCommand{"default", "s", what});
+ScheduleAnswer tell(TrialEngine& shard, ControlScheduleCommand::What what) {
+    return shard.ask<ScheduleAnswer>(ControlScheduleCommand{"default", "s", what});
 }
 
 std::vector<std::uint64_t> numbers_of(const std::vector<Delivered>& messages) {
@@ -17,7 +17,7 @@ std::vector<std::uint64_t> numbers_of(const std::vector<Delivered>& messages) {
 }
 
 using Numbers = std::vector<std::uint64_t>;
-using What = TellScheduleCommand::What;
+using What = ControlScheduleCommand::What;
 
 TEST(Schedules, each_run_is_a_message_at_its_time_that_names_its_schedule) {
     TrialEngine shard;
@@ -129,7 +129,7 @@ TEST(Schedules, the_member_that_leaves_no_time_is_named) {
 TEST(Schedules, unknown_ones_are_refused) {
     TrialEngine shard;
     for (const What what : {What::pause, What::resume, What::fire}) {
-        EXPECT_EQ(shard.ask<Error>(TellScheduleCommand{"default", "s", what}).code, "unknown_schedule");
+        EXPECT_EQ(shard.ask<Error>(ControlScheduleCommand{"default", "s", what}).code, "unknown_schedule");
     }
     EXPECT_EQ(shard.ask<Error>(PreviewScheduleCommand{"default", "s"}).code, "unknown_schedule");
     EXPECT_EQ(tell(shard, What::remove).removed, false);
@@ -153,7 +153,7 @@ TEST(Schedules, there_are_no_more_than_so_many) {
     shard.ask<ScheduleAnswer>(every(1'000, 0, "b"));
     EXPECT_EQ(shard.ask<Error>(every(1'000, 0, "c")).code, "schedule_limit");
     EXPECT_FALSE(shard.ask<ScheduleAnswer>(every(2'000, 0, "b")).created) << "one that is there may be changed";
-    EXPECT_EQ(shard.ask<ScheduleAnswer>(TellScheduleCommand{"default", "a", What::remove}).removed, true);
+    EXPECT_EQ(shard.ask<ScheduleAnswer>(ControlScheduleCommand{"default", "a", What::remove}).removed, true);
     EXPECT_TRUE(shard.ask<ScheduleAnswer>(every(1'000, 0, "c")).created);
 }
 
@@ -174,7 +174,7 @@ TEST(Schedules, fired_by_hand_it_makes_a_run_without_a_number_also_in_a_pause) {
     TrialEngine shard;
     shard.ask<ScheduleAnswer>(every(1'000));
     tell(shard, What::pause);
-    const PutAnswer fired = shard.ask<PutAnswer>(TellScheduleCommand{"default", "s", What::fire});
+    const PutAnswer fired = shard.ask<PutAnswer>(ControlScheduleCommand{"default", "s", What::fire});
     const std::vector<Delivered> run = shard.lease();
     ASSERT_EQ(run.size(), 1u);
     EXPECT_EQ(run[0].id, fired.id);
@@ -193,7 +193,7 @@ TEST(Schedules, fired_by_hand_its_content_may_be_of_any_size) {
     command.body = body;
     shard.ask<ScheduleAnswer>(command);
     for (int i = 0; i < 3; ++i) {
-        EXPECT_NE(shard.ask<PutAnswer>(TellScheduleCommand{"default", "s", What::fire}).id, 0u);
+        EXPECT_NE(shard.ask<PutAnswer>(ControlScheduleCommand{"default", "s", What::fire}).id, 0u);
         EXPECT_EQ(shard.lease().at(0).body, body);
     }
 }
@@ -201,9 +201,9 @@ TEST(Schedules, fired_by_hand_its_content_may_be_of_any_size) {
 TEST(Schedules, two_commands_on_one_do_not_meet_in_a_batch) {
     TrialEngine shard;
     const ReplyToken put = shard.submit(every(1'000));
-    const ReplyToken pause = shard.submit(TellScheduleCommand{"default", "s", What::pause});
-    const ReplyToken fire = shard.submit(TellScheduleCommand{"default", "s", What::fire});
-    const ReplyToken remove = shard.submit(TellScheduleCommand{"default", "s", What::remove});
+    const ReplyToken pause = shard.submit(ControlScheduleCommand{"default", "s", What::pause});
+    const ReplyToken fire = shard.submit(ControlScheduleCommand{"default", "s", What::fire});
+    const ReplyToken remove = shard.submit(ControlScheduleCommand{"default", "s", What::remove});
     const ReplyToken again = shard.submit(every(2'000));
     shard.turn();
     EXPECT_TRUE(shard.take<ScheduleAnswer>(put).created);
@@ -304,7 +304,7 @@ TEST(Schedules, a_queue_without_room_makes_the_run_wait) {
     EXPECT_EQ(look_at(shard).blocked_by, "queue_full");
     const std::vector<Delivered> first = shard.lease();
     ASSERT_EQ(first.size(), 2u);
-    EXPECT_EQ(shard.ask<Error>(TellScheduleCommand{"default", "s", What::fire}).code, "queue_full");
+    EXPECT_EQ(shard.ask<Error>(ControlScheduleCommand{"default", "s", What::fire}).code, "queue_full");
     shard.ask<LeaseEndAnswer>(AckCommand{first[0].lease});
     shard.turn(1'000);
     EXPECT_EQ(look_at(shard).state.made, 3u);
@@ -530,7 +530,7 @@ TEST(Schedules, on_a_full_disk_none_is_set_and_none_makes_a_run_until_there_is_s
     shard.ask<ScheduleAnswer>(every(1'000));
     shard.engine().set_log_space(LogSpace::scarce);
     EXPECT_EQ(shard.ask<Error>(every(2'000, 0, "t")).code, "store_full");
-    EXPECT_EQ(shard.ask<Error>(TellScheduleCommand{"default", "s", What::fire}).code, "store_full");
+    EXPECT_EQ(shard.ask<Error>(ControlScheduleCommand{"default", "s", What::fire}).code, "store_full");
     shard.turn(1'500);
     EXPECT_EQ(look_at(shard).state.made, 0u);
     shard.engine().set_log_space(LogSpace::enough);
@@ -538,7 +538,7 @@ TEST(Schedules, on_a_full_disk_none_is_set_and_none_makes_a_run_until_there_is_s
     EXPECT_EQ(look_at(shard).state.made, 2u) << "both are on time within five seconds";
     shard.engine().set_log_space(LogSpace::reserve);
     EXPECT_TRUE(tell(shard, What::pause).state.paused) << "a pause may always be written";
-    EXPECT_EQ(shard.ask<Error>(TellScheduleCommand{"default", "s", What::resume}).code, "store_full");
+    EXPECT_EQ(shard.ask<Error>(ControlScheduleCommand{"default", "s", What::resume}).code, "store_full");
     EXPECT_EQ(tell(shard, What::remove).removed, true);
 }
 

@@ -20,7 +20,7 @@ namespace {
 constexpr std::int64_t kFlexMaxMs = 3'600'000;
 // Rows of the index that one question looks at, and seconds that it asks of at most.
 constexpr std::uint32_t kWalkMax = 10'000;
-constexpr Second kAskedMax = 3'600;
+constexpr Second kCountedMax = 3'600;
 // Counts that are kept: some 48 bytes each.
 constexpr std::size_t kKnownMax = std::size_t{1} << 18;
 
@@ -47,9 +47,9 @@ DueMs Engine::latest_due(DueMs due, std::int64_t flex_ms, DueMs before_ms) const
 
 // The first of `due`, a second later, ... up to `latest` that falls into a second with room. `taken`: what else goes
 // into seconds. `own`: where the message falls due now.
-Engine::SecondLook Engine::look_second(QueueNumber queue, DueMs due, DueMs latest, const SecondsTaken& taken,
-                                       std::optional<Second> own) const {
-    using What = SecondLook::What;
+Engine::SecondSearch Engine::find_second(QueueNumber queue, DueMs due, DueMs latest, const SecondsTaken& taken,
+                                         std::optional<Second> own) const {
+    using What = SecondSearch::What;
     const std::uint64_t limit = second_limit(queue);
     if (limit == 0 || second_of(due) <= second_of(now_)) return {What::place, due, 0};
     const SecondLedger& ledger = recent_.seconds();
@@ -59,7 +59,7 @@ Engine::SecondLook Engine::look_second(QueueNumber queue, DueMs due, DueMs lates
         const std::optional<std::int64_t> counted = ledger.count(queue, second);
         if (!counted) {
             const bool must_wait = ledger.watched_since(queue).value_or(0) > taken_through_;
-            return {must_wait ? What::wait : What::ask, due, second};
+            return {must_wait ? What::wait : What::needs_lookup, due, second};
         }
         const auto found = taken.find({queue, second});
         const std::uint64_t more = found == taken.end() ? 0 : found->second;
@@ -72,7 +72,7 @@ Engine::SecondLook Engine::look_second(QueueNumber queue, DueMs due, DueMs lates
 
 // Whether every second is known that the puts may look at, each behind those before it; otherwise says why they cannot
 // be decided yet. What is then chosen is no later: some of them may be refused.
-std::optional<Engine::Verdict> Engine::look_seconds(Pending& pending, std::span<const PutCommand> puts,
+std::optional<Engine::Verdict> Engine::find_seconds(Pending& pending, std::span<const PutCommand> puts,
                                                     std::span<const std::optional<KeyFacts>> holders) {
     if (recent_.seconds().is_empty() || refuses_puts()) return std::nullopt;
     SecondsTaken taken = batch_->seconds;
@@ -83,9 +83,9 @@ std::optional<Engine::Verdict> Engine::look_seconds(Pending& pending, std::span<
         const Result<DueMs> due = resolve(put.when);
         if (!due || !check_flex(put.flex_ms)) continue;
         const DueMs latest = latest_due(*due, put.flex_ms, 0);
-        const SecondLook look = look_second(queue, *due, latest, taken, std::nullopt);
-        if (const auto verdict = not_known(look, pending, queue, latest)) return verdict;
-        if (look.what == SecondLook::What::place) ++taken[{queue, second_of(look.due_ms)}];
+        const SecondSearch search = find_second(queue, *due, latest, taken, std::nullopt);
+        if (const auto verdict = await_seconds(search, pending, queue, latest)) return verdict;
+        if (search.what == SecondSearch::What::place) ++taken[{queue, second_of(search.due_ms)}];
     }
     return std::nullopt;
 }
@@ -95,43 +95,43 @@ void Engine::have_seconds_counted(QueueNumber queue) {
     close_wanted_ |= recent_.seconds().watched_since(queue) == segment_;
 }
 
-std::optional<Engine::Verdict> Engine::not_known(const SecondLook& look, Pending& pending, QueueNumber queue,
-                                                 DueMs latest) {
-    if (look.what == SecondLook::What::wait) {
+std::optional<Engine::Verdict> Engine::await_seconds(const SecondSearch& search, Pending& pending, QueueNumber queue,
+                                                     DueMs latest) {
+    if (search.what == SecondSearch::What::wait) {
         have_seconds_counted(queue);
         return Verdict::deferred;
     }
-    if (look.what != SecondLook::What::ask) return std::nullopt;
+    if (search.what != SecondSearch::What::needs_lookup) return std::nullopt;
     SecondLedger& ledger = recent_.seconds();
     ledger.forget_before(second_of(now_));
-    const bool others_ask = std::any_of(pending_lookups_.begin(), pending_lookups_.end(),
-                                        [](const auto& each) { return each.second.what == Ask::seconds; });
-    if (ledger.known() > kKnownMax && !others_ask) ledger.forget_counts();
+    const bool others_pending = std::any_of(pending_lookups_.begin(), pending_lookups_.end(),
+                                            [](const auto& each) { return each.second.what == LookupKind::seconds; });
+    if (ledger.known() > kKnownMax && !others_pending) ledger.forget_counts();
     const QueueName& name = recent_.queues().name(queue);
-    CountSeconds wanted{name.name_space, name.queue, look.from, second_of(latest) + 1, kWalkMax};
-    wanted.until = std::min(wanted.until, wanted.from + kAskedMax);
-    PendingLookup asked;
-    asked.what = Ask::seconds;
-    asked.queue = queue;
-    asked.second = look.from;
-    asked.pending = std::move(pending);
-    look_up(Lookup{0, std::move(wanted)}, std::move(asked));
-    return Verdict::asked;
+    CountSeconds wanted{name.name_space, name.queue, search.from, second_of(latest) + 1, kWalkMax};
+    wanted.until = std::min(wanted.until, wanted.from + kCountedMax);
+    PendingLookup pending_lookup;
+    pending_lookup.what = LookupKind::seconds;
+    pending_lookup.queue = queue;
+    pending_lookup.second = search.from;
+    pending_lookup.pending = std::move(pending);
+    look_up(Lookup{0, std::move(wanted)}, std::move(pending_lookup));
+    return Verdict::looking_up;
 }
 
-void Engine::learn_seconds(const PendingLookup& asked, const SecondCounts& counts) {
-    Second second = asked.second;
+void Engine::take_seconds(const PendingLookup& pending_lookup, const SecondCounts& counts) {
+    Second second = pending_lookup.second;
     for (const std::uint32_t count : counts.counts) {
-        if (!recent_.seconds().learn(asked.queue, second++, count, counts.through)) return;
+        if (!recent_.seconds().learn(pending_lookup.queue, second++, count, counts.through)) return;
     }
 }
 
-// Takes the place that look_seconds() has seen to be known.
+// Takes the place that find_seconds() has seen to be known.
 Result<DueMs> Engine::place_in_second(QueueNumber queue, DueMs due, DueMs latest, std::optional<Second> own) {
-    const SecondLook look = look_second(queue, due, latest, batch_->seconds, own);
-    assert(look.what == SecondLook::What::place || look.what == SecondLook::What::full);
-    if (look.what != SecondLook::What::place) return second_full(queue, due, latest);
-    return look.due_ms;
+    const SecondSearch search = find_second(queue, due, latest, batch_->seconds, own);
+    assert(search.what == SecondSearch::What::place || search.what == SecondSearch::What::full);
+    if (search.what != SecondSearch::What::place) return second_full(queue, due, latest);
+    return search.due_ms;
 }
 
 void Engine::take_second(QueueNumber queue, DueMs due) {

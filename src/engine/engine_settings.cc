@@ -298,7 +298,7 @@ void Engine::release_names(SegmentNumber swept) {
 
 bool Engine::needs_name(const Queue& at) const {
     return !at.counts.empty() || at.conf || at.conf_in_batch || !at.waiters.empty() || at.has_backlog() ||
-           at.lines_asking > 0 || at.durable_cursor != kNoBacklog || at.purge_through != 0 || at.has_target_changed() ||
+           at.line_lookups > 0 || at.durable_cursor != kNoBacklog || at.purge_through != 0 || at.has_target_changed() ||
            at.put_on_its_way || expiring_dead_;
 }
 
@@ -320,9 +320,9 @@ void Engine::release_if_only_waited_for(QueueNumber number) {
 // Another name is wanted. Where names stay only because records in the open segment name them, it is closed, full or
 // not, so that they are free when it has been swept. O(queues), at most once a second.
 void Engine::have_names_released() {
-    const bool has_looked = names_looked_at_ms_ != 0 && now_ - names_looked_at_ms_ < 1000;
+    const bool has_looked = names_checked_at_ms_ != 0 && now_ - names_checked_at_ms_ < 1000;
     if (has_looked || segment_fill_ <= kSegmentHeaderBytes) return;
-    names_looked_at_ms_ = now_;
+    names_checked_at_ms_ = now_;
     close_wanted_ |= std::any_of(queues_.begin(), queues_.end(), [this](const std::unique_ptr<Queue>& at) {
         return at->named && at->last_segment == segment_ && !needs_name(*at);
     });
@@ -378,7 +378,7 @@ const FiredKey* Engine::first_fired(Queue& at) const {
     return at.fired.top(at.ready_count + at.leased_count, [&](const FiredKey& key) {
         const Entry& entry = recent_.entry(key.entry);
         return entry.id == key.position.id && entry.due_ms == key.position.due_ms &&
-               (entry.state == State::ready || entry.state == State::leased || entry.doomed || entry.spawning);
+               (entry.state == State::ready || entry.state == State::leased || entry.exhausted || entry.spawning);
     });
 }
 

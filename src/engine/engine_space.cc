@@ -63,7 +63,7 @@ void Engine::set_log_space(LogSpace space) {
     puts_.erase_if([this](const Pending& put) {
         if (may_be_repeated(put.command)) return false;
         counters_.refused_full += record_count(put.command);
-        no_longer_waits(put.line, put.bytes);
+        release_waiting(put.line, put.bytes);
         reply(put.token, store_full());
         return true;
     });
@@ -122,7 +122,7 @@ void Engine::answer_without_log() {
     take_commands(looked_up_puts_, Takes::puts);
     take_commands(puts_, Takes::puts);
     for (const Delivery& delivery : std::exchange(held_, {})) {  // their commit does not come
-        give_back(delivery);
+        return_delivery(delivery);
         ++counters_.changes_refused_full;
         reply(delivery.token, no_space_for(Adds::end));
     }
@@ -139,18 +139,18 @@ void Engine::build_for_cleaning() {
         does_not_fit(looked_up_) || does_not_fit(commands_) || (adds_itself && !has_room(kRecordOverheadMax));
     if (segment_fill_ != kSegmentHeaderBytes && (close_wanted_ || is_full)) {
         add_cursors();
-        return hand_out(true);
+        return submit_batch(true);
     }
     if (!serving_) return add_epoch();
     take_commands(looked_up_, Takes::cleaning);
     take_commands(commands_, Takes::cleaning);
-    if (!batch_->empty() || confirm_at_ms_ <= now_) hand_out(false);
+    if (!batch_->empty() || confirm_at_ms_ <= now_) submit_batch(false);
 }
 
 // What a call has returned so far is durable; the rest stays dead.
 void Engine::end_redrives() {
     std::erase_if(redrives_, [this](const Redrive& job) {
-        if (job.asked || job.expires) return false;
+        if (job.lookup_open || job.expires) return false;
         if (job.done > 0) return reply(job.token, RedriveAnswer{job.done, true}), true;
         ++counters_.changes_refused_full;
         return reply(job.token, no_space_for(Adds::change)), true;

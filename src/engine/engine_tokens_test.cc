@@ -248,7 +248,7 @@ PutScheduleCommand hourly(std::string name, std::string queue) {
 }
 
 TEST_F(Limited, a_schedule_of_another_queue_is_unknown_and_none_can_be_set_for_one) {
-    using Tell = TellScheduleCommand::What;
+    using Control = ControlScheduleCommand::What;
     EXPECT_EQ(shard.ask<Error>(hourly("mails", "mail"), orders).code, "forbidden");
     shard.ask<ScheduleAnswer>(hourly("mails", "mail"));
     EXPECT_EQ(shard.ask<Error>(hourly("mails", "orders-eu"), orders).code, "unknown_schedule");
@@ -257,10 +257,11 @@ TEST_F(Limited, a_schedule_of_another_queue_is_unknown_and_none_can_be_set_for_o
     EXPECT_EQ(error.message.find("mails`"), std::string::npos) << error.message;
     EXPECT_EQ(shard.ask<Error>(DescribeScheduleCommand{"default", "mails"}, orders).message, error.message);
     EXPECT_EQ(shard.ask<Error>(PreviewScheduleCommand{"default", "mails"}, orders).message, error.message);
-    for (const Tell what : {Tell::pause, Tell::resume, Tell::fire}) {
-        EXPECT_EQ(shard.ask<Error>(TellScheduleCommand{"default", "mails", what}, orders).message, error.message);
+    for (const Control what : {Control::pause, Control::resume, Control::fire}) {
+        EXPECT_EQ(shard.ask<Error>(ControlScheduleCommand{"default", "mails", what}, orders).message, error.message);
     }
-    EXPECT_EQ(shard.ask<ScheduleAnswer>(TellScheduleCommand{"default", "mails", Tell::remove}, orders).removed, false);
+    EXPECT_EQ(shard.ask<ScheduleAnswer>(ControlScheduleCommand{"default", "mails", Control::remove}, orders).removed,
+              false);
     const PatchScheduleCommand patch{"default", "mails",
                                      [](const ScheduleRule&, const MessageContent&) -> Result<PutScheduleCommand> {
                                          return hourly("mails", "orders-eu");

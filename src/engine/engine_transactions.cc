@@ -74,20 +74,20 @@ Status Engine::check_transaction(const PutCommand& command) const {
 
 // Whether there is the queue in which the producer is to be asked, or may be one beside that of the put.
 Status Engine::validate_check_queue(const PutCommand& command) {
-    const std::string& asked = command.transaction->check_queue;
+    const std::string& check_queue = command.transaction->check_queue;
     const auto is_there = [&](const std::string& queue) {
         return recent_.queues().find(command.name_space, queue) != kNoQueue;
     };
-    if (asked.empty() || asked == command.queue || is_there(asked)) return {};
+    if (check_queue.empty() || check_queue == command.queue || is_there(check_queue)) return {};
     const bool begins_both = !is_there(command.queue);
     if (begins_both) {
         if (Status free = check_new_queue(command.name_space, command.queue); !free) return free;
     }
-    Status free = check_new_queue(command.name_space, asked, begins_both ? &command.queue : nullptr);
+    Status free = check_new_queue(command.name_space, check_queue, begins_both ? &command.queue : nullptr);
     if (free) return free;
     Error error = std::move(free).error();
     error.field = "transaction.check_back.queue";
-    error.message = "there is no queue `" + asked + "` for the check messages: " + error.message;
+    error.message = "there is no queue `" + check_queue + "` for the check messages: " + error.message;
     return error;
 }
 
@@ -95,12 +95,12 @@ Status Engine::validate_check_queue(const PutCommand& command) {
 
 Engine::Verdict Engine::settle_transaction(Pending& pending, const SettleCommand& command) {
     using What = Known::What;
-    const Known known = look(pending, command.id, &command.name_space);
+    const Known known = find_message(pending, command.id, &command.name_space);
     const bool is_over = known.what == What::ended;
     if (known.what == What::gone || (is_over && is_forgotten(known.ended.ended_ms))) {
         return reply(pending.token, gone()), Verdict::settled;
     }
-    if (const auto verdict = not_here(known, pending, command.id)) return *verdict;
+    if (const auto verdict = answer_unless_here(known, pending, command.id)) return *verdict;
     const std::uint32_t step =
         is_over ? known.ended.state.transaction : recent_.transaction(recent_.entry(known.entry));
     const bool was_committed = step == MessageState::kCommitted;
@@ -121,12 +121,13 @@ Engine::Verdict Engine::settle_transaction(Pending& pending, const SettleCommand
     }
     // A message has one at most, and nothing comes of it before: it is taken as long as ends are.
     if (refuse_for_space(pending, Adds::end)) return withdraw(known), Verdict::settled;
-    add(known.entry, command.commits ? commitment_of(entry, Cause::committed) : rollback_of(entry, Cause::rolled_back),
+    add(known.entry,
+        command.commits ? commit_record(entry, Cause::committed) : rollback_record(entry, Cause::rolled_back),
         pending.token, std::move(answer));
     return Verdict::settled;
 }
 
-Record Engine::commitment_of(const Entry& entry, Cause cause) const {
+Record Engine::commit_record(const Entry& entry, Cause cause) const {
     assert(is_legal_move(entry.state, State::scheduled));
     Record record = changed(entry, RecordKind::change, cause);
     record.state.state = State::scheduled;
@@ -135,7 +136,7 @@ Record Engine::commitment_of(const Entry& entry, Cause cause) const {
     return record;
 }
 
-Record Engine::rollback_of(const Entry& entry, Cause cause) const {
+Record Engine::rollback_record(const Entry& entry, Cause cause) const {
     assert(is_legal_move(entry.state, State::cancelled));
     Record record = changed(entry, RecordKind::end, cause);
     record.state.state = State::cancelled;
@@ -160,10 +161,10 @@ void Engine::settle_prepared(EntryNumber number) {
 }
 
 // It found no room a while ago.
-void Engine::look_at_prepared(EntryNumber number) {
+void Engine::recheck_prepared(EntryNumber number) {
     if (take_for_purge(number)) return;
     if (has_expired(number)) return begin_expiry(number);
-    overdue_prepared_.meet_again(recent_.entry(number).id);
+    overdue_prepared_.add_again(recent_.entry(number).id);
 }
 
 // Takes the next prepared messages that are overdue, and has those contents read that are not in memory.
@@ -171,12 +172,12 @@ void Engine::read_prepared() {
     if (!overdue_prepared_.has_to_read()) return;
     ReadRecords wanted;
     std::size_t bytes = 0;
-    for (std::size_t taken = 0; taken < options_.overdue_prepared_max && overdue_prepared_.has_met(); ++taken) {
-        const MessageId id = overdue_prepared_.next_met();
+    for (std::size_t taken = 0; taken < options_.overdue_prepared_max && overdue_prepared_.has_next(); ++taken) {
+        const MessageId id = overdue_prepared_.next();
         const EntryNumber number = recent_.find(id);
         const bool is_overdue = number != kNoEntry && recent_.entry(number).unanswered;
         if (is_overdue && bytes != 0 && bytes + recent_.entry(number).record_bytes > options_.batch_bytes_max) break;
-        overdue_prepared_.pop_met();
+        overdue_prepared_.pop_next();
         if (!is_overdue) continue;
         const Entry& entry = recent_.entry(number);
         bytes += entry.record_bytes;
@@ -187,25 +188,25 @@ void Engine::read_prepared() {
     if (wanted.log_positions.empty()) return;
     std::sort(wanted.log_positions.begin(), wanted.log_positions.end());
     overdue_prepared_.begin_reading();
-    PendingLookup asked;
-    asked.what = Ask::halves;
-    look_up(Lookup{0, std::move(wanted)}, std::move(asked));
+    PendingLookup pending_lookup;
+    pending_lookup.what = LookupKind::prepared;
+    look_up(Lookup{0, std::move(wanted)}, std::move(pending_lookup));
 }
 
 void Engine::take_prepared_records(const std::vector<RecordBytes>& records) {
     overdue_prepared_.end_reading();
-    for (OverduePreparedMessage& half : overdue_prepared_.in_preparation()) {
-        if (!half.record_body.empty()) continue;
+    for (OverduePreparedMessage& prepared : overdue_prepared_.in_preparation()) {
+        if (!prepared.record_body.empty()) continue;
         const auto read =
-            std::lower_bound(records.begin(), records.end(), half.log_position,
+            std::lower_bound(records.begin(), records.end(), prepared.log_position,
                              [](const RecordBytes& record, Sequence at) { return record.log_position < at; });
-        if (read == records.end() || read->log_position != half.log_position) {
+        if (read == records.end() || read->log_position != prepared.log_position) {
             effects_.fatal_error =
-                Error{"damaged_log", "record " + std::to_string(half.log_position) +
+                Error{"damaged_log", "record " + std::to_string(prepared.log_position) +
                                          " of a due prepared message is not in the log: run `duewheel check`"};
             return;
         }
-        half.record_body = read->body;
+        prepared.record_body = read->body;
     }
 }
 
@@ -224,11 +225,11 @@ void Engine::settle_overdue_prepared() {
     const std::size_t share = std::max<std::size_t>(options_.batch_operations_max / 2, 2);
     for (std::size_t left = overdue_prepared_.ready_count(); left > 0 && has_prepared_to_settle(); --left) {
         if (batch_->count() + 2 > share || !has_room(next_prepared_bytes())) return;
-        OverduePreparedMessage half = overdue_prepared_.take_ready();
-        const EntryNumber number = recent_.find(half.id);
+        OverduePreparedMessage prepared = overdue_prepared_.take_ready();
+        const EntryNumber number = recent_.find(prepared.id);
         if (number == kNoEntry || !recent_.entry(number).unanswered) continue;  // answered meanwhile
         if (recent_.entry(number).in_batch) {
-            overdue_prepared_.prepare(std::move(half));
+            overdue_prepared_.prepare(std::move(prepared));
             continue;
         }
         if (take_for_purge(number)) continue;
@@ -236,18 +237,18 @@ void Engine::settle_overdue_prepared() {
             begin_expiry(number);
             continue;
         }
-        add_overdue(number, half);
+        add_overdue(number, prepared);
     }
 }
 
 // Asks the producer of the prepared message, or settles it, where it was asked often enough.
-void Engine::add_overdue(EntryNumber number, const OverduePreparedMessage& half) {
-    const Result<Record> whole = decode_record(RecordKind::relocate, half.record_body);
+void Engine::add_overdue(EntryNumber number, const OverduePreparedMessage& prepared) {
+    const Result<Record> whole = decode_record(RecordKind::relocate, prepared.record_body);
     if (!whole || !whole->content.transaction) {
-        effects_.fatal_error = !whole
-                                   ? whole.error()
-                                   : Error{"damaged_log", "the record of prepared message " + std::to_string(half.id) +
-                                                              " has no transaction: run `duewheel check`"};
+        effects_.fatal_error =
+            !whole ? whole.error()
+                   : Error{"damaged_log", "the record of prepared message " + std::to_string(prepared.id) +
+                                              " has no transaction: run `duewheel check`"};
         return;
     }
     const Entry& entry = recent_.entry(number);
@@ -256,15 +257,15 @@ void Engine::add_overdue(EntryNumber number, const OverduePreparedMessage& half)
     if (next.state.checks() >= rule.check_times) {
         return add(
             number,
-            rule.otherwise_commit ? commitment_of(entry, Cause::unanswered) : rollback_of(entry, Cause::unanswered), 0,
-            Error{});
+            rule.otherwise_commit ? commit_record(entry, Cause::unanswered) : rollback_record(entry, Cause::unanswered),
+            0, Error{});
     }
     if (refuses_puts()) return arm(number, std::min(now_ + options_.spawn_again_ms, expiry(number)));
     assert(is_legal_move(entry.state, State::prepared));
     next.state.transaction += 1;
     next.state.due_ms = now_ + rule.check_after_ms;
     if (can_be_checked(next.state.name_space, rule.check_queue)) {
-        add(kNoEntry, check_of(entry, next.state, whole->content), 0, Error{});
+        add(kNoEntry, check_record(entry, next.state, whole->content), 0, Error{});
     }
     add(number, std::move(next), 0, Error{});
 }
@@ -286,30 +287,30 @@ bool Engine::can_be_checked(const std::string& name_space, const std::string& qu
 
 // The code of what prevents a check of a prepared message; empty: nothing does, or no check is
 // wanted.
-std::string_view Engine::what_keeps_from_asking(const MessageState& half, const TransactionRule& rule) {
-    const bool is_asked = !rule.check_queue.empty() && half.checks() < rule.check_times;
-    if (!is_asked || (half.expires_ms != 0 && half.expires_ms <= half.due_ms)) return "";
-    if (half.due_ms <= now_ && refuses_puts()) return "store_full";
-    return limit_of_check(half.name_space, rule.check_queue) == NameLimit::none ? "" : "queue_limit";
+std::string_view Engine::why_check_waits(const MessageState& prepared, const TransactionRule& rule) {
+    const bool has_checks_left = !rule.check_queue.empty() && prepared.checks() < rule.check_times;
+    if (!has_checks_left || (prepared.expires_ms != 0 && prepared.expires_ms <= prepared.due_ms)) return "";
+    if (prepared.due_ms <= now_ && refuses_puts()) return "store_full";
+    return limit_of_check(prepared.name_space, rule.check_queue) == NameLimit::none ? "" : "queue_limit";
 }
 
 // The check message about a half that is `entry`, and by it becomes `half`. It holds what the prepared message holds,
 // so that the producer knows by its own body and headers which of its transactions is meant.
-Record Engine::check_of(const Entry& entry, const MessageState& half, const MessageContent& content) const {
+Record Engine::check_record(const Entry& entry, const MessageState& prepared, const MessageContent& content) const {
     Record record;
     record.kind = RecordKind::spawn;
     record.cause = Cause::checked;
     record.id = next_id();
     record.state.due_ms = record.state.nominal_due_ms = now_;
-    record.state.expires_ms = half.due_ms;
+    record.state.expires_ms = prepared.due_ms;
     record.state.maybe_delivered = may_be_of_original(entry.id, entry.due_ms);
-    record.state.priority = half.priority;
-    record.state.name_space = half.name_space;
+    record.state.priority = prepared.priority;
+    record.state.name_space = prepared.name_space;
     record.state.queue = content.transaction->check_queue;
     record.content = content;
     record.content.put_ms = now_;
     record.content.parent = entry.id;
-    record.content.occurrence = half.checks();
+    record.content.occurrence = prepared.checks();
     return record;
 }
 

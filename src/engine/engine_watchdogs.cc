@@ -40,14 +40,14 @@ Error Engine::unknown_watchdog(const std::string& name_space, const std::string&
 
 Status Engine::check_watchdog(const PutWatchdogCommand& command) const {
     const WatchdogRule& rule = command.rule;
-    if (rule.timeout_ms < 1 || rule.timeout_ms > kWatchdogMostMs) {
+    if (rule.timeout_ms < 1 || rule.timeout_ms > kWatchdogMaxMs) {
         return out_of_range("timeout", "the time from the last feed until it fires must be from 1 ms to 100 years");
     }
-    if (rule.max_ms != 0 && (rule.max_ms < rule.timeout_ms || rule.max_ms > kWatchdogMostMs)) {
+    if (rule.max_ms != 0 && (rule.max_ms < rule.timeout_ms || rule.max_ms > kWatchdogMaxMs)) {
         return out_of_range("max",
                             "the longest time from the first feed until it fires must be from `timeout` to 100 years");
     }
-    if (rule.repeat_every_ms < 0 || rule.repeat_every_ms > kWatchdogMostMs) {
+    if (rule.repeat_every_ms < 0 || rule.repeat_every_ms > kWatchdogMaxMs) {
         return out_of_range("repeat_every", "the interval at which it fires again must be from 1 ms to 100 years");
     }
     if (rule.expires_after_ms > options_.delay_max_ms) {
@@ -260,18 +260,18 @@ void Engine::describe(const DescribeWatchdogCommand& command, ReplyToken token, 
     if (watchdog == nullptr || !watchdog->exists() || !is_visible(*watchdog, limits)) {
         return reply(token, unknown_watchdog(command.name_space, command.name, limits));
     }
-    PendingLookup asked;
-    asked.what = Ask::watchdog_look;
-    asked.watchdog = WatchdogRead{token, describe(*watchdog), watchdog->record_bytes};
+    PendingLookup pending_lookup;
+    pending_lookup.what = LookupKind::watchdog;
+    pending_lookup.watchdog = WatchdogRead{token, describe(*watchdog), watchdog->record_bytes};
     if (const std::string* body = cache_.find(watchdog->log_position)) {
-        return finish_watchdog_look(*std::move(asked.watchdog), *body);
+        return finish_describe_watchdog(*std::move(pending_lookup.watchdog), *body);
     }
     if (reading_bytes_ + watchdog->record_bytes > options_.reading_bytes_max) return reply(token, too_busy());
     reading_bytes_ += watchdog->record_bytes;
-    look_up(Lookup{0, ReadRecords{{watchdog->log_position}}}, std::move(asked));
+    look_up(Lookup{0, ReadRecords{{watchdog->log_position}}}, std::move(pending_lookup));
 }
 
-void Engine::finish_watchdog_look(WatchdogRead read, std::string_view record_body) {
+void Engine::finish_describe_watchdog(WatchdogRead read, std::string_view record_body) {
     const Result<Record> whole = decode_record(RecordKind::rule, record_body);
     if (!whole) {
         effects_.fatal_error = whole.error();

@@ -540,7 +540,7 @@ TEST(Watchdogs, one_with_the_name_of_a_schedule_is_another_thing) {
     EXPECT_EQ(after.lease().at(0).schedule, "w");
     after.turn(30);
     EXPECT_EQ(after.lease().at(0).watchdog, "w");
-    after.ask<ScheduleAnswer>(TellScheduleCommand{"default", "w", TellScheduleCommand::What::remove});
+    after.ask<ScheduleAnswer>(ControlScheduleCommand{"default", "w", ControlScheduleCommand::What::remove});
     EXPECT_EQ(look(after).state.fired, 1u);
 }
 

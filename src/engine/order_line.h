@@ -23,11 +23,11 @@ struct OrderLine {
     std::uint32_t blocked = 0;      // of them: due, waiting for earlier ones
     MessageId out = 0;              // the one that is ready or leased; 0: none
     DuePosition disk;               // of a line without a lookup so far: before every message; kNoBacklog: none
-    bool head_stands = false;       // an unfinished one is on disk exactly at `disk`
+    bool head_is_valid = false;     // an unfinished one is on disk exactly at `disk`
     // Lower bound of due ones on disk that only this line will load: the cursor of their queue has passed them, because
     // they were blocked. kNoBacklog: none.
     DuePosition left_behind = kNoBacklog;
-    bool asking = false;
+    bool lookup_open = false;
     std::uint32_t rows = kRowsAtFirst;  // to be read with the next lookup
 
     static constexpr std::uint32_t kRowsAtFirst = 4;
@@ -35,7 +35,7 @@ struct OrderLine {
     // No message at or below it is only on disk any more.
     void pass(DuePosition to) {
         disk = {to.due_ms, to.id + 1};
-        head_stands = false;
+        head_is_valid = false;
         raise_left_behind();
     }
     void raise_left_behind() {
@@ -46,10 +46,10 @@ struct OrderLine {
     void put_back(DuePosition at) {
         if (at > disk) return;
         disk = at;
-        head_stands = true;
+        head_is_valid = true;
     }
-    bool somebody_waits() const { return blocked > 0 || left_behind != kNoBacklog; }
-    bool is_idle() const { return members.empty() && left_behind == kNoBacklog && !asking; }
+    bool has_waiting() const { return blocked > 0 || left_behind != kNoBacklog; }
+    bool is_idle() const { return members.empty() && left_behind == kNoBacklog && !lookup_open; }
 };
 
 }  // namespace duewheel

@@ -30,10 +30,10 @@ class OverduePrepared {
     // Its deadline has passed: `at` is the deadline and the id.
     void meet(DuePosition at) {
         unsettled_.insert(at);
-        met_.push_back(at.id);
+        due_.push_back(at.id);
     }
     // It found no space, and is tried again.
-    void meet_again(MessageId id) { met_.push_back(id); }
+    void add_again(MessageId id) { due_.push_back(id); }
     // Its record is durable, or another one that changes or ends it.
     void settled(DuePosition at) { unsettled_.erase(at); }
     bool is_unsettled(DuePosition at) const { return unsettled_.contains(at); }
@@ -42,13 +42,13 @@ class OverduePrepared {
         return unsettled_.empty() ? std::numeric_limits<DueMs>::max() : unsettled_.begin()->due_ms;
     }
 
-    bool has_to_read() const { return !met_.empty() && ready_.empty() && !is_reading_; }
-    bool has_met() const { return !met_.empty(); }
-    MessageId next_met() const { return met_.front(); }
-    void pop_met() { met_.pop_front(); }
+    bool has_to_read() const { return !due_.empty() && ready_.empty() && !is_reading_; }
+    bool has_next() const { return !due_.empty(); }
+    MessageId next() const { return due_.front(); }
+    void pop_next() { due_.pop_front(); }
 
     // Those whose contents were read or are being read, in the order in which they were found.
-    void prepare(OverduePreparedMessage half) { ready_.push_back(std::move(half)); }
+    void prepare(OverduePreparedMessage message) { ready_.push_back(std::move(message)); }
     std::deque<OverduePreparedMessage>& in_preparation() { return ready_; }
     void begin_reading() { is_reading_ = true; }
     void end_reading() { is_reading_ = false; }
@@ -57,15 +57,15 @@ class OverduePrepared {
     std::size_t ready_count() const { return ready_.size(); }
     const OverduePreparedMessage& next_ready() const { return ready_.front(); }
     OverduePreparedMessage take_ready() {
-        OverduePreparedMessage half = std::move(ready_.front());
+        OverduePreparedMessage message = std::move(ready_.front());
         ready_.pop_front();
-        return half;
+        return message;
     }
 
-    bool is_idle() const { return met_.empty() && ready_.empty(); }
+    bool is_idle() const { return due_.empty() && ready_.empty(); }
 
   private:
-    std::deque<MessageId> met_;
+    std::deque<MessageId> due_;
     std::deque<OverduePreparedMessage> ready_;
     bool is_reading_ = false;
     std::set<DuePosition> unsettled_;

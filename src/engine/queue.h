@@ -47,7 +47,7 @@ struct Queue {
     std::uint32_t leased_count = 0;
     std::deque<std::uint64_t> waiters;
     std::uint32_t brief_waiters = 0;  // of them: they wait only for the current read
-    std::uint32_t lines_asking = 0;   // of its order keys: a lookup must find the first message
+    std::uint32_t line_lookups = 0;   // of its order keys: a lookup must find the first message
     DueMs asked_ms = 0;               // when a consumer last asked
 
     // Lower bound of the due, unfinished messages that are only on disk.

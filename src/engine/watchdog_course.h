@@ -18,11 +18,11 @@
 namespace duewheel {
 
 // It is due, and its message is not created yet.
-inline bool has_come(const WatchdogState& state, DueMs now) {
+inline bool is_due(const WatchdogState& state, DueMs now) {
     return state.due_ms != 0 && state.due_ms <= now;
 }
 inline bool has_to_fire(const WatchdogState& state, DueMs now) {
-    return state.owed_ms != 0 || has_come(state, now);
+    return state.owed_ms != 0 || is_due(state, now);
 }
 
 // When it fires by its rule, its last feed and its last firing; 0: it sleeps.
@@ -35,18 +35,18 @@ inline DueMs due_by_rule(const WatchdogState& state) {
 
 // Whether a feed at `now` is too late: it was due or has fired since the previous feed.
 inline bool is_late_to_feed(const WatchdogState& state, DueMs now) {
-    return state.first_fed_ms == 0 || has_come(state, now);
+    return state.first_fed_ms == 0 || is_due(state, now);
 }
 
 // Times of `repeat_every` that have passed, beside the one at which it is due.
 inline std::int64_t passed_beside(const WatchdogState& state, DueMs now) {
-    assert(has_come(state, now));
+    assert(is_due(state, now));
     return state.rule.repeat_every_ms == 0 ? 0 : (now - state.due_ms) / state.rule.repeat_every_ms;
 }
 
 // One message represents all times before it.
 inline void feed(WatchdogState& state, DueMs now) {
-    if (has_come(state, now)) {
+    if (is_due(state, now)) {
         state.merged += static_cast<std::uint64_t>(passed_beside(state, now));
         if (state.owed_ms == 0) {
             state.owed_ms = state.due_ms;
@@ -68,7 +68,7 @@ inline void set_rule(WatchdogState& state, WatchdogRule rule, DueMs now) {
                                 rule.repeat_every_ms == state.rule.repeat_every_ms;
     const std::int64_t again_before = state.rule.repeat_every_ms;
     state.rule = std::move(rule);
-    if (has_same_times || has_come(state, now)) return;
+    if (has_same_times || is_due(state, now)) return;
     DueMs due = due_by_rule(state);
     // Of the times that have passed, the last one counts.
     const bool goes_on = state.first_fed_ms == 0 && again_before != 0 && state.rule.repeat_every_ms != 0;

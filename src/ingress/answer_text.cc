@@ -85,8 +85,11 @@ void write_parent(JsonWriter& json, MessageId parent) {
 }
 
 // Of a check message: which half it asks for, and the number of the check.
-void write_check(JsonWriter& json, MessageId half, std::uint64_t number, const TransactionRule& rule) {
-    json.open("check").text("message", std::to_string(half)).number("number", number).number("times", rule.check_times);
+void write_check(JsonWriter& json, MessageId prepared, std::uint64_t number, const TransactionRule& rule) {
+    json.open("check")
+        .text("message", std::to_string(prepared))
+        .number("number", number)
+        .number("times", rule.check_times);
     json.text("otherwise", rule.otherwise_commit ? "commit" : "rollback").close();
 }
 

@@ -171,7 +171,7 @@ class Contract {
         schema["properties"] = json::object{{"status", json::object{{"const", status}}},
                                             {"code", json::object{{"enum", std::move(names)}}}};
         json::object headers = {{"traceparent", reference("headers", "traceparent")}};
-        if (says_when_to_come_again(status)) headers["Retry-After"] = reference("headers", "RetryAfter");
+        if (has_retry_after(status)) headers["Retry-After"] = reference("headers", "RetryAfter");
         return {{"description", description + "."},
                 {"headers", std::move(headers)},
                 {"content", json::object{{"application/problem+json", json::object{{"schema", std::move(schema)}}}}}};

@@ -273,7 +273,7 @@ void HttpApi::submit_batch(BatchRequest request, const Admitted& admitted, Reque
     auto batch =
         std::make_shared<Batch>(Batch{std::move(reply), std::move(note), of_puts, {}, {}, request.commands.size()});
     for (std::optional<Error>& refused : request.refused) {
-        if (!refused) batch->asked.push_back(batch->parts.size());
+        if (!refused) batch->submitted.push_back(batch->parts.size());
         batch->parts.push_back(refused ? Reply(*std::move(refused)) : Reply());
     }
     if (batch->missing == 0) return answer(std::move(batch->reply), batch->note, batch_text(batch->parts, of_puts));
@@ -312,13 +312,13 @@ void HttpApi::deliver_token(Waiting& waiting, TokenAnswer answered) {
 void HttpApi::deliver_part(Batch& batch, std::size_t part, Reply reply) {
     if (auto* puts = std::get_if<PutBatchAnswer>(&reply)) {
         for (std::size_t i = 0; i < puts->results.size(); ++i) {
-            batch.parts[batch.asked[i]] =
+            batch.parts[batch.submitted[i]] =
                 std::visit([](auto& result) { return Reply(std::move(result)); }, puts->results[i]);
         }
     } else if (batch.of_puts) {  // refused as a whole
         return refuse(std::move(batch.reply), batch.note, std::get<Error>(reply));
     } else {
-        const std::size_t place = batch.asked[part];
+        const std::size_t place = batch.submitted[part];
         Error* const error = std::get_if<Error>(&reply);
         if (error != nullptr && error->field == "lease") error->field = "leases[" + std::to_string(place) + "]";
         batch.parts[place] = std::move(reply);

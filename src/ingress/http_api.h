@@ -86,7 +86,7 @@ class HttpApi {
         RequestNote note;
         bool of_puts = false;
         std::vector<Reply> parts;
-        std::vector<std::size_t> asked;  // the parts that the engine was asked for, in that order
+        std::vector<std::size_t> submitted;  // the parts that the engine was asked for, in that order
         std::size_t missing = 0;
     };
     // Who gets a reply: a request of its own, or one part of a batch.

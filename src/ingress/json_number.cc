@@ -9,15 +9,15 @@ namespace duewheel {
 namespace {
 
 // More than a body has digits.
-constexpr std::int64_t kExponentMost = 1'000'000'000;
-constexpr std::int64_t kDigitsMost = 19;  // of 64 bits
+constexpr std::int64_t kExponentMax = 1'000'000'000;
+constexpr std::int64_t kDigitsMax = 19;  // of 64 bits
 
 std::int64_t read_exponent(std::string_view text) {
     if (text.starts_with('+')) text.remove_prefix(1);
     std::int64_t exponent = 0;
     const auto [stopped, failed] = std::from_chars(text.data(), text.data() + text.size(), exponent);
-    if (failed != std::errc()) exponent = text.starts_with('-') ? -kExponentMost : kExponentMost;
-    return std::clamp(exponent, -kExponentMost, kExponentMost);
+    if (failed != std::errc()) exponent = text.starts_with('-') ? -kExponentMax : kExponentMax;
+    return std::clamp(exponent, -kExponentMax, kExponentMax);
 }
 
 // 12.50e3 is the digits "125" with the point after the fifth place: 0.125 times ten to the fifth. Neither the first nor
@@ -54,7 +54,7 @@ JsonNumber whole_of(Decimal decimal) {
     JsonNumber number{true, false, 0};
     if (decimal.digits.empty()) return {true, false, 0};
     if (decimal.point < static_cast<std::int64_t>(decimal.digits.size())) return {};
-    if (decimal.point > kDigitsMost) return nearest(decimal.negative);
+    if (decimal.point > kDigitsMax) return nearest(decimal.negative);
     decimal.digits.append(static_cast<std::size_t>(decimal.point) - decimal.digits.size(), '0');
     if (decimal.negative) decimal.digits.insert(0, 1, '-');
     const char* end = decimal.digits.data() + decimal.digits.size();

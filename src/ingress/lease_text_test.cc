@@ -11,8 +11,8 @@ namespace duewheel::lease_text_test {
 namespace {
 
 TEST(LeaseText, comes_back_as_the_same_token) {
-    constexpr auto kMost = std::numeric_limits<std::uint64_t>::max();
-    for (const LeaseToken& token : {LeaseToken{}, LeaseToken{1024, 1, 2, 3}, LeaseToken{kMost, ~0u, kMost, kMost}}) {
+    constexpr auto kMax = std::numeric_limits<std::uint64_t>::max();
+    for (const LeaseToken& token : {LeaseToken{}, LeaseToken{1024, 1, 2, 3}, LeaseToken{kMax, ~0u, kMax, kMax}}) {
         const std::string text = lease_text(token);
         EXPECT_EQ(text.size(), 38u);
         EXPECT_EQ(parse_lease_text(text), token) << text;

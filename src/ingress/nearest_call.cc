@@ -91,15 +91,15 @@ std::optional<PathParts> path_parts(std::span<const std::string_view> segments) 
 
 // The place of a call in the order of nearness; none where it is not near.
 using Apart = std::tuple<std::size_t, std::size_t, bool>;
-std::optional<Apart> distance_to(const PathParts& asked, const PathParts& call) {
-    const std::string_view word = our_word(asked.word);
-    const bool same_kind = asked.word.empty() == call.word.empty();
+std::optional<Apart> distance_to(const PathParts& requested, const PathParts& call) {
+    const std::string_view word = our_word(requested.word);
+    const bool same_kind = requested.word.empty() == call.word.empty();
     if (!same_kind || (!word.empty() && !is_near(word, call.word))) return std::nullopt;
-    const bool near_collection = is_near(asked.collection, call.collection);
+    const bool near_collection = is_near(requested.collection, call.collection);
     if (word.empty() && !near_collection) return std::nullopt;
     const std::size_t of_collection =
-        near_collection ? edit_distance(asked.collection, call.collection) : kSegmentBytesMax;
-    return Apart{edit_distance(word, call.word), of_collection, asked.named != call.named};
+        near_collection ? edit_distance(requested.collection, call.collection) : kSegmentBytesMax;
+    return Apart{edit_distance(word, call.word), of_collection, requested.named != call.named};
 }
 
 // "/v1/queues/{}:lease" as the contract shows it.
@@ -121,11 +121,11 @@ std::string shown_path(std::string_view shape) {
     return text;
 }
 
-std::string nearest_shape(const PathParts& asked) {
+std::string nearest_shape(const PathParts& requested) {
     std::string nearest;
     std::optional<Apart> least;
     for (const CallShape& shape : call_shapes()) {
-        const std::optional<Apart> found = distance_to(asked, path_parts(shape.path));
+        const std::optional<Apart> found = distance_to(requested, path_parts(shape.path));
         if (!found || (least && *found >= *least)) continue;
         least = found;
         nearest = shown_path(shape.path);

@@ -175,7 +175,7 @@ HttpResponse problem(const Error& error, const std::function<void(JsonWriter&)>&
     }
     // RFC 9110, 12.5.3: which codings would have been taken.
     if (kind.code == "unsupported_content_coding") response.headers.push_back({"Accept-Encoding", "identity"});
-    if (says_when_to_come_again(kind.status)) {
+    if (has_retry_after(kind.status)) {
         response.headers.push_back({"Retry-After", std::to_string(kRetryAfterSeconds)});
     }
     return response;

@@ -25,7 +25,7 @@ std::span<const ProblemKind> problem_kinds();
 const ProblemKind* find_problem_kind(std::string_view code);
 
 // Whether errors of this status have a Retry-After field.
-constexpr bool says_when_to_come_again(int status) {
+constexpr bool has_retry_after(int status) {
     return status == 429 || status == 503 || status == 507;
 }
 

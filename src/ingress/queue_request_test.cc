@@ -210,7 +210,7 @@ TEST(QueueText, of_a_queue) {
     posted.settings.webhook = {"https://example.com/in", {}, 0, 0, 0};
     EXPECT_NE(answer_text(posted).body.find(R"({"target":{"webhook":{"url":"https://example.com/in"}},)"),
               std::string::npos);
-    posted.target = TargetSeen{TargetSeen::State::failed, 1'798'783'200'250, 1};
+    posted.target = TargetStatus{TargetStatus::State::failed, 1'798'783'200'250, 1};
     EXPECT_NE(answer_text(posted).body.find(R"("webhook":{"state":"gone","in_flight":1})"), std::string::npos)
         << "whatever it was before it said so";
     posted.settings.paused = false;
@@ -219,10 +219,10 @@ TEST(QueueText, of_a_queue) {
                   R"("webhook":{"state":"backing_off","reason":"failures","until":"2027-01-01T06:00:00.250Z",)"
                   R"("until_ms":1798783200250,"in_flight":1},"settings")"),
               std::string::npos);
-    posted.target = TargetSeen{TargetSeen::State::asked, 1'798'783'200'250, 0};
+    posted.target = TargetStatus{TargetStatus::State::retry_after, 1'798'783'200'250, 0};
     EXPECT_NE(answer_text(posted).body.find(R"("state":"backing_off","reason":"retry_after","until":)"),
               std::string::npos);
-    posted.target = TargetSeen{TargetSeen::State::off, 0, 0};
+    posted.target = TargetStatus{TargetStatus::State::off, 0, 0};
     EXPECT_NE(answer_text(posted).body.find(R"("webhook":{"state":"disabled","in_flight":0})"), std::string::npos);
     QueueAnswer removed;
     removed.queue = "mail";

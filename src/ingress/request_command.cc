@@ -71,8 +71,8 @@ Result<Command> read_lease(const HttpRequest& request, LeaseCommand lease) {
     if (read) read = take(json->duration_ms("wait"), lease.wait_ms);
     if (!read) return std::move(read).error();
     // What the type cannot hold is as far out of range as its ends are; the engine names the range.
-    constexpr std::int64_t kMost = std::numeric_limits<std::uint32_t>::max();
-    lease.max = static_cast<std::uint32_t>(std::clamp<std::int64_t>(most, 0, kMost));
+    constexpr std::int64_t kMax = std::numeric_limits<std::uint32_t>::max();
+    lease.max = static_cast<std::uint32_t>(std::clamp<std::int64_t>(most, 0, kMax));
     return Command(std::move(lease));
 }
 

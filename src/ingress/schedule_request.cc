@@ -230,7 +230,7 @@ Result<Command> read_preview(const HttpRequest& request, PreviewScheduleCommand 
 
 Result<Command> read_schedule_call(const HttpRequest& request, CallPath::What what, std::string name_space,
                                    std::string name, const HttpApiOptions& options) {
-    using What = TellScheduleCommand::What;
+    using What = ControlScheduleCommand::What;
     if (what == CallPath::What::schedule && request.method == "PUT") {
         return read_put_schedule(request, std::move(name_space), std::move(name), options);
     }
@@ -240,18 +240,18 @@ Result<Command> read_schedule_call(const HttpRequest& request, CallPath::What wh
     if (const Result<JsonRequest> none = read_members(request, {}); !none) return none.error();
     switch (what) {
         case CallPath::What::pause_schedule:
-            return Command(TellScheduleCommand{std::move(name_space), std::move(name), What::pause});
+            return Command(ControlScheduleCommand{std::move(name_space), std::move(name), What::pause});
         case CallPath::What::resume_schedule:
-            return Command(TellScheduleCommand{std::move(name_space), std::move(name), What::resume});
+            return Command(ControlScheduleCommand{std::move(name_space), std::move(name), What::resume});
         case CallPath::What::fire_schedule:
-            return Command(TellScheduleCommand{std::move(name_space), std::move(name), What::fire});
+            return Command(ControlScheduleCommand{std::move(name_space), std::move(name), What::fire});
         case CallPath::What::preview_schedule:
             return read_preview(request, {.name_space = std::move(name_space), .name = std::move(name)});
         default:
             break;
     }
     if (request.method == "DELETE") {
-        return Command(TellScheduleCommand{std::move(name_space), std::move(name), What::remove});
+        return Command(ControlScheduleCommand{std::move(name_space), std::move(name), What::remove});
     }
     return Command(DescribeScheduleCommand{std::move(name_space), std::move(name)});
 }

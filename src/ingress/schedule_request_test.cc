@@ -77,8 +77,8 @@ TEST(ScheduleRequest, what_its_messages_hold_is_part_of_what_it_is) {
 }
 
 TEST(ScheduleRequest, other_calls_become_their_commands) {
-    using What = TellScheduleCommand::What;
-    const auto told = [](const Call& call) { return std::get<TellScheduleCommand>(*command_of(call)).what; };
+    using What = ControlScheduleCommand::What;
+    const auto told = [](const Call& call) { return std::get<ControlScheduleCommand>(*command_of(call)).what; };
     EXPECT_EQ(told({"POST", "/v1/schedules/s:pause"}), What::pause);
     EXPECT_EQ(told({"POST", "/v1/schedules/s:resume"}), What::resume);
     EXPECT_EQ(told({"POST", "/v1/schedules/s:fire"}), What::fire);

@@ -43,8 +43,8 @@ Result<std::optional<TransactionRule>> read_transaction(const JsonRequest& reque
         rule.check_times = kCheckTimes;
     }
     if (times) {  // what the type cannot hold, and none at all, is out of range, as the engine says
-        constexpr std::int64_t kMost = std::numeric_limits<std::uint32_t>::max();
-        rule.check_times = static_cast<std::uint32_t>(*times < 1 ? kMost : std::min(*times, kMost));
+        constexpr std::int64_t kMax = std::numeric_limits<std::uint32_t>::max();
+        rule.check_times = static_cast<std::uint32_t>(*times < 1 ? kMax : std::min(*times, kMax));
     }
     if (otherwise && *otherwise != "rollback" && *otherwise != "commit") {
         return Error{"bad_policy",

@@ -45,7 +45,7 @@ class CommitReader {
     // unless the file has changed.
     Result<CommitInLog> next();
     // Discards what was read of the file beyond position(), which may have been written since.
-    void look_again() { window_.forget(); }
+    void discard_window() { window_.forget(); }
 
     std::uint64_t position() const { return position_; }
     std::uint64_t limit() const { return window_.limit(); }

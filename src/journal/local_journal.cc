@@ -107,7 +107,7 @@ Status LocalJournal::give_name(SpareSegment spare, SegmentHeader header) {
     if (done) done = files_.rename(directory_ + "/" + spare.name, path);
     const bool is_still_a_spare = !written || (synced && !done);
     if (is_still_a_spare && done.error().code == "no_space") {
-        spares_.give_back(std::move(spare));
+        spares_.return_spare(std::move(spare));
         return done;
     }
     if (done) done = files_.sync_directory(directory_);

@@ -204,7 +204,7 @@ Result<LogEnd> read_log_end(const File& file, const std::string& path, const Seg
         const bool may_have_been_written = !cut && cut.error().code == "damaged_log" && *stopped;
         if (may_have_been_written) {
             const std::uint64_t position = reader.position();
-            reader.look_again();
+            reader.discard_window();
             const Result<CommitInLog> commit = reader.next();
             if (commit) note_commit(*commit, found);
             if (reader.position() != position) continue;

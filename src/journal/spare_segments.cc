@@ -99,7 +99,7 @@ Result<SpareSegment> SpareSegments::take(std::uint64_t bytes) {
     }
     if (spare.bytes < bytes) {
         if (Status filled = fill(*spare.file, spare.bytes, bytes); !filled) {
-            give_back(std::move(spare));
+            return_spare(std::move(spare));
             return std::move(filled).error();
         }
         spare.bytes = bytes;
@@ -107,7 +107,7 @@ Result<SpareSegment> SpareSegments::take(std::uint64_t bytes) {
     return spare;
 }
 
-void SpareSegments::give_back(SpareSegment spare) {
+void SpareSegments::return_spare(SpareSegment spare) {
     const std::lock_guard lock(mutex_);
     found_.push_back(std::move(spare));
 }

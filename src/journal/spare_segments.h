@@ -44,7 +44,7 @@ class SpareSegments {
     // A spare of at least `bytes`: a ready one, or one that is filled now. Codes as of prepare().
     Result<SpareSegment> take(std::uint64_t bytes);
     // Returns one that was taken and could not be used; its content may be anything.
-    void give_back(SpareSegment spare);
+    void return_spare(SpareSegment spare);
     // Removes one to free its space; false if there are no more than `keep`.
     Result<bool> give_up(std::size_t keep);
 

@@ -62,7 +62,7 @@ class Run {
     void cycle();
     void drain();
     void cancel();
-    void ask();
+    void get_once();
 
   private:
     Run(const LoadOptions& options, PipeSet& pipes)
@@ -344,7 +344,7 @@ void Run::cancel() {
         options_.run_ms + kLastMs);
 }
 
-void Run::ask() {
+void Run::get_once() {
     const std::string request = http_request("GET", options_.ask_path, "", "");
     std::function<void(Pipe&)> more = [&](Pipe& pipe) {
         if (!has_more()) return;
@@ -378,7 +378,7 @@ Result<LoadReport> load_cancel(const LoadOptions& options) {
     return Run::of(options, options.connections, &Run::cancel);
 }
 Result<LoadReport> load_ask(const LoadOptions& options) {
-    return Run::of(options, options.connections, &Run::ask);
+    return Run::of(options, options.connections, &Run::get_once);
 }
 
 }  // namespace duewheel

@@ -23,11 +23,11 @@ inline void write_retry_choice(FieldWriter& to, std::uint32_t first_tag, const R
 
 // Whether the field is one of them; it is then read, or refused.
 inline bool read_retry_choice(FieldReader& from, std::uint32_t first_tag, RetryChoice& choice) {
-    constexpr std::uint64_t kMost = std::uint64_t{1} << 53;
+    constexpr std::uint64_t kMax = std::uint64_t{1} << 53;
     if (from.tag() < first_tag || from.tag() >= first_tag + kRetryMembers.size()) return false;
     std::uint64_t above = 0;
     from.number(above);
-    if (above == 0 || above > kMost) return from.refuse(), true;
+    if (above == 0 || above > kMax) return from.refuse(), true;
     choice.*kRetryMembers[from.tag() - first_tag] = static_cast<std::int64_t>(above - 1);
     return true;
 }

@@ -10,7 +10,7 @@ namespace {
 enum Tag : std::uint32_t {
     kRevision = 1,
     kTimeout = 2,
-    kMost = 3,
+    kTimeoutMax = 3,
     kAgain = 4,
     kQueue = 5,
     kOrderKey = 6,
@@ -35,7 +35,7 @@ bool read_rule_field(FieldReader& from, WatchdogRule& rule) {
     switch (from.tag()) {
         case kTimeout:
             return from.signed_number(rule.timeout_ms), true;
-        case kMost:
+        case kTimeoutMax:
             return from.signed_number(rule.max_ms), true;
         case kAgain:
             return from.signed_number(rule.repeat_every_ms), true;
@@ -93,7 +93,7 @@ std::string encode_watchdog(const WatchdogState& state) {
     FieldWriter to(out);
     to.number(kRevision, state.revision);
     to.signed_number(kTimeout, state.rule.timeout_ms);
-    to.signed_number(kMost, state.rule.max_ms);
+    to.signed_number(kTimeoutMax, state.rule.max_ms);
     to.signed_number(kAgain, state.rule.repeat_every_ms);
     to.text(kQueue, state.rule.queue);
     to.text(kOrderKey, state.rule.order_key);

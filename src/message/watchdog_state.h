@@ -63,7 +63,7 @@ struct WatchdogState {
 inline constexpr std::size_t kWatchdogBytesMax = 1u << 10;
 
 // The longest `timeout`, `max` and `repeat_every`: a hundred years.
-inline constexpr std::int64_t kWatchdogMostMs = 100LL * 366 * 24 * 3600 * 1000;
+inline constexpr std::int64_t kWatchdogMaxMs = 100LL * 366 * 24 * 3600 * 1000;
 
 // Empty for a state without a revision.
 std::string encode_watchdog(const WatchdogState& state);

@@ -135,7 +135,7 @@ TEST(EventLoop, handlers_with_much_to_do_do_not_hold_up_the_turn) {
     EventLoop loop;
     int ran = 0;
     int ran_before = 0;
-    int most_between_turns = 0;
+    int max_per_iteration = 0;
     for (int i = 0; i < 20; ++i) {
         loop.post([&] {
             const std::int64_t until_ns = monotonic_now_ns() + 1'000'000;
@@ -144,11 +144,11 @@ TEST(EventLoop, handlers_with_much_to_do_do_not_hold_up_the_turn) {
         });
     }
     loop.run([&] {
-        most_between_turns = std::max(most_between_turns, ran - std::exchange(ran_before, ran));
+        max_per_iteration = std::max(max_per_iteration, ran - std::exchange(ran_before, ran));
         if (ran == 20) loop.stop();
         return EventLoop::kAtOnce;
     });
-    EXPECT_EQ(most_between_turns, 1);
+    EXPECT_EQ(max_per_iteration, 1);
 }
 
 TEST(EventLoop, a_stop_before_the_run_ends_it_and_the_next_run_is_free_again) {

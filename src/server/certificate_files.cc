@@ -27,19 +27,19 @@ Status check_tls_files(const TlsFiles& files, InstantMs now_ms) {
 }
 
 Result<CertificateFiles::Context> CertificateFiles::load(InstantMs now_ms) {
-    read_ = seen_ = look();
+    read_ = seen_ = read_stamps();
     Result<std::unique_ptr<TlsContext>> loaded = TlsContext::load(files_, now_ms);
     if (!loaded) return std::move(loaded).error();
     return Context(*std::move(loaded));
 }
 
 std::optional<Result<CertificateFiles::Context>> CertificateFiles::check(InstantMs now_ms) {
-    const Stamps before = std::exchange(seen_, look());
+    const Stamps before = std::exchange(seen_, read_stamps());
     if (seen_ == read_ || seen_ != before) return std::nullopt;
     return load(now_ms);
 }
 
-CertificateFiles::Stamps CertificateFiles::look() const {
+CertificateFiles::Stamps CertificateFiles::read_stamps() const {
     assert_disk_is_allowed();
     Stamps stamps{};
     const std::array<const std::string*, 3> paths{&files_.certificate, &files_.key, &files_.client_ca};

@@ -42,7 +42,7 @@ class CertificateFiles {
     };
     using Stamps = std::array<Stamp, 3>;
 
-    Stamps look() const;
+    Stamps read_stamps() const;
 
     const TlsFiles files_;
     Stamps read_{};  // before they were last read

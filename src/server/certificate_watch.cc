@@ -8,13 +8,13 @@
 namespace duewheel {
 
 Result<std::unique_ptr<CertificateWatch>> CertificateWatch::open(const TlsFiles& files, EventLoop& loop, LogSink& log,
-                                                                 Use use, RunAside run_aside, InstantMs now_ms,
+                                                                 Use use, RunOnWorker run_on_worker, InstantMs now_ms,
                                                                  std::int64_t now_ns) {
     CertificateFiles on_disk(files);
     Result<CertificateFiles::Context> loaded = on_disk.load(now_ms);
     if (!loaded) return std::move(loaded).error();
     std::unique_ptr<CertificateWatch> watch(
-        new CertificateWatch(std::move(on_disk), loop, log, std::move(use), std::move(run_aside)));
+        new CertificateWatch(std::move(on_disk), loop, log, std::move(use), std::move(run_on_worker)));
     watch->check_at_ns_ = now_ns + kCheckNs;
     watch->renew_at_ns_ = now_ns + kDayNs;
     watch->warn_at_ns_ = now_ns;
@@ -40,12 +40,12 @@ std::int64_t CertificateWatch::advance_to(InstantMs now_ms, std::int64_t now_ns)
 }
 
 void CertificateWatch::reload(InstantMs now_ms) {
-    read(Why::asked, now_ms);
+    read(Why::requested, now_ms);
 }
 
 void CertificateWatch::read(Why why, InstantMs now_ms) {
     is_reading_ = true;
-    run_aside_([this, why, now_ms] {
+    run_on_worker_([this, why, now_ms] {
         std::optional<Result<CertificateFiles::Context>> loaded;
         if (why == Why::changed) {
             loaded = files_.check(now_ms);

@@ -24,13 +24,14 @@ class CertificateWatch {
     static constexpr InstantMs kWarnMs = InstantMs{30} * 86'400'000;
 
     using Use = std::function<void(CertificateFiles::Context)>;
-    using RunAside = std::function<void(std::function<void()>)>;
+    using RunOnWorker = std::function<void(std::function<void()>)>;
 
-    // `use` takes each new certificate, the first at once. `run_aside` runs jobs one after the other on a thread that
-    // may wait for the disk. `loop` and `log` outlive this, and neither jobs nor the loop run any more when it ends.
-    // Codes: those of TlsContext::load().
+    // `use` takes each new certificate, the first at once. `run_on_worker` runs jobs one after the other on a thread
+    // that may wait for the disk. `loop` and `log` outlive this, and neither jobs nor the loop run any more when it
+    // ends. Codes: those of TlsContext::load().
     static Result<std::unique_ptr<CertificateWatch>> open(const TlsFiles& files, EventLoop& loop, LogSink& log, Use use,
-                                                          RunAside run_aside, InstantMs now_ms, std::int64_t now_ns);
+                                                          RunOnWorker run_on_worker, InstantMs now_ms,
+                                                          std::int64_t now_ns);
 
     // In each iteration; returns when it has to be called again at the latest. `now_ns` is monotonic.
     std::int64_t advance_to(InstantMs now_ms, std::int64_t now_ns);
@@ -41,10 +42,14 @@ class CertificateWatch {
     InstantMs expires_ms() const { return expires_ms_; }
 
   private:
-    enum class Why { changed, asked, daily };
+    enum class Why { changed, requested, daily };
 
-    CertificateWatch(CertificateFiles files, EventLoop& loop, LogSink& log, Use use, RunAside run_aside)
-        : files_(std::move(files)), loop_(loop), log_(log), use_(std::move(use)), run_aside_(std::move(run_aside)) {}
+    CertificateWatch(CertificateFiles files, EventLoop& loop, LogSink& log, Use use, RunOnWorker run_on_worker)
+        : files_(std::move(files)),
+          loop_(loop),
+          log_(log),
+          use_(std::move(use)),
+          run_on_worker_(std::move(run_on_worker)) {}
 
     void read(Why why, InstantMs now_ms);
     void take(const Result<CertificateFiles::Context>& loaded, Why why, InstantMs now_ms);
@@ -54,7 +59,7 @@ class CertificateWatch {
     EventLoop& loop_;
     LogSink& log_;
     const Use use_;
-    const RunAside run_aside_;
+    const RunOnWorker run_on_worker_;
     InstantMs expires_ms_ = 0;
     std::int64_t check_at_ns_ = 0;
     std::int64_t renew_at_ns_ = 0;

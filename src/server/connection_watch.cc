@@ -8,13 +8,13 @@ constexpr std::int64_t kIntervalNs = 10'000'000'000;
 }  // namespace
 
 bool ConnectionWatch::Kind::due(std::uint64_t count, std::int64_t now_ns) {
-    if (count == told || now_ns < next_line_ns) return false;
-    told = count;
+    if (count == logged || now_ns < next_line_ns) return false;
+    logged = count;
     next_line_ns = now_ns + kIntervalNs;
     return true;
 }
 
-void ConnectionWatch::look(const HttpCounters& counters, std::int64_t now_ns) {
+void ConnectionWatch::check(const HttpCounters& counters, std::int64_t now_ns) {
     if (full_.due(counters.accept_pauses - counters.descriptors_lacked, now_ns)) {
         log_.warning(
             "connections_max_reached",

@@ -17,11 +17,11 @@ class ConnectionWatch {
     explicit ConnectionWatch(LogSink& log) : log_(log) {}
 
     // Call it after each iteration; fast if nothing was paused.
-    void look(const HttpCounters& counters, std::int64_t now_ns);
+    void check(const HttpCounters& counters, std::int64_t now_ns);
 
   private:
     struct Kind {
-        std::uint64_t told = 0;  // of the counter, at the last line
+        std::uint64_t logged = 0;  // of the counter, at the last line
         std::int64_t next_line_ns = 0;
 
         // Whether there is something to log, and enough time has passed.

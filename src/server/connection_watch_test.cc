@@ -13,12 +13,12 @@ TEST(ConnectionWatch, says_once_in_ten_seconds_that_clients_wait_and_why) {
     RecordingLog log;
     ConnectionWatch watch(log);
     HttpCounters counters;
-    watch.look(counters, 0);
+    watch.check(counters, 0);
     EXPECT_TRUE(log.lines().empty());
     counters.connections_open = 7;
     for (int second = 1; second <= 25; ++second) {
         ++counters.accept_pauses;
-        watch.look(counters, second * kSecondNs);
+        watch.check(counters, second * kSecondNs);
     }
     EXPECT_EQ(log.lines().size(), 3u);
     EXPECT_TRUE(log.holds("connections_max_reached"));
@@ -26,17 +26,17 @@ TEST(ConnectionWatch, says_once_in_ten_seconds_that_clients_wait_and_why) {
     // For want of descriptors: a line of its own, at once.
     ++counters.accept_pauses;
     ++counters.descriptors_lacked;
-    watch.look(counters, 26 * kSecondNs);
+    watch.check(counters, 26 * kSecondNs);
     EXPECT_EQ(log.lines().size(), 4u);
     EXPECT_TRUE(log.holds("open_files_exhausted"));
     EXPECT_NE(log.lines().back().find("connections=7"), std::string::npos);
-    watch.look(counters, 90 * kSecondNs);
+    watch.check(counters, 90 * kSecondNs);
     EXPECT_EQ(log.lines().size(), 5u) << "what was held back before";
     counters.cut_unread = 2;
-    watch.look(counters, 91 * kSecondNs);
+    watch.check(counters, 91 * kSecondNs);
     EXPECT_TRUE(log.holds("slow_clients_disconnected"));
     EXPECT_EQ(log.lines().size(), 6u);
-    watch.look(counters, 180 * kSecondNs);
+    watch.check(counters, 180 * kSecondNs);
     EXPECT_EQ(log.lines().size(), 6u) << "nothing new";
 }
 

@@ -231,7 +231,7 @@ constexpr Limit kLimits[] = {
                                          .max = 100'000'000,
                                          .codes = {"watchdog_limit"},
                                          .use = of_engine<&EngineCounters::watchdogs>}),
-    fixed<kWatchdogMostMs>(
+    fixed<kWatchdogMaxMs>(
         {.name = "limits.watchdog_timeout_max",
          .unit = Unit::milliseconds,
          .sentence = "Maximum timeout of a watchdog, and maximum value of its `max` and `repeat_every`.",

@@ -46,12 +46,12 @@ using ProcessMetric = MetricOf<ProcessStats>;
 std::span<const ProcessMetric> process_metrics();
 
 // A queue as of a moment.
-struct QueueSeen {
+struct QueueSnapshot {
     const QueueCounters& counters;
     const QueueTotals& totals;
     DueMs now_ms;
 };
-using QueueMetric = MetricOf<QueueSeen>;
+using QueueMetric = MetricOf<QueueSnapshot>;
 std::span<const QueueMetric> queue_metrics();
 using ScheduleMetric = MetricOf<Engine::ScheduleCounters>;
 std::span<const ScheduleMetric> schedule_metrics();

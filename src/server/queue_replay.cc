@@ -24,7 +24,7 @@ Status QueueReplay::begin(const Index& index) {
     return {};
 }
 
-Status QueueReplay::tell_settings(RecentTier& recent) const {
+Status QueueReplay::pass_settings(RecentTier& recent) const {
     for (const auto& [name, row] : settings_) {
         const Result<QueueSettings> settings = decode_queue_settings(row.value);
         if (!settings) return settings.error();

@@ -19,7 +19,7 @@ class QueueReplay {
     Status begin(const Index& index);
     // Passes what the index knows of queues to the recent tier, before the first record. Codes: `newer_format`,
     // `damaged_log`.
-    Status tell_settings(RecentTier& recent) const;
+    Status pass_settings(RecentTier& recent) const;
     // The next record of the log after the index.
     void apply(const Record& record, Sequence sequence, std::uint32_t frame_bytes);
     // Every queue with settings or messages, sorted by name. Codes: `newer_format`, `damaged_log`.

@@ -99,10 +99,10 @@ struct Server::Parts {
     std::string http_address;
     Reports reports;
     std::int64_t next_alive_ns = 0;
-    bool told_ready = false;
+    bool ready_logged = false;
     bool stopping = false;
     bool drained = false;
-    bool told_to_save_time = false;
+    bool time_save_requested = false;
     std::int64_t stop_by_ns = 0;
 };
 
@@ -307,9 +307,9 @@ EventLoop::TimePoint Server::Parts::turn() {
         next_work = std::min(next_work, EventLoop::TimePoint(std::chrono::nanoseconds(at_ns)));
     }
     if (audit) next_work = std::min(next_work, audit->act(monotonic_now_ns()));
-    connection_watch.look(http->counters(), monotonic_now_ns());
-    if (!told_ready && shard->is_serving()) {
-        told_ready = true;
+    connection_watch.check(http->counters(), monotonic_now_ns());
+    if (!ready_logged && shard->is_serving()) {
+        ready_logged = true;
         log.info("ready", "The server accepts requests.", {{"http", http_address}});
         reports.ready();
     }
@@ -349,7 +349,7 @@ void Server::Parts::stop(int signal) {
 // record, say, and last of all how late it is) gets until the deadline: a full disk must not keep the process from
 // stopping.
 void Server::Parts::leave_when_idle() {
-    if (shard->is_idle() && !std::exchange(told_to_save_time, true)) shard->save_time();
+    if (shard->is_idle() && !std::exchange(time_save_requested, true)) shard->save_time();
     if (!shard->is_idle() && monotonic_now_ns() < stop_by_ns) return;
     if (audit) audit->finish();
     loop.stop();

@@ -38,10 +38,10 @@ ClockStart clock_start(DueMs floor_ms, const ClockMark& mark, const std::string&
     const DueMs at_ms = boot_ns / kNsPerMs + mark.ahead_of_boot_ms;
     const bool is_same_run = !machine_run.empty() && mark.machine_run == machine_run;
     if (is_same_run && floor_ms <= at_ms + ServerClock::kFarMs) {
-        start.goes_on_at_ms = std::max(at_ms, floor_ms);
+        start.continues_at_ms = std::max(at_ms, floor_ms);
         start.by_boot_clock = true;
     } else if (mark.doubted && floor_ms > 0) {
-        start.goes_on_at_ms = floor_ms;
+        start.continues_at_ms = floor_ms;
     }
     return start;
 }
@@ -56,8 +56,8 @@ ServerClock::ServerClock(ClockRules rules, ClockReading now, ClockStart start) :
         return;
     }
     const bool holds = rules_.on_jump == ClockJump::hold;
-    if (start.goes_on_at_ms) {
-        const std::int64_t known_ns = std::clamp<DueMs>(*start.goes_on_at_ms, floor_ns / kMs, kServerTimeMaxMs) * kMs;
+    if (start.continues_at_ms) {
+        const std::int64_t known_ns = std::clamp<DueMs>(*start.continues_at_ms, floor_ns / kMs, kServerTimeMaxMs) * kMs;
         const std::int64_t ahead_ns = wall_ns - known_ns;
         if (ahead_ns > kCoarseNs) server_ns_ = known_ns;
         if (ahead_ns > kBelievedNs && holds) state_ = ClockState::held;
@@ -143,7 +143,7 @@ ClockMark ServerClock::mark(const std::string& machine_run) const {
 
 // A mark that is behind would make the next start doubt what was believed; one that is ahead would let it believe so
 // much more.
-bool ServerClock::is_told_by(const ClockMark& mark, const std::string& machine_run) const {
+bool ServerClock::is_saved_in(const ClockMark& mark, const std::string& machine_run) const {
     constexpr std::int64_t kOffMs = 1'000;
     if (state_ == ClockState::test) return true;
     if (mark.doubted != is_doubtful() || mark.machine_run != machine_run) return false;

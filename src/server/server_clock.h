@@ -45,7 +45,7 @@ struct ClockStart {
     DueMs floor_ms = 0;  // the newest server time in the log, 0 if it has none
     // The time if the previous run had continued; the newest time in the log if that was an unknown time ago and the
     // wall clock was not trusted. None: only the wall clock is known.
-    std::optional<DueMs> goes_on_at_ms;
+    std::optional<DueMs> continues_at_ms;
     bool by_boot_clock = false;  // how that is known
 };
 
@@ -82,7 +82,7 @@ class ServerClock {
     ClockState state() const { return state_; }
     // For the next start; and whether an already saved one is sufficient. Both as of the last observation.
     ClockMark mark(const std::string& machine_run) const;
-    bool is_told_by(const ClockMark& mark, const std::string& machine_run) const;
+    bool is_saved_in(const ClockMark& mark, const std::string& machine_run) const;
     std::uint64_t jumps() const { return jumps_; }
 
   private:

@@ -178,9 +178,9 @@ TEST(ServerClock, a_mark_that_the_log_has_overtaken_says_nothing) {
     machine.set_wall_by(30 * kDay);
     machine.run(kSecond);
     ASSERT_TRUE(machine.clock().accept(machine.reading()));
-    EXPECT_FALSE(machine.clock().is_told_by(before, "this run"));
+    EXPECT_FALSE(machine.clock().is_saved_in(before, "this run"));
     const ClockStart start = clock_start(machine.now(), before, "this run", machine.reading().boot_ns);
-    EXPECT_FALSE(start.goes_on_at_ms);
+    EXPECT_FALSE(start.continues_at_ms);
     EXPECT_EQ(ServerClock({}, machine.reading(), start).now_ms(machine.reading().boot_ns), machine.wall());
 }
 

@@ -24,9 +24,9 @@ std::uint64_t micros_since(std::int64_t start_ns) {
 // Both clocks as of the same moment, as nearly as can be: a thread may be stopped between any two looks.
 ClockReading read_clocks() {
     constexpr std::int64_t kNearNs = 50'000;
-    constexpr int kLooks = 4;
+    constexpr int kChecks = 4;
     ClockReading reading;
-    for (int look = 0; look < kLooks; ++look) {
+    for (int check = 0; check < kChecks; ++check) {
         const std::int64_t before_ns = boot_now_ns();
         reading.wall_ns = wall_now_ns();
         reading.boot_ns = boot_now_ns();
@@ -58,7 +58,7 @@ Shard::Shard(EventLoop& loop, ShardParts& parts, ClockRules clock, LogSink& log,
 Shard::~Shard() = default;
 
 // What arrives before the turn of its round counts from now, not from the last turn, which may be minutes ago.
-void Shard::tell_time() {
+void Shard::set_engine_time() {
     const DueMs now_ms = clock_.now_ms(boot_now_ns());
     parts_.engine().set_time(now_ms);
     parts_.expire_by(now_ms);
@@ -76,12 +76,12 @@ void Shard::watch_clock() {
 void Shard::log_start() {
     const ClockStatus status = clock();
     if (status.state == ClockState::test) return;
-    if (clock_start_.by_boot_clock && status.server_ms < *clock_start_.goes_on_at_ms - ServerClock::kFarMs) {
+    if (clock_start_.by_boot_clock && status.server_ms < *clock_start_.continues_at_ms - ServerClock::kFarMs) {
         log_.warning(
             "clock_set_back",
             "The wall clock was set back while the server was down. Server time starts from the wall clock, or "
             "from the newest time in the log if that is later.",
-            {{"server_time_ms", status.server_ms}, {"boot_clock_ms", *clock_start_.goes_on_at_ms}});
+            {{"server_time_ms", status.server_ms}, {"boot_clock_ms", *clock_start_.continues_at_ms}});
     }
     if (clock_start_.floor_ms == 0 || clock_start_.by_boot_clock) return;
     if (status.server_ms - clock_start_.floor_ms < kLongAwayMs) return;
@@ -95,7 +95,7 @@ void Shard::log_start() {
 // A start must not believe a wall clock that this run does not believe, or that is set while nothing runs. What fails
 // for want of space is tried again at the next look.
 void Shard::save_clock_mark() {
-    if (clock_.is_told_by(clock_mark_, machine_run_)) return;
+    if (clock_.is_saved_in(clock_mark_, machine_run_)) return;
     if (clock_.state() == ClockState::test || std::exchange(is_marking_clock_, true)) return;
     maintenance_worker_.run([this, mark = clock_.mark(machine_run_)] {
         const Status left = parts_.save_clock_mark(mark);
@@ -106,7 +106,7 @@ void Shard::save_clock_mark() {
                 clock_mark_ = mark;
                 return save_clock_mark();  // of what the clock has come to meanwhile
             }
-            if (std::exchange(said_clock_waits_, true)) return;
+            if (std::exchange(clock_wait_logged_, true)) return;
             log_.warning("clock_state_write_blocked",
                          "The disk is full: the clock state cannot be saved. The write is retried.",
                          {{"error", left.error().message}});
@@ -117,13 +117,13 @@ void Shard::save_clock_mark() {
 // Each state once, when it is entered, and each jump.
 void Shard::log_clock_state() {
     const ClockStatus status = clock();
-    if (status.jumps != said_jumps_) {
-        said_jumps_ = status.jumps;
+    if (status.jumps != logged_jumps_) {
+        logged_jumps_ = status.jumps;
         log_.warning("clock_jumped", "Server time jumped ahead. Messages that became due in between are due now.",
                      {{"server_time_ms", status.server_ms}});
     }
-    if (status.state == said_clock_) return;
-    const ClockState before = std::exchange(said_clock_, status.state);
+    if (status.state == logged_clock_) return;
+    const ClockState before = std::exchange(logged_clock_, status.state);
     switch (status.state) {
         case ClockState::steady:
             if (before == ClockState::slow || before == ClockState::quarantine || before == ClockState::held) {
@@ -171,17 +171,17 @@ bool Shard::accept_clock() {
 
 void Shard::advance_clock(std::int64_t by_ms) {
     clock_.advance(by_ms, read_clocks());
-    said_jumps_ = clock_.jumps();
+    logged_jumps_ = clock_.jumps();
     log_.info("test_clock_advanced", "The test clock was advanced.", {{"by_ms", by_ms}});
 }
 
 void Shard::submit(Command command, ReplyToken token, SharedLimits limits) {
-    tell_time();
+    set_engine_time();
     parts_.engine().submit(std::move(command), token, std::move(limits));
 }
 
 void Shard::forget(ReplyToken token) {
-    tell_time();
+    set_engine_time();
     parts_.engine().forget(token);
 }
 
@@ -191,9 +191,9 @@ void Shard::stop_waiting() {
 }
 
 void Shard::save_time() {
-    said_clock_waits_ = false;
+    clock_wait_logged_ = false;
     watch_clock();  // what has become of it since the last look is for the next start to know
-    tell_time();
+    set_engine_time();
     if (parts_.engine().save_time()) carry_out(parts_.engine().take_effects());
 }
 
@@ -201,7 +201,7 @@ EventLoop::TimePoint Shard::turn() {
     Engine& engine = parts_.engine();
     if (boot_now_ns() >= watch_clock_at_ns_) watch_clock();
     const DueMs now_ms = clock_.now_ms(boot_now_ns());
-    if (parts_.tell_reserve()) maintain_spare_segments();
+    if (parts_.report_free_space()) maintain_spare_segments();
     log_space_state();
     if (pusher_ != nullptr) {
         engine.set_time(now_ms);
@@ -266,9 +266,9 @@ void Shard::fill_in(QueueAnswer& queue) const {
     if (!queue.settings.webhook || queue.removed) return;
     queue.target.emplace();
     if (pusher_ != nullptr) {
-        queue.target = pusher_->look_at({queue.name_space, queue.queue}, parts_.engine().now());
+        queue.target = pusher_->target_status({queue.name_space, queue.queue}, parts_.engine().now());
     } else {
-        queue.target->state = TargetSeen::State::off;
+        queue.target->state = TargetStatus::State::off;
     }
 }
 
@@ -276,10 +276,10 @@ void Shard::commit(Commit commit) {
     const std::int64_t start_ns = monotonic_now_ns();
     committer_.run([this, commit = std::move(commit), start_ns] {
         // A full disk is met only where a segment begins, and has changed nothing: the same commit is tried again.
-        bool told = false;
+        bool logged = false;
         for (Status done = parts_.commit(commit); !done; done = parts_.commit(commit)) {
             if (done.error().code != "no_space") on_fatal_error_(done.error());
-            if (!std::exchange(told, true)) {
+            if (!std::exchange(logged, true)) {
                 log_.warning("commit_blocked", "The disk is full: the commit waits until there is space.",
                              {{"error", done.error().message}});
             }
@@ -287,7 +287,7 @@ void Shard::commit(Commit commit) {
         }
         loop_.post([this, start_ns] {
             times_.commit_us.record(micros_since(start_ns));
-            tell_time();
+            set_engine_time();
             parts_.engine().committed();
         });
     });
@@ -315,7 +315,7 @@ void Shard::read_some(std::vector<Lookup> lookups) {
         }
         loop_.post([this, answers = std::move(answers), start_ns]() mutable {
             times_.read_us.record(micros_since(start_ns));
-            tell_time();
+            set_engine_time();
             for (Answer& answer : answers) parts_.engine().answer(std::move(answer));
             if (cleaning_.waits_for_answers()) clean();
         });
@@ -358,14 +358,14 @@ void Shard::maintain_spare_segments() {
     if (maintenance_queued_.exchange(true)) return;
     maintenance_worker_.run([this] {
         maintenance_queued_ = false;
-        const Result<SpaceSeen> seen = parts_.maintain_spare_segments();
+        const Result<SpaceReading> seen = parts_.maintain_spare_segments();
         if (!seen) on_fatal_error_(seen.error());
-        loop_.post([this, seen = *seen] { tell_space(seen); });
+        loop_.post([this, seen = *seen] { take_space(seen); });
     });
 }
 
-void Shard::tell_space(const SpaceSeen& seen) {
-    parts_.tell_space(seen);
+void Shard::take_space(const SpaceReading& seen) {
+    parts_.take_space(seen);
     const SpaceWatch& space = parts_.space();
     if (space.is_close()) maintenance_at_ns_ = std::min(maintenance_at_ns_, monotonic_now_ns() + kTendCloselyNs);
     clean();  // also where nothing else happens
@@ -393,14 +393,14 @@ void Shard::log_space_state() {
     };
     const LogSpace now = parts_.log_space();
     const SpaceWatch& space = parts_.space();
-    const SpaceSeen& seen = space.seen();
-    if (now == LogSpace::enough && said_space_ != now) {
-        said_space_ = now;
+    const SpaceReading& seen = space.seen();
+    if (now == LogSpace::enough && logged_space_ != now) {
+        logged_space_ = now;
         log_.info("disk_space_ok", "The disk has enough space again. Puts are accepted.",
                   {{"free_bytes", seen.free_bytes}});
     }
-    for (; said_space_ < now; said_space_ = static_cast<LogSpace>(static_cast<int>(said_space_) + 1)) {
-        const Step& step = kSteps[static_cast<int>(said_space_)];
+    for (; logged_space_ < now; logged_space_ = static_cast<LogSpace>(static_cast<int>(logged_space_) + 1)) {
+        const Step& step = kSteps[static_cast<int>(logged_space_)];
         const LogField fields[] = {{"free_bytes", seen.free_bytes},
                                    {"resume_bytes", space.resume_bytes()},
                                    {"spare_segments", seen.ready_spares}};

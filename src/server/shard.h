@@ -92,7 +92,7 @@ class Shard final : public CommandPort {
     void measure(const LeaseAnswer& delivery);
     void commit(Commit commit);
     void read(std::vector<Lookup> lookups);
-    void tell_time();
+    void set_engine_time();
     void watch_clock();
     void log_clock_state();
     void log_start();
@@ -100,7 +100,7 @@ class Shard final : public CommandPort {
     void read_some(std::vector<Lookup> lookups);
     void seal();
     void maintain_spare_segments();
-    void tell_space(const SpaceSeen& seen);
+    void take_space(const SpaceReading& seen);
     void log_space_state();
     void clean();
     void run_cleaning(LogCleaning::Step step);
@@ -116,16 +116,16 @@ class Shard final : public CommandPort {
     const ClockStart clock_start_;
     ServerClock clock_;
     std::int64_t watch_clock_at_ns_ = 0;  // of the boot clock
-    ClockState said_clock_ = ClockState::steady;
-    std::uint64_t said_jumps_ = 0;
+    ClockState logged_clock_ = ClockState::steady;
+    std::uint64_t logged_jumps_ = 0;
     ClockMark clock_mark_;  // in the data directory
     bool is_marking_clock_ = false;
-    bool said_clock_waits_ = false;
+    bool clock_wait_logged_ = false;
     LogCleaning cleaning_{parts_};
     // At most one such job is queued or running, so that jobs that wait for space do not pile up.
     std::atomic<bool> seal_queued_{false};
     std::atomic<bool> maintenance_queued_{false};
-    LogSpace said_space_ = LogSpace::enough;
+    LogSpace logged_space_ = LogSpace::enough;
     std::int64_t maintenance_at_ns_ = 0;
     bool seal_waits_ = false;  // for space, and that was logged; of the sealer
     ShardTimes times_;

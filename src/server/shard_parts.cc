@@ -113,13 +113,13 @@ Result<std::unique_ptr<ShardParts>> ShardParts::try_to_open(FileSystem& files, c
     if (!done) return std::move(done).error();
     // Puts are refused from the first moment on where the disk is full already: before the spares that were found have
     // been looked at.
-    Result<SpaceSeen> seen = parts->see_space(false);
+    Result<SpaceReading> seen = parts->see_space(false);
     if (!seen) return std::move(seen).error();
     const LocalJournal& journal = parts->journal();
     seen->ready_spares = journal.spares_held();
     seen->spares_refused =
         seen->ready_spares < journal.spares_wanted() && seen->free_bytes < options.engine.segment_bytes;
-    parts->tell_space(*seen);
+    parts->take_space(*seen);
     return parts;
 }
 
@@ -241,7 +241,7 @@ Status ShardParts::replay(const ShardOptions& options, EngineStart& start, std::
     }
     QueueReplay queues;
     if (Status begun = queues.begin(*index_); !begun) return begun;
-    if (Status told = queues.tell_settings(recent_); !told) return told;
+    if (Status done = queues.pass_settings(recent_); !done) return done;
     LogAudit audit(begin, position.relocated_up_to);
     outcomes_relocated_up_to_ = position.outcomes_relocated_up_to;
     Status replayed = journal_->replay(begin.sequence + 1, [&](const CommitInLog& commit) -> Status {
@@ -256,7 +256,7 @@ Status ShardParts::replay(const ShardOptions& options, EngineStart& start, std::
             queues.apply(*record, frame.sequence, bytes);
             if (record->kind == RecordKind::outcomes) {
                 const auto segment = static_cast<SegmentNumber>(commit.segment_number);
-                if (Status told = replay_outcomes(*record, frame, segment); !told) return told;
+                if (Status done = replay_outcomes(*record, frame, segment); !done) return done;
             }
             if (record->kind != RecordKind::cursor) continue;
             if (record->state.queue.empty()) {
@@ -385,20 +385,20 @@ Result<SegmentNumber> ShardParts::seal_next() {
     return SegmentNumber{0};
 }
 
-Result<SpaceSeen> ShardParts::see_space(bool spares_refused) const {
+Result<SpaceReading> ShardParts::see_space(bool spares_refused) const {
     const Result<std::uint64_t> free = files_.free_bytes(directory_);
     if (!free) return free.error();
-    return SpaceSeen{*free, journal_->ready_spares(), spares_refused};
+    return SpaceReading{*free, journal_->ready_spares(), spares_refused};
 }
 
-Result<SpaceSeen> ShardParts::maintain_spare_segments() {
+Result<SpaceReading> ShardParts::maintain_spare_segments() {
     if (table_waits_) return see_space(true);
     Status filled = journal_->prepare_spares();
     if (!filled && filled.error().code != "no_space") return std::move(filled).error();
     return see_space(!filled);
 }
 
-void ShardParts::tell_space(const SpaceSeen& seen) {
+void ShardParts::take_space(const SpaceReading& seen) {
     space_.see(seen);
     engine_->set_log_space(log_space());
 }
@@ -411,7 +411,7 @@ LogSpace ShardParts::log_space() const {
     return held > kept_for_cleaning_ ? LogSpace::reserve : LogSpace::cleaning;
 }
 
-bool ShardParts::tell_reserve() {
+bool ShardParts::report_free_space() {
     const std::size_t ready = journal_->ready_spares();
     const bool at_stake = ready <= reserve_segments_ && ready != space_.seen().ready_spares;
     engine_->set_reserve_at_stake(at_stake);

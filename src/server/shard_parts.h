@@ -83,9 +83,9 @@ class ShardParts {
     Result<SegmentNumber> seal_next();
 
     // The maintenance step: fills spare segments as far as there is space, and measures the free space. A table that
-    // waits for space has priority. The shard's thread then calls tell_space() with the result.
-    Result<SpaceSeen> maintain_spare_segments();
-    void tell_space(const SpaceSeen& seen);
+    // waits for space has priority. The shard's thread then calls take_space() with the result.
+    Result<SpaceReading> maintain_spare_segments();
+    void take_space(const SpaceReading& seen);
     // Of the shard's thread.
     const SpaceWatch& space() const { return space_; }
     // From the last measurement and the current spare segments.
@@ -93,7 +93,7 @@ class ShardParts {
     // Before each iteration of the engine, which gets the free space: puts are fast, and would use up the reserve
     // before the measurement that refuses them returns. A measurement includes the reserve if it saw as many spares as
     // there are now. True: one is needed.
-    bool tell_reserve();
+    bool report_free_space();
 
     // The patrol's step, one thread at a time: reads the next segment that was full at the start, the oldest first, and
     // verifies every byte of it. False: there is none left. `damaged_log` has file and offset.
@@ -122,7 +122,7 @@ class ShardParts {
     Status replay_outcomes(const Record& outcomes, const FramedRecord& frame, SegmentNumber segment);
     Status prove(const Totals& totals, const std::vector<Index::Settings>& settings, LogSink& log);
     Status repeat_drop(Sequence relocated_up_to, LogSink& log);
-    Result<SpaceSeen> see_space(bool spares_refused) const;
+    Result<SpaceReading> see_space(bool spares_refused) const;
     std::size_t spares_of_the_log() const;
 
     FileSystem& files_;

@@ -22,7 +22,7 @@ class ShardSpace : public testing::Test {
     void tend() {
         const auto seen = owner.parts().maintain_spare_segments();
         ASSERT_TRUE(seen.ok()) << seen.error().message;
-        owner.parts().tell_space(*seen);
+        owner.parts().take_space(*seen);
     }
     void maintain_and_settle() {
         tend();

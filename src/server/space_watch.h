@@ -17,7 +17,7 @@
 
 namespace duewheel {
 
-struct SpaceSeen {
+struct SpaceReading {
     std::uint64_t free_bytes = 0;
     std::size_t ready_spares = 0;
     bool spares_refused = false;  // there was no space for all that are wanted
@@ -33,7 +33,7 @@ class SpaceWatch {
   public:
     explicit SpaceWatch(const SpaceLimits& limits) : limits_(limits) {}
 
-    void see(const SpaceSeen& seen);
+    void see(const SpaceReading& seen);
 
     // Puts are to be refused.
     bool is_full() const { return full_; }
@@ -43,13 +43,13 @@ class SpaceWatch {
     }
     // Full, or nearly: measure again in a second, not only when a segment is full.
     bool is_close() const { return full_ || seen_.spares_refused || seen_.free_bytes < 2 * resume_bytes(); }
-    const SpaceSeen& seen() const { return seen_; }
+    const SpaceReading& seen() const { return seen_; }
     // The free space from which on a full store accepts puts again.
     std::uint64_t resume_bytes() const;
 
   private:
     SpaceLimits limits_;
-    SpaceSeen seen_;
+    SpaceReading seen_;
     bool full_ = false;
 };
 

@@ -8,7 +8,7 @@ namespace {
 constexpr std::uint64_t kMegabyte = 1 << 20;
 constexpr SpaceLimits kUsual{256 * kMegabyte, 64 * kMegabyte, 2};
 
-SpaceSeen seen(std::uint64_t free_megabytes, std::size_t spares = 3, bool refused = false) {
+SpaceReading seen(std::uint64_t free_megabytes, std::size_t spares = 3, bool refused = false) {
     return {free_megabytes * kMegabyte, spares, refused};
 }
 

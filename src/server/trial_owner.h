@@ -139,7 +139,7 @@ class TrialOwner {
 
   private:
     void take_effects() {
-        parts_->tell_reserve();
+        parts_->report_free_space();
         engine().advance_to(now);
         Effects effects = engine().take_effects();
         EXPECT_FALSE(effects.fatal_error) << effects.fatal_error->message;

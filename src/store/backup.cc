@@ -98,8 +98,8 @@ Result<BackupReport> restore_backup(FileSystem& files, const std::string& backup
         *before ? std::max((*before)->ids_from, copy->totals.id_counter) : copy->totals.id_counter;
     restored.ids_from = known + kIdsOfTheOriginal;
     restored.salt = salt;
-    if (Status told = write_mark(files, data, restored); !told) {
-        return as_of_backup(std::move(told).error(), backup, data);
+    if (Status marked = write_mark(files, data, restored); !marked) {
+        return as_of_backup(std::move(marked).error(), backup, data);
     }
     if (Status done = files.remove(data + "/" + kRestoringMark); !done) return std::move(done).error();
     if (Status synced = files.sync_directory(data); !synced) return std::move(synced).error();

@@ -22,8 +22,8 @@ Result<Cleanings> Cleaner::next(std::size_t most_bytes) {
     std::vector<Sequence> outcomes;
     std::size_t bytes = 0;
     const auto is_too_much = [&](std::size_t size) { return bytes > 0 && bytes + size > most_bytes; };
-    for (std::size_t looks = 0; looked_at_ < records_.size() && looks < kLookUpsPerCall; ++looked_at_) {
-        const Seen& record = records_[looked_at_];
+    for (std::size_t lookups = 0; next_record_ < records_.size() && lookups < kLookupsPerCall; ++next_record_) {
+        const Seen& record = records_[next_record_];
         if (record.is_outcome) {
             if (is_too_much(record.body_bytes)) break;
             bytes += record.body_bytes;
@@ -31,7 +31,7 @@ Result<Cleanings> Cleaner::next(std::size_t most_bytes) {
             continue;
         }
         if (needed_left_ == 0) continue;
-        ++looks;
+        ++lookups;
         RelocationCandidate candidate;
         candidate.kind = record.kind;
         const Result<bool> needed = is_needed(record, candidate);
@@ -104,7 +104,7 @@ Status Cleaner::read_outcomes(const std::vector<Sequence>& log_positions, Outcom
         if (!taken) return taken;
     }
     outcomes.segment = segment_->header().number;
-    outcomes.up_to = finished() ? segment_->end().totals.sequence + 1 : records_[looked_at_].log_position;
+    outcomes.up_to = finished() ? segment_->end().totals.sequence + 1 : records_[next_record_].log_position;
     return {};
 }
 

@@ -57,7 +57,7 @@ struct Cleanings {
 class Cleaner {
   public:
     static constexpr std::size_t kChunkBytes = 256u << 10;
-    static constexpr std::size_t kLookUpsPerCall = 4096;
+    static constexpr std::size_t kLookupsPerCall = 4096;
 
     // The segment is closed and in the index, which must outlive this object. Outcomes before `outcomes_from` are
     // already relocated.
@@ -68,7 +68,7 @@ class Cleaner {
     // is needed. The first call reads the segment once, all others do at most that many lookups. Errors are
     // fatal errors.
     Result<Cleanings> next(std::size_t most_bytes = kChunkBytes);
-    bool finished() const { return read_ && looked_at_ == records_.size(); }
+    bool finished() const { return read_ && next_record_ == records_.size(); }
 
   private:
     struct Seen {
@@ -98,7 +98,7 @@ class Cleaner {
     };
     std::map<Sequence, Owner> settings_;  // owners of the `conf` and whole `rule` records among them
     std::uint64_t needed_left_ = 0;       // whole records, settings and rules still to be found
-    std::size_t looked_at_ = 0;
+    std::size_t next_record_ = 0;
 };
 
 }  // namespace duewheel

@@ -122,7 +122,7 @@ TEST_F(Cleaning, goes_on_behind_the_outcomes_that_were_relocated_before) {
     EXPECT_EQ(rest[0].id, ids[2]);
     EXPECT_EQ(all(9).outcomes.count, 0u);
     EXPECT_EQ(index_->position().outcomes_relocated_up_to, 0u);
-    shard_.carry_outcomes(all().outcomes);
+    shard_.relocate_outcomes(all().outcomes);
     seal();
     EXPECT_EQ(index_->position().outcomes_relocated_up_to, 9u) << "a restart asks the index";
 }
@@ -135,7 +135,7 @@ TEST_F(Cleaning, outcomes_are_copied_on_until_they_expire) {
     shard_.commit(kNow + 1000);
     const MessageId second = shard_.put("mail", kNow + 500);
     shard_.end(second);
-    shard_.carry_outcomes(all().outcomes);
+    shard_.relocate_outcomes(all().outcomes);
     seal();
     shard_.drop_before(shard_.catalog().snapshot().front()->end().totals.sequence + 1);
     const auto both = records(all(3).outcomes);
@@ -158,7 +158,7 @@ TEST_F(Cleaning, nothing_is_left_once_everything_was_relocated) {
     EXPECT_EQ(found.candidates.size(), 1u);
     EXPECT_EQ(found.outcomes.count, 1u);
     shard_.relocate(waiting);
-    shard_.carry_outcomes(found.outcomes);
+    shard_.relocate_outcomes(found.outcomes);
     seal();
     EXPECT_TRUE(all(found.outcomes.up_to).empty());
     EXPECT_FALSE(index_->needed_counts()->contains(1));
@@ -188,7 +188,7 @@ TEST_F(Cleaning, a_log_whose_front_was_relocated_away_builds_the_same_rows) {
         while (!cleaner.finished()) {
             const Cleanings found = *cleaner.next();
             for (const RelocationCandidate& candidate : found.candidates) shard.relocate(candidate.row.id);
-            if (found.outcomes.count > 0) shard.carry_outcomes(found.outcomes);
+            if (found.outcomes.count > 0) shard.relocate_outcomes(found.outcomes);
             relocated += found.candidates.size() + found.outcomes.count;
         }
         moves.close_segment();
@@ -230,7 +230,7 @@ TEST_F(CleaningMuch, comes_in_chunks_and_a_large_body_by_itself) {
 
 TEST_F(CleaningMuch, looks_a_bounded_number_of_records_up_in_a_call) {
     std::vector<MessageId> ids;
-    for (std::size_t message = 0; message < Cleaner::kLookUpsPerCall + 10; ++message) {
+    for (std::size_t message = 0; message < Cleaner::kLookupsPerCall + 10; ++message) {
         ids.push_back(shard_.put("mail", kNow + 500));
     }
     const MessageId stays = shard_.put("mail", kNow + 500);
@@ -248,7 +248,7 @@ TEST_F(CleaningMuch, looks_a_bounded_number_of_records_up_in_a_call) {
 
 // Most segments at the front of a busy log hold nothing but what is over: that must not cost a look for each record.
 TEST_F(CleaningMuch, looks_nothing_up_where_the_index_needs_nothing) {
-    for (std::size_t message = 0; message < 2 * Cleaner::kLookUpsPerCall; ++message) {
+    for (std::size_t message = 0; message < 2 * Cleaner::kLookupsPerCall; ++message) {
         shard_.end(shard_.put("mail", kNow + 500));
     }
     seal();
@@ -259,7 +259,7 @@ TEST_F(CleaningMuch, looks_nothing_up_where_the_index_needs_nothing) {
         EXPECT_TRUE(cleaner.next()->empty());
         ++calls;
     }
-    const std::size_t bytes = 2 * Cleaner::kLookUpsPerCall * 128;
+    const std::size_t bytes = 2 * Cleaner::kLookupsPerCall * 128;
     EXPECT_LE(calls, bytes / Cleaner::kChunkBytes + 1) << "the bytes of the ends alone bound a call";
 }
 

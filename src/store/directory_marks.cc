@@ -34,10 +34,11 @@ Status write(FileSystem& files, const std::string& directory, const std::string&
 }
 
 Error damaged_mark(const std::string& path) {
-    const bool says_little = path.ends_with(std::string("/") + kClockMark);
-    return {"damaged_mark", path + " is damaged. " +
-                                (says_little ? "The next start replaces it, and does not trust the wall clock at first"
-                                             : "Restore the directory again from a complete backup")};
+    const bool is_replaceable = path.ends_with(std::string("/") + kClockMark);
+    return {"damaged_mark",
+            path + " is damaged. " +
+                (is_replaceable ? "The next start replaces it, and does not trust the wall clock at first"
+                                : "Restore the directory again from a complete backup")};
 }
 
 Result<std::optional<Values>> read(FileSystem& files, const std::string& path) {

@@ -31,7 +31,7 @@ class Proof {
     bool take_row(const MessageRow& row, Sequence index_end) {
         if (!needs_record(row.state.state)) return true;
         const bool overtaken = recent_.find(row.id) != kNoEntry || recent_.outcome(row.id) != nullptr;
-        if (row.log_position > index_end) return stands_wrong(row, "after the end of the index");
+        if (row.log_position > index_end) return wrong_position(row, "after the end of the index");
         count(row.log_position);
         return overtaken || take(row);
     }
@@ -54,7 +54,7 @@ class Proof {
     }
     bool take(const MessageRow& row) {
         if (!needs_record(row.state.state)) return true;
-        if (row.log_position < first_sequences_.front()) return stands_wrong(row, "before the log's front");
+        if (row.log_position < first_sequences_.front()) return wrong_position(row, "before the log's front");
         sum_.needed_bytes += row.record_bytes;
         if (is_ended(row.state.state)) return true;
         ++sum_.live_count;
@@ -91,7 +91,7 @@ class Proof {
         if (!difference) difference = std::move(what);
         return false;
     }
-    bool stands_wrong(const MessageRow& row, std::string_view where) {
+    bool wrong_position(const MessageRow& row, std::string_view where) {
         return differs("message " + number(row.id) + " stands at record " + number(row.log_position) + ", which is " +
                        std::string(where));
     }

@@ -79,8 +79,8 @@ class ByteReader {
         return value;
     }
     DueMs instant() {
-        const auto turned = number<std::uint64_t>();
-        return torn_ ? 0 : static_cast<DueMs>(turned ^ kSignBit);
+        const auto flipped = number<std::uint64_t>();
+        return torn_ ? 0 : static_cast<DueMs>(flipped ^ kSignBit);
     }
     std::string_view text() { return take(number<std::uint16_t>()); }
     bool is(char byte) { return take(1) == std::string_view(&byte, 1); }

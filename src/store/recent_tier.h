@@ -64,7 +64,7 @@ struct Entry {
     bool purging : 1 = false;         // the engine's: only the purge that ends it may still happen
     bool expiring : 1 = false;        // the engine's: it has expired, and the record of that is queued
     bool blocked : 1 = false;         // the engine's: due, waits for earlier messages with its order key
-    bool doomed : 1 = false;          // the engine's: its attempts are used up, the next batch writes that
+    bool exhausted : 1 = false;       // the engine's: its attempts are used up, the next batch writes that
     bool is_recurring : 1 = false;    // creates occurrences, and is never delivered
     bool spawning : 1 = false;        // the engine's: a due recurring message whose occurrence is not written yet
     bool lease_lost : 1 = false;      // the engine's: its last attempt ended with its lease

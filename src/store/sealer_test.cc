@@ -350,7 +350,7 @@ TEST_F(Sealing, carried_outcomes_are_taken_in_where_their_segment_is_unknown) {
     const MessageRow before = *find(ended);
     std::string rows;
     append_outcome(rows, shard_.committed.back().record);
-    shard_.carry_outcomes({rows, 1, 1, 3});
+    shard_.relocate_outcomes({rows, 1, 1, 3});
     seal();
     EXPECT_EQ(find(ended), before);
     EXPECT_EQ(index_->position().outcomes_relocated_up_to, 3u);

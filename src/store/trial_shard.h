@@ -155,7 +155,7 @@ class TrialShard {
         row.log_position = whole ? totals_.sequence : 0;
         row.record_bytes = whole ? bytes : 0;
     }
-    void carry_outcomes(const OutcomesToRelocate& outcomes) {
+    void relocate_outcomes(const OutcomesToRelocate& outcomes) {
         Record record;
         record.kind = RecordKind::outcomes;
         record.value = texts_.emplace_back(outcomes.rows);
@@ -255,8 +255,8 @@ class TrialShard {
                            row.state.state == State::dead ? 0 : digest_term(row.id, row.state),
                            0,
                            row.ended_ms};
-        const bool has_place = !row.state.order_key.empty() && row.state.nominal_due_ms != row.state.due_ms;
-        if (has_place) record.previous.nominal_due_ms = row.state.nominal_due_ms;
+        const bool is_ordered_retry = !row.state.order_key.empty() && row.state.nominal_due_ms != row.state.due_ms;
+        if (is_ordered_retry) record.previous.nominal_due_ms = row.state.nominal_due_ms;
         record.state = std::move(state);
         record.state.version = row.state.version + 1;
         return record;

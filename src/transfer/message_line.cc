@@ -84,10 +84,10 @@ Status read_number(const JsonRequest& json, std::string_view member, Number& int
     const Result<std::optional<std::int64_t>> read = json.integer(member);
     if (!read) return read.error();
     if (!*read) return {};
-    constexpr auto kMost = static_cast<std::int64_t>(
+    constexpr auto kMax = static_cast<std::int64_t>(
         std::min<std::uint64_t>(std::numeric_limits<Number>::max(), std::numeric_limits<std::int64_t>::max()));
-    if (**read < 1 || **read > kMost) {
-        return out_of_range(member, "a whole number from 1 to " + std::to_string(kMost) + "; omit it if it is 0");
+    if (**read < 1 || **read > kMax) {
+        return out_of_range(member, "a whole number from 1 to " + std::to_string(kMax) + "; omit it if it is 0");
     }
     into = static_cast<Number>(**read);
     return {};

@@ -10,7 +10,7 @@
 namespace duewheel::json_number_fuzz {
 namespace {
 
-constexpr int kExponentMost = 400;  // beyond, the obvious way below takes too long
+constexpr int kExponentMax = 400;  // beyond, the obvious way below takes too long
 
 struct Parts {
     bool negative = false;
@@ -39,7 +39,7 @@ std::optional<Parts> parts_of(std::string_view text) {
         std::string digits;
         if (!take_digits(text, digits) || digits.size() > 4) return std::nullopt;
         parts.exponent = std::stoi(digits) * (minus ? -1 : 1);
-        if (parts.exponent > kExponentMost || parts.exponent < -kExponentMost) return std::nullopt;
+        if (parts.exponent > kExponentMax || parts.exponent < -kExponentMax) return std::nullopt;
     }
     if (!text.empty()) return std::nullopt;
     return parts;

@@ -479,7 +479,7 @@ bool Oracle::replied(const ReplyEffect& effect) {
                schedule != nullptr && schedule_of(request.command) != nullptr &&
                !std::holds_alternative<PreviewScheduleCommand>(request.command)) {
         schedule_replied(request, *schedule);
-    } else if (put != nullptr && std::holds_alternative<TellScheduleCommand>(request.command)) {
+    } else if (put != nullptr && std::holds_alternative<ControlScheduleCommand>(request.command)) {
         schedule_fired(request, *put);
     } else if (const auto* schedules = std::get_if<ScheduleListAnswer>(&reply);
                schedules != nullptr && std::holds_alternative<ListSchedulesCommand>(request.command)) {

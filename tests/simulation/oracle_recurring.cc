@@ -12,7 +12,7 @@
 namespace duewheel {
 namespace {
 
-constexpr std::int64_t kLongestRestMs = 3660LL * 86'400'000;
+constexpr std::int64_t kIntervalMaxMs = 3660LL * 86'400'000;
 
 std::string name_of(const MessageModel& loop, std::uint64_t number) {
     return "occurrence " + std::to_string(number) + " of loop " + std::to_string(loop.id);
@@ -29,16 +29,16 @@ bool Oracle::is_bad_loop(const PutCommand& put, DueMs start_ms) const {
         return value < least || value > most;
     };
     const bool grows = choice.factor_permille.value_or(1000) > 1000;
-    if (is_outside(choice.every_ms, 1, kLongestRestMs)) return true;
+    if (is_outside(choice.every_ms, 1, kIntervalMaxMs)) return true;
     if (choice.times && is_outside(*choice.times, 1, static_cast<std::int64_t>(options_.repeat_times_max))) return true;
     if (choice.factor_permille && is_outside(*choice.factor_permille, 1000, 100'000)) return true;
-    if (choice.max_ms && (!grows || is_outside(*choice.max_ms, choice.every_ms, kLongestRestMs))) return true;
+    if (choice.max_ms && (!grows || is_outside(*choice.max_ms, choice.every_ms, kIntervalMaxMs))) return true;
     return choice.until_ms && *choice.until_ms < start_ms;
 }
 
 // Whether it would begin too long before `now`.
 bool Oracle::is_loop_of_long_ago(const PutCommand& put, DueMs now) {
-    return put.repeat && put.when.at_ms && *put.when.at_ms < now - kLongestRestMs;
+    return put.repeat && put.when.at_ms && *put.when.at_ms < now - kIntervalMaxMs;
 }
 
 void Oracle::loop_submitted(MessageModel& fresh) {

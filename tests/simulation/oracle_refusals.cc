@@ -22,10 +22,10 @@ void Oracle::refused_for_space(const Request& request) {
                               std::holds_alternative<FailCommand>(command) ||
                               std::holds_alternative<ReleaseCommand>(command) ||
                               std::holds_alternative<HoldLeaseCommand>(command);
-    const auto* told = std::get_if<TellScheduleCommand>(&command);
+    const auto* told = std::get_if<ControlScheduleCommand>(&command);
     const bool puts = is_a_put(command) || std::holds_alternative<PutScheduleCommand>(command) ||
                       std::holds_alternative<PutWatchdogCommand>(command) ||
-                      (told != nullptr && told->what == TellScheduleCommand::What::fire);
+                      (told != nullptr && told->what == ControlScheduleCommand::What::fire);
     if (puts) {
         if (least_space_ != LogSpace::enough) {
             if (some_loop_is_behind(nullptr)) rare_.met(Rare::loop_waited_for_space);

@@ -219,8 +219,8 @@ MessageModel* Oracle::run_met(ScheduleModel& model, const SchedulePut& put, cons
     if (by_hand) {
         const auto answered = model.fired.find(delivery.id);
         const bool may_be_open = std::any_of(requests_.begin(), requests_.end(), [&](const auto& each) {
-            const auto* told = std::get_if<TellScheduleCommand>(&each.second.command);
-            return told != nullptr && told->what == TellScheduleCommand::What::fire && told->name == model.name &&
+            const auto* told = std::get_if<ControlScheduleCommand>(&each.second.command);
+            return told != nullptr && told->what == ControlScheduleCommand::What::fire && told->name == model.name &&
                    told->name_space == model.name_space && each.second.submitted_ms <= nominal;
         });
         const bool may_be_lost = std::any_of(model.asked.begin(), model.asked.end(), [&](const auto& asked) {
@@ -339,9 +339,10 @@ bool Oracle::was_made_after_its_removal(const ScheduleLife& life, const MessageM
 // ---- answers
 
 void Oracle::schedule_fired(const Request& request, const PutAnswer& answer) {
-    const auto& told = std::get<TellScheduleCommand>(request.command);
+    const auto& told = std::get<ControlScheduleCommand>(request.command);
     ScheduleModel& model = *schedule_of(request.command);
-    if (told.what != TellScheduleCommand::What::fire) return schedule_violates(model, "X", "it is answered as a put");
+    if (told.what != ControlScheduleCommand::What::fire)
+        return schedule_violates(model, "X", "it is answered as a put");
     if (model.there == There::no && !request.is_overlapped) {
         return schedule_violates(model, "C4", "it has a run by hand after it was removed");
     }

@@ -11,16 +11,16 @@ namespace duewheel {
 namespace {
 
 using There = ScheduleModel::There;
-using Tell = TellScheduleCommand::What;
+using Control = ControlScheduleCommand::What;
 
-const TellScheduleCommand* told_to(const Command& command, Tell what) {
-    const auto* told = std::get_if<TellScheduleCommand>(&command);
+const ControlScheduleCommand* sent_control(const Command& command, Control what) {
+    const auto* told = std::get_if<ControlScheduleCommand>(&command);
     return told != nullptr && told->what == what ? told : nullptr;
 }
 
 bool may_let_it_go_on(const Command& command) {
-    return std::holds_alternative<PutScheduleCommand>(command) || told_to(command, Tell::resume) != nullptr ||
-           told_to(command, Tell::remove) != nullptr;
+    return std::holds_alternative<PutScheduleCommand>(command) || sent_control(command, Control::resume) != nullptr ||
+           sent_control(command, Control::remove) != nullptr;
 }
 
 }  // namespace
@@ -33,14 +33,15 @@ ScheduleModel* Oracle::schedule_of(const Command& command) {
         return &model;
     };
     if (const auto* put = std::get_if<PutScheduleCommand>(&command)) return find(put->name_space, put->name);
-    if (const auto* told = std::get_if<TellScheduleCommand>(&command)) return find(told->name_space, told->name);
+    if (const auto* told = std::get_if<ControlScheduleCommand>(&command)) return find(told->name_space, told->name);
     if (const auto* look = std::get_if<DescribeScheduleCommand>(&command)) return find(look->name_space, look->name);
     if (const auto* look = std::get_if<PreviewScheduleCommand>(&command)) return find(look->name_space, look->name);
     return nullptr;
 }
 
 bool Oracle::changes_a_schedule(const Command& command) {
-    return std::holds_alternative<PutScheduleCommand>(command) || std::holds_alternative<TellScheduleCommand>(command);
+    return std::holds_alternative<PutScheduleCommand>(command) ||
+           std::holds_alternative<ControlScheduleCommand>(command);
 }
 
 // ---- what is sent, and what is lost
@@ -61,8 +62,8 @@ void Oracle::schedule_submitted(const Command& command, ReplyToken token, Reques
     }
     model->open.insert(token);
     if (may_let_it_go_on(command)) ++model->commands;
-    if (told_to(command, Tell::remove) != nullptr) ++model->removes_open;
-    if (told_to(command, Tell::fire) != nullptr) ++model->fires;
+    if (sent_control(command, Control::remove) != nullptr) ++model->removes_open;
+    if (sent_control(command, Control::fire) != nullptr) ++model->fires;
     const auto* put = std::get_if<PutScheduleCommand>(&command);
     if (put == nullptr) return;
     if (put->rule.content_hash > schedule_puts_.size()) {
@@ -86,8 +87,8 @@ void Oracle::schedule_closed(const Command& command, ReplyToken token, bool was_
     ScheduleModel& model = *schedule_of(command);
     ++schedule_moves_;
     model.open.erase(token);
-    if (told_to(command, Tell::remove) != nullptr) --model.removes_open;
-    if (told_to(command, Tell::fire) != nullptr && was_refused) ++model.fires_refused;
+    if (sent_control(command, Control::remove) != nullptr) --model.removes_open;
+    if (sent_control(command, Control::fire) != nullptr && was_refused) ++model.fires_refused;
     const auto* put = std::get_if<PutScheduleCommand>(&command);
     if (put == nullptr) return;
     SchedulePut& sent = schedule_puts_[put->rule.content_hash - 1];
@@ -103,8 +104,9 @@ void Oracle::schedules_died() {
         if (!changes_a_schedule(request.command)) continue;
         ScheduleModel& model = *schedule_of(request.command);
         model.change_lost = true;
-        if (told_to(request.command, Tell::remove) != nullptr) model.remove_lost = true;
-        if (told_to(request.command, Tell::fire) != nullptr) model.asked.emplace_back(request.submitted_ms, now_);
+        if (sent_control(request.command, Control::remove) != nullptr) model.remove_lost = true;
+        if (sent_control(request.command, Control::fire) != nullptr)
+            model.asked.emplace_back(request.submitted_ms, now_);
         const auto* put = std::get_if<PutScheduleCommand>(&request.command);
         if (put == nullptr) continue;
         model.put_lost = true;
@@ -131,7 +133,7 @@ void Oracle::schedule_replied(const Request& request, const ScheduleAnswer& answ
     if (answer.name != model.name || answer.name_space != model.name_space) {
         return violate("X", "a schedule is answered for another one");
     }
-    if (told_to(request.command, Tell::remove) != nullptr) return schedule_removed(request, answer, model);
+    if (sent_control(request.command, Control::remove) != nullptr) return schedule_removed(request, answer, model);
     if (answer.removed || answer.invalid_zone) return schedule_violates(model, "X", "it says what it is not");
     const bool was_there = model.there == There::yes;
     const bool may_have_been = model.there != There::no;
@@ -155,10 +157,10 @@ void Oracle::schedule_replied(const Request& request, const ScheduleAnswer& answ
     }
     if (answer.created) return schedule_violates(model, "X", "it is said to be made by a command that is no put");
     const ScheduleState& state = answer.state;
-    if (told_to(request.command, Tell::pause) != nullptr) {
+    if (sent_control(request.command, Control::pause) != nullptr) {
         rare_.met(Rare::schedule_paused);
         if (!state.paused) schedule_violates(model, "X", "a pause is answered by a schedule that goes on");
-    } else if (told_to(request.command, Tell::resume) != nullptr) {
+    } else if (sent_control(request.command, Control::resume) != nullptr) {
         if (state.paused) return schedule_violates(model, "X", "a resume is answered by a schedule that is paused");
         if (!before || !before->paused) return;
         rare_.met(Rare::schedule_resumed);
@@ -316,7 +318,7 @@ void Oracle::schedule_refused(const Request& request, const Error& error) {
     }
     ScheduleModel& model = *schedule_of(request.command);
     if (code == "unknown_schedule" && !std::holds_alternative<PutScheduleCommand>(request.command) &&
-        told_to(request.command, Tell::remove) == nullptr) {
+        sent_control(request.command, Control::remove) == nullptr) {
         rare_.met(Rare::schedule_unknown);
         return schedule_is_gone(request, model);
     }
@@ -325,7 +327,7 @@ void Oracle::schedule_refused(const Request& request, const Error& error) {
         if (code == "out_of_range" && is_outside) return;
     }
     const bool is_room = code == "queue_full" || code == "namespace_full" || code == "queue_limit";
-    if (told_to(request.command, Tell::fire) != nullptr && is_room) {
+    if (sent_control(request.command, Control::fire) != nullptr && is_room) {
         rare_.met(Rare::no_room_for_a_run_by_hand);
         const ScheduleState* state = model.surely();
         if (code == "queue_limit" || state == nullptr || request.is_overlapped) return;

@@ -316,7 +316,7 @@ void Oracle::watchdog_refused(WatchdogModel& model, const WatchdogModel::Open& s
     }
     if (put != nullptr && code == "out_of_range") {
         const WatchdogRule& rule = put->rule;
-        const bool is_wrong = rule.timeout_ms < 1 || rule.timeout_ms > kWatchdogMostMs || rule.repeat_every_ms < 0 ||
+        const bool is_wrong = rule.timeout_ms < 1 || rule.timeout_ms > kWatchdogMaxMs || rule.repeat_every_ms < 0 ||
                               (rule.max_ms != 0 && rule.max_ms < rule.timeout_ms) ||
                               rule.expires_after_ms > options_.delay_max_ms || !rule.retry.is_empty();
         if (!is_wrong) return watchdog_violates(model, "X", "a put is refused in which nothing is wrong");

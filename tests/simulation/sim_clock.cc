@@ -43,14 +43,14 @@ void SimClock::read() {
 void SimClock::start(DueMs floor_ms, const ClockMark& mark) {
     const ClockStart start = clock_start(floor_ms, mark, machine_run(), boot_ns_);
     // A machine that was down for centuries: it starts where its clocks are not counted.
-    const DueMs latest = std::max<DueMs>(wall_ns_ / kMsNs, start.goes_on_at_ms.value_or(0));
+    const DueMs latest = std::max<DueMs>(wall_ns_ / kMsNs, start.continues_at_ms.value_or(0));
     if (latest >= kCountedMs && !is_beyond()) beyond_ms_ = std::max(now(), floor_ms);
     // Not by a leap that this run could not bear: then somebody sees to it before.
     if (const std::int64_t ahead = wall_ns_ - now() * kMsNs; !is_beyond() && ahead > 0 && !may_go_on_by(ahead)) {
-        const std::int64_t held_from = start.goes_on_at_ms ? kDayNs + kMinuteNs : 401 * kDayNs;
-        const std::int64_t ahead_of_known = wall_ns_ - start.goes_on_at_ms.value_or(floor_ms) * kMsNs;
+        const std::int64_t held_from = start.continues_at_ms ? kDayNs + kMinuteNs : 401 * kDayNs;
+        const std::int64_t ahead_of_known = wall_ns_ - start.continues_at_ms.value_or(floor_ms) * kMsNs;
         const bool is_held = rules_.on_jump == ClockJump::hold && ahead_of_known > held_from;
-        const bool is_known = start.goes_on_at_ms || floor_ms > 0;
+        const bool is_known = start.continues_at_ms || floor_ms > 0;
         if (!is_held || !is_known || rules_.test) wall_ns_ = now() * kMsNs + random_.between(0, kSlewedNs);
     }
     clock_.emplace(rules_, reading(), start);
@@ -71,7 +71,7 @@ std::optional<ClockMark> SimClock::last_mark_wanted() {
 }
 
 std::optional<ClockMark> SimClock::mark_now() {
-    if (is_beyond() || rules_.test || clock_->is_told_by(mark_, machine_run())) return std::nullopt;
+    if (is_beyond() || rules_.test || clock_->is_saved_in(mark_, machine_run())) return std::nullopt;
     judge_.marking();
     return clock_->mark(machine_run());
 }

@@ -35,7 +35,7 @@ Result<std::unique_ptr<SimShard>> SimShard::open(const SimOptions& options, std:
 }
 
 void SimShard::turn(DueMs now) {
-    if (parts_->tell_reserve()) tending_wanted_ = true;
+    if (parts_->report_free_space()) maintenance_wanted_ = true;
     see_space();
     engine().advance_to(now);
     carry_out(engine().take_effects());
@@ -57,7 +57,7 @@ void SimShard::carry_out(Effects effects) {
         if (std::holds_alternative<ScanOrder>(lookup.what)) rare_.met(Rare::order_key_asked_the_index);
         lookups_.push_back(std::move(lookup));
     }
-    if (!effects.closed_segments.empty()) may_seal_ = tending_wanted_ = true;
+    if (!effects.closed_segments.empty()) may_seal_ = maintenance_wanted_ = true;
     bool cleaning_moved = false;
     for (ReplyEffect& effect : effects.replies) {
         if ((effect.token & LogCleaning::kTokenBit) == 0) {
@@ -130,8 +130,8 @@ std::vector<SimShard::Choice> SimShard::choices() const {
     if (!answers_.empty()) choices.push_back({Step::tell_answer, options_.read_weight});
     if (may_seal_) choices.push_back({Step::seal, options_.seal_weight});
     if (!sealed_.empty()) choices.push_back({Step::tell_table, options_.seal_weight});
-    if (tending_wanted_) choices.push_back({Step::maintain_spare_segments, options_.seal_weight});
-    if (space_seen_) choices.push_back({Step::tell_space, options_.seal_weight});
+    if (maintenance_wanted_) choices.push_back({Step::maintain_spare_segments, options_.seal_weight});
+    if (space_seen_) choices.push_back({Step::take_space, options_.seal_weight});
     if (clean_ != LogCleaning::Step::none && !cleaning_rests_) choices.push_back({Step::clean, options_.clean_weight});
     if (found_) choices.push_back({Step::tell_clean, options_.clean_weight});
     return choices;
@@ -197,7 +197,7 @@ void SimShard::run(Step step, Random& random) {
         case Step::maintain_spare_segments:
             run_tend_space();
             break;
-        case Step::tell_space:
+        case Step::take_space:
             run_tell_space();
             break;
         case Step::clean:
@@ -262,8 +262,8 @@ void SimShard::run_seal() {
 }
 
 void SimShard::run_tend_space() {
-    tending_wanted_ = false;
-    Result<SpaceSeen> seen = parts_->maintain_spare_segments();
+    maintenance_wanted_ = false;
+    Result<SpaceReading> seen = parts_->maintain_spare_segments();
     if (!seen) {
         fatal_error_ = seen.error();
         return;
@@ -280,13 +280,13 @@ bool SimShard::save_clock_mark(const ClockMark& mark) {
 
 void SimShard::run_tell_space() {
     const bool full_before = is_full();
-    parts_->tell_space(*std::exchange(space_seen_, std::nullopt));
+    parts_->take_space(*std::exchange(space_seen_, std::nullopt));
     const bool full = is_full();
     tell("space told, full", full);
     if (full && !full_before) rare_.met(Rare::store_full);
     if (!full && full_before) rare_.met(Rare::puts_taken_again);
     see_space();
-    if (parts_->space().is_close()) tending_wanted_ = true;
+    if (parts_->space().is_close()) maintenance_wanted_ = true;
     next_clean();
 }
 

@@ -42,7 +42,7 @@ class SimShard {
         seal,
         tell_table,
         maintain_spare_segments,
-        tell_space,
+        take_space,
         clean,
         tell_clean,
     };
@@ -89,7 +89,7 @@ class SimShard {
     // False where there was no space for it, or the world is broken.
     bool save_clock_mark(const ClockMark& mark);
     // As the server does every few seconds.
-    void tend() { tending_wanted_ = true; }
+    void tend() { maintenance_wanted_ = true; }
     const LogCleaning& cleaning() const { return *cleaning_; }
 
   private:
@@ -131,8 +131,8 @@ class SimShard {
     std::deque<Answer> answers_;
     bool may_seal_ = true;
     std::deque<SegmentNumber> sealed_;
-    bool tending_wanted_ = true;
-    std::optional<SpaceSeen> space_seen_;
+    bool maintenance_wanted_ = true;
+    std::optional<SpaceReading> space_seen_;
     LogSpace least_space_ = LogSpace::enough;
     LogCleaning::Step clean_ = LogCleaning::Step::none;
     bool cleaning_rests_ = false;

@@ -343,7 +343,7 @@ void Simulation::ask_for_schedules() {
 
 // Removes those without an end, and some others; what is left goes on.
 void Simulation::end_schedules(bool all) {
-    using What = TellScheduleCommand::What;
+    using What = ControlScheduleCommand::What;
     std::vector<Command> commands;
     for (const auto& [name, model] : oracle_.schedules()) {
         const ScheduleState* state = model.surely();
@@ -353,9 +353,9 @@ void Simulation::end_schedules(bool all) {
             state == nullptr || (state->rule.times.times == 0 && state->rule.times.end_ms == 0 &&
                                  state->rule.times.kind != TimesKind::at && !state->rule.times.text.starts_with("R1"));
         if (all || goes_on_for_ever || random_.chance(400'000)) {
-            commands.emplace_back(TellScheduleCommand{name.first, name.second, What::remove});
+            commands.emplace_back(ControlScheduleCommand{name.first, name.second, What::remove});
         } else if (state->paused) {
-            commands.emplace_back(TellScheduleCommand{name.first, name.second, What::resume});
+            commands.emplace_back(ControlScheduleCommand{name.first, name.second, What::resume});
         }
     }
     for (const auto& [name, model] : oracle_.watchdogs()) {

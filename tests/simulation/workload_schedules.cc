@@ -11,7 +11,7 @@
 namespace duewheel {
 namespace {
 
-using Tell = TellScheduleCommand::What;
+using Control = ControlScheduleCommand::What;
 
 constexpr std::int64_t kMinuteMs = 60'000;
 constexpr std::int64_t kHourMs = 60 * kMinuteMs;
@@ -101,20 +101,20 @@ void Workload::schedule() {
 
 Command Workload::draw_schedule_command(const QueueOf& name, const ScheduleModel& known) {
     const ScheduleState* state = known.surely();
-    const auto tell = [&](Tell what) { return TellScheduleCommand{name.name_space, name.queue, what}; };
-    if (state != nullptr && state->paused && random_.chance(400'000)) return tell(Tell::resume);
+    const auto tell = [&](Control what) { return ControlScheduleCommand{name.name_space, name.queue, what}; };
+    if (state != nullptr && state->paused && random_.chance(400'000)) return tell(Control::resume);
     switch (random_.below(16)) {
         case 0:
         case 1:
-            return tell(Tell::pause);
+            return tell(Control::pause);
         case 2:
-            return tell(Tell::resume);
+            return tell(Control::resume);
         case 3:
         case 4:
             if (!options_.runs_overlap) return DescribeScheduleCommand{name.name_space, name.queue};
-            return tell(Tell::fire);
+            return tell(Control::fire);
         case 5:
-            return tell(Tell::remove);
+            return tell(Control::remove);
         case 6:
         case 7: {
             ListSchedulesCommand list{name.name_space, {}, 100};

@@ -73,7 +73,7 @@ PutWatchdogCommand Workload::draw_watchdog(const QueueOf& name, const WatchdogMo
     if (random_.chance(40'000)) {
         switch (random_.below(4)) {
             case 0:
-                rule.timeout_ms = random_.chance(500'000) ? 0 : kWatchdogMostMs + 1;
+                rule.timeout_ms = random_.chance(500'000) ? 0 : kWatchdogMaxMs + 1;
                 break;
             case 1:
                 rule.timeout_ms += 1;

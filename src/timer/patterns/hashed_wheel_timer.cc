@@ -22,10 +22,10 @@ TimerOptions options_of(HashedWheelTimerOptions& options) {
 }
 
 std::size_t checked_wheel(std::size_t ticks) {
-    constexpr std::size_t kMost = std::size_t{1} << 30;
-    if (ticks >= 1 && ticks <= kMost) return std::bit_ceil(ticks);
+    constexpr std::size_t kMax = std::size_t{1} << 30;
+    if (ticks >= 1 && ticks <= kMax) return std::bit_ceil(ticks);
     throw std::invalid_argument("HashedWheelTimer: a wheel of " + std::to_string(ticks) +
-                                " ticks. Set ticks_per_wheel from 1 to " + std::to_string(kMost) + ".");
+                                " ticks. Set ticks_per_wheel from 1 to " + std::to_string(kMax) + ".");
 }
 
 }  // namespace

@@ -71,15 +71,15 @@ struct Retry::Course : std::enable_shared_from_this<Course> {
         Turn(Turn&&) noexcept = default;
         Turn& operator=(Turn&&) = delete;
         ~Turn() {
-            if (course != nullptr && !has_come) course->end_without_attempt();
+            if (course != nullptr && !has_run) course->end_without_attempt();
         }
         void operator()() {
-            has_come = true;
+            has_run = true;
             course->try_once();
         }
 
         std::shared_ptr<Course> course;  // none: it was moved elsewhere
-        bool has_come = false;
+        bool has_run = false;
     };
 
     // With the lock held.

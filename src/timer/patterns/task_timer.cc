@@ -35,10 +35,10 @@ Result<Timeout> TaskTimer::schedule_at_fixed_rate(TimerTask task, Instant first_
 
 // A date that has passed is now; one beyond what nanoseconds can say, some 290 years, is as far as they reach.
 nanoseconds TaskTimer::until(Instant date) const {
-    constexpr auto kMost = std::chrono::floor<std::chrono::milliseconds>(nanoseconds::max());
+    constexpr auto kMax = std::chrono::floor<std::chrono::milliseconds>(nanoseconds::max());
     const Instant now = service_.clock().wall_now();
     if (date <= now) return nanoseconds(0);
-    return date - kMost > now ? nanoseconds::max() : nanoseconds(date - now);
+    return date - kMax > now ? nanoseconds::max() : nanoseconds(date - now);
 }
 
 }  // namespace duewheel
