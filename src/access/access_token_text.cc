@@ -40,7 +40,7 @@ Result<Secret> make_token_secret() {
 
 Secret access_token_text(std::string_view id, const Secret& secret) {
     std::string text;
-    // Reserved at once: a string that grows leaves copies behind.
+    // Reserved at once: a string that grows leaves copies of the secret in freed memory.
     text.reserve(kPrefix.size() + id.size() + 1 + secret.reveal().size());
     text.append(kPrefix).append(id).append("_").append(secret.reveal());
     return Secret(std::move(text));
@@ -59,7 +59,7 @@ std::optional<PresentedToken> parse_access_token(std::string_view text) {
 }
 
 SecretHash hash_of_secret(const Secret& secret) {
-    // Kept: EVP_Digest() and SHA256() look the algorithm up with each call, which takes longer than the hash.
+    // Fetched once: EVP_Digest() and SHA256() look the algorithm up with each call, which takes longer than the hash.
     static const EVP_MD* const sha256 = EVP_MD_fetch(nullptr, "SHA256", nullptr);
     thread_local const std::unique_ptr<EVP_MD_CTX, decltype(&EVP_MD_CTX_free)> context(EVP_MD_CTX_new(),
                                                                                        &EVP_MD_CTX_free);

@@ -22,7 +22,7 @@ struct Member {
     std::uint64_t AuditEntry::*number = nullptr;
 };
 
-// Behind "seq" and "time", before "previous" and "hash".
+// After "seq" and "time", before "previous" and "hash".
 constexpr Member kMembers[] = {
     {"verb", &AuditEntry::verb},
     {"actor", &AuditEntry::actor},
@@ -60,7 +60,7 @@ Error damaged(std::string why) {
     return {"damaged_audit_line", std::move(why)};
 }
 
-// Reads what JsonWriter writes. What it accepts beyond that is found by encoding the result again.
+// Reads the output of JsonWriter. Anything else that it accepts is detected by encoding the result again.
 class LineScanner {
   public:
     explicit LineScanner(std::string_view line) : rest_(line) {}

@@ -26,7 +26,7 @@ class Verification {
   public:
     explicit Verification(AuditReport& report) : report_(report) {}
 
-    // What rotation removed, as the newest file states it.
+    // Continues after the files that rotation removed, as the newest file states.
     void begin_after(const AuditEntry& newest) {
         removed_ = newest.removed_files_through;
         removed_end_ = {newest.removed_seq, newest.removed_hash};
@@ -147,7 +147,7 @@ Result<AuditReport> verify_audit(FileSystem& files, const std::string& directory
     if (!numbers) return numbers.error();
     AuditReport report;
     Verification verification(report);
-    // The newest file that says it. One without a readable first line is reported when the proof reaches it.
+    // From the newest file that states it. A file without a readable first line is reported when the check reaches it.
     for (auto number = numbers->rbegin(); number != numbers->rend(); ++number) {
         const Result<std::string> content = read_audit_file(files, directory, *number);
         if (!content) return content.error();

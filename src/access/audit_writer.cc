@@ -17,7 +17,7 @@ ConstBytes bytes_of(std::string_view text) {
     return std::as_bytes(std::span(text));
 }
 
-// The last line that can be read, of those in `content`.
+// The last readable line of `content`.
 std::optional<AuditLine> last_readable(std::string_view content) {
     std::optional<AuditLine> last;
     for_each_audit_line(content, [&](std::uint64_t, std::string_view line, bool is_whole) {
@@ -52,7 +52,7 @@ Result<std::unique_ptr<AuditWriter>> AuditWriter::open(FileSystem& files, const 
     Status opened = numbers->empty() ? writer->begin_file(1, now) : writer->continue_file(numbers->back(), now);
     if (opened) opened = writer->remove_old_files();
     if (!opened) return std::move(opened).error();
-    static_cast<void>(writer->free_reserve());  // what a crash may have left of it
+    static_cast<void>(writer->free_reserve());  // a crash may have left it
     writer->make_reserve();
     return writer;
 }
@@ -64,7 +64,7 @@ Status AuditWriter::continue_file(std::uint64_t number, InstantMs now) {
     if (!file) return std::move(file).error();
     file_ = *std::move(file);
     number_ = number;
-    size_ = content->rfind('\n') + 1;  // 0 where there is none
+    size_ = content->rfind('\n') + 1;  // 0 if there is none
     const std::string_view torn = std::string_view(*content).substr(size_);
     torn_bytes_ = torn.size();
     std::vector<AuditEntry> missing;
@@ -90,13 +90,13 @@ Status AuditWriter::continue_file(std::uint64_t number, InstantMs now) {
     AuditChain end = chain_;
     std::string lines;
     for (const AuditEntry& entry : missing) lines += encode_audit_line(entry, end);
-    // In one write over the torn line: whatever a second crash leaves of it is repaired again.
+    // One write over the torn line: after a second crash it is repaired again.
     if (Status written = write(lines, end); !written) return written;
-    if (Status cut = file_->truncate(size_); !cut) return cut;  // of a torn line that was longer
+    if (Status cut = file_->truncate(size_); !cut) return cut;  // the torn line may have been longer
     return sync();
 }
 
-// A crash came before the first line of this file was whole: its chain continues that of the file before.
+// A crash came before the first line of this file was complete: it continues the chain of the previous file.
 Status AuditWriter::continue_file_before() {
     if (number_ == 1) return {};
     const Result<std::string> before = read_audit_file(files_, directory_, number_ - 1);
@@ -107,7 +107,7 @@ Status AuditWriter::continue_file_before() {
     return {};
 }
 
-// States what rotation removes when this file begins, before it is removed.
+// States what rotation removes when this file is started, before it is removed.
 Result<AuditEntry> AuditWriter::first_entry(std::uint64_t number, InstantMs now) {
     AuditEntry entry;
     entry.time_ms = now;
@@ -140,7 +140,7 @@ Status AuditWriter::begin_file(std::uint64_t number, InstantMs now) {
     if (done) done = (*file)->sync_data();
     if (done) done = files_.sync_directory(directory_);
     if (!done) {
-        static_cast<void>(files_.remove(path_of(number)));  // for the next attempt; open() continues what is left of it
+        static_cast<void>(files_.remove(path_of(number)));  // for the next attempt; if it stays, open() continues it
         return done;
     }
     file_ = *std::move(file);
@@ -165,7 +165,7 @@ Status AuditWriter::remove_old_files() {
 
 Status AuditWriter::write(std::string_view text, const AuditChain& end) {
     if (Status written = file_->write_at(size_, bytes_of(text)); !written) {
-        // A reader must not find half a line. What cannot be cut now is overwritten by the next call.
+        // A reader must not find a partial line. If it cannot be cut now, the next call overwrites it.
         static_cast<void>(file_->truncate(size_));
         return written;
     }
@@ -198,7 +198,7 @@ Status AuditWriter::sync() {
     return file_->sync_data();
 }
 
-// Whole or not at all. It need not be durable: open() makes it again.
+// All of it or nothing. It need not be durable: open() creates it again.
 void AuditWriter::make_reserve() {
     if (has_reserve_) return;
     const Result<std::unique_ptr<File>> file =
@@ -210,7 +210,7 @@ void AuditWriter::make_reserve() {
 
 bool AuditWriter::free_reserve() {
     has_reserve_ = false;
-    // A file system with a journal gives the blocks back only when the removal is durable.
+    // A file system with a journal frees the blocks only when the removal is durable.
     return files_.remove(directory_ + "/" + std::string(kReserveName)).ok() && files_.sync_directory(directory_).ok();
 }
 

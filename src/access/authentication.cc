@@ -39,7 +39,7 @@ Result<Principal> authenticate(const Credentials& credentials, const TokenDirect
     if (credentials.is_ambiguous) return bad_token();
     if (!credentials.authorization) {
         for (const std::string& name : credentials.certificate_names) {
-            if (credentials.certificate_expires_ms <= now_ms) break;  // it did so while the connection was open
+            if (credentials.certificate_expires_ms <= now_ms) break;  // it expired while the connection was open
             const AccessToken* token = tokens.find_token_of_certificate(name);
             if (token != nullptr) return unless_expired(*token, now_ms);
         }

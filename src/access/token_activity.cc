@@ -7,14 +7,14 @@ namespace {
 
 constexpr std::int64_t kSecondNs = 1'000'000'000;
 
-// When the bucket is full again once `amount` is taken at `now_ns`; `wait_ns`: how long that has to wait, 0: not at
-// all.
+// When the bucket is full again after `amount` is taken at `now_ns`; `wait_ns`: how long the request has to wait, 0:
+// not at all.
 std::int64_t full_after(std::int64_t full_ns, std::uint64_t rate, std::uint64_t amount, std::int64_t now_ns,
                         std::int64_t& wait_ns) {
     if (rate == 0) return 0;
     const std::int64_t from = std::max(full_ns, now_ns);
     const auto takes = static_cast<std::int64_t>(static_cast<double>(amount) * kSecondNs / static_cast<double>(rate));
-    // What is larger than the bucket waits until that is full.
+    // A request larger than the bucket waits until the bucket is full.
     const std::int64_t room = std::max<std::int64_t>(kSecondNs - takes, 0);
     wait_ns = std::max(wait_ns, from - now_ns - room);
     return from + takes;

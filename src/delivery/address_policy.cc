@@ -11,7 +11,7 @@ struct Rule {
     std::string_view what;
 };
 
-// The first that fits names it.
+// The first matching rule applies.
 constexpr Rule kRules[] = {
     {"169.254.169.254/32", "a cloud metadata service"},
     {"169.254.170.2/32", "a cloud metadata service"},
@@ -51,7 +51,7 @@ constexpr Rule kRules[] = {
     {"3fff::/20", "a reserved address"},
 };
 
-// All globally reachable unicast addresses that are assigned so far are in here.
+// Contains all globally reachable unicast addresses that are assigned so far.
 constexpr const char* kGlobalIpv6 = "2000::/3";
 
 IpBlock block(const char* text) {
@@ -66,13 +66,13 @@ IpAddress without_wrapping(const IpAddress& address) {
     return ip::make_address_v4(ip::v4_mapped, address.to_v6());
 }
 
-// The unspecified address means this machine when it is connected to.
+// A connection to the unspecified address reaches this machine.
 bool leads_to_loopback(const IpAddress& address) {
     static const std::vector<IpBlock> all = {block("127.0.0.0/8"), block("0.0.0.0/8"), block("::1"), block("::")};
     return std::any_of(all.begin(), all.end(), [&](const IpBlock& each) { return each.contains(address); });
 }
 
-// An interface's half of an address that says which IPv4 address to tunnel to (RFC 5214).
+// The interface identifier of an address that contains the IPv4 address of a tunnel (RFC 5214).
 bool is_isatap(const IpAddress& address) {
     if (!address.is_v6()) return false;
     const auto bytes = address.to_v6().to_bytes();

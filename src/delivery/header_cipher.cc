@@ -31,8 +31,7 @@ unsigned char* octets(std::string& text) {
     return reinterpret_cast<unsigned char*>(text.data());
 }
 
-// The library fails here only where it has no memory. A value that is not encrypted must not be kept, so the process
-// ends.
+// The library fails here only without memory. A value that is not encrypted must not be stored, so the process ends.
 void must(bool done) {
     if (!done) std::abort();
 }
@@ -51,7 +50,7 @@ std::string keyed_hash(const Secret& key, std::string_view text) {
     return hash;
 }
 
-// Each part with its length before it, so that no two lists of parts give the same text. O(size).
+// Each part after its length, so that no two lists of parts have the same text. O(size).
 std::string joined(std::initializer_list<std::string_view> parts) {
     std::string text;
     for (const std::string_view part : parts) text.append(std::to_string(part.size())).append(":").append(part);

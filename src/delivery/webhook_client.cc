@@ -26,8 +26,8 @@ using Descriptor = asio::posix::basic_stream_descriptor<asio::io_context::execut
 constexpr std::size_t kHeaderBytesMax = 64u << 10;
 constexpr std::size_t kHandlesKept = 256;
 
-// libcurl reads dates, which begin with a day's name; of what begins with a digit it takes whatever stands before
-// something else, and no number that is greater than it can hold.
+// libcurl reads dates, which begin with the name of a day. Of a value that begins with a digit it reads the leading
+// number, and no number that is too large for it.
 std::int64_t retry_after_s(CURL* easy) {
     curl_header* header = nullptr;
     if (curl_easy_header(easy, "Retry-After", 0, CURLH_HEADER, -1, &header) != CURLHE_OK) return 0;
@@ -82,7 +82,7 @@ void append(Fields& to, const std::string& line) {
     to.reset(longer);
 }
 
-// What the library would add by itself is named without a value, which leaves it out.
+// A header that the library would add is listed without a value, which suppresses it.
 Fields fields_of(const WebhookRequest& request) {
     Fields fields;
     bool has_type = false;
@@ -100,7 +100,7 @@ Fields fields_of(const WebhookRequest& request) {
 
 }  // namespace
 
-// One request, in the library's hands from being sent until it is done.
+// One request, owned by the library until it is done.
 struct WebhookClient::Transfer {
     Transfer(Parts& owner, CURL* handle) : parts(owner), easy(handle) {}
     ~Transfer() { curl_easy_cleanup(easy); }
@@ -112,17 +112,17 @@ struct WebhookClient::Transfer {
     WebhookRequest request;
     Done done;
     Fields fields;
-    std::string refused;  // why an address may not be reached
+    std::string refused;  // why an address is not allowed
     std::string answer;
     std::size_t answer_bytes = 0;
     std::size_t header_bytes = 0;
-    bool is_cut = false;     // by us
-    bool was_sent = false;   // or begun to be
-    bool is_repeat = false;  // it would have been sent once more
+    bool is_cut = false;     // by this client
+    bool was_sent = false;   // or partly
+    bool is_repeat = false;  // it would have been sent a second time
     std::array<char, CURL_ERROR_SIZE> error{};
 };
 
-// A socket that the library wants to hear of.
+// A socket that the library watches.
 struct WebhookClient::Watch : std::enable_shared_from_this<WebhookClient::Watch> {
     Watch(Parts& owner, curl_socket_t socket);
 
@@ -182,7 +182,7 @@ void WebhookClient::Watch::want(int what) {
     wait(CURL_POLL_OUT, asio::posix::descriptor_base::wait_write);
 }
 
-// One wait each way at a time; when it ends, the library says what it wants next.
+// One wait in each direction at a time; when it ends, the library requests the next one.
 void WebhookClient::Watch::wait(int bit, asio::posix::descriptor_base::wait_type type) {
     if ((wanted & bit) == 0 || (waiting & bit) != 0) return;
     waiting |= bit;
@@ -199,7 +199,7 @@ void WebhookClient::Watch::wait(int bit, asio::posix::descriptor_base::wait_type
     });
 }
 
-// The descriptor is the library's to close.
+// The library closes the descriptor.
 int WebhookClient::Parts::on_socket(CURL*, curl_socket_t socket, int what, void* self, void*) {
     Parts& parts = *static_cast<Parts*>(self);
     const auto known = parts.watches.find(socket);
@@ -218,7 +218,7 @@ int WebhookClient::Parts::on_socket(CURL*, curl_socket_t socket, int what, void*
     return 0;
 }
 
-// It must not be called back into from here, so even what is wanted at once waits for the loop.
+// The library must not be called from here, so even an immediate timeout waits for the loop.
 int WebhookClient::Parts::on_timer(CURLM*, long timeout_ms, void* self) {
     Parts& parts = *static_cast<Parts*>(self);
     if (timeout_ms < 0 || parts.gave_up) {
@@ -243,7 +243,7 @@ void WebhookClient::Parts::act(curl_socket_t socket, int events) {
     }
 }
 
-// ---- what the library asks during a transfer
+// ---- callbacks of the library during a transfer
 
 curl_socket_t WebhookClient::Parts::open_socket(void* transfer, curlsocktype, curl_sockaddr* address) {
     Transfer& self = *static_cast<Transfer*>(transfer);
@@ -261,8 +261,8 @@ int WebhookClient::Parts::before_sending(void* transfer, char* peer, char*, int 
     Transfer& self = *static_cast<Transfer*>(transfer);
     const std::optional<IpAddress> ip = parse_ip_address(peer);
     const bool may_be = ip && self.parts.options.addresses.refusal(*ip, static_cast<std::uint16_t>(port)).empty();
-    // Where a kept connection ends without an answer the library tries another one, by itself and up to five times. The
-    // target may have read each of them; an attempt is one post.
+    // If a kept connection ends without a response, the library retries on another one, up to five times. The target
+    // may have read each request; an attempt is one post.
     self.is_repeat = std::exchange(self.was_sent, true);
     if (may_be) return self.is_repeat ? CURL_PREREQFUNC_ABORT : CURL_PREREQFUNC_OK;
     self.refused = std::string(peer) + " must not be connected to.";
@@ -318,8 +318,8 @@ std::unique_ptr<WebhookClient::Transfer> WebhookClient::Parts::fresh() {
     curl_easy_setopt(easy, CURLOPT_PRIVATE, transfer.get());
     curl_easy_setopt(easy, CURLOPT_ERRORBUFFER, transfer->error.data());
     curl_easy_setopt(easy, CURLOPT_NOSIGNAL, 1L);
-    // A name is looked up by a thread that cannot be stopped. Without this the end of the transfer waits for it, and so
-    // does the loop: for as long as a name server that does not answer is asked.
+    // A name is resolved on a thread that cannot be stopped. Without this option the end of the transfer, and with it
+    // the loop, waits for that thread until the name server responds or times out.
     curl_easy_setopt(easy, CURLOPT_QUICK_EXIT, 1L);
     curl_easy_setopt(easy, CURLOPT_PROTOCOLS_STR, "http,https");
     curl_easy_setopt(easy, CURLOPT_FOLLOWLOCATION, 0L);

@@ -12,7 +12,7 @@
 namespace duewheel {
 namespace {
 
-// They frame the request, are for the next hop alone (RFC 9110, 7.6.1), or are this program's to say.
+// They frame the request, are for the next hop only (RFC 9110, 7.6.1), or are set by this program.
 constexpr std::string_view kNotPassedOn[] = {
     "connection", "content-length",     "content-type",        "expect",           "host",
     "keep-alive", "proxy-authenticate", "proxy-authorization", "proxy-connection", "te",

@@ -10,14 +10,13 @@ namespace {
 constexpr std::int64_t kLeaseBeyondTimeoutMs = 30'000;
 constexpr std::int64_t kLeaseLeftMs = 1'000;     // beyond the timeout, of a lease that is posted
 constexpr std::int64_t kLongBackoffMs = 60'000;  // long enough to be logged
-constexpr std::int64_t kAgainMs = 1'000;         // after the engine refused what must get through
-constexpr std::uint32_t kEndsMax = 4'096;        // of a target, not durable yet; then no more is leased for it
+constexpr std::int64_t kAgainMs = 1'000;         // after the engine refused a command that must succeed
+constexpr std::uint32_t kEndsMax = 4'096;        // of a target, not durable yet; at this limit nothing is leased for it
 constexpr std::size_t kReasonBytesMax = 1024;
-// A namespace may have so many times what is free (dynamic thresholds: Choudhury and Hahne, 1998).
+// A namespace may use this multiple of what is free (dynamic thresholds: Choudhury and Hahne, 1998).
 constexpr std::size_t kTimesFree = 4;
 
-// How much more a namespace may have that has so much, so that it then has what it may. A target of it may have as
-// much.
+// How much more a namespace that uses `has` may take without exceeding its share. One of its targets may take as much.
 constexpr std::size_t left_of(std::size_t has, std::size_t free) {
     return has >= kTimesFree * free ? 0 : (kTimesFree * free - has + kTimesFree) / (kTimesFree + 1);
 }
@@ -85,7 +84,7 @@ WebhookCounters WebhookPusher::counters() const {
 
 TargetStatus WebhookPusher::target_status(const QueueName& queue, DueMs now) const {
     const auto number = by_name_.find({queue.name_space, queue.queue});
-    if (number == by_name_.end()) return {};  // its settings are as new as that
+    if (number == by_name_.end()) return {};  // its settings were just created
     const Target& target = *targets_.at(number->second);
     TargetStatus seen;
     seen.in_flight = target.in_flight;
@@ -123,15 +122,15 @@ void WebhookPusher::take_change(Engine::TargetQueue changed) {
         targets_[number]->share = &share;
     }
     Target& target = *targets_.at(number);
-    withdraw(target);  // what it asked for may be asked for otherwise now
+    withdraw(target);  // the lease request may be different now
     touch(number);
     target.name = changed.name;
     // A resume ends the backoff.
     if (target.paused && !changed.paused) target.backoff_until_ms = 0;
-    // What else changes of a queue whose pause is on its way is told as of one that goes on.
+    // Other changes of a queue whose pause is not durable yet are reported as if it were not paused.
     target.paused = changed.paused || (changed.webhook && changed.webhook->url == target.gone_url);
     if (changed.webhook == target.webhook) return;
-    // Another URL is another target, of which nothing is known.
+    // Another URL is another target, with a new state.
     if (!changed.webhook || !target.webhook || changed.webhook->url != target.webhook->url) {
         open_ -= target.breaker.is_open() ? 1 : 0;
         target.breaker.forget();
@@ -203,21 +202,21 @@ bool WebhookPusher::may_post(const Target& target) const {
     return !stopping_ && target.webhook && target.is_fit && !target.paused;
 }
 
-// Connections that wait for those of its targets that have none. Without them many targets that hang would have all
-// that their namespace may have, each the half of what the one before has left.
+// Connections that are reserved for targets of the namespace that have none. Without them a few hanging targets would
+// use the whole share of their namespace.
 std::size_t WebhookPusher::kept_in(const Share& share) const {
     const std::size_t firsts = std::min(share.targets, options_.connections_max * 2 / 5);
     const std::size_t kept = firsts - std::min(firsts, share.begun);
     return std::min<std::size_t>(kept, options_.connections_max - in_flight_);
 }
 
-// How many posts a target of the namespace may have that has one already.
+// The number of further posts for a target of the namespace that already has one.
 std::size_t WebhookPusher::left_in(const Share& share) const {
     const std::size_t kept = kept_in(share);
     return left_of(share.in_flight + kept, options_.connections_max - in_flight_ - kept);
 }
 
-// How many more messages the namespace may have, so that what it has then is no more than it may.
+// How many more messages the namespace may lease within its share.
 std::size_t WebhookPusher::room_in(const Share& share) const {
     if (bytes_ >= options_.bytes_in_flight_max) return 0;
     if (share.bytes >= kTimesFree * (options_.bytes_in_flight_max - bytes_)) return 0;
@@ -236,7 +235,7 @@ bool WebhookPusher::may_begin(const Target& target) const {
     return target.in_flight < left_in(*target.share);
 }
 
-// How many more messages the target could use, if there were room.
+// How many more messages the target could use without limits on resources.
 std::uint32_t WebhookPusher::wanted_by(Target& target) {
     if (target.ends >= kEndsMax) return 0;
     const bool is_open = target.breaker.is_open();
@@ -245,7 +244,8 @@ std::uint32_t WebhookPusher::wanted_by(Target& target) {
     return taken >= most ? 0 : std::min(most - taken, target.pace.available(now_));
 }
 
-// How many more it may have. One that has none may have one as long as its namespace may, whatever waits for others.
+// How many more bytes it may lease. A target without any may have one message as long as its namespace may, regardless
+// of reserved resources.
 std::size_t WebhookPusher::room_of(const Target& target) const {
     const Share& share = *target.share;
     const std::size_t left = left_in(share);
@@ -263,7 +263,7 @@ bool WebhookPusher::may_have_one(const Share& share) const {
     return !stopping_ && bytes_ < options_.bytes_in_flight_max && may_begin(share);
 }
 
-// Sees that the target waits for messages if it may have some, and for nothing if not.
+// Leases messages for the target if it may have more, and withdraws its lease request if not.
 void WebhookPusher::serve(TargetNumber number) {
     Target& target = *targets_.at(number);
     if (!may_post(target)) {
@@ -277,11 +277,11 @@ void WebhookPusher::serve(TargetNumber number) {
     }
     if (target.leasing != 0) return;
     const std::uint32_t wanted = wanted_by(target);
-    if (wanted == 0) {  // else it is touched when a post or an end of a lease is over
+    if (wanted == 0) {  // otherwise it is touched when a post or the end of a lease completes
         if (const DueMs next = target.pace.next_ms(now_); next > now_) wake_at(number, next);
         return;
     }
-    // The ones that wait already are served first. A target with something to send waits for that.
+    // Targets that already wait are served first. A target with messages to send waits for those posts.
     Share& share = *target.share;
     const bool is_its_turn = std::exchange(target.fed, false) || share.starved.empty();
     const std::size_t room = is_its_turn ? room_of(target) : 0;
@@ -308,7 +308,7 @@ bool WebhookPusher::may_feed() const {
            });
 }
 
-// In each namespace those that have waited longest first, and no more of them than there is room for.
+// In each namespace the longest waiting targets first, and only as many as there are resources for.
 void WebhookPusher::serve_starved() {
     if (starved_ == 0) return;
     for (auto& [name, share] : shares_) {
@@ -340,11 +340,12 @@ void WebhookPusher::reply(ReplyToken token, Reply reply) {
     target.leasing = 0;
     touch(number);
     if (auto* answer = std::get_if<LeaseAnswer>(&reply)) return take_messages(number, std::move(*answer));
-    target.backoff_until_ms = std::max(target.backoff_until_ms, now_ + kAgainMs);  // too much is asked of the engine
+    target.backoff_until_ms = std::max(target.backoff_until_ms, now_ + kAgainMs);  // the engine is overloaded
 }
 
 void WebhookPusher::take_messages(TargetNumber number, LeaseAnswer answer) {
-    if (engine_.have_targets_changed(TargetKind::webhook)) take_changes();  // made, and answered, just before
+    // The client that changed one may have its response already.
+    if (engine_.have_targets_changed(TargetKind::webhook)) take_changes();
     Target& target = *targets_.at(number);
     for (Delivered& message : answer.messages) {
         Post post;
@@ -365,7 +366,7 @@ void WebhookPusher::take_messages(TargetNumber number, LeaseAnswer answer) {
     begin_queued();
 }
 
-// The post is no more, or never was.
+// Ends the accounting of a post that completed or never started.
 void WebhookPusher::leave(const Post& post) {
     bytes_ -= post.bytes;
     Target& target = *targets_.at(post.target);
@@ -375,7 +376,7 @@ void WebhookPusher::leave(const Post& post) {
     touch(post.target);
 }
 
-// A message of each namespace in turn, and of each target in it, as long as one may have another connection.
+// Posts one message of each namespace in turn, and of each target in it, as long as a connection is allowed.
 void WebhookPusher::begin_queued() {
     for (std::size_t passed_over = 0; passed_over < lines_.size();) {
         Share& share = *lines_.front();
@@ -386,7 +387,7 @@ void WebhookPusher::begin_queued() {
     }
 }
 
-// False: none of its targets may have another connection now.
+// False: none of its targets may open another connection now.
 bool WebhookPusher::begin_next(Share& share) {
     for (std::size_t targets = share.lines.size(); targets > 0; --targets) {
         const TargetNumber number = share.lines.front();
@@ -412,7 +413,7 @@ bool WebhookPusher::begin_next(Share& share) {
     return false;
 }
 
-// What waited too long, or whose target may have nothing now, is given back.
+// False if the message waited too long, or its target may not receive it now: it is released.
 bool WebhookPusher::may_go(const Target& target, const Post& post) const {
     if (!may_post(target) || backs_off_until(target) > now_ || (target.breaker.is_open() && target.trying > 0))
         return false;
@@ -467,7 +468,7 @@ void WebhookPusher::take_answer(Arrived arrived) {
 }
 
 void WebhookPusher::update_breaker(Target& target, const Post& post, const WebhookAnswer& answer) {
-    if (!target.webhook || target.webhook->url != post.url) return;  // another one by now
+    if (!target.webhook || target.webhook->url != post.url) return;  // the target has changed
     const WebhookMeaning meaning = meaning_of(answer);
     const auto tell = [&](LogLevel level, const char* event, const char* sentence, std::string_view why) {
         const std::string authority = target.setup.url.authority();
@@ -495,7 +496,7 @@ void WebhookPusher::update_breaker(Target& target, const Post& post, const Webho
          failure_reason(answer, 200));
 }
 
-// What becomes of the message.
+// Acknowledges, fails or releases the message.
 void WebhookPusher::settle(const Post& post, const WebhookAnswer& answer) {
     const WebhookMeaning meaning = meaning_of(answer);
     if (answer.kind == WebhookAnswer::Kind::forbidden) ++counters_.forbidden;
@@ -527,7 +528,7 @@ void WebhookPusher::settle(const Post& post, const WebhookAnswer& answer) {
     end(post, FailCommand{post.lease, failure_reason(answer, kReasonBytesMax), std::nullopt, backoff_ms});
 }
 
-// Each rest once, however many posts were in progress when it was asked for.
+// Logs each backoff once, regardless of the number of posts in progress when the target requested it.
 void WebhookPusher::log_backoff(const Target& target, std::int64_t backoff_ms, const WebhookAnswer& answer) {
     log_.warning(
         "webhook_target_retry_after",
@@ -540,7 +541,7 @@ void WebhookPusher::log_backoff(const Target& target, std::int64_t backoff_ms, c
          {"retry_after_ms", backoff_ms}});
 }
 
-// Before the message is given back, so that it meets a queue that hands nothing out.
+// Before the message is released, so that its queue is paused by then.
 void WebhookPusher::pause_gone(const Post& post) {
     Target& target = *targets_.at(post.target);
     if (target.paused || !target.webhook || target.webhook->url != post.url) return;
@@ -580,8 +581,8 @@ void WebhookPusher::submit_end(End end) {
 }
 
 void WebhookPusher::take_end(End end, const Reply& reply) {
-    // Too much waits for the disk, or it is full: the message is not to be posted again for that, as long as its lease
-    // lasts.
+    // The engine is overloaded or the disk is full: retried as long as the lease lasts, so that the message is not
+    // posted again for that.
     const Error* refused = std::get_if<Error>(&reply);
     const bool may_pass = refused != nullptr && (refused->code == "too_busy" || refused->code == "store_full");
     if (may_pass && now_ + kAgainMs < end.until_ms && !stopping_) {

@@ -13,7 +13,7 @@ Error out_of_range(const char* member, const std::string& range) {
             "target.webhook." + std::string(member)};
 }
 
-// What each machine calls itself (RFC 6761).
+// A name of the local machine (RFC 6761).
 bool is_own_name(std::string_view host) {
     return host == "localhost" || host.ends_with(".localhost");
 }

@@ -26,7 +26,7 @@ char small(char c) {
     return c >= 'A' && c <= 'Z' ? static_cast<char>(c + ('a' - 'A')) : c;
 }
 
-// What RFC 3986 lets stand in a path or query as it is.
+// The characters that RFC 3986 allows unescaped in a path or query.
 bool may_stand_in_target(char c) {
     return is_letter(c) || is_digit(c) || std::string_view("-._~!$&'()*+,;=:@/?%").find(c) != std::string_view::npos;
 }
@@ -44,7 +44,7 @@ Status check_target(std::string_view target) {
     return {};
 }
 
-// Such a host is an address to some program: "1", "127.1", "0x7f000001", "1.2.3.0x4".
+// Some programs read such a host as an address: "1", "127.1", "0x7f000001", "1.2.3.0x4".
 bool ends_in_a_number(std::string_view host) {
     const std::string_view last = host.substr(host.rfind('.') + 1);  // npos + 1 is 0
     if (last.size() >= 2 && last[0] == '0' && (last[1] == 'x' || last[1] == 'X')) return true;

@@ -74,7 +74,7 @@ void Engine::submit(Command command, ReplyToken token, SharedLimits limits) {
         counters_.refused_full += record_count(command);
         return reply(token, store_full());
     }
-    // Cleaning limits itself, and an outcome that is not relocated would go with the log's front.
+    // Compaction limits itself, and an outcome that is not relocated would be lost with the front of the log.
     if (!is_of_cleaning(command) && waiting_commands() >= options_.commands_waiting_max)
         return reply(token, too_busy());
     if (const auto* request = std::get_if<GetCommand>(&command)) return get(*request, token, limits);
@@ -117,7 +117,7 @@ void Engine::advance_to(DueMs now) {
     now_ = std::max(now_, now);
     if (!started_) {
         started_ = true;
-        // No earlier run got further than this with a delivery; see is_due_saved().
+        // An earlier run delivered nothing that was due later than this; see is_due_saved().
         past_until_ms_ = std::max({past_until_ms_, now_, totals_.server_time_ms + options_.unsaved_due_max_ms});
         newest_id_before_ = totals_.id_counter * kShardsMax + options_.shard;
         incarnation_ = totals_.commit + 1;  // every run commits an epoch first, so that no two runs share a number
@@ -136,7 +136,7 @@ void Engine::advance_to(DueMs now) {
         }
         schedules_.for_each([this](Schedule& schedule) { settle_schedule(schedule); });
         watchdogs_.for_each([this](Watchdog& watchdog) { settle_watchdog(watchdog); });
-        // Of some only outcomes are left: they are known until those have left memory.
+        // Some have only outcomes left: they are known until those have left memory.
         for (QueueNumber number = 0; number < recent_.queues().size(); ++number) mark(number);
     }
     apply_durable();
@@ -150,7 +150,7 @@ void Engine::advance_to(DueMs now) {
     build_batch();
 }
 
-// Of the next message in the batch that is being built.
+// The id of the next message in the batch in construction.
 MessageId Engine::next_id() const {
     return (std::max(batch_->totals().id_counter, ids_from_) + 1) * kShardsMax + options_.shard;
 }
@@ -177,7 +177,7 @@ void Engine::mark(QueueNumber number) {
     marked_.push_back(number);
 }
 
-// ---- reads and their answers
+// ---- lookups and their results
 
 std::uint64_t Engine::look_up(Lookup lookup, PendingLookup pending_lookup) {
     const std::uint64_t ticket = lookup.ticket = next_ticket_++;
@@ -203,7 +203,7 @@ void Engine::answer(Answer answer) {
                     return get(*read, pending_lookup.pending->token, pending_lookup.pending->limits);
                 }
                 const SharedLimits& limits = pending_lookup.pending->limits;
-                // Whose message it was is not known any more.
+                // Its namespace is not known any more.
                 if (!*pending_lookup.pending->facts) {
                     return reply(pending_lookup.pending->token, limits ? unknown_id(read->id) : gone());
                 }
@@ -337,7 +337,7 @@ void Engine::table_taken(SegmentNumber through) {
     recent_.seconds().table_taken(taken_through_);
 }
 
-// ---- what the owner may ask
+// ---- queries of the owner
 
 bool Engine::awaits_answer_until(std::uint64_t ticket) const {
     return std::any_of(pending_lookups_.begin(), pending_lookups_.end(),

@@ -14,8 +14,8 @@ std::size_t Engine::waiting_commands() const {
     return looked_up_.size() + commands_.size() + looked_up_puts_.size() + puts_.size() + pending_lookups_.size();
 }
 
-// On a full disk sealing may not come on for long; new puts are refused then, and nothing is gained by having those
-// wait that may only repeat an answer.
+// On a full disk sealing may make no progress for a long time. New puts are refused then, and puts that only repeat an
+// earlier response need not wait.
 bool Engine::puts_stalled() const {
     if (refuses_puts()) return false;
     const bool begins_segment = segment_fill_ == kSegmentHeaderBytes;
@@ -49,7 +49,7 @@ bool Engine::must_close_segment() const {
     const bool has_attempts = attempts_wait() ? !held_.empty() : !attempts_.empty();
     if (has_attempts || !expiries_.empty() || !exhausted_.empty() || !serving_ || confirm_at_ms_ <= now_)
         next = std::max(next, kRecordOverheadMax);
-    // Their last record is one of settings.
+    // Their last record contains settings.
     if (has_redrives_to_add() || purge_has_work()) next = std::max(next, kSettingsRecordBytesMax);
     if (has_spawns_to_add()) next = std::max(next, next_spawn_bytes());
     if (has_prepared_to_settle()) next = std::max(next, next_prepared_bytes());
@@ -64,8 +64,8 @@ bool Engine::must_close_segment() const {
     return next != 0 && segment_fill_ + size_in_segment(next) + closing_reserve() > segment_bytes_;
 }
 
-// Commands that never run dry, such as the feeds of thousands of watchdogs, leave three quarters of a batch to the
-// engine's own work, and that leaves a quarter to puts. An unused share goes to the others.
+// A constant load of commands, such as the feeds of thousands of watchdogs, leaves three quarters of a batch to
+// internal work, and internal work leaves a quarter to puts. The others use what is left of a share.
 void Engine::build_batch() {
     if (in_flight_ || !started_) return;
     if (segment_fill_ == kSegmentHeaderBytes) close_wanted_ = false;
@@ -113,7 +113,7 @@ void Engine::build_batch() {
     idle_batch_ = std::move(batch_);
 }
 
-// An empty one, unless its segment is full: then the one that closes it says the time, too.
+// With an empty batch, unless its segment is full: then the batch that closes the segment saves the time.
 bool Engine::save_time() {
     if (in_flight_ || !serving_ || log_is_stalled() || totals_.server_time_ms >= now_) return false;
     confirm_at_ms_ = now_;
@@ -121,7 +121,7 @@ bool Engine::save_time() {
     return in_flight_;
 }
 
-// The record by which a run begins to serve.
+// The record with which a run starts to serve.
 void Engine::add_epoch() {
     Record epoch;
     epoch.kind = RecordKind::epoch;
@@ -131,7 +131,7 @@ void Engine::add_epoch() {
     submit_batch(false);
 }
 
-// The namespace of the command; null if it is unknown, and for cleaning.
+// The namespace of the command; null if it is unknown, and for compaction.
 const std::string* Engine::name_space_of(const Command& command) const {
     if (is_of_cleaning(command)) return nullptr;
     return std::visit(
@@ -151,7 +151,7 @@ const std::string* Engine::name_space_of(const Command& command) const {
         command);
 }
 
-// Whose turn a command waits for. Two on one message are in one line, and so are two puts of one key.
+// The line in which a command waits. Two commands on one message are in one line, and so are two puts of one key.
 LineKey Engine::line_of(const Command& command) const {
     const auto number = [](std::string_view name) { return std::hash<std::string_view>{}(name); };
     const std::string* name_space = name_space_of(command);
@@ -168,8 +168,8 @@ std::uint32_t Engine::weight_of(const Command& command) {
     return space == nullptr ? 1 : static_cast<std::uint32_t>(std::max<std::uint64_t>(space->settings().weight, 1));
 }
 
-// A namespace may have four times as much waiting as is free for all: one that floods leaves a fifth, and another one
-// four fifths of that (dynamic thresholds: Choudhury and Hahne, 1998).
+// The commands of a namespace that wait may use up to four times the capacity that is free: one namespace that floods
+// leaves a fifth, and a second one uses four fifths of that (dynamic thresholds: Choudhury and Hahne, 1998).
 bool Engine::may_wait(LineKey line, std::size_t bytes) const {
     constexpr std::size_t kTimesFree = 4;
     const std::size_t waiting = waiting_commands();
@@ -224,7 +224,7 @@ void Engine::take_commands(PendingLines& from, Takes what, std::size_t quarters)
         const LineKey line = pending.line;
         const std::size_t bytes = pending.bytes;
         const Verdict verdict = validate(pending);
-        // What it found in memory on the way it has looked for room for itself.
+        // Entries that it found in memory have checked for capacity themselves.
         assert(batch_->bytes() <=
                before + std::max(at_most, record_bytes_at_most(pending.command, kRecordOverheadMax)));
         switch (verdict) {
@@ -233,7 +233,7 @@ void Engine::take_commands(PendingLines& from, Takes what, std::size_t quarters)
                 break;
             case Verdict::deferred:
                 ++counters_.deferred;
-                if (is_refused) {  // what it waits for is not written either
+                if (is_refused) {  // the record that it waits for is not written either
                     release_waiting(line, bytes);
                     reply(pending.token, no_space_for(Adds::end));
                     break;
@@ -244,13 +244,13 @@ void Engine::take_commands(PendingLines& from, Takes what, std::size_t quarters)
                 break;
         }
     }
-    // They keep their order, and come before whatever was not looked at.
+    // They keep their order, before the commands that were not examined.
     for (auto last = deferred.rbegin(); last != deferred.rend(); ++last) {
         from.put_back(last->line, last->weight, std::move(*last));
     }
 }
 
-// An attempt that has begun is written in the next batch, and no caller waits for it.
+// A started attempt is written in the next batch; no caller waits for that.
 void Engine::add_attempts() {
     if (attempts_wait()) return keep_attempts_waiting();
     std::size_t kept = 0;
@@ -264,7 +264,7 @@ void Engine::add_attempts() {
             continue;
         }
         entry.attempt_queued = false;
-        if (entry.begun == entry.attempts) continue;  // a change of the message wrote it along
+        if (entry.begun == entry.attempts) continue;  // a record of a change contains it
         add(number, changed(entry, RecordKind::attempt, Cause::none), 0, Error{});
     }
     attempts_.resize(kept);
@@ -275,10 +275,11 @@ void Engine::add(EntryNumber number, Record record, ReplyToken token, Reply with
     batch_->add(record, number, token, std::move(with));
 }
 
-// The commit that closes a segment says from where a restart has to read: the load cursor, and for each queue a lower
-// bound on what is due and unfinished. A queue's cursor that falls must be written, one that rises may be.
+// The commit that closes a segment contains the positions from which a restart has to read: the load cursor, and for
+// each queue a lower bound of its due and unfinished messages. A queue cursor that becomes lower must be written, one
+// that becomes higher may be.
 void Engine::add_cursors() {
-    // A segment that was made larger for its first commit has no more than the room that each has at its end.
+    // A segment that was enlarged for its first commit has only the space that each segment has at its end.
     const bool is_overfull = segment_fill_ + closing_room() > segment_bytes_;
     const std::uint64_t room = is_overfull ? closing_room() : segment_bytes_ - segment_fill_;
     auto fits = [&] {
@@ -320,8 +321,8 @@ void Engine::add_cursors() {
         if (!fits()) break;
         add_cursor(&recent_.queues().name(number), low);
     }
-    // A segment's name is the sequence that it begins with, so none ends without a record: one may hold no more than
-    // commits that save the time.
+    // The name of a segment is its first sequence number, so every segment must contain a record. This one may contain
+    // only commits that save the time.
     if (batch_->empty()) add_cursor(nullptr, {durable_load_cursor_ms_, 0});
 }
 
@@ -351,14 +352,14 @@ void Engine::committed() {
     apply_durable();
 }
 
-// A share of the batch that is on the disk, in a turn: thousands of records at once would block all clients. What
-// is applied is answered in the same turn, so that a change is not visible before its response; for all the rest the
-// batch is not on the disk yet. The next batch goes to the disk before the last responses are sent.
+// Applies a part of the durable batch in each iteration: thousands of records at once would block all clients. Commands
+// are answered in the iteration in which they are applied, so that no change is visible before its response; the rest
+// of the batch counts as not durable yet. The next batch is submitted before the last responses are sent.
 void Engine::apply_durable() {
     if (!durable_) return;
     std::vector<Operation>& operations = batch_->operations();
     const std::size_t from = applied_;
-    // Puts of one request, which are answered with the last of them, are not torn apart.
+    // Puts of one request, which are answered with the last of them, are applied in one iteration.
     const auto must_go_on = [&] {
         const Operation& last = operations[applied_ - 1];
         return applied_ - from < options_.apply_chunk || (last.record.kind == RecordKind::put && last.token == 0);
@@ -383,20 +384,20 @@ void Engine::apply_next(Operation& operation) {
     }
     const State state = operation.record.state.state;
     const bool rests = state == State::retrying && operation.record.kind != RecordKind::attempt;
-    if (state == State::dead || rests) {  // its reason stands in the commit's bytes alone
+    if (state == State::dead || rests) {  // only the bytes of the commit contain its reason
         operation.record.reason = decode_record(operation.record.kind, body)->reason;
     }
     apply(operation);
     if (operation.record.kind != RecordKind::put && operation.record.kind != RecordKind::spawn) return;
-    totals_.id_counter = operation.record.id / kShardsMax;  // from now on it can be looked up
+    totals_.id_counter = operation.record.id / kShardsMax;  // commands find it from now on
     if (const MessageState& put = operation.record.state; !put.key.empty()) {
-        batch_->keys.erase(key_name(put.name_space, put.queue, put.key));  // the recent tier knows its holder now
+        batch_->keys.erase(key_name(put.name_space, put.queue, put.key));  // the recent tier contains its holder now
     }
-    // The bytes of what is due soon are kept: its delivery need not wait for the disk.
+    // Caches the record of a message that is due soon, so that its delivery need not read the disk.
     if (operation.record.state.due_ms <= loaded_until_ms_) cache_.insert(operation.sequence, body);
 }
 
-// All of it is applied: the next batch may be built. Returns the one that is finished.
+// The whole batch is applied, and the next one may be built. Returns the finished batch.
 std::unique_ptr<Batch> Engine::finish_commit() {
     std::unique_ptr<Batch> batch = std::move(batch_);
     in_flight_ = false;
@@ -406,13 +407,13 @@ std::unique_ptr<Batch> Engine::finish_commit() {
     counters_.records += batch->count();
     if (batch->closes_segment) {
         effects_.closed_segments.push_back(segment_);
-        // A quick sealer may have seen on the disk that the segment is full before this was told.
+        // A fast sealer may have found the full segment on the disk before this call.
         (segment_ <= taken_through_ ? to_sweep_ : unsealed_).push_back(segment_);
         ++segment_;
         segment_fill_ = kSegmentHeaderBytes;
         segment_bytes_ = options_.segment_bytes;
     }
-    // A closing commit needs no confirmation: it has no waiting command, and confirms the one before it.
+    // A closing commit needs no confirmation: no command waits for it, and it confirms the previous commit.
     if (!batch->empty() && !batch->closes_segment) confirm_at_ms_ = now_ + options_.confirm_after_ms;
     deliver_held();
     build_batch();
@@ -425,7 +426,7 @@ void Engine::apply(Operation& operation) {
         case RecordKind::epoch:
             serving_ = true;
             return;
-        case RecordKind::outcomes:  // known: the index has taken in the segment they stood in
+        case RecordKind::outcomes:  // known: the index contains their segment
             counters_.relocated += record.count;
             return;
         case RecordKind::relocation_done:
@@ -469,14 +470,14 @@ void Engine::apply(Operation& operation) {
             unlist(operation.entry);
         }
     } else {
-        assert(record.previous.version == 0);  // what is changed is in memory
+        assert(record.previous.version == 0);  // a changed message is in memory
         keeps_live = false;
     }
     if (record.kind == RecordKind::relocate && operation.entry != kNoEntry) note_relocated(operation.entry);
     const EntryNumber number = recent_.apply(record, operation.sequence, segment_, operation.frame_bytes);
     if (in_queue == kNoQueue && number != kNoEntry) {
         in_queue = recent_.entry(number).queue;
-        static_cast<void>(queue(in_queue));  // it is there from now on
+        static_cast<void>(queue(in_queue));  // it exists from now on
     }
     count(record, in_queue);
     if (record.kind == RecordKind::end) wake_schedule(schedules_.ended(record.id));
@@ -497,7 +498,7 @@ void Engine::apply(Operation& operation) {
     advance_line(line);
 }
 
-// What happened to a message of a queue, and so in all of them.
+// Counts an event of a queue, also in the totals of all queues.
 void Engine::count_in(QueueNumber number, std::uint64_t QueueTotals::*what, std::uint64_t by) {
     if (number < queues_.size() && queues_[number]->named) queues_[number]->totals.*what += by;
     queue_totals_.*what += by;
@@ -567,7 +568,7 @@ void Engine::count(const Record& record, QueueNumber in_queue) {
     }
 }
 
-// Where an entry belongs whose record has just been applied. `woken`: its moment came meanwhile.
+// Puts an entry whose record was just applied where it belongs. `woken`: its timer fired meanwhile.
 void Engine::place_applied(EntryNumber number, bool keeps_live, bool woken) {
     const Entry& entry = recent_.entry(number);
     if (entry.spawning && woken) return requeue_spawn(number);
@@ -575,7 +576,7 @@ void Engine::place_applied(EntryNumber number, bool keeps_live, bool woken) {
     const bool is_live = entry.state == State::ready || entry.state == State::leased;
     if (!keeps_live || !is_live) return settle(number);
     if (woken) return wake(number);
-    if (entry.state == State::ready) {  // its key may have been skipped while it was in the batch
+    if (entry.state == State::ready) {  // its key may have been skipped while the message was in the batch
         queue(entry.queue).ready.push({entry.priority, {entry.due_ms, entry.id}, number});
         mark(entry.queue);
     }

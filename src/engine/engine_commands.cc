@@ -1,5 +1,5 @@
-// What each command means: validated while a batch is built, against what is applied. It is long because there are
-// many.
+// The effect of each command, which is validated against the applied state while a batch is built. This file is long
+// because there are many commands.
 #include <algorithm>
 #include <cassert>
 
@@ -17,7 +17,7 @@ Error Engine::gone() {
             "this message ended longer ago than outcomes are kept; the history of its queue may still show how"};
 }
 
-// What ended at that time is not answered for any more, wherever it still stands.
+// The outcome of a message that ended at that time is not reported any more, even if it is still stored.
 bool Engine::is_forgotten(DueMs ended_ms) const {
     return ended_ms != 0 && now_ - options_.keys_kept_ms > ended_ms;
 }
@@ -74,7 +74,7 @@ Engine::Verdict Engine::validate(Pending& pending) {
         pending.command);
 }
 
-// ---- what is known of a message
+// ---- finding a message
 
 Engine::Known Engine::find_message(Pending& pending, MessageId id, const std::string* name_space) {
     using What = Known::What;
@@ -113,7 +113,7 @@ Engine::Known Engine::find_message(Pending& pending, MessageId id, const std::st
     }
     const bool fresh = pending.facts && pending.facts_generation == generation_.load(std::memory_order_relaxed);
     if (!fresh) return known.what = What::needs_lookup, known;
-    if (!*pending.facts) {  // whose message it was is not known any more
+    if (!*pending.facts) {  // its namespace is not known any more
         known.what = pending.limits ? What::unknown : What::gone;
         return known;
     }
@@ -130,7 +130,7 @@ Engine::Known Engine::find_message(Pending& pending, MessageId id, const std::st
     return expire_or(known);
 }
 
-// A message whose time is over can be nothing else any more: the command waits for that to be on disk.
+// An expired message can only end: the command waits until its end is durable.
 Engine::Known Engine::expire_or(Known known) {
     if (known.what != Known::What::entry || !has_expired(known.entry)) return known;
     begin_expiry(known.entry);
@@ -138,12 +138,12 @@ Engine::Known Engine::expire_or(Known known) {
     return known;
 }
 
-// An entry that came into memory for a command which changed nothing goes back to where it was.
+// Returns an entry that was loaded for a command to its former state; the command changed nothing.
 void Engine::withdraw(const Known& known) {
     if (known.admitted && !recent_.entry(known.entry).in_batch) drop(known.entry);
 }
 
-// What to do where there is no entry to work on; nothing when there is one, or an outcome.
+// Defers or answers the command, or looks the message up, if there is no entry; nothing if there is one, or an outcome.
 std::optional<Engine::Verdict> Engine::answer_unless_here(const Known& known, Pending& pending, MessageId id) {
     switch (known.what) {
         case Known::What::unknown:
@@ -175,9 +175,9 @@ Error Engine::unknown_key() {
             "key"};
 }
 
-// Sets `id` where the command names its message by its key. Otherwise answers, asks or defers, and says so. A message
-// that has the key by then, and another id than in an earlier call, is in the recent tier: what the index said of the
-// other one is not taken for it.
+// Sets `id` if the command identifies its message by key. Otherwise answers or defers the command, or looks the key up,
+// and returns which. If another message than in an earlier call holds the key by then, it is in the recent tier: the
+// earlier lookup result is not used for it.
 std::optional<Engine::Verdict> Engine::name_by_key(Pending& pending, const std::string& name_space,
                                                    const MessageKey& by_key, MessageId& id) {
     if (!by_key.is_given()) return std::nullopt;
@@ -209,8 +209,8 @@ bool Engine::delivery_may_hide(const Entry& entry) const {
     return entry.from_past;
 }
 
-// A message of an earlier run that was due before this one began may have been delivered without a trace. Its id
-// tells: its record may have been relocated since. A prepared message is not delivered in this log.
+// A message of an earlier run that was due before this run started may have been delivered without a record. Its id
+// shows the run, because its record may have been relocated since. A prepared message is not delivered in this log.
 bool Engine::is_from_past(MessageId id, State state, DueMs due_ms, DueMs nominal_ms) const {
     if (state == State::prepared) return may_be_of_original(id, nominal_ms);
     return due_ms <= past_until_ms_ && id <= newest_id_before_;
@@ -225,19 +225,19 @@ bool Engine::is_from_past(const Entry& entry) const {
     return !entry.is_recurring && is_from_past(entry.id, entry.state, entry.due_ms, entry.nominal_due_ms);
 }
 
-// Whether the original of a restored log may have delivered what comes of message `id`, and is due at `due_ms`, though
-// in this log it is still to come: it may have got the commit of a prepared message, or made the occurrence of a
-// recurring message itself.
+// Whether the original of a restored log may have delivered what follows from message `id` and is due at `due_ms`,
+// although it is still pending in this log: the original may have received the commit of a prepared message, or created
+// the occurrence of a recurring message.
 bool Engine::may_be_of_original(MessageId id, DueMs due_ms) const {
     return id <= ids_from_ * kShardsMax + options_.shard && may_be_of_original(due_ms);
 }
 
-// The same for what schedules and watchdogs make: those that are newer than the restore are due after it.
+// The same for messages of schedules and watchdogs: those that are newer than the restore are due after it.
 bool Engine::may_be_of_original(DueMs due_ms) const {
     return due_ms <= restored_until_ms_;
 }
 
-// A record that takes the message from what the log says to the next version; the caller sets what changes.
+// A record with the next version of the message; the caller sets the members that change.
 Record Engine::changed(const Entry& entry, RecordKind kind, Cause cause) const {
     Record record;
     record.kind = kind;
@@ -274,7 +274,7 @@ Result<DueMs> Engine::resolve(const When& when, const char* delay_field, const c
     return when.at_ms ? std::max<DueMs>(*when.at_ms, 1) : now_ + std::max<std::int64_t>(when.delay_ms, 0);
 }
 
-// ---- a message's own commands
+// ---- commands on a message
 
 ChangeAnswer Engine::ended_answer(const MessageRow& row) {
     ChangeAnswer answer;
@@ -297,7 +297,7 @@ ChangeAnswer Engine::ended_answer(const MessageRow& row) {
     return answer;
 }
 
-// The answer where a command comes too late for an entry; the states that may still change pass.
+// The reply if the command comes too late for the entry; nothing if its state can still change.
 std::optional<ChangeAnswer> Engine::too_late(const Entry& entry) const {
     if (entry.state != State::leased && entry.state != State::dead) return std::nullopt;
     ChangeAnswer answer;
@@ -325,9 +325,10 @@ Engine::Verdict Engine::cancel(Pending& pending, const CancelCommand& command) {
     return Verdict::settled;
 }
 
-// ---- a lease's commands
+// ---- commands on a lease
 
-// Finds the message that `lease` still holds. Otherwise answers, asks or defers, and says so.
+// Finds the message that `lease` still holds. Otherwise answers or defers the command, or looks the message up, and
+// returns which.
 std::optional<Engine::Verdict> Engine::find_leased(Pending& pending, const LeaseToken& lease, Known& known) {
     if (!signer_.is_genuine(lease)) {
         reply(pending.token,
@@ -404,7 +405,7 @@ Engine::Verdict Engine::extend(Pending& pending, const ExtendCommand& command) {
     Known known;
     if (const auto verdict = find_leased(pending, command.lease, known)) return *verdict;
     Lease& lease = leases_.at(command.lease.id);
-    // Who names no time gets what a lease gets, and loses nothing of a longer one.
+    // Without a time the lease is extended by the default, and never shortened.
     const std::int64_t by_queue = lease_time(queue(recent_.entry(known.entry).queue));
     const DueMs until = command.lease_ms ? now_ + *command.lease_ms : std::max(lease.until_ms, now_ + by_queue);
     lease.until_ms = until;
@@ -413,7 +414,7 @@ Engine::Verdict Engine::extend(Pending& pending, const ExtendCommand& command) {
     return Verdict::settled;
 }
 
-// ---- cleaning
+// ---- compaction
 
 Engine::Verdict Engine::relocate(Pending& pending, const RelocateCommand& command) {
     const MessageId id = command.row.id;
@@ -481,7 +482,7 @@ Engine::Verdict Engine::relocation_done(Pending& pending, const RelocationDoneCo
 
 // ---- commands that change nothing durable
 
-// A put that is still in the batch does not hold its key yet.
+// A put in the current batch does not hold its key yet.
 void Engine::get_by_key(Pending pending) {
     const GetCommand command = std::get<GetCommand>(pending.command);
     const ReplyToken token = pending.token;
@@ -511,7 +512,7 @@ void Engine::get(const GetCommand& command, ReplyToken token, const SharedLimits
         row.state.state = entry.state;
         row.state.attempts = entry.begun;
         row.state.maybe_delivered |= delivery_may_hide(entry);
-        if (entry.begun != entry.attempts) row.reason.clear();  // another attempt has begun
+        if (entry.begun != entry.attempts) row.reason.clear();  // another attempt has started
         if (is_foreign(row.state.name_space, row.state.queue)) return reply(token, unknown_id(id));
         const bool makes_one = entry.spawning && !entry.in_batch;
         return answer_get(std::move(row), token, makes_one ? blocking_reason(number) : "");
@@ -538,7 +539,7 @@ void Engine::get(const GetCommand& command, ReplyToken token, const SharedLimits
     look_up(Lookup{0, FindMessage{id}}, std::move(pending_lookup));
 }
 
-// Completes the answer with the content of the message, which stands in the log.
+// Completes the reply with the content of the message, which is in the log.
 void Engine::answer_get(MessageRow row, ReplyToken token, std::string_view blocked_by) {
     row.state.state = live_state(row.state.state, row.state.due_ms, row.state.is_recurring());
     MessageRead read;
@@ -558,7 +559,7 @@ void Engine::answer_get(MessageRow row, ReplyToken token, std::string_view block
     look_up(Lookup{0, std::move(wanted)}, std::move(pending_lookup));
 }
 
-// Of a lease that names no time.
+// The duration of a lease without a time of its own.
 std::int64_t Engine::lease_time(const Queue& at) const {
     return at.conf && at.conf->settings.lease_ms != 0 ? at.conf->settings.lease_ms : options_.lease_default_ms;
 }
@@ -579,7 +580,7 @@ void Engine::lease(const LeaseCommand& command, ReplyToken token) {
     }
     QueueNumber number = recent_.queues().find(command.name_space, command.queue);
     if (number == kNoQueue) {
-        // A name that was never used holds nothing, and asking does not use it.
+        // A queue that does not exist has no messages, and a lease request does not create it.
         if (command.wait_ms == 0 && !command.stays) {
             LeaseAnswer none;
             none.queue = command.queue;
@@ -604,7 +605,7 @@ void Engine::lease(const LeaseCommand& command, ReplyToken token) {
     if ((command.wait_ms == 0 && !command.stays) || stopping_) {
         while (serving_ && waiters_.contains(waiter) && serve_next(number) > 0) continue;
         if (!waiters_.contains(waiter)) return;
-        // What was due before it asked is not kept from it because the index has not answered yet.
+        // Messages that were due before the request are not withheld because a lookup is pending.
         if (stopping_ || !is_read_for(at)) return drop_waiter(waiter);
         return wait_briefly(waiter, waiters_.at(waiter));
     }

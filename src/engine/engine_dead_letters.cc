@@ -48,7 +48,7 @@ void Engine::look_up_dead(Redrive& job) {
     PendingLookup pending_lookup;
     pending_lookup.what = LookupKind::dead_stretch;
     pending_lookup.redrive = job.number;
-    // Who lets go has to know as well who comes next.
+    // An expiry also needs the next dead letter.
     const DueMs until = job.expires ? std::numeric_limits<DueMs>::max() : job.until_ms;
     look_up(Lookup{0, ScanDead{job.queue.name_space, job.queue.queue, job.from, until, options_.redrive_chunk}},
             std::move(pending_lookup));
@@ -71,7 +71,7 @@ bool Engine::has_redrives_to_add() const {
     });
 }
 
-// What they bring back fills segments and memory as puts do, and waits with them for segments to be sealed.
+// Redriven messages fill segments and memory like puts, and like them wait for segments to be sealed.
 void Engine::add_redrives() {
     if (puts_stalled()) return;
     if (!may_add(Adds::change)) end_redrives();
@@ -81,12 +81,12 @@ void Engine::add_redrives() {
     }
 }
 
-// Adds the next of its messages to the batch. True when the call has come to its end, and its answer goes with the last
-// of them, or at once where there is none: what earlier batches held is durable.
+// Adds its next messages to the batch. True if the job is complete: its reply is sent with the last of them, or at once
+// if there are none, because earlier batches are durable.
 bool Engine::redrive_chunk(Redrive& job) {
     if (job.generation != generation_.load(std::memory_order_relaxed)) return look_up_dead(job), false;
     const QueueNumber queue = recent_.queues().find(job.queue.name_space, job.queue.queue);
-    if (!job.expires && queue != kNoQueue && queue < queues_.size()) {  // one being discarded does not come back
+    if (!job.expires && queue != kNoQueue && queue < queues_.size()) {  // a discarded one is not redriven
         job.from = std::max(job.from, {queues_[queue]->discard_before_ms, 0});
     }
     std::uint32_t added = 0;
@@ -99,7 +99,7 @@ bool Engine::redrive_chunk(Redrive& job) {
         if (is_full) return false;
         const auto passes_over = [&](const MessageRow& row) {
             const bool is_behind = DuePosition{row.ended_ms, row.id} < job.from;
-            // What the recent tier has, it knows better.
+            // The recent tier is newer than the index.
             return is_behind || recent_.find(row.id) != kNoEntry || recent_.outcome(row.id) != nullptr;
         };
         while (job.next_row < job.rows.size() && passes_over(job.rows[job.next_row])) ++job.next_row;
@@ -107,7 +107,7 @@ bool Engine::redrive_chunk(Redrive& job) {
         EntryNumber number = queue == kNoQueue ? kNoEntry : recent_.first_dead(queue, job.from.due_ms, job.from.id);
         at = kNoBacklog;
         if (number != kNoEntry) at = {recent_.ended_ms(recent_.entry(number)), recent_.entry(number).id};
-        if (!has_row && !job.complete) {  // up to the last row both are known, and behind it only the recent tier is
+        if (!has_row && !job.complete) {  // rows are known up to the last one; after it only the recent tier is
             DuePosition last;
             if (!job.rows.empty()) last = {job.rows.back().ended_ms, job.rows.back().id};
             if (at > last) {
@@ -123,7 +123,7 @@ bool Engine::redrive_chunk(Redrive& job) {
         }
         has_more = at.due_ms < job.until_ms;
         if (!has_more) break;
-        // Kicked, or only relocated: the next batch sees which. It is asked before take_room() counts it.
+        // It was kicked, or only relocated: the next batch shows which. Checked before take_room() counts it.
         if (row == nullptr && recent_.entry(number).in_batch) return false;
         if (Status room = job.expires ? Status() : take_room(queue, job.queue.name_space, job.queue.queue); !room) {
             refused = std::move(room).error();
@@ -153,9 +153,9 @@ bool Engine::redrive_chunk(Redrive& job) {
     return true;
 }
 
-// ---- letting go
+// ---- expiry of dead letters
 
-// Some have died in the queue, at `at_ms` or later.
+// The queue has dead letters that died at `at_ms` or later.
 void Engine::expect_dead(QueueNumber number, DueMs at_ms) {
     Queue& of = queue(number);
     if (of.dead_since_ms) return;
@@ -169,8 +169,8 @@ void Engine::forget_dead(QueueNumber number) {
     of.dead_since_ms.reset();
 }
 
-// When the retention of some ends, or at once where some are discarded; kNoWakeup: there are none, or they are being
-// discarded.
+// When the retention of the next dead letters ends, or now if some are to be discarded; kNoWakeup: there are none, or
+// they are being discarded.
 DueMs Engine::next_dead_expiry() const {
     if (expiring_dead_) return kNoWakeup;
     if (!discards_.empty()) return now_;
@@ -210,7 +210,7 @@ Record Engine::expire_dead(const Entry& entry, Cause cause) const {
     return record;
 }
 
-// `next`: who died after those that were let go. False where the mark of a discard cannot be taken away yet.
+// `next`: the dead letters after those that were ended. False if the mark of a discard cannot be removed yet.
 bool Engine::finish_dead_expiry(const Redrive& job, DuePosition next) {
     const QueueNumber number = job.expiring_queue;
     Queue& at = queue(number);
@@ -250,7 +250,7 @@ void Engine::begin_discard(QueueNumber number) {
     if (at.discard_before_ms == 0) at.discarded = 0;
 }
 
-// A command on one dead message. Those that are not dead stay as they are: who wants one of them ended cancels it.
+// Ends one dead letter. A message that is not dead stays as it is: a client ends it with a cancel.
 Engine::Verdict Engine::discard(Pending& pending, const DiscardCommand& command) {
     const Known known = find_message(pending, command.id, &command.name_space);
     if (const auto verdict = answer_unless_here(known, pending, command.id)) return *verdict;
@@ -304,7 +304,7 @@ void Engine::finish_dead_listing(Listing listing, Stretch stretch, Generation ge
     }
     std::sort(page.begin(), page.end(),
               [&](const ListedMessage& left, const ListedMessage& right) { return position(left) < position(right); });
-    if (!stretch.complete) {  // beyond its last row the index may have more
+    if (!stretch.complete) {  // the index may contain more rows after its last one
         answer.next = stretch.next;
         std::erase_if(page, [&](const ListedMessage& message) { return position(message) >= stretch.next; });
     }

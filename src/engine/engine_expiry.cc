@@ -41,10 +41,10 @@ void Engine::settled_expiry(EntryNumber number) {
     if (entry.has_rare) unsettled_expiries_.erase({recent_.expires_ms(number), entry.id});
 }
 
-// Removes the message from all places that could deliver it, and has its end written.
+// Removes the message from everything that could deliver it, and has its end written.
 void Engine::begin_expiry(EntryNumber number) {
     Entry& entry = recent_.entry(number);
-    if (entry.expiring || entry.purging || entry.exhausted) return;  // these end it as quickly
+    if (entry.expiring || entry.purging || entry.exhausted) return;  // these end it just as soon
     assert(!is_ended(entry.state) && entry.state != State::leased && expiry(number) <= now_);
     if (entry.state == State::ready) unready(number);
     static_cast<void>(wheel_.cancel(TimerHandle{entry.timer}));
@@ -53,7 +53,7 @@ void Engine::begin_expiry(EntryNumber number) {
     unsettled_expiry(number);
 }
 
-// A lease that ends without an ack when its message's time is over ends the message too.
+// A lease that ends without an ack after the expiry of its message ends the message too.
 Engine::Verdict Engine::expire(EntryNumber number, Pending& pending) {
     Record record = changed(recent_.entry(number), RecordKind::end, Cause::expired);
     record.state.state = State::expired;
@@ -84,8 +84,7 @@ void Engine::add_expiries() {
     }
 }
 
-// Whether memory need not hold the entry: the index has it, and nothing that time does to it before
-// loaded_until_ms_ needs the entry.
+// Whether the entry may leave memory: the index contains it, and no timer before loaded_until_ms_ needs it.
 bool Engine::may_leave(EntryNumber number) const {
     const Entry& entry = recent_.entry(number);
     return entry.segment == 0 && !entry.in_batch && !entry.attempt_queued && !entry.expiring && !entry.purging &&

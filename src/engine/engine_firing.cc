@@ -24,7 +24,7 @@ void Engine::fire_due() {
         options_.fire_chunk);
 }
 
-// The moment came that the entry was on the wheel for.
+// The timer of the entry fired.
 void Engine::wake(EntryNumber number) {
     Entry& entry = recent_.entry(number);
     if (entry.in_batch) {
@@ -43,7 +43,7 @@ void Engine::wake(EntryNumber number) {
     settle(number);
 }
 
-// Puts an entry whose state has just become the durable one to where it belongs.
+// Puts an entry whose state has just become durable where it belongs.
 void Engine::settle(EntryNumber number) {
     if (take_for_purge(number) || recent_.entry(number).exhausted || recent_.entry(number).spawning) return;
     Entry& entry = recent_.entry(number);
@@ -70,19 +70,20 @@ void Engine::arm(EntryNumber number, DueMs at) {
     }
 }
 
-// While the message waits for nothing but a consumer, or for those before it.
+// While the message waits only for a consumer, or for earlier messages of its order key.
 void Engine::arm_expiry(EntryNumber number) {
     const DueMs at = expiry(number);
     if (at != kNoWakeup) return arm(number, at);
     static_cast<void>(wheel_.cancel(TimerHandle{recent_.entry(number).timer}));
 }
 
-// What is late leaves room for what falls due meanwhile, so that this need not wait on the disk behind all of that.
+// Overdue messages leave capacity for messages that become due meanwhile, which need not wait on disk behind the
+// backlog.
 std::uint32_t Engine::ready_max_for(const Entry& entry) const {
     return entry.due_ms >= now_ - options_.fresh_ms ? 2 * options_.ready_max : options_.ready_max;
 }
 
-// A message that expires soon stays in memory beyond the queue's limit: the wheel has to hold it anyway.
+// A message that expires soon stays in memory beyond the queue's limit: it is on the wheel anyway.
 void Engine::make_ready(EntryNumber number) {
     if (take_for_purge(number)) return;
     Entry& entry = recent_.entry(number);
@@ -108,7 +109,7 @@ void Engine::list_ready(EntryNumber number) {
     entry.in_fired = true;
 }
 
-// A due message that the index has and memory need not: it waits behind its queue's cursor.
+// Drops a due message that the index contains; it waits behind its queue's cursor.
 void Engine::evict(EntryNumber number) {
     Entry& entry = recent_.entry(number);
     ++counters_.evicted;
@@ -116,7 +117,7 @@ void Engine::evict(EntryNumber number) {
     drop(number, Leaving::to_queue);
 }
 
-// Lost, or given back: the message is due as it was before.
+// The lease was lost or released: the message is due as before.
 void Engine::end_lease(EntryNumber number) {
     Entry& entry = recent_.entry(number);
     assert(entry.state == State::leased);
@@ -131,14 +132,14 @@ void Engine::end_lease(EntryNumber number) {
         // Its line delivers no other message before the end of this one is on disk.
         if (const std::string line = line_name(number); !line.empty()) lines_.at(line).out = 0;
         if (!purged) return begin_expiry(number);
-        if (entry.purging) to_purge_.push_back(entry.id);  // the walk met it while it was leased
+        if (entry.purging) to_purge_.push_back(entry.id);  // the scan found it while it was leased
         static_cast<void>(take_for_purge(number));
         return;
     }
     make_ready(number);
 }
 
-// Takes an entry off everything that its live state had put it on; the record that follows says where it goes.
+// Removes an entry from the wheel, the ready list and the leases; the next record determines where it goes.
 void Engine::unlist(EntryNumber number) {
     Entry& entry = recent_.entry(number);
     static_cast<void>(wheel_.cancel(TimerHandle{entry.timer}));
@@ -148,7 +149,7 @@ void Engine::unlist(EntryNumber number) {
     entry.spawning = false;
     if (entry.unanswered) overdue_prepared_.settled({entry.due_ms, entry.id});
     entry.unanswered = false;
-    entry.in_fired = false;  // its key there is out of date from now on
+    entry.in_fired = false;  // its key there is stale from now on
     entry.expiring = false;
     entry.lease_lost = false;
     settled_expiry(number);
@@ -165,8 +166,8 @@ void Engine::unlist(EntryNumber number) {
 
 // ---- consumers
 
-// The marked queues; where they are of several namespaces these take turns, as many queues each as their weight says:
-// one namespace's thousands do not go before another one's single queue.
+// The marked queues. Namespaces take turns, with as many queues each as their weight: thousands of queues of one
+// namespace do not delay the only queue of another.
 std::deque<QueueNumber> Engine::take_marked() {
     const std::vector<QueueNumber> marked = std::exchange(marked_, {});
     const auto space_of = [this](QueueNumber number) { return queues_[number]->space; };
@@ -177,7 +178,7 @@ std::deque<QueueNumber> Engine::take_marked() {
         std::uint64_t weight = 1;
         std::deque<QueueNumber> queues;
     };
-    std::vector<Line> lines;  // by the first queue that each has here
+    std::vector<Line> lines;  // in the order of the first queue of each
     std::unordered_map<const Namespace*, std::size_t> line_of;
     for (const QueueNumber number : marked) {
         const Namespace* space = space_of(number);
@@ -200,8 +201,9 @@ std::deque<QueueNumber> Engine::take_marked() {
     return in_turns;
 }
 
-// One consumer of each queue in turn, until no caller waits for what is there or the turn has delivered enough. Serving
-// may mark again (a queue that reads on): such marks are for the next turn, after those that this one did not come to.
+// Serves one consumer of each queue in turn, until no consumer waits for ready messages or the iteration has delivered
+// its maximum. Serving may mark a queue again (if it continues to read): such marks belong to the next iteration, after
+// the queues that this one did not reach.
 void Engine::serve_queues() {
     std::deque<QueueNumber> to_serve = take_marked();
     serving_left_ = false;
@@ -230,12 +232,12 @@ std::size_t Engine::serve_next(QueueNumber number) {
     if (at.paused) return 0;
     while (!at.waiters.empty() && at.ready_count > 0) {
         const auto waiting = waiters_.find(at.waiters.front());
-        if (waiting == waiters_.end()) {  // gave up
+        if (waiting == waiters_.end()) {  // its wait has ended
             at.waiters.pop_front();
             continue;
         }
         const std::size_t messages = grant(number, waiting->second);
-        if (messages == 0) {  // every lease is taken: tried again in the next turn
+        if (messages == 0) {  // all leases are in use: tried again in the next iteration
             mark(number);
             return 0;
         }
@@ -249,8 +251,8 @@ std::size_t Engine::serve_next(QueueNumber number) {
     return 0;
 }
 
-// Takes up to `waiter.max` ready messages for it, as many as there are leases left and as fit into one answer, in the
-// order of that.
+// Takes up to `waiter.max` ready messages for it, as far as leases are left and the messages fit into one reply, in
+// delivery order.
 std::vector<ReadyKey> Engine::take_ready(QueueNumber number, const Waiter& waiter) {
     Queue& at = queue(number);
     std::vector<ReadyKey> taken;
@@ -279,11 +281,11 @@ std::vector<ReadyKey> Engine::take_ready(QueueNumber number, const Waiter& waite
         --ready_count_;
         ++at.leased_count;
     }
-    std::sort(taken.begin(), taken.end());  // the two streams of a queue where many wait
+    std::sort(taken.begin(), taken.end());  // a queue with a backlog has two streams
     return taken;
 }
 
-// Leases ready messages to who waits, and returns how many; 0 when none could be had.
+// Leases ready messages to the waiter, and returns their number; 0: there were none.
 std::size_t Engine::grant(QueueNumber number, const Waiter& waiter) {
     Delivery delivery;
     delivery.token = waiter.token;
@@ -317,7 +319,7 @@ std::size_t Engine::grant(QueueNumber number, const Waiter& waiter) {
     }
     const std::size_t granted = delivery.answer.messages.size();
     if (granted == 0) return 0;
-    // What the cache has now may be gone when the rest has been read: it is taken over first.
+    // Copied from the cache first: it may be evicted before the rest has been read.
     for (std::size_t i = 0; i < delivery.log_positions.size(); ++i) {
         if (const std::string* body = cache_.find(delivery.log_positions[i])) {
             fill(delivery.answer.messages[i], *body);
@@ -381,9 +383,9 @@ void Engine::finish_delivery(Delivery delivery, const std::vector<RecordBytes>& 
     reply(delivery.token, std::move(delivery.answer));
 }
 
-// A death may hide a delivery whose attempt was not durable yet, and the next run knows of the time only what the
-// commits say: its clock may have been set back. So nothing is delivered that fell due long after the newest of them.
-// The attempt's own commit, which is on its way already, says how late it is; where commits are frequent no caller
+// A crash may lose the record of a started attempt, and the next run knows the time only from commits, because its
+// clock may have been set back. So a message is delivered only if it was not due long after the newest commit. The
+// commit of the attempt itself, which is already in progress, saves a later time; if commits are frequent, no consumer
 // waits.
 bool Engine::is_due_saved(const Delivery& delivery) const {
     return delivery.latest_due_ms <= totals_.server_time_ms + options_.unsaved_due_max_ms;
@@ -393,8 +395,8 @@ void Engine::deliver_held() {
     for (Delivery& delivery : std::exchange(held_, {})) finish_delivery(std::move(delivery), {});
 }
 
-// The consumer's time is over. What fell due in it, perhaps in the very step that ends it, is not kept from it: it
-// still waits for what is being read, and like one that does not want to wait.
+// The wait of the consumer has ended. It still gets messages that became due during the wait, even in its last
+// iteration: it stays for pending reads, like a consumer that does not wait.
 void Engine::end_wait(std::uint64_t number) {
     const auto waiting = waiters_.find(number);
     if (waiting == waiters_.end()) return;
@@ -404,7 +406,7 @@ void Engine::end_wait(std::uint64_t number) {
     mark(waiter.queue);
 }
 
-// Only until what is being read for its queue is there.
+// Waits only until the pending reads of its queue are done.
 void Engine::wait_briefly(std::uint64_t number, Waiter& waiter) {
     waiter.brief = true;
     ++queue(waiter.queue).brief_waiters;
@@ -412,7 +414,7 @@ void Engine::wait_briefly(std::uint64_t number, Waiter& waiter) {
     if (is_window_behind()) waiting_for_window_.push_back(waiter.queue);
 }
 
-// It gets an empty answer.
+// It gets an empty reply.
 void Engine::drop_waiter(std::uint64_t waiter) {
     const auto waiting = waiters_.find(waiter);
     if (waiting == waiters_.end()) return;
@@ -429,15 +431,15 @@ void Engine::drop_waiter(std::uint64_t waiter) {
     release_if_only_waited_for(number);
 }
 
-// Whether messages that are due may be on their way from the index: the head of an order key, the backlog, or, after a
-// start, what has fallen due since the load cursor.
+// Whether due messages may be in pending lookups: the head of an order key, the backlog, or, after a start, messages
+// that became due since the load cursor.
 bool Engine::is_read_for(const Queue& at) const {
     const bool is_loaded_for = is_window_behind() && at.counts.pending > 0;
     return !at.paused && leases_.size() < options_.leased_max &&
            (at.line_lookups > 0 || at.has_backlog() || is_loaded_for);
 }
 
-// There is nothing on its way any more: who did not want to wait, or for longer, gets an empty answer.
+// No lookup is pending any more: consumers that do not wait, or not longer, get an empty reply.
 void Engine::drop_brief_waiters(QueueNumber number) {
     const Queue& at = queue(number);
     if (at.brief_waiters == 0 || is_read_for(at)) return;
@@ -486,14 +488,14 @@ bool Engine::withdraw(ReplyToken token) {
     return true;
 }
 
-// Who was to have them is gone: its messages are ready again.
+// The consumer has disconnected: its messages are ready again.
 void Engine::return_delivery(const Delivery& delivery) {
     for (const Delivered& message : delivery.answer.messages) {
         const EntryNumber number = recent_.find(message.id);
         const auto held = leases_.find(message.id);
         if (number == kNoEntry || held == leases_.end() || held->second.attempt != message.attempt) continue;
         Entry& entry = recent_.entry(number);
-        if (entry.in_batch) {  // ends when the batch has been applied, as if its time were over
+        if (entry.in_batch) {  // ends after the batch has been applied, as if the lease had expired
             held->second.until_ms = now_;
             entry.woken = true;
         } else {

@@ -11,8 +11,8 @@
 
 namespace duewheel {
 
-// Where a watchdog belongs whose record has just been applied, or that a start has found: on the wheel, due, or
-// neither.
+// Puts a watchdog whose record was just applied, or that was found at the start, where it belongs: on the wheel, among
+// the due ones, or neither.
 void Engine::settle_watchdog(Watchdog& watchdog) {
     if (has_to_fire(watchdog.state, now_)) return begin_firing(watchdog);
     watchdog.blocked_by = {};
@@ -20,7 +20,7 @@ void Engine::settle_watchdog(Watchdog& watchdog) {
     static_cast<void>(wheel_.cancel(watchdog.timer));
 }
 
-// A crowd of watchdogs that are due at one instant is on a lane with the timers of crowded queues.
+// A burst of watchdogs that are due at one instant shares a lane with the timers of queues with bursts.
 void Engine::arm(Watchdog& watchdog, DueMs at) {
     if (wheel_.reschedule(watchdog.timer, static_cast<Tick>(at))) return;
     watchdog.timer = wheel_.schedule(static_cast<Tick>(at), kWatchdogCookie | watchdog.number, watchdogs_.size());
@@ -37,7 +37,8 @@ void Engine::begin_firing(Watchdog& watchdog) {
     watchdogs_.due.push_back(watchdog.number);
 }
 
-// There is no room for it. The more there are, the longer each rests, so that they do not keep the engine busy.
+// There is no capacity for its message. The more watchdogs wait, the longer each interval, so that they do not keep the
+// engine busy.
 void Engine::fire_later(Watchdog& watchdog, std::string_view why) {
     watchdog.blocked_by = why;
     arm(watchdog, now_ + options_.spawn_again_ms + static_cast<std::int64_t>(watchdogs_.size() / 100));
@@ -61,11 +62,11 @@ void Engine::read_firings() {
         if (watchdog != nullptr && bytes != 0 && bytes + watchdog->record_bytes > options_.batch_bytes_max) break;
         watchdogs_.due.pop_front();
         if (watchdog == nullptr) continue;
-        if (watchdog->in_batch) {  // what is applied settles it
+        if (watchdog->in_batch) {  // settled when its batch is applied
             watchdog->is_due = false;
             continue;
         }
-        if (!has_to_fire(watchdog->state, now_)) {  // the feed that was on its way to the disk came in time
+        if (!has_to_fire(watchdog->state, now_)) {  // a feed that was being committed came in time
             watchdog->is_due = false;
             settle_watchdog(*watchdog);
             continue;
@@ -112,7 +113,7 @@ void Engine::take_firing_records(const std::vector<RecordBytes>& records) {
     }
 }
 
-// What one takes in a batch, with what its watchdog becomes by it.
+// The bytes of one firing in a batch, with the new state of its watchdog.
 std::size_t Engine::firing_bytes(std::size_t record_bytes) {
     return record_bytes + kWatchdogBytesMax + 2 * kRecordOverheadMax;
 }
@@ -129,12 +130,12 @@ void Engine::add_firings() {
         Watchdog* watchdog = watchdogs_.find(firing.watchdog);
         if (watchdog == nullptr) continue;
         watchdog->is_due = false;
-        if (!watchdog->in_batch) add_firing(*watchdog, firing);  // else what is applied settles it
+        if (!watchdog->in_batch) add_firing(*watchdog, firing);  // otherwise settled when the batch is applied
     }
 }
 
 void Engine::add_firing(Watchdog& watchdog, const FiringInPreparation& prepared) {
-    if (!has_to_fire(watchdog.state, now_)) return settle_watchdog(watchdog);  // it was fed, or set again
+    if (!has_to_fire(watchdog.state, now_)) return settle_watchdog(watchdog);  // it was fed or set again
     if (prepared.log_position != watchdog.log_position) return begin_firing(watchdog);
     if (refuses_puts()) return fire_later(watchdog, "store_full");
     const WatchdogRule& rule = watchdog.state.rule;

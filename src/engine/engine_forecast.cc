@@ -75,12 +75,12 @@ bool Engine::is_unsealed(const Entry& entry) const {
     return entry.segment > taken_through_;
 }
 
-// Returns whether all entries were looked at.
+// Returns whether all entries were examined.
 bool Engine::count_unsealed(Forecast& forecast, std::uint32_t& budget) {
     const std::string& name = forecast.answer.queue;
     const QueueNumber queue = name.empty() ? kNoQueue : recent_.queues().find(forecast.name_space, name);
     const EntryNumber limit = recent_.entry_limit();
-    if (!name.empty() && queue == kNoQueue) forecast.walked_to = limit;  // so far known to the index alone
+    if (!name.empty() && queue == kNoQueue) forecast.walked_to = limit;  // only the index may know it
     for (; forecast.walked_to < limit && budget > 0; --budget) {
         const EntryNumber number = forecast.walked_to;
         forecast.walked_to = recent_.skip_unused(number);
@@ -95,7 +95,7 @@ bool Engine::count_unsealed(Forecast& forecast, std::uint32_t& budget) {
     return forecast.walked_to >= limit;
 }
 
-// Before the cleaner's record of a message is applied, which says what its row says, and makes it look newer than that.
+// Called before a relocation record is applied, which repeats the row of the message but makes its entry look newer.
 void Engine::note_relocated(EntryNumber number) {
     if (forecasts_.empty() || forecasts_.front().has_counted_messages) return;
     Forecast& forecast = forecasts_.front();
@@ -118,7 +118,7 @@ void Engine::take_due_rows(const DueRows& due, Generation generation) {
     Forecast& forecast = forecasts_.front();
     const std::uint32_t looked_at = std::exchange(forecast.asked_for, 0);
     const Generation newest = generation_.load(std::memory_order_relaxed);
-    if (generation != newest) return;  // the next turn asks again, or counts again
+    if (generation != newest) return;  // the next iteration looks up or counts again
     if (!forecast.of_index_alone && forecast.generation != newest) return;
     for (const DueRows::Row& row : due.rows) {
         const EntryNumber number = recent_.find(row.id);
@@ -137,7 +137,7 @@ void Engine::take_due_rows(const DueRows& due, Generation generation) {
 
 // ---- schedules
 
-// Returns whether all schedules were looked at. A nominal time costs as much as a look at many entries.
+// Returns whether all schedules were examined. A nominal time costs as much as many entries.
 bool Engine::count_runs(Forecast& forecast, std::uint32_t& budget) {
     constexpr std::uint32_t kCostOfTime = 64;
     while (budget > 0) {
@@ -170,7 +170,7 @@ void Engine::begin_runs(Forecast& forecast, const Schedule& schedule) const {
     forecast.times_of_it = 1;
 }
 
-// The run that is to be counted, and on to the next one; null: its schedule is gone.
+// Counts the current run and continues with the next one; null: the schedule was removed.
 void Engine::count_run(Forecast& forecast, const Schedule* schedule) const {
     if (schedule == nullptr || schedule->is_inactive() || *forecast.nominal_ms >= forecast.until_ms) {
         return forecast.nominal_ms.reset();
@@ -184,8 +184,8 @@ void Engine::count_run(Forecast& forecast, const Schedule* schedule) const {
 
 void Engine::next_run(Forecast& forecast, const Schedule& schedule) const {
     const std::uint64_t most = schedule.state.rule.times.times;
-    // Times that passed while no run could be made are not walked through, but where they are numbered; nor those whose
-    // jitter may still be to come.
+    // Skips times that passed while no run could be created, unless runs are numbered, or their jitter may end in the
+    // future.
     const DueMs passed = forecast.from_ms - 1 - schedule.state.rule.jitter_ms;
     const DueMs seen = most != 0 ? *forecast.nominal_ms : std::max(*forecast.nominal_ms, passed);
     ++forecast.run;

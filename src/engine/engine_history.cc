@@ -32,7 +32,7 @@ void Engine::look_up_history(HistoryRead read) {
     look_up(Lookup{0, std::move(wanted)}, std::move(pending_lookup));
 }
 
-// Adds what the segment's ends have for the page. Returns from which instant on they are not known to be complete.
+// Adds the ends of the segment that belong to the page. Returns the instant from which on they may be incomplete.
 DueMs Engine::add_recent_ends(const std::vector<EndInQueue>& ends, const HistoryCommand& command, QueueNumber queue,
                               std::vector<EndedRow>& page) const {
     auto end = std::lower_bound(ends.begin(), ends.end(), command.from.due_ms,
@@ -42,7 +42,7 @@ DueMs Engine::add_recent_ends(const std::vector<EndInQueue>& ends, const History
     DueMs instant = 0;
     for (; end != ends.end() && end->row.ended_ms < command.until_ms; ++end) {
         const bool enough = looked_at >= options_.list_walk_max || added >= command.limit;
-        // What ended at one instant stands in no order, so all of it is taken.
+        // Ends at the same instant have no order, so all of them are included.
         if (enough && end->row.ended_ms != instant) return end->row.ended_ms;
         instant = end->row.ended_ms;
         ++looked_at;
@@ -72,8 +72,8 @@ void Engine::finish_history(HistoryRead read, HistoryRows sealed, Generation gen
         answer.next = std::min(answer.next.value_or(on), on);
     }
     std::stable_sort(page.begin(), page.end(), is_earlier);
-    // A segment whose table was taken in stands in both until it has been swept; and of two ends of one message within
-    // a millisecond the index keeps the later one.
+    // A segment whose table was added is in memory and in the index until it is swept. Of two ends of one message
+    // within a millisecond the index keeps the later one.
     const auto repeats = [](const EndedRow& later, const EndedRow& row) { return !is_earlier(row, later); };
     page.erase(page.begin(), std::unique(page.rbegin(), page.rend(), repeats).base());
     if (answer.next) {

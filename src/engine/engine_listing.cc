@@ -1,8 +1,9 @@
 // Listing a queue: a page of its unfinished messages in (due, id) order, merged from the entries in memory and the rows
 // of the index.
+//
 // Guarantee: a message that does not change while a listing goes from its first page to its last is in exactly one of
 // them. One that is put, moved, leased or ended meanwhile may be in a page or not, and is never twice in one.
-// them. One that is put, moved, taken or ended meanwhile may be in a page or not, and is never twice in one.
+//
 // Method. Entries in memory are in no order (that would cost every put), so they are scanned: `list_chunk` of them per
 // iteration, for all listings together, keeping the positions of the nearest ones, up to the size of the page. Then the
 // same range is looked up in the index. An entry only ever leaves memory for the index, so an unchanged message was
@@ -23,7 +24,7 @@
 namespace duewheel {
 namespace {
 
-// What a message in one of these live states may be in the index. Leased ones are always in memory.
+// The states that messages in these live states may have in the index. Leased ones are always in memory.
 StateSet durable_states(const StateSet& live) {
     StateSet durable;
     for (const State state : {State::prepared, State::scheduled, State::retrying, State::held}) {
@@ -60,8 +61,8 @@ void Engine::list(const ListCommand& command, ReplyToken token) {
     Listing listing;
     listing.token = token;
     listing.command = command;
-    // What is due already is ready, unless it is a recurring message, and what is not is not: the other side need not
-    // be looked at.
+    // Due messages are ready, unless they are recurring, and others are not: rows on the other side of `now_` can be
+    // skipped.
     const StateSet& states = command.states;
     const bool any_due = states.contains(State::held) || states.contains(State::prepared);
     const bool due = any_due || states.contains(State::ready) || states.contains(State::leased);
@@ -71,7 +72,7 @@ void Engine::list(const ListCommand& command, ReplyToken token) {
     listings_.push_back(std::move(listing));
 }
 
-// False where as many as there may be are being made: that was answered.
+// False if the maximum number of listings is open; the request was answered with an error.
 bool Engine::begin_listing(ReplyToken token) {
     if (listings_open_ >= options_.listings_max) return reply(token, too_busy()), false;
     ++listings_open_;
@@ -95,7 +96,7 @@ void Engine::walk_listings() {
     }
 }
 
-// Returns what is left of the budget.
+// Returns the remaining budget.
 std::uint32_t Engine::walk(Listing& listing, std::uint32_t budget) {
     const QueueNumber queue = recent_.queues().find(listing.command.name_space, listing.command.queue);
     if (queue == kNoQueue) listing.walked_to = recent_.entry_limit();  // so far known to the index alone
@@ -145,7 +146,7 @@ void Engine::finish_listing(Listing listing, ListedRows sealed, Generation gener
     ListAnswer answer;
     answer.query = command.query;
     std::vector<ListedMessage>& page = answer.listed;
-    // Memory's say on a message that stood at `at`; false where it has none.
+    // Adds the message at `at` as it is in memory; false if memory does not know it.
     const auto take_from_memory = [&](DuePosition at) {
         const EntryNumber number = recent_.find(at.id);
         if (number == kNoEntry) return recent_.outcome(at.id) != nullptr;
@@ -166,7 +167,7 @@ void Engine::finish_listing(Listing listing, ListedRows sealed, Generation gener
         return left.row.id == right.row.id;
     };
     page.erase(std::unique(page.begin(), page.end(), is_same), page.end());
-    // Beyond what both of them know completely there may be gaps.
+    // After the point up to which both are complete there may be gaps.
     answer.next = sealed.next;
     if (listing.known_up_to) {
         answer.next = std::min(answer.next.value_or(after(*listing.known_up_to)), after(*listing.known_up_to));
@@ -192,7 +193,7 @@ ListedMessage Engine::listed(const Entry& entry) const {
     return message;
 }
 
-// Of the index alone: not in memory, so neither leased nor with attempts that no record tells of.
+// Only in the index and not in memory, so neither leased nor with attempts that are not recorded.
 ListedMessage Engine::listed(MessageRow row) const {
     ListedMessage message;
     message.row = std::move(row);
@@ -202,8 +203,8 @@ ListedMessage Engine::listed(MessageRow row) const {
     return message;
 }
 
-// A message that fell due is ready, also where it waits behind its queue's cursor, for those before it with its order
-// key, or for its turn on the wheel. A recurring message never is.
+// A due message is ready, even if it waits behind its queue's cursor, for earlier messages of its order key, or for the
+// wheel. A recurring message never is.
 State Engine::live_state(State state, DueMs due_ms, bool is_recurring) const {
     return waits_for_due(state) && !is_recurring && due_ms <= now_ ? State::ready : state;
 }

@@ -13,16 +13,16 @@ EntryNumber Engine::admit(const MessageRow& row) {
     return number;
 }
 
-// Memory gives up a message that the index has; who finds it again is said by `leaving`.
+// Drops a message that the index contains; `leaving` determines what finds it again.
 void Engine::drop(EntryNumber number, Leaving leaving) {
     static_cast<void>(wheel_.cancel(TimerHandle{recent_.entry(number).timer}));
     leave_line(number, leaving);
     recent_.drop(number);
 }
 
-// Everything due before loaded_until_ms_ belongs in memory. The bound is raised first and the rows are asked for
-// then, so that nothing that is sealed meanwhile can slip out below it. What was overdue at the start comes in turn
-// with what falls due from then on, which may not wait for it.
+// Everything due before loaded_until_ms_ belongs in memory. The bound is raised before the rows are looked up, so that
+// no message that is sealed meanwhile leaves memory below it. Messages that were overdue at the start are loaded in
+// turn with those that become due later, which must not wait for them.
 void Engine::load() {
     if (loading_) return;
     if (now_ >= next_load() && loaded_to_.due_ms >= loaded_until_ms_) {
@@ -47,12 +47,12 @@ void Engine::load() {
             std::move(pending_lookup));
 }
 
-// So much in memory that only what is due already comes in: it goes to its queue, which keeps no more than it may.
+// Memory is so full that only due messages are loaded: each goes to its queue, whose number in memory is limited.
 bool Engine::is_crowded() const {
     return recent_.entry_count() >= options_.window_entries_max;
 }
 
-// When load() has something to do next, while it is not waiting for rows.
+// When load() has work next, unless it waits for rows.
 DueMs Engine::next_load() const {
     if (is_crowded()) return loaded_to_.due_ms;
     return loaded_to_.due_ms < loaded_until_ms_ ? now_ : loaded_until_ms_ - window_ms_ / 2;
@@ -79,8 +79,8 @@ void Engine::take_due_stretch(const PendingLookup& pending_lookup, Stretch stret
     load();
 }
 
-// Reads a queue's part on disk on, when its part in memory runs low. For a queue whose consumers stay away a little is
-// enough, so that the backlogs of many do not fill the memory.
+// Continues to read a queue's backlog from disk when few of its messages are left in memory. For a queue without active
+// consumers a few messages are enough, so that the backlogs of many queues do not fill the memory.
 void Engine::read_backlog(QueueNumber number) {
     Queue& at = queue(number);
     if (at.cursor == kNoBacklog || at.reading_from) return;
@@ -90,7 +90,7 @@ void Engine::read_backlog(QueueNumber number) {
         std::min(options_.ready_max / 2, asked_lately ? 2 * options_.load_chunk : options_.idle_backlog);
     if (at.ready_count > kept || (is_crowded() && !asked_lately)) return;
     if (exhausted_.size() + spawns_.size() >= options_.load_chunk)
-        return mark(number);  // they have to be written first
+        return mark(number);  // their ends must be written first
     if (backlogs_reading_ >= options_.backlogs_reading_max) return mark(number);
     ++backlogs_reading_;
     at.reading_from = std::exchange(at.cursor, kNoBacklog);
@@ -116,12 +116,12 @@ void Engine::take_queue_stretch(const PendingLookup& pending_lookup, Stretch str
         if (recent_.find(row.id) != kNoEntry || recent_.outcome(row.id) != nullptr) continue;
         if (!is_timed(row.state.state) || row.state.due_ms > now_) continue;
         ++counters_.loaded;
-        settle(admit(row));  // ready; or behind the cursor again, where memory has enough
+        settle(admit(row));  // ready; or behind the cursor again, if memory has enough
     }
     prefetch(stretch.rows);
 }
 
-// Bodies of what is about to fire, read in file order while there is room for them.
+// Reads the bodies of messages that are due soon, in file order, while the cache has space for them.
 void Engine::prefetch(const std::vector<MessageRow>& rows) {
     ReadRecords wanted;
     std::size_t room = cache_.bytes() < options_.record_cache_bytes ? options_.record_cache_bytes - cache_.bytes() : 0;
@@ -140,12 +140,12 @@ void Engine::prefetch(const std::vector<MessageRow>& rows) {
     look_up(Lookup{0, std::move(wanted)}, std::move(pending_lookup));
 }
 
-// After a table was merged: what it covers is clean; clean messages that are neither due soon nor leased leave memory.
+// After a table was added to the index: its messages may leave memory if they are neither due soon nor leased.
 void Engine::sweep() {
     if (to_sweep_.empty()) return;
     const bool done = recent_.sweep(to_sweep_.front(), options_.sweep_chunk, [this](EntryNumber number) {
         Entry& entry = recent_.entry(number);
-        if (!may_leave(number)) return;  // what is in a batch or expires will be swept in its turn
+        if (!may_leave(number)) return;  // an entry that is in a batch or expires is dropped later
         if (is_timed(entry.state)) {
             if (entry.blocked || entry.due_ms >= loaded_until_ms_) drop(number);
         } else if (entry.state == State::ready) {
@@ -163,7 +163,7 @@ void Engine::sweep() {
     to_sweep_.pop_front();
 }
 
-// Below it every message has been handed to its queue: what a restart need not load from the wheel's feed.
+// Every message below it was passed to its queue: a restart need not load it by due time.
 DueMs Engine::load_cursor() const {
     if (!wheel_.caught_up()) return durable_load_cursor_ms_;
     const Tick next = wheel_.next_work();

@@ -49,7 +49,7 @@ Engine::Verdict Engine::move(Pending& pending, MessageId id, const std::string& 
         reply(pending.token, not_waiting(entry.state));
         return withdraw(known), Verdict::settled;
     }
-    if (cause == Cause::fired_now && entry.due_ms <= now_) {  // due already: there is nothing to write
+    if (cause == Cause::fired_now && entry.due_ms <= now_) {  // already due: there is nothing to write
         answer.due_ms = entry.due_ms;
         reply(pending.token, answer);
         return withdraw(known), Verdict::settled;
@@ -82,7 +82,7 @@ Engine::Verdict Engine::move(Pending& pending, MessageId id, const std::string& 
     if (!record.state.key.empty() && record.state.first_due_ms == 0) {
         record.state.first_due_ms = record.state.nominal_due_ms;
     }
-    // What is fired while it rests after its time had come keeps that time, and with it its place in line.
+    // A message that is fired during its backoff keeps its nominal time, and with it its position among its order key.
     record.state.nominal_due_ms = cause == Cause::fired_now ? std::min(entry.nominal_due_ms, due) : due;
     record.state.due_ms = due;
     add(known.entry, std::move(record), pending.token, answer);

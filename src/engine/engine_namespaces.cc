@@ -89,23 +89,23 @@ Status Engine::check_settings(const NamespaceSettings& settings) const {
 
 // ---- limits
 
-// The namespace of a queue, or of one yet to be; null where nothing limits it.
+// The namespace of a queue, also of a future one; null if it has no limits.
 Namespace* Engine::limited_space(QueueNumber number, std::string_view name_space) {
     if (namespaces_.with_settings == 0) return nullptr;
     Namespace* space = number < queues_.size() ? queues_[number]->space : namespaces_.find(name_space);
     return space != nullptr && space->conf ? space : nullptr;
 }
 
-// The code with which a put would be refused, where the queue or its namespace holds as many messages as it may, with
-// those of the batch that is being built; else empty. `number` is kNoQueue for a queue yet to be.
+// The code with which a put would be refused because the queue or its namespace contains its maximum of messages,
+// including those of the batch in construction; otherwise empty. `number` is kNoQueue for a future queue.
 std::string_view Engine::why_full(QueueNumber number, std::string_view name_space) {
     if (number < queues_.size() && is_queue_full(number, 1)) return "queue_full";
     const Namespace* space = limited_space(number, name_space);
     return space != nullptr && space->is_full(1) ? "namespace_full" : "";
 }
 
-// Whether one more message may be put into the queue. A recurring message has to leave a place for its occurrences:
-// recurring messages that fill their room would wait for it forever.
+// Whether one more message may be put into the queue. A recurring message must leave capacity for an occurrence:
+// recurring messages that fill the limit would wait forever.
 Status Engine::check_room(QueueNumber number, const std::string& name_space, const std::string& queue_name,
                           bool is_recurring) {
     if (number == kNoQueue) {
@@ -134,15 +134,15 @@ Status Engine::check_room(QueueNumber number, const std::string& name_space, con
     return {};
 }
 
-// Counts the message too, if it may be put. Every addition of a message calls this, or check_room() and count_put();
-// but checks of prepared messages need no room, and are only counted.
+// Also counts the message, if it may be put. Everything that adds a message calls this, or check_room() and
+// count_put(); checks of prepared messages are beyond the limits, and are only counted.
 Status Engine::take_room(QueueNumber number, const std::string& name_space, const std::string& queue_name) {
     Status room = check_room(number, name_space, queue_name, false);
     if (room) count_put(number, name_space, queue_name);
     return room;
 }
 
-// The batch that is being built adds a message to the queue.
+// The batch in construction adds a message to the queue.
 void Engine::count_put(QueueNumber number, const std::string& name_space, const std::string& queue_name) {
     if (number < queues_.size()) ++puts_in_batch(*queues_[number]);
     if (number == kNoQueue) namespaces_.begin_queue(namespaces_.at(name_space), queue_name);
@@ -152,8 +152,8 @@ void Engine::count_put(QueueNumber number, const std::string& name_space, const 
     ++space->puts_in_batch;
 }
 
-// Which limit keeps a queue of this name, which is not there, from being begun; where it is given, behind the queue
-// `before`, which is not there yet either.
+// Which limit prevents the creation of a queue of this name, which does not exist; if given, after the queue `before`,
+// which does not exist yet either.
 Engine::NameLimit Engine::limit_of_names(const std::string& name_space, const std::string& queue_name,
                                          const std::string* before) {
     const Namespace* own = namespaces_.find(name_space);
@@ -172,7 +172,7 @@ Engine::NameLimit Engine::limit_of_names(const std::string& name_space, const st
     return begun < most ? NameLimit::none : NameLimit::of_namespace;
 }
 
-// Whether there may be one more queue, of this name; where it is given, behind the queue `before`.
+// Whether one more queue, of this name, may be created; if given, after the queue `before`.
 Status Engine::check_new_queue(const std::string& name_space, const std::string& queue_name,
                                const std::string* before) {
     const NameLimit limit = limit_of_names(name_space, queue_name, before);
@@ -187,7 +187,7 @@ Status Engine::check_new_queue(const std::string& name_space, const std::string&
                  "queue"};
 }
 
-// Whether a client may put one more message now. Who is then taken at its word says so with take_put().
+// Whether a client may put one more message now. If the put is accepted, the caller then calls take_put().
 Status Engine::check_put_rate(Namespace* space) {
     if (space == nullptr || space->puts.has_room(space->settings().put_rate, now_)) return {};
     ++counters_.quota_refusals;
@@ -197,7 +197,7 @@ Status Engine::check_put_rate(Namespace* space) {
                  "namespace"};
 }
 
-// Whether there may be one more where `used` are; `what` names one of them, `code` is a literal.
+// Whether one more may be added to `used`; `what` is a noun for one of them, `code` is a literal.
 Status Engine::check_quota(std::string_view name_space, std::uint64_t used, std::uint64_t most, std::string_view code,
                            const std::string& what) {
     if (most == 0 || used < most) return {};
@@ -223,7 +223,7 @@ Status Engine::check_new_watchdog(std::string_view name_space) {
 
 // ---- counts
 
-// The queue stands in the list of names from now on.
+// Adds the queue to the list of names.
 void Engine::join_namespace(Queue& at, const QueueName& name) {
     at.space = &namespaces_.at(name.name_space);
     ++at.space->queues;
@@ -307,7 +307,7 @@ void Engine::take_settings(Namespace& space, const NamespaceSettings& settings, 
     ++namespaces_.with_settings;
 }
 
-// ---- what is known of them
+// ---- queries
 
 NamespaceAnswer Engine::describe(const Namespace& space) {
     NamespaceAnswer answer;
@@ -357,7 +357,7 @@ std::vector<NamespaceAnswer> Engine::namespaces_with_settings(std::size_t most) 
     return all;
 }
 
-// What is counted is what there is; says what is not.
+// Compares the counts with the entries; returns a text for the first difference, or null.
 const char* Engine::find_miscount() const {
     std::map<std::string_view, NamespaceAnswer> sums;
     std::uint64_t with_settings = 0;

@@ -20,7 +20,7 @@ std::string Engine::line_name(QueueNumber queue, std::string_view order_key) {
     return name.append(order_key);
 }
 
-// Empty where the message has no order key, or is in no line because it has ended.
+// Empty if the message has no order key, or is in no line because it has ended.
 std::string Engine::line_name(EntryNumber number) const {
     const Entry& entry = recent_.entry(number);
     if (!entry.has_rare || is_ended(entry.state)) return {};
@@ -29,7 +29,7 @@ std::string Engine::line_name(EntryNumber number) const {
 }
 
 DuePosition Engine::position_in_line(const Entry& entry) {
-    // A retry moves the due time and keeps the nominal one, and with it its place.
+    // A retry changes the due time and keeps the nominal one, and with it the position.
     return {entry.nominal_due_ms, entry.id};
 }
 
@@ -39,7 +39,7 @@ void Engine::join_line(EntryNumber number) {
     const Entry& entry = recent_.entry(number);
     OrderLine& line = lines_[name];
     line.queue = entry.queue;
-    static_cast<void>(queue(entry.queue));  // there from now on, for bounds_of_lines()
+    static_cast<void>(queue(entry.queue));  // exists from now on, for bounds_of_lines()
     const DuePosition position = position_in_line(entry);
     line.members.insert(position);
     if (line.disk == position) line.pass(position);
@@ -63,7 +63,7 @@ void Engine::leave_line(EntryNumber number, Leaving leaving) {
     if (line.is_idle()) lines_.erase(name);
 }
 
-// A due message takes its place in its line; false where it has no order key and may go as it is.
+// Adds a due message to its line; false if it has no order key and becomes ready at once.
 bool Engine::wait_in_line(EntryNumber number) {
     const std::string name = line_name(number);
     if (name.empty()) return false;
@@ -82,7 +82,7 @@ bool Engine::wait_in_line(EntryNumber number) {
     return true;
 }
 
-// Takes a ready message back from the consumers; it is what the log says again.
+// Removes a message from the ready list; its state is again the one in the log.
 void Engine::unready(EntryNumber number) {
     Entry& entry = recent_.entry(number);
     assert(entry.state == State::ready);
@@ -93,7 +93,7 @@ void Engine::unready(EntryNumber number) {
     --ready_count_;
 }
 
-// Lets the first message of the key go, if it is due; asks the index where that may hold an earlier one.
+// Makes the first message of the key ready, if it is due; looks the index up if that may contain an earlier one.
 void Engine::advance_line(const std::string& name) {
     const auto found = lines_.find(name);
     if (found == lines_.end()) return;
@@ -104,7 +104,7 @@ void Engine::advance_line(const std::string& name) {
         const EntryNumber out = recent_.find(line.out);
         Entry& entry = recent_.entry(out);
         if (entry.state == State::leased || position_in_line(entry) == *line.members.begin()) return;
-        unready(out);  // one has come that goes before it
+        unready(out);  // an earlier one was added
         entry.blocked = true;
         ++line.blocked;
         if (may_leave(out)) drop(out);
@@ -161,8 +161,8 @@ void Engine::take_order_stretch(const PendingLookup& pending_lookup, const Stret
     }
 }
 
-// What memory knows better is skipped; the first of the others is the first one on disk. It comes into memory if it
-// is due, and else when its own time comes, or a command.
+// Skips rows for which memory is newer; the first of the others is the first one on disk. It is loaded if it is due,
+// and otherwise when it becomes due or a command needs it.
 void Engine::take_head(OrderLine& line, const Stretch& stretch) {
     const auto is_on_disk_alone = [this](const MessageRow& row) {
         return recent_.find(row.id) == kNoEntry && recent_.outcome(row.id) == nullptr;
@@ -185,8 +185,8 @@ void Engine::take_head(OrderLine& line, const Stretch& stretch) {
     settle(admit(*head));
 }
 
-// For each queue a lower bound on the due messages that wait in its lines, in memory or left behind on disk. A message
-// is never due before its nominal time, so that a place in line bounds it.
+// For each queue a lower bound of the due messages that wait in its lines, in memory or on disk. A message is never due
+// before its nominal time, so its position in the line is such a bound.
 std::vector<DuePosition> Engine::bounds_of_lines() const {
     std::vector<DuePosition> bounds(queues_.size(), kNoBacklog);
     for (const auto& [name, line] : lines_) {

@@ -60,7 +60,7 @@ Engine::Verdict Engine::patch(Pending& pending, PatchScheduleCommand& command) {
     if (!changed) {
         const bool is_unknown = schedule == nullptr && changed.error().code == "missing_member";
         Error error = is_unknown ? unknown_schedule(command.name_space, command.name, pending.limits) : changed.error();
-        // One of another queue and one that does not exist have the same answer.
+        // The same error for one of another queue as for one that does not exist.
         if (is_unknown && !pending.limits) error.message += "; to create it with this call, " + changed.error().message;
         reply(pending.token, std::move(error));
         return Verdict::settled;
@@ -93,7 +93,7 @@ Engine::Verdict Engine::patch(Pending& pending, PatchWatchdogCommand& command) {
     if (!changed) {
         const bool is_unknown = watchdog == nullptr && changed.error().code == "missing_member";
         Error error = is_unknown ? unknown_watchdog(command.name_space, command.name, pending.limits) : changed.error();
-        // One of another queue and one that does not exist have the same answer.
+        // The same error for one of another queue as for one that does not exist.
         if (is_unknown && !pending.limits) error.message += "; to create it with this call, " + changed.error().message;
         reply(pending.token, std::move(error));
         return Verdict::settled;
@@ -104,8 +104,8 @@ Engine::Verdict Engine::patch(Pending& pending, PatchWatchdogCommand& command) {
     return put_watchdog(pending, *changed);
 }
 
-// Has the record at `place` read into `record_body`, for a command that comes back when it is there; nothing where it
-// is there. `read_place`: of what the command has read before.
+// Reads the record at `log_position` into `record_body`. If that needs a lookup, returns a verdict, and the command is
+// validated again with the result. `read_position`: of the record that the command has read before.
 std::optional<Engine::Verdict> Engine::read_whole_rule(Pending& pending, Sequence log_position, Sequence& read_position,
                                                        std::string& record_body) {
     if (read_position == log_position) return std::nullopt;

@@ -32,12 +32,12 @@ bool Engine::is_purged(const Entry& entry) const {
            !is_ended(entry.durable_state);
 }
 
-// True where the entry belongs to a purge: it waits for its end from now on, and for nothing else.
+// True if the entry belongs to a purge: from now on it waits only for its end.
 bool Engine::take_for_purge(EntryNumber number) {
     if (purges_.empty()) return false;
     Entry& entry = recent_.entry(number);
     if (!is_purged(entry)) return false;
-    if (entry.purging || entry.expiring) return true;  // what expires ends as quickly by itself
+    if (entry.purging || entry.expiring) return true;  // an expiry ends it just as soon
     entry.purging = true;
     ++queue(entry.queue).purging;
     if (entry.state != State::leased) to_purge_.push_back(entry.id);
@@ -76,7 +76,7 @@ void Engine::begin_purge(QueueNumber number) {
     purges_.push_back(walk);
 }
 
-// The purge whose turn it is to look for messages; beyond all where none has to, or enough are found.
+// The index of the purge that scans next; the number of purges if none has to, or if enough messages were found.
 std::size_t Engine::walking_purge() const {
     if (to_purge_.size() >= options_.purge_chunk) return purges_.size();
     for (std::size_t i = 0; i < purges_.size(); ++i) {
@@ -85,7 +85,7 @@ std::size_t Engine::walking_purge() const {
     return purges_.size();
 }
 
-// One stretch of a walk.
+// Scans one part.
 void Engine::walk_purge() {
     const std::size_t walking = walking_purge();
     if (walking == purges_.size()) return;
@@ -114,9 +114,9 @@ void Engine::take_purge_stretch(const PendingLookup& pending_lookup, const Stret
     const auto walk = std::find_if(purges_.begin(), purges_.end(), [&](const PurgeWalk& each) {
         return each.queue == pending_lookup.queue && each.lookup_open && each.next_row == pending_lookup.from;
     });
-    if (walk == purges_.end()) return;  // it began again, or is over
+    if (walk == purges_.end()) return;  // it started again, or is complete
     walk->lookup_open = false;
-    if (generation != generation_.load(std::memory_order_relaxed)) return;  // asked once more
+    if (generation != generation_.load(std::memory_order_relaxed)) return;  // looked up again
     for (const MessageRow& row : stretch.rows) {
         if (row.id > queue(pending_lookup.queue).purge_through || recent_.outcome(row.id) != nullptr) continue;
         EntryNumber number = recent_.find(row.id);
@@ -130,7 +130,7 @@ void Engine::take_purge_stretch(const PendingLookup& pending_lookup, const Stret
     }
 }
 
-// Ends what was found, and takes the mark of a purge away that has nothing left.
+// Ends the messages that were found, and removes the mark of a purge that is complete.
 void Engine::add_purged() {
     std::uint32_t ended = 0;
     for (std::size_t left = to_purge_.size(); left > 0 && ended < options_.purge_chunk; --left) {
@@ -164,7 +164,7 @@ bool Engine::is_over(const PurgeWalk& walk) const {
     return walk.walked && queues_[walk.queue]->purging == 0;
 }
 
-// Something that needs no answer first.
+// Whether there is work that does not wait for a lookup.
 bool Engine::purge_has_work() const {
     if (!to_purge_.empty()) return true;
     return std::any_of(purges_.begin(), purges_.end(), [&](const PurgeWalk& walk) { return is_over(walk); });

@@ -39,7 +39,7 @@ Engine::KeyLookup Engine::look_up_key(std::string_view name_space, std::string_v
     if (!decides && facts == nullptr) return {What::needs_lookup, {}};
     KeyFacts found;
     if (!decides && *facts) found = **facts;
-    // The younger of two that have had the key holds it.
+    // The newer of two messages with the key holds it.
     if (recent != nullptr && recent->id >= found.holder.id) {
         found.holder = {recent->id, recent->request_hash, recent->due_ms, recent->ended_ms};
     }
@@ -54,8 +54,8 @@ Engine::KeyLookup Engine::look_up_key(std::string_view name_space, std::string_v
     return {What::held, found};
 }
 
-// Fills in who holds each key; nothing where a put has none, or its key is free. Otherwise says why the puts cannot be
-// decided yet.
+// Sets the holder of each key; nothing if a put has no key, or its key is free. Otherwise returns why the puts cannot
+// be decided yet.
 std::optional<Engine::Verdict> Engine::look_up_keys(Pending& pending, std::span<const PutCommand> puts,
                                                     std::vector<std::optional<KeyFacts>>& holders) {
     const bool fresh = pending.key_facts && pending.key_facts_generation == generation_.load(std::memory_order_relaxed);
@@ -121,13 +121,13 @@ Engine::Verdict Engine::put_batch(Pending& pending, PutBatchCommand& command) {
         }
     }
     if (batch_->count() == before) return reply(pending.token, std::move(answer)), Verdict::settled;
-    // All of them are in one commit, so the answer may go with the last.
+    // All of them are in one commit, so the reply is sent with the last.
     batch_->operations().back().token = pending.token;
     batch_->operations().back().reply = std::move(answer);
     return Verdict::settled;
 }
 
-// The recurring message that the put asks for. Its views are the command's.
+// The rule of the recurring message that is put. It refers to the texts of the command.
 Result<Repeat> Engine::chosen_recurring(const PutCommand& command, DueMs start) const {
     if (command.expires && command.expires->at_ms) {
         return Error{"conflicting_members",
@@ -150,7 +150,7 @@ Result<Repeat> Engine::chosen_recurring(const PutCommand& command, DueMs start) 
     return Repeat{*rule, command.order_key, command.expires ? command.expires->delay_ms : 0};
 }
 
-// Adds the put's record to the batch, or says why not. Moves from the command.
+// Adds the record of the put to the batch, or returns the error. Moves from the command.
 PutResult Engine::put_one(PutCommand& command, const std::optional<KeyFacts>& holder) {
     if (holder) {
         if (holder->holder.request_hash != command.request_hash) return key_conflict();
@@ -158,7 +158,7 @@ PutResult Engine::put_one(PutCommand& command, const std::optional<KeyFacts>& ho
         if (waits_for_due(state) && !holder->is_recurring && holder->holder.due_ms <= now_) state = State::ready;
         return PutAnswer{holder->holder.id, state, holder->holder.due_ms, true};
     }
-    if (refuses_puts()) {  // one that repeats was answered all the same
+    if (refuses_puts()) {  // a repeated one was answered before
         ++counters_.refused_full;
         return store_full();
     }
@@ -202,7 +202,7 @@ PutResult Engine::put_one(PutCommand& command, const std::optional<KeyFacts>& ho
         if (!due) return due.error();
         if (repeat) repeat->rule.start_ms = *due;
     }
-    // Nothing refuses it any more.
+    // It is accepted from here on.
     count_put(queue, command.name_space, command.queue);
     if (!command.is_held && !command.transaction) take_second(queue, *due);
     if (space != nullptr) space->puts.take();
@@ -210,7 +210,7 @@ PutResult Engine::put_one(PutCommand& command, const std::optional<KeyFacts>& ho
     Record record;
     record.kind = RecordKind::put;
     record.id = next_id();
-    record.time_ms = 0;  // content.put_ms says it
+    record.time_ms = 0;  // content.put_ms contains it
     record.state.due_ms = record.state.nominal_due_ms = *due;
     record.state.expires_ms = expires;
     record.state.priority = command.priority;

@@ -34,23 +34,23 @@ void Engine::begin_spawn(EntryNumber number) {
     spawns_.push_back(entry.id);
 }
 
-// It found no room, and looks once more.
+// Tries again after it had no capacity.
 void Engine::requeue_spawn(EntryNumber number) {
     if (!take_for_purge(number)) spawns_.push_back(recent_.entry(number).id);
 }
 
-// The code of what keeps a recurring message that is due from its occurrence; empty: nothing does.
+// The code of what prevents the occurrence of a due recurring message; empty: nothing does.
 std::string_view Engine::blocking_reason(EntryNumber number) {
     const QueueNumber queue = recent_.entry(number).queue;
     return refuses_puts() ? "store_full" : why_full(queue, recent_.queues().name(queue).name_space);
 }
 
-// After a while: until then nothing of it is read.
+// Tries again later; until then its content is not read.
 void Engine::recheck_spawn(EntryNumber number) {
     arm(number, now_ + options_.spawn_again_ms);
 }
 
-// Takes the next recurring messages that are due, and has those contents read that are not in memory.
+// Takes the next due recurring messages, and reads the contents that are not in memory.
 void Engine::read_spawns() {
     if (!has_spawns_to_read()) return;
     ReadRecords wanted;
@@ -105,7 +105,7 @@ bool Engine::has_spawns_to_add() const {
     return !spawning_.empty() && !spawns_reading_ && !puts_stalled();
 }
 
-// What the first loop's next occurrence takes in the batch, with what the recurring message becomes by it.
+// The bytes of the next occurrence of the first recurring message in the batch, with that message's new state.
 std::size_t Engine::next_spawn_bytes() const {
     return spawning_.front().record_body.size() + 2 * kRecordOverheadMax;
 }
@@ -119,7 +119,7 @@ void Engine::add_spawns() {
         Spawn spawn = std::move(spawning_.front());
         spawning_.pop_front();
         const EntryNumber number = recent_.find(spawn.recurring);
-        if (number == kNoEntry || !recent_.entry(number).spawning) continue;  // a command has ended it
+        if (number == kNoEntry || !recent_.entry(number).spawning) continue;  // a command ended it
         if (must_wait(number)) {
             spawning_.push_back(std::move(spawn));
             continue;
@@ -133,14 +133,14 @@ void Engine::add_spawns() {
     }
 }
 
-// Until the batch is durable that changes the recurring message; or its queue's settings, because that may be a purge,
-// and what is made now would outlive it.
+// Until a batch is durable that changes the recurring message, or the settings of its queue: that may be a purge, which
+// would miss occurrences that are created now.
 bool Engine::must_wait(EntryNumber number) {
     const Entry& entry = recent_.entry(number);
     return entry.in_batch || queue(entry.queue).conf_in_batch;
 }
 
-// Reads the recurring message's record; the process must stop where it cannot be read.
+// Decodes the record of the recurring message; a record that cannot be decoded is a fatal error.
 std::optional<Record> Engine::recurring_record(const Spawn& spawn) {
     Result<Record> whole = decode_record(RecordKind::relocate, spawn.record_body);
     if (whole && whole->content.repeat) return *std::move(whole);
@@ -151,7 +151,7 @@ std::optional<Record> Engine::recurring_record(const Spawn& spawn) {
     return std::nullopt;
 }
 
-// The next occurrence of a recurring message that is `loop` now, and `whole` in the log.
+// The next occurrence of a recurring message with the state `recurring`, and the record `whole` in the log.
 Record Engine::occurrence_record(MessageId id, const MessageState& recurring, const Record& whole, DueMs due) const {
     const Repeat& repeat = *whole.content.repeat;
     Record record;
@@ -173,7 +173,7 @@ Record Engine::occurrence_record(MessageId id, const MessageState& recurring, co
     return record;
 }
 
-// Writes the recurring message's occurrences that are due, as many as fit, and what it becomes by them.
+// Writes the due occurrences of the recurring message, as many as fit, and its new state.
 void Engine::make_occurrences(EntryNumber number, Spawn spawn, std::size_t share) {
     const std::optional<Record> whole = recurring_record(spawn);
     if (!whole) return;

@@ -3,10 +3,10 @@
 // An attempt is a delivery that has started. It counts against the message's rule unless the message was released, or
 // the attempt came before a kick or a redrive. When the last one that the rule allows has failed, the record of the
 // failure makes the message dead. If its lease was lost, with the consumer or with the process, there is no such
-// record: the engine notices it when the message would be ready again, and dooms it. A doomed message is not delivered;
-// its end is part of the next batch, like an internal command, and a command that comes before it can still change the
-// outcome. So a message that kills its consumers ends among the dead letters, where an operator
-// will find it.
+// record: the engine notices it when the message would be ready again, and marks it as exhausted. An exhausted message
+// is not delivered; its end is part of the next batch, like an internal command, and a command that comes before it can
+// still change the outcome. So a message that kills its consumers ends among the dead letters, where an operator will
+// find it.
 #include <algorithm>
 #include <cassert>
 #include <utility>
@@ -43,7 +43,7 @@ bool Engine::is_used_up(const Entry& entry) const {
 
 // ---- how a lease ends without an ack
 
-// Where the message may not come back because its queue is purged or its time is over, its end.
+// Ends the message if it may not return, because its queue is purged or it has expired.
 std::optional<Engine::Verdict> Engine::end_with_lease(Pending& pending, EntryNumber number) {
     const bool is_to_purge = is_purged(recent_.entry(number));
     if (!is_to_purge && expiry(number) > now_) return std::nullopt;
@@ -98,7 +98,7 @@ Engine::Verdict Engine::release(Pending& pending, const ReleaseCommand& command)
     if (refuse_for_space(pending, Adds::change)) return Verdict::settled;
     Record record = changed(recent_.entry(known.entry), RecordKind::change, Cause::released);
     record.state.state = State::scheduled;
-    if (command.delay_ms > 0) record.state.due_ms = *due;  // else it is due as it was
+    if (command.delay_ms > 0) record.state.due_ms = *due;  // otherwise its due time stays
     record.state.attempts_forgiven += 1;
     record.lease_attempt = command.lease.attempt;
     record.lease_incarnation = command.lease.incarnation;
@@ -124,12 +124,12 @@ void Engine::mark_exhausted(EntryNumber number) {
     }
     entry.exhausted = true;
     exhausted_.push_back(entry.id);
-    // A restart before its end is durable must find it again: it bounds its queue's cursor like what is ready.
+    // A restart before its end is durable must find it again: it bounds its queue's cursor like a ready message.
     if (!entry.in_fired) queue(entry.queue).fired.push({{entry.due_ms, entry.id}, number});
     entry.in_fired = true;
 }
 
-// A message may be doomed though its last attempt ended with a failure: its rule allows fewer now than it did then.
+// A message may be exhausted although its last attempt ended with a failure: its rule may allow fewer attempts now.
 std::string_view Engine::exhaustion_reason(const Entry& entry) const {
     if (entry.lease_lost || entry.durable_state != State::retrying) return kLeaseLost;
     const std::string_view reason = recent_.reason(entry);
@@ -143,7 +143,7 @@ void Engine::add_exhausted() {
         const EntryNumber number = recent_.find(exhausted_[i]);
         if (number == kNoEntry) continue;
         const Entry& entry = recent_.entry(number);
-        if (!entry.exhausted || entry.purging) continue;  // a command has changed it, or a purge ends it
+        if (!entry.exhausted || entry.purging) continue;  // a command changed it, or a purge ends it
         const bool fits = has_room(dead_letter_bytes_max(entry)) && batch_->count() < options_.batch_operations_max;
         if (entry.in_batch || !fits) {
             exhausted_[kept++] = exhausted_[i];
@@ -155,7 +155,7 @@ void Engine::add_exhausted() {
     exhausted_.resize(kept);
 }
 
-// ---- held and returned
+// ---- hold and kick
 
 Engine::Verdict Engine::hold(Pending& pending, const HoldCommand& command) {
     const Known known = find_message(pending, command.id, &command.name_space);
@@ -168,7 +168,7 @@ Engine::Verdict Engine::hold(Pending& pending, const HoldCommand& command) {
     }
     const ChangeAnswer answer{ChangeOutcome::held, entry.begun, entry.maybe_delivered || delivery_may_hide(entry), 0};
     if (is_purged(entry)) return purge(known, pending, purged_answer(answer));
-    if (entry.state == State::held) {  // already: there is nothing to write
+    if (entry.state == State::held) {  // already held: there is nothing to write
         reply(pending.token, answer);
         return withdraw(known), Verdict::settled;
     }
@@ -198,14 +198,13 @@ Engine::Verdict Engine::hold_lease(Pending& pending, const HoldLeaseCommand& com
     return Verdict::settled;
 }
 
-// Due as it was, or now if that has passed, with all attempts of its rule before it. What was dead has no expiry any
-// more: the return was requested, however late.
+// Due as before, or now if that has passed, with all attempts of its rule. A dead letter has no expiry any more: its
+// return was requested, however late.
 Record Engine::redrive_record(const Entry& entry, Cause cause) const {
     assert(is_legal_move(entry.state, State::scheduled));
     Record record = changed(entry, RecordKind::change, cause);
     record.state.state = State::scheduled;
-    if (!entry.is_recurring)
-        record.state.due_ms = std::max(entry.due_ms, now_);  // a recurring message makes what it has missed
+    if (!entry.is_recurring) record.state.due_ms = std::max(entry.due_ms, now_);  // a recurring message catches up
     record.state.attempts_forgiven = record.state.attempts;
     if (entry.state == State::dead) record.state.expires_ms = 0;
     return record;
@@ -229,7 +228,7 @@ Engine::Verdict Engine::kick(Pending& pending, const KickCommand& command) {
         return withdraw(known), Verdict::settled;
     }
     if (refuse_for_space(pending, Adds::change)) return withdraw(known), Verdict::settled;
-    if (entry.state == State::dead) {  // one that is held never left what is pending
+    if (entry.state == State::dead) {  // a held one is still pending
         const QueueName& at = recent_.queues().name(entry.queue);
         if (Status room = take_room(entry.queue, at.name_space, at.queue); !room) {
             reply(pending.token, std::move(room).error());

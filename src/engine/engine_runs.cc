@@ -1,4 +1,4 @@
-// The runs of schedules when their times come (decided by schedule_plan.h).
+// Creates the runs of schedules at their times (decided by schedule_plan.h).
 //
 // A run is a message of its own, written whole, with its schedule, its nominal time and its number. One batch contains
 // the created runs and the new state of the schedule, so after a crash both exist or neither: no nominal time creates
@@ -13,7 +13,8 @@
 
 namespace duewheel {
 
-// Where a schedule belongs whose record has just been applied, or that a start has found: on the wheel, or due.
+// Puts a schedule whose record was just applied, or that was found at the start, where it belongs: on the wheel, or
+// among the due ones.
 void Engine::settle_schedule(Schedule& schedule) {
     if (schedule.is_inactive()) {
         static_cast<void>(wheel_.cancel(schedule.timer));
@@ -50,7 +51,7 @@ void Engine::begin_run(Schedule& schedule) {
     schedules_.due.push_back(schedule.number);
 }
 
-// What memory knows of a message; nothing where it may stand in the index.
+// Whether memory knows that the message is unfinished; nothing if it may be in the index.
 std::optional<bool> Engine::is_unfinished(MessageId id) const {
     if (id == 0) return false;
     if (const EntryNumber number = recent_.find(id); number != kNoEntry) {
@@ -68,7 +69,7 @@ bool Engine::has_runs_to_add() const {
     return !schedules_.preparing.empty() && schedules_.asks == 0 && !puts_stalled();
 }
 
-// Takes the next schedules that are due, and has read what memory does not hold.
+// Takes the next due schedules, and reads what is not in memory.
 void Engine::read_runs() {
     if (!has_runs_to_read()) return;
     std::vector<Sequence> log_positions;
@@ -78,7 +79,7 @@ void Engine::read_runs() {
         if (schedule != nullptr && bytes != 0 && bytes + schedule->record_bytes > options_.batch_bytes_max) break;
         schedules_.due.pop_front();
         if (schedule == nullptr) continue;
-        if (schedule->in_batch || schedule->is_inactive()) {  // what is applied settles it
+        if (schedule->in_batch || schedule->is_inactive()) {  // settled when its batch is applied
             schedule->is_due = false;
             continue;
         }
@@ -132,7 +133,7 @@ void Engine::take_run_records(const std::vector<RecordBytes>& records) {
     }
 }
 
-// What one run takes in a batch, with what its schedule becomes by it.
+// The bytes of one run in a batch, with the new state of its schedule.
 std::size_t Engine::run_bytes(std::size_t record_bytes) const {
     return record_bytes + kScheduleBytesMax + 2 * kRecordOverheadMax;
 }
@@ -150,7 +151,7 @@ void Engine::add_runs() {
         Schedule* schedule = schedules_.find(run.schedule);
         if (schedule == nullptr) continue;
         schedule->is_due = false;
-        if (schedule->in_batch) continue;  // what is applied settles it
+        if (schedule->in_batch) continue;  // settled when its batch is applied
         if (schedule->is_inactive()) {
             settle_schedule(*schedule);
             continue;
@@ -184,7 +185,7 @@ void Engine::make_runs(Schedule& schedule, const RunInPreparation& run, std::siz
         effects_.fatal_error = whole.error();
         return;
     }
-    // As many as the batch has room for.
+    // As many as fit into the batch.
     const std::size_t each = run_bytes(run.record_body.size());
     limits.runs_max = 1;
     while (limits.runs_max < options_.spawn_chunk && batch_->count() + limits.runs_max + 2 <= share &&
@@ -218,19 +219,19 @@ void Engine::make_runs(Schedule& schedule, const RunInPreparation& run, std::siz
     add_rule(schedule, std::move(plan.after), nullptr, {plan.passed_from_ms, plan.passed_to_ms}, 0, Error{});
 }
 
-// Its nominal time and the jitter, which follows from the schedule's name and that time alone.
+// The nominal time plus the jitter, which depends only on the schedule's name and that time.
 DueMs Engine::due_of_run(const Schedule& schedule, DueMs nominal_ms) const {
     const Jitter jitter{std::chrono::milliseconds(schedule.state.rule.jitter_ms), 0};
     const std::string name = schedule.name_space + "/" + schedule.name;
     return with_jitter(Instant(std::chrono::milliseconds(nominal_ms)), name, jitter).time_since_epoch().count();
 }
 
-// Whether the queue of what is made takes one more message; counts it if so.
+// Whether the queue accepts one more message; counts it if so.
 Status Engine::check_run_room(const std::string& name_space, const std::string& queue) {
     return take_room(recent_.queues().find(name_space, queue), name_space, queue);
 }
 
-// What a rule makes: a message of its own. `whole` is the newest whole record of the rule.
+// A message that a rule creates. `whole` is the newest whole record of the rule.
 template <class Rule>
 Record Engine::message_by(const std::string& name_space, const Rule& rule, const Record& whole, DueMs nominal_ms,
                           DueMs due_ms) const {
@@ -244,8 +245,8 @@ Record Engine::message_by(const std::string& name_space, const Rule& rule, const
     record.state.maybe_delivered = may_be_of_original(nominal_ms);
     record.state.priority = rule.priority;
     if (!rule.retry.is_empty()) {
-        // It fitted when it was set; where the queue's rule has changed since and they do not go together any more, the
-        // queue's holds.
+        // It was valid when it was set. If the queue's rule has changed since and the two are not valid together, the
+        // queue's rule applies.
         if (const Result<RetryRule> retry = chosen_rule(rule.retry, queue_retry_rule(queue)))
             record.state.retry = *retry;
     }

@@ -24,7 +24,7 @@ Error never_due(std::string field, const std::string& why) {
     return {"never_due", "the schedule would never create a message: " + why, std::move(field)};
 }
 
-// Which of its members leave a rule no time after `now`.
+// The error for a rule without a time after `now`, which names the members that cause it.
 Error never_due(const ScheduleTimes& times, const TimesRule& rule, DueMs now) {
     const auto next = [now](const ScheduleTimes& other) { return other.next(now, now); };
     const ScheduleTimes open_days = times.without_closed_days();
@@ -53,7 +53,7 @@ Error never_due(const ScheduleTimes& times, const TimesRule& rule, DueMs now) {
 
 }  // namespace
 
-// What begins with a start: all schedules, each armed for what comes next.
+// Starts all schedules, each armed for its next time.
 void Engine::begin_schedules(std::vector<ScheduleStart> all) {
     for (ScheduleStart& start : all) {
         ++namespaces_.at(start.name_space).schedules;
@@ -67,8 +67,8 @@ void Engine::begin_schedules(std::vector<ScheduleStart> all) {
     }
 }
 
-// Other zone data than its next time was calculated with may say another time, also where they have the version that
-// they had, or none. What was decided is not decided again.
+// Recalculates the next time if the zone data differ from those it was calculated with, even if they have the same
+// version or none. Earlier decisions are kept.
 void Engine::keep_to_zone_data(Schedule& schedule) const {
     ScheduleState& state = schedule.state;
     if (!schedule.times || state.next_ms == 0) return;
@@ -214,7 +214,7 @@ Engine::Verdict Engine::control_schedule(Pending& pending, ControlScheduleComman
         case What::resume: {
             const bool pauses = command.what == What::pause;
             if (next.paused == pauses) return reply(pending.token, describe(*schedule)), Verdict::settled;
-            // What is paused makes no messages: a pause may always be written.
+            // A paused schedule creates no messages: a pause may always be written.
             if (refuse_for_space(pending, pauses ? Adds::end : Adds::change)) return Verdict::settled;
             next.paused = pauses;
             if (!pauses) next.pass_until_ms = now_;
@@ -227,7 +227,7 @@ Engine::Verdict Engine::control_schedule(Pending& pending, ControlScheduleComman
     return Verdict::settled;
 }
 
-// A run by hand: now, whatever its rule, its pause and the runs before it say. It has no number.
+// Creates a run now, regardless of the rule, a pause and earlier runs. It has no number.
 Engine::Verdict Engine::fire_schedule(Pending& pending, ControlScheduleCommand& command, Schedule& schedule) {
     if (refuses_puts()) {
         ++counters_.refused_full;
@@ -257,7 +257,7 @@ Engine::Verdict Engine::fire_schedule(Pending& pending, ControlScheduleCommand& 
     return Verdict::settled;
 }
 
-// Cleaning asks for the schedule to be written again, whole; it says what it said.
+// Compaction writes the whole schedule again, unchanged.
 Engine::Verdict Engine::relocate_schedule(Pending& pending, const RelocateRuleCommand& command) {
     Schedule* schedule = schedules_.find(command.name_space, command.name);
     if (schedule != nullptr && schedule->in_batch) return Verdict::deferred;
@@ -276,8 +276,8 @@ Engine::Verdict Engine::relocate_schedule(Pending& pending, const RelocateRuleCo
 
 // ---- records
 
-// Writes what the schedule becomes: without a revision it is removed. `content`: null but in a whole record. `passed`:
-// the nominal times that it skips.
+// Writes the next state of the schedule; without a revision it is removed. `content`: only in a whole record, otherwise
+// null. `passed`: the nominal times that it skips.
 void Engine::add_rule(Schedule& schedule, ScheduleState next, const MessageContent* content, PassedTimes passed,
                       ReplyToken token, Reply with) {
     const bool removes = next.rule.queue.empty();
@@ -349,7 +349,7 @@ void Engine::apply_rule(std::string_view record_body, Operation& operation) {
     answer->created = created;
 }
 
-// ---- what is known of them
+// ---- queries
 
 ScheduleAnswer Engine::describe(const Schedule& schedule) const {
     ScheduleAnswer answer;
@@ -412,8 +412,8 @@ void Engine::list_schedules(const ListSchedulesCommand& command, ReplyToken toke
     reply(token, std::move(answer));
 }
 
-// The number of the first time at or after `from_ms`, where that is one to come; 0: not known, because it has passed or
-// is too far away to be counted.
+// The number of the first time at or after `from_ms`, if it is in the future; 0: unknown, because it has passed or is
+// too far away to be counted.
 std::uint64_t Engine::number_at(const Schedule& schedule, DueMs from_ms) {
     constexpr int kTimesCounted = 10'000;
     const ScheduleState& state = schedule.state;
@@ -427,7 +427,7 @@ std::uint64_t Engine::number_at(const Schedule& schedule, DueMs from_ms) {
     return number;
 }
 
-// What the next times are, and what the rule would say without its policies and is left out by them.
+// The next times, and those times of the rule that its policies exclude.
 void Engine::preview(const PreviewScheduleCommand& command, ReplyToken token, const SharedLimits& limits) {
     const Schedule* schedule = schedules_.find(command.name_space, command.name);
     if (schedule == nullptr || !schedule->exists() || !is_visible(*schedule, limits))
@@ -447,10 +447,10 @@ void Engine::preview(const PreviewScheduleCommand& command, ReplyToken token, co
     const std::uint64_t most = state.rule.times.times;
     const auto left_out = times.without_policies();
     std::optional<DueMs> from_ms = command.from_ms;
-    // A pause skips what has come in it.
+    // A pause skips the times that passed in it.
     if (!from_ms && state.paused && state.next_ms <= now_) from_ms = now_ + 1;
     DueMs seen = from_ms ? *from_ms - 1 : state.next_ms != 0 ? state.next_ms - 1 : now_;
-    std::uint64_t number = from_ms ? number_at(*schedule, *from_ms) : state.next_run;  // 0: not known
+    std::uint64_t number = from_ms ? number_at(*schedule, *from_ms) : state.next_run;  // 0: unknown
     const bool has_next = state.next_ms != 0 || command.from_ms.has_value();
     while (has_next && answer.times.size() < command.count && (most == 0 || number <= most)) {
         const std::optional<DueMs> next = times.next(seen, state.from_ms);

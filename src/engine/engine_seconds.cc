@@ -18,10 +18,10 @@ namespace duewheel {
 namespace {
 
 constexpr std::int64_t kFlexMaxMs = 3'600'000;
-// Rows of the index that one question looks at, and seconds that it asks of at most.
+// The maximum of index rows of one lookup, and of its seconds.
 constexpr std::uint32_t kWalkMax = 10'000;
 constexpr Second kCountedMax = 3'600;
-// Counts that are kept: some 48 bytes each.
+// The maximum of cached counts, some 48 bytes each.
 constexpr std::size_t kKnownMax = std::size_t{1} << 18;
 
 }  // namespace
@@ -31,7 +31,7 @@ Status Engine::check_flex(std::int64_t flex_ms) {
     return out_of_range("flex", "from 0 to " + format_duration(kFlexMaxMs));
 }
 
-// 0: there is none.
+// 0: no limit.
 std::uint64_t Engine::second_limit(QueueNumber queue) const {
     if (queue == kNoQueue) return 0;
     const Queue& at = *queues_[queue];
@@ -45,8 +45,8 @@ DueMs Engine::latest_due(DueMs due, std::int64_t flex_ms, DueMs before_ms) const
     return std::max(due, latest);
 }
 
-// The first of `due`, a second later, ... up to `latest` that falls into a second with room. `taken`: what else goes
-// into seconds. `own`: where the message falls due now.
+// The first of `due`, a second later, ... up to `latest` in a second with capacity. `taken`: other messages that are
+// about to be added to seconds. `own`: the second in which the message is due now.
 Engine::SecondSearch Engine::find_second(QueueNumber queue, DueMs due, DueMs latest, const SecondsTaken& taken,
                                          std::optional<Second> own) const {
     using What = SecondSearch::What;
@@ -70,8 +70,8 @@ Engine::SecondSearch Engine::find_second(QueueNumber queue, DueMs due, DueMs lat
     return {What::full, due, 0};
 }
 
-// Whether every second is known that the puts may look at, each behind those before it; otherwise says why they cannot
-// be decided yet. What is then chosen is no later: some of them may be refused.
+// Nothing if the count of every second is known that the puts need, each after the puts before it; otherwise why they
+// cannot be decided yet. The seconds chosen later are not later than these, because some puts may be refused.
 std::optional<Engine::Verdict> Engine::find_seconds(Pending& pending, std::span<const PutCommand> puts,
                                                     std::span<const std::optional<KeyFacts>> holders) {
     if (recent_.seconds().is_empty() || refuses_puts()) return std::nullopt;
@@ -90,7 +90,7 @@ std::optional<Engine::Verdict> Engine::find_seconds(Pending& pending, std::span<
     return std::nullopt;
 }
 
-// Changes are noted from the open segment on: it is closed, so that the index takes it in soon.
+// Changes are recorded from the open segment on; it is closed, so that it is soon in the index.
 void Engine::have_seconds_counted(QueueNumber queue) {
     close_wanted_ |= recent_.seconds().watched_since(queue) == segment_;
 }
@@ -126,7 +126,7 @@ void Engine::take_seconds(const PendingLookup& pending_lookup, const SecondCount
     }
 }
 
-// Takes the place that find_seconds() has seen to be known.
+// Chooses a second for a message, after find_seconds() has made all counts known.
 Result<DueMs> Engine::place_in_second(QueueNumber queue, DueMs due, DueMs latest, std::optional<Second> own) {
     const SecondSearch search = find_second(queue, due, latest, batch_->seconds, own);
     assert(search.what == SecondSearch::What::place || search.what == SecondSearch::What::full);

@@ -57,7 +57,7 @@ Engine::Verdict Engine::configure(Pending& pending, const ConfigureQueueCommand&
     if (at.conf_in_batch) return Verdict::deferred;
     if (command.what == What::remove) return remove_settings(pending, number);
 
-    // What is paused makes no space: a resume may always be written.
+    // A paused queue frees no space: a resume may always be written.
     const Adds what_it_adds = command.what == What::set || command.what == What::pause ? Adds::change : Adds::end;
     QueueSettings next = at.conf ? at.conf->settings : QueueSettings{};
     const QueueSettings before = next;
@@ -85,17 +85,18 @@ Engine::Verdict Engine::configure(Pending& pending, const ConfigureQueueCommand&
             break;
         case What::purge:
             if (at.counts.pending == 0) break;
-            // Every id that was given out so far; puts of this batch that follow get greater ones.
+            // Every id that was assigned so far; later puts of this batch get greater ones.
             next.purge_through = batch_->totals().id_counter * kShardsMax + options_.shard;
-            // One that is in progress for all of them already goes on, so that calls without number write nothing.
+            // If a purge of all of them is in progress, it continues, so that repeated calls write nothing.
             if (next.purge_through != before.purge_through) next.purge_started_ms = now_;
             break;
         case What::discard: {
             if (at.counts.dead == 0) break;
             const DueMs until = std::min(command.before_ms.value_or(now_), now_);
-            // Who died in this very millisecond is to go, and who dies later in it is not: so it waits for the next.
+            // Messages that died earlier in this millisecond are to be ended, and those that die later in it are not:
+            // so the command waits for the next millisecond.
             if (until == now_ && at.newest_death_ms >= now_) return Verdict::deferred;
-            if (until <= before.discard_before_ms) break;  // what is in progress goes as far
+            if (until <= before.discard_before_ms) break;  // the discard in progress includes it
             next.discard_before_ms = until;
             next.discard_started_ms = now_;
             break;
@@ -114,7 +115,7 @@ Engine::Verdict Engine::configure(Pending& pending, const ConfigureQueueCommand&
 
 Engine::Verdict Engine::remove_settings(Pending& pending, QueueNumber number) {
     Queue& at = queue(number);
-    if (puts_in_batch(at) != 0) return Verdict::deferred;  // they are not counted yet, and are put under these settings
+    if (puts_in_batch(at) != 0) return Verdict::deferred;  // they are not counted yet, and belong to these settings
     QueueAnswer answer = describe(number);
     if (!at.counts.empty()) {
         reply(pending.token, Error{"queue_not_empty",
@@ -132,7 +133,7 @@ Engine::Verdict Engine::remove_settings(Pending& pending, QueueNumber number) {
     return Verdict::settled;
 }
 
-// Cleaning asks for the settings to be written again; they say what they said.
+// Compaction writes the settings again, unchanged.
 Engine::Verdict Engine::relocate_settings(Pending& pending, const RelocateSettingsCommand& command) {
     if (command.subject == kSubjectNamespace) return relocate_namespace(pending, command);
     if (command.subject == kSubjectToken) return relocate_token(pending, command);
@@ -160,14 +161,14 @@ Status Engine::check_settings(const QueueSettings& settings) const {
     return {};
 }
 
-// Whether the queue itself may not hold so many more messages, with those of the batch that is being built.
+// Whether `more` messages exceed the queue's own limit, including those of the batch in construction.
 bool Engine::is_queue_full(QueueNumber number, std::uint64_t more) {
     Queue& at = *queues_[number];
     if (!at.conf || at.conf->settings.pending_max == 0) return false;
     return at.counts.pending + puts_in_batch(at) + more > at.conf->settings.pending_max;
 }
 
-// Puts of the batch that is being built or in flight; where there is none, none.
+// The number of puts to the queue in the current batch; 0 if there is no batch.
 std::uint64_t& Engine::puts_in_batch(Queue& at) {
     const std::uint64_t commit = batch_ ? batch_->totals().commit + 1 : 0;
     if (at.puts_of_commit != commit) at.puts_in_batch = 0;
@@ -235,8 +236,8 @@ void Engine::take_settings(QueueNumber number, const QueueSettings& settings, Se
     note_target(number, TargetKind::kafka, had_kafka);
     at.retry.reset();
     if (!settings.retry.is_empty()) {
-        // It fitted the server's rule when it was set; where that has changed since and they do not go together any
-        // more, the server's holds.
+        // It was valid with the server's rule when it was set. If that has changed since and the two are not valid
+        // together, the server's rule applies.
         if (const Result<RetryRule> rule = chosen_rule(settings.retry, options_.retry)) at.retry = *rule;
     }
     at.purge_through = settings.purge_through;
@@ -248,6 +249,7 @@ void Engine::take_settings(QueueNumber number, const QueueSettings& settings, Se
     mark(number);
 }
 
+// Reports changes that concern the pusher of this kind, and no others.
 void Engine::note_target(QueueNumber number, TargetKind kind, bool had_one) {
     Queue& at = *queues_[number];
     Targets& targets = targets_[index_of(kind)];
@@ -277,7 +279,7 @@ std::vector<Engine::TargetQueue> Engine::take_changed_targets(TargetKind kind) {
 
 void Engine::list_name(QueueNumber number) {
     const QueueName& name = recent_.queues().name(number);
-    if (name.queue.empty()) return;  // it was released, and a lookup still runs
+    if (name.queue.empty()) return;  // it was released, and a lookup is pending
     Queue& at = *queues_[number];
     at.named = true;
     at.last_segment = segment_;
@@ -286,8 +288,8 @@ void Engine::list_name(QueueNumber number) {
 }
 
 // Names of queues that hold nothing, have no settings and are not in use are removed, so that a name that is used once
-// leaves nothing behind. `swept`: the recent tier holds no outcomes of records up to that segment any more,
-// so a queue whose newest record stands there is named nowhere in memory. O(queues), once a segment.
+// does not use memory forever. `swept`: the recent tier holds no outcomes of records up to that segment any more, so
+// nothing in memory refers to a queue whose newest record is in it. O(queues), once a segment.
 void Engine::release_names(SegmentNumber swept) {
     for (QueueNumber number = 0; number < queues_.size(); ++number) {
         const Queue& at = *queues_[number];
@@ -311,14 +313,14 @@ void Engine::release_name(QueueNumber number) {
     *queues_[number] = Queue{};
 }
 
-// The last consumer of a queue without any messages has gone.
+// The last consumer of a queue without messages has left.
 void Engine::release_if_only_waited_for(QueueNumber number) {
     const Queue& at = *queues_[number];
     if (at.named && at.only_waited_for && !at.marked && !needs_name(at)) release_name(number);
 }
 
-// Another name is wanted. Where names stay only because records in the open segment name them, it is closed, full or
-// not, so that they are free when it has been swept. O(queues), at most once a second.
+// Capacity for another name is needed. If names are kept only because of records in the open segment, it is closed,
+// full or not, so that they can be removed when it has been swept. O(queues), at most once a second.
 void Engine::have_names_released() {
     const bool has_looked = names_checked_at_ms_ != 0 && now_ - names_checked_at_ms_ < 1000;
     if (has_looked || segment_fill_ <= kSegmentHeaderBytes) return;
@@ -328,7 +330,7 @@ void Engine::have_names_released() {
     });
 }
 
-// There is no room for another name.
+// The limit of names is reached.
 Error Engine::refuse_name() {
     have_names_released();
     return {"queue_limit",
@@ -338,7 +340,7 @@ Error Engine::refuse_name() {
             "queue"};
 }
 
-// ---- what is known of queues
+// ---- queries
 
 QueueAnswer Engine::describe(QueueNumber number) const {
     const Queue& at = *queues_[number];
@@ -372,8 +374,7 @@ QueueCounters Engine::counters_of(QueueNumber number) const {
             at.totals};
 }
 
-// The one that fell due first of those in memory that are due and have not ended; null where there is none. Amortised
-// O(log n).
+// The earliest of the messages in memory that are due and have not ended; null if there is none. Amortised O(log n).
 const FiredKey* Engine::first_fired(Queue& at) const {
     return at.fired.top(at.ready_count + at.leased_count, [&](const FiredKey& key) {
         const Entry& entry = recent_.entry(key.entry);
@@ -388,8 +389,8 @@ DueMs Engine::oldest_due(Queue& at) const {
     return low == kNoBacklog ? 0 : low.due_ms;
 }
 
-// All queues, up to `sorted` of them in front with the greatest first. `order` says how busy a queue is; of several
-// that are as busy the one that is known longest comes first.
+// All queues; the first `sorted` are the busiest ones, in descending order. `order` returns how busy a queue is; of
+// equally busy queues the oldest comes first.
 template <class Order>
 std::vector<QueueNumber> Engine::queues_by(const Order& order, std::size_t sorted) const {
     const auto busier = [&](QueueNumber left, QueueNumber right) {

@@ -69,7 +69,7 @@ void Engine::set_log_space(LogSpace space) {
     });
 }
 
-// For all but cleaning.
+// For everything except compaction.
 bool Engine::log_is_stalled() const {
     if (space_ < LogSpace::cleaning) return false;
     if (segment_fill_ == kSegmentHeaderBytes || segment_is_of_cleaning_) return true;
@@ -84,7 +84,7 @@ bool Engine::may_add(Adds what) const {
     return what == Adds::end ? !log_is_stalled() : space_ < LogSpace::reserve;
 }
 
-// True where there is no space for the record that the command wants: it was answered so.
+// True if there is no space for the record of the command: it was answered with the error.
 bool Engine::refuse_for_space(const Pending& pending, Adds what) {
     if (may_add(what)) return false;
     ++counters_.changes_refused_full;
@@ -92,8 +92,8 @@ bool Engine::refuse_for_space(const Pending& pending, Adds what) {
     return true;
 }
 
-// Moves wait like puts instead of beginning a segment of the reserve before it is known whether that is all there is;
-// what cleaning writes waits where nothing can be written.
+// Moves wait like puts, so that they do not start a segment of the reserve before the free space is known; records of
+// compaction wait if nothing can be written.
 bool Engine::is_held_back(const Command& command) const {
     if (log_is_stalled()) return is_of_cleaning(command) && !cleaning_may_write();
     if (brings_content(command) && puts_stalled()) return true;
@@ -105,7 +105,7 @@ bool Engine::has_commands() const {
     return looked_up_.find_if(may_go) != nullptr || commands_.find_if(may_go) != nullptr;
 }
 
-// Those of messages that have ended since are forgotten when they are the most.
+// Attempts of messages that have ended are removed when they are the majority.
 void Engine::keep_attempts_waiting() {
     if (attempts_.size() <= 2 * recent_.entry_count() + 64) return;
     std::erase_if(attempts_, [this](MessageId id) {
@@ -114,21 +114,21 @@ void Engine::keep_attempts_waiting() {
     });
 }
 
-// A turn of a log that stands still, in place of a batch.
+// An iteration of a stalled log, in place of a batch.
 void Engine::answer_without_log() {
     take_commands(looked_up_, Takes::others);
     take_commands(commands_, Takes::others);
     end_redrives();
     take_commands(looked_up_puts_, Takes::puts);
     take_commands(puts_, Takes::puts);
-    for (const Delivery& delivery : std::exchange(held_, {})) {  // their commit does not come
+    for (const Delivery& delivery : std::exchange(held_, {})) {  // no commit follows for them
         return_delivery(delivery);
         ++counters_.changes_refused_full;
         reply(delivery.token, no_space_for(Adds::end));
     }
 }
 
-// The batch of a log that stands still: what cleaning has to write, and the record by which a start begins to serve.
+// The batch of a stalled log: records of compaction, and the record with which a run starts to serve.
 void Engine::build_for_cleaning() {
     const auto does_not_fit = [this](const PendingLines& from) {
         const Pending* first = from.find_if([](const Pending& pending) { return is_of_cleaning(pending.command); });
@@ -147,7 +147,7 @@ void Engine::build_for_cleaning() {
     if (!batch_->empty() || confirm_at_ms_ <= now_) submit_batch(false);
 }
 
-// What a call has returned so far is durable; the rest stays dead.
+// What a redrive has returned so far is durable; the rest stays dead.
 void Engine::end_redrives() {
     std::erase_if(redrives_, [this](const Redrive& job) {
         if (job.lookup_open || job.expires) return false;

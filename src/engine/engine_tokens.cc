@@ -1,9 +1,10 @@
-// Access tokens: `conf` records like the settings of queues and namespaces. The engine keeps them and says what they
-// are; what a token allows is decided before a command comes here (access/), but for what only the engine knows: the
-// queue of a message, a lease, a schedule or a watchdog, which is compared with the limits of the command where it is
-// looked up.
+// Access tokens: `conf` records like the settings of queues and namespaces. The engine only stores them. The
+// permissions of a token are checked before a command gets here (access/), except for the queue of a message, a lease,
+// a schedule or a watchdog: only the engine knows it, and compares it with the limits of the command when it is looked
+// up.
 //
-// The engine sees hashes alone. A secret is made, shown and forgotten by the interface that was asked for it.
+// The engine sees only hashes. The interface that receives a request creates a secret, returns it once, and does not
+// keep it.
 #include <utility>
 
 #include "engine/engine.h"
@@ -22,7 +23,7 @@ Error unknown_token() {
 }  // namespace
 
 Engine::Verdict Engine::change_token(Pending& pending, const ChangeTokenCommand& command) {
-    // What is compared with other tokens waits until these are as they will be.
+    // A change that is compared with other tokens waits until their changes are durable.
     if (tokens_.in_batch.contains(command.id)) return Verdict::deferred;
     const AccessToken* current = tokens_.find(command.id);
     Result<std::optional<AccessToken>> changed = command.change(current, now_);
@@ -34,7 +35,7 @@ Engine::Verdict Engine::change_token(Pending& pending, const ChangeTokenCommand&
         answer.removed = false;
         return reply(pending.token, std::move(answer)), Verdict::settled;
     }
-    // The time until which tokens can be changed must not become shorter.
+    // The time until which tokens can be administered must not become shorter.
     const std::int64_t before_ms = current != nullptr ? current->admin_until_ms() : 0;
     const std::int64_t after_ms = next ? next->admin_until_ms() : 0;
     if (command.keeps_admin && before_ms > now_ && after_ms < before_ms) {
@@ -133,7 +134,7 @@ void Engine::apply_token(std::string_view record_body, Operation& operation) {
     if (answer != nullptr) answer->token = *std::move(token);
 }
 
-// ---- what is known of them
+// ---- queries
 
 void Engine::describe(const DescribeTokenCommand& command, ReplyToken token) {
     const AccessToken* found = tokens_.find(command.id);

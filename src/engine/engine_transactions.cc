@@ -72,7 +72,7 @@ Status Engine::check_transaction(const PutCommand& command) const {
     return {};
 }
 
-// Whether there is the queue in which the producer is to be asked, or may be one beside that of the put.
+// Whether the check queue exists, or may be created beside the queue of the put.
 Status Engine::validate_check_queue(const PutCommand& command) {
     const std::string& check_queue = command.transaction->check_queue;
     const auto is_there = [&](const std::string& queue) {
@@ -91,7 +91,7 @@ Status Engine::validate_check_queue(const PutCommand& command) {
     return error;
 }
 
-// ---- what a producer says
+// ---- commit and rollback
 
 Engine::Verdict Engine::settle_transaction(Pending& pending, const SettleCommand& command) {
     using What = Known::What;
@@ -119,7 +119,7 @@ Engine::Verdict Engine::settle_transaction(Pending& pending, const SettleCommand
         if (command.commits) answer = already_rolled_back(State::cancelled);
         return purge(known, pending, std::move(answer));
     }
-    // A message has one at most, and nothing comes of it before: it is taken as long as ends are.
+    // A message has at most one, and is not delivered before it: it is accepted as long as ends are.
     if (refuse_for_space(pending, Adds::end)) return withdraw(known), Verdict::settled;
     add(known.entry,
         command.commits ? commit_record(entry, Cause::committed) : rollback_record(entry, Cause::rolled_back),
@@ -143,9 +143,9 @@ Record Engine::rollback_record(const Entry& entry, Cause cause) const {
     return record;
 }
 
-// ---- what time says
+// ---- checks and defaults
 
-// A half that has just come, or changed: on the wheel, overdue, or out of memory.
+// Puts a new or changed prepared message where it belongs: on the wheel, among the overdue ones, or out of memory.
 void Engine::settle_prepared(EntryNumber number) {
     Entry& entry = recent_.entry(number);
     if (entry.unanswered) return;
@@ -160,14 +160,14 @@ void Engine::settle_prepared(EntryNumber number) {
     }
 }
 
-// It found no room a while ago.
+// Tries again after it had no capacity.
 void Engine::recheck_prepared(EntryNumber number) {
     if (take_for_purge(number)) return;
     if (has_expired(number)) return begin_expiry(number);
     overdue_prepared_.add_again(recent_.entry(number).id);
 }
 
-// Takes the next prepared messages that are overdue, and has those contents read that are not in memory.
+// Takes the next overdue prepared messages, and reads the contents that are not in memory.
 void Engine::read_prepared() {
     if (!overdue_prepared_.has_to_read()) return;
     ReadRecords wanted;
@@ -214,12 +214,12 @@ bool Engine::has_prepared_to_settle() const {
     return overdue_prepared_.has_ready() && !puts_stalled();
 }
 
-// What the first one takes in the batch: its check message, and what it becomes.
+// The bytes of the first one in the batch: its check message, and its new state.
 std::size_t Engine::next_prepared_bytes() const {
     return overdue_prepared_.next_ready().record_body.size() + 2 * kRecordOverheadMax;
 }
 
-// At most half of a batch, so that a million whose producer is gone leave room for commands.
+// At most half of a batch, so that a million messages of a failed producer leave room for commands.
 void Engine::settle_overdue_prepared() {
     read_prepared();
     const std::size_t share = std::max<std::size_t>(options_.batch_operations_max / 2, 2);
@@ -241,7 +241,7 @@ void Engine::settle_overdue_prepared() {
     }
 }
 
-// Asks the producer of the prepared message, or settles it, where it was asked often enough.
+// Sends a check to the producer of the prepared message, or settles it after the last check.
 void Engine::add_overdue(EntryNumber number, const OverduePreparedMessage& prepared) {
     const Result<Record> whole = decode_record(RecordKind::relocate, prepared.record_body);
     if (!whole || !whole->content.transaction) {
@@ -270,13 +270,13 @@ void Engine::add_overdue(EntryNumber number, const OverduePreparedMessage& prepa
     add(number, std::move(next), 0, Error{});
 }
 
-// Which limit keeps the queue of a check, where it is not there, from being begun.
+// Which limit prevents the creation of a check queue that does not exist.
 Engine::NameLimit Engine::limit_of_check(const std::string& name_space, const std::string& queue) {
     const bool is_there = recent_.queues().find(name_space, queue) != kNoQueue;
     return is_there ? NameLimit::none : limit_of_names(name_space, queue);
 }
 
-// Whether there is a queue for a check, or may be one; counts the check if so.
+// Whether the check queue exists or may be created; counts the check if so.
 bool Engine::can_be_checked(const std::string& name_space, const std::string& queue) {
     const NameLimit limit = limit_of_check(name_space, queue);
     if (limit == NameLimit::of_server) have_names_released();
@@ -285,8 +285,7 @@ bool Engine::can_be_checked(const std::string& name_space, const std::string& qu
     return true;
 }
 
-// The code of what prevents a check of a prepared message; empty: nothing does, or no check is
-// wanted.
+// The code of what prevents a check of a prepared message; empty: nothing does, or no check is due.
 std::string_view Engine::why_check_waits(const MessageState& prepared, const TransactionRule& rule) {
     const bool has_checks_left = !rule.check_queue.empty() && prepared.checks() < rule.check_times;
     if (!has_checks_left || (prepared.expires_ms != 0 && prepared.expires_ms <= prepared.due_ms)) return "";
@@ -294,8 +293,8 @@ std::string_view Engine::why_check_waits(const MessageState& prepared, const Tra
     return limit_of_check(prepared.name_space, rule.check_queue) == NameLimit::none ? "" : "queue_limit";
 }
 
-// The check message about a half that is `entry`, and by it becomes `half`. It holds what the prepared message holds,
-// so that the producer knows by its own body and headers which of its transactions is meant.
+// The check message about `entry`, whose new state is `prepared`. It contains the content of the prepared message, so
+// that the producer recognizes its transaction by its own body and headers.
 Record Engine::check_record(const Entry& entry, const MessageState& prepared, const MessageContent& content) const {
     Record record;
     record.kind = RecordKind::spawn;

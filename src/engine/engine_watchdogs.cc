@@ -15,7 +15,7 @@
 #include "engine/refusals.h"
 
 namespace duewheel {
-// What begins with a start: all watchdogs, each armed for what comes next.
+// Starts all watchdogs, each armed for its next time.
 void Engine::begin_watchdogs(std::vector<WatchdogStart> all) {
     for (WatchdogStart& start : all) {
         ++namespaces_.at(start.name_space).watchdogs;
@@ -159,7 +159,7 @@ Engine::Verdict Engine::remove_watchdog(Pending& pending, const RemoveWatchdogCo
     return Verdict::settled;
 }
 
-// As of schedules.
+// As for schedules.
 Engine::Verdict Engine::relocate_watchdog(Pending& pending, const RelocateRuleCommand& command) {
     Watchdog* watchdog = watchdogs_.find(command.name_space, command.name);
     if (watchdog != nullptr && watchdog->in_batch) return Verdict::deferred;
@@ -178,7 +178,8 @@ Engine::Verdict Engine::relocate_watchdog(Pending& pending, const RelocateRuleCo
 
 // ---- records
 
-// Writes what the watchdog becomes: without a rule it is removed. `content`: null but in a whole record.
+// Writes the next state of the watchdog; without a rule it is removed. `content`: only in a whole record, otherwise
+// null.
 void Engine::add_watchdog(Watchdog& watchdog, WatchdogState next, const MessageContent* content, ReplyToken token,
                           Reply with) {
     if (!next.rule.queue.empty()) next.revision = watchdog.state.revision + 1;
@@ -244,7 +245,7 @@ void Engine::apply_watchdog(std::string_view record_body, Operation& operation) 
     answer->late = late;
 }
 
-// ---- what is known of them
+// ---- queries
 
 WatchdogAnswer Engine::describe(const Watchdog& watchdog) {
     WatchdogAnswer answer;

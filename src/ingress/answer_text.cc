@@ -57,13 +57,13 @@ HttpResponse write(const PutAnswer& answer) {
     return json_response(put_status(answer), std::move(body));
 }
 
-// What a message is apart from its content, for an object that is open.
+// Writes the members of a message except its content into the open object.
 void write_row(JsonWriter& json, const MessageRow& row) {
     const MessageState& state = row.state;
     write_id(json, row.id);
     if (state.name_space != kDefaultNamespace) json.text("namespace", state.name_space);
     json.text("queue", state.queue).text("state", state_name(state.state));
-    const bool was_prepared = state.transaction >= MessageState::kOpen;  // and is one, unless it has ended
+    const bool was_prepared = state.transaction >= MessageState::kOpen;  // and still is, unless it has ended
     write_instant(json, "due", "due_ms", was_prepared ? state.nominal_due_ms : state.due_ms);
     if (state.state == State::prepared) {
         write_instant(json, "answer_by", "answer_by_ms", state.due_ms);
@@ -84,7 +84,7 @@ void write_parent(JsonWriter& json, MessageId parent) {
     if (parent != 0) json.text("parent", std::to_string(parent));
 }
 
-// Of a check message: which half it asks for, and the number of the check.
+// Of a check message: its prepared message, and the number of the check.
 void write_check(JsonWriter& json, MessageId prepared, std::uint64_t number, const TransactionRule& rule) {
     json.open("check")
         .text("message", std::to_string(prepared))

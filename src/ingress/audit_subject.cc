@@ -46,7 +46,7 @@ AuditEntry audit_entry(const RequestNote& note, std::string_view code, InstantMs
     return entry;
 }
 
-// Without a default, so that the compiler warns of a new call that is not decided here.
+// Without a default, so that the compiler warns about a new call without a case here.
 std::string_view audit_verb(CallPath::What what, std::string_view method) {
     using What = CallPath::What;
     switch (what) {

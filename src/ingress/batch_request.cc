@@ -22,7 +22,7 @@ bool is_ndjson(const HttpRequest& request) {
     return equal_ignoring_case(type, "application/x-ndjson") || equal_ignoring_case(type, "application/jsonl");
 }
 
-// Fields that say something about one message have no meaning for many.
+// Header fields for one message have no meaning for many.
 Status refuse_put_fields(const HttpRequest& request) {
     for (const HttpField& field : request.fields) {
         const bool of_one = equal_ignoring_case(field.name, "Idempotency-Key") ||
@@ -36,7 +36,7 @@ Status refuse_put_fields(const HttpRequest& request) {
 }
 
 // Each line is a put; the end of the last one may be omitted. A carriage return before the end belongs to the end: it
-// is not hashed with what a key stands for.
+// is not part of the request that a key identifies.
 std::vector<std::string_view> lines_of(std::string_view body) {
     std::vector<std::string_view> lines;
     while (!body.empty()) {
@@ -89,7 +89,7 @@ Result<BatchRequest> read_puts(const HttpRequest& request, const CallPath& path,
 }
 
 Result<BatchRequest> read_lease_ends(const HttpRequest& request, const CallPath& path, const HttpApiOptions& options) {
-    // A token names its message by itself; what stands in the path is a namespace all the same.
+    // A token identifies its message alone, but the namespace in the path must still be valid.
     if (const Result<std::string> name_space = read_namespace(path, options); !name_space) return name_space.error();
     if (!request.body.empty() && !is_json(request)) {
         return Error{"unsupported_media_type", "this call takes JSON: send Content-Type: application/json",

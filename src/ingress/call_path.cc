@@ -140,7 +140,7 @@ constexpr Shape kShapes[] = {
 
 constexpr std::string_view kAllMethods[] = {"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"};
 
-// Whether what each method needs is decided, and nothing is for one that there is not.
+// Whether each method has its needs, and nothing else has.
 constexpr bool is_decided(std::string_view methods, const MethodNeeds& needs) {
     for (const std::string_view method : kAllMethods) {
         if (allows(methods, method) != (needs.of(method).reach != Reach::undecided)) return false;
@@ -161,7 +161,7 @@ static_assert(are_all_decided(), "a call is missing, out of order, or has a meth
 
 constexpr std::size_t kFirstPage = std::size(kShapes);
 
-// Cuts what follows the last colon off; false where nothing follows it.
+// Cuts the part after the last colon off; false if it is empty.
 bool cut_verb(std::string_view& name, std::string_view& verb) {
     const std::size_t colon = name.rfind(':');
     if (colon == std::string_view::npos) return true;
@@ -179,7 +179,7 @@ std::optional<CallPath> find_call(std::span<const std::string_view> segments) {
     if (segments.size() > 2 && segments.front() == "namespaces") {
         path.name_space = segments[1];
         segments = segments.subspan(2);
-        // These are in no namespace.
+        // These do not belong to a namespace.
         if (segments.front() == "namespaces" || segments.front().starts_with("tokens")) return std::nullopt;
     }
     if (segments.empty() || segments.size() > 3) return std::nullopt;
@@ -239,7 +239,7 @@ HttpGroup group_of(const CallPath& call, std::string_view method) {
     }
 }
 
-// Of HttpRoute::call: 0 is no call, else the number of the call and whether it is a raw put.
+// Of HttpRoute::call: 0: no call; otherwise the number of the call and whether it is a raw put.
 constexpr unsigned kRawPutBit = 1u << 16;
 
 }  // namespace

@@ -19,7 +19,7 @@ bool is_among(std::string_view host, const std::vector<std::string>& hosts) {
                        [&](const std::string& each) { return equal_ignoring_case(each, host); });
 }
 
-// "https://example.org:8443" without its scheme; empty for "null" and for schemes that are not of the web.
+// "https://example.org:8443" without its scheme; empty for "null" and for schemes other than http and https.
 std::string_view authority_of(std::string_view origin) {
     for (const std::string_view scheme : {"http://", "https://"}) {
         if (origin.starts_with(scheme)) return origin.substr(scheme.size());
@@ -64,17 +64,17 @@ Status check_caller(const HttpRequest& request, const CallerRules& rules) {
             fetch_site = field.value;
         }
     }
-    // Only HTTP/1.0 comes without Host, which no browser speaks.
+    // Only HTTP/1.0 allows requests without Host, and browsers do not use it.
     if (rules.check_host && has_host && !is_among(host_of(host_field), rules.own_hosts)) {
         return foreign_host(host_field);
     }
     if (request.method == "GET" || request.method == "HEAD") return {};
-    // Of several Origin fields, each has to be fine.
+    // Of several Origin fields, each must be allowed.
     for (const HttpField& field : request.fields) {
         if (!equal_ignoring_case(field.name, "Origin") || is_own_page(field.value, host_field, rules)) continue;
         return foreign_origin(field.value, "Origin");
     }
-    // A browser that leaves Origin out says this; no page's request has neither.
+    // A browser that omits Origin sends Sec-Fetch-Site; requests of pages always have one of the two.
     const bool own_or_none = fetch_site.empty() || fetch_site == "same-origin" || fetch_site == "none";
     if (!has_origin && !own_or_none) return foreign_origin(fetch_site, "Sec-Fetch-Site");
     return {};

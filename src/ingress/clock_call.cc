@@ -27,7 +27,7 @@ HttpResponse clock_text(const ClockStatus& status) {
     return response;
 }
 
-// How far a test wants to go.
+// The time by which a test advances the clock.
 Result<std::int64_t> read_advance(const JsonRequest& json, const ClockStatus& now) {
     if (json.has_time("by") && json.has_time("to")) {
         return Error{"conflicting_members", "give either `by`, a duration, or `to`, an instant, not both", "to"};

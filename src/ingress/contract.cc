@@ -41,7 +41,7 @@ json::object head_of(const json::object& get) {
     return head;
 }
 
-// How far a page of the server reaches; of a call, that it needs rights.
+// The access of a page of the server; calls need permissions.
 Reach reach_of_page(std::string_view path) {
     for (const ServerPage& page : kServerPages) {
         if (page.path == path && page.methods.starts_with("GET")) return page.needs.get.reach;
@@ -109,7 +109,7 @@ class Contract {
         if (const json::value* get = item.if_contains("get")) item["head"] = head_of(get->as_object());
     }
 
-    // The operation's problems as responses, and what every operation has.
+    // Adds the problems of the operation as responses, and those that every operation has.
     void complete(json::object& operation, std::initializer_list<std::string_view> groups) {
         Codes codes;
         for (const std::string_view group : groups) add_codes(group, codes);
@@ -129,7 +129,7 @@ class Contract {
         operation["parameters"] = std::move(parameters);
     }
 
-    // The code, or those of the group.
+    // Adds the code, or the codes of the group.
     void add_codes(std::string_view name, Codes& into) const {
         if (const json::value* group = groups_.if_contains(name)) {
             for (const json::value& each : group->as_array()) add_codes(text_of(each), into);
@@ -142,7 +142,7 @@ class Contract {
     void add_problem(json::object& responses, int status, const Codes& codes) {
         json::object problem = problem_response(status, codes);
         const std::string number = std::to_string(status);
-        if (json::value* other = responses.if_contains(number)) {  // a state of the server has this status too
+        if (json::value* other = responses.if_contains(number)) {  // a state of the server also has this status
             json::object& content = other->at("content").as_object();
             content["application/problem+json"] = problem.at("content").at("application/problem+json");
             return;
@@ -177,7 +177,7 @@ class Contract {
                 {"content", json::object{{"application/problem+json", json::object{{"schema", std::move(schema)}}}}}};
     }
 
-    // A schema of settings as that of a merge patch of them.
+    // The schema of a merge patch for a schema of settings.
     json::value patch_of(const json::object& schema) const {
         if (const json::value* target = schema.if_contains("$ref")) {
             const std::string_view name = text_of(*target).substr(std::string_view("#/components/schemas/").size());
@@ -226,8 +226,8 @@ class Contract {
 
     json::object document_;
     json::object groups_;
-    json::object schemas_;    // as they stand in the source
-    json::object responses_;  // that more than one operation may have, by their codes
+    json::object schemas_;    // as in the source
+    json::object responses_;  // shared by several operations, by code
     const LimitValue& limit_;
 };
 

@@ -25,7 +25,7 @@
 namespace duewheel {
 namespace {
 
-// Queues that /v1/stats tells of: where it is not asked for another number, and at most.
+// The number of queues in /v1/stats: the default and the maximum.
 constexpr std::size_t kStatsQueues = 100;
 constexpr std::int64_t kStatsQueuesMax = 1'000;
 
@@ -43,7 +43,7 @@ HttpResponse method_not_allowed(std::string_view allowed) {
     return response;
 }
 
-// What it has as methods anywhere, for who asks of the server as a whole (RFC 9110, 9.3.7).
+// The methods of all resources, for `OPTIONS *` (RFC 9110, 9.3.7).
 HttpResponse what_may_be_asked() {
     HttpResponse response;
     response.status = 204;
@@ -51,8 +51,7 @@ HttpResponse what_may_be_asked() {
     return response;
 }
 
-// Codings are not decoded here, and none goes out with a message: what was put under one would come back as something
-// else than it was.
+// Content codings are neither decoded nor stored with a message: a coded body would be delivered without its coding.
 Status check_content_coding(const HttpRequest& request) {
     for (const HttpField& field : request.fields) {
         if (!equal_ignoring_case(field.name, "Content-Encoding")) continue;
@@ -155,7 +154,7 @@ Result<Principal> HttpApi::identify(const HttpRequest& request) {
         credentials.authorization = field.value;
     }
     const bool has_none = !credentials.authorization && credentials.certificate_names.empty();
-    if (has_none && !options_.auth_required) return Principal{};  // without a look at the clock
+    if (has_none && !options_.auth_required) return Principal{};  // without reading the clock
     const std::int64_t now_ms = options_.server_ms();
     Result<Principal> who = authenticate(credentials, port_, options_.auth_required, now_ms);
     if (who && who->token != nullptr) activity_.note_use(who->token->id, now_ms);
@@ -173,7 +172,7 @@ Status HttpApi::check_access(const HttpRequest& request, const CallPath& call, c
     return decide(principal, need, *name_space, *name);
 }
 
-// Answers where they are used up.
+// Responds with the problem if a rate is exceeded.
 bool HttpApi::is_within_rates(const HttpRequest& request, const Principal& principal, const RequestNote& note,
                               HttpReply& reply) {
     if (principal.token == nullptr) return true;
@@ -243,7 +242,7 @@ void HttpApi::answer_call(const Admitted& admitted, RequestNote note, HttpReply 
     submit(*std::move(command), std::move(waiting), limits);
 }
 
-// Many queues must not make a call long that is asked for every second.
+// Many queues must not make a call slow that is repeated every second.
 Result<HttpResponse> HttpApi::read_stats(const HttpRequest& request) const {
     const Result<QueryRequest> query = QueryRequest::parse(request.query, {"queues"});
     if (!query) return query.error();
@@ -255,8 +254,8 @@ Result<HttpResponse> HttpApi::read_stats(const HttpRequest& request) const {
 
 void HttpApi::submit(Command command, Waiting waiting, const SharedLimits& limits) {
     const ReplyToken token = next_token_++;
-    // A client that closed its sending side may still read: it gets its answer. But it may as well be gone, and must
-    // not be handed a message then.
+    // A client that closed its sending side may still read its response. But it may also have disconnected, and must
+    // then not lease a message.
     if (const auto* lease = std::get_if<LeaseCommand>(&command)) {
         waiting.note.wait_ms = lease->wait_ms;
         waiting.single->on_client_gone([this, token] {
@@ -301,7 +300,7 @@ void HttpApi::deliver(ReplyToken token, Reply reply) {
     answer(*std::move(who.single), who.note, answer_text(reply), error != nullptr ? error->code : std::string_view());
 }
 
-// A new secret is shown when a token was made, and when a rotation replaced it.
+// A response contains a new secret after the creation of a token, and after a rotation.
 void HttpApi::deliver_token(Waiting& waiting, TokenAnswer answered) {
     if (answered.removed) activity_.forget(answered.token.id);
     answered.last_used_ms = activity_.last_used_ms(answered.token.id);
@@ -326,8 +325,8 @@ void HttpApi::deliver_part(Batch& batch, std::size_t part, Reply reply) {
     if (--batch.missing == 0) answer(std::move(batch.reply), batch.note, batch_text(batch.parts, batch.of_puts));
 }
 
-// The one place where the audit log learns of requests. An administrative request gets its response when its line is
-// in the log.
+// The one place that passes requests to the audit log. The response of an administrative request is sent after its line
+// is in the log.
 void HttpApi::answer(HttpReply reply, const RequestNote& note, HttpResponse response, std::string_view code) {
     const bool is_refusal_of_access = response.status == 401 || response.status == 403;
     const bool is_recorded = options_.audit != nullptr && code != "audit_unavailable";
@@ -343,7 +342,7 @@ void HttpApi::answer(HttpReply reply, const RequestNote& note, HttpResponse resp
         HttpResponse response;
         std::string_view code;
     };
-    // Shared, as a std::function can be copied.
+    // Shared, because a std::function is copyable.
     const auto held = std::make_shared<Held>(Held{std::move(reply), note, std::move(response), code});
     options_.audit->record(audit_entry(note, code, options_.server_ms()), [this, held](bool is_written) {
         if (!is_written && held->code.empty()) {

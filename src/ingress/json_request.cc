@@ -30,7 +30,7 @@ constexpr InstantMs kFirstInstantByNumber = 946'684'800'000;  // 2000-01-01T00:0
 
 }  // namespace
 
-// Told by the parser what it sees, in order.
+// Receives the events of the parser in order.
 class JsonRequest::Collector {
   public:
     static constexpr std::size_t max_object_size = std::numeric_limits<std::size_t>::max();
@@ -88,8 +88,8 @@ class JsonRequest::Collector {
         return false;
     }
 
-    // A text in one piece is shown where it stands in the body; one with escapes comes in pieces, from elsewhere. What
-    // is decoded is never longer than what it was decoded from, so that `decoded_` does not grow once it is reserved.
+    // A string without escapes is passed as one view into the body; one with escapes in pieces that are outside of it.
+    // Decoded text is never longer than its source, so `decoded_` does not grow after it is reserved.
     void gather(json::string_view part) {
         if (!is_listed()) return;
         std::vector<char>& decoded = into_.decoded_;
@@ -197,7 +197,7 @@ Result<JsonRequest> JsonRequest::parse(std::string_view body, std::size_t first_
 }
 
 Status JsonRequest::only(std::span<const std::string_view> known) const {
-    // Ends soon whatever was sent: after as many members as are known, one is unknown or stands twice.
+    // Ends soon for any request: after as many members as are known, the next one is unknown or a duplicate.
     for (auto member = members_.begin(); member != members_.end(); ++member) {
         if (member->depth != 0) continue;
         if (std::find(known.begin(), known.end(), member->name) == known.end()) {
@@ -269,7 +269,7 @@ Error JsonRequest::wrong_type(std::string_view member, std::string_view wanted, 
 
 namespace {
 
-// The columns that the parsers name are those of the text, which is said with its name.
+// The columns in parser errors are relative to the text of the member, so the error names that member.
 Error about(Error error, std::string_view name) {
     error.message = "`" + std::string(name) + "`, " + error.message;
     error.field = name;

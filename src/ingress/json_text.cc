@@ -13,7 +13,7 @@ namespace {
 
 namespace json = boost::json;
 
-// Takes whatever a parser finds.
+// Accepts all events of a parser.
 struct Taker {
     static constexpr std::size_t max_object_size = std::numeric_limits<std::size_t>::max();
     static constexpr std::size_t max_array_size = std::numeric_limits<std::size_t>::max();
@@ -47,14 +47,14 @@ void skip_blanks(std::string_view& text) {
     text.remove_prefix(std::min(text.find_first_not_of(kBlanks), text.size()));
 }
 
-// How long the text is that begins with a quote, with both its quotes.
+// The length of the string that starts with a quote, including both quotes.
 std::size_t string_size(std::string_view text) {
     std::size_t at = 1;
     while (at < text.size() && text[at] != '"') at += text[at] == '\\' ? 2 : 1;
     return std::min(at + 1, text.size());
 }
 
-// How long the value is that the text begins with.
+// The length of the value at the start of the text.
 std::size_t value_size(std::string_view text) {
     if (text.starts_with('"')) return string_size(text);
     if (!text.starts_with('{') && !text.starts_with('[')) {
@@ -70,7 +70,7 @@ std::size_t value_size(std::string_view text) {
     return text.size();
 }
 
-// Takes the next value off the text, and the blanks around it.
+// Removes the next value, and the blanks around it, from the text.
 std::string_view take_value(std::string_view& text) {
     skip_blanks(text);
     const std::string_view value = text.substr(0, value_size(text));
@@ -79,7 +79,7 @@ std::string_view take_value(std::string_view& text) {
     return value;
 }
 
-// Takes the opening bracket off the text; false where it begins with another, or nothing is in it.
+// Removes the opening bracket from the text; false if it is another one, or nothing is in it.
 bool enter(std::string_view& text, char open, char close) {
     skip_blanks(text);
     if (!text.starts_with(open)) return false;
@@ -88,7 +88,7 @@ bool enter(std::string_view& text, char open, char close) {
     return !text.empty() && !text.starts_with(close);
 }
 
-// Whether a comma follows, which it takes off.
+// Removes the comma that follows; false if there is none.
 bool goes_on(std::string_view& text) {
     if (!text.starts_with(',')) return false;
     text.remove_prefix(1);

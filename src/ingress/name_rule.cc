@@ -33,8 +33,8 @@ bool is_mark(utf8proc_int32_t letter) {
     return category == UTF8PROC_CATEGORY_MN || category == UTF8PROC_CATEGORY_MC;
 }
 
-// Beyond ASCII: the general categories L, Mn, Mc and Nd. Letters and marks that are not shown, such as fillers and
-// variation selectors, would make names that look alike.
+// Beyond ASCII: the general categories L, Mn, Mc and Nd. Invisible letters and marks, such as fillers and variation
+// selectors, would allow names that look alike.
 bool is_name_letter(utf8proc_int32_t letter) {
     if (letter < 0x80) return is_ascii_name_letter(static_cast<char>(letter));
     const utf8proc_category_t category = utf8proc_category(letter);
@@ -43,7 +43,7 @@ bool is_name_letter(utf8proc_int32_t letter) {
            utf8proc_get_property(letter)->ignorable == 0;
 }
 
-// Of UTF-8: whether each letter may stand in a name, and the first at its beginning.
+// For UTF-8: whether each letter is allowed in a name, and the first one at its start.
 bool has_name_letters(std::string_view name) {
     const auto* at = reinterpret_cast<const utf8proc_uint8_t*>(name.data());
     const auto* const end = at + name.size();
@@ -55,18 +55,18 @@ bool has_name_letters(std::string_view name) {
     return true;
 }
 
-// The text in normalization form C, of text in UTF-8.
+// The normalization form C of a text in UTF-8.
 std::string to_nfc(std::string_view text) {
     utf8proc_uint8_t* mapped = nullptr;
     const auto size =
         utf8proc_map(reinterpret_cast<const utf8proc_uint8_t*>(text.data()), static_cast<utf8proc_ssize_t>(text.size()),
                      &mapped, static_cast<utf8proc_option_t>(UTF8PROC_STABLE | UTF8PROC_COMPOSE));
-    if (size < 0) throw std::bad_alloc();  // the only error that text in UTF-8 meets
+    if (size < 0) throw std::bad_alloc();  // the only error for text in UTF-8
     const std::unique_ptr<utf8proc_uint8_t, decltype(&std::free)> owned(mapped, &std::free);
     return {reinterpret_cast<const char*>(mapped), static_cast<std::size_t>(size)};
 }
 
-// "." and ".." are no names: clients take them for steps in a path and send another one.
+// "." and ".." are not names: clients treat them as steps in a path and send another path.
 bool has_form_of_a_name(std::string_view name, std::size_t bytes_max) {
     if (name.empty() || name.size() > bytes_max || name == "." || name == ".." || name.front() == '-') return false;
     return std::all_of(name.begin(), name.end(), is_ascii_name_letter) || (is_utf8(name) && has_name_letters(name));

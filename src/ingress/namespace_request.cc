@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::string_view kNamespaceMembers[] = {"limits", "weight"};
 
-// A number that is at least 1 where it is given; what is the most is the server's to say.
+// A number that is at least 1 if it is given; the engine checks its maximum.
 Status read_number(const JsonRequest& from, std::string_view member, std::string field, std::uint64_t& into) {
     std::optional<std::int64_t> given;
     reset_if_removed(from, member, into);
@@ -31,7 +31,7 @@ Status read_limit(const JsonRequest& limits, std::string_view member, std::uint6
     return read_number(limits, member, "limits." + std::string(member), into);
 }
 
-// Into settings that hold what a patch keeps.
+// Reads into settings that contain the values that a patch keeps.
 Status read_members(const JsonRequest& json, NamespaceSettings& settings) {
     if (Status weighs = read_number(json, "weight", "weight", settings.weight); !weighs) return weighs;
     const std::pair<std::string_view, std::uint64_t*> members[] = {{"pending", &settings.pending_max},

@@ -1,9 +1,9 @@
-// A path is taken as three parts, and so is the shape of each call: the collection, whether a name follows, and the
-// word that says what to do, which follows a colon or a slash.
+// A path is split into three parts, and so is the shape of each call: the collection, whether a name follows, and the
+// verb, after a colon or a slash.
 //
 //     /v1/queues/q/lease      queues, named, lease          /lease      lease may be a collection or the word alone
 //
-// A word has to be near to one of ours, or to be what other systems call it. Then the nearer collection decides.
+// A verb must be similar to one of ours, or be the name in another system. Then the more similar collection decides.
 #include "ingress/nearest_call.h"
 
 #include <algorithm>
@@ -20,7 +20,7 @@ namespace {
 
 constexpr std::size_t kSegmentBytesMax = 32;
 
-// What other systems call our calls.
+// The names of our calls in other systems.
 struct ForeignWord {
     std::string_view word;
     std::string_view ours;
@@ -89,7 +89,7 @@ std::optional<PathParts> path_parts(std::span<const std::string_view> segments) 
     return parts;
 }
 
-// The place of a call in the order of nearness; none where it is not near.
+// The distance of a call, for sorting; none if it is not similar.
 using Apart = std::tuple<std::size_t, std::size_t, bool>;
 std::optional<Apart> distance_to(const PathParts& requested, const PathParts& call) {
     const std::string_view word = our_word(requested.word);
@@ -141,7 +141,7 @@ std::string nearest_page(std::span<const std::string_view> segments) {
     std::string nearest;
     std::size_t least = ~std::size_t{0};
     for (const ServerPage& page : kServerPages) {
-        // A common beginning, /v1, makes no page near.
+        // The common prefix /v1 does not make a page similar.
         const std::size_t distance = edit_distance(path, page.path);
         if (3 * distance > std::max(path.size(), page.path.size()) || distance >= least) continue;
         nearest = page.path;
@@ -157,7 +157,7 @@ std::string nearest_call(std::span<const std::string_view> segments) {
     const std::optional<PathParts> parts = path_parts(segments);
     if (!parts) return {};
     std::string nearest = nearest_shape(*parts);
-    // A segment alone may be the word.
+    // A single segment may be the verb.
     const bool alone = !parts->named && parts->word.empty();
     return nearest.empty() && alone ? nearest_shape({{}, true, parts->collection}) : nearest;
 }

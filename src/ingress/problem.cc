@@ -153,7 +153,7 @@ const ProblemKind& kind_of(const Error& error) {
 void write_problem(JsonWriter& json, const Error& error) {
     const ProblemKind& kind = kind_of(error);
     json.text("type", "about:blank").text("title", kind.title).number("status", kind.status);
-    // Both may quote what a client sent, and header fields hold bytes that are no text.
+    // Both may quote what a client sent, and header fields may contain bytes that are not UTF-8.
     json.text("code", kind.code).text("detail", as_utf8(error.message));
     if (!error.field.empty()) json.text("field", as_utf8(error.field));
 }
@@ -173,7 +173,7 @@ HttpResponse problem(const Error& error, const std::function<void(JsonWriter&)>&
         const bool is_invalid = kind.code != "token_required";
         response.headers.push_back({"WWW-Authenticate", is_invalid ? "Bearer error=\"invalid_token\"" : "Bearer"});
     }
-    // RFC 9110, 12.5.3: which codings would have been taken.
+    // RFC 9110, 12.5.3: the accepted codings.
     if (kind.code == "unsupported_content_coding") response.headers.push_back({"Accept-Encoding", "identity"});
     if (has_retry_after(kind.status)) {
         response.headers.push_back({"Retry-After", std::to_string(kRetryAfterSeconds)});

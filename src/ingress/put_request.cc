@@ -26,7 +26,7 @@ constexpr std::string_view kPutMembers[] = {
     "flex_ms", "expires_in", "expires_in_ms", "expires", "expires_ms",   "order_key",  "priority", "repeat",
     "retry",   "held",       "headers",       "key",     "content_type", "transaction"};
 
-// What a put's header fields say.
+// The values of the header fields of a put.
 struct PutFields {
     std::optional<std::string_view> content_type, delay, due, key;
 };
@@ -94,8 +94,8 @@ Status check_header(std::string_view name, std::string_view value) {
                  "headers." + std::string(name.substr(0, 64))};
 }
 
-// Kept, and delivered again, as one JSON object of texts. `into` holds what there was before: without them, or of a
-// patch, which changes and removes single ones.
+// Stored and delivered as one JSON object of strings. `into` contains the previous headers, which a patch changes or
+// removes one by one.
 Status read_message_headers(const JsonRequest& request, const HttpApiOptions& options, std::string& into) {
     reset_if_removed(request, "headers", into);
     const Result<JsonRequest::Texts> given = request.texts("headers");
@@ -195,7 +195,7 @@ Status read_body(const JsonRequest& request, const HttpApiOptions& options, PutC
     return check_body(put.body, options);
 }
 
-// In a field the key may stand in quotes, as the drafts for Idempotency-Key have it: they do not belong to it.
+// In a header field the key may be in quotes, as in the drafts for Idempotency-Key: they are not part of the key.
 std::string_view without_quotes(std::string_view text) {
     const bool quoted = text.size() >= 2 && text.front() == '"' && text.back() == '"';
     return quoted ? text.substr(1, text.size() - 2) : text;
@@ -289,8 +289,8 @@ Status read_raw_when(const PutFields& fields, When& into) {
     return {};
 }
 
-// What `curl -d`, forms and the fetch of JavaScript send unless another type is given, and types of JSON that clients
-// use in place of application/json: the message would be due now, with its delay in its body.
+// The default types of `curl -d`, forms and fetch in JavaScript, and types of JSON that clients use in place of
+// application/json: as a raw put the message would be due now, with its delay in its body.
 bool is_probably_json_put(std::string_view type, std::string_view body) {
     for (const std::string_view mistaken : {"application/x-www-form-urlencoded", "multipart/form-data", "text/json",
                                             "application/x-ndjson", "application/merge-patch+json"}) {
@@ -301,7 +301,8 @@ bool is_probably_json_put(std::string_view type, std::string_view body) {
     return json && (json->has("body") || json->has("json") || json->has("body_base64"));
 }
 
-// Any other media type: the request's body is the message's. Its due time and its key are header fields.
+// With any other media type the body of the request is the body of the message. Its due time and its key are header
+// fields.
 Result<Command> read_raw_put(const HttpRequest& request, const PutFields& fields, const HttpApiOptions& options,
                              PutCommand put) {
     if (is_probably_json_put(essence(*fields.content_type), request.body)) {

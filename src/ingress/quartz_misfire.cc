@@ -8,8 +8,9 @@ struct Instruction {
     std::string_view ours;
 };
 
-// Those of CronTrigger, SimpleTrigger and CalendarIntervalTrigger. What fires now fires once for all missed times; what
-// is rescheduled to the next time fires for none of them; the smart policy is Quartz's default, as `once` is ours.
+// Those of CronTrigger, SimpleTrigger and CalendarIntervalTrigger. Instructions that fire now fire once for all missed
+// times; those that reschedule to the next time fire for none of them; the smart policy is Quartz's default, as `once`
+// is ours.
 constexpr Instruction kInstructions[] = {
     {"DO_NOTHING", "skip"},
     {"FIRE_AND_PROCEED", "once"},

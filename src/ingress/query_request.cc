@@ -10,7 +10,7 @@
 namespace duewheel {
 namespace {
 
-// A name as it may stand in a problem document.
+// A name as it is shown in a problem document.
 std::string shown(std::string_view name) {
     constexpr std::size_t kNameBytesShown = 64;
     return is_utf8(name) ? std::string(cut_utf8(name, kNameBytesShown)) : std::string();

@@ -18,7 +18,7 @@ namespace {
 constexpr std::string_view kSettingsMembers[] = {"target", "paused", "lease", "lease_ms", "retry", "limits"};
 constexpr std::string_view kDiscardMembers[] = {"died_before", "died_before_ms"};
 
-// A number that is at least 1 where it is given; what is the most is the server's to say.
+// A number that is at least 1 if it is given; the engine checks its maximum.
 template <class Number>
 Status read_positive(const Result<std::optional<std::int64_t>>& read, const char* member, const char* least,
                      const char* without, Number& into) {
@@ -51,8 +51,8 @@ Status check_header(std::string_view name, std::string_view value) {
     return bad_header("*** replaces the value in responses: give the value itself", name);
 }
 
-// Fields of each post; which names are the server's own is said by options.check_webhook. `kept`: the name of one that
-// a patch keeps with its value; empty: it keeps none.
+// Reads the header fields of each post; options.check_webhook refuses names that the server sets. `kept`: the name of a
+// field that a patch keeps with its value; empty: none.
 Status read_headers(const JsonRequest& json, WebhookTarget& webhook, std::string& kept) {
     reset_if_removed(json, "headers", webhook.headers);
     reset_if_removed(json, "headers", webhook.sealed_headers);
@@ -126,8 +126,8 @@ Status read_webhook(const JsonRequest& json, const HttpApiOptions& options, cons
         "the value may be a secret, and is not sent to another `url`: give it again, or remove it with null", kept);
 }
 
-// `target`: the receiver of the messages. What is unknown is refused: a misread target would make it a pull queue whose
-// messages are never fetched.
+// `target`: the receiver of the messages. Unknown members are refused: with a misread target the queue would be a pull
+// queue whose messages are never fetched.
 Status read_target(const JsonRequest& request, const HttpApiOptions& options, const OfQueue& of,
                    QueueSettings& settings) {
     reset_if_removed(request, "target", settings.webhook);
@@ -141,7 +141,7 @@ Status read_target(const JsonRequest& request, const HttpApiOptions& options, co
         if ((*target)->removes("webhook")) return settings.webhook.reset(), Status();
         const Result<std::optional<JsonRequest>> webhook = (*target)->object("webhook");
         if (!webhook) return webhook.error();
-        if (!*webhook && settings.webhook) return {};  // a patch that says nothing of it
+        if (!*webhook && settings.webhook) return {};  // a patch without it
         if (!settings.webhook) settings.webhook.emplace();
         if (*webhook) return read_webhook(**webhook, options, of, *settings.webhook);
     }
@@ -177,7 +177,7 @@ Status read_limits(const JsonRequest& request, QueueSettings& settings) {
     return {};
 }
 
-// Into settings that hold what a patch keeps.
+// Reads into settings that contain the values that a patch keeps.
 Status read_members(const JsonRequest& json, const HttpApiOptions& options, const OfQueue& of,
                     QueueSettings& settings) {
     Status read = read_target(json, options, of, settings);
@@ -198,7 +198,7 @@ Result<Command> read_settings(const HttpRequest& request, ConfigureQueueCommand 
     if (!json) return json.error();
     const OfQueue of{configure.name_space, configure.queue};
     if (Status read = read_members(*json, options, of, configure.settings); !read) return std::move(read).error();
-    // A pause is ended by a request that says so, and not by settings about something else.
+    // Only a request with `paused` ends a pause; other settings do not.
     configure.keeps_pause = !json->has("paused");
     return Command(std::move(configure));
 }

@@ -75,7 +75,7 @@ void write_counts(JsonWriter& json, const QueueAnswer& answer) {
 
 constexpr std::size_t kCheckBytes = 8;
 
-// So that a cursor that was cut, or belongs to another list, is refused instead of beginning somewhere.
+// A checksum, so that a cursor that was truncated, or belongs to another list, is refused.
 std::string check_of(std::string_view name_space, std::string_view queue) {
     constexpr std::uint64_t kListOfQueues = std::uint64_t{1} << 63;  // no set of states has this bit
     const std::uint64_t check = list_query(name_space, queue, kListOfQueues, 0, 0);

@@ -31,7 +31,7 @@ constexpr std::string_view kExtendMembers[] = {"lease", "lease_ms"};
 constexpr std::string_view kReleaseMembers[] = {"delay", "delay_ms"};
 constexpr std::string_view kRedriveMembers[] = {"max"};
 
-// An instant by number that lies further back is taken for a slip.
+// A numeric instant further in the past is treated as a mistake.
 constexpr std::int64_t kPastByNumberMs = std::int64_t{365} * 86'400'000;
 
 Result<std::string> decode(std::string_view raw) {
@@ -70,7 +70,7 @@ Result<Command> read_lease(const HttpRequest& request, LeaseCommand lease) {
     if (read) read = take(json->duration_ms("lease"), lease.lease_ms);
     if (read) read = take(json->duration_ms("wait"), lease.wait_ms);
     if (!read) return std::move(read).error();
-    // What the type cannot hold is as far out of range as its ends are; the engine names the range.
+    // A number that does not fit the type is clamped, and still out of range; the engine's error names the range.
     constexpr std::int64_t kMax = std::numeric_limits<std::uint32_t>::max();
     lease.max = static_cast<std::uint32_t>(std::clamp<std::int64_t>(most, 0, kMax));
     return Command(std::move(lease));
@@ -98,7 +98,7 @@ Result<Command> read_reschedule(const HttpRequest& request, const HttpApiOptions
     return Command(std::move(reschedule));
 }
 
-// The message's key and its queue, from the parameters.
+// The key and the queue of the message, from the parameters.
 Result<MessageKey> read_message_key(const HttpRequest& request, const HttpApiOptions& options) {
     const Result<QueryRequest> query = QueryRequest::parse(request.query, {"queue", "key"});
     if (!query) return query.error();
@@ -144,7 +144,7 @@ Result<Command> read_message_call(const HttpRequest& request, const CallPath& pa
     return Command(GetCommand{std::move(name_space), *id});
 }
 
-// The command that ends or extends one lease, the one that the path names.
+// The command that ends or extends the one lease in the path.
 Result<Command> read_one_lease_end(const HttpRequest& request, const CallPath& path) {
     const Result<LeaseToken> token = read_token(path);
     if (!token) return token.error();
@@ -205,7 +205,7 @@ Result<Command> read_lease_end(const JsonRequest& json, CallPath::What what) {
             Status read = take(json.text("reason"), reason);
             if (read) read = take(json.duration_ms("retry_in"), fail.retry_in_ms);
             if (!read) return std::move(read).error();
-            // Cut, not refused: a failure must get through, however much there is to say about it.
+            // Truncated, not refused: a failure must be recorded, regardless of the length of its reason.
             fail.reason = cut_utf8(reason, kReasonBytesMax);
             return Command(std::move(fail));
         }

@@ -53,7 +53,7 @@ void RequestLog::answered(const RequestNote& note, int status, std::string_view 
         if (count > 1) fields.emplace_back("count", count);
         log_.write(level, event, message, fields);
     };
-    // What a client asked to wait for may be any number; the engine judges it later.
+    // The requested wait may be any number; the engine validates it later.
     const bool waited_enough = took_ns / 1'000'000 > note.wait_ms;
     const bool is_slow = waited_enough && took_ns - note.wait_ms * 1'000'000 > options_.slow_ms * 1'000'000;
     if (options_.slow_ms > 0 && is_slow) {

@@ -28,7 +28,7 @@ constexpr std::string_view kScheduleMembers[] = {
     "headers",   "priority",    "expires_in", "expires_in_ms",  "retry",
     "order_key", "content_type"};
 
-// A member that is one of a few words; `names` are those of the values from 0 on.
+// A member with one of a few words; `names` are the words of the values from 0 on.
 template <class T>
 Status read_word(const JsonRequest& json, std::string_view member, std::initializer_list<std::string_view> names,
                  T& into) {
@@ -46,7 +46,7 @@ Status read_word(const JsonRequest& json, std::string_view member, std::initiali
     return Error{"bad_policy", "`" + std::string(member) + "` must be one of " + known, std::string(member)};
 }
 
-// A kind of rule that a patch gives takes the place of the one before.
+// The kind of rule in a patch replaces the previous one.
 Status read_kind(const JsonRequest& json, TimesRule& times) {
     std::string_view given;
     const std::string_view before = times_kind_name(times.kind);
@@ -62,7 +62,7 @@ Status read_kind(const JsonRequest& json, TimesRule& times) {
                          std::string(name)};
         }
         given = name;
-        if (times.kind != kind) times.skips_gaps = times.repeats_folds = false;  // they were of the rule before
+        if (times.kind != kind) times.skips_gaps = times.repeats_folds = false;  // they belonged to the previous rule
         times.kind = kind;
         times.text.clear();
         times.every_ms = 0;
@@ -118,7 +118,8 @@ Status read_times(const JsonRequest& json, TimesRule& times) {
     }
     if (read) read = take(json.instant_ms("start"), times.start_ms);
     if (read) read = take(json.instant_ms("end"), times.end_ms);
-    // 0 is what has no bound. A rest counts on from the epoch as from a rest after it; nothing comes before either end.
+    // 0 means no bound. An interval from the epoch has the same times as one that starts one interval later; no time is
+    // before either.
     if (read && times.start_ms == 0 && json.has_time("start")) times.start_ms = times.every_ms;
     if (read && times.end_ms == 0 && json.has_time("end")) times.end_ms = 1;
     std::optional<std::int64_t> count;
@@ -169,7 +170,7 @@ Status read_policies(const JsonRequest& json, ScheduleRule& rule) {
     return read;
 }
 
-// What the members make of a rule and its content; both are empty but of a patch, which keeps what it does not name.
+// Applies the members to a rule and its content; both are empty except for a patch, which keeps what it does not name.
 Result<PutScheduleCommand> changed_schedule(const JsonRequest& json, ScheduleRule rule, const MessageContent& content,
                                             const HttpApiOptions& options) {
     Status read = read_rule_queue(json, options, rule.queue);

@@ -133,7 +133,7 @@ Status read_rates(const JsonRequest& json, AccessToken& token) {
     return read;
 }
 
-// Into a token that holds what a patch keeps. `now_ms`: what `expires_in` counts from.
+// Reads into a token that contains the values that a patch keeps. `now_ms`: the start of `expires_in`.
 Status read_expiry(const JsonRequest& json, std::int64_t now_ms, std::int64_t& into_ms) {
     if (json.has_time("expires") && json.has_time("expires_in")) {
         return Error{"conflicting_members", "give `expires` or `expires_in`, not both: they name two times", "expires"};
@@ -191,7 +191,7 @@ Status read_token_members(const JsonRequest& json, const HttpApiOptions& options
     return {};
 }
 
-// The secret that the call may need, and its hash.
+// The command with a new secret and its hash, if it needs them.
 Result<TokenCall> with_secret(std::string id, const HttpApiOptions& options,
                               std::function<Changed(const AccessToken*, DueMs, const SecretHash&)> change) {
     Result<Secret> secret = make_token_secret();

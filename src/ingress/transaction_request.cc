@@ -42,7 +42,7 @@ Result<std::optional<TransactionRule>> read_transaction(const JsonRequest& reque
         rule.check_queue = *std::move(name);
         rule.check_times = kCheckTimes;
     }
-    if (times) {  // what the type cannot hold, and none at all, is out of range, as the engine says
+    if (times) {  // a number that does not fit the type, or 0, is out of range: the engine reports it
         constexpr std::int64_t kMax = std::numeric_limits<std::uint32_t>::max();
         rule.check_times = static_cast<std::uint32_t>(*times < 1 ? kMax : std::min(*times, kMax));
     }

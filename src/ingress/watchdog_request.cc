@@ -21,7 +21,7 @@ constexpr std::string_view kWatchdogMembers[] = {
     "repeat_every_ms", "feed",     "body",       "body_base64", "json",          "headers",
     "content_type",    "priority", "order_key",  "expires_in",  "expires_in_ms", "retry"};
 
-// A duration that must be above 0 where it is given; 0 stands for one that is not.
+// A duration that must be above 0 if it is given; 0 means that it is not.
 Status read_above_zero(const JsonRequest& json, std::string_view member, std::string_view what, std::int64_t& into) {
     std::optional<std::int64_t> given;
     reset_if_time_removed(json, member, into);
@@ -53,7 +53,7 @@ Status read_times(const JsonRequest& json, WatchdogRule& rule) {
     return read;
 }
 
-// As of a schedule.
+// As for a schedule.
 Result<PutWatchdogCommand> changed_watchdog(const JsonRequest& json, const WatchdogRule& rule,
                                             const MessageContent& content, const HttpApiOptions& options) {
     PutWatchdogCommand command;

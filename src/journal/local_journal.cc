@@ -42,7 +42,7 @@ Status LocalJournal::start(FoundLog log) {
     newest_ = log.segments.back();
     identity_ = newest_->header().identity;
     for (auto& segment : log.segments) catalog_.add(std::move(segment));
-    // Where an earlier run had no time for it. On a full disk the next commit makes up for it.
+    // In case an earlier run could not. If the disk is full, the next commit does it.
     Status marked = mark_newest();
     return !marked && marked.error().code == "no_space" ? Status() : marked;
 }
@@ -81,7 +81,7 @@ Status LocalJournal::roll(const Commit& commit) {
     return begin_segment(next, std::max(options_.segment_bytes, needed));
 }
 
-// Costs nothing but in the first commit of a segment.
+// Does nothing except in the first commit of a segment.
 Status LocalJournal::mark_newest() {
     const Status raised = mark_.raise(newest()->header().number);
     if (raised || raised.error().code == "no_space") return raised;
@@ -95,7 +95,7 @@ Status LocalJournal::begin_segment(const SegmentHeader& header, std::uint64_t by
     return fail("create a segment in " + directory_, spare.error());
 }
 
-// A segment is born in this order: header durable, name, name durable; so a name never stands over a torn header.
+// A segment is created in this order: header durable, name, name durable; so a named segment never has a torn header.
 Status LocalJournal::give_name(SpareSegment spare, SegmentHeader header) {
     header.segment_bytes = spare.bytes;
     const std::string head = encode_segment_header(header);

@@ -12,7 +12,7 @@
 namespace duewheel {
 namespace {
 
-// The front moves once in seconds, and opening takes milliseconds.
+// The front moves every few seconds, and opening takes milliseconds.
 constexpr int kTries = 100;
 
 struct Source {
@@ -38,7 +38,7 @@ Result<SegmentHeader> read_header(const File& file, const std::string& path) {
     return damaged_log(path, 0, header.error().message);
 }
 
-// Nothing where the front moved on meanwhile.
+// Nothing if the front moved meanwhile.
 Result<std::optional<std::vector<Source>>> open_all(FileSystem& files, const std::string& directory) {
     const Result<std::vector<std::string>> names = segment_names(files, directory);
     if (!names) return names.error();
@@ -73,7 +73,7 @@ class Copy {
   public:
     Copy(std::uint64_t all, const CopyProgress& progress) : all_(all), progress_(progress) {}
 
-    // The bytes up to `end`, and zeros after them up to `size`: so that a commit finds its space.
+    // Copies the bytes up to `end`, and writes zeros after them up to `size`, so that commits have their space.
     Status copy(const File& from, File& to, std::uint64_t end, std::uint64_t size) {
         std::string piece;
         for (std::uint64_t at = 0; at < size; at += piece.size()) {

@@ -9,7 +9,7 @@
 namespace duewheel {
 namespace {
 
-// One file that bears a segment's name.
+// One file with the name of a segment.
 struct Candidate {
     std::string path;
     Sequence named = 0;
@@ -18,7 +18,7 @@ struct Candidate {
     SegmentHeader header;
 };
 
-// The range of bytes from `offset` on that holds all that is not zero; empty: all is zero.
+// The range from `offset` on that contains all non-zero bytes; empty: all bytes are zero.
 struct NonZero {
     std::uint64_t end = 0;  // after the last one; 0: there is none
     std::string head;       // from `offset` on
@@ -104,7 +104,7 @@ Status check_neighbours(const Candidate& before, const Candidate& after) {
     return {};
 }
 
-// Opens all files that bear a segment's name and checks what their headers tell.
+// Opens all files with the name of a segment, and checks their headers.
 Result<std::vector<Candidate>> open_segments(FileSystem& files, const std::string& directory,
                                              const std::vector<std::string>& names) {
     std::vector<Candidate> candidates;
@@ -159,8 +159,8 @@ Status write_zeros(File& file, const Cut& cut) {
     return {};
 }
 
-// Writes the last commit once more, byte for byte: after a failed sync the operating system may show bytes that never
-// reach the disk, and take them for saved. It is the only one that can be in that state.
+// Writes the last commit again, byte for byte: after a failed sync the operating system may return bytes that are not
+// on the disk, and treat them as saved. Only the last commit can be in that state.
 Status write_again(File& file, std::uint64_t offset, std::uint64_t end) {
     std::string bytes(end - offset, '\0');
     const Result<std::size_t> got = file.read_at(offset, std::as_writable_bytes(std::span(bytes)));
@@ -177,7 +177,8 @@ void note_commit(const CommitInLog& commit, LogEnd& found) {
     add_offsets(found.offsets, commit);
 }
 
-// All whole commits from where the reader stands; then why the next one is none, or nothing where none can follow.
+// Reads all whole commits from the reader's position; returns why the next one is not a commit, or nothing if none can
+// follow.
 Result<std::optional<Error>> read_commits(CommitReader& reader, std::uint64_t size, LogEnd& found) {
     while (!reader.closed() && reader.position() < size) {
         const Result<CommitInLog> commit = reader.next();
@@ -251,7 +252,7 @@ Result<FoundLog> find_log(FileSystem& files, const std::string& directory) {
 
 Result<FoundLog> find_log_in_use(FileSystem& files, const std::string& directory) {
     if (Result<std::vector<std::string>> names = files.list(directory); !names) return std::move(names).error();
-    // The front moves once in seconds, and so does the mark of the newest segment.
+    // The front moves every few seconds, and so does the mark of the newest segment.
     constexpr int kTries = 20;
     for (int left = kTries;; --left) {
         Result<FoundLog> found = find_log(files, directory);

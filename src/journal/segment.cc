@@ -6,7 +6,7 @@
 namespace duewheel {
 namespace {
 
-// One read brings in 63 records of 256 bytes.
+// One read covers 63 records of 256 bytes.
 constexpr std::uint64_t kWalkPieceBytes = 16 << 10;
 
 void add_offsets(OffsetList& offsets, Sequence first, std::uint64_t offset, std::string_view records) {
@@ -47,7 +47,7 @@ void add_offsets(OffsetList& offsets, const CommitInLog& commit) {
     }
 }
 
-// Finds records by passing from frame to frame, forward only, within what was committed when it began.
+// Finds records from frame to frame, forward only, within the commits that existed when it started.
 class SegmentFile::Walk {
   public:
     Walk(const SegmentFile& segment, const SegmentEnd& end)
@@ -97,7 +97,7 @@ class SegmentFile::Walk {
     const SegmentFile& segment_;
     const Sequence last_;
     FileWindow window_;
-    Sequence next_ = 0;  // the record that stands at offset_, or behind the end of a commit there; 0: not begun
+    Sequence next_ = 0;  // the record at offset_, or after the end of a commit there; 0: not started
     std::uint64_t offset_ = 0;
     std::uint64_t from_ = 0;
 };
@@ -156,7 +156,7 @@ Status SegmentFile::scan(const CommitVisitor& visitor) const {
     return {};
 }
 
-// A segment that was there at the start is listed by its first reader; appending keeps the list of the newest.
+// The first reader of an older segment lists its records; for the newest one appending maintains the list.
 Status SegmentFile::ensure_offsets() const {
     const auto listed = [&] {
         const std::lock_guard lock(mutex_);

@@ -22,7 +22,7 @@ constexpr std::size_t kSegmentNameDigits = 20;
 
 static_assert(std::endian::native == std::endian::little, "integers are copied as they stand in memory");
 
-// Puts values one after the other.
+// Writes values one after the other.
 class FixedWriter {
   public:
     explicit FixedWriter(char* to) : to_(to) {}

@@ -29,7 +29,7 @@ Result<std::unique_ptr<AuditTrail>> AuditTrail::open(EventLoop& loop, const std:
     return trail;
 }
 
-// On the worker's thread, and before it has anything to do.
+// Called on the worker's thread, and before the worker has any job.
 Status AuditTrail::write(const std::vector<AuditEntry>& entries, InstantMs now) {
     if (writer_ == nullptr) {
         Result<std::unique_ptr<AuditWriter>> opened = AuditWriter::open(posix_file_system(), directory_, now);
@@ -56,7 +56,7 @@ void AuditTrail::log_opened() {
 }
 
 void AuditTrail::record(AuditEntry entry, std::function<void(bool)> done) {
-    if (!is_available_ && done) {  // it was carried out just before
+    if (!is_available_ && done) {  // it was executed before this write
         loop_.post([done = std::move(done)] { done(false); });
         done = nullptr;
     }
@@ -90,7 +90,7 @@ void AuditTrail::write_waiting() {
     if (!waiting_.empty() && !is_writing_ && !has_failed_) start_write();
 }
 
-// Of all that wait; of none of them it only opens the log.
+// Writes all entries that wait; without any it only opens the log.
 void AuditTrail::start_write() {
     is_writing_ = true;
     writing_ = waiting_.size();
@@ -170,7 +170,7 @@ void AuditTrail::finish() {
     if (std::exchange(is_finished_, true) || has_failed_) return;
     record_suppressed(limit_.take_all());
     std::vector<AuditEntry> rest;
-    // What is being written is written before this job.
+    // Entries that are being written now are written before this job.
     for (std::size_t i = writing_; i < waiting_.size(); ++i) rest.push_back(waiting_[i].entry);
     worker_.run([this, rest = std::move(rest), now = server_ms_()] {
         if (write(rest, now)) static_cast<void>(writer_->sync());

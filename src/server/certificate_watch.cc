@@ -34,7 +34,7 @@ std::int64_t CertificateWatch::advance_to(InstantMs now_ms, std::int64_t now_ns)
     }
     if (now_ns >= check_at_ns_) {
         check_at_ns_ = now_ns + kCheckNs;
-        if (!is_reading_) read(Why::changed, now_ms);  // a disk that hangs gathers no jobs
+        if (!is_reading_) read(Why::changed, now_ms);  // a hanging disk does not accumulate jobs
     }
     return std::min({warn_at_ns_, renew_at_ns_, check_at_ns_});
 }

@@ -9,7 +9,7 @@ namespace duewheel {
 
 std::string json_log_line(LogLevel level, std::string_view event, std::string_view message,
                           std::span<const LogField> fields) {
-    // Bytes may come from a client, and one wrong one would make the whole line unreadable.
+    // Bytes may come from a client, and one invalid byte would make the whole line unreadable.
     std::string line;
     JsonWriter json(line);
     json.open().text("level", name_of(level)).text("event", as_utf8(event)).text("message", as_utf8(message));

@@ -29,7 +29,7 @@ using Webhooks = WebhookOptions;
 constexpr std::int64_t kSecond = 1000;
 constexpr std::int64_t kHour = 3600 * kSecond;
 constexpr std::int64_t kDay = 24 * kHour;
-constexpr std::int64_t kLeaseUnspecified = 30 * kSecond;  // an extension that says nothing must always be allowed
+constexpr std::int64_t kLeaseUnspecified = 30 * kSecond;  // an extension without a time must always be allowed
 constexpr std::int64_t kKiB = 1 << 10;
 constexpr std::int64_t kMiB = 1 << 20;
 constexpr std::int64_t kGiB = 1 << 30;
@@ -42,7 +42,7 @@ std::int64_t to_number(const T& held) {
         return static_cast<std::int64_t>(held);
 }
 
-// A limit that lies at this path of members in a ServerOptions.
+// A limit at this path of members in a ServerOptions.
 template <auto... Path>
 constexpr Limit at(Limit limit) {
     limit.read = [](const ServerOptions& options) { return to_number((options.*....*Path)); };
@@ -53,7 +53,7 @@ constexpr Limit at(Limit limit) {
     return limit;
 }
 
-// One that lies there and that no setting changes.
+// A fixed limit at this path, which no setting changes.
 template <auto... Path>
 constexpr Limit bound(Limit limit) {
     limit.read = [](const ServerOptions& options) { return to_number((options.*....*Path)); };

@@ -7,7 +7,7 @@
 namespace duewheel {
 namespace {
 
-// What a record takes beside its body, about.
+// The approximate size of a record without its body.
 constexpr std::uint64_t kRecordBytesAbout = 64;
 
 constexpr std::uint64_t kBytesTogether = 64u << 20;
@@ -51,7 +51,7 @@ void LogCleaning::see_space() {
     full_pass_needed_ = needed_bytes();
 }
 
-// Until the log has grown by what was set, or an eighth of it has ended.
+// Waits until the log has grown by the set amount, or an eighth of it has ended.
 bool LogCleaning::is_backing_off() const {
     const std::uint64_t bytes = log_bytes();
     return bytes <= rest_until_bytes_ && needed_bytes() + bytes / 8 > rest_needed_bytes_;
@@ -82,13 +82,13 @@ std::uint64_t LogCleaning::bytes_relocated_over() const {
     return bytes;
 }
 
-// That a segment may go takes a commit, so small ones go together.
+// The removal of a segment needs a commit, so small segments are removed together.
 bool LogCleaning::is_enough_relocated() const {
     return was_full_ || bytes_relocated_over() >= kBytesTogether;
 }
 
-// Closing it early wastes its rest, so two segments' worth at least has to go for it, and where others write too it is
-// filled soon. On a full disk the commit that says so needs another one.
+// Closing the open segment early wastes its unused space, so at least the size of two segments must become free for it;
+// with other writers it is filled soon anyway. On a full disk the commit that closes it needs another segment.
 bool LogCleaning::waits_for_open_segment() const {
     if (bytes_relocated_over() < 2 * parts_.journal().segment_bytes()) return false;
     if (was_full_ ? parts_.journal().ready_spares() == 0
@@ -100,9 +100,9 @@ bool LogCleaning::waits_for_open_segment() const {
     return !room.closed && relocated_.front().last_relocation >= newest->first_sequence();
 }
 
-// What was relocated has to be in the index; so has the end of what was not. But when that end stands in the open
-// segment, and a full disk has no segment to go on with, that may never be: so where nothing was relocated each table
-// may be the one after which nothing is needed.
+// Relocated records must be in the index, and so must the ends of records that were not relocated. But if such an end
+// is in the open segment, and a full disk has no next segment, that may never happen: so if nothing was relocated, the
+// segments are measured again after each table.
 bool LogCleaning::may_measure() const {
     if (relocated_.empty()) return false;
     const Sequence held = parts_.index().position().totals.sequence;
@@ -254,7 +254,7 @@ void LogCleaning::done(Found found) {
                 stating_ = true;
                 stated_up_to_ = found.up_to;
                 parts_.engine().submit(RelocationDoneCommand{found.up_to}, kTokenBit);
-            } else if (relocated_.front().last_relocation <= measured_at_) {  // something moved under the first look
+            } else if (relocated_.front().last_relocation <= measured_at_) {  // it changed during the first measurement
                 relocating_ = std::move(relocated_.front());
                 relocated_.pop_front();
                 relocating_.last_relocation = 0;
@@ -276,7 +276,7 @@ void LogCleaning::done(Found found) {
 Status LogCleaning::reply(const Reply& reply) {
     if (const auto* error = std::get_if<Error>(&reply)) {
         if (error->code != "too_busy") return *error;
-        // The carry was not taken: the counts will tell, and the segment is looked through again.
+        // The relocation was not applied: the counts show it, and the segment is scanned again.
     }
     const auto* answer = std::get_if<RelocateAnswer>(&reply);
     if (stating_) {

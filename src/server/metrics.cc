@@ -16,7 +16,7 @@ namespace {
 constexpr std::size_t kNamespacesMax = 100;
 constexpr std::size_t kSchedulesMax = 100;
 
-// The other queues as one: `*` is in no name of a queue.
+// The combined series of all other queues: no queue name contains `*`.
 constexpr std::string_view kOthers = "*";
 
 // 100 microseconds to an hour.
@@ -49,7 +49,7 @@ void add_namespaces(MetricsText& text, const Engine& engine) {
     }
 }
 
-// The counts of a schedule are durable: they do not begin again with a start.
+// The counts of a schedule are durable: they do not restart with the process.
 void add_schedules(MetricsText& text, const Engine& engine) {
     const std::vector<Engine::ScheduleCounters> schedules = engine.schedules_by_name(kSchedulesMax);
     for (const ScheduleMetric& row : schedule_metrics()) {

@@ -9,7 +9,7 @@
 namespace duewheel {
 namespace {
 
-// A name or an address as it stands in a Host field, without a port.
+// A name or an address as in a Host field, without a port.
 bool is_host(std::string_view text) {
     const bool bracketed = text.size() > 2 && text.front() == '[' && text.back() == ']';
     if (bracketed) text = text.substr(1, text.size() - 2);

@@ -18,7 +18,7 @@ std::string content_of(const char* path) {
     return {std::istreambuf_iterator<char>(file), {}};
 }
 
-// Seconds since 1970 UTC; 0 where it is not known.
+// Seconds since 1970 UTC; 0 if it is unknown.
 std::int64_t boot_time_s() {
     const std::string stat = content_of("/proc/stat");
     const std::size_t at = stat.find("\nbtime ");
@@ -31,13 +31,13 @@ std::uint64_t count_open_fds() {
     std::uint64_t count = 0;
     while (const dirent* entry = ::readdir(directory)) count += entry->d_name[0] != '.';
     ::closedir(directory);
-    return count - 1;  // the one that reads the directory
+    return count - 1;  // without the descriptor that reads the directory
 }
 
 }  // namespace
 
-// proc(5): the name of the program stands in parentheses and may hold anything, so that the fields are counted from its
-// end: state is the third.
+// proc(5): the name of the program is in parentheses and may contain anything, so the fields are counted from its end:
+// state is the third.
 std::optional<ProcessStats> process_stats() {
     const std::string stat = content_of("/proc/self/stat");
     const std::size_t name_end = stat.rfind(')');

@@ -65,7 +65,7 @@ void QueueReplay::apply(const Record& record, Sequence sequence, std::uint32_t f
             }
             return;
         }
-        default:  // an attempt or a relocation leaves the message where it is
+        default:  // an attempt or a relocation does not change the state
             return;
     }
 }

@@ -21,10 +21,10 @@ const QueueTotals& QueueSeries::count_others(const Engine::QueueTraffic& traffic
         const std::pair name(queue.name.name_space, queue.name.queue);
         const auto before = counted_.find(name);
         for (const auto total : kTotals) {
-            // Where all had series of their own a queue without a count is a new one.
+            // If all queues had series of their own, a queue without a count is new.
             std::uint64_t from = before != counted_.end() ? before->second.*total : 0;
             if (before == counted_.end() && had_others_) from = queue.totals.*total;
-            if (from > queue.totals.*total) from = 0;  // it was forgotten, and is there again
+            if (from > queue.totals.*total) from = 0;  // it was removed and created again
             apart.*total += queue.totals.*total - from;
         }
         counted.emplace(name, queue.totals);

@@ -40,7 +40,7 @@ namespace {
 // sysexits.h: an error while doing input or output.
 constexpr int kExitBrokenWorld = 74;
 
-// Beyond loopback the server cannot know by which names it is called: it checks them when it was told.
+// Beyond loopback the server does not know its own names: it checks them only if they are configured.
 CallerRules caller_rules(const ServerOptions& options) {
     CallerRules rules;
     rules.check_host = is_loopback(options.http_address) || !options.http_hosts.empty();
@@ -53,7 +53,7 @@ CallerRules caller_rules(const ServerOptions& options) {
 
 }  // namespace
 
-// In the order in which they are built; torn down the other way round.
+// In the order of construction; destroyed in reverse order.
 struct Server::Parts {
     Parts(const ServerOptions& server_options, LogSink& log_sink)
         : options(server_options),
@@ -106,7 +106,7 @@ struct Server::Parts {
     std::int64_t stop_by_ns = 0;
 };
 
-// The end: nothing may be answered any more, and the loop's thread may be in the middle of something.
+// Ends the process: nothing may be answered any more, and the loop's thread may be busy.
 void Server::Parts::fail(const Error& error) {
     log.error("fatal_error", error.message, {{"code", error.code}});
     if (error.code == "damaged_index") {
@@ -128,7 +128,7 @@ void Server::Parts::fail(const Error& error) {
 Status Server::Parts::open() {
     if (Status fine = check_options(options, wall_now_ms()); !fine) return fine;
     fit_connections();
-    // The address first: a wrong or a taken one must not be told only after a store was made or recovered.
+    // The address first: an error about it must not come only after a store was created or recovered.
     if (Status bound = bind(); !bound) return bound;
     ShardOptions shard_options;
     shard_options.engine = options.engine;
@@ -234,7 +234,7 @@ Status Server::Parts::open_audit() {
     return {};
 }
 
-// Clients are let in when there is somebody to answer them.
+// Accepts clients when the server can answer them.
 Status Server::Parts::listen() {
     HttpApiOptions api_options = options.api;
     api_options.callers = caller_rules(options);
@@ -336,7 +336,7 @@ void Server::Parts::take_signal(int signal) {
 }
 
 void Server::Parts::stop(int signal) {
-    if (stopping) return;  // a second signal makes nothing faster; kill -9 does, and is safe
+    if (stopping) return;  // a second signal does not make it faster; kill -9 does, and is safe
     stopping = true;
     log.info("stopping", "The server is stopping. It answers the requests that it has received.", {{"signal", signal}});
     reports.stopping();
@@ -345,9 +345,8 @@ void Server::Parts::stop(int signal) {
     http->drain(options.drain, [this] { drained = true; });
 }
 
-// No client is connected any more, so every request has been answered. What still waits for the disk (an attempt's
-// record, say, and last of all how late it is) gets until the deadline: a full disk must not keep the process from
-// stopping.
+// No client is connected any more, so every request has been answered. Records that still wait for the disk (of started
+// attempts, and the final time) have until the deadline: a full disk must not prevent the process from stopping.
 void Server::Parts::leave_when_idle() {
     if (shard->is_idle() && !std::exchange(time_save_requested, true)) shard->save_time();
     if (!shard->is_idle() && monotonic_now_ns() < stop_by_ns) return;
@@ -372,7 +371,7 @@ std::string Server::http_address() const {
 
 void Server::run(Reports reports) {
     parts_->reports = std::move(reports);
-    // A receiver of a webhook that hangs up, or a closed pipe of the log, must not end the process.
+    // A webhook receiver that closes its connection, or a closed pipe of the log, must not end the process.
     std::signal(SIGPIPE, SIG_IGN);
     parts_->loop.on_signals({SIGTERM, SIGINT, SIGHUP}, [this](int signal) { parts_->take_signal(signal); });
     {

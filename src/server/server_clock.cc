@@ -5,7 +5,7 @@
 namespace duewheel {
 namespace {
 
-__extension__ typedef __int128 Wide;  // nanoseconds times millionths are more than 64 bits hold
+__extension__ typedef __int128 Wide;  // nanoseconds times millionths exceed 64 bits
 
 constexpr std::int64_t kMillion = 1'000'000;
 constexpr std::int64_t kSecondNs = 1'000'000'000;
@@ -76,7 +76,7 @@ std::int64_t ServerClock::now_ns(std::int64_t boot_ns) const {
     return server_ns_ + passed + correction;
 }
 
-// Two stretches: while it is corrected, and after that.
+// Two parts: during the correction, and after it.
 std::int64_t ServerClock::ns_until(DueMs at_ms, std::int64_t boot_ns) const {
     const std::int64_t at_ns = std::min(at_ms, kServerTimeMaxMs) * kMs;
     if (now_ns(boot_ns) >= at_ns) return 0;
@@ -86,7 +86,7 @@ std::int64_t ServerClock::ns_until(DueMs at_ms, std::int64_t boot_ns) const {
     const Wide passed = wanted <= corrected_for + correction_ns_ ? share_up(wanted, kMillion, kMillion + way)
                                                                  : Wide{wanted} - correction_ns_;
     std::int64_t until = boot_ns_ + static_cast<std::int64_t>(passed) - 2;
-    while (now_ns(until) < at_ns) ++until;  // parts of a nanosecond were rounded, off or up
+    while (now_ns(until) < at_ns) ++until;  // fractions of a nanosecond were rounded
     return std::max<std::int64_t>(0, until - boot_ns);
 }
 
@@ -114,8 +114,8 @@ void ServerClock::steer(std::int64_t ahead_ns) {
     ppm_ = std::abs(ahead_ns) <= kFineNs ? kFinePpm : kCoarsePpm;
 }
 
-// What a wall clock that is set ahead makes of the state. One that is held may be so for days: it is watched again only
-// when it has come back to where it might be believed.
+// The state for a wall clock that is set ahead. A held one may stay so for days: it is watched again only after it has
+// returned to a credible time.
 ClockState ServerClock::watch(ClockReading now, std::int64_t ahead_ns) {
     if (state_ == ClockState::held && ahead_ns > kBelievedNs) return ClockState::held;
     const std::int64_t offset_ns = now.wall_ns - now.boot_ns;
@@ -141,8 +141,8 @@ ClockMark ServerClock::mark(const std::string& machine_run) const {
     return {machine_run, (server_ns_ - boot_ns_) / kMs, is_doubtful()};
 }
 
-// A mark that is behind would make the next start doubt what was believed; one that is ahead would let it believe so
-// much more.
+// With a mark that is behind, the next start would distrust a time that this run trusts; with one that is ahead, it
+// would trust as much more.
 bool ServerClock::is_saved_in(const ClockMark& mark, const std::string& machine_run) const {
     constexpr std::int64_t kOffMs = 1'000;
     if (state_ == ClockState::test) return true;

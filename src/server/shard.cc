@@ -21,7 +21,7 @@ std::uint64_t micros_since(std::int64_t start_ns) {
     return static_cast<std::uint64_t>((monotonic_now_ns() - start_ns) / 1000);
 }
 
-// Both clocks as of the same moment, as nearly as can be: a thread may be stopped between any two looks.
+// Reads both clocks at the same moment, as nearly as possible: a thread may be preempted between any two readings.
 ClockReading read_clocks() {
     constexpr std::int64_t kNearNs = 50'000;
     constexpr int kChecks = 4;
@@ -51,13 +51,13 @@ Shard::Shard(EventLoop& loop, ShardParts& parts, ClockRules clock, LogSink& log,
     log_clock_state();
     log_space_state();
     save_clock_mark();  // before the spares, which take longer
-    seal();             // what an earlier run left full
+    seal();             // full segments of an earlier run
     maintain_spare_segments();
 }
 
 Shard::~Shard() = default;
 
-// What arrives before the turn of its round counts from now, not from the last turn, which may be minutes ago.
+// Commands that arrive before the iteration count from now, not from the last iteration, which may be minutes ago.
 void Shard::set_engine_time() {
     const DueMs now_ms = clock_.now_ms(boot_now_ns());
     parts_.engine().set_time(now_ms);
@@ -71,8 +71,8 @@ void Shard::watch_clock() {
     save_clock_mark();
 }
 
-// What a start accepts from the wall clock alone cannot be reverted, so it is logged when it is large; so is what it
-// decides against the boot clock, because one of the two clocks has been set or restarted.
+// A start that accepts a large jump from the wall clock alone cannot be undone, so it is logged; so is a decision
+// against the boot clock, because one of the two clocks was set or restarted.
 void Shard::log_start() {
     const ClockStatus status = clock();
     if (status.state == ClockState::test) return;
@@ -92,8 +92,8 @@ void Shard::log_start() {
         {{"newest_log_ms", clock_start_.floor_ms}, {"server_time_ms", status.server_ms}});
 }
 
-// A start must not believe a wall clock that this run does not believe, or that is set while nothing runs. What fails
-// for want of space is tried again at the next look.
+// The next start must not trust a wall clock that this run does not trust, or that is set while no server runs. If
+// there is no space, it is tried again at the next check.
 void Shard::save_clock_mark() {
     if (clock_.is_saved_in(clock_mark_, machine_run_)) return;
     if (clock_.state() == ClockState::test || std::exchange(is_marking_clock_, true)) return;
@@ -104,7 +104,7 @@ void Shard::save_clock_mark() {
             is_marking_clock_ = false;
             if (left) {
                 clock_mark_ = mark;
-                return save_clock_mark();  // of what the clock has come to meanwhile
+                return save_clock_mark();  // the clock has changed meanwhile
             }
             if (std::exchange(clock_wait_logged_, true)) return;
             log_.warning("clock_state_write_blocked",
@@ -114,7 +114,7 @@ void Shard::save_clock_mark() {
     });
 }
 
-// Each state once, when it is entered, and each jump.
+// Logs each state once, when it is entered, and each jump.
 void Shard::log_clock_state() {
     const ClockStatus status = clock();
     if (status.jumps != logged_jumps_) {
@@ -192,7 +192,7 @@ void Shard::stop_waiting() {
 
 void Shard::save_time() {
     clock_wait_logged_ = false;
-    watch_clock();  // what has become of it since the last look is for the next start to know
+    watch_clock();  // its changes since the last check matter to the next start
     set_engine_time();
     if (parts_.engine().save_time()) carry_out(parts_.engine().take_effects());
 }
@@ -216,7 +216,7 @@ EventLoop::TimePoint Shard::turn() {
     if (pusher_ != nullptr) next = std::min(next, pusher_->next_wakeup(engine.now()));
     if (next <= engine.now()) return EventLoop::kAtOnce;
     std::int64_t at_ns = maintenance_at_ns_;
-    if (clock_.state() == ClockState::quarantine) {  // not to believe it later than was said
+    if (clock_.state() == ClockState::quarantine) {  // so that it is trusted no later than reported
         at_ns = std::min(at_ns, monotonic_now_ns() + ServerClock::kObserveNs);
     }
     if (next != Engine::kNoWakeup) {
@@ -227,7 +227,7 @@ EventLoop::TimePoint Shard::turn() {
 
 void Shard::carry_out(Effects effects) {
     if (effects.fatal_error) on_fatal_error_(*effects.fatal_error);
-    // The disk first: it works while the rest is being done.
+    // The disk first: it works while the other effects are processed.
     if (effects.commit) commit(*std::move(effects.commit));
     if (!effects.lookups.empty()) read(std::move(effects.lookups));
     for (std::size_t i = 0; i < effects.closed_segments.size(); ++i) {
@@ -253,7 +253,7 @@ void Shard::carry_out(Effects effects) {
     if (cleaning_moved) clean();
 }
 
-// By the clock and not by the engine's time, which is that of the iteration and of whole milliseconds.
+// By the clock and not by the engine's time, which is the start of the iteration in whole milliseconds.
 void Shard::measure(const LeaseAnswer& delivery) {
     if (delivery.messages.empty()) return;
     const std::int64_t now_us = clock_.now_us(boot_now_ns());
@@ -275,7 +275,8 @@ void Shard::fill_in(QueueAnswer& queue) const {
 void Shard::commit(Commit commit) {
     const std::int64_t start_ns = monotonic_now_ns();
     committer_.run([this, commit = std::move(commit), start_ns] {
-        // A full disk is met only where a segment begins, and has changed nothing: the same commit is tried again.
+        // A commit fails on a full disk only at the start of a segment, and then has changed nothing: it is tried
+        // again.
         bool logged = false;
         for (Status done = parts_.commit(commit); !done; done = parts_.commit(commit)) {
             if (done.error().code != "no_space") on_fatal_error_(done.error());
@@ -293,7 +294,7 @@ void Shard::commit(Commit commit) {
     });
 }
 
-// In small parts, so that the first answers need not wait for the last and few of them are held at once.
+// In small parts, so that the first results need not wait for the last and few of them are in memory at once.
 void Shard::read(std::vector<Lookup> lookups) {
     if (lookups.size() <= kLookupsPerJob) return read_some(std::move(lookups));
     for (std::size_t from = 0; from < lookups.size(); from += kLookupsPerJob) {
@@ -322,12 +323,12 @@ void Shard::read_some(std::vector<Lookup> lookups) {
     });
 }
 
-// Seals whatever is full. A full disk is waited out, behind what else the thread has to do: cleaning may be what makes
-// space. Puts are held back meanwhile.
+// Seals all full segments. If the disk is full, retries after the other jobs of the thread: compaction may free space.
+// Puts wait meanwhile.
 void Shard::seal() {
     if (seal_queued_.exchange(true)) return;
     sealer_.run([this] {
-        seal_queued_ = false;  // what is closed from now on queues the next job
+        seal_queued_ = false;  // segments that are closed from now on queue the next job
         for (;;) {
             const std::int64_t start_ns = monotonic_now_ns();
             const Result<SegmentNumber> sealed = parts_.seal_next();
@@ -368,11 +369,11 @@ void Shard::take_space(const SpaceReading& seen) {
     parts_.take_space(seen);
     const SpaceWatch& space = parts_.space();
     if (space.is_close()) maintenance_at_ns_ = std::min(maintenance_at_ns_, monotonic_now_ns() + kTendCloselyNs);
-    clean();  // also where nothing else happens
+    clean();  // even without other events
 }
 
-// Each step to the worse once, and the way back when there is enough: a spare that is filled and given up again says
-// nothing.
+// Logs each step to a worse state once, and the return when there is enough space: a spare that is filled and given up
+// again is not logged.
 void Shard::log_space_state() {
     struct Step {
         LogLevel level;
@@ -413,7 +414,7 @@ void Shard::clean() {
     if (step != LogCleaning::Step::none) run_cleaning(step);
 }
 
-// Old segments are read once after the start, which did not read them: one at a time with a pause, to spare the disk.
+// Reads old segments once after the start, which did not read them: one at a time with a pause, to reduce the load.
 void Shard::patrol() {
     patrolling_ = true;
     patrol_.run([this] {

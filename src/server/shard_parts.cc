@@ -16,8 +16,8 @@
 namespace duewheel {
 namespace {
 
-// An index without a log is what is left when the log was moved away: beginning another one beside it would keep the
-// first from ever being put back.
+// If there is an index without a log, the log was moved away: with a new log beside the index, the old one could never
+// be restored.
 Status refuse_index_without_log(FileSystem& files, const std::string& directory) {
     if (const auto segments = files.list(directory + "/journal"); segments) {
         for (const std::string& name : *segments) {
@@ -36,8 +36,8 @@ Error lost_records(const std::string& what) {
                                ". Put missing segments back, or restore a backup; `duewheel check` reports details"};
 }
 
-// Where a step needs space: on a full disk a spare segment is given up for it, but for `keep` of them, and it is tried
-// once more.
+// Runs a step that needs space: on a full disk a spare segment is given up for it, down to `keep` of them, and the step
+// is tried again.
 template <class Step>
 Status with_space_of_a_spare(LocalJournal& journal, std::size_t keep, Step step) {
     Status done = step();
@@ -47,11 +47,11 @@ Status with_space_of_a_spare(LocalJournal& journal, std::size_t keep, Step step)
     return *given ? step() : done;
 }
 
-// The reserve's last segments: one for the record that lets the front of the log go, one whose place a table takes,
-// and, where the reserve is that large, one for what has to be relocated from the front.
+// The last segments of the reserve: one for the record that allows the front of the log to be deleted, one whose space
+// a table uses, and, if the reserve is large enough, one for records that are relocated from the front.
 constexpr std::size_t kKeptForCleaning = 3;
 
-// The system's words say what happened, and not what to do.
+// The message of the system says what happened, and not what to do.
 Error unusable(const std::string& directory, Error error) {
     if (error.code != "in_use" && error.code != "no_space") {
         error.message +=
@@ -71,8 +71,8 @@ ShardParts::ShardParts(FileSystem& files, std::string directory, const ShardOpti
       kept_for_cleaning_(std::min(kKeptForCleaning, std::max<std::size_t>(reserve_segments_, 1) - 1)),
       space_({options.free_floor_bytes, options.engine.segment_bytes, options.reserve_segments}) {}
 
-// Damage to the index may be met only while what it lacks is worked out. It is rebuilt then, once: what is met a
-// second time has another reason.
+// Damage to the index may be found only during replay. The index is then rebuilt, once: a second error has another
+// cause.
 Result<std::unique_ptr<ShardParts>> ShardParts::open(FileSystem& files, const std::string& directory, RowStorage& rows,
                                                      Retention& retention, const ShardOptions& options, LogSink& log) {
     Result<std::unique_ptr<ShardParts>> opened = try_to_open(files, directory, rows, retention, options, log);
@@ -94,7 +94,7 @@ Result<std::unique_ptr<ShardParts>> ShardParts::try_to_open(FileSystem& files, c
     if (Status usable = refuse_what_is_no_data_directory(files, directory); !usable) return std::move(usable).error();
     Result<std::optional<ClockMark>> mark = read_clock_mark(files, directory);
     if (!mark && mark.error().code == "damaged_mark") {
-        // It contains nothing about messages. The fallback is to trust less.
+        // It contains nothing about messages. Without it the start trusts the wall clock less.
         log.warning("clock_state_damaged",
                     "The saved clock state is damaged. Until server time and the wall clock agree, the wall clock is "
                     "not trusted.",
@@ -103,7 +103,7 @@ Result<std::unique_ptr<ShardParts>> ShardParts::try_to_open(FileSystem& files, c
     }
     if (!mark) return unusable(directory, mark.error());
     parts->clock_mark_ = mark->value_or(ClockMark());
-    // It will have to be written at any time, so one that cannot be is told now.
+    // It may have to be written at any time, so an error is reported now.
     const Status writable = write_mark(files, directory, parts->clock_mark_);
     if (!writable && writable.error().code != "no_space") return unusable(directory, writable.error());
     parts->retention_ = &retention;
@@ -111,8 +111,7 @@ Result<std::unique_ptr<ShardParts>> ShardParts::try_to_open(FileSystem& files, c
     if (done) done = parts->open_index_of_log(rows, log);
     if (done) done = parts->recover(options, log);
     if (!done) return std::move(done).error();
-    // Puts are refused from the first moment on where the disk is full already: before the spares that were found have
-    // been looked at.
+    // If the disk is already full, puts are refused from the start: before the existing spares are checked.
     Result<SpaceReading> seen = parts->see_space(false);
     if (!seen) return std::move(seen).error();
     const LocalJournal& journal = parts->journal();
@@ -143,8 +142,8 @@ Status ShardParts::open_journal(const ShardOptions& options, LogSink& log) {
     return {};
 }
 
-// Even an index that is only read needs a little space to be opened, so the last spare goes too: without it there would
-// be no server.
+// Even an index that is only read needs some space to open, so the last spare may be given up too: without the index
+// the server cannot run.
 Status ShardParts::open_index_of_log(RowStorage& rows, LogSink& log) {
     retention_->set_now(journal_->totals().server_time_ms);
     return with_space_of_a_spare(*journal_, 0, [&]() -> Status {
@@ -171,14 +170,14 @@ Status ShardParts::recover(const ShardOptions& options, LogSink& log) {
         }
         return numbers;
     };
-    // A few full segments are replayed and sealed in the background, as they would have been; many are an index that
-    // has to be rebuilt first, because the recent tier would not fit into memory. So has one that was begun inside a
-    // log whose front is gone: it knows all messages only where all that were relocated are in it.
+    // A few full segments are replayed and sealed in the background, as without a restart. With many, the index is
+    // rebuilt first, because the recent tier would not fit into memory. So is an index that was started inside a log
+    // whose front was deleted: it knows all messages only if it contains all relocated records.
     const bool begins_inside = !index_->position().is_proven && journal_->first_sequence() > 1;
     if (begins_inside || unsealed().size() > options.engine.unsealed_segments_max) {
         const Status sealed = with_space_of_a_spare(*journal_, spares_of_the_log(),
                                                     [&] { return seal_missing(journal_->catalog(), *index_); });
-        // Acks that went on while the disk was full have left a few more than usual: they fit into memory too.
+        // Acks that continued while the disk was full have left a few more than usual: they also fit into memory.
         const std::size_t few = options.engine.unsealed_segments_max + journal_->spares_wanted() + 1;
         const bool may_wait =
             !sealed && sealed.error().code == "no_space" && !begins_inside && unsealed().size() <= few;
@@ -225,11 +224,11 @@ Status ShardParts::recover(const ShardOptions& options, LogSink& log) {
     return {};
 }
 
-// Reads what the index does not hold, and adds it up beside: the log must be what it says of itself.
+// Replays the records that are not in the index, and verifies the totals of the log with its own sum.
 Status ShardParts::replay(const ShardOptions& options, EngineStart& start, std::vector<Index::Settings>& settings,
                           Sequence& relocated_up_to, LogSink& log) {
     const IndexPosition position = index_->position();
-    // Of an empty index: a log whose front is gone begins with what its first header says.
+    // For an empty index: a log whose front was deleted starts with the totals of its first header.
     const Totals begin =
         position.segment == 0 ? journal_->catalog().snapshot().front()->header().before : position.totals;
     start.load_cursor_ms = position.load_cursor_ms;
@@ -285,7 +284,7 @@ Status ShardParts::replay(const ShardOptions& options, EngineStart& start, std::
     return queues.finish(start.queue_states);
 }
 
-// What the index was too late to take in is known of here until this segment is sealed.
+// Outcomes that were relocated before the index contained them are kept in memory until this segment is sealed.
 Status ShardParts::replay_outcomes(const Record& outcomes, const FramedRecord& frame, SegmentNumber segment) {
     outcomes_relocated_up_to_ = std::max(outcomes_relocated_up_to_, outcomes.up_to);
     const std::uint64_t first_segment = index_->position().segment != 0
@@ -298,8 +297,8 @@ Status ShardParts::replay_outcomes(const Record& outcomes, const FramedRecord& f
     });
 }
 
-// No segment that is gone may be needed. An index that was begun since the last proof is compared with the log, row by
-// row; one that was proven goes on from there, because each table follows from the one before and the log alone.
+// No deleted segment may be needed. An index that was started since the last proof is compared with the log, row by
+// row; a proven one is continued, because each table follows from the previous one and the log alone.
 Status ShardParts::prove(const Totals& totals, const std::vector<Index::Settings>& settings, LogSink& log) {
     const Result<std::optional<std::string>> lost = find_lost_need(*index_, journal_->first_sequence());
     if (!lost) return lost.error();
@@ -322,8 +321,8 @@ Status ShardParts::prove(const Totals& totals, const std::vector<Index::Settings
     return {};
 }
 
-// What a relocation-done released and an earlier run had no time to unlink. Only where the index has come far enough to
-// know that nothing in it is needed; where it has not, cleaning comes by again.
+// Deletes segments that a relocation-done record released and an earlier run did not unlink, if the index is complete
+// enough to show that nothing in them is needed; otherwise compaction deletes them later.
 Status ShardParts::repeat_drop(Sequence relocated_up_to, LogSink& log) {
     const Sequence up_to = std::min(relocated_up_to, index_->position().totals.sequence + 1);
     const Result<std::optional<std::string>> needed = find_lost_need(*index_, up_to);
@@ -352,21 +351,21 @@ Result<bool> ShardParts::verify_next_segment() {
     return false;
 }
 
-// It frees nothing, so what is kept for cleaning is not for it.
+// It frees no space, so it may not use the segments that are kept for compaction.
 Status ShardParts::save_clock_mark(const ClockMark& mark) {
     const std::size_t kept = std::max(spares_of_the_log(), kept_for_cleaning_);
     return with_space_of_a_spare(*journal_, kept, [&] { return write_mark(files_, directory_, mark); });
 }
 
-// Without the last spare the log could not go on once the open segment is full; where that still takes records, a table
-// is what lets the front of the log go.
+// Without the last spare the log could not continue after the open segment is full. While that accepts records, a table
+// may use the spare: it allows the front of the log to be deleted.
 std::size_t ShardParts::spares_of_the_log() const {
     return journal_->room().closed ? 1 : 0;
 }
 
 Result<SegmentNumber> ShardParts::seal_next() {
     const auto segments = journal_->catalog().snapshot();
-    // An empty index begins where the log does.
+    // An empty index starts where the log does.
     const std::uint64_t position = index_->position().segment;
     const std::uint64_t next = position == 0 ? segments.front()->header().number : position + 1;
     for (const std::shared_ptr<const SegmentFile>& segment : segments) {

@@ -15,7 +15,7 @@ WebhookClient::Options client_options(const WebhookOptions& options, const Addre
     chosen.addresses = addresses;
     chosen.trusted_file = options.trusted_file;
     chosen.connections_max = options.connections_max;
-    chosen.connections_per_host_max = options.connections_max;  // how many a target may have is the pusher's to say
+    chosen.connections_per_host_max = options.connections_max;  // the pusher limits the connections of a target
     chosen.answer_bytes_max = options.answer_bytes_max;
     return chosen;
 }

@@ -14,7 +14,7 @@ Status make_empty(FileSystem& files, const std::string& directory) {
     return files.make_directories(directory + "/journal");
 }
 
-// A server on the copy must not believe what the one on the original did not.
+// A server on the copy must not trust a clock that the server on the original did not trust.
 Status copy_clock_mark(FileSystem& files, const std::string& from, const std::string& to, bool& doubted) {
     Result<std::optional<ClockMark>> mark = read_clock_mark(files, from);
     if (!mark && mark.error().code == "damaged_mark") mark = std::optional(ClockMark{.doubted = true});
@@ -23,7 +23,7 @@ Status copy_clock_mark(FileSystem& files, const std::string& from, const std::st
     return *mark ? write_mark(files, to, **mark) : Status();
 }
 
-// What was read in the copy is the same in the backup, and the backup is where the user has to look.
+// The error names the backup instead of the copy, because the user has to look there.
 Error as_of_backup(Error error, const std::string& backup, const std::string& data) {
     const std::string copied = data + "/journal";
     for (std::size_t at = 0; (at = error.message.find(copied, at)) != std::string::npos;) {
@@ -48,7 +48,7 @@ Result<BackupReport> make_backup(FileSystem& files, const std::string& data, con
     if (!copy) return copy.error();
     BackupReport report;
     report.mark = {copy->totals.server_time_ms, copy->totals.sequence, copy->totals.live_count};
-    // Of a directory that was restored itself: the ids of its originals are none of this one's either.
+    // If the directory was itself restored, the ids of its originals do not belong to this one either.
     const Result<std::optional<RestoredMark>> restored = read_restored_mark(files, data);
     if (!restored) return restored.error();
     if (*restored) {

@@ -9,7 +9,7 @@
 namespace duewheel {
 namespace {
 
-// What a record weighs in a chunk whose bytes are small and unknown.
+// The size that counts for a small record of unknown size.
 constexpr std::size_t kSmallBytes = 128;
 
 }  // namespace
@@ -83,7 +83,7 @@ void Cleaner::see(const FramedRecord& framed, const Record& record) {
     records_.push_back(seen);
 }
 
-// What has expired is omitted.
+// Expired outcomes are omitted.
 Status Cleaner::read_outcomes(const std::vector<Sequence>& log_positions, OutcomesToRelocate& outcomes) const {
     if (log_positions.empty()) return {};
     std::vector<OwnedRecord> records;

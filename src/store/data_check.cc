@@ -12,7 +12,7 @@
 namespace duewheel {
 namespace {
 
-// Reads every commit and adds it up. A log whose front is gone begins with what its first header says.
+// Reads every commit and adds it up. A log whose front was deleted starts with the totals of its first header.
 Status check_log(const FoundLog& log, DataReport& report) {
     if (log.segments.empty()) return {};
     LogAudit audit(log.segments.front()->header().before, 0);
@@ -45,7 +45,7 @@ Status check_index(const Index& index, const FoundLog& log, DataReport& report) 
         return Error{"damaged_log", "the index contains record " + std::to_string(position.totals.sequence) +
                                         ", but the log ends at " + std::to_string(report.sequence)};
     }
-    // One that was begun inside the log and has not come to its end knows only a part of the messages.
+    // An index that was started inside the log and has not reached its end contains only a part of the messages.
     report.index_is_complete = position.is_proven || position.first_segment <= 1;
     if (!report.index_is_complete || log.segments.empty()) return {};
     std::vector<Sequence> first_sequences;
@@ -61,7 +61,7 @@ Status check_index(const Index& index, const FoundLog& log, DataReport& report) 
     return {};
 }
 
-// Every stored byte, and every table against the rows by id.
+// Checks every stored byte, and every table against the rows by id.
 Status check_tables(const Index& index) {
     if (Status verified = index.rows().verify_checksums(); !verified) return verified;
     const Result<std::optional<std::string>> disagreement = find_disagreement(index);

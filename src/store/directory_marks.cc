@@ -72,7 +72,7 @@ Result<bool> is_there(const FileSystem& files, const std::string& directory, con
     return std::find(names->begin(), names->end(), mark) != names->end();
 }
 
-// What was written with another checksum is met before; a value that is missing is of another version.
+// A wrong checksum was detected before; a missing value belongs to another version.
 template <class Number>
 bool take(const Values& values, std::string_view key, Number& number) {
     const auto found = values.find(key);
@@ -95,7 +95,7 @@ bool take(const Values& values, std::string_view key, std::span<std::byte> bytes
     return true;
 }
 
-// Nothing where there is none; damaged unless `fill` finds all that it wants among the values.
+// Nothing if there is no mark; damaged unless `fill` finds all its values.
 template <class Mark, class Fill>
 Result<std::optional<Mark>> read_as(FileSystem& files, const std::string& directory, const char* name, Fill fill) {
     const std::string path = directory + "/" + name;

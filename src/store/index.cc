@@ -7,7 +7,7 @@
 namespace duewheel {
 namespace {
 
-// Walks rows that `decode` understands into a stretch.
+// Collects rows into a stretch with `decode`.
 template <class Decode>
 Result<Stretch> read_stretch(const SortedRows& rows, const std::string& lower, const std::string& upper,
                              std::uint32_t limit, Decode decode) {
@@ -136,7 +136,7 @@ Result<ListedRows> Index::list_queue(const ListQueue& list) const {
     return listed;
 }
 
-// The walk and the segment that it is as of are two reads: where a table came between them, both are read again.
+// The scan and its segment are two reads: if a table was added between them, both are repeated.
 Result<SecondCounts> Index::count_seconds(const CountSeconds& wanted) const {
     const auto position = [this]() -> Result<IndexPosition> {
         const Result<std::optional<std::string>> found = rows_->get(position_key());
@@ -174,7 +174,7 @@ Result<SecondCounts> Index::walk_seconds(const CountSeconds& wanted) const {
         const auto second = static_cast<std::size_t>(second_of(row->at.due_ms) - wanted.from);
         is_cut = walked >= wanted.walk_max && second >= counted.counts.size() && second > 0;
         if (is_cut) {
-            counted.counts.resize(second);  // all before it are whole
+            counted.counts.resize(second);  // all seconds before it are complete
             return false;
         }
         if (second >= counted.counts.size()) counted.counts.resize(second + 1);
@@ -258,7 +258,7 @@ Result<std::optional<DuePosition>> Index::queue_cursor(std::string_view name_spa
 
 namespace {
 
-// All rows between two keys, each taken by `take(key, value)`, which answers a Status.
+// Calls `take(key, value)`, which returns a Status, with each row between two keys.
 template <class Take>
 Status take_rows(const SortedRows& rows, const std::string& lower, const std::string& upper, Take&& take) {
     Status taken;

@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::size_t kPageRows = 1000;
 
-// Rows added up, in any order.
+// A sum of rows that does not depend on their order.
 class RowSum {
   public:
     void add(std::string_view key, std::string_view value) {
@@ -59,7 +59,7 @@ class Audit {
     }
 
   private:
-    // Every row of a table; an error of `visit` ends the walk. Page by page, because `visit` looks rows up too.
+    // Visits every row of a table; an error of `visit` ends the scan. Page by page, because `visit` also reads rows.
     template <class Visit>
     Status walk(IndexTable table, Visit visit) const {
         std::string from(1, static_cast<char>(table));
@@ -81,7 +81,7 @@ class Audit {
         return {};
     }
 
-    // What the other tables have to hold.
+    // Calculates the expected content of the other tables from the rows by id.
     Status walk_ids() {
         std::string value;
         return walk(IndexTable::id, [&](std::string_view key, std::string_view id_value) -> Status {
@@ -119,7 +119,7 @@ class Audit {
             if (*found && **found == value) {
                 ++past_due_;
             } else if (state.state == State::prepared) {
-                due_.add(due_key(at), value);  // it must be there: see has_due_row()
+                due_.add(due_key(at), value);  // it must exist: see has_due_row()
             }
             return {};
         });
@@ -176,7 +176,7 @@ class Audit {
 
     const Index& index_;
     const IndexPosition position_;
-    // As the rows by id want them, and as they are.
+    // The difference between expected and actual rows.
     RowSum queues_, due_, expire_, order_, dead_, keys_;
     RowSum queue_rows_, due_rows_, expire_rows_, order_rows_, dead_rows_, key_rows_;
     std::uint64_t past_due_ = 0, past_due_rows_ = 0;

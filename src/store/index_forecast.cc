@@ -1,4 +1,4 @@
-// What the index says of the time ahead: which messages fall due, without what they are. Many rows go by for few bytes.
+// Reads the due times of future messages from the index, without the messages: many rows for few bytes.
 #include <cassert>
 #include <utility>
 
@@ -6,8 +6,8 @@
 
 namespace duewheel {
 
-// A queue's rows are adjacent; those of a namespace are found among the rows of all namespaces by due time, where each
-// message that expires has a second one.
+// The rows of a queue are adjacent. Those of a namespace are among the rows by due time of all namespaces, where each
+// message with an expiry has a second row.
 Result<DueRows> Index::list_due(const ListDue& list) const {
     assert(list.walk_max > 0);
     DueRows due;

@@ -27,7 +27,7 @@ class Proof {
     Proof(const RecentTier& recent, const std::vector<Sequence>& first_sequences)
         : recent_(recent), first_sequences_(first_sequences), needed_(first_sequences.size()) {}
 
-    // False: something is wrong, and the walk may end.
+    // False: an error was found, and the scan may end.
     bool take_row(const MessageRow& row, Sequence index_end) {
         if (!needs_record(row.state.state)) return true;
         const bool overtaken = recent_.find(row.id) != kNoEntry || recent_.outcome(row.id) != nullptr;
@@ -35,7 +35,7 @@ class Proof {
         count(row.log_position);
         return overtaken || take(row);
     }
-    // A needed record of the index stands there.
+    // Counts a needed record of the index at this position.
     void count(Sequence log_position) {
         if (log_position < first_sequences_.front()) return;
         const auto after = std::upper_bound(first_sequences_.begin(), first_sequences_.end(), log_position);
@@ -103,7 +103,7 @@ class Proof {
 
     const RecentTier& recent_;
     const std::vector<Sequence>& first_sequences_;
-    std::vector<std::uint64_t> needed_;  // by segment, of the rows of the index
+    std::vector<std::uint64_t> needed_;  // for each segment, from the rows of the index
     Totals sum_;
 };
 

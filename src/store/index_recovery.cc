@@ -19,7 +19,7 @@ Fit fit(const IndexPosition& position, const SegmentCatalog& catalog) {
     if (segments.empty()) return Fit::lost_end;
     const Totals end = segments.back()->end().totals;
     if (position.totals.sequence > end.sequence) return Fit::lost_end;
-    if (position.totals == end) return Fit::good;  // the newest segment is full and the next one not begun
+    if (position.totals == end) return Fit::good;  // the newest segment is full and the next one not started
     for (const auto& segment : segments) {
         const SegmentHeader& header = segment->header();
         if (header.before == position.totals && header.number == position.segment + 1) return Fit::good;

@@ -1,5 +1,5 @@
-// The byte form of the index's rows. The file is long because all tables are written and read in one place, with the
-// same few bricks below, so that their keys sort alike.
+// The byte format of the rows of the index. The file is long because all tables are encoded and decoded in one place
+// with the same few functions, so that all keys sort the same way.
 #include "store/key_layout.h"
 
 #include <algorithm>
@@ -35,7 +35,7 @@ void append_number(std::string& out, T value) {
     out.append(bytes.data(), bytes.size());
 }
 
-// Turning the sign bit makes the order of the bytes the order of the numbers.
+// With the sign bit flipped, the bytes sort like the numbers.
 constexpr std::uint64_t kSignBit = std::uint64_t{1} << 63;
 void append_instant(std::string& out, DueMs instant) {
     append_number(out, static_cast<std::uint64_t>(instant) ^ kSignBit);
@@ -65,7 +65,7 @@ void append_position(std::string& out, DuePosition at) {
     append_number(out, at.id);
 }
 
-// Takes fields off the front of a key or value; after the first that is not there all are 0 and whole() is false.
+// Reads fields from the front of a key or value; after the first missing one all are 0 and whole() is false.
 class ByteReader {
   public:
     explicit ByteReader(std::string_view bytes) : rest_(bytes) {}
@@ -90,7 +90,7 @@ class ByteReader {
     }
 
     std::string_view rest() const { return rest_; }
-    // Everything that was asked for was there, and nothing is left.
+    // Every requested field was present, and nothing is left.
     bool finished() const { return !torn_ && rest_.empty(); }
     bool whole() const { return !torn_; }
 
@@ -113,7 +113,7 @@ Error damaged(std::string_view what) {
                                  "start rebuilds it from the log"};
 }
 
-// Sums wrap around, so that no instant is lost at the ends of the range.
+// Sums wrap around, so that no instant is lost at the limits of the range.
 DueMs plus(DueMs left, DueMs right) {
     return static_cast<DueMs>(static_cast<std::uint64_t>(left) + static_cast<std::uint64_t>(right));
 }
@@ -548,7 +548,7 @@ Result<SettingsRow> decode_settings(std::string_view value) {
 
 namespace {
 
-// Of a key that is a table, a kind, and the names of a queue.
+// Of a key that consists of a table, a kind, and the names of a queue.
 Result<QueueOfKey> decode_names(std::string_view key, IndexTable table, char kind, std::string_view what) {
     ByteReader reader(key);
     const bool is_table = reader.is(static_cast<char>(table));

@@ -74,7 +74,7 @@ class MemoryRows final : public SortedRows {
         return std::optional<std::string>(found->second);
     }
 
-    // Holds the lock while it visits, so that a walk sees one moment: a visitor must not come back in here.
+    // Holds the lock during the visits, so that a scan is consistent: the visitor must not call this class.
     Status scan(std::string_view lower, std::string_view upper, std::size_t limit,
                 const RowVisitor& visit) const override {
         assert(lower <= upper);

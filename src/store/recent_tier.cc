@@ -129,7 +129,7 @@ EntryNumber RecentTier::apply(const Record& record, Sequence sequence, SegmentNu
             return kNoEntry;
         case RecordKind::conf: {
             if (record.subject != kSubjectQueue) return kNoEntry;
-            // What cannot be read is refused by who obeys it.
+            // Unreadable settings are refused where they are applied.
             const Result<QueueSettings> settings = decode_queue_settings(record.value);
             if (settings) follow_settings(record.state.name_space, std::string(record.name), *settings, segment);
             return kNoEntry;
@@ -182,7 +182,7 @@ void RecentTier::count_seconds(const Record& record, SegmentNumber segment) {
         case RecordKind::change:
         case RecordKind::end:
             break;
-        default:  // an attempt or a relocation leaves the message where it is
+        default:  // an attempt or a relocation does not change the state
             return;
     }
     const MessageState& state = record.state;
@@ -341,8 +341,7 @@ void RecentTier::forget_death(const Entry& entry, EntryNumber number) {
     if (entry.durable_state == State::dead) dead_.erase({entry.queue, rare_.at(number).ended_ms, entry.id});
 }
 
-// A message that ended may have lost its key to a newer one since; a relocation or a redrive of it does not take it
-// back.
+// An ended message may have lost its key to a newer one since; a relocation or a redrive does not take the key back.
 void RecentTier::hold_key(const Record& record, DueMs ended_ms) {
     const MessageState& state = record.state;
     if (state.key.empty()) return;

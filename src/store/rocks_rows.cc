@@ -40,7 +40,7 @@
 namespace duewheel {
 namespace {
 
-// Not a name that RocksDB gives or reads, so that it leaves the file alone.
+// A name that RocksDB does not use, so that it ignores the file.
 constexpr std::string_view kIncomingName = "incoming-table";
 
 // More than what an opening writes: a manifest with some 200 bytes for each table, and settings.
@@ -78,7 +78,7 @@ class ExpiredRowFilter final : public rocksdb::CompactionFilter {
     const RowExpired& expired_;
 };
 
-// Notes an error after which RocksDB takes nothing in any more. What only stops a compaction is left to RocksDB.
+// Records an error after which RocksDB accepts no more tables. RocksDB handles errors that only stop a compaction.
 class StopWatch final : public rocksdb::EventListener {
   public:
     bool has_stopped() const { return stopped_; }
@@ -162,7 +162,7 @@ rocksdb::Options incoming_options(const rocksdb::Options& of_database) {
 
 class RocksTableBuilder final : public TableBuilder {
   public:
-    // `usable`: the state of the database, which the table's being taken in will meet.
+    // `usable`: the state of the database to which the table will be added.
     RocksTableBuilder(rocksdb::DB* database, const Status& usable, const rocksdb::Options& options, FileSystem& files,
                       std::string directory)
         : database_(database),
@@ -206,13 +206,13 @@ class RocksTableBuilder final : public TableBuilder {
         rocksdb::IngestExternalFileOptions how;
         how.move_files = true;
         how.failed_move_fall_back_to_copy = false;
-        how.snapshot_consistency = false;  // there are no snapshots; an iterator keeps the tables it began with
+        how.snapshot_consistency = false;  // there are no snapshots; an iterator keeps the tables it started with
         how.allow_blocking_flush = false;  // nothing is ever in memory that would have to be flushed first
         how.write_global_seqno = false;
         return database_->IngestExternalFile({path_}, how);
     }
 
-    rocksdb::DB* const database_;  // null only where it is not usable
+    rocksdb::DB* const database_;  // null only if it is not usable
     const Status usable_;
     FileSystem& files_;
     std::string directory_;
@@ -307,8 +307,8 @@ class RocksRows final : public SortedRows {
   private:
     Error closed() const { return {"io_error", "the index in " + directory_ + " could not be opened again"}; }
 
-    // RocksDB has stopped taking tables in. Opening it writes a new manifest, so that is tried only where there is
-    // space; should it be gone meanwhile, reading at least needs none. What is read waits for as long as this takes.
+    // RocksDB has stopped accepting tables. Opening it again writes a new manifest, so that is tried only if there is
+    // space; if the space is used up meanwhile, reads still work. Reads wait until it is open.
     Status open_anew() {
         const Result<std::uint64_t> free = files_.free_bytes(directory_);
         if (!free) return free.error();
@@ -373,7 +373,7 @@ Status RocksRowStorage::condemn() {
     return files_.sync_directory(parent());
 }
 
-// The note goes last: what is left of a removal that was cut short is still condemned.
+// The mark is removed last: after an interrupted removal the rest is still marked for removal.
 Status RocksRowStorage::discard() {
     if (Status removed = files_.remove_tree(directory_); !removed) return removed;
     Status removed = files_.remove(note_path());

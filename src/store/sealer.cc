@@ -15,7 +15,7 @@ Error not_of_this_log(std::string_view what) {
                                  ". No data is lost: remove the index, and the next start rebuilds it from the log"};
 }
 
-// Cursors of the queues that the segment touches, read from the index where the segment does not set them.
+// Cursors of the queues that the segment changes, read from the index if the segment does not set them.
 class QueueCursors {
   public:
     QueueCursors(const SegmentEffect& effect, const Index& index) : effect_(effect), index_(index) {
@@ -24,7 +24,7 @@ class QueueCursors {
         }
     }
 
-    // An unfinished message that no walk of `due` will find must not lie below its queue's cursor.
+    // An unfinished message that no scan of `due` will find must not be below its queue's cursor.
     Status lower(QueueNumber queue, DuePosition at) {
         const auto [inserted, fresh] = cursors_.try_emplace(queue);
         Cursor& cursor = inserted->second;
@@ -58,9 +58,9 @@ class QueueCursors {
     std::unordered_map<QueueNumber, Cursor> cursors_;
 };
 
-// The rows of `due` that the new load cursor sweeps away belong to queues whose cursors bound them, as the log said
-// when it set those cursors. Where the log's front was gone when the index was begun, that may have been said there, so
-// that the rows themselves must be asked.
+// The rows of `due` that the new load cursor removes belong to queues whose cursors bound them, according to the
+// records that set those cursors. If the front of the log was deleted before the index was started, such a record may
+// be missing, so the rows themselves must be read.
 Status bound_swept_rows(SegmentTable& table, const Index& index, QueueCursors& cursors) {
     constexpr std::uint32_t kRowsAtOnce = 4096;
     DuePosition from{table.load_cursor_before_ms, 0};
@@ -85,7 +85,7 @@ Status find_queue_cursors(SegmentTable& table, const Index& index) {
     }
     const DueMs load_cursor_ms = table.position.load_cursor_ms;
     for (const MessageEffect& message : table.effect.messages()) {
-        // What waits for something else than its due (held) is in no list that a cursor stands for.
+        // A message that does not wait for its due time (held) is in no list that a cursor bounds.
         if (!is_timed(message.state) || has_due_row(message, load_cursor_ms)) continue;
         if (Status lowered = cursors.lower(message.queue, {message.due_ms, message.id}); !lowered) return lowered;
     }
@@ -93,7 +93,7 @@ Status find_queue_cursors(SegmentTable& table, const Index& index) {
     return {};
 }
 
-// Where the message's whole record stood before the segment; 0: nowhere that is needed.
+// The position of the message's whole record before this segment; 0: none that is needed.
 Result<Sequence> position_before(const MessageEffect& message, const Index& index) {
     if (!message.before.position_unknown) return message.before.log_position;
     const Result<std::optional<MessageRow>> row = index.find(message.id, 0);
@@ -105,7 +105,8 @@ Status count_needed(SegmentTable& table, const std::vector<Sequence>& first_sequ
     std::map<Sequence, std::int64_t> changes;
     auto count = [&](Sequence log_position, std::int64_t change) {
         const auto after = std::upper_bound(first_sequences.begin(), first_sequences.end(), log_position);
-        // A place before the log's front: its segment is gone, and what is still needed of it was relocated.
+        // A position before the front of the log: its segment was deleted, and records that are still needed were
+        // relocated.
         if (after != first_sequences.begin()) changes[*(after - 1)] += change;
     };
     for (const MessageEffect& message : table.effect.messages()) {
@@ -131,9 +132,9 @@ Status count_needed(SegmentTable& table, const std::vector<Sequence>& first_sequ
     return {};
 }
 
-// The state and the queue that the index has the message in; nothing where it knows no such message. Where the log's
-// front is gone the records before it told of messages that an index which began there has never seen: what stood
-// before is then asked of the index, and not of the record.
+// The state and the queue of the message in the index; nothing if it is not in the index. If the front of the log is
+// deleted, an index that was started there does not know messages of earlier records: the previous state is then read
+// from the index, and not from the record.
 Result<std::optional<std::pair<QueueNumber, State>>> counted_before(SegmentTable& table, const MessageEffect& message,
                                                                     Sequence front, const Index& index) {
     const StoodBefore& before = message.before;
@@ -148,7 +149,7 @@ Result<std::optional<std::pair<QueueNumber, State>>> counted_before(SegmentTable
     return Counted({table.effect.queue_number(state.name_space, state.queue), state.state});
 }
 
-// How many messages stand in each queue: what the index says, and what the segment changes about it.
+// The number of messages in each queue: the counts of the index with the changes of the segment.
 Status count_queues(SegmentTable& table, Sequence front, const Index& index) {
     std::map<QueueNumber, QueueCounts> changes;
     for (const MessageEffect& message : table.effect.messages()) {
@@ -171,8 +172,8 @@ Status count_queues(SegmentTable& table, Sequence front, const Index& index) {
     return {};
 }
 
-// The rows of keys. A key stands with the queue that its message is in. Of several messages with one key, which can
-// only be when the older ones have ended, the one with the greatest id holds it.
+// The rows of keys. A key is stored with the queue of its message. If several messages had one key, because the older
+// ones have ended, the one with the greatest id holds it.
 class KeyRows {
   public:
     KeyRows(const SegmentEffect& effect, const Index& index) : effect_(effect), index_(index) {}
@@ -184,7 +185,7 @@ class KeyRows {
             if (Status left = leave(message.before.queue, rare.key, message.id); !left) return left;
         }
         const QueueName& name = effect_.queues().name(message.queue);
-        // A message that was put in an earlier segment may have lost its key since: it was dead, the key ran out and
+        // A message that was put in an earlier segment may have lost its key since: it was dead, the key expired and
         // was used again, and then it was redriven.
         if (message.before.queue != kNoQueue) {
             const auto holder = index_.find_key(name.name_space, name.queue, rare.key, 0);
@@ -212,7 +213,7 @@ class KeyRows {
     }
 
   private:
-    // The message has moved to another queue and takes its key along.
+    // The message has moved to another queue with its key.
     Status leave(QueueNumber queue, const std::string& key, MessageId id) {
         const QueueName& name = effect_.queues().name(queue);
         const auto holder = index_.find_key(name.name_space, name.queue, key, 0);
@@ -272,8 +273,9 @@ Status add_history(SegmentTable& table, const Index& index) {
 
 enum class Fill { full, open };
 
-// The effect of all records, in one walk over the file. `end` is left at the last footer. Outcomes that were relocated
-// out of a segment before `first_segment`, the index's first, are new to it; of all others it has taken in the ends.
+// The effect of all records, in one pass over the file. Leaves `end` at the last footer. Outcomes that were relocated
+// out of a segment before `first_segment`, the first of the index, are new to the index; it already contains the ends
+// of all others.
 Result<SegmentEffect> read_effect(const SegmentFile& segment, std::uint64_t first_segment, Fill fill, Totals& end) {
     SegmentEffect effect(segment.end().totals.sequence - segment.header().before.sequence);
     bool closed = false;

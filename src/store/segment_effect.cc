@@ -43,7 +43,7 @@ void SegmentEffect::add(const Record& record, Sequence sequence, std::size_t fra
             add_rule(record, sequence, frame_bytes);
             return;
         case RecordKind::epoch:
-            return;  // nothing in the index depends on them
+            return;  // the index does not depend on them
     }
     const auto [inserted, fresh] = by_id_.try_emplace(record.id, static_cast<std::uint32_t>(messages_.size()));
     if (fresh) {
@@ -64,8 +64,8 @@ void SegmentEffect::begin(MessageEffect& effect, const Record& record) {
     effect.id = record.id;
     StoodBefore& before = effect.before;
     if (record.kind == RecordKind::relocate) {
-        // A relocation changes nothing, so whatever older tables hold of the message has the carry's own keys. Without
-        // this a later record of this segment would leave those rows behind.
+        // A relocation changes no state, so rows of the message in older tables have the same keys as the relocated
+        // record. Without this, a later record of this segment would not remove those rows.
         before = {record.state.due_ms,
                   record.state.nominal_due_ms,
                   0,

@@ -7,13 +7,13 @@
 namespace duewheel {
 namespace {
 
-// A row of `due` or `queue` to be written. On the same key the put comes last and stands for both.
+// A row of `due` or `queue` to be written. Of two operations on one key the put is last and replaces both.
 struct Operation {
     std::uint32_t group = 0;  // order of the queue's key; 0 in `due`
     std::uint32_t message = 0;
     DuePosition at;
     bool put = false;
-    bool expires = false;  // in `due`: of the kind that comes second
+    bool expires = false;  // in `due`: of the second kind
 
     auto key() const { return std::tuple(group, at.due_ms, at.id, expires); }
 };
@@ -51,7 +51,7 @@ void write_due(const SegmentTable& table, TableBuilder& into) {
     for (std::uint32_t number = 0; number < messages.size(); ++number) {
         const MessageEffect& message = messages[number];
         const StoodBefore& before = message.before;
-        // Below the cursor the range erase has it.
+        // Below the cursor the range deletion removes it.
         if (before.queue != kNoQueue && is_timed(before.state) && before.due_ms >= cursor_ms) {
             operations.push_back({0, number, {before.due_ms, message.id}, false});
         }
@@ -96,7 +96,7 @@ void write_history(const SegmentTable& table, TableBuilder& into) {
     std::string value;
     const std::string* before = nullptr;
     for (const auto& [key, row] : rows) {
-        // Twice at one instant, with a redrive between them: one of them tells it.
+        // Dead twice at the same instant, with a redrive in between: one row is enough.
         if (before != nullptr && *before == key) continue;
         before = &key;
         encode_history_value(value, *row);
@@ -207,7 +207,7 @@ void write_orders(const SegmentTable& table, TableBuilder& into) {
     }
 }
 
-// For each queue number the rank of its keys among those of all queues.
+// The sort position of each queue's keys, by queue number.
 std::vector<std::uint32_t> queue_order(const QueueNames& queues) {
     std::vector<std::pair<std::string, QueueNumber>> keys;
     for (QueueNumber number = 0; number < queues.size(); ++number) {
@@ -276,8 +276,7 @@ void write_dead(const SegmentTable& table, TableBuilder& into) {
 }  // namespace
 
 bool has_due_row(const MessageEffect& message, DueMs load_cursor_ms) {
-    // A prepared message is handed to no queue, whose cursor would find it again: a restart meets it here, however long
-    // it is due.
+    // No queue cursor covers a prepared message, so a restart finds it here, however long it is overdue.
     const bool is_fed = message.state == State::prepared || message.due_ms > message.decided_ms;
     return is_timed(message.state) && is_fed && message.due_ms >= load_cursor_ms;
 }

@@ -18,8 +18,7 @@ RecordBytes bytes_of(OwnedRecord record) {
     return {record.sequence, std::move(record.body), static_cast<std::uint8_t>(record.kind)};
 }
 
-// Records whose segment has left the log since the request are omitted: each was relocated, and the caller finds its
-// newer position.
+// Omits records whose segment was deleted since the request: each was relocated, and the caller finds its new position.
 Result<std::vector<RecordBytes>> read_those_there(const SegmentCatalog& segments,
                                                   const std::vector<Sequence>& log_positions) {
     std::vector<RecordBytes> records;
@@ -60,7 +59,7 @@ Result<std::vector<std::optional<KeyFacts>>> find_keys(const Index& index, const
     return all;
 }
 
-// Moves a result's value into the answer, or hands its error on.
+// Moves the value of a result into the answer, or returns its error.
 template <class T>
 Status keep(Answer& answer, Result<T> result) {
     if (!result) return std::move(result).error();
@@ -73,7 +72,7 @@ Status keep(Answer& answer, Result<T> result) {
 Result<Answer> StoreReader::answer(const Lookup& lookup) const {
     Answer answer;
     answer.ticket = lookup.ticket;
-    answer.generation = generation_.load(std::memory_order_acquire);  // before anything is looked at
+    answer.generation = generation_.load(std::memory_order_acquire);  // before any read
     const DueMs now_ms = index_.retention().now_ms();
     const Status answered = std::visit(
         Overloaded{
