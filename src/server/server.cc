@@ -38,7 +38,7 @@ namespace duewheel {
 namespace {
 
 // sysexits.h: an error while doing input or output.
-constexpr int kExitBrokenWorld = 74;
+constexpr int kExitFatalError = 74;
 
 // Beyond loopback the server does not know its own names: it checks them only if they are configured.
 CallerRules caller_rules(const ServerOptions& options) {
@@ -122,7 +122,7 @@ void Server::Parts::fail(const Error& error) {
                         {{"index", index}, {"error", condemned.error().message}});
         }
     }
-    _exit(kExitBrokenWorld);
+    _exit(kExitFatalError);
 }
 
 Status Server::Parts::open() {
