@@ -99,7 +99,7 @@ class KafkaPusher {
 
     KafkaOutCounters counters() const;
     // Of a queue with a Kafka target. O(log targets).
-    TargetSeen look_at(const QueueName& queue, DueMs now) const;
+    TargetStatus look_at(const QueueName& queue, DueMs now) const;
     // From passing a batch to the sender until its result.
     const Histogram& batch_us() const { return batch_us_; }
 
