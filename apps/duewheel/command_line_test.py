@@ -265,7 +265,7 @@ class Verbs(CommandLine):
         self.assertEqual(self.answer("kick", put["id"])["outcome"], "kicked")
         self.assertEqual(self.lease_one("q")["body"], "later")
 
-    def test_hold_sets_aside_and_kick_brings_back(self):
+    def test_hold_and_kick(self):
         put = self.answer("put", "q", "Hello")
         self.assertEqual(self.output("hold", put["id"]), "held\n")
         self.assertEqual(self.answer("lease", "q"), {"messages": []})
@@ -672,7 +672,7 @@ class Listing(CommandLine):
         return re.sub(r"\x1b\[[^a-zA-Z]*[a-zA-Z]|\r", "", seen.decode()).split("\n")
 
     # At 80 by 24 the line of rates had 87 letters: it was broken, and pushed the first line out of the screen.
-    def test_top_fits_its_terminal_and_says_what_is_left_out(self):
+    def test_top_fits_its_terminal_and_reports_omitted_lines(self):
         for number in range(30):
             self.put(f"a-queue-whose-name-is-rather-long-{number}", "x")
         for lines, columns in ((24, 80), (12, 50)):

@@ -10,7 +10,7 @@ namespace duewheel::access_token_text_test {
 
 const std::string kSecretText(43, 'x');
 
-TEST(AccessTokenText, what_is_made_can_be_parsed) {
+TEST(AccessTokenText, a_new_one_can_be_parsed) {
     const Result<Secret> secret = make_token_secret();
     ASSERT_TRUE(secret);
     const Secret text = access_token_text("billing-eu", *secret);
@@ -29,7 +29,7 @@ TEST(AccessTokenText, two_secrets_differ) {
     EXPECT_FALSE(is_same_hash(hash_of_secret(*one), hash_of_secret(*other)));
 }
 
-TEST(AccessTokenText, the_secret_may_hold_underscores) {
+TEST(AccessTokenText, the_secret_may_contain_underscores) {
     const std::string secret = "_" + std::string(41, 'y') + "_";
     const std::string text = "dw_a_" + secret;
     const auto parsed = parse_access_token(text);

@@ -223,7 +223,7 @@ TEST(AuditLog, with_a_line_or_a_file_missing_added_or_moved_is_found) {
               "audit-000002.jsonl:0 audit-000001.jsonl is missing, and no file says that rotation removed it");
 }
 
-TEST(AuditLog, that_is_not_there_is_said) {
+TEST(AuditLog, a_missing_one_is_reported) {
     SimDisk disk;
     EXPECT_EQ(verdict(disk), "not_found");
     ASSERT_TRUE(disk.make_directories(kDirectory).ok());
@@ -232,7 +232,7 @@ TEST(AuditLog, that_is_not_there_is_said) {
 
 // ---- rotation
 
-TEST(AuditLog, keeps_a_number_of_files_and_states_what_is_gone) {
+TEST(AuditLog, keeps_a_number_of_files_and_states_what_was_removed) {
     SimDisk disk;
     const AuditBounds bounds{.file_bytes_max = 1'000, .files_max = 3};
     {
@@ -254,7 +254,7 @@ TEST(AuditLog, keeps_a_number_of_files_and_states_what_is_gone) {
     EXPECT_NE(verdict(disk), "whole");
 }
 
-TEST(AuditLog, removes_later_what_a_crash_kept_it_from_removing) {
+TEST(AuditLog, removes_files_later_that_a_crash_left) {
     SimDisk disk;
     const AuditBounds bounds{.file_bytes_max = 1'000, .files_max = 2};
     const auto writer = open(disk, bounds);
@@ -273,7 +273,7 @@ TEST(AuditLog, removes_later_what_a_crash_kept_it_from_removing) {
 
 // ---- crashes
 
-TEST(AuditLog, a_torn_line_is_replaced_by_one_that_holds_it) {
+TEST(AuditLog, a_torn_line_is_replaced_by_one_that_contains_it) {
     SimDisk disk;
     {
         const auto writer = open(disk);
@@ -377,7 +377,7 @@ TEST(AuditLog, survives_a_power_cut_at_any_moment_without_a_silent_repair) {
 
 // ---- full and failing disks
 
-TEST(AuditLog, that_cannot_be_written_is_as_it_was_and_goes_on_when_it_can) {
+TEST(AuditLog, a_failed_write_changes_nothing_and_the_next_one_continues) {
     SimDisk disk;
     const AuditBounds bounds{.file_bytes_max = 1'500, .files_max = 50};
     const auto writer = open(disk, bounds);
@@ -423,7 +423,7 @@ TEST(AuditLog, on_a_full_disk_is_written_into_its_reserve) {
     EXPECT_EQ(verdict(disk), "whole");
 }
 
-TEST(AuditLog, that_cannot_be_begun_is_begun_when_there_is_space) {
+TEST(AuditLog, one_that_cannot_be_started_starts_when_there_is_space) {
     SimDisk disk;
     disk.set_capacity(10);
     EXPECT_EQ(AuditWriter::open(disk, kDirectory, kNow).error().code, "no_space");

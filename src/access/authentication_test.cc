@@ -50,7 +50,7 @@ class Authentication : public testing::Test {
     Directory directory;
 };
 
-TEST_F(Authentication, a_right_secret_is_the_token) {
+TEST_F(Authentication, a_correct_secret_authenticates_its_token) {
     EXPECT_EQ(ask("Bearer dw_a_" + secret_of('x')), "a");
     EXPECT_EQ(ask("bearer  dw_a_" + secret_of('x')), "a") << "any case, any spaces";
     EXPECT_EQ(ask("Bearer dw_a_" + secret_of('x'), false), "a");
@@ -61,7 +61,7 @@ TEST_F(Authentication, without_credentials_it_depends_on_whether_one_is_required
     EXPECT_EQ(ask(Credentials{}, false), "all");
 }
 
-TEST_F(Authentication, whatever_is_wrong_with_a_token_has_one_answer) {
+TEST_F(Authentication, every_invalid_token_gets_the_same_error) {
     Credentials credentials;
     credentials.authorization = "";
     const Error first = authenticate(credentials, directory, true, kNow).error();
@@ -84,12 +84,12 @@ TEST_F(Authentication, whatever_is_wrong_with_a_token_has_one_answer) {
     EXPECT_EQ(ask(credentials), "bad_token");
 }
 
-TEST_F(Authentication, an_empty_old_secret_lets_nobody_in) {
+TEST_F(Authentication, an_empty_old_secret_is_never_accepted) {
     directory.tokens["a"].old_until_ms = kNow + 1;
     EXPECT_EQ(ask("Bearer dw_a_" + secret_of('z')), "bad_token");
 }
 
-TEST_F(Authentication, of_two_secrets_the_older_one_ends_at_its_time) {
+TEST_F(Authentication, the_older_of_two_secrets_ends_at_its_time) {
     AccessToken& token = directory.tokens["a"];
     token.old_secret = hash_of_secret(Secret(secret_of('o')));
     token.old_until_ms = kNow + 1;
@@ -100,7 +100,7 @@ TEST_F(Authentication, of_two_secrets_the_older_one_ends_at_its_time) {
     EXPECT_EQ(ask("Bearer dw_a_" + secret_of('x')), "a");
 }
 
-TEST_F(Authentication, that_a_token_has_expired_only_the_right_secret_learns) {
+TEST_F(Authentication, expiry_is_reported_only_for_the_correct_secret) {
     directory.tokens["a"].expires_ms = kNow;
     EXPECT_EQ(ask("Bearer dw_a_" + secret_of('x')), "token_expired");
     EXPECT_EQ(ask("Bearer dw_a_" + secret_of('y')), "bad_token");
@@ -108,7 +108,7 @@ TEST_F(Authentication, that_a_token_has_expired_only_the_right_secret_learns) {
     EXPECT_EQ(ask("Bearer dw_a_" + secret_of('x')), "a");
 }
 
-TEST_F(Authentication, a_certificate_stands_for_its_token_unless_another_is_presented) {
+TEST_F(Authentication, a_certificate_authenticates_its_token_unless_another_is_presented) {
     const std::vector<std::string> names = {"other.example", "host.example"};
     Credentials credentials;
     credentials.certificate_names = names;

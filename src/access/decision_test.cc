@@ -24,12 +24,12 @@ bool allows(const AccessToken& token, Need need, std::string_view name_space = "
     return decided.ok();
 }
 
-TEST(Decision, a_call_that_is_not_in_the_table_is_open_to_nobody) {
+TEST(Decision, a_call_that_is_not_in_the_table_is_denied) {
     EXPECT_FALSE(decide(Principal{}, Need{}, "a", "q"));
     EXPECT_FALSE(allows(token_with({Scope::admin}), Need{}));
 }
 
-TEST(Decision, each_scope_opens_its_own_calls_alone) {
+TEST(Decision, each_scope_allows_only_its_own_calls) {
     for (std::size_t needed = 0; needed < kScopeCount; ++needed) {
         for (std::size_t has = 0; has < kScopeCount; ++has) {
             const Need need{Reach::queue, static_cast<Scope>(needed)};
@@ -45,7 +45,7 @@ TEST(Decision, a_refusal_names_the_scope_that_is_missing) {
     EXPECT_NE(decided.error().message.find("`consume`"), std::string::npos) << decided.error().message;
 }
 
-TEST(Decision, no_reach_goes_beyond_the_limits_of_a_token) {
+TEST(Decision, no_access_exceeds_the_limits_of_a_token) {
     const AccessToken all = token_with({Scope::read});
     const AccessToken of_namespace = token_with({Scope::read}, {"a"});
     const AccessToken of_queues = token_with({Scope::read}, {}, "q-");
@@ -70,7 +70,7 @@ TEST(Decision, no_reach_goes_beyond_the_limits_of_a_token) {
     }
 }
 
-TEST(Decision, without_a_token_all_is_allowed_where_none_is_required) {
+TEST(Decision, without_a_token_all_is_allowed_if_none_is_required) {
     EXPECT_TRUE(decide(Principal{}, {Reach::server, Scope::admin}, "", ""));
 }
 

@@ -26,7 +26,7 @@ TEST(RefusalLimit, gives_an_address_a_burst_and_then_one_line_every_ten_seconds)
     EXPECT_FALSE(limit.has_suppressed());
 }
 
-TEST(RefusalLimit, says_how_many_there_were_when_the_flood_is_over) {
+TEST(RefusalLimit, reports_their_number_after_the_flood) {
     RefusalLimit limit;
     for (int i = 0; i < 60; ++i) static_cast<void>(limit.admit("a", kStartNs));
     EXPECT_TRUE(limit.take_due(kStartNs + kSecondNs).empty()) << "not yet";
@@ -38,7 +38,7 @@ TEST(RefusalLimit, says_how_many_there_were_when_the_flood_is_over) {
     EXPECT_TRUE(limit.take_due(kStartNs + 1'000 * kSecondNs).empty());
 }
 
-TEST(RefusalLimit, of_one_address_is_not_used_up_by_another_and_all_have_one_together) {
+TEST(RefusalLimit, is_separate_for_each_address_and_shared_by_all) {
     RefusalLimit limit;
     for (int i = 0; i < 100; ++i) static_cast<void>(limit.admit("flood", kStartNs));
     EXPECT_TRUE(limit.admit("other", kStartNs));

@@ -15,7 +15,7 @@ AccessToken limited(std::uint64_t requests, std::uint64_t bytes) {
     return token;
 }
 
-TEST(TokenActivity, a_rate_lets_a_burst_of_one_second_pass_and_then_its_rate) {
+TEST(TokenActivity, a_rate_allows_a_burst_of_one_second_and_then_its_rate) {
     TokenActivity activity;
     const AccessToken token = limited(10, 0);
     const std::int64_t now = 5'000 * kMs;
@@ -40,7 +40,7 @@ TEST(TokenActivity, bytes_count_and_one_request_larger_than_a_second_passes_a_fu
     EXPECT_EQ(activity.admit(token, 1'000, 4'000 * kMs), 0);
 }
 
-TEST(TokenActivity, one_rate_that_is_used_up_takes_nothing_of_the_other) {
+TEST(TokenActivity, one_exceeded_rate_does_not_use_the_other) {
     TokenActivity activity;
     const AccessToken token = limited(2, 100);
     EXPECT_EQ(activity.admit(token, 100, 0), 0);
@@ -60,7 +60,7 @@ TEST(TokenActivity, tokens_have_rates_of_their_own_and_none_without_one) {
     EXPECT_EQ(activity.admit(one, 0, 0), 0);
 }
 
-TEST(TokenActivity, remembers_the_last_use_until_the_token_is_gone) {
+TEST(TokenActivity, keeps_the_last_use_until_the_token_is_removed) {
     TokenActivity activity;
     EXPECT_EQ(activity.last_used_ms("t"), 0);
     activity.note_use("t", 7);

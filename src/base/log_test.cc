@@ -25,7 +25,7 @@ TEST(Log, a_line_has_level_event_sentence_and_fields) {
     EXPECT_EQ(line(LogLevel::info, "ready", "Ready."), "info ready: Ready.");
 }
 
-TEST(Log, a_value_that_is_no_plain_word_is_quoted) {
+TEST(Log, a_value_that_is_not_a_plain_word_is_quoted) {
     EXPECT_EQ(line(LogLevel::info, "e", "m", {{"a", ""}, {"b", "two words"}, {"c", "say \"hi\""}, {"d", "x=y"}}),
               "info e: m a=\"\" b=\"two words\" c=\"say \\\"hi\\\"\" d=\"x=y\"");
     EXPECT_EQ(line(LogLevel::info, "e", "m", {{"path", "/data/a-1.log"}, {"at", "127.0.0.1:7420"}}),

@@ -46,7 +46,7 @@ TEST(SecureRandom, gives_other_bytes_each_time) {
     EXPECT_NE(first, second);
 }
 
-TEST(SecureRandom, nothing_asked_is_nothing_done) {
+TEST(SecureRandom, a_request_of_zero_bytes_does_nothing) {
     EXPECT_TRUE(secure_random_bytes({}).ok());
 }
 

@@ -24,7 +24,7 @@ TEST(SystemClock, wall_clock_counts_milliseconds_since_1970) {
     EXPECT_LE(stamp, after);
 }
 
-TEST(SystemClock, monotonic_clock_does_not_go_back_and_keeps_step_with_the_boot_clock) {
+TEST(SystemClock, monotonic_clock_does_not_go_back_and_follows_the_boot_clock) {
     const std::int64_t boot_first = boot_now_ns();
     const std::int64_t first = monotonic_now_ns();
     std::int64_t last = first;

@@ -128,7 +128,7 @@ std::string answer(const std::vector<std::string>& cells) {
     return firings(rule, place_of(cells[1]), Instant(milliseconds(parse_instant(after).value())));
 }
 
-TEST(CalendarPage, says_what_the_library_answers) {
+TEST(CalendarPage, agrees_with_the_library) {
     std::ifstream file(kPage);
     ASSERT_TRUE(file) << kPage;
     const bool records = std::getenv("DUEWHEEL_RECORD") != nullptr;

@@ -75,7 +75,7 @@ TEST(CronRule, of_day_and_weekday_one_is_enough_where_both_are_restricted) {
     EXPECT_EQ(days_of("0 0 1-10 11 */6", 2026), (Days{"11-01", "11-07", "11-08"}));
 }
 
-TEST(CronRule, says_never_at_once) {
+TEST(CronRule, reports_never_without_a_search) {
     for (const char* rule : {"0 0 30 2 *", "0 0 31 4,6,9,11 *", "0 0 0 29 2 ? 2100", "0 0 L-30 2 *", "0 0 30W 2 *",
                              "0 0 0 ? 2 MON#5 2026", "0 0 0 1 1 ? 1970"}) {
         const Result<CronRule> parsed = CronRule::parse(rule);
@@ -103,7 +103,7 @@ TEST(CronRule, ends_with_the_calendar) {
     EXPECT_EQ(daily->at_or_after(midnight(1900, 1, 1)), midnight(1969, 12, 1) + 12h);
 }
 
-TEST(CronRule, excluded_days_are_passed_over) {
+TEST(CronRule, excluded_days_are_skipped) {
     const auto closed = ExclusionCalendar::parse("SAT SUN 12-25 2026-12-28..2026-12-31");
     ASSERT_TRUE(closed.ok());
     const auto daily = CronRule::parse("0 9 * * *");

@@ -219,7 +219,7 @@ TEST(CronSchedule, next_and_previous_agree_from_anywhere) {
     EXPECT_GT(found, 5'000u);
 }
 
-TEST(CronSchedule, begins_and_ends_where_it_is_told_both_included) {
+TEST(CronSchedule, starts_and_ends_as_set_both_included) {
     const Instant begin = std::chrono::sys_days{std::chrono::year{2026} / 11 / 21};
     const auto hourly = [](CronWindow window) {
         return CronSchedule(*CronRule::parse("@hourly"), Zone::utc(), {}, {}, window);

@@ -133,7 +133,7 @@ TEST(InstantText, refuses_with_the_column_and_what_is_accepted) {
     }
 }
 
-TEST(InstantText, a_number_is_no_text_of_an_instant) {
+TEST(InstantText, a_number_is_not_a_text_of_an_instant) {
     for (const char* number : {"0", "1798783200", "1798783200000", "99999999999999999999"}) {
         const auto parsed = parse_instant(number);
         ASSERT_FALSE(parsed.ok()) << number;

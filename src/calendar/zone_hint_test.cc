@@ -64,7 +64,7 @@ TEST(ZoneHint, zones_of_offsets_have_them) {
     }
 }
 
-TEST(ZoneHint, a_city_or_abbreviation_is_answered_with_the_zone_that_is_meant) {
+TEST(ZoneHint, a_city_or_abbreviation_gets_the_intended_zone) {
     expect_says("Asia/Beijing", "this one is probably Asia/Shanghai.");
     expect_says("beijing", "Asia/Shanghai.");
     expect_says("Asia/New Delhi", "Asia/Kolkata.");
@@ -74,7 +74,7 @@ TEST(ZoneHint, a_city_or_abbreviation_is_answered_with_the_zone_that_is_meant) {
     expect_says("CEST", "Europe/Berlin.");
 }
 
-TEST(ZoneHint, a_spelling_that_the_database_lacks_is_answered_with_the_one_that_it_has) {
+TEST(ZoneHint, a_spelling_that_is_not_in_the_database_gets_the_one_that_is) {
     const std::vector<std::string_view> known = {"Asia/Kolkata", "Asia/Calicut", "America/New_York"};
     EXPECT_NE(zone_hint("Asia/Calcutta", known).find("this one is probably Asia/Kolkata."), std::string::npos);
     EXPECT_NE(zone_hint("US/Eastern", known).find("this one is probably America/New_York."), std::string::npos);
@@ -82,7 +82,7 @@ TEST(ZoneHint, a_spelling_that_the_database_lacks_is_answered_with_the_one_that_
         << "what is not there is not suggested";
 }
 
-TEST(ZoneHint, a_slip_is_answered_with_the_nearest_and_anything_else_with_none) {
+TEST(ZoneHint, a_typo_gets_the_nearest_zone_and_anything_else_none) {
     expect_says("Europe/Olso", "The nearest is Europe/Oslo.");
     expect_says("europe/oslo", "Europe/Oslo.");
     expect_says("Berlin", "The nearest is Europe/Berlin.");

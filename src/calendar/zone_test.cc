@@ -58,7 +58,7 @@ TEST(Zone, a_whole_day_can_be_missing) {
     EXPECT_EQ(apia.local(sys_days(year(2011) / 12 / 30) + 10h), local_days(year(2011) / 12 / 31) + 0h);
 }
 
-TEST(Zone, a_name_that_is_none_is_refused_with_the_nearest) {
+TEST(Zone, an_unknown_name_is_refused_with_the_nearest) {
     const auto message = [](std::string_view name) {
         const Result<Zone> loaded = Zone::load(name);
         EXPECT_FALSE(loaded.ok()) << name;

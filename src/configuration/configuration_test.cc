@@ -135,7 +135,7 @@ TEST(Configuration, invalid_toml_is_reported_with_its_position) {
     EXPECT_TRUE(errors[0].starts_with("f.toml:2:23: invalid TOML: ")) << errors[0];
 }
 
-TEST(Configuration, two_settings_that_do_not_go_together_are_an_error_where_one_was_changed) {
+TEST(Configuration, two_conflicting_settings_are_an_error_at_the_changed_one) {
     EXPECT_EQ(errors_of("[retry]\nfirst = \"1h\"\nmax = \"1m\""),
               Lines{"f.toml:2:9: `retry.first` = \"1h\" is greater than `retry.max` = \"1m\"; the first backoff must "
                     "not exceed the maximum. Change one of them."});
@@ -155,7 +155,7 @@ TEST(Configuration, a_variable_or_a_flag_is_read_as_strictly) {
             "--http-idle-timeout: `http.idle_timeout` must be a duration with a unit, such as \"30s\", not \"75\"."}));
 }
 
-TEST(Configuration, a_variable_that_looks_like_a_slip_is_worth_a_warning) {
+TEST(Configuration, a_misspelled_variable_causes_a_warning) {
     Configuration configuration;
     configuration.take_environment(Variables{
         {"DUEWHEEL_HTPT", "x"}, {"DUEWHEEL_SERVER", "x"}, {"DUEWHEEL_CONFIG", "x"}, {"DUEWHEEL_SOMETHING_ELSE", "x"}});
@@ -175,7 +175,7 @@ TEST(Configuration, the_nearest_flag_is_found) {
 
 // `--http-listen` was told of `--http-hosts`, and `[retry] factor` of `retry.first`: both take fewer changes than what
 // was meant.
-TEST(Configuration, the_meant_name_is_suggested_though_another_takes_fewer_changes) {
+TEST(Configuration, the_intended_name_is_suggested_although_another_has_fewer_changes) {
     EXPECT_EQ(nearest_flag("--http-listen"), "--http");
     EXPECT_EQ(nearest_setting("retry.attempt"), "retry.attempts");
 }

@@ -61,7 +61,7 @@ TEST(ConfigurationText, the_example_file_changes_nothing_whether_its_lines_count
     }
 }
 
-TEST(ConfigurationText, what_is_in_force_says_where_it_comes_from_and_is_a_file_that_says_the_same) {
+TEST(ConfigurationText, printed_settings_name_their_source_and_are_an_equivalent_file) {
     Configuration configuration;
     configuration.take_file("f.toml", "[log]\nlevel = \"debug\"");
     configuration.take_flag(*find_setting("data"), "a \"strange\" place\\");

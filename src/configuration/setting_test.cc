@@ -57,7 +57,7 @@ TEST(Setting, sections_stand_together_and_the_nameless_one_first) {
     }
 }
 
-TEST(Setting, every_default_is_one_that_may_be_chosen) {
+TEST(Setting, every_default_is_a_valid_value) {
     for (const Setting& setting : settings()) {
         if (const auto checked = check_bounds(setting, setting.default_value()); !checked) {
             ADD_FAILURE() << checked.error().message;
@@ -66,7 +66,7 @@ TEST(Setting, every_default_is_one_that_may_be_chosen) {
     }
 }
 
-TEST(Setting, each_changes_a_place_of_its_own) {
+TEST(Setting, each_changes_a_member_of_its_own) {
     for (const Setting& setting : settings()) {
         ServerOptions options;
         const SettingValue wanted = another_value(setting);
@@ -79,7 +79,7 @@ TEST(Setting, each_changes_a_place_of_its_own) {
     }
 }
 
-TEST(Setting, what_limits_another_can_be_compared) {
+TEST(Setting, settings_that_limit_each_other_can_be_compared) {
     for (const SettingOrder& order : setting_orders()) {
         const Setting* smaller = find_setting(order.smaller);
         const Setting* larger = find_setting(order.larger);

@@ -42,7 +42,7 @@ TEST(SettingText, reads_each_kind_from_text) {
     EXPECT_EQ(read(kColour, "blue"), "\"blue\"");
 }
 
-TEST(SettingText, says_what_should_stand_there) {
+TEST(SettingText, reports_the_expected_form) {
     EXPECT_EQ(read(kYes, "yes"), "`yes` must be true or false, not \"yes\"");
     for (const char* text : {"", "7x", "x", "7.0", "+7", " 7", "99999999999999999999"}) {
         EXPECT_EQ(read(kNumber, text), "`number` must be a whole number, not \"" + std::string(text) + "\"");
@@ -62,7 +62,7 @@ TEST(SettingText, says_what_should_stand_there) {
     EXPECT_EQ(read(kColour, "pink"), "`colour` must be one of red, green or blue, not \"pink\"");
 }
 
-TEST(SettingText, bounds_hold_at_their_ends) {
+TEST(SettingText, bounds_are_inclusive) {
     EXPECT_EQ(read(kNumber, "0"), "`number` is 0; choose 1 to 10");
     EXPECT_EQ(read(kNumber, "1"), "1");
     EXPECT_EQ(read(kNumber, "10"), "10");

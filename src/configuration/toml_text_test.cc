@@ -64,7 +64,7 @@ TEST(TomlText, names_every_key_and_value_with_its_place_in_the_order_of_the_file
                                   "7:1 alpha.factor = 7:10 1.500000"}));
 }
 
-TEST(TomlText, keeps_what_no_setting_can_be_as_a_word) {
+TEST(TomlText, keeps_other_values_as_a_word) {
     EXPECT_EQ(entries_of("a = [[1]]\nb = 2026-01-01\nc = [1]\n[[d]]\n[[d]]\n"),
               (std::vector<std::string>{"1:1 a = 1:5 a list of values other than strings", "2:1 b = 2:5 a date or time",
                                         "3:1 c = 3:5 a list of values other than strings",
@@ -92,7 +92,7 @@ TEST(TomlText, says_where_a_text_stops_being_toml) {
 }
 
 // Deeply nested text must not use up the stack.
-TEST(TomlText, refuses_what_is_nested_without_end) {
+TEST(TomlText, refuses_deep_nesting) {
     EXPECT_NE(parse_toml("a = " + std::string(100'000, '[')).wrong, "");
 }
 

@@ -51,7 +51,7 @@ TEST(IpAddress, is_read_from_a_socket) {
     EXPECT_FALSE(ip_address_of(local));
 }
 
-TEST(IpBlock, holds_what_begins_alike) {
+TEST(IpBlock, contains_addresses_with_the_same_prefix) {
     const IpBlock odd = *IpBlock::from("172.16.0.0/12");
     EXPECT_TRUE(odd.contains(address("172.16.0.0")));
     EXPECT_TRUE(odd.contains(address("172.31.255.255")));
@@ -69,7 +69,7 @@ TEST(IpBlock, holds_what_begins_alike) {
     }
 }
 
-TEST(AddressPolicy, what_anybody_may_reach_may_be_reached) {
+TEST(AddressPolicy, public_addresses_are_allowed) {
     const AddressPolicy policy;
     for (const char* text : {"1.1.1.1",           "8.8.8.8",         "9.255.255.255",
                              "11.0.0.0",          "100.63.255.255",  "100.128.0.0",
@@ -143,7 +143,7 @@ constexpr Refused kRefused[] = {
     {"2a00::200:5efe:a00:1", "tunnel"},
 };
 
-TEST(AddressPolicy, what_is_special_is_refused_by_its_name) {
+TEST(AddressPolicy, special_addresses_are_refused_by_name) {
     const AddressPolicy policy;
     for (const Refused& each : kRefused) {
         const std::string_view what = policy.refusal(address(each.address), 443);
@@ -174,7 +174,7 @@ TEST(AddressPolicy, the_server_itself_cannot_be_called) {
 
 // Each special address in each way in which somebody has tried to write one past such rules: a URL is refused as it is
 // read, or names the address, which is refused then.
-TEST(AddressPolicy, no_spelling_gets_past_it) {
+TEST(AddressPolicy, no_spelling_bypasses_it) {
     const AddressPolicy policy;
     std::vector<std::string> hosts;
     for (const Refused& each : kRefused) {

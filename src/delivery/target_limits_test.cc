@@ -19,7 +19,7 @@ TEST(TargetBreaker, opens_after_failures_in_a_row_and_never_before) {
     EXPECT_EQ(breaker.open_until_ms(), 1'100);
 }
 
-TEST(TargetBreaker, rests_twice_as_long_after_each_try_that_fails_up_to_a_minute) {
+TEST(TargetBreaker, backs_off_twice_as_long_after_each_failed_probe_up_to_a_minute) {
     TargetBreaker breaker;
     for (std::uint32_t i = 0; i < TargetBreaker::kFailuresToOpen; ++i) breaker.failed(0, 0);
     std::int64_t now = breaker.open_until_ms();
@@ -35,7 +35,7 @@ TEST(TargetBreaker, rests_twice_as_long_after_each_try_that_fails_up_to_a_minute
 }
 
 // A hundred posts that hang are one outage, not a hundred.
-TEST(TargetBreaker, learns_nothing_from_failures_of_what_was_under_way_when_it_opened) {
+TEST(TargetBreaker, ignores_failures_of_posts_from_before_it_opened) {
     TargetBreaker breaker;
     for (std::uint32_t i = 0; i < 100; ++i) breaker.failed(0, static_cast<std::int64_t>(i));
     EXPECT_EQ(breaker.openings(), 1u);
@@ -77,7 +77,7 @@ TEST(TargetPace, is_the_rate_over_any_time) {
     }
 }
 
-TEST(TargetPace, keeps_what_it_holds_when_the_rate_changes_and_no_more_than_fits) {
+TEST(TargetPace, keeps_its_level_when_the_rate_changes_up_to_the_new_size) {
     TargetPace pace;
     pace.set(1'000);
     EXPECT_EQ(pace.available(10'000), 100u);

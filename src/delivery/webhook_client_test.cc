@@ -184,7 +184,7 @@ TEST(WebhookClient, reaches_no_address_that_is_forbidden) {
     EXPECT_EQ(called, 0);
 }
 
-TEST(WebhookClient, does_not_call_the_server_that_it_is_part_of) {
+TEST(WebhookClient, refuses_to_post_to_its_own_server) {
     LoopbackServer own([](const HttpRequest&, HttpReply reply) {
         reply.answer({.status = 200, .content_type = "text/plain", .body = ""});
     });
@@ -220,7 +220,7 @@ TEST(WebhookClient, follows_no_redirect_and_takes_no_proxy_from_the_environment)
     EXPECT_EQ(canary.counters().connections_accepted, 0u);
 }
 
-TEST(WebhookClient, tells_how_long_the_other_side_wants_to_be_left_alone) {
+TEST(WebhookClient, returns_the_retry_after_of_the_target) {
     LoopbackServer server([](const HttpRequest&, HttpReply reply) {
         reply.answer(
             {.status = 429, .content_type = "text/plain", .body = "slowly", .headers = {{"Retry-After", "17"}}});
@@ -255,7 +255,7 @@ TEST(WebhookClient, gives_up_on_one_that_does_not_answer) {
     });
 }
 
-TEST(WebhookClient, tells_apart_what_may_have_arrived) {
+TEST(WebhookClient, distinguishes_posts_that_may_have_arrived) {
     int port = 0;
     {
         LoopbackServer server([](const HttpRequest&, HttpReply reply) {
@@ -270,7 +270,7 @@ TEST(WebhookClient, tells_apart_what_may_have_arrived) {
         << "the second where no name server answers";
 }
 
-TEST(WebhookClient, reads_no_more_of_an_answer_than_it_may) {
+TEST(WebhookClient, reads_a_response_up_to_its_limit) {
     LoopbackServer server([](const HttpRequest& request, HttpReply reply) {
         const std::size_t size = std::stoul(std::string(request.body));
         reply.answer({.status = 200, .content_type = "text/plain", .body = std::string(size, 'x')});
@@ -286,7 +286,7 @@ TEST(WebhookClient, reads_no_more_of_an_answer_than_it_may) {
     }
 }
 
-TEST(WebhookClient, may_end_with_requests_under_way) {
+TEST(WebhookClient, may_be_destroyed_with_requests_in_flight) {
     std::vector<HttpReply> kept;
     LoopbackServer server([&](const HttpRequest&, HttpReply reply) { kept.push_back(std::move(reply)); });
     Sender sender;
@@ -310,7 +310,7 @@ TEST(WebhookClient, may_end_with_requests_under_way) {
     });
 }
 
-TEST(WebhookClient, may_be_ended_by_what_it_tells) {
+TEST(WebhookClient, may_be_destroyed_by_its_callback) {
     LoopbackServer server([](const HttpRequest&, HttpReply reply) {
         reply.answer({.status = 200, .content_type = "text/plain", .body = ""});
     });

@@ -44,7 +44,7 @@ Delivered everything() {
     return message;
 }
 
-TEST(WebhookMessage, says_all_that_a_lease_would_tell) {
+TEST(WebhookMessage, contains_everything_that_a_lease_returns) {
     const std::vector<Secret> keys = {Secret("whsec_" + std::string(32, 'A'))};
     const Result<WebhookSigner> signer = WebhookSigner::from(keys);
     const WebhookUrl url = *WebhookUrl::from("https://example.com/in");
@@ -76,7 +76,7 @@ TEST(WebhookMessage, names_are_percent_encoded_where_they_are_not_ascii) {
     }
 }
 
-TEST(WebhookMessage, leaves_out_what_there_is_not) {
+TEST(WebhookMessage, omits_empty_members) {
     const WebhookUrl url = *WebhookUrl::from("https://example.com/in");
     Delivered message;
     message.id = 1024;
@@ -87,7 +87,7 @@ TEST(WebhookMessage, leaves_out_what_there_is_not) {
               "duewheel-lateness-ms: 0\n");
 }
 
-TEST(WebhookMessage, one_that_a_watchdog_made_says_which_and_when_that_was_last_fed) {
+TEST(WebhookMessage, a_message_of_a_watchdog_contains_its_name_and_the_last_feed) {
     const WebhookUrl url = *WebhookUrl::from("https://example.com/in");
     Delivered message;
     message.id = 1024;
@@ -120,7 +120,7 @@ TEST(WebhookMessage, a_check_names_its_prepared_message) {
 
 // Whoever may put a message chooses its headers: they must not frame the request otherwise, name another host, or
 // forge what the server says.
-TEST(WebhookMessage, passes_no_header_on_that_is_not_the_messages_to_choose) {
+TEST(WebhookMessage, passes_on_only_headers_that_a_message_may_set) {
     const WebhookUrl url = *WebhookUrl::from("https://example.com/in");
     HeaderFields own;
     for (const char* name : {"Host", "content-length", "Transfer-Encoding", "CONNECTION", "Keep-Alive", "TE", "Trailer",
@@ -150,7 +150,7 @@ TEST(WebhookMessage, the_queues_headers_replace_those_of_the_message) {
     EXPECT_TRUE(text.ends_with("Authorization: Bearer queue\nX-Empty: \nX-Other: kept\n")) << text;
 }
 
-TEST(WebhookMessage, an_answer_is_what_it_says) {
+TEST(WebhookMessage, a_response_is_classified_by_its_status) {
     for (const int status : {200, 201, 202, 204, 299})
         EXPECT_EQ(meaning_of(answered(status)), WebhookMeaning::delivered);
     for (const int status : {100, 300, 301, 302, 307, 308, 400, 401, 404, 409, 422}) {
@@ -173,7 +173,7 @@ TEST(WebhookMessage, an_answer_is_what_it_says) {
     EXPECT_TRUE(is_of_target(WebhookMeaning::not_sent));
 }
 
-TEST(WebhookMessage, rests_as_long_as_asked_and_no_longer_than_allowed) {
+TEST(WebhookMessage, backs_off_as_long_as_requested_up_to_the_maximum) {
     constexpr std::int64_t kHour = 3'600'000;
     for (const int status : {429, 502, 503, 504}) EXPECT_EQ(retry_after_ms(answered(status, 17), kHour), 17'000);
     for (const int status : {200, 302, 404, 500}) EXPECT_EQ(retry_after_ms(answered(status, 17), kHour), 0);
@@ -206,7 +206,7 @@ TEST(WebhookMessage, hides_header_values_that_a_target_repeats) {
     EXPECT_EQ(hidden("no such order"), "no such order");
 }
 
-TEST(WebhookMessage, a_failure_says_why) {
+TEST(WebhookMessage, a_failure_has_a_reason) {
     EXPECT_EQ(failure_reason(answered(500, 0, "out of order"), 1024), "answered 500: out of order");
     EXPECT_EQ(failure_reason(answered(404), 1024), "answered 404");
     EXPECT_EQ(failure_reason(answered(302), 1024), "answered 302, and redirects are not followed");

@@ -11,7 +11,7 @@ namespace {
 
 using Trial = WebhookTrial;
 
-TEST(WebhookPusher, posts_what_is_due_and_acknowledges_what_was_taken) {
+TEST(WebhookPusher, posts_due_messages_and_acknowledges_accepted_ones) {
     Trial trial;
     trial.set_target("q", Trial::target("http://example.com:81/in?a=1"));
     const MessageId id = trial.shard.put(1'000);
@@ -45,7 +45,7 @@ TEST(WebhookPusher, sleeps_while_nothing_is_due) {
     EXPECT_EQ(trial.shard.engine().counters().waiters, 50u) << "for as long as it takes";
 }
 
-TEST(WebhookPusher, a_failure_is_one_by_the_messages_own_rule) {
+TEST(WebhookPusher, a_failure_follows_the_rule_of_the_message) {
     Trial trial;
     trial.set_target("q", Trial::target());
     PutCommand put;
@@ -79,7 +79,7 @@ TEST(WebhookPusher, a_redirect_is_a_failure) {
     EXPECT_EQ(trial.pusher->counters().targets_open, 0u);
 }
 
-TEST(WebhookPusher, has_no_more_under_way_than_the_target_may_have) {
+TEST(WebhookPusher, has_up_to_the_limit_of_the_target_in_flight) {
     Trial trial;
     trial.set_target("q", Trial::target("http://example.com/in", 3));
     for (int i = 0; i < 10; ++i) trial.shard.put(0, std::to_string(i));
@@ -122,7 +122,7 @@ TEST(WebhookPusher, keeps_to_the_rate) {
     EXPECT_GE(posted, 15u);
 }
 
-TEST(WebhookPusher, leaves_a_target_alone_that_asks_for_it_and_its_message_too) {
+TEST(WebhookPusher, respects_retry_after_for_the_target_and_its_message) {
     Trial trial;
     trial.set_target("q", Trial::target("http://example.com/in", 1));
     const MessageId first = trial.shard.put(0, "first");
@@ -136,7 +136,7 @@ TEST(WebhookPusher, leaves_a_target_alone_that_asks_for_it_and_its_message_too) 
     EXPECT_EQ(trial.sent.size(), 1u);
 }
 
-TEST(WebhookPusher, a_target_does_not_have_itself_left_alone_for_ever) {
+TEST(WebhookPusher, limits_the_retry_after_of_a_target) {
     WebhookOptions options;
     options.retry_after_max_ms = 10'000;
     Trial trial(options);
@@ -172,7 +172,7 @@ TEST(WebhookPusher, a_target_that_is_gone_pauses_its_queue_and_costs_no_attempt)
 
 // The disk is full, so that its pause cannot be written; cleaning carries the queue's settings meanwhile. That was told
 // as of a queue that goes on, and one more message was posted.
-TEST(WebhookPusher, a_target_that_is_gone_is_left_alone_while_its_pause_cannot_be_written) {
+TEST(WebhookPusher, a_target_that_is_gone_receives_no_posts_while_its_pause_cannot_be_written) {
     Trial trial;
     trial.set_target("q", Trial::target("http://example.com/in", 1));
     const Sequence place = trial.shard.engine().totals().sequence;
@@ -212,7 +212,7 @@ TEST(WebhookPusher, a_long_wait_that_a_target_requests_is_logged_and_ends_with_a
 }
 
 // The change and the message were on disk with one commit, and the message went where the queue had sent them before.
-TEST(WebhookPusher, a_message_goes_where_its_queue_sends_them_when_it_is_leased) {
+TEST(WebhookPusher, a_message_is_posted_to_the_target_at_the_time_of_its_lease) {
     Trial trial;
     trial.set_target("q", Trial::target("http://example.com/old"));
     ConfigureQueueCommand change;
@@ -228,7 +228,7 @@ TEST(WebhookPusher, a_message_goes_where_its_queue_sends_them_when_it_is_leased)
 }
 
 // The answer is about a target that the queue does not have any more.
-TEST(WebhookPusher, a_target_that_is_gone_pauses_no_queue_that_has_another_by_now) {
+TEST(WebhookPusher, a_target_that_is_gone_does_not_pause_a_queue_with_a_new_target) {
     Trial trial;
     trial.set_target("q", Trial::target("http://example.com/old"));
     trial.shard.put(0);
@@ -252,7 +252,7 @@ TEST(WebhookPusher, a_paused_queue_posts_nothing_until_it_is_resumed) {
     EXPECT_EQ(trial.sent.size(), 1u);
 }
 
-TEST(WebhookPusher, a_queue_that_is_leased_from_again_is_posted_no_more) {
+TEST(WebhookPusher, a_queue_without_its_webhook_is_not_posted_any_more) {
     Trial trial;
     trial.set_target("q", Trial::target());
     ConfigureQueueCommand pull;
@@ -318,7 +318,7 @@ TEST(WebhookPusher, posts_nothing_while_the_key_of_a_header_is_missing) {
     EXPECT_EQ(field_of(trial.sent[0].request, "Authorization"), "Bearer s3cret");
 }
 
-TEST(WebhookPusher, tries_a_target_that_does_not_work_now_and_then_without_using_up_attempts) {
+TEST(WebhookPusher, probes_a_failing_target_without_using_attempts) {
     Trial trial;
     trial.set_target("q", Trial::target("http://example.com/in", 5));
     for (int i = 0; i < 50; ++i) trial.shard.put(0, std::to_string(i));
@@ -344,7 +344,7 @@ TEST(WebhookPusher, tries_a_target_that_does_not_work_now_and_then_without_using
 }
 
 // One that asked to be left alone for an hour when it was tried was said to rest for its failures.
-TEST(WebhookPusher, tells_what_it_is_that_a_target_rests_for) {
+TEST(WebhookPusher, reports_the_reason_of_a_backoff) {
     Trial trial;
     trial.set_target("q", Trial::target("http://example.com/in", 5));
     for (int i = 0; i < 50; ++i) trial.shard.put(0, std::to_string(i));
@@ -362,7 +362,7 @@ TEST(WebhookPusher, tells_what_it_is_that_a_target_rests_for) {
 
 // Messages are leased while it works, and their bodies come late: its target failed and rested meanwhile, and is to be
 // tried again. All of them were posted at once.
-TEST(WebhookPusher, tries_with_one_alone_also_of_what_was_leased_before) {
+TEST(WebhookPusher, probes_with_one_message_even_if_more_are_leased) {
     Trial trial;
     trial.set_target("q", Trial::target("http://example.com/in", 10));
     for (int i = 0; i < 5; ++i) trial.shard.put(0, std::to_string(i));
@@ -384,7 +384,7 @@ TEST(WebhookPusher, tries_with_one_alone_also_of_what_was_leased_before) {
 }
 
 // One that was posted to the URL of before ends while the first try on the new one is in progress.
-TEST(WebhookPusher, what_was_posted_to_another_url_is_no_try_of_this_one) {
+TEST(WebhookPusher, a_post_to_another_url_is_not_a_probe) {
     Trial trial;
     trial.set_target("q", Trial::target("http://example.com/old", 10));
     for (int i = 0; i < 20; ++i) trial.shard.put(0, std::to_string(i));
@@ -401,7 +401,7 @@ TEST(WebhookPusher, what_was_posted_to_another_url_is_no_try_of_this_one) {
     EXPECT_EQ(trial.sent.size(), 1u);
 }
 
-TEST(WebhookPusher, when_it_stops_ends_what_is_posted_and_takes_nothing_new) {
+TEST(WebhookPusher, when_it_stops_completes_posts_and_leases_nothing) {
     Trial trial;
     trial.set_target("q", Trial::target("http://example.com/in", 1));
     const MessageId first = trial.shard.put(0, "first");
@@ -420,7 +420,7 @@ TEST(WebhookPusher, when_it_stops_ends_what_is_posted_and_takes_nothing_new) {
 }
 
 // Too much waits for the disk, or it is full: a post that was taken is not to be made again for that.
-TEST(WebhookPusher, an_ack_that_is_refused_for_now_is_tried_again) {
+TEST(WebhookPusher, an_ack_that_is_refused_temporarily_is_retried) {
     EngineOptions few;
     few.commands_waiting_max = 1;
     Trial trial({}, few);
@@ -446,7 +446,7 @@ TEST(WebhookPusher, an_ack_that_is_refused_for_now_is_tried_again) {
     EXPECT_TRUE(trial.sent.empty());
 }
 
-TEST(WebhookPusher, an_answer_after_the_lease_is_counted_and_the_message_comes_again) {
+TEST(WebhookPusher, a_response_after_the_lease_is_counted_and_the_message_is_delivered_again) {
     Trial trial;
     trial.set_target("q", Trial::target("http://example.com/in", 4));
     const MessageId id = trial.shard.put(0);

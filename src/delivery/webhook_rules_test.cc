@@ -51,7 +51,7 @@ TEST(WebhookSecrets, are_read_from_their_files_by_name) {
     EXPECT_FALSE(secrets->signer({})->has_keys());
 }
 
-TEST(WebhookSecrets, say_what_is_wrong_with_a_file_and_never_what_stands_in_it) {
+TEST(WebhookSecrets, report_errors_of_a_file_without_its_content) {
     Files files;
     const std::string good = files.write("good", kKey);
     EXPECT_EQ(refusal({}), "");
@@ -97,13 +97,13 @@ struct Rules {
     WebhookSecrets secrets;
 };
 
-TEST(WebhookRules, give_a_url_its_one_form) {
+TEST(WebhookRules, normalize_a_url) {
     Rules rules;
     EXPECT_EQ(rules.check("HTTPS://Example.COM:443"), "https://example.com/");
     EXPECT_EQ(rules.check("http://example.com:8080/a?b=c"), "http://example.com:8080/a?b=c");
 }
 
-TEST(WebhookRules, refuse_what_is_no_url_and_where_nothing_is_sent_to) {
+TEST(WebhookRules, refuse_invalid_urls_and_forbidden_targets) {
     Rules rules;
     for (const char* url : {"", "ftp://example.com/", "example.com", "http://127.1/", "http://a:b@example.com/"}) {
         EXPECT_EQ(rules.check(url), "bad_webhook_url target.webhook.url") << url;
@@ -116,7 +116,7 @@ TEST(WebhookRules, refuse_what_is_no_url_and_where_nothing_is_sent_to) {
     EXPECT_EQ(rules.check("http://8.8.8.8/"), "http://8.8.8.8/");
 }
 
-TEST(WebhookRules, let_through_what_is_allowed_and_never_the_server_itself) {
+TEST(WebhookRules, allow_configured_addresses_and_never_the_server_itself) {
     Rules rules({"127.0.0.0/8", "10.1.0.0/16"});
     EXPECT_EQ(rules.check("http://127.0.0.1:81/"), "http://127.0.0.1:81/");
     EXPECT_EQ(rules.check("http://localhost:81/"), "http://localhost:81/");
@@ -126,7 +126,7 @@ TEST(WebhookRules, let_through_what_is_allowed_and_never_the_server_itself) {
     EXPECT_EQ(rules.check("http://localhost:7420/"), "forbidden_address target.webhook.url");
 }
 
-TEST(WebhookRules, refuse_secrets_that_there_are_not_and_numbers_out_of_range) {
+TEST(WebhookRules, refuse_unknown_secrets_and_numbers_out_of_range) {
     Rules rules;
     const auto with = [&](const std::vector<std::string>& secrets, std::int64_t timeout_ms = 0,
                           std::uint32_t concurrency = 0, std::uint32_t rate = 0) {
@@ -142,7 +142,7 @@ TEST(WebhookRules, refuse_secrets_that_there_are_not_and_numbers_out_of_range) {
     EXPECT_EQ(with({}, 0, 0, kWebhookRateMax + 1), "out_of_range target.webhook.rate");
 }
 
-TEST(WebhookRules, refuse_headers_that_the_server_says_itself) {
+TEST(WebhookRules, refuse_headers_that_the_server_sets) {
     Rules rules;
     const auto with = [&](const std::string& name) {
         WebhookTarget target{"http://example.com/", {}, 0, 0, 0};

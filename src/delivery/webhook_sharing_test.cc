@@ -8,7 +8,7 @@ namespace {
 
 using Trial = WebhookTrial;
 
-TEST(WebhookPusher, one_target_that_hangs_holds_up_no_other) {
+TEST(WebhookPusher, one_hanging_target_delays_no_other) {
     WebhookOptions options;
     options.connections_max = 8;
     Trial trial(options);
@@ -35,7 +35,7 @@ TEST(WebhookPusher, one_target_that_hangs_holds_up_no_other) {
 
 // Targets that hang had all that was leased for their namespace before others' messages in one line, and took, where
 // they may have many posts at a time, all connections that there were for it.
-TEST(WebhookPusher, targets_that_hang_leave_room_to_others_of_their_namespace) {
+TEST(WebhookPusher, hanging_targets_leave_connections_to_others_of_their_namespace) {
     for (const int hanging : {1, 4}) {
         WebhookOptions few;
         few.connections_max = 20;
@@ -59,7 +59,7 @@ TEST(WebhookPusher, targets_that_hang_leave_room_to_others_of_their_namespace) {
 
 // Each left half of what was left, and after some twenty the last connections went to one another's firsts: everybody
 // else of the namespace waited for a timeout.
-TEST(WebhookPusher, however_many_targets_hang_each_other_one_has_a_connection) {
+TEST(WebhookPusher, with_many_hanging_targets_each_other_one_has_a_connection) {
     WebhookOptions options;
     options.connections_max = 100;
     Trial trial(options);
@@ -173,7 +173,7 @@ TEST(WebhookPusher, what_waits_for_a_connection_takes_turns_by_namespace) {
 
 // What waited for a connection was to be served at once and could not be, turn after turn, until the last post had
 // ended.
-TEST(WebhookPusher, turns_no_more_than_it_must_when_it_stops_while_targets_wait) {
+TEST(WebhookPusher, does_no_extra_work_when_it_stops_while_targets_wait) {
     WebhookOptions one;
     one.connections_max = 1;
     Trial trial(one);
@@ -189,7 +189,7 @@ TEST(WebhookPusher, turns_no_more_than_it_must_when_it_stops_while_targets_wait)
     EXPECT_TRUE(trial.pusher->is_idle());
 }
 
-TEST(WebhookPusher, takes_no_more_into_memory_than_it_may) {
+TEST(WebhookPusher, leases_up_to_its_limit_of_memory) {
     WebhookOptions options;
     options.bytes_in_flight_max = 10'000;
     EngineOptions engine_options;

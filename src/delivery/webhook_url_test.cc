@@ -5,7 +5,7 @@
 namespace duewheel::webhook_url_test {
 namespace {
 
-TEST(WebhookUrl, is_taken_apart) {
+TEST(WebhookUrl, is_split_into_its_parts) {
     const WebhookUrl url = *WebhookUrl::from("HTTPS://Hooks.Example.COM:8443/in/box?a=1&b=%2F");
     EXPECT_TRUE(url.is_tls);
     EXPECT_EQ(url.host, "hooks.example.com");
@@ -16,7 +16,7 @@ TEST(WebhookUrl, is_taken_apart) {
     EXPECT_EQ(url.text(), "https://hooks.example.com:8443/in/box?a=1&b=%2F");
 }
 
-TEST(WebhookUrl, what_is_usual_need_not_be_written) {
+TEST(WebhookUrl, defaults_may_be_omitted) {
     EXPECT_EQ(WebhookUrl::from("http://example.com")->text(), "http://example.com/");
     EXPECT_EQ(WebhookUrl::from("http://example.com:80/")->text(), "http://example.com/");
     EXPECT_EQ(WebhookUrl::from("http://example.com:443/")->text(), "http://example.com:443/");
@@ -45,7 +45,7 @@ struct Refused {
     const char* part_of_why;
 };
 
-TEST(WebhookUrl, what_can_be_read_in_two_ways_is_refused) {
+TEST(WebhookUrl, ambiguous_forms_are_refused) {
     const std::string long_label(64, 'a');
     const std::string long_host = "http://" + [] {
         std::string host;
@@ -151,7 +151,7 @@ TEST(WebhookUrl, what_can_be_read_in_two_ways_is_refused) {
     EXPECT_FALSE(WebhookUrl::from("http://example.com\0.evil.example/"sv));
 }
 
-TEST(WebhookUrl, has_a_longest_form) {
+TEST(WebhookUrl, has_a_maximum_length) {
     const std::string beginning = "http://example.com/";
     EXPECT_TRUE(WebhookUrl::from(beginning + std::string(kWebhookUrlBytesMax - beginning.size(), 'a')));
     EXPECT_FALSE(WebhookUrl::from(beginning + std::string(kWebhookUrlBytesMax - beginning.size() + 1, 'a')));

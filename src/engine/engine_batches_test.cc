@@ -23,7 +23,7 @@ std::size_t first_of(const std::vector<Record>& log, RecordKind kind, std::size_
 
 // Feeds of thousands of watchdogs, more than a batch holds and never fewer, were taken before all else: no watchdog
 // fired, no recurring message went on and no put was answered for as long as they came.
-TEST(EngineBatches, commands_that_never_run_dry_leave_room_for_what_is_due_and_for_puts) {
+TEST(EngineBatches, a_constant_load_of_commands_leaves_capacity_for_due_messages_and_puts) {
     EngineOptions options;
     options.batch_operations_max = 16;
     TrialEngine shard(options);
@@ -67,7 +67,7 @@ TEST(EngineBatches, commands_take_the_unused_rest_of_a_batch) {
 
 // A schedule whose content did not fit into the open segment waited for segments to be sealed, and had one closed after
 // the other meanwhile, each with one small batch in it.
-TEST(EngineBatches, what_waits_for_segments_to_be_sealed_closes_none) {
+TEST(EngineBatches, waiting_for_segments_to_be_sealed_closes_none) {
     EngineOptions options;
     options.segment_bytes = 64 << 10;
     options.unsealed_segments_max = 1;

@@ -35,7 +35,7 @@ EngineOptions small_segments() {
     return options;
 }
 
-TEST(EngineByKey, looks_moves_and_cancels) {
+TEST(EngineByKey, gets_moves_and_cancels) {
     TrialEngine shard;
     const PutAnswer put = shard.ask<PutAnswer>(keyed());
     EXPECT_EQ(shard.ask<MessageAnswer>(get()).row.id, put.id);
@@ -58,7 +58,7 @@ TEST(EngineByKey, a_key_without_a_message_is_unknown) {
     EXPECT_EQ(shard.engine().counters().pending, 1u);
 }
 
-TEST(EngineByKey, finds_what_the_index_alone_knows) {
+TEST(EngineByKey, finds_a_message_that_is_only_in_the_index) {
     TrialEngine shard(small_segments());
     const PutAnswer put = shard.ask<PutAnswer>(keyed());
     shard.move_to_index();
@@ -93,7 +93,7 @@ TEST(EngineByKey, a_cancel_ends_the_message_that_holds_the_key_by_then) {
     EXPECT_EQ(shard.ask<MessageAnswer>(GetCommand{"default", young.id}).row.state.state, State::cancelled);
 }
 
-TEST(EngineByKey, waits_for_a_put_that_is_on_its_way_to_the_disk) {
+TEST(EngineByKey, waits_for_a_put_that_is_being_committed) {
     TrialEngine shard;
     shard.turn();
     shard.hold_commits = true;
@@ -110,7 +110,7 @@ TEST(EngineByKey, waits_for_a_put_that_is_on_its_way_to_the_disk) {
 
 // A batch of hundreds of puts is applied in parts, and each part is answered at once. A client that asked by key for
 // what it had just put heard unknown_key until all parts were applied.
-TEST(EngineByKey, finds_a_put_that_is_answered_while_others_of_its_batch_are_not) {
+TEST(EngineByKey, finds_an_answered_put_while_others_of_its_batch_are_not_answered) {
     EngineOptions options;
     options.apply_chunk = 1;
     TrialEngine shard(options);
@@ -128,7 +128,7 @@ TEST(EngineByKey, finds_a_put_that_is_answered_while_others_of_its_batch_are_not
     EXPECT_EQ(shard.take<MessageAnswer>(look).row.id, put.id);
 }
 
-TEST(EngineByKey, comes_too_late_for_what_a_consumer_holds) {
+TEST(EngineByKey, is_too_late_for_a_leased_message) {
     TrialEngine shard;
     shard.ask<PutAnswer>(keyed("k", 0));
     const std::vector<Delivered> taken = shard.lease();

@@ -50,7 +50,7 @@ std::vector<MessageId> listed(TrialEngine& shard, std::uint32_t limit = 100) {
     return ids;
 }
 
-TEST(DeadLettersOfAQueue, are_kept_for_their_time_and_then_end_for_good) {
+TEST(DeadLettersOfAQueue, are_ended_after_their_retention) {
     TrialEngine shard(options());
     const MessageId id = dead(shard);
     shard.turn(kKept - 1);
@@ -68,7 +68,7 @@ TEST(DeadLettersOfAQueue, are_kept_for_their_time_and_then_end_for_good) {
     EXPECT_GT(shard.engine().next_wakeup(), kStart + kKept);
 }
 
-TEST(DeadLettersOfAQueue, go_one_after_the_other_as_they_died) {
+TEST(DeadLettersOfAQueue, expire_in_the_order_of_their_death) {
     TrialEngine shard(options());
     const MessageId first = dead(shard);
     shard.turn(500);
@@ -92,7 +92,7 @@ TEST(DeadLettersOfAQueue, that_were_requeued_are_not_discarded) {
     ASSERT_EQ(shard.lease().size(), 1u);
 }
 
-TEST(DeadLettersOfAQueue, that_only_the_index_has_go_a_chunk_a_batch) {
+TEST(DeadLettersOfAQueue, in_the_index_expire_one_chunk_per_batch) {
     EngineOptions small = options();
     small.segment_bytes = 32'768;
     small.redrive_chunk = 2;
@@ -145,7 +145,7 @@ TEST(DeadLettersOfAQueue, are_discarded_although_a_scan_ends_whose_queue_has_bec
     EXPECT_EQ(state_of(shard, elsewhere), State::expired);
 }
 
-TEST(DeadLettersOfAQueue, are_listed_as_they_died_from_memory_and_index) {
+TEST(DeadLettersOfAQueue, are_listed_by_time_of_death_from_memory_and_index) {
     EngineOptions small = options();
     small.segment_bytes = 32'768;
     TrialEngine shard(small);
@@ -168,7 +168,7 @@ TEST(DeadLettersOfAQueue, are_listed_as_they_died_from_memory_and_index) {
     EXPECT_EQ(listed(shard, 2), ids);
 }
 
-TEST(DeadLettersOfAQueue, are_listed_by_themselves) {
+TEST(DeadLettersOfAQueue, are_listed_separately) {
     TrialEngine shard(options());
     ListCommand list;
     list.queue = "q";

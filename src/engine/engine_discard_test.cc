@@ -57,7 +57,7 @@ std::uint64_t discarded(const TrialEngine& shard) {
     return count;
 }
 
-TEST(DiscardOfAQueue, ends_all_that_are_dead_and_nothing_else) {
+TEST(DiscardOfAQueue, ends_all_dead_letters_and_nothing_else) {
     EngineOptions chunks = options();
     chunks.redrive_chunk = 3;
     TrialEngine shard(chunks);
@@ -85,7 +85,7 @@ TEST(DiscardOfAQueue, ends_all_that_are_dead_and_nothing_else) {
     EXPECT_GT(shard.engine().next_wakeup(), kStart + 10);
 }
 
-TEST(DiscardOfAQueue, goes_on_while_other_settings_are_set) {
+TEST(DiscardOfAQueue, continues_while_other_settings_are_set) {
     TrialEngine shard(options());
     const MessageId id = dead(shard);
     shard.turn(1);
@@ -127,7 +127,7 @@ TEST(DiscardOfAQueue, waits_for_the_end_of_the_millisecond_of_a_dead_letter) {
     EXPECT_EQ(state_of(after, later), State::cancelled);
 }
 
-TEST(DiscardOfAQueue, gives_back_what_their_records_took) {
+TEST(DiscardOfAQueue, frees_the_space_of_their_records) {
     TrialEngine shard(options());
     dead(shard);
     dead(shard);
@@ -139,7 +139,7 @@ TEST(DiscardOfAQueue, gives_back_what_their_records_took) {
     EXPECT_EQ(shard.engine().totals().digest, 0u);
 }
 
-TEST(DiscardOfAQueue, may_leave_those_that_died_later) {
+TEST(DiscardOfAQueue, may_spare_later_dead_letters) {
     TrialEngine shard(options());
     const MessageId first = dead(shard);
     shard.turn(100);
@@ -155,7 +155,7 @@ TEST(DiscardOfAQueue, may_leave_those_that_died_later) {
     EXPECT_EQ(state_of(shard, second), State::cancelled);
 }
 
-TEST(DiscardOfAQueue, reaches_what_only_the_index_has) {
+TEST(DiscardOfAQueue, reaches_messages_that_are_only_in_the_index) {
     EngineOptions chunks = options();
     chunks.redrive_chunk = 2;
     TrialEngine shard(chunks);
@@ -179,7 +179,7 @@ TEST(DiscardOfAQueue, reaches_what_only_the_index_has) {
 }
 
 // Between the answer and the end of the last one, somebody may want one of them back.
-TEST(DiscardOfAQueue, holds_from_the_moment_of_its_answer) {
+TEST(DiscardOfAQueue, is_in_effect_from_its_response_on) {
     TrialEngine shard(options());
     const MessageId kicked = dead(shard);
     const MessageId redriven = dead(shard);
@@ -205,7 +205,7 @@ TEST(DiscardOfAQueue, holds_from_the_moment_of_its_answer) {
 
 // The mark spares those who died in its very millisecond, for everybody the caller: no kick and no redrive finds them
 // gone.
-TEST(DiscardOfAQueue, those_who_died_at_its_mark_may_come_back) {
+TEST(DiscardOfAQueue, dead_letters_at_its_mark_may_be_redriven) {
     TrialEngine shard(options());
     const MessageId before = dead(shard);
     shard.turn(1);
@@ -224,7 +224,7 @@ TEST(DiscardOfAQueue, those_who_died_at_its_mark_may_come_back) {
 }
 
 // The redrive has rows from the index in hand when the mark comes.
-TEST(DiscardOfAQueue, passes_a_redrive_that_was_under_way) {
+TEST(DiscardOfAQueue, takes_precedence_over_a_redrive_in_progress) {
     EngineOptions chunks = options();
     chunks.redrive_chunk = 2;
     TrialEngine shard(chunks);
@@ -250,7 +250,7 @@ TEST(DiscardOfAQueue, passes_a_redrive_that_was_under_way) {
         EXPECT_EQ(state_of(shard, ids[i]), i < 5 ? State::cancelled : State::ready) << i;
 }
 
-TEST(DiscardOfAQueue, takes_a_later_one_along) {
+TEST(DiscardOfAQueue, includes_a_later_one) {
     TrialEngine shard(options());
     const MessageId first = dead(shard);
     shard.turn(1);
@@ -270,7 +270,7 @@ TEST(DiscardOfAQueue, takes_a_later_one_along) {
     EXPECT_EQ(look(shard).settings.discard_before_ms, 0);
 }
 
-TEST(DiscardOfAQueue, of_one_leaves_another_to_its_turn) {
+TEST(DiscardOfAQueue, takes_turns_with_another_queue) {
     TrialEngine shard(options());
     for (const char* queue : {"a", "b", "c"}) dead(shard, queue);
     shard.turn(1);
@@ -282,7 +282,7 @@ TEST(DiscardOfAQueue, of_one_leaves_another_to_its_turn) {
     for (const char* queue : {"a", "b", "c"}) EXPECT_EQ(look(shard, queue).settings.discard_before_ms, 0) << queue;
 }
 
-TEST(DiscardOfAQueue, goes_on_where_a_crash_left_it) {
+TEST(DiscardOfAQueue, continues_after_a_crash) {
     EngineStart start;
     start.totals.id_counter = 5;
     start.totals.server_time_ms = kStart;
@@ -309,7 +309,7 @@ TEST(DiscardOfAQueue, goes_on_where_a_crash_left_it) {
     EXPECT_EQ(look(shard).settings.discard_before_ms, 0);
 }
 
-TEST(DiscardOfAQueue, is_over_with_the_settings_of_its_queue) {
+TEST(DiscardOfAQueue, ends_when_the_settings_of_its_queue_are_removed) {
     TrialEngine shard(options());
     const MessageId id = dead(shard);
     shard.turn(1);
@@ -340,7 +340,7 @@ TEST(DiscardOfAQueue, without_dead_letters_writes_nothing) {
 }
 
 // Those that are kept long enough go by the same walk, of which there is one at a time.
-TEST(DiscardOfAQueue, comes_after_those_that_are_being_discarded) {
+TEST(DiscardOfAQueue, waits_for_an_expiry_in_progress) {
     EngineOptions kept = options();
     kept.dead_kept_ms = 1'000;
     TrialEngine shard(kept);
@@ -363,7 +363,7 @@ TEST(DiscardOfAQueue, comes_after_those_that_are_being_discarded) {
     EXPECT_EQ(state_of(shard, young), State::expired) << "it is still known that somebody is dead there";
 }
 
-TEST(DiscardOfAMessage, ends_one_that_is_dead) {
+TEST(DiscardOfAMessage, ends_a_dead_letter) {
     TrialEngine shard(options());
     const MessageId id = dead(shard);
     const ChangeAnswer answer = discard(shard, id);
@@ -377,7 +377,7 @@ TEST(DiscardOfAMessage, ends_one_that_is_dead) {
     EXPECT_EQ(shard.engine().totals().needed_bytes, 0u);
 }
 
-TEST(DiscardOfAMessage, leaves_those_that_are_not_dead) {
+TEST(DiscardOfAMessage, leaves_other_messages_as_they_are) {
     TrialEngine shard(options());
     const MessageId id = shard.put(10);
     const Sequence before = shard.engine().totals().sequence;

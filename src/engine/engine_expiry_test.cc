@@ -61,7 +61,7 @@ TEST(Expiry, an_expired_message_is_not_delivered_while_the_wheel_is_behind) {
     EXPECT_TRUE(shard.take<LeaseAnswer>(token).messages.empty());
 }
 
-TEST(Expiry, who_has_leased_a_message_in_time_may_acknowledge_it_later) {
+TEST(Expiry, a_message_leased_in_time_may_be_acknowledged_later) {
     TrialEngine shard;
     const MessageId id = shard.ask<PutAnswer>(expiring(0, 1000)).id;
     const auto messages = shard.lease(1, 30'000);
@@ -97,7 +97,7 @@ TEST(Expiry, the_load_cursor_stays_below_one_that_is_not_recorded) {
     EXPECT_GE(load_cursor(), kStart + 5000);
 }
 
-TEST(Expiry, a_message_whose_lease_runs_out_or_is_given_back_too_late_expires) {
+TEST(Expiry, a_message_whose_lease_expires_or_is_released_too_late_expires) {
     TrialEngine shard;
     const MessageId lost = shard.ask<PutAnswer>(expiring(0, 1000)).id;
     ASSERT_EQ(shard.lease(1, 2000).size(), 1u);
@@ -114,7 +114,7 @@ TEST(Expiry, a_message_whose_lease_runs_out_or_is_given_back_too_late_expires) {
     EXPECT_TRUE(shard.lease().empty());
 }
 
-TEST(Expiry, a_retry_that_is_due_after_the_expiry_never_comes) {
+TEST(Expiry, a_retry_due_after_the_expiry_is_never_delivered) {
     TrialEngine shard;
     const MessageId id = shard.ask<PutAnswer>(expiring(0, 1000)).id;
     const auto messages = shard.lease(1, 30'000);
@@ -180,7 +180,7 @@ TEST(Expiry, waits_for_a_command_that_is_in_flight) {
     EXPECT_EQ(shard.engine().counters().expired, 1u);
 }
 
-TEST(Expiry, many_at_one_instant_leave_room_for_commands) {
+TEST(Expiry, many_at_one_instant_leave_capacity_for_commands) {
     EngineOptions options;
     options.batch_operations_max = 10;
     TrialEngine shard(options);

@@ -45,7 +45,7 @@ bool is_exact(const ForecastAnswer& forecast) {
                         [](const ForecastMinute& minute) { return minute.at_least; });
 }
 
-TEST(Forecast, counts_what_falls_due_by_the_minute_and_by_kind) {
+TEST(Forecast, counts_due_messages_by_minute_and_kind) {
     TrialEngine shard;
     shard.put(0);
     shard.put(1);
@@ -87,7 +87,7 @@ TEST(Forecast, counts_what_falls_due_by_the_minute_and_by_kind) {
 
 // An entry counts in memory as long as the index has not its newest record. Whether it has been swept since is another
 // matter: by that, one that the walk had met unswept was counted again by its row, which was read after the sweep.
-TEST(Forecast, what_is_swept_while_it_is_made_is_counted_once) {
+TEST(Forecast, an_entry_swept_during_a_forecast_is_counted_once) {
     EngineOptions options = kSmall;
     options.sweep_chunk = 1;
     for (const bool is_ahead : {false, true}) {
@@ -112,7 +112,7 @@ TEST(Forecast, what_is_swept_while_it_is_made_is_counted_once) {
 
 // What the cleaner had written again between the two walks was in neither: in memory it came too late, and its row
 // looked out of date. The simulator found it.
-TEST(Forecast, what_the_cleaner_writes_again_while_it_is_made_is_counted_once) {
+TEST(Forecast, a_message_relocated_during_a_forecast_is_counted_once) {
     EngineOptions options = kSmall;
     options.list_chunk = 1;
     for (const bool is_early : {false, true}) {
@@ -138,7 +138,7 @@ TEST(Forecast, what_the_cleaner_writes_again_while_it_is_made_is_counted_once) {
 }
 
 // A count that began before a table and ended behind it would have counted what it moved twice, or not at all.
-TEST(Forecast, is_made_anew_where_a_table_was_taken_in_meanwhile) {
+TEST(Forecast, starts_again_if_a_table_was_added_meanwhile) {
     TrialEngine shard(kSmall);
     for (int i = 0; i < 10; ++i) shard.put(600'000);
     shard.hold_lookups = true;
@@ -155,7 +155,7 @@ TEST(Forecast, is_made_anew_where_a_table_was_taken_in_meanwhile) {
     EXPECT_TRUE(is_exact(forecast));
 }
 
-TEST(Forecast, where_tables_come_faster_than_it_can_count_it_says_what_the_index_has) {
+TEST(Forecast, uses_only_the_index_if_tables_are_added_faster_than_it_can_count) {
     TrialEngine shard(kSmall);
     for (int i = 0; i < 10; ++i) shard.put(600'000);
     shard.move_to_index();
@@ -183,7 +183,7 @@ TEST(Forecast, where_tables_come_faster_than_it_can_count_it_says_what_the_index
     for (const ForecastMinute& minute : forecast.minutes) EXPECT_TRUE(minute.at_least);
 }
 
-TEST(Forecast, one_that_looked_at_enough_rows_says_from_where_on_there_may_be_more) {
+TEST(Forecast, one_that_reached_its_limit_of_rows_reports_from_where_on_it_is_incomplete) {
     EngineOptions options = kSmall;
     options.forecast_chunk = 4;
     options.forecast_walk_max = 10;
@@ -202,7 +202,7 @@ TEST(Forecast, one_that_looked_at_enough_rows_says_from_where_on_there_may_be_mo
     EXPECT_TRUE(is_exact(shard.ask<ForecastAnswer>(forecast_of("q", 4))));
 }
 
-TEST(Forecast, a_turn_looks_at_no_more_entries_than_it_may) {
+TEST(Forecast, the_entries_examined_per_iteration_are_limited) {
     TrialEngine shard({.list_chunk = 10});
     for (int i = 0; i < 95; ++i) shard.put(1'000 + i);
     const ReplyToken token = shard.submit(forecast_of("q"));
@@ -244,7 +244,7 @@ PutScheduleCommand every(std::int64_t every_ms, std::string name, std::string qu
     return {.name = std::move(name), .rule = rule, .times = *ScheduleTimes::make(rule.times, &Zone::load)};
 }
 
-TEST(Forecast, counts_the_runs_that_schedules_will_make) {
+TEST(Forecast, counts_future_runs_of_schedules) {
     TrialEngine shard;
     shard.ask<ScheduleAnswer>(every(kMinute, "each minute"));
     shard.ask<ScheduleAnswer>(every(30'000, "three times", "q", 3));
@@ -276,7 +276,7 @@ TEST(Forecast, counts_the_runs_that_schedules_will_make) {
     EXPECT_EQ(due_by_minute(forecast), (Due{{1, 2}, {2, 1}, {3, 1}}));
 }
 
-TEST(Forecast, of_schedules_with_many_times_says_from_where_on_there_may_be_more) {
+TEST(Forecast, with_many_runs_it_reports_from_where_on_it_is_incomplete) {
     EngineOptions options;
     options.list_chunk = 200;
     options.forecast_runs_max = 100;
@@ -296,7 +296,7 @@ TEST(Forecast, of_schedules_with_many_times_says_from_where_on_there_may_be_more
 }
 
 // Counted first, a run that was made while the messages were counted was in the forecast as both.
-TEST(Forecast, a_run_that_is_made_meanwhile_is_not_a_message_too) {
+TEST(Forecast, a_run_created_meanwhile_is_counted_once) {
     TrialEngine shard({.list_chunk = 1});
     for (int i = 0; i < 50; ++i) shard.put(1, "x", "other");
     PutScheduleCommand spread = every(10'000, "s", "q", 1);
@@ -314,7 +314,7 @@ TEST(Forecast, a_run_that_is_made_meanwhile_is_not_a_message_too) {
 }
 
 // Of five times all had passed, and three were forecast: those that came meanwhile had no number.
-TEST(Forecast, times_that_passed_while_no_run_could_be_made_count_against_their_number) {
+TEST(Forecast, times_that_passed_without_a_run_count_against_the_limit) {
     TrialEngine shard;
     shard.ask<ScheduleAnswer>(every(kMinute, "s", "q", 5));
     shard.hold_commits = true;
@@ -325,7 +325,7 @@ TEST(Forecast, times_that_passed_while_no_run_could_be_made_count_against_their_
 }
 
 // The run of a time that has passed may be due in the future.
-TEST(Forecast, a_time_that_passed_may_have_its_jitter_to_come) {
+TEST(Forecast, a_passed_time_may_still_be_due_with_its_jitter) {
     TrialEngine shard;
     PutScheduleCommand spread = every(kMinute, "s");
     spread.rule.jitter_ms = 60 * kMinute;
@@ -343,7 +343,7 @@ TEST(Forecast, a_time_that_passed_may_have_its_jitter_to_come) {
     EXPECT_EQ(forecast, static_cast<std::uint64_t>(to_come));
 }
 
-TEST(Forecast, times_that_passed_while_no_run_could_be_made_are_not_walked_through) {
+TEST(Forecast, times_that_passed_without_a_run_are_skipped) {
     EngineOptions options;
     options.forecast_runs_max = 30;
     TrialEngine shard(options);
@@ -566,7 +566,7 @@ class RandomForecasts {
     std::uint64_t cut_ = 0;
 };
 
-TEST(Forecast, of_any_history_is_what_the_log_says) {
+TEST(Forecast, agrees_with_the_log_for_any_history) {
     std::uint64_t changed = 0;
     std::uint64_t tables = 0;
     std::uint64_t cut = 0;

@@ -21,7 +21,7 @@ TEST(EngineLeases, a_waiting_consumer_gets_the_message_the_moment_it_is_due) {
     EXPECT_EQ(shard.take<LeaseAnswer>(token).messages.size(), 1u);
 }
 
-TEST(EngineLeases, a_consumer_that_waited_in_vain_gets_an_empty_answer) {
+TEST(EngineLeases, a_consumer_gets_an_empty_reply_after_its_wait) {
     Shard shard;
     const ReplyToken token = shard.submit(LeaseCommand{"default", "q", 1, 30'000, 2'000});
     shard.turn(1999);
@@ -32,7 +32,7 @@ TEST(EngineLeases, a_consumer_that_waited_in_vain_gets_an_empty_answer) {
 
 // Time that leaps, as where a test's clock is moved on, ended its wait before what had fallen due in the wait was
 // delivered.
-TEST(EngineLeases, a_consumer_gets_what_falls_due_in_the_step_that_ends_its_wait) {
+TEST(EngineLeases, a_consumer_gets_messages_that_become_due_as_its_wait_ends) {
     Shard shard;
     const MessageId id = shard.put(500);
     const ReplyToken token = shard.submit(LeaseCommand{"default", "q", 1, 30'000, 2'000});
@@ -47,7 +47,7 @@ TEST(EngineLeases, a_consumer_gets_what_falls_due_in_the_step_that_ends_its_wait
     EXPECT_EQ(shard.engine().counters().waiters, 0u);
 }
 
-TEST(EngineLeases, a_forgotten_consumer_takes_nothing) {
+TEST(EngineLeases, a_consumer_that_left_leases_nothing) {
     Shard shard;
     const ReplyToken token = shard.submit(LeaseCommand{"default", "q", 1, 30'000, 60'000});
     shard.turn();
@@ -57,7 +57,7 @@ TEST(EngineLeases, a_forgotten_consumer_takes_nothing) {
     EXPECT_FALSE(shard.replies.contains(token));
 }
 
-TEST(EngineLeases, who_waits_when_the_server_stops_gets_an_empty_answer) {
+TEST(EngineLeases, a_waiting_consumer_gets_an_empty_reply_when_the_server_stops) {
     Shard shard;
     const ReplyToken waiting = shard.submit(LeaseCommand{"default", "q", 1, 30'000, 60'000});
     shard.turn();
@@ -68,7 +68,7 @@ TEST(EngineLeases, who_waits_when_the_server_stops_gets_an_empty_answer) {
     EXPECT_TRUE(shard.take<LeaseAnswer>(later).messages.empty());
 }
 
-TEST(EngineLeases, messages_are_handed_out_by_priority_then_due_then_sequence) {
+TEST(EngineLeases, messages_are_delivered_by_priority_then_due_then_sequence) {
     Shard shard;
     const MessageId late = shard.put(20, "", "q", 0);
     const MessageId first = shard.put(10, "", "q", 0);
@@ -127,7 +127,7 @@ TEST(EngineLeases, a_lease_can_be_extended_and_released) {
     EXPECT_EQ(shard.lease().size(), 1u);
 }
 
-TEST(EngineLeases, an_attempt_is_written_in_the_next_batch_and_not_once_more_with_a_quick_end) {
+TEST(EngineLeases, an_attempt_is_written_in_the_next_batch_or_with_a_quick_end_and_only_once) {
     Shard shard;
     shard.put(0);
     const auto messages = shard.lease();
@@ -163,7 +163,7 @@ TEST(EngineLeases, a_replay_counts_the_attempts_of_earlier_runs) {
 
 // A run whose clock was set back before it began took for never delivered what an earlier run may have delivered after
 // its last commit. Now the earlier one hands nothing out that fell due later than the next one takes for the past.
-TEST(EngineLeases, a_message_that_fell_due_long_after_the_last_commit_is_handed_out_with_the_next) {
+TEST(EngineLeases, a_message_due_long_after_the_last_commit_is_delivered_with_the_next) {
     Shard shard;
     shard.put(5'000);
     shard.turn(1'000);  // the commit is confirmed
@@ -186,7 +186,7 @@ TEST(EngineLeases, a_message_that_fell_due_long_after_the_last_commit_is_handed_
     shard.settle();
 }
 
-TEST(EngineLeases, a_consumer_that_leaves_while_its_message_waits_for_a_commit_gives_it_back) {
+TEST(EngineLeases, a_consumer_that_leaves_while_its_message_waits_for_a_commit_releases_it) {
     Shard shard;
     const MessageId id = shard.put(5'000);
     shard.turn(1'000);
@@ -203,7 +203,7 @@ TEST(EngineLeases, a_consumer_that_leaves_while_its_message_waits_for_a_commit_g
     EXPECT_EQ(messages[0].id, id);
 }
 
-TEST(EngineLeases, a_start_with_its_clock_set_back_knows_what_an_earlier_run_may_have_delivered) {
+TEST(EngineLeases, after_a_start_with_its_clock_set_back_possible_deliveries_are_marked) {
     EngineOptions options;
     EngineStart start;
     start.totals.id_counter = 9;
@@ -224,7 +224,7 @@ TEST(EngineLeases, a_start_with_its_clock_set_back_knows_what_an_earlier_run_may
 }
 
 // The record of its attempt was in a batch, so a message whose consumer had left kept its lease to the end.
-TEST(EngineLeases, a_consumer_that_leaves_while_its_message_is_read_gives_it_back) {
+TEST(EngineLeases, a_consumer_that_leaves_while_its_message_is_read_releases_it) {
     EngineOptions options;
     options.record_cache_bytes = 0;
     Shard shard(options);
@@ -245,7 +245,7 @@ TEST(EngineLeases, a_consumer_that_leaves_while_its_message_is_read_gives_it_bac
 }
 
 // An extension that named no time set the end to 30 s from now, and so cut a longer lease short.
-TEST(EngineLeases, an_extension_without_a_time_gives_what_the_queue_gives_and_never_shortens) {
+TEST(EngineLeases, an_extension_without_a_time_uses_the_default_and_never_shortens) {
     TrialEngine shard;
     shard.put(0);
     shard.put(0);
@@ -256,7 +256,7 @@ TEST(EngineLeases, an_extension_without_a_time_gives_what_the_queue_gives_and_ne
     EXPECT_EQ(shard.ask<LeaseEndAnswer>(ExtendCommand{leased[1].lease, {}}).lease_until_ms, kStart + 30'000);
 }
 
-TEST(EngineLeases, an_answer_is_filled_up_to_its_bound_of_bytes) {
+TEST(EngineLeases, a_reply_is_filled_up_to_its_limit_of_bytes) {
     TrialEngine probe;
     probe.put(0);
     const std::uint64_t one = probe.engine().totals().needed_bytes;

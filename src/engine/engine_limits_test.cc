@@ -28,7 +28,7 @@ TEST(EngineLimits, no_more_messages_are_leased_than_the_limit_until_a_lease_ends
 
 // A million messages that fell due at one instant went through one wheel before anything that was due a millisecond
 // later was looked at, and consumers of their queue were all served before anybody else.
-TEST(EngineLimits, a_crowd_in_one_queue_does_not_hold_up_another) {
+TEST(EngineLimits, a_burst_in_one_queue_does_not_delay_another) {
     EngineOptions options;
     options.crowd_messages = 8;
     options.fire_chunk = 10;
@@ -69,7 +69,7 @@ TEST(EngineLimits, consumers_of_two_queues_are_served_in_turn) {
     EXPECT_TRUE(served == "ababab" || served == "bababa") << served;
 }
 
-TEST(EngineLimits, one_lease_answer_holds_so_many_bytes_or_one_larger_message) {
+TEST(EngineLimits, a_lease_reply_has_up_to_the_limit_of_bytes_or_one_larger_message) {
     EngineOptions options;
     options.lease_bytes_max = 1300;
     Shard shard(options);
@@ -106,7 +106,7 @@ TEST(EngineLimits, commands_that_wait_for_the_disk_are_refused_beyond_the_limit)
 }
 
 // The refusals advised limits that exist under no such name, or did not say what to do.
-TEST(EngineLimits, no_more_redrives_go_on_at_one_time_than_the_limit) {
+TEST(EngineLimits, the_number_of_concurrent_redrives_is_limited) {
     for (const std::uint32_t limit : {1u, 2u}) {
         EngineOptions options;
         options.redrives_max = limit;
@@ -128,7 +128,7 @@ TEST(EngineLimits, no_more_redrives_go_on_at_one_time_than_the_limit) {
     }
 }
 
-TEST(EngineLimits, refusals_name_the_setting_or_say_what_to_do) {
+TEST(EngineLimits, errors_name_the_setting_or_the_remedy) {
     EngineOptions options;
     options.delay_max_ms = 1000;
     options.queues_max = 1;
@@ -144,7 +144,7 @@ TEST(EngineLimits, refusals_name_the_setting_or_say_what_to_do) {
     EXPECT_NE(detail(LeaseCommand{"default", "q", 1, 999, 0}).find("choose a longer one"), std::string::npos);
 }
 
-TEST(EngineLimits, a_lease_asked_long_after_the_last_turn_lasts_its_full_time) {
+TEST(EngineLimits, a_lease_requested_long_after_the_last_iteration_lasts_its_full_time) {
     Shard shard;
     shard.put(0);
     shard.engine().set_time(kStart + 60'000);
@@ -158,7 +158,7 @@ TEST(EngineLimits, a_lease_asked_long_after_the_last_turn_lasts_its_full_time) {
 
 // A fresh server with one put an hour ahead said that it knew no queue: only those were told of which something had
 // been due.
-TEST(EngineLimits, a_queue_whose_messages_all_lie_ahead_is_told_of) {
+TEST(EngineLimits, a_queue_with_only_future_messages_is_listed) {
     Shard shard;
     shard.put(3'600'000, "body", "ahead");
     EXPECT_EQ(shard.engine().counters().queues, 1u);
@@ -171,7 +171,7 @@ TEST(EngineLimits, a_queue_whose_messages_all_lie_ahead_is_told_of) {
 }
 
 // With 99,000 queues a look at the counts copied each of them, ten megabytes for a page that is read every second.
-TEST(EngineLimits, the_busiest_queues_come_first_and_no_more_than_asked_for) {
+TEST(EngineLimits, the_busiest_queues_come_first_up_to_the_limit) {
     Shard shard;
     shard.put(3'600'000, "body", "far");
     shard.put(3'600'000, "body", "farther");

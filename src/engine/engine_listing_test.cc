@@ -110,7 +110,7 @@ TEST(Listing, memory_and_index_make_one_order) {
 }
 
 // Two million entries looked at in one go would hold up what falls due meanwhile.
-TEST(Listing, a_turn_looks_at_no_more_entries_than_it_may) {
+TEST(Listing, the_entries_examined_per_iteration_are_limited) {
     TrialEngine shard({.list_chunk = 10});
     for (int i = 0; i < 95; ++i) shard.put(1000 + i);
     const ReplyToken token = shard.submit(list_of());
@@ -127,7 +127,7 @@ TEST(Listing, a_turn_looks_at_no_more_entries_than_it_may) {
 
 // A cancel that was answered, and is so far on its way into the index that memory has forgotten it, was listed by an
 // answer of the index that was older.
-TEST(Listing, an_answer_older_than_the_newest_table_is_asked_again) {
+TEST(Listing, a_lookup_result_older_than_the_newest_table_is_repeated) {
     TrialEngine shard({.segment_bytes = 64 << 10, .window_min_ms = 1000, .window_max_ms = 1000});
     const MessageId id = shard.put(100'000);
     shard.move_to_index();
@@ -158,7 +158,7 @@ TEST(Listing, limits_are_kept) {
 }
 
 // Listings of the dead letters and of history were not bounded, and others no more once the index was asked.
-TEST(Listing, all_that_are_being_made_count_until_they_are_answered) {
+TEST(Listing, open_listings_count_until_they_are_answered) {
     TrialEngine shard({.listings_max = 1});
     ListCommand dead = list_of();
     dead.states = {State::dead};
@@ -179,7 +179,7 @@ TEST(Listing, all_that_are_being_made_count_until_they_are_answered) {
     }
 }
 
-TEST(History, tells_ends_that_are_not_in_the_index_yet) {
+TEST(History, includes_ends_that_are_not_in_the_index_yet) {
     TrialEngine shard;
     const MessageId done = shard.put(10);
     const MessageId cancelled = shard.put(1000);
@@ -215,7 +215,7 @@ TEST(History, tells_ends_that_are_not_in_the_index_yet) {
 
 // The simulator met a message that died and was discarded within a millisecond: it stood twice in one page, at one
 // place, until its segment was sealed, and a page that ended between the two would have left one out.
-TEST(History, of_two_ends_within_a_millisecond_the_later_one_is_told) {
+TEST(History, the_later_of_two_ends_within_a_millisecond_is_listed) {
     TrialEngine shard;
     PutCommand put{.queue = "q"};
     put.retry.attempts = 1;

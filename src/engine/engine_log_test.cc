@@ -9,7 +9,7 @@ namespace {
 
 using Shard = TrialEngine;
 
-TEST(EngineLog, a_commit_is_confirmed_by_an_empty_one_and_then_it_is_quiet) {
+TEST(EngineLog, a_commit_is_confirmed_by_one_empty_commit) {
     Shard shard;
     shard.put(100'000);
     const std::uint64_t commits = shard.engine().counters().commits;
@@ -22,7 +22,7 @@ TEST(EngineLog, a_commit_is_confirmed_by_an_empty_one_and_then_it_is_quiet) {
 }
 
 // A server that had nothing to write for an hour, and was stopped and its clock set back, told that hour once more.
-TEST(EngineLog, an_owner_that_is_to_stop_has_the_log_told_how_late_it_is) {
+TEST(EngineLog, the_time_is_saved_before_a_stop) {
     Shard shard;
     shard.put(100'000'000);
     shard.turn(5);
@@ -41,7 +41,7 @@ TEST(EngineLog, an_owner_that_is_to_stop_has_the_log_told_how_late_it_is) {
     EXPECT_EQ(next.engine().totals().server_time_ms, kStart + 3'600'005);
 }
 
-TEST(EngineLog, time_is_not_saved_before_a_run_serves_nor_beside_a_commit_nor_without_room) {
+TEST(EngineLog, the_time_is_not_saved_before_a_run_serves_during_a_commit_or_without_space) {
     Shard busy;
     busy.hold_commits = true;
     busy.submit(PutCommand{.queue = "q"});
@@ -84,7 +84,7 @@ TEST(EngineLog, a_segment_that_is_full_is_closed_by_a_commit_of_cursors) {
 }
 
 // Its attempts are used up, and its end is not written yet: a restart behind this segment must find it again.
-TEST(EngineLog, the_cursor_of_a_queue_does_not_pass_a_message_whose_death_is_still_to_be_written) {
+TEST(EngineLog, the_cursor_of_a_queue_does_not_pass_a_message_whose_death_is_not_written_yet) {
     EngineOptions options;
     options.segment_bytes = 16 * 1024;
     options.unsealed_segments_max = 100;
@@ -206,7 +206,7 @@ TEST(EngineLog, a_redrive_waits_like_puts_while_too_many_segments_are_unsealed) 
 
 // The sealer looks at the disk, where a segment is full before the engine is told so; such a segment counted as
 // unsealed forever, and puts were held back for good.
-TEST(EngineLog, a_table_may_be_taken_before_the_commit_that_closed_its_segment_is_told) {
+TEST(EngineLog, a_table_may_be_added_before_the_closing_commit_is_reported) {
     EngineOptions options;
     options.segment_bytes = 16 * 1024;
     options.unsealed_segments_max = 1;
@@ -260,7 +260,7 @@ TEST(EngineLog, a_full_store_refuses_puts_and_nothing_else) {
     EXPECT_EQ(shard.engine().counters().pending, 2u);
 }
 
-TEST(EngineLog, puts_that_wait_when_the_store_becomes_full_are_refused_and_those_on_their_way_are_not) {
+TEST(EngineLog, waiting_puts_are_refused_when_the_store_becomes_full_and_submitted_ones_are_not) {
     Shard shard;
     shard.hold_commits = true;
     const ReplyToken on_its_way = shard.submit(PutCommand{.queue = "q"});
@@ -277,7 +277,7 @@ TEST(EngineLog, puts_that_wait_when_the_store_becomes_full_are_refused_and_those
     EXPECT_TRUE(shard.engine().is_idle());
 }
 
-TEST(EngineLog, a_segment_is_closed_before_it_is_full_when_that_is_wanted_and_something_stands_in_it) {
+TEST(EngineLog, a_segment_with_records_is_closed_early_on_request) {
     Shard shard;
     shard.put(1000);
     shard.engine().close_segment();

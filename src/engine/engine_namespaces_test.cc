@@ -39,7 +39,7 @@ PutScheduleCommand hourly(std::string name, std::string name_space = "default") 
             .times = *ScheduleTimes::make(times, &Zone::load)};
 }
 
-TEST(Namespaces, has_settings_before_its_first_put_and_without_any_none) {
+TEST(Namespaces, has_settings_before_its_first_put_and_is_unknown_without) {
     TrialEngine shard;
     EXPECT_EQ(shard.ask<Error>(DescribeNamespaceCommand{"team"}).code, "unknown_namespace");
     const NamespaceAnswer set = limit(shard, {.pending_max = 5}, "team");
@@ -57,7 +57,7 @@ TEST(Namespaces, has_settings_before_its_first_put_and_without_any_none) {
     EXPECT_EQ(shard.ask<Error>(DescribeNamespaceCommand{"team"}).code, "unknown_namespace");
 }
 
-TEST(Namespaces, settings_beyond_what_may_be_asked_for_are_refused_by_name) {
+TEST(Namespaces, settings_out_of_range_are_refused_by_name) {
     EngineOptions options;
     options.pending_limit_max = 10;
     TrialEngine shard(options);
@@ -74,7 +74,7 @@ TEST(Namespaces, settings_beyond_what_may_be_asked_for_are_refused_by_name) {
     EXPECT_EQ(limit(shard, {0, 10, 10, 10, 10, 10}).settings.put_rate, 10u);
 }
 
-TEST(Namespaces, there_are_so_many_with_settings) {
+TEST(Namespaces, the_number_with_settings_is_limited) {
     EngineOptions options;
     options.namespaces_max = 2;
     TrialEngine shard(options);
@@ -93,7 +93,7 @@ TEST(Namespaces, there_are_so_many_with_settings) {
     EXPECT_EQ(limit(shard, {}, "c").settings.revision, 1u);
 }
 
-TEST(Namespaces, its_queues_together_hold_so_many_and_others_are_free) {
+TEST(Namespaces, its_queues_share_a_limit_and_others_are_free) {
     TrialEngine shard;
     limit(shard, {.pending_max = 3});
     shard.put(0);
@@ -122,7 +122,7 @@ TEST(Namespaces, its_queues_together_hold_so_many_and_others_are_free) {
     EXPECT_EQ(shard.engine().counters().quota_refusals, 2u);
 }
 
-TEST(Namespaces, a_batch_put_says_of_each_line_whether_it_fitted) {
+TEST(Namespaces, a_batch_put_reports_for_each_line_whether_it_was_accepted) {
     TrialEngine shard;
     limit(shard, {.pending_max = 2});
     PutBatchCommand batch;
@@ -132,7 +132,7 @@ TEST(Namespaces, a_batch_put_says_of_each_line_whether_it_fitted) {
     EXPECT_EQ(std::get<Error>(answer.results[2]).code, "namespace_full");
 }
 
-TEST(Namespaces, a_limit_below_what_is_there_ends_nothing) {
+TEST(Namespaces, a_limit_below_the_current_use_ends_nothing) {
     TrialEngine shard;
     for (int i = 0; i < 3; ++i) shard.put(0);
     limit(shard, {.pending_max = 1});
@@ -140,7 +140,7 @@ TEST(Namespaces, a_limit_below_what_is_there_ends_nothing) {
     EXPECT_EQ(shard.lease().size(), 3u);
 }
 
-TEST(Namespaces, has_so_many_queues_however_they_begin) {
+TEST(Namespaces, the_number_of_its_queues_is_limited_however_they_are_created) {
     TrialEngine shard;
     limit(shard, {.queues_max = 2});
     shard.put(0, "body", "a");
@@ -164,7 +164,7 @@ TEST(Namespaces, has_so_many_queues_however_they_begin) {
 
 // Names that a batch begins were in no count but that of a namespace with settings: it went beyond what the server may
 // have.
-TEST(Namespaces, what_a_batch_begins_counts_for_the_queues_of_the_server) {
+TEST(Namespaces, queues_created_by_a_batch_count_for_the_limit_of_the_server) {
     EngineOptions options;
     options.queues_max = 3;
     TrialEngine shard(options);
@@ -209,7 +209,7 @@ TEST(Namespaces, a_queue_that_is_being_created_counts_once) {
     EXPECT_EQ(look(shard).queues, 1u);
 }
 
-TEST(Namespaces, has_so_many_schedules_and_watchdogs) {
+TEST(Namespaces, the_number_of_its_schedules_and_watchdogs_is_limited) {
     TrialEngine shard;
     limit(shard, {.schedules_max = 1, .watchdogs_max = 2});
     EXPECT_TRUE(shard.ask<ScheduleAnswer>(hourly("s")).created);
@@ -230,7 +230,7 @@ TEST(Namespaces, has_so_many_schedules_and_watchdogs) {
     EXPECT_TRUE(shard.ask<WatchdogAnswer>(watchdog("u")).created);
 }
 
-TEST(Namespaces, puts_so_many_a_second_with_a_burst_of_one_second) {
+TEST(Namespaces, its_put_rate_is_limited_with_a_burst_of_one_second) {
     TrialEngine shard;
     limit(shard, {.put_rate = 4});
     for (int i = 0; i < 4; ++i) shard.put(0);
@@ -315,7 +315,7 @@ TEST(Namespaces, a_restart_leaves_a_rate_and_a_whole_second_of_it) {
     EXPECT_EQ(shard.ask<Error>(put_to("q")).code, "too_many_puts");
 }
 
-TEST(Namespaces, relocating_settings_says_what_they_said) {
+TEST(Namespaces, relocating_settings_does_not_change_them) {
     TrialEngine shard;
     limit(shard, {.pending_max = 9}, "n");
     const Sequence log_position = shard.engine().totals().sequence;
@@ -330,7 +330,7 @@ TEST(Namespaces, relocating_settings_says_what_they_said) {
     EXPECT_EQ(look(shard, "n").settings.revision, 1u);
 }
 
-TEST(Namespaces, are_listed_by_name_with_what_they_hold) {
+TEST(Namespaces, are_listed_by_name_with_their_counts) {
     TrialEngine shard;
     limit(shard, {}, "b");
     shard.put(0);

@@ -30,7 +30,7 @@ void ack(TrialEngine& shard, const Delivered& message) {
     EXPECT_EQ(shard.ask<LeaseEndAnswer>(AckCommand{message.lease}).outcome, LeaseOutcome::done);
 }
 
-TEST(OrderKey, the_next_comes_when_the_one_before_has_ended) {
+TEST(OrderKey, the_next_is_delivered_after_the_previous_one_has_ended) {
     TrialEngine shard;
     const MessageId second = put(shard, "k", 20);
     const MessageId first = put(shard, "k", 10);
@@ -58,7 +58,7 @@ TEST(OrderKey, delays_no_other_messages) {
     EXPECT_EQ(shard.ask<LeaseAnswer>(LeaseCommand{"default", "another", 10, 30'000, 0}).messages.size(), 1u);
 }
 
-TEST(OrderKey, a_retry_keeps_its_place) {
+TEST(OrderKey, a_retry_keeps_its_position) {
     TrialEngine shard;
     const MessageId first = put(shard, "k", 0);
     const MessageId second = put(shard, "k", 1);
@@ -74,7 +74,7 @@ TEST(OrderKey, a_retry_keeps_its_place) {
     EXPECT_EQ(ids(shard.lease()), Ids{second});
 }
 
-TEST(OrderKey, a_lost_lease_keeps_its_place) {
+TEST(OrderKey, a_lost_lease_keeps_its_position) {
     TrialEngine shard;
     const MessageId first = put(shard, "k", 0);
     put(shard, "k", 0);
@@ -83,7 +83,7 @@ TEST(OrderKey, a_lost_lease_keeps_its_place) {
     EXPECT_EQ(ids(shard.lease()), Ids{first});
 }
 
-TEST(OrderKey, one_that_comes_before_the_one_in_flight_waits_for_it) {
+TEST(OrderKey, an_earlier_one_waits_for_the_one_in_flight) {
     TrialEngine shard;
     shard.turn(1000);
     const MessageId late = put(shard, "k", 0);
@@ -100,7 +100,7 @@ TEST(OrderKey, one_that_comes_before_the_one_in_flight_waits_for_it) {
     EXPECT_EQ(ids(shard.lease()), Ids{late});
 }
 
-TEST(OrderKey, one_that_comes_before_the_one_that_is_ready_takes_its_turn) {
+TEST(OrderKey, an_earlier_one_replaces_the_one_that_is_ready) {
     TrialEngine shard;
     shard.turn(1000);
     const MessageId late = put(shard, "k", 0);
@@ -114,7 +114,7 @@ TEST(OrderKey, one_that_comes_before_the_one_that_is_ready_takes_its_turn) {
     EXPECT_EQ(ids(shard.lease()), Ids{late});
 }
 
-TEST(OrderKey, the_end_of_the_first_by_a_cancel_or_its_expiry_lets_the_next_one_go) {
+TEST(OrderKey, a_cancel_or_expiry_of_the_first_releases_the_next) {
     TrialEngine shard;
     PutCommand expiring = keyed("k", 0);
     expiring.expires = When{std::nullopt, 1000};
@@ -128,7 +128,7 @@ TEST(OrderKey, the_end_of_the_first_by_a_cancel_or_its_expiry_lets_the_next_one_
     EXPECT_EQ(ids(shard.lease()), Ids{third});
 }
 
-TEST(OrderKey, a_blocked_message_expires_in_its_place) {
+TEST(OrderKey, a_blocked_message_expires_while_it_waits) {
     TrialEngine shard;
     put(shard, "k", 0);
     PutCommand expiring = keyed("k", 0);
@@ -142,7 +142,7 @@ TEST(OrderKey, a_blocked_message_expires_in_its_place) {
     EXPECT_EQ(ids(shard.lease()), Ids{third});
 }
 
-TEST(OrderKey, what_waits_on_disk_alone_comes_in_its_turn_and_takes_no_room_before) {
+TEST(OrderKey, messages_on_disk_are_delivered_in_order_and_use_no_memory_before) {
     EngineOptions options;
     options.segment_bytes = 32 << 10;
     TrialEngine shard(options);
@@ -184,7 +184,7 @@ TEST(OrderKey, twenty_thousand_behind_one_key_delay_no_others) {
     EXPECT_LE(shard.engine().counters().lookups, lookups + 2) << "who waits is not asked for again and again";
 }
 
-TEST(OrderKey, an_answer_that_a_new_table_has_overtaken_is_asked_for_again) {
+TEST(OrderKey, a_lookup_result_older_than_a_new_table_is_repeated) {
     TrialEngine shard;
     shard.hold_lookups = true;
     const MessageId id = put(shard, "k", 0);
@@ -199,7 +199,7 @@ TEST(OrderKey, an_answer_that_a_new_table_has_overtaken_is_asked_for_again) {
     EXPECT_EQ(ids(shard.lease()), Ids{id});
 }
 
-TEST(OrderKey, no_more_lines_than_the_limit_ask_at_once) {
+TEST(OrderKey, the_number_of_concurrent_line_lookups_is_limited) {
     EngineOptions options;
     options.order_lookups_max = 2;
     TrialEngine shard(options);
@@ -227,7 +227,7 @@ TEST(HandOutOrder, is_by_priority_then_due_then_sequence) {
 }
 
 // It went to the end of its line, and the message behind it was delivered first.
-TEST(OrderKey, who_is_fired_while_it_rests_keeps_its_place) {
+TEST(OrderKey, a_message_fired_during_its_backoff_keeps_its_position) {
     for (const bool released : {false, true}) {
         TrialEngine shard;
         PutCommand put{.queue = "q", .order_key = "k"};
@@ -250,7 +250,7 @@ TEST(OrderKey, who_is_fired_while_it_rests_keeps_its_place) {
     }
 }
 
-TEST(OrderKey, who_is_fired_before_its_time_goes_by_that_moment) {
+TEST(OrderKey, a_message_fired_before_its_time_is_ordered_by_that_instant) {
     TrialEngine shard;
     PutCommand put{.queue = "q", .order_key = "k"};
     put.when.delay_ms = 60'000;
@@ -262,7 +262,7 @@ TEST(OrderKey, who_is_fired_before_its_time_goes_by_that_moment) {
 
 // A message with an order key that was moved to now was missed by every lease that did not wait and came before the
 // index had said that none of its key stands there: the answer was empty although the message was due.
-TEST(OrderKey, a_lease_that_does_not_wait_gets_what_the_index_is_being_asked_about) {
+TEST(OrderKey, a_lease_that_does_not_wait_gets_messages_of_a_pending_lookup) {
     TrialEngine shard;
     const MessageId moved = put(shard, "k", 3'600'000);
     shard.hold_lookups = true;
@@ -298,7 +298,7 @@ TEST(OrderKey, a_lease_that_does_not_wait_is_answered_however_slow_the_index_is)
     EXPECT_EQ(ids(shard.lease()), Ids{first});
 }
 
-TEST(OrderKey, a_lease_that_does_not_wait_is_not_kept_by_a_pause) {
+TEST(OrderKey, a_lease_that_does_not_wait_ends_despite_a_pause) {
     TrialEngine shard;
     shard.hold_lookups = true;
     put(shard, "k", 0);

@@ -91,7 +91,7 @@ TEST(EnginePatches, a_patch_keeps_what_was_set_while_it_waited) {
     EXPECT_EQ(settings.pending_max, 7u);
 }
 
-TEST(EnginePatches, what_refuses_a_patch_changes_nothing_and_begins_no_queue) {
+TEST(EnginePatches, a_refused_patch_changes_nothing_and_creates_no_queue) {
     TrialEngine shard;
     const PatchQueueCommand refused{"default", "q", [](QueueSettings&) {
                                         return Status(Error{"bad_policy", "no", "x"});
@@ -103,7 +103,7 @@ TEST(EnginePatches, what_refuses_a_patch_changes_nothing_and_begins_no_queue) {
     EXPECT_EQ(shard.ask<Error>(DescribeQueueCommand{"default", "q"}).code, "unknown_queue");
 }
 
-TEST(EnginePatches, of_schedules_and_watchdogs_keep_what_their_messages_hold) {
+TEST(EnginePatches, of_schedules_and_watchdogs_keep_the_content_of_their_messages) {
     TrialEngine first;
     first.ask<ScheduleAnswer>(every(10'000));
     first.ask<WatchdogAnswer>(watchdog());
@@ -145,7 +145,7 @@ TEST(EnginePatches, a_patch_keeps_content_that_was_set_while_the_log_was_read) {
     EXPECT_EQ(look_at(shard).body, "newer");
 }
 
-TEST(EnginePatches, a_patch_that_lacks_members_is_of_an_unknown_schedule_where_there_is_none) {
+TEST(EnginePatches, a_patch_without_required_members_of_a_missing_schedule_is_unknown_schedule) {
     TrialEngine shard;
     EXPECT_EQ(shard.ask<Error>(patch_schedule([](ScheduleRule&) {})).code, "unknown_schedule");
     EXPECT_EQ(shard.ask<Error>(patch_watchdog([](WatchdogRule&) {})).code, "unknown_watchdog");

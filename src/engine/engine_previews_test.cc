@@ -8,7 +8,7 @@ namespace {
 
 using Numbers = std::vector<std::uint64_t>;
 
-TEST(Previews, a_preview_ends_with_the_last_time_wherever_it_begins) {
+TEST(Previews, a_preview_ends_with_the_last_time) {
     TrialEngine shard;
     const auto seen = [&shard](DueMs from) {
         Numbers numbers;
@@ -42,7 +42,7 @@ TEST(Previews, a_preview_shows_what_will_be_made_and_changes_nothing) {
     EXPECT_EQ(shard.log().size(), records);
 }
 
-TEST(Previews, a_preview_in_a_pause_begins_behind_what_has_come_in_it) {
+TEST(Previews, a_preview_in_a_pause_starts_after_the_times_in_it) {
     TrialEngine shard;
     shard.ask<ScheduleAnswer>(every(100));
     shard.ask<ScheduleAnswer>(ControlScheduleCommand{"default", "s", ControlScheduleCommand::What::pause});
@@ -63,7 +63,7 @@ TEST(Previews, a_preview_in_a_pause_begins_behind_what_has_come_in_it) {
 }
 
 // After more than a thousand times in a pause it no longer knew the numbers, and told times behind the last one.
-TEST(Previews, a_preview_in_a_long_pause_tells_no_time_behind_the_last) {
+TEST(Previews, a_preview_in_a_long_pause_ends_with_the_last_time) {
     TrialEngine shard;
     shard.ask<ScheduleAnswer>(every(100, 1'100));
     shard.ask<ScheduleAnswer>(ControlScheduleCommand{"default", "s", ControlScheduleCommand::What::pause});
@@ -75,7 +75,7 @@ TEST(Previews, a_preview_in_a_long_pause_tells_no_time_behind_the_last) {
     EXPECT_TRUE(shard.ask<PreviewAnswer>(PreviewScheduleCommand{"default", "s", 2, {}}).times.empty());
 }
 
-TEST(Previews, a_preview_says_that_more_is_left_out_than_it_tells) {
+TEST(Previews, a_preview_reports_that_more_is_excluded_than_it_lists) {
     TrialEngine shard;
     shard.ask<ScheduleAnswer>(schedule({.kind = TimesKind::every,
                                         .every_ms = 3'600'000,

@@ -58,7 +58,7 @@ TEST(EnginePuts, keys_of_other_queues_and_namespaces_are_other_keys) {
     EXPECT_NE(foreign.id, elsewhere.id);
 }
 
-TEST(EnginePuts, a_key_holds_until_so_long_after_the_end_and_is_free_then) {
+TEST(EnginePuts, a_key_is_held_for_its_retention_after_the_end_and_free_then) {
     EngineOptions options;
     options.keys_kept_ms = 60'000;
     TrialEngine shard(options);
@@ -168,7 +168,7 @@ TEST(EnginePuts, a_key_that_only_the_index_knows_is_found_there) {
 }
 
 // A table that is taken in while the look-up is on its way may be what holds the key.
-TEST(EnginePuts, what_the_index_said_of_a_key_before_a_newer_table_is_asked_again) {
+TEST(EnginePuts, the_lookup_of_a_key_is_repeated_after_a_newer_table) {
     TrialEngine shard;
     shard.hold_lookups = true;
     const ReplyToken token = shard.submit(keyed("a"));
@@ -182,7 +182,7 @@ TEST(EnginePuts, what_the_index_said_of_a_key_before_a_newer_table_is_asked_agai
     EXPECT_NE(shard.take<PutAnswer>(token).id, 0u);
 }
 
-TEST(EnginePuts, a_batch_is_one_commit_with_an_answer_for_each) {
+TEST(EnginePuts, a_batch_is_one_commit_with_a_reply_for_each) {
     EngineOptions options;
     options.batch_operations_max = 4;
     TrialEngine shard(options);
@@ -204,7 +204,7 @@ TEST(EnginePuts, a_batch_is_one_commit_with_an_answer_for_each) {
     EXPECT_EQ(shard.engine().counters().pending, 10u);
 }
 
-TEST(EnginePuts, in_a_batch_a_refused_put_spoils_no_other) {
+TEST(EnginePuts, a_refused_put_does_not_affect_others_of_its_batch) {
     TrialEngine shard;
     PutBatchCommand batch;
     batch.puts = {keyed("", 0, 1000), keyed("", 0, std::int64_t{1} << 60), keyed("", 0, 2000)};

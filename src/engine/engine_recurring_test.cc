@@ -32,7 +32,7 @@ std::size_t spawns_in(TrialEngine& shard) {
 }
 
 // Only an export told of them.
-TEST(RecurringMessages, a_look_tells_what_its_occurrences_will_have) {
+TEST(RecurringMessages, get_shows_the_members_of_its_occurrences) {
     TrialEngine shard;
     PutCommand command = loop(100, 3);
     command.order_key = "ann";
@@ -74,7 +74,7 @@ TEST(RecurringMessages, each_occurrence_is_a_message_of_its_own_at_its_time) {
     EXPECT_EQ(shard.engine().counters().pending, 3u) << "the three that are leased";
 }
 
-TEST(RecurringMessages, one_that_is_due_at_once_is_never_handed_out_itself) {
+TEST(RecurringMessages, one_that_is_due_at_once_is_never_delivered_itself) {
     TrialEngine shard;
     const PutAnswer put = shard.ask<PutAnswer>(loop(100, 1));
     EXPECT_EQ(put.state, State::scheduled);
@@ -84,7 +84,7 @@ TEST(RecurringMessages, one_that_is_due_at_once_is_never_handed_out_itself) {
     EXPECT_EQ(row_of(shard, put.id).state.state, State::done);
 }
 
-TEST(RecurringMessages, what_was_missed_is_made_with_the_times_it_should_have_had) {
+TEST(RecurringMessages, missed_occurrences_are_created_with_their_nominal_times) {
     EngineOptions options;
     options.spawn_chunk = 4;
     TrialEngine shard(options);
@@ -127,7 +127,7 @@ TEST(RecurringMessages, the_occurrences_and_the_next_due_time_are_durable_togeth
     EXPECT_EQ(shard.lease().size(), 1u);
 }
 
-TEST(RecurringMessages, a_crash_at_any_commit_makes_none_twice_and_none_never) {
+TEST(RecurringMessages, a_crash_at_any_commit_duplicates_and_loses_none) {
     EngineOptions options;
     options.spawn_chunk = 2;
     TrialEngine first(options);
@@ -173,7 +173,7 @@ TEST(RecurringMessages, a_recurring_message_of_the_index_is_found_when_due) {
     EXPECT_EQ(numbers_of(shard.lease()), (std::vector<std::uint64_t>{2}));
 }
 
-TEST(RecurringMessages, a_content_that_is_not_in_memory_is_read_before_it_is_needed) {
+TEST(RecurringMessages, a_content_that_is_not_in_memory_is_read_first) {
     EngineOptions options;
     options.record_cache_bytes = 0;
     TrialEngine shard(options);
@@ -195,7 +195,7 @@ TEST(RecurringMessages, a_cancelled_one_ends_and_its_occurrences_stay) {
     EXPECT_EQ(numbers_of(shard.lease()), (std::vector<std::uint64_t>{1, 2}));
 }
 
-TEST(RecurringMessages, a_cancel_that_comes_while_occurrences_are_on_their_way_waits_for_them) {
+TEST(RecurringMessages, a_cancel_waits_for_occurrences_in_flight) {
     TrialEngine shard;
     const MessageId id = shard.ask<PutAnswer>(loop(100)).id;
     shard.hold_commits = true;
@@ -295,7 +295,7 @@ TEST(RecurringMessages, a_purge_ends_it_and_its_occurrences) {
 // A recurring message was due when a purge of its queue was written, and made its occurrence with the same commit, or
 // before the walk of the purge came to it. What it made was younger than the purge's mark, and so it outlived it: a
 // message came from a queue that had been purged, of a recurring message that was gone.
-TEST(RecurringMessages, what_is_due_while_its_queue_is_purged_is_not_made_any_more) {
+TEST(RecurringMessages, a_purge_prevents_due_occurrences) {
     TrialEngine shard;
     const MessageId id = shard.ask<PutAnswer>(loop(100, 5, 100)).id;
     shard.hold_commits = true;
@@ -315,7 +315,7 @@ TEST(RecurringMessages, what_is_due_while_its_queue_is_purged_is_not_made_any_mo
     EXPECT_EQ(shard.engine().counters().pending, 1u) << "the other queue's";
 }
 
-TEST(RecurringMessages, while_the_disk_is_full_it_waits_and_then_makes_all_of_them) {
+TEST(RecurringMessages, while_the_disk_is_full_it_waits_and_then_catches_up) {
     TrialEngine shard;
     shard.ask<PutAnswer>(loop(100, 5, 100));
     shard.engine().set_log_space(LogSpace::scarce);
@@ -326,7 +326,7 @@ TEST(RecurringMessages, while_the_disk_is_full_it_waits_and_then_makes_all_of_th
     EXPECT_EQ(shard.lease().size(), 5u);
 }
 
-TEST(RecurringMessages, a_full_queue_holds_it_up_until_there_is_room) {
+TEST(RecurringMessages, a_full_queue_delays_it_until_there_is_capacity) {
     TrialEngine shard;
     QueueSettings settings;
     settings.pending_max = 3;
@@ -342,7 +342,7 @@ TEST(RecurringMessages, a_full_queue_holds_it_up_until_there_is_room) {
 
 // A recurring message that found no room in its queue had its content read from the log all the same, each time that it
 // looked again: thousands of them in queues that stay full would have kept the disk busy with nothing.
-TEST(RecurringMessages, one_that_finds_no_room_reads_nothing) {
+TEST(RecurringMessages, one_without_capacity_reads_nothing) {
     EngineOptions options;
     options.record_cache_bytes = 0;
     TrialEngine shard(options);
@@ -368,7 +368,7 @@ TEST(RecurringMessages, one_that_finds_no_room_reads_nothing) {
 
 // Three recurring messages in a queue for three messages waited forever for room for what they make, and a put was told
 // to add consumers, who had nothing to take.
-TEST(RecurringMessages, leave_a_place_for_what_they_make) {
+TEST(RecurringMessages, leave_capacity_for_an_occurrence) {
     for (const bool is_of_namespace : {false, true}) {
         TrialEngine shard;
         if (is_of_namespace) {
@@ -431,7 +431,7 @@ TEST(RecurringMessages, what_makes_no_sense_is_refused_and_nothing_is_put) {
 
 // A recurring message of every minute was put with seconds for milliseconds: it began in 1970, and would have made
 // thirty million.
-TEST(RecurringMessages, one_that_would_begin_long_ago_is_refused) {
+TEST(RecurringMessages, one_that_starts_long_ago_is_refused) {
     TrialEngine shard;
     shard.turn(kRepeatEveryMaxMs);
     PutCommand command = loop(kRepeatEveryMaxMs, 3);

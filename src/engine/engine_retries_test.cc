@@ -50,7 +50,7 @@ RelocateCommand relocation_of(TrialEngine& shard, MessageId id) {
     return relocate;
 }
 
-TEST(Retries, rests_grow_and_then_the_message_is_dead_with_its_reason_and_body) {
+TEST(Retries, backoffs_grow_and_then_the_message_is_dead_with_its_reason_and_body) {
     TrialEngine shard(with_rule({3, 1'000, 2'000, 60'000, 0}));
     const MessageId id = shard.put(0, "hello");
     EXPECT_EQ(fail(shard, shard.lease().at(0).lease).due_ms, kStart + 1'000);
@@ -72,7 +72,7 @@ TEST(Retries, rests_grow_and_then_the_message_is_dead_with_its_reason_and_body) 
     EXPECT_EQ(shard.ask<ChangeAnswer>(CancelCommand{"default", id}).outcome, ChangeOutcome::dead);
 }
 
-TEST(Retries, a_message_with_one_attempt_is_never_tried_again_and_a_wish_changes_nothing) {
+TEST(Retries, a_message_with_one_attempt_is_never_retried_even_with_a_requested_delay) {
     TrialEngine shard(with_rule({1, 0, 1'000, 0, 0}));
     const MessageId id = shard.put(0);
     const LeaseToken lease = shard.lease().at(0).lease;
@@ -81,7 +81,7 @@ TEST(Retries, a_message_with_one_attempt_is_never_tried_again_and_a_wish_changes
     EXPECT_EQ(fail(shard, lease).outcome, LeaseOutcome::expired) << "the lease has ended";
 }
 
-TEST(Retries, a_message_may_bring_a_rule_of_its_own) {
+TEST(Retries, a_message_may_have_its_own_rule) {
     TrialEngine shard(with_rule(kTwice));
     PutCommand put{.queue = "q"};
     put.retry.attempts = 1;
@@ -96,7 +96,7 @@ TEST(Retries, a_message_may_bring_a_rule_of_its_own) {
     EXPECT_EQ(shard.ask<Error>(put).code, "out_of_range");
 }
 
-TEST(Retries, a_failure_may_say_when_it_wants_to_be_tried_again) {
+TEST(Retries, a_failure_may_set_the_delay_of_the_next_attempt) {
     TrialEngine shard;
     shard.put(0);
     const LeaseToken lease = shard.lease().at(0).lease;
@@ -137,7 +137,7 @@ TEST(Retries, an_ending_message_is_not_delivered_before_its_end_is_durable) {
     EXPECT_EQ(get(shard, id).row.state.state, State::dead);
 }
 
-TEST(Retries, a_cancel_that_comes_before_the_end_of_a_doomed_message_is_the_end_of_it) {
+TEST(Retries, a_cancel_before_the_end_of_an_exhausted_message_ends_it) {
     TrialEngine shard(with_rule({1, 0, 1'000, 0, 0}));
     const MessageId id = shard.put(0);
     shard.lease(1, 1'000);
@@ -154,7 +154,7 @@ TEST(Retries, a_cancel_that_comes_before_the_end_of_a_doomed_message_is_the_end_
     EXPECT_EQ(shard.engine().counters().dead, 0u);
 }
 
-TEST(Retries, what_was_given_back_does_not_count) {
+TEST(Retries, released_attempts_do_not_count) {
     TrialEngine shard(with_rule(kTwice));
     shard.put(0);
     for (int i = 0; i < 5; ++i) {
@@ -171,7 +171,7 @@ TEST(Retries, what_was_given_back_does_not_count) {
 
 // A run that died with a message on its last attempt leaves it due, and a consumer that it kills would meet it for
 // ever.
-TEST(Retries, a_message_whose_attempts_were_used_up_in_an_earlier_run_goes_dead_instead_of_out) {
+TEST(Retries, a_message_without_attempts_left_after_a_restart_dies_instead_of_being_delivered) {
     TrialEngine first(with_rule(kTwice));
     first.put(0, "poison");
     first.lease(1, 1'000);
@@ -187,7 +187,7 @@ TEST(Retries, a_message_whose_attempts_were_used_up_in_an_earlier_run_goes_dead_
 }
 
 // What a failure had said was shown nowhere until the message was dead.
-TEST(Retries, the_reason_of_the_last_failure_is_told_until_the_next_attempt_begins) {
+TEST(Retries, the_reason_of_the_last_failure_is_shown_until_the_next_attempt_starts) {
     for (const bool in_index : {false, true}) {
         EngineOptions options = with_rule({9, 3'600'000, 1'000, 3'600'000, 0});
         options.segment_bytes = 65'536;
@@ -226,7 +226,7 @@ TEST(Retries, a_replay_keeps_the_reason_of_a_failure) {
 }
 
 // It was said to have lost its lease.
-TEST(Retries, who_dies_because_its_attempts_were_lowered_says_how_its_last_attempt_ended) {
+TEST(Retries, one_that_dies_because_its_attempts_were_lowered_has_the_reason_of_its_last_failure) {
     TrialEngine shard(with_rule({9, 1'000, 1'000, 1'000, 0}));
     const MessageId silent = shard.put(0);
     fail(shard, shard.lease().at(0).lease, "");
@@ -296,7 +296,7 @@ TEST(Holding, ready_and_retrying_messages_can_be_held_and_what_is_held_cancelled
 }
 
 // An import made the occurrences of a held loop that had come by then before it could set the recurring message aside.
-TEST(Holding, a_put_may_ask_for_it_at_once) {
+TEST(Holding, a_put_may_be_held) {
     for (const bool restarts : {false, true}) {
         TrialEngine first;
         PutCommand put;
@@ -328,7 +328,7 @@ TEST(Holding, a_put_may_ask_for_it_at_once) {
     }
 }
 
-TEST(Holding, a_put_that_asks_for_it_again_is_answered_as_it_is_now) {
+TEST(Holding, a_repeated_held_put_returns_the_current_state) {
     TrialEngine shard;
     PutCommand put;
     put.queue = "q";
@@ -344,7 +344,7 @@ TEST(Holding, a_put_that_asks_for_it_again_is_answered_as_it_is_now) {
     EXPECT_EQ(shard.ask<PutAnswer>(put).state, State::ready) << "what was brought back is not set aside once more";
 }
 
-TEST(Holding, a_held_message_expires_and_holds_up_those_with_its_order_key) {
+TEST(Holding, a_held_message_expires_and_blocks_those_with_its_order_key) {
     TrialEngine shard;
     PutCommand put;
     put.queue = "q";
@@ -363,7 +363,7 @@ TEST(Holding, a_held_message_expires_and_holds_up_those_with_its_order_key) {
     EXPECT_EQ(messages[0].id, behind.id);
 }
 
-TEST(Holding, a_lease_ends_by_setting_its_message_aside) {
+TEST(Holding, a_lease_may_end_by_holding_its_message) {
     TrialEngine shard(with_rule({1, 0, 1'000, 0, 0}));
     const MessageId id = shard.put(0);
     const LeaseToken lease = shard.lease().at(0).lease;
@@ -390,7 +390,7 @@ TEST(Holding, a_held_message_stays_held_on_disk_and_over_a_restart) {
     EXPECT_EQ(get(again, id).row.state.state, State::ready);
 }
 
-TEST(DeadLetters, a_kick_brings_one_back_with_all_its_attempts) {
+TEST(DeadLetters, a_kick_returns_one_with_all_its_attempts) {
     TrialEngine shard(with_rule({1, 0, 1'000, 0, 0}));
     const MessageId id = dead_message(shard, "hello");
     const ChangeAnswer answer = kick(shard, id);
@@ -407,7 +407,7 @@ TEST(DeadLetters, a_kick_brings_one_back_with_all_its_attempts) {
     EXPECT_EQ(shard.engine().totals().needed_bytes, 0u);
 }
 
-TEST(DeadLetters, a_redrive_brings_those_back_that_died_first) {
+TEST(DeadLetters, a_redrive_returns_the_oldest_first) {
     TrialEngine shard(with_rule({1, 0, 1'000, 0, 0}));
     const MessageId first = dead_message(shard);
     shard.turn(1);
@@ -457,7 +457,7 @@ TEST(DeadLetters, a_redrive_merges_those_on_disk_with_those_in_memory_in_chunks)
 }
 
 // It returned all of them, however few the queue may hold.
-TEST(DeadLetters, a_redrive_fills_no_queue_beyond_what_it_may_hold) {
+TEST(DeadLetters, a_redrive_respects_the_limit_of_the_queue) {
     for (const std::uint32_t chunk : {1u, 2u, 100u}) {
         EngineOptions options = with_rule({1, 0, 1'000, 0, 0});
         options.redrive_chunk = chunk;
@@ -481,7 +481,7 @@ TEST(DeadLetters, a_redrive_fills_no_queue_beyond_what_it_may_hold) {
 
 // A kick returned one dead message after the other, five into a queue that may hold two; only a redrive asked
 // whether there was room.
-TEST(DeadLetters, a_kick_fills_no_queue_beyond_what_it_may_hold) {
+TEST(DeadLetters, a_kick_respects_the_limit_of_the_queue) {
     TrialEngine shard(with_rule({1, 0, 1'000, 0, 0}));
     std::vector<MessageId> dead;
     for (int i = 0; i < 3; ++i) dead.push_back(dead_message(shard));
@@ -503,7 +503,7 @@ TEST(DeadLetters, a_kick_fills_no_queue_beyond_what_it_may_hold) {
     EXPECT_EQ(shard.engine().queue_sums().dead, 1u);
 }
 
-TEST(DeadLetters, a_redrive_answers_when_all_it_says_is_durable) {
+TEST(DeadLetters, a_redrive_is_answered_when_all_of_it_is_durable) {
     TrialEngine shard(with_rule({1, 0, 1'000, 0, 0}));
     dead_message(shard);
     shard.hold_commits = true;
@@ -530,7 +530,7 @@ TEST(DeadLetters, a_relocation_keeps_when_and_why_a_message_died) {
 }
 
 // The rows of the index were read past a message that memory still knew better, and it stayed dead.
-TEST(DeadLetters, a_redrive_passes_nothing_that_is_on_disk_and_still_in_memory) {
+TEST(DeadLetters, a_redrive_misses_nothing_that_is_both_on_disk_and_in_memory) {
     EngineOptions options = with_rule({1, 0, 1'000, 0, 0});
     options.redrive_chunk = 1;
     options.segment_bytes = 65'536;
@@ -548,7 +548,7 @@ TEST(DeadLetters, a_redrive_passes_nothing_that_is_on_disk_and_still_in_memory) 
 
 // A redrive took each dead message that stood in the batch for one that a kick returns, and left those dead that
 // cleaning was only carrying.
-TEST(DeadLetters, a_redrive_waits_for_what_is_being_relocated) {
+TEST(DeadLetters, a_redrive_waits_for_a_message_that_is_being_relocated) {
     TrialEngine shard(with_rule({1, 0, 1'000, 0, 0}));
     const MessageId id = dead_message(shard);
     shard.hold_lookups = true;
@@ -562,7 +562,7 @@ TEST(DeadLetters, a_redrive_waits_for_what_is_being_relocated) {
     EXPECT_EQ(get(shard, id).row.state.state, State::ready);
 }
 
-TEST(EngineRetries, what_is_brought_back_from_the_dead_does_not_expire_any_more) {
+TEST(EngineRetries, a_redriven_message_does_not_expire_any_more) {
     EngineOptions options;
     options.retry.attempts = 1;
     TrialEngine shard(options);

@@ -60,7 +60,7 @@ TEST(Schedules, the_same_once_more_changes_nothing) {
     EXPECT_EQ(shard.log().size(), records);
 }
 
-TEST(Schedules, set_anew_it_keeps_its_numbers_and_begins_its_times_anew_where_they_are_others) {
+TEST(Schedules, set_again_it_keeps_its_numbers_and_restarts_its_times_if_they_changed) {
     TrialEngine shard;
     shard.ask<ScheduleAnswer>(every(1'000));
     shard.turn(1'500);
@@ -83,7 +83,7 @@ TEST(Schedules, set_anew_it_keeps_its_numbers_and_begins_its_times_anew_where_th
     EXPECT_EQ(shard.ask<ScheduleAnswer>(every(200, 4)).state.next_ms, kStart + 2'300);
 }
 
-TEST(Schedules, one_that_would_never_make_a_message_is_refused_at_once) {
+TEST(Schedules, one_that_would_never_create_a_message_is_refused) {
     TrialEngine shard;
     const Error never = shard.ask<Error>(schedule({.kind = TimesKind::cron, .text = "0 0 30 2 *"}));
     EXPECT_EQ(never.code, "never_due");
@@ -92,7 +92,7 @@ TEST(Schedules, one_that_would_never_make_a_message_is_refused_at_once) {
 }
 
 // The refusal spoke of the expression whatever the reason was.
-TEST(Schedules, the_member_that_leaves_no_time_is_named) {
+TEST(Schedules, the_member_that_excludes_all_times_is_named) {
     TrialEngine shard;
     const auto refused = [&shard](const TimesRule& times) {
         const Error error = shard.ask<Error>(schedule(times));
@@ -145,7 +145,7 @@ TEST(Schedules, unknown_ones_are_refused) {
         << "what is another namespace's is nobody's business";
 }
 
-TEST(Schedules, there_are_no_more_than_so_many) {
+TEST(Schedules, their_number_is_limited) {
     EngineOptions options;
     options.schedules_max = 2;
     TrialEngine shard(options);
@@ -157,7 +157,7 @@ TEST(Schedules, there_are_no_more_than_so_many) {
     EXPECT_TRUE(shard.ask<ScheduleAnswer>(every(1'000, 0, "c")).created);
 }
 
-TEST(Schedules, a_pause_makes_no_runs_and_what_came_in_it_is_skipped) {
+TEST(Schedules, a_pause_creates_no_runs_and_skips_its_times) {
     TrialEngine shard;
     shard.ask<ScheduleAnswer>(every(100));
     EXPECT_TRUE(tell(shard, What::pause).state.paused);
@@ -170,7 +170,7 @@ TEST(Schedules, a_pause_makes_no_runs_and_what_came_in_it_is_skipped) {
     EXPECT_EQ(numbers_of(shard.lease()), (Numbers{5}));
 }
 
-TEST(Schedules, fired_by_hand_it_makes_a_run_without_a_number_also_in_a_pause) {
+TEST(Schedules, fired_manually_it_creates_a_run_without_a_number_even_in_a_pause) {
     TrialEngine shard;
     shard.ask<ScheduleAnswer>(every(1'000));
     tell(shard, What::pause);
@@ -186,7 +186,7 @@ TEST(Schedules, fired_by_hand_it_makes_a_run_without_a_number_also_in_a_pause) {
 }
 
 // Its content was found in memory, of which the reckoning of the command's size before had known nothing: an assertion.
-TEST(Schedules, fired_by_hand_its_content_may_be_of_any_size) {
+TEST(Schedules, fired_manually_its_content_may_have_any_size) {
     TrialEngine shard;
     PutScheduleCommand command = every(1'000'000);
     const std::string body(100'000, 'x');
@@ -198,7 +198,7 @@ TEST(Schedules, fired_by_hand_its_content_may_be_of_any_size) {
     }
 }
 
-TEST(Schedules, two_commands_on_one_do_not_meet_in_a_batch) {
+TEST(Schedules, two_commands_on_one_are_not_in_one_batch) {
     TrialEngine shard;
     const ReplyToken put = shard.submit(every(1'000));
     const ReplyToken pause = shard.submit(ControlScheduleCommand{"default", "s", What::pause});
@@ -218,7 +218,7 @@ TEST(Schedules, two_commands_on_one_do_not_meet_in_a_batch) {
     EXPECT_EQ(numbers_of(shard.lease()), (Numbers{1}));
 }
 
-TEST(Schedules, the_runs_and_what_the_schedule_becomes_are_durable_together) {
+TEST(Schedules, the_runs_and_the_new_state_of_the_schedule_are_durable_together) {
     TrialEngine shard;
     shard.ask<ScheduleAnswer>(every(100));
     shard.hold_commits = true;
@@ -232,7 +232,7 @@ TEST(Schedules, the_runs_and_what_the_schedule_becomes_are_durable_together) {
 
 // The run and the schedule that has moved on stand in one commit: whatever is the last one that is durable, each
 // nominal time makes one run.
-TEST(Schedules, a_crash_at_any_commit_makes_none_twice_and_none_never) {
+TEST(Schedules, a_crash_at_any_commit_duplicates_and_loses_none) {
     EngineOptions options;
     options.spawn_chunk = 2;
     for (int lost = 0; lost < 24; ++lost) {
@@ -313,7 +313,7 @@ TEST(Schedules, a_queue_without_room_makes_the_run_wait) {
 
 // The last run of all waited for the one before. That ended while the queue was full, and the engine's own check knew
 // of no schedule that waits for room alone: it ended the process (simulator, seed 1000117).
-TEST(Schedules, a_last_run_that_waited_for_the_one_before_waits_for_room_too) {
+TEST(Schedules, a_last_run_that_waited_for_the_previous_one_waits_for_capacity_too) {
     TrialEngine shard;
     PutScheduleCommand command = every(100, 2);
     command.rule.overlap = Overlap::queue_one;
@@ -399,7 +399,7 @@ TEST(Schedules, a_run_that_waits_is_made_at_once_when_runs_may_overlap) {
 
 // The simulator changed a schedule from `queue_one` to `skip` while a run waited behind one that was held, and
 // found that the next time made the run that waited, although `skip` says that none is made beside an unfinished one.
-TEST(Schedules, a_run_that_waits_goes_on_waiting_where_the_policy_becomes_skip) {
+TEST(Schedules, a_waiting_run_keeps_waiting_if_the_policy_becomes_skip) {
     TrialEngine shard;
     PutScheduleCommand command = every(100, 4);
     command.rule.overlap = Overlap::queue_one;
@@ -446,7 +446,7 @@ TEST(Schedules, a_run_that_waits_is_made_after_a_crash_too) {
 }
 
 // The newest run may have left memory: the index says then how it stands.
-TEST(Schedules, an_overlap_is_seen_where_the_run_is_in_the_index_alone) {
+TEST(Schedules, an_overlap_is_detected_if_the_run_is_only_in_the_index) {
     EngineOptions options;
     options.segment_bytes = 64 << 10;
     for (const bool ends : {false, true}) {
@@ -487,7 +487,7 @@ TEST(Schedules, jitter_makes_a_run_due_later_by_the_same_time_always) {
 }
 
 // Times of the pause were told with numbers, as if they were to come, though it skips them.
-TEST(Schedules, a_list_goes_by_name_in_pages) {
+TEST(Schedules, a_list_is_sorted_by_name_in_pages) {
     TrialEngine shard;
     for (const char* name : {"c", "a", "b"}) shard.ask<ScheduleAnswer>(every(1'000, 0, name));
     const ScheduleListAnswer first = shard.ask<ScheduleListAnswer>(ListSchedulesCommand{"default", "", 2});
@@ -525,7 +525,7 @@ TEST(Schedules, a_relocation_writes_it_again_and_the_old_record_is_needed_no_mor
     EXPECT_EQ(runs[1].body, "again");
 }
 
-TEST(Schedules, on_a_full_disk_none_is_set_and_none_makes_a_run_until_there_is_space) {
+TEST(Schedules, on_a_full_disk_none_can_be_set_and_none_creates_a_run) {
     TrialEngine shard;
     shard.ask<ScheduleAnswer>(every(1'000));
     shard.engine().set_log_space(LogSpace::scarce);
@@ -542,7 +542,7 @@ TEST(Schedules, on_a_full_disk_none_is_set_and_none_makes_a_run_until_there_is_s
     EXPECT_EQ(tell(shard, What::remove).removed, true);
 }
 
-TEST(Schedules, contents_larger_than_a_batch_go_one_by_one) {
+TEST(Schedules, contents_larger_than_a_batch_are_written_one_by_one) {
     EngineOptions options;
     options.batch_bytes_max = 64 << 10;
     options.segment_bytes = 256 << 10;

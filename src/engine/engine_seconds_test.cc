@@ -46,7 +46,7 @@ TEST(EngineSeconds, a_full_second_takes_no_more) {
 }
 
 // It had counted in the room of its queue, so that the next put of the same batch was refused as well, for want of it.
-TEST(EngineSeconds, what_its_second_refuses_takes_no_room) {
+TEST(EngineSeconds, a_put_refused_by_its_second_uses_no_capacity) {
     TrialEngine shard;
     QueueSettings settings;
     settings.per_second = 1;
@@ -61,7 +61,7 @@ TEST(EngineSeconds, what_its_second_refuses_takes_no_room) {
     EXPECT_TRUE(std::holds_alternative<PutAnswer>(answer.results[1]));
 }
 
-TEST(EngineSeconds, what_is_put_set_aside_needs_no_room_before_it_is_kicked) {
+TEST(EngineSeconds, a_held_put_needs_no_capacity_before_it_is_released) {
     TrialEngine shard;
     limit(shard, 1);
     EXPECT_EQ(shard.ask<PutAnswer>(put_at(kLater)).due_ms, kLater);
@@ -76,7 +76,7 @@ TEST(EngineSeconds, what_is_put_set_aside_needs_no_room_before_it_is_kicked) {
     EXPECT_EQ(shard.ask<Error>(put_at(kLater + 1'000)).code, "second_full");
 }
 
-TEST(EngineSeconds, with_flex_the_first_second_with_room_is_chosen) {
+TEST(EngineSeconds, with_flex_the_first_second_with_capacity_is_chosen) {
     TrialEngine shard;
     limit(shard, 1);
     EXPECT_EQ(shard.ask<PutAnswer>(put_at(kLater + 300, 20'000)).due_ms, kLater + 300)
@@ -123,7 +123,7 @@ TEST(EngineSeconds, flex_moves_no_recurring_message_beyond_its_end) {
     EXPECT_EQ(shard.ask<PutAnswer>(loop).due_ms, kLater + 2000);
 }
 
-TEST(EngineSeconds, what_is_due_in_this_second_is_taken) {
+TEST(EngineSeconds, a_message_due_in_the_current_second_is_accepted) {
     TrialEngine shard;
     limit(shard, 1);
     for (int i = 0; i < 5; ++i) EXPECT_EQ(shard.ask<PutAnswer>(put_at(kStart)).state, State::ready);
@@ -175,7 +175,7 @@ TEST(EngineSeconds, a_moved_message_leaves_its_second_and_needs_room_in_the_next
 }
 
 // Neither another time nor `flex` helps where there is no room at all.
-TEST(EngineSeconds, a_full_queue_is_told_before_a_full_second) {
+TEST(EngineSeconds, a_full_queue_is_reported_before_a_full_second) {
     TrialEngine shard;
     QueueSettings settings;
     settings.per_second = 1;
@@ -212,7 +212,7 @@ TEST(EngineSeconds, puts_of_one_commit_are_counted_too) {
 }
 
 // Before the index has what stood in the log when the limit was set, nobody knows what a second holds.
-TEST(EngineSeconds, puts_wait_until_what_was_there_before_the_limit_is_counted) {
+TEST(EngineSeconds, puts_wait_until_messages_from_before_the_limit_are_counted) {
     TrialEngine shard;
     shard.ask<PutAnswer>(put_at(kLater));
     shard.ask<PutAnswer>(put_at(kLater));
@@ -232,7 +232,7 @@ TEST(EngineSeconds, puts_wait_until_what_was_there_before_the_limit_is_counted) 
 }
 
 // An index that had taken in a table before it was told of counted what the ledger counted once more.
-TEST(EngineSeconds, an_answer_may_be_of_a_newer_table_or_of_an_older_one) {
+TEST(EngineSeconds, a_lookup_result_may_be_of_a_newer_or_an_older_table) {
     SecondLedger ledger;
     const Second second = 1'800'000'000;
     ledger.watch(1, 0);
@@ -253,7 +253,7 @@ TEST(EngineSeconds, an_answer_may_be_of_a_newer_table_or_of_an_older_one) {
     EXPECT_EQ(ledger.known(), 0u);
 }
 
-TEST(EngineSeconds, what_was_not_noted_must_be_in_the_index) {
+TEST(EngineSeconds, messages_that_were_not_recorded_must_be_in_the_index) {
     SecondLedger ledger;
     ledger.watch(1, 7);
     EXPECT_EQ(ledger.watched_since(1), 7u);
@@ -362,7 +362,7 @@ void check_against_model(std::uint32_t seed) {
     }
 }
 
-TEST(EngineSeconds, chooses_as_a_queue_that_is_written_down) {
+TEST(EngineSeconds, chooses_like_a_simple_model) {
     for (std::uint32_t seed = 1; seed <= 60 && !HasFatalFailure(); ++seed) check_against_model(seed);
 }
 

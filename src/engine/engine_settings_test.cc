@@ -69,7 +69,7 @@ TEST(QueueSettingsInEngine, what_changes_nothing_writes_nothing) {
 }
 
 // They were answered as if there were such a queue, so that a misspelt name went unnoticed.
-TEST(QueueSettingsInEngine, what_is_told_to_a_queue_that_is_not_there_is_refused_but_for_what_begins_one) {
+TEST(QueueSettingsInEngine, commands_on_an_unknown_queue_are_refused_unless_they_create_it) {
     TrialEngine shard;
     const std::vector<Command> refused = {tell(What::resume), tell(What::purge), RedriveCommand{"default", "q", {}}};
     for (const Command& command : refused) {
@@ -85,7 +85,7 @@ TEST(QueueSettingsInEngine, what_is_told_to_a_queue_that_is_not_there_is_refused
 }
 
 // Settings of something else ended a pause.
-TEST(QueueSettingsInEngine, a_pause_stays_when_settings_do_not_speak_of_it) {
+TEST(QueueSettingsInEngine, settings_without_paused_keep_a_pause) {
     TrialEngine shard;
     configure(shard, What::pause);
     ConfigureQueueCommand set = tell(What::set);
@@ -159,7 +159,7 @@ TEST(QueueSettingsInEngine, a_full_queue_refuses_a_put_at_its_limit_and_not_befo
     shard.put(0);
 }
 
-TEST(QueueSettingsInEngine, a_lease_that_names_no_time_lasts_as_long_as_the_queue_says) {
+TEST(QueueSettingsInEngine, a_lease_without_a_time_uses_the_default_of_the_queue) {
     TrialEngine shard;
     const LeaseCommand lease{"default", "q", 1, std::nullopt, 0};
     shard.put(0);
@@ -192,7 +192,7 @@ TEST(QueueSettingsInEngine, a_start_finds_settings_and_counts) {
     EXPECT_EQ(conf->previous.version, 4u);
 }
 
-TEST(QueueSettingsInEngine, relocating_settings_says_what_they_said) {
+TEST(QueueSettingsInEngine, relocating_settings_does_not_change_them) {
     TrialEngine shard;
     configure(shard, What::pause);
     const Sequence log_position = shard.engine().totals().sequence;
@@ -223,7 +223,7 @@ TEST(QueueCountsInEngine, follow_messages_through_their_lives) {
     EXPECT_EQ(look(shard).leased, 0u);
 }
 
-TEST(QueueList, goes_through_all_queues_in_the_order_of_their_names) {
+TEST(QueueList, lists_all_queues_by_name) {
     TrialEngine shard;
     for (const char* name : {"c", "a", "b", "d"}) shard.put(0, "body", name);
     PutCommand elsewhere;
@@ -267,7 +267,7 @@ TEST(QueueList, unused_names_are_removed) {
 
 // ---- pause
 
-TEST(Pause, hands_nothing_out_while_firing_goes_on) {
+TEST(Pause, delivers_nothing_while_firing_continues) {
     TrialEngine shard;
     shard.put(1'000);
     const ReplyToken waits = shard.submit(LeaseCommand{"default", "q", 1, 30'000, 60'000});
@@ -282,7 +282,7 @@ TEST(Pause, hands_nothing_out_while_firing_goes_on) {
     EXPECT_EQ(shard.take<LeaseAnswer>(waits).messages.size(), 1u);
 }
 
-TEST(Pause, takes_nothing_back_that_is_leased) {
+TEST(Pause, does_not_affect_leased_messages) {
     TrialEngine shard;
     shard.put(0);
     const auto messages = shard.lease();
@@ -304,7 +304,7 @@ TEST(Pause, answers_a_consumer_that_does_not_wait_at_once) {
 
 // The last record of a purge, and of a discard, is one of the queue's settings. Where the segment had room for any
 // other record and not for that one, it was not closed, and the engine turned forever.
-TEST(Purge, ends_however_little_room_its_segment_has) {
+TEST(Purge, ends_with_any_space_in_the_segment) {
     EngineOptions options;
     options.segment_bytes = 16 * 1024;
     options.unsealed_segments_max = 100;
@@ -326,7 +326,7 @@ TEST(Purge, ends_however_little_room_its_segment_has) {
     }
 }
 
-TEST(Purge, ends_all_that_is_there_and_nothing_that_comes_later) {
+TEST(Purge, ends_all_existing_messages_and_no_later_ones) {
     EngineOptions options;
     options.purge_chunk = 3;
     TrialEngine shard(options);
@@ -348,7 +348,7 @@ TEST(Purge, ends_all_that_is_there_and_nothing_that_comes_later) {
     EXPECT_EQ(shard.engine().counters().cancelled, 0u);
 }
 
-TEST(Purge, holds_from_the_moment_of_its_answer) {
+TEST(Purge, is_in_effect_from_its_response_on) {
     EngineOptions options;
     options.purge_chunk = 1;
     TrialEngine shard(options);
@@ -367,7 +367,7 @@ TEST(Purge, holds_from_the_moment_of_its_answer) {
     EXPECT_TRUE(std::get<LeaseAnswer>(lease->reply).messages.empty());
 }
 
-TEST(Purge, lets_a_lease_end_and_then_its_message) {
+TEST(Purge, ends_a_leased_message_after_its_lease) {
     TrialEngine shard;
     for (int i = 0; i < 4; ++i) shard.put(0);
     const auto messages = shard.lease(4);
@@ -386,7 +386,7 @@ TEST(Purge, lets_a_lease_end_and_then_its_message) {
     EXPECT_EQ(ends_by(shard, Cause::purged), 3u);
 }
 
-TEST(Purge, answers_commands_on_what_it_has_not_reached_yet_as_if_it_had) {
+TEST(Purge, answers_commands_on_marked_messages_as_if_they_had_ended) {
     EngineOptions options;
     options.purge_chunk = 1;
     TrialEngine shard(options);
@@ -413,7 +413,7 @@ TEST(Purge, answers_commands_on_what_it_has_not_reached_yet_as_if_it_had) {
 }
 
 // A kick or a hold of a marked message was executed, and its client told so, a moment before the message ended.
-TEST(Purge, ends_what_is_kicked_or_held_before_it_has_been_reached) {
+TEST(Purge, ends_messages_that_are_kicked_or_held_during_the_scan) {
     TrialEngine shard;
     const MessageId aside = shard.put(60'000);
     const MessageId waits = shard.put(60'000);
@@ -440,7 +440,7 @@ TEST(Purge, ends_what_is_kicked_or_held_before_it_has_been_reached) {
     EXPECT_EQ(engine.counters().held, 1u);
 }
 
-TEST(Purge, reaches_what_only_the_index_has) {
+TEST(Purge, reaches_messages_that_are_only_in_the_index) {
     EngineOptions options;
     options.segment_bytes = 32'768;
     options.window_min_ms = options.window_max_ms = 1'000;
@@ -458,7 +458,7 @@ TEST(Purge, reaches_what_only_the_index_has) {
     EXPECT_EQ(shard.ask<MessageAnswer>(GetCommand{"default", in_memory}).row.state.state, State::cancelled);
 }
 
-TEST(Purge, goes_on_where_a_crash_left_it) {
+TEST(Purge, continues_after_a_crash) {
     EngineStart start;
     start.totals.id_counter = 5;
     QueueSettings settings;
@@ -482,7 +482,7 @@ TEST(Purge, goes_on_where_a_crash_left_it) {
     EXPECT_EQ(look(shard).settings.purge_through, 0u);
 }
 
-TEST(Purge, of_one_queue_leaves_another_that_is_purged_to_its_turn) {
+TEST(Purge, of_two_queues_takes_turns) {
     EngineOptions options;
     options.purge_chunk = 2;
     options.purge_walk = 2;
@@ -499,7 +499,7 @@ TEST(Purge, of_one_queue_leaves_another_that_is_purged_to_its_turn) {
 
 // A queue lost its settings while a message that had been cancelled still stood in the list of what was to be purged,
 // and the engine asked to be woken at once forever.
-TEST(Purge, that_ends_with_the_settings_of_its_queue_leaves_nothing_to_do) {
+TEST(Purge, that_ends_with_the_settings_of_its_queue_is_complete) {
     EngineOptions options;
     options.batch_operations_max = 1;
     TrialEngine shard(options);
@@ -528,7 +528,7 @@ TEST(Purge, that_ends_with_the_settings_of_its_queue_leaves_nothing_to_do) {
 
 // Names of queues that had been emptied counted until their segment was full; where all that came was for new queues,
 // it never was, and nobody could use a new queue any more.
-TEST(QueueNames, where_they_run_out_those_of_empty_queues_are_free_when_the_open_segment_has_gone) {
+TEST(QueueNames, names_of_empty_queues_are_released_at_the_limit_after_the_open_segment_is_swept) {
     EngineOptions options;
     options.queues_max = 2;
     TrialEngine before(options);
@@ -550,7 +550,7 @@ TEST(QueueNames, where_they_run_out_those_of_empty_queues_are_free_when_the_open
 }
 
 // Names that nobody ever put anything under stayed until a segment was full.
-TEST(QueueNames, one_that_was_only_waited_for_goes_with_the_last_consumer) {
+TEST(QueueNames, a_name_that_only_consumers_used_is_released_with_the_last_one) {
     EngineOptions options;
     options.queues_max = 1;
     TrialEngine shard(options);

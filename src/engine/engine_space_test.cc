@@ -23,7 +23,7 @@ void stop_the_log(TrialEngine& shard) {
 
 // A storm of moves used up the reserve within a second; then acks and cancels, which would have made space, got no
 // answer at all.
-TEST(EngineSpace, in_the_reserve_what_ends_is_taken_and_what_only_changes_is_refused) {
+TEST(EngineSpace, in_the_reserve_ends_are_accepted_and_changes_are_refused) {
     EngineOptions options;
     options.retry.attempts = 1;
     TrialEngine shard(options);
@@ -79,7 +79,7 @@ TEST(EngineSpace, in_the_reserve_what_ends_is_taken_and_what_only_changes_is_ref
 }
 
 // Ends used up the segments in which cleaning writes that the front of the log may go.
-TEST(EngineSpace, what_is_kept_for_cleaning_takes_nothing_else) {
+TEST(EngineSpace, segments_kept_for_compaction_accept_nothing_else) {
     TrialEngine shard;
     std::vector<MessageId> ids;
     for (int i = 0; i < 4; ++i) ids.push_back(shard.put(1000));
@@ -143,7 +143,7 @@ TEST(EngineSpace, leases_that_end_without_an_ack_take_no_space_and_are_counted_w
 }
 
 // The attempt's own commit is what saves the time otherwise; without one nobody would ever get the message.
-TEST(EngineSpace, in_the_reserve_what_fell_due_long_after_the_newest_commit_is_handed_out_once_the_time_is_saved) {
+TEST(EngineSpace, in_the_reserve_a_message_due_long_after_the_newest_commit_is_delivered_once_the_time_is_saved) {
     TrialEngine shard;
     shard.put(60'000);
     shard.turn(10);
@@ -161,7 +161,7 @@ TEST(EngineSpace, in_the_reserve_what_fell_due_long_after_the_newest_commit_is_h
 
 // On a full disk that commit came first in a segment, which was then closed as it was: the next one would have had its
 // name, and the server ended. The simulator found it (seed 8968).
-TEST(EngineSpace, a_segment_that_holds_the_time_alone_ends_with_a_record) {
+TEST(EngineSpace, a_segment_with_only_the_time_ends_with_a_record) {
     TrialEngine shard;
     shard.put(0);
     ASSERT_EQ(shard.lease(1, 3'600'000).size(), 1u);
@@ -199,7 +199,7 @@ TEST(EngineSpace, a_purge_that_is_repeated_writes_nothing) {
     EXPECT_EQ(shard.ask<LeaseEndAnswer>(ReleaseCommand{lease, 0}).outcome, LeaseOutcome::purged);
 }
 
-TEST(EngineSpace, a_redrive_that_meets_the_reserve_says_how_far_it_came) {
+TEST(EngineSpace, a_redrive_that_reaches_the_reserve_reports_its_progress) {
     EngineOptions options;
     options.retry.attempts = 1;
     options.redrive_chunk = 2;
@@ -292,7 +292,7 @@ TEST(EngineSpace, a_stalled_log_refuses_the_lease_that_would_need_its_time) {
 }
 
 // As puts do; moves of a storm are quicker than the look at the disk, too.
-TEST(EngineSpace, moves_wait_before_they_begin_a_segment_of_the_reserve_and_what_ends_does_not) {
+TEST(EngineSpace, moves_wait_before_they_start_a_segment_of_the_reserve_and_ends_do_not) {
     TrialEngine shard;
     const MessageId moved = shard.put(1000);
     const MessageId cancelled = shard.put(1000);

@@ -27,7 +27,7 @@ std::string changed(TrialEngine& shard, TargetKind kind = TargetKind::webhook) {
     return text;
 }
 
-TEST(EngineTargets, tells_of_queues_that_have_a_target_or_had_one_each_time_they_change) {
+TEST(EngineTargets, reports_queues_with_a_target_each_time_they_change) {
     TrialEngine shard;
     shard.ask<QueueAnswer>(ConfigureQueueCommand{"default", "plain", What::pause, {}});
     EXPECT_EQ(changed(shard), "");
@@ -67,7 +67,7 @@ TEST(EngineTargets, lists_a_change_for_the_kinds_of_target_that_the_queue_has_an
     EXPECT_EQ(changed(shard), "k v paused;");
 }
 
-TEST(EngineTargets, tells_of_those_that_the_start_finds) {
+TEST(EngineTargets, reports_those_that_the_start_finds) {
     EngineStart start;
     QueueSettings settings;
     settings.revision = 3;
@@ -120,7 +120,7 @@ TEST(EngineTargets, a_lease_that_stays_ends_when_the_server_stops) {
     EXPECT_TRUE(shard.ask<LeaseAnswer>(lease).messages.empty());
 }
 
-TEST(EngineTargets, a_target_that_is_gone_pauses_the_queue_that_has_it_and_no_other) {
+TEST(EngineTargets, a_target_that_is_gone_pauses_only_the_queue_that_has_it) {
     TrialEngine shard;
     shard.ask<QueueAnswer>(with_target("q", "u"));
     ConfigureQueueCommand gone{"default", "q", What::pause, {}};
@@ -165,7 +165,7 @@ TEST(EngineTargets, a_purge_and_a_discard_leave_the_target_as_it_is) {
     EXPECT_EQ(queue.settings.webhook->url, "u");
 }
 
-TEST(EngineTargets, a_failure_rests_as_long_as_the_target_asks_and_never_shorter_than_the_rule_says) {
+TEST(EngineTargets, the_backoff_of_a_failure_is_what_the_target_requests_and_never_shorter_than_the_rule) {
     TrialEngine shard;
     ConfigureQueueCommand set = with_target("q", "u");
     set.settings.retry = {10, 1'000, 1'000, 1'000, 0};

@@ -18,7 +18,7 @@ EngineOptions small_segments() {
     return options;
 }
 
-TEST(Engine, a_message_is_handed_out_at_its_due_time_and_not_before) {
+TEST(Engine, a_message_is_delivered_at_its_due_time_and_not_before) {
     Shard shard;
     const MessageId id = shard.put(1000);
     shard.turn(999);
@@ -49,7 +49,7 @@ TEST(Engine, nothing_is_answered_before_it_is_durable) {
 }
 
 // A batch of thousands of records was applied in one go, and whoever waited for another queue waited for that.
-TEST(Engine, a_large_batch_is_applied_and_answered_over_several_turns) {
+TEST(Engine, a_large_batch_is_applied_and_answered_over_several_iterations) {
     EngineOptions options;
     options.apply_chunk = 4;
     Shard shard(options);
@@ -88,7 +88,7 @@ TEST(Engine, puts_of_one_request_are_applied_and_answered_together) {
     EXPECT_EQ(shard.replies.size(), 3u);
 }
 
-TEST(Engine, what_is_durable_and_not_applied_yet_is_as_if_it_were_in_flight) {
+TEST(Engine, a_durable_record_that_is_not_applied_counts_as_in_flight) {
     EngineOptions options;
     options.apply_chunk = 1;
     Shard shard(options);
@@ -108,7 +108,7 @@ TEST(Engine, what_is_durable_and_not_applied_yet_is_as_if_it_were_in_flight) {
     EXPECT_EQ(shard.engine().counters().pending, 0u);
 }
 
-TEST(Engine, a_cancel_answers_for_good_and_repeats_its_answer) {
+TEST(Engine, a_repeated_cancel_has_the_same_result) {
     Shard shard;
     const MessageId id = shard.put(1000);
     ChangeAnswer answer = shard.ask<ChangeAnswer>(CancelCommand{"default", id});
@@ -134,7 +134,7 @@ TEST(Engine, a_cancel_in_flight_keeps_its_message_from_firing) {
     EXPECT_TRUE(shard.lease().empty());
 }
 
-TEST(Engine, a_cancel_says_when_it_comes_too_late) {
+TEST(Engine, a_cancel_reports_that_it_is_too_late) {
     Shard shard;
     const MessageId id = shard.put(0);
     const auto messages = shard.lease();
@@ -176,7 +176,7 @@ TEST(Engine, unknown_and_foreign_ids_are_refused_alike) {
     EXPECT_EQ(shard.ask<Error>(GetCommand{"default", 0}).code, "unknown_id");
 }
 
-TEST(Engine, a_rescheduled_message_comes_at_its_new_time_alone) {
+TEST(Engine, a_rescheduled_message_is_delivered_only_at_its_new_time) {
     Shard shard;
     const MessageId id = shard.put(1000);
     const auto answer = shard.ask<ChangeAnswer>(RescheduleCommand{"default", id, {kStart + 5000, 0}});
@@ -197,7 +197,7 @@ TEST(Engine, a_ready_message_can_be_moved_back_to_later) {
     EXPECT_EQ(shard.lease().size(), 1u);
 }
 
-TEST(Engine, fire_makes_a_waiting_message_due_now_and_is_no_change_for_a_due_one) {
+TEST(Engine, fire_makes_a_waiting_message_due_now_and_does_not_change_a_due_one) {
     Shard shard;
     const MessageId id = shard.put(100'000);
     EXPECT_EQ(shard.ask<ChangeAnswer>(FireCommand{"default", id}).outcome, ChangeOutcome::fired);
@@ -207,7 +207,7 @@ TEST(Engine, fire_makes_a_waiting_message_due_now_and_is_no_change_for_a_due_one
     EXPECT_EQ(shard.lease().size(), 1u);
 }
 
-TEST(Engine, a_failed_message_comes_again_after_its_back_off_and_keeps_its_nominal_time) {
+TEST(Engine, a_failed_message_returns_after_its_backoff_and_keeps_its_nominal_time) {
     EngineOptions options;
     options.retry.jitter_permille = 0;
     Shard shard(options);
@@ -225,7 +225,7 @@ TEST(Engine, a_failed_message_comes_again_after_its_back_off_and_keeps_its_nomin
     EXPECT_EQ(second[0].due_ms, kStart);
 }
 
-TEST(Engine, get_tells_the_live_state_and_the_content) {
+TEST(Engine, get_returns_the_live_state_and_the_content) {
     Shard shard;
     const MessageId id = shard.put(1000, "hello");
     MessageAnswer answer = shard.ask<MessageAnswer>(GetCommand{"default", id});
@@ -269,7 +269,7 @@ TEST(Engine, limits_hold_at_the_limit_and_refuse_beyond) {
 
 // A look at a message that only the index knew did not ask for its namespace, so anyone who counted ids up could read
 // the messages of others.
-TEST(Engine, a_message_in_the_index_is_shown_to_its_own_namespace_alone) {
+TEST(Engine, a_message_in_the_index_is_shown_only_to_its_own_namespace) {
     Shard shard(small_segments());
     const MessageId id = shard.put(1'000'000, "secret");
     shard.move_to_index();
@@ -281,7 +281,7 @@ TEST(Engine, a_message_in_the_index_is_shown_to_its_own_namespace_alone) {
 // Two commands on a message in the index came back from their look-ups in reverse.
 // A get that was answered from the index said that nobody can have had the message, although it was due in an earlier
 // run, which may have handed it out without a trace.
-TEST(Engine, a_get_from_the_index_says_that_an_earlier_run_may_have_delivered) {
+TEST(Engine, a_get_from_the_index_shows_that_an_earlier_run_may_have_delivered) {
     EngineStart start;
     start.totals.id_counter = 9;
     Shard shard({}, start);
@@ -302,7 +302,7 @@ TEST(Engine, a_get_from_the_index_says_that_an_earlier_run_may_have_delivered) {
 
 // An outcome was not relocated while the recent tier still knew it: between its table being taken in and being told,
 // and between being told and being swept. The segment then went with the only record of it.
-TEST(Engine, an_outcome_is_relocated_also_while_the_recent_tier_knows_it) {
+TEST(Engine, an_outcome_in_the_recent_tier_is_relocated_too) {
     Shard shard;
     const MessageId id = shard.put(1000);
     EXPECT_EQ(shard.ask<ChangeAnswer>(CancelCommand{"default", id}).outcome, ChangeOutcome::cancelled);
@@ -329,7 +329,7 @@ TEST(Engine, commands_on_a_message_in_the_index_keep_their_order) {
 
 // A command that arrived after a long sleep, and before the turn of its round, counted from the turn before the sleep:
 // a lease ended as it began, a wait at once.
-TEST(Engine, a_command_counts_from_the_time_it_is_told) {
+TEST(Engine, a_command_counts_from_the_time_it_is_passed) {
     Shard shard;
     shard.put(0);
     shard.engine().set_time(kStart + 600'000);
@@ -343,7 +343,7 @@ TEST(Engine, a_command_counts_from_the_time_it_is_told) {
     EXPECT_EQ(shard.ask<LeaseEndAnswer>(AckCommand{messages[0].lease}).outcome, LeaseOutcome::done);
 }
 
-TEST(Engine, contents_being_read_are_bounded) {
+TEST(Engine, the_bytes_of_pending_reads_are_limited) {
     EngineOptions options;
     options.reading_bytes_max = 100;
     Shard shard(options);
@@ -359,7 +359,7 @@ TEST(Engine, contents_being_read_are_bounded) {
 }
 
 // A failure with a time beyond the limit was answered with the name of a member that the call does not have.
-TEST(Engine, a_retry_too_far_ahead_names_its_own_member) {
+TEST(Engine, a_retry_too_far_in_the_future_is_refused_by_its_member) {
     Shard shard;
     shard.put(0);
     const auto messages = shard.lease();

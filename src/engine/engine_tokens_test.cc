@@ -57,7 +57,7 @@ TEST(Tokens, are_set_changed_and_removed_and_each_change_is_part_of_the_log) {
     EXPECT_EQ(shard.engine().totals().needed_bytes, 0u);
 }
 
-TEST(Tokens, are_there_after_a_crash_and_after_cleaning) {
+TEST(Tokens, survive_a_crash_and_compaction) {
     TrialEngine shard;
     AccessToken token = with({Scope::put, Scope::consume});
     token.limits = limits({"default"}, "orders-");
@@ -80,7 +80,7 @@ TEST(Tokens, are_there_after_a_crash_and_after_cleaning) {
     EXPECT_FALSE(again.ask<RelocateAnswer>(relocate).relocated) << "a newer record has overtaken it";
 }
 
-TEST(Tokens, several_changes_of_one_batch_are_carried_out_in_their_order) {
+TEST(Tokens, several_changes_of_one_batch_are_executed_in_order) {
     TrialEngine shard;
     shard.turn();
     const ReplyToken first = shard.submit(set("a", with({Scope::put})));
@@ -110,7 +110,7 @@ TEST(Tokens, a_name_of_a_certificate_belongs_to_one_token) {
     EXPECT_EQ(shard.engine().tokens().find_by_certificate("host.example")->id, "b");
 }
 
-TEST(Tokens, the_last_one_that_may_change_all_tokens_stays) {
+TEST(Tokens, the_last_one_that_may_change_all_tokens_is_kept) {
     TrialEngine shard;
     shard.ask<TokenAnswer>(set("a", kAdmin));
     AccessToken of_one = kAdmin;
@@ -141,7 +141,7 @@ TEST(Tokens, the_last_one_that_may_change_all_tokens_stays) {
     EXPECT_EQ(shard.ask<TokenAnswer>(remove("d")).removed, true) << "where no token is needed";
 }
 
-TEST(Tokens, come_in_pages_in_the_order_of_ids) {
+TEST(Tokens, are_listed_in_pages_by_id) {
     TrialEngine shard;
     for (const char* id : {"c", "a", "b"}) shard.ask<TokenAnswer>(set(id, kAdmin));
     const auto page = [&](std::string after, std::uint32_t size) {
@@ -165,7 +165,7 @@ class Limited : public testing::Test {
     const SharedLimits orders = limits({"default"}, "orders-");
 };
 
-TEST(LimitedAnywhere, a_message_of_another_queue_is_unknown_wherever_it_stands) {
+TEST(LimitedAnywhere, a_message_of_another_queue_is_unknown_in_memory_and_index) {
     EngineOptions options;
     options.segment_bytes = 16 * 1024;
     TrialEngine shard(options);
@@ -211,7 +211,7 @@ TEST_F(Limited, a_lease_of_another_queue_has_ended) {
     EXPECT_EQ(shard.ask<LeaseEndAnswer>(AckCommand{lease}, limits({"default"}, "ma")).outcome, LeaseOutcome::done);
 }
 
-TEST_F(Limited, queues_that_a_command_names_are_refused) {
+TEST_F(Limited, queues_outside_of_the_limits_are_refused) {
     const auto is_refused = [&](Command command, std::string_view field) {
         const Error error = shard.ask<Error>(std::move(command), orders);
         return error.code == "forbidden" && error.field == field;

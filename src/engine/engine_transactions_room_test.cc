@@ -52,7 +52,7 @@ NamespaceAnswer allow_queues(TrialEngine& shard, std::uint64_t most) {
 }
 
 // Nobody is there to be asked, and the prepared message waited forever.
-TEST(TransactionsRoom, a_check_whose_queue_would_be_one_too_many_counts_and_is_not_made) {
+TEST(TransactionsRoom, a_check_whose_queue_exceeds_the_limit_counts_and_is_not_created) {
     TrialEngine shard;
     const MessageId id = put(shard, half(0, 2));
     const MessageId unasked = put(shard, half());
@@ -148,7 +148,7 @@ TEST(TransactionsRoom, queues_created_by_a_batch_count_for_the_check_queue_of_on
     }
 }
 
-TEST(TransactionsRoom, a_check_queue_that_the_batch_begins_is_there) {
+TEST(TransactionsRoom, a_check_queue_that_the_batch_creates_exists) {
     EngineOptions options;
     options.queues_max = 2;
     TrialEngine shard(options);

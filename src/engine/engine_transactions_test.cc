@@ -28,7 +28,7 @@ TEST(Transactions, a_prepared_message_is_durable_and_not_delivered_until_it_is_c
     EXPECT_FALSE(taken[0].maybe_delivered);
 }
 
-TEST(Transactions, one_that_is_delayed_too_comes_when_it_is_due_and_not_with_its_commit) {
+TEST(Transactions, a_delayed_one_is_delivered_when_due_and_not_with_its_commit) {
     TrialEngine shard;
     const MessageId id = put(shard, half(700));
     shard.turn(300);
@@ -63,7 +63,7 @@ TEST(Transactions, a_message_that_is_rolled_back_is_never_delivered) {
     EXPECT_EQ(shard.engine().totals().needed_bytes, 0u);
 }
 
-TEST(Transactions, what_is_said_again_is_answered_again_and_the_other_is_refused) {
+TEST(Transactions, a_repeated_commit_or_rollback_has_the_same_result_and_the_opposite_is_refused) {
     TrialEngine shard;
     const MessageId yes = put(shard, half());
     const MessageId no = put(shard, half());
@@ -119,7 +119,7 @@ TEST(Transactions, one_that_was_committed_and_then_cancelled_was_committed_all_t
     EXPECT_EQ(refusal(shard, SettleCommand{"default", id, false}), "already_committed");
 }
 
-TEST(Transactions, an_answer_is_repeated_from_the_index_too) {
+TEST(Transactions, the_result_is_repeated_from_the_index_too) {
     EngineOptions options;
     options.segment_bytes = 16 << 10;
     options.window_min_ms = options.window_max_ms = 100;
@@ -203,7 +203,7 @@ TEST(Transactions, a_prepared_message_keeps_its_place_among_its_order_key) {
     EXPECT_EQ(taken[0].id, second);
 }
 
-TEST(Transactions, a_rollback_lets_the_next_of_its_order_key_go) {
+TEST(Transactions, a_rollback_releases_the_next_of_its_order_key) {
     TrialEngine shard;
     PutCommand command = half();
     command.order_key = "customer";
@@ -312,7 +312,7 @@ TEST(Transactions, one_without_an_answer_is_rolled_back_after_its_time) {
     EXPECT_EQ(refusal(shard, SettleCommand{"default", id, true}), "already_rolled_back");
 }
 
-TEST(Transactions, or_committed_where_its_put_said_so) {
+TEST(Transactions, one_without_an_answer_is_committed_if_its_put_chose_that) {
     TrialEngine shard;
     const MessageId soon = put(shard, half(0, 0, true));
     const MessageId later = put(shard, half(kAfter + 500, 0, true));
@@ -357,7 +357,7 @@ TEST(Transactions, a_check_is_sent_after_each_interval_up_to_the_limit) {
     EXPECT_EQ(shard.engine().totals().digest, 0u);
 }
 
-TEST(Transactions, an_answer_after_a_check_ends_the_asking) {
+TEST(Transactions, a_commit_after_a_check_ends_the_checks) {
     TrialEngine shard;
     const MessageId id = put(shard, half(0, 5));
     shard.turn(kAfter);
@@ -439,7 +439,7 @@ TEST(Transactions, contents_that_are_not_in_memory_are_read_first) {
     EXPECT_EQ(shard.engine().counters().rolled_back, 699u);
 }
 
-TEST(Transactions, an_answer_that_comes_while_the_content_is_read_holds) {
+TEST(Transactions, a_commit_while_the_content_is_read_is_kept) {
     EngineOptions options;
     options.record_cache_bytes = 0;
     TrialEngine shard(options);

@@ -25,7 +25,7 @@ PutCommand put_into(const std::string& name_space, const std::string& queue, con
 }
 
 // A namespace sent two thousand puts at once, and the one put of another was in the last commit.
-TEST(Turns, a_flood_of_one_namespace_delays_another_by_a_turn) {
+TEST(Turns, a_flood_of_one_namespace_delays_another_by_one_turn) {
     EngineOptions options;
     options.batch_operations_max = 20;
     TrialEngine shard(options);

@@ -100,7 +100,7 @@ TEST(Watchdogs, one_that_is_fed_in_time_is_silent_and_a_feed_is_a_small_record) 
     EXPECT_EQ(whole, 1u);
 }
 
-TEST(Watchdogs, it_waits_for_quiet_and_no_longer_than_its_bound_and_the_newest_content_counts) {
+TEST(Watchdogs, it_fires_after_a_quiet_time_up_to_its_maximum_with_the_newest_content) {
     TrialEngine shard;
     shard.ask<WatchdogAnswer>(with_body(watchdog(30, 100), "0"));
     for (int change = 1; change <= 5; ++change) {
@@ -119,7 +119,7 @@ TEST(Watchdogs, it_waits_for_quiet_and_no_longer_than_its_bound_and_the_newest_c
     EXPECT_EQ(quiet[0].body, "5");
 }
 
-TEST(Watchdogs, set_once_more_it_is_fed_only_where_that_is_asked_for) {
+TEST(Watchdogs, set_again_it_is_fed_only_on_request) {
     TrialEngine shard;
     shard.ask<WatchdogAnswer>(watchdog(1'000));
     shard.turn(600);
@@ -142,7 +142,7 @@ TEST(Watchdogs, set_once_more_it_is_fed_only_where_that_is_asked_for) {
     EXPECT_EQ(shard.lease().size(), 1u);
 }
 
-TEST(Watchdogs, again_goes_on_until_it_is_fed) {
+TEST(Watchdogs, with_repeat_every_it_fires_until_it_is_fed) {
     TrialEngine shard;
     shard.ask<WatchdogAnswer>(watchdog(100, 0, 40));
     shard.turn(100);
@@ -159,7 +159,7 @@ TEST(Watchdogs, again_goes_on_until_it_is_fed) {
     EXPECT_EQ(shard.lease().at(0).due_ms, kStart + 280);
 }
 
-TEST(Watchdogs, a_feed_at_the_very_instant_is_too_late_and_what_was_due_is_made_all_the_same) {
+TEST(Watchdogs, a_feed_at_the_due_instant_is_too_late_and_the_message_is_created) {
     TrialEngine shard;
     shard.ask<WatchdogAnswer>(watchdog(100));
     shard.turn(99);
@@ -178,7 +178,7 @@ TEST(Watchdogs, a_feed_at_the_very_instant_is_too_late_and_what_was_due_is_made_
     EXPECT_EQ(shard.lease().at(0).due_ms, kStart + 200);
 }
 
-TEST(Watchdogs, a_feed_that_meets_its_firing_on_the_way_to_the_disk_waits_for_it) {
+TEST(Watchdogs, a_feed_waits_for_a_firing_that_is_being_committed) {
     TrialEngine shard;
     shard.ask<WatchdogAnswer>(watchdog(100));
     shard.turn(99);
@@ -196,7 +196,7 @@ TEST(Watchdogs, a_feed_that_meets_its_firing_on_the_way_to_the_disk_waits_for_it
     EXPECT_EQ(shard.lease().size(), 1u);
 }
 
-TEST(Watchdogs, a_feed_on_the_way_to_the_disk_holds_its_firing_up) {
+TEST(Watchdogs, a_feed_that_is_being_committed_delays_the_firing) {
     TrialEngine shard;
     shard.ask<WatchdogAnswer>(watchdog(100));
     shard.turn(99);
@@ -214,7 +214,7 @@ TEST(Watchdogs, a_feed_on_the_way_to_the_disk_holds_its_firing_up) {
 
 // It fell due while its feed was on the way to the disk. Its queue was full, so it was told to come again as if it had
 // to fire, and forgot when it was due by the feed (seed 1000152 of the simulator).
-TEST(Watchdogs, one_that_is_fed_just_in_time_does_not_wait_for_room_in_its_queue) {
+TEST(Watchdogs, one_that_is_fed_in_time_does_not_wait_for_capacity_in_its_queue) {
     TrialEngine shard;
     shard.put(0);
     limit_pending(shard, 1);
@@ -232,7 +232,7 @@ TEST(Watchdogs, one_that_is_fed_just_in_time_does_not_wait_for_room_in_its_queue
     EXPECT_EQ(shard.lease().at(0).due_ms, kStart + 199);
 }
 
-TEST(Watchdogs, one_that_waits_for_room_says_for_what) {
+TEST(Watchdogs, one_that_waits_for_capacity_shows_the_reason) {
     TrialEngine shard;
     const MessageId in_the_way = shard.put(500'000);
     limit_pending(shard, 1);
@@ -267,7 +267,7 @@ TEST(Watchdogs, a_put_that_feeds_it_and_shortens_its_timeout_counts_from_now) {
     EXPECT_EQ(shard.ask<WatchdogAnswer>(longer).late, true) << "it had fired";
 }
 
-TEST(Watchdogs, a_put_that_feeds_it_cannot_go_beyond_its_new_bound) {
+TEST(Watchdogs, a_put_that_feeds_it_cannot_exceed_its_new_maximum) {
     TrialEngine shard;
     shard.ask<WatchdogAnswer>(watchdog(1'000, 60'000));
     shard.turn(900);
@@ -281,7 +281,7 @@ TEST(Watchdogs, a_put_that_feeds_it_cannot_go_beyond_its_new_bound) {
     EXPECT_EQ(shard.lease().at(0).fed_ms, kStart + 1'800);
 }
 
-TEST(Watchdogs, while_its_queue_is_full_it_waits_and_may_be_fed_and_nothing_is_lost_or_made_twice) {
+TEST(Watchdogs, while_its_queue_is_full_it_waits_and_may_be_fed_without_loss_or_duplicates) {
     TrialEngine shard;
     shard.put(0);
     limit_pending(shard, 1);
@@ -343,7 +343,7 @@ TEST(Watchdogs, a_feed_that_was_answered_counts_after_a_crash) {
     EXPECT_EQ(fired[0].body, "silent");
 }
 
-TEST(Watchdogs, what_was_due_while_the_process_was_down_is_made_at_its_start_and_once) {
+TEST(Watchdogs, a_message_due_while_the_process_was_down_is_created_once_at_the_start) {
     TrialEngine first;
     first.ask<WatchdogAnswer>(watchdog(100));
     first.turn(100);
@@ -362,7 +362,7 @@ TEST(Watchdogs, what_was_due_while_the_process_was_down_is_made_at_its_start_and
     EXPECT_EQ(fired[1].due_ms, kStart + 1'200);
 }
 
-TEST(Watchdogs, what_is_owed_is_owed_after_a_crash) {
+TEST(Watchdogs, an_overdue_message_is_overdue_after_a_crash) {
     TrialEngine before;
     before.put(0);
     limit_pending(before, 1);
@@ -392,7 +392,7 @@ TEST(Watchdogs, one_that_is_removed_fires_no_more) {
     EXPECT_EQ(after.lease().size(), 1u);
 }
 
-TEST(Watchdogs, one_that_is_removed_while_its_content_is_read_makes_nothing) {
+TEST(Watchdogs, one_that_is_removed_while_its_content_is_read_creates_nothing) {
     TrialEngine before;
     before.ask<WatchdogAnswer>(watchdog(100));
     TrialEngine shard({}, before);  // its content is in the log alone
@@ -408,7 +408,7 @@ TEST(Watchdogs, one_that_is_removed_while_its_content_is_read_makes_nothing) {
     EXPECT_EQ(shard.lease().size(), 1u);
 }
 
-TEST(Watchdogs, one_that_is_set_anew_while_its_content_is_read_makes_the_new_one) {
+TEST(Watchdogs, one_that_is_set_again_while_its_content_is_read_uses_the_new_content) {
     TrialEngine before;
     before.ask<WatchdogAnswer>(watchdog(100));
     TrialEngine shard({}, before);
@@ -424,7 +424,7 @@ TEST(Watchdogs, one_that_is_set_anew_while_its_content_is_read_makes_the_new_one
     EXPECT_EQ(shard.lease().at(0).body, "other");
 }
 
-TEST(Watchdogs, an_unknown_one_is_told_so_with_the_name_that_was_meant) {
+TEST(Watchdogs, an_unknown_one_is_refused_with_the_nearest_name) {
     TrialEngine shard;
     shard.ask<WatchdogAnswer>(watchdog(100, 0, 0, "backup"));
     const Error slip = shard.ask<Error>(FeedWatchdogCommand{"default", "bakcup"});
@@ -461,7 +461,7 @@ TEST(Watchdogs, what_makes_no_sense_is_refused) {
     EXPECT_EQ(look(shard).state.due_ms, kStart + kCentury);
 }
 
-TEST(Watchdogs, there_are_no_more_than_so_many) {
+TEST(Watchdogs, their_number_is_limited) {
     EngineOptions options;
     options.watchdogs_max = 2;
     TrialEngine shard(options);
@@ -504,7 +504,7 @@ TEST(Watchdogs, on_a_full_disk_it_may_be_fed_until_only_the_reserve_is_left_and_
     EXPECT_EQ(shard.ask<WatchdogAnswer>(RemoveWatchdogCommand{"default", "w"}).removed, true);
 }
 
-TEST(Watchdogs, cleaning_writes_it_again_whole_with_its_newest_feed) {
+TEST(Watchdogs, compaction_writes_it_completely_with_its_newest_feed) {
     TrialEngine shard;
     shard.ask<WatchdogAnswer>(watchdog(100));
     const Sequence log_position = shard.log().size();
@@ -527,7 +527,7 @@ TEST(Watchdogs, cleaning_writes_it_again_whole_with_its_newest_feed) {
     EXPECT_EQ(after.lease().at(0).body, "silent");
 }
 
-TEST(Watchdogs, one_with_the_name_of_a_schedule_is_another_thing) {
+TEST(Watchdogs, one_with_the_name_of_a_schedule_is_independent) {
     TrialEngine shard;
     const TimesRule times{.kind = TimesKind::every, .every_ms = 70};
     PutScheduleCommand schedule{.name = "w", .times = *ScheduleTimes::make(times, &Zone::load)};

@@ -7,7 +7,7 @@ namespace duewheel::engine_zone_data_test {
 namespace {
 
 // A zone is moved by its government: the times that are yet to come follow, and what was made is not made again.
-TEST(Schedules, other_zone_data_move_the_times_to_come_and_repeat_none) {
+TEST(Schedules, other_zone_data_move_future_times_and_repeat_none) {
     const auto shifted = [](std::string_view name) { return Zone::load(name == "Europe/Oslo" ? "Etc/GMT-3" : name); };
     TrialEngine first;
     const TimesRule times{.kind = TimesKind::cron, .text = "*/5 1 * * *", .zone = "Europe/Oslo"};
@@ -26,7 +26,7 @@ TEST(Schedules, other_zone_data_move_the_times_to_come_and_repeat_none) {
 
 // Zone data were mended by hand, or on a system that names no version: the old next time stayed, the preview showed the
 // new one, and the same local hour came a second time behind it.
-TEST(Schedules, other_zone_data_of_the_same_version_are_seen) {
+TEST(Schedules, other_zone_data_of_the_same_version_are_detected) {
     const auto shifted = [](std::string_view name) { return Zone::load(name == "Europe/Oslo" ? "Etc/GMT-3" : name); };
     TrialEngine first;
     first.ask<ScheduleAnswer>(schedule({.kind = TimesKind::cron, .text = "20 1 * * *", .zone = "Europe/Oslo"}));

@@ -61,7 +61,7 @@ TEST(FairLines, namespaces_take_turns_by_their_weights) {
     EXPECT_NEAR(taken[2], 6'000, 40);
 }
 
-TEST(FairLines, turns_are_of_cost_and_not_of_items) {
+TEST(FairLines, turns_are_measured_by_cost) {
     Lines lines;
     fill(lines, 1, 0, 20'000);
     fill(lines, 2, 0, 20'000);
@@ -73,7 +73,7 @@ TEST(FairLines, turns_are_of_cost_and_not_of_items) {
     EXPECT_NEAR(static_cast<double>(cost[1]) / static_cast<double>(cost[2]), 1.0, 0.05);
 }
 
-TEST(FairLines, what_costs_more_than_a_turn_is_paid_for_with_the_next_ones) {
+TEST(FairLines, an_item_that_costs_more_than_a_turn_uses_the_next_ones_too) {
     Lines lines;
     fill(lines, 1, 0, 10);
     fill(lines, 2, 0, 1'000);
@@ -83,7 +83,7 @@ TEST(FairLines, what_costs_more_than_a_turn_is_paid_for_with_the_next_ones) {
     EXPECT_EQ(lines.take(kCost).space, 1u) << "and who is alone owes nobody";
 }
 
-TEST(FairLines, who_has_nothing_waiting_saves_nothing_up) {
+TEST(FairLines, an_idle_line_saves_no_turns) {
     Lines lines;
     fill(lines, 1, 0, 1);
     lines.take(kCost);
@@ -111,7 +111,7 @@ TEST(FairLines, queues_of_one_namespace_take_turns) {
     EXPECT_LE(before, 9);
 }
 
-TEST(FairLines, what_is_put_back_comes_first_in_its_line) {
+TEST(FairLines, a_returned_item_is_the_first_of_its_line) {
     Lines lines;
     fill(lines, 1, 1, 3);
     Item first = lines.take(0);
@@ -121,7 +121,7 @@ TEST(FairLines, what_is_put_back_comes_first_in_its_line) {
     for (std::uint64_t i = 0; i < 3; ++i) EXPECT_EQ(lines.take(0).number, i);
 }
 
-TEST(FairLines, what_is_erased_leaves_the_others_in_order) {
+TEST(FairLines, erasing_an_item_keeps_the_order_of_the_others) {
     Lines lines;
     fill(lines, 1, 1, 10);
     fill(lines, 2, 1, 5);

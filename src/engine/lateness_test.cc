@@ -33,7 +33,7 @@ TEST(Lateness, of_an_occurrence_counts_from_its_due_time_unless_it_makes_up_for_
     EXPECT_EQ(late_from(kNoon, of_recurring), kNoon);
 }
 
-TEST(Lateness, a_delivery_says_what_it_counts_from) {
+TEST(Lateness, a_delivery_contains_the_start_of_its_lateness) {
     TrialEngine shard;
     shard.turn(5000);
     const DueMs put_ms = shard.engine().now();
@@ -58,7 +58,7 @@ TEST(Lateness, recent_figures_forget_after_twenty_seconds_and_the_histogram_neve
     EXPECT_EQ(lateness.all_us().sum(), 3'002'100u);
 }
 
-TEST(Lateness, what_is_early_by_a_rounding_counts_as_punctual) {
+TEST(Lateness, rounding_down_counts_as_punctual) {
     Lateness lateness;
     lateness.record(kNoon, -300);
     EXPECT_EQ(lateness.all_us().sum(), 0u);

@@ -26,7 +26,7 @@ std::string drained(ReadyList& list, bool shares) {
     return order;
 }
 
-TEST(ReadyList, hands_out_by_priority_then_due_time) {
+TEST(ReadyList, delivers_by_priority_then_due_time) {
     ReadyList list;
     for (const DueMs due : {1'200, 100, 1'100, 300, 200}) list.push(key(due, due == 300 ? -1 : 0));
     EXPECT_EQ(drained(list, false), "300 100 200 1100 1200");
@@ -45,7 +45,7 @@ TEST(ReadyList, a_higher_priority_goes_before_both_streams) {
     EXPECT_EQ(drained(list, true), "100 1100 200 1050 50");
 }
 
-TEST(ReadyList, what_was_fresh_and_waited_is_late) {
+TEST(ReadyList, fresh_messages_become_late) {
     ReadyList list;
     list.push(key(1'500));
     list.push(key(2'500));
@@ -57,7 +57,7 @@ TEST(ReadyList, what_was_fresh_and_waited_is_late) {
     EXPECT_EQ(list.first(2, 2'000, true, is_live)->position.due_ms, 2'500);
 }
 
-TEST(ReadyList, drops_what_is_out_of_date_from_both_streams) {
+TEST(ReadyList, drops_stale_keys_from_both_streams) {
     ReadyList list;
     for (const DueMs due : {100, 200, 1'100, 1'200}) list.push(key(due));
     const auto is_live = [](const ReadyKey& each) { return each.position.due_ms % 200 == 0; };
@@ -69,7 +69,7 @@ TEST(ReadyList, drops_what_is_out_of_date_from_both_streams) {
 }
 
 // After an hour without consumers whatever fell due then waited for all of the hour to be delivered.
-TEST(ReadyList, of_a_queue_lets_what_is_due_now_through_a_backlog) {
+TEST(ReadyList, of_a_queue_delivers_new_messages_through_a_backlog) {
     EngineOptions options;
     options.streams_from = 50;
     TrialEngine shard(options);
@@ -87,7 +87,7 @@ TEST(ReadyList, of_a_queue_lets_what_is_due_now_through_a_backlog) {
 }
 
 // A backlog takes all the places that a queue has in memory. What fell due meanwhile was put behind it, on the disk.
-TEST(ReadyList, of_a_queue_keeps_places_in_memory_for_what_is_due_now) {
+TEST(ReadyList, of_a_queue_reserves_memory_for_messages_due_now) {
     EngineOptions options;
     options.ready_max = 10;
     options.segment_bytes = 16 << 10;
@@ -104,7 +104,7 @@ TEST(ReadyList, of_a_queue_keeps_places_in_memory_for_what_is_due_now) {
 
 // A start read all that had fallen due while the server was down before it read what fell due next: that was late by
 // the time it takes to read an hour.
-TEST(ReadyList, what_falls_due_after_a_start_is_read_beside_what_was_overdue) {
+TEST(ReadyList, new_due_messages_after_a_start_are_read_beside_overdue_ones) {
     constexpr MessageId kOverdue = 40;
     EngineOptions options;
     options.load_chunk = 4;

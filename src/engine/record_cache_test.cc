@@ -7,7 +7,7 @@ namespace {
 
 constexpr std::size_t kCost = 100 + 96;  // of a body of 100 bytes, with its place in the table
 
-TEST(RecordCache, holds_so_many_bytes_and_drops_the_oldest) {
+TEST(RecordCache, is_limited_in_bytes_and_drops_the_oldest) {
     for (const std::size_t limit : {10 * kCost - 1, 10 * kCost, 10 * kCost + 1}) {
         RecordCache cache(limit);
         for (Sequence log_position = 1; log_position <= 10; ++log_position)
@@ -22,7 +22,7 @@ TEST(RecordCache, holds_so_many_bytes_and_drops_the_oldest) {
     }
 }
 
-TEST(RecordCache, keeps_no_body_that_would_push_out_much_else) {
+TEST(RecordCache, does_not_keep_very_large_bodies) {
     RecordCache cache(800);
     cache.insert(1, std::string(101, 'x'));
     cache.insert(2, std::string(100, 'x'));

@@ -37,7 +37,7 @@ std::vector<std::uint64_t> numbers(const SchedulePlan& plan) {
 
 using Numbers = std::vector<std::uint64_t>;
 
-TEST(SchedulePlan, what_is_on_time_makes_a_run_and_moves_the_schedule_on) {
+TEST(SchedulePlan, a_punctual_time_creates_a_run_and_advances_the_schedule) {
     EXPECT_TRUE(plan(every_minute(), kMinute - 1).changes_nothing());
     const SchedulePlan made = plan(every_minute(), kMinute + 5'000);
     EXPECT_EQ(made.runs, (std::vector<PlannedRun>{{kMinute, 1}}));
@@ -49,7 +49,7 @@ TEST(SchedulePlan, what_is_on_time_makes_a_run_and_moves_the_schedule_on) {
 
 // While its queue was full a schedule counted times as merged into a run that was not made; a pause, or a window, then
 // passed that over.
-TEST(SchedulePlan, nothing_is_merged_into_a_run_that_has_no_room) {
+TEST(SchedulePlan, nothing_is_merged_into_a_run_without_capacity) {
     PlanLimits limits;
     limits.runs_max = 0;
     EXPECT_TRUE(plan(every_minute(Misfire::once), 5 * kMinute + 30'000, limits).changes_nothing());
@@ -64,7 +64,7 @@ TEST(SchedulePlan, nothing_is_merged_into_a_run_that_has_no_room) {
     EXPECT_EQ(waits.after.waiting_run, 5u) << "nor does one that waits";
 }
 
-TEST(SchedulePlan, once_makes_one_run_for_all_that_were_missed) {
+TEST(SchedulePlan, once_creates_one_run_for_all_missed_times) {
     const SchedulePlan made = plan(every_minute(Misfire::once), 5 * kMinute + 30'000);
     EXPECT_EQ(made.runs, (std::vector<PlannedRun>{{5 * kMinute, 5}}));
     EXPECT_EQ(made.after.merged, 4u);
@@ -77,7 +77,7 @@ TEST(SchedulePlan, once_makes_one_run_for_all_that_were_missed) {
     EXPECT_EQ(numbers(plan(every_minute(Misfire::once), 5 * kMinute + 2'000)), (Numbers{4, 5}));
 }
 
-TEST(SchedulePlan, all_makes_each_up_to_its_limit_and_skips_the_rest) {
+TEST(SchedulePlan, all_creates_each_up_to_its_limit_and_skips_the_rest) {
     PlanLimits limits;
     limits.catch_up_max = 3;
     const SchedulePlan made = plan(every_minute(Misfire::all), 5 * kMinute + 30'000, limits);
@@ -90,7 +90,7 @@ TEST(SchedulePlan, all_makes_each_up_to_its_limit_and_skips_the_rest) {
     EXPECT_EQ(numbers(plan(later.after, 9 * kMinute + 30'000, limits)), (Numbers{7, 8, 9}));
 }
 
-TEST(SchedulePlan, skip_makes_none_that_was_missed) {
+TEST(SchedulePlan, skip_creates_none_of_the_missed_runs) {
     const SchedulePlan made = plan(every_minute(Misfire::skip), 5 * kMinute + 30'000);
     EXPECT_TRUE(made.runs.empty());
     EXPECT_EQ(made.after.skipped, 5u);
@@ -99,7 +99,7 @@ TEST(SchedulePlan, skip_makes_none_that_was_missed) {
     EXPECT_EQ(made.passed_to_ms, 5 * kMinute);
 }
 
-TEST(SchedulePlan, a_window_skips_what_is_older_than_it) {
+TEST(SchedulePlan, a_window_skips_older_times) {
     ScheduleState state = every_minute(Misfire::all);
     state.rule.misfire_window_ms = 2 * kMinute;
     const SchedulePlan made = plan(state, 5 * kMinute + 30'000);
@@ -111,7 +111,7 @@ TEST(SchedulePlan, a_window_skips_what_is_older_than_it) {
 }
 
 // A window of a second was none: what came within five seconds was on time.
-TEST(SchedulePlan, a_window_may_be_shorter_than_what_is_on_time) {
+TEST(SchedulePlan, a_window_may_be_shorter_than_the_tolerance) {
     ScheduleState state = every_minute(Misfire::all);
     state.rule.misfire_window_ms = 1'000;
     EXPECT_EQ(numbers(plan(state, kMinute + 1'000)), (Numbers{1}));
@@ -121,7 +121,7 @@ TEST(SchedulePlan, a_window_may_be_shorter_than_what_is_on_time) {
     EXPECT_EQ(late.after.passed_why, PassedWhy::too_old);
 }
 
-TEST(SchedulePlan, times_are_counted_whatever_becomes_of_them) {
+TEST(SchedulePlan, times_are_counted_in_every_case) {
     ScheduleState state = every_minute(Misfire::once);
     state.rule.times.times = 3;
     const SchedulePlan made = plan(state, 60 * kMinute);
@@ -130,7 +130,7 @@ TEST(SchedulePlan, times_are_counted_whatever_becomes_of_them) {
     EXPECT_TRUE(made.after.has_ended());
 }
 
-TEST(SchedulePlan, what_came_in_a_pause_is_skipped) {
+TEST(SchedulePlan, times_in_a_pause_are_skipped) {
     ScheduleState state = every_minute(Misfire::all);
     state.pass_until_ms = 3 * kMinute + 1;
     const SchedulePlan made = plan(state, 4 * kMinute);
@@ -153,7 +153,7 @@ TEST(SchedulePlan, overlap_skip_makes_no_run_beside_an_unfinished_one) {
 
 // Five minutes passed beside an unfinished run: three times were said to be merged into the last one, which overlap
 // then skipped, so that they were in no run at all and not counted as skipped.
-TEST(SchedulePlan, what_would_be_merged_into_a_run_that_overlap_skips_is_skipped_with_it) {
+TEST(SchedulePlan, times_merged_into_a_run_that_overlap_skips_are_skipped_with_it) {
     PlanLimits busy;
     busy.last_is_unfinished = true;
     const SchedulePlan made = plan(every_minute(Misfire::once, Overlap::skip), 5 * kMinute + 2'000, busy);
@@ -226,7 +226,7 @@ TEST(SchedulePlan, a_run_that_has_waited_longer_than_the_window_is_skipped) {
 
 // The queue had filled up when the one before ended. For as long as it stayed full the run that waited was the one that
 // had come first.
-TEST(SchedulePlan, the_newest_waits_also_where_it_waits_for_room_alone) {
+TEST(SchedulePlan, the_newest_waits_even_if_it_waits_only_for_capacity) {
     PlanLimits busy;
     busy.last_is_unfinished = true;
     const ScheduleState waits = plan(every_minute(Misfire::once, Overlap::queue_one), kMinute, busy).after;
@@ -246,7 +246,7 @@ TEST(SchedulePlan, the_newest_waits_also_where_it_waits_for_room_alone) {
 
 // A run that only began to wait counted as made up for: with a limit of one the first of all that were missed waited,
 // and the others were skipped.
-TEST(SchedulePlan, what_waits_is_not_made_up_for_yet) {
+TEST(SchedulePlan, a_waiting_run_is_not_a_missed_run) {
     PlanLimits busy;
     busy.last_is_unfinished = true;
     busy.catch_up_max = 1;
@@ -259,7 +259,7 @@ TEST(SchedulePlan, what_waits_is_not_made_up_for_yet) {
 
 // What waits may be older than what was skipped last: it is counted, and the newest stretch stays what is told.
 // That of the run that had waited was.
-TEST(SchedulePlan, a_stretch_is_not_put_aside_by_a_run_that_waited_before_it) {
+TEST(SchedulePlan, a_waiting_run_does_not_hide_later_times) {
     PlanLimits busy;
     busy.last_is_unfinished = true;
     ScheduleState state = plan(every_minute(Misfire::skip, Overlap::queue_one), kMinute, busy).after;
@@ -278,7 +278,7 @@ TEST(SchedulePlan, a_stretch_is_not_put_aside_by_a_run_that_waited_before_it) {
 }
 
 // The oracle of shares: however small the steps in which missed times are walked, the end is the same.
-TEST(SchedulePlan, walked_in_shares_it_gives_the_same_as_in_one_go) {
+TEST(SchedulePlan, scanning_in_parts_has_the_same_result) {
     Random random(20261122);
     for (int round = 0; round < 400; ++round) {
         ScheduleState state =

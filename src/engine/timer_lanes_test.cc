@@ -27,7 +27,7 @@ TEST(TimerLanes, each_lane_takes_queues_sixteen_times_as_large) {
     EXPECT_EQ(lanes.lane_of(UINT64_MAX), 3u);
 }
 
-TEST(TimerLanes, a_crowd_due_before_it_does_not_hold_up_a_small_queue) {
+TEST(TimerLanes, a_burst_due_before_it_does_not_delay_a_small_queue) {
     TimerLanes lanes(0, 10);
     for (std::uint64_t cookie = 0; cookie < 1000; ++cookie) lanes.schedule(50, cookie, 1000);
     lanes.schedule(51, 5000, 1);

@@ -163,7 +163,7 @@ std::string with_empty_braces(std::string_view text) {
     return out;
 }
 
-TEST(AccessMatrix, stands_in_the_documentation) {
+TEST(AccessMatrix, is_in_the_documentation) {
     std::ifstream file(std::string(DUEWHEEL_SOURCE_DIR) + "/docs/security.md");
     std::map<std::string, std::string, std::less<>> lines;  // of the table of scopes, by their first column
     for (std::string line; std::getline(file, line);) {
@@ -182,7 +182,7 @@ TEST(AccessMatrix, stands_in_the_documentation) {
     }
 }
 
-TEST(AccessMatrix, without_a_valid_token_nothing_but_healthz_answers) {
+TEST(AccessMatrix, without_a_valid_token_only_healthz_is_served) {
     ApiServer server(with_auth());
     server.server().on_loop([&] {
         AccessToken expired = known_token("expired", {Scope::admin, Scope::read});
@@ -212,7 +212,7 @@ TEST(AccessMatrix, without_a_valid_token_nothing_but_healthz_answers) {
     }
 }
 
-TEST(AccessMatrix, each_call_is_open_to_its_scope_within_its_limits_alone) {
+TEST(AccessMatrix, each_call_needs_its_scope_within_its_limits) {
     ApiServer server(with_auth());
     for (std::size_t scope = 0; scope < kScopeCount; ++scope) {
         for (const Limits& limits : kLimits) {

@@ -180,7 +180,7 @@ TEST(AnswerText, of_a_refusal) {
               R"({"type":"about:blank","title":"Invalid JSON","status":400,"code":"bad_json","detail":"x"})");
 }
 
-TEST(AnswerText, tells_an_overloaded_client_when_to_come_back) {
+TEST(AnswerText, sends_retry_after_to_a_limited_client) {
     for (const char* code : {"too_busy", "overloaded", "waiter_limit", "queue_limit"}) {
         const HttpResponse response = answer_text(Error{code, "x"});
         ASSERT_EQ(response.headers.size(), 1u) << code;

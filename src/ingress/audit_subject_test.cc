@@ -124,7 +124,7 @@ TEST(AuditSubject, each_administrative_request_has_one_entry_and_others_have_non
     }
 }
 
-TEST(AuditSubject, an_entry_names_what_it_is_about) {
+TEST(AuditSubject, an_entry_names_its_subject) {
     AuditedServer server;
     Call call = kPause;
     call.fields = {{"traceparent", "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"}};
@@ -138,7 +138,7 @@ TEST(AuditSubject, an_entry_names_what_it_is_about) {
     EXPECT_EQ(entry.traceparent, call.fields[0].second);
 }
 
-TEST(AuditSubject, without_a_log_to_write_to_nothing_is_carried_out) {
+TEST(AuditSubject, without_a_log_nothing_is_executed) {
     AuditedServer server;
     server.audit.available = false;
     std::string answer = server.ask(kPause, QueueAnswer{});
@@ -158,7 +158,7 @@ TEST(AuditSubject, without_a_log_to_write_to_nothing_is_carried_out) {
         << "a refusal is told as it is";
 }
 
-TEST(AuditSubject, refusals_of_access_are_recorded_whatever_the_call) {
+TEST(AuditSubject, refusals_of_access_are_recorded_for_every_call) {
     HttpApiOptions options;
     options.callers.check_host = true;
     options.callers.own_hosts = {"localhost"};

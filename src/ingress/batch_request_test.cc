@@ -53,7 +53,7 @@ TEST(BatchRequest, lines_become_one_command_and_are_answered_in_order) {
 
 // Whatever line of a batch was no JSON, its problem said "at line 1"; and a line of blanks was incomplete JSON, where
 // an empty one was called empty.
-TEST(BatchRequest, a_line_that_is_no_json_is_named_by_its_number) {
+TEST(BatchRequest, a_line_that_is_not_json_is_reported_with_its_number) {
     ApiServer server;
     PutBatchAnswer reply;
     reply.results = {put_answer(1024)};
@@ -66,7 +66,7 @@ TEST(BatchRequest, a_line_that_is_no_json_is_named_by_its_number) {
 
 // The hash that tells a repeated key from another message took in the carriage return of a line that ended with CR LF:
 // the same lines sent again with LF alone were refused with key_conflict. Fuzzing found it.
-TEST(BatchRequest, how_a_line_ends_makes_no_other_message_of_it) {
+TEST(BatchRequest, line_endings_are_not_part_of_the_message) {
     CallPath path;
     path.what = CallPath::What::put_batch;
     path.name = "q";
@@ -84,14 +84,14 @@ TEST(BatchRequest, how_a_line_ends_makes_no_other_message_of_it) {
     EXPECT_EQ(puts[2].request_hash, puts[1].request_hash);
 }
 
-TEST(BatchRequest, what_the_engine_refuses_as_a_whole_is_one_problem) {
+TEST(BatchRequest, a_batch_refused_as_a_whole_is_one_problem) {
     ApiServer server;
     const std::string answer = server.ask(puts("{\"body\":\"\"}\n{}\n"), Error{"too_busy", "try again"});
     EXPECT_EQ(status_of(answer), 503);
     EXPECT_EQ(member_of(answer, "code"), "too_busy");
 }
 
-TEST(BatchRequest, with_nothing_to_ask_the_engine_is_not_asked) {
+TEST(BatchRequest, a_batch_without_valid_lines_does_not_reach_the_engine) {
     ApiServer server;
     EXPECT_EQ(status_of(server.ask(puts("nonsense\n"))), 200);
     EXPECT_EQ(server.command(), "");
@@ -99,7 +99,7 @@ TEST(BatchRequest, with_nothing_to_ask_the_engine_is_not_asked) {
     EXPECT_EQ(body_of(server.ask({"POST", "/v1/leases:ack", R"({"leases":[]})"})), R"({"results":[]})");
 }
 
-TEST(BatchRequest, limits_hold_at_their_value_and_beyond_it_nothing_is_done) {
+TEST(BatchRequest, limits_hold_at_their_value_and_refuse_beyond_it) {
     ApiServer server({.batch_max = 3});
     PutBatchAnswer reply;
     reply.results = {put_answer(1024), put_answer(2048), put_answer(3072)};
@@ -113,7 +113,7 @@ TEST(BatchRequest, limits_hold_at_their_value_and_beyond_it_nothing_is_done) {
     EXPECT_EQ(server.command(), "");
 }
 
-TEST(BatchRequest, refuses_what_it_cannot_mean) {
+TEST(BatchRequest, refuses_fields_that_have_no_meaning) {
     ApiServer server;
     const auto code = [&](const Call& call) {
         const std::string answer = server.ask(call);
@@ -170,7 +170,7 @@ TEST(BatchRequest, each_result_has_a_status_of_its_own) {
 }
 
 // A token that only the server finds to be forged was named `lease`, one that is none by its place.
-TEST(BatchRequest, a_lease_that_is_refused_is_named_by_its_place) {
+TEST(BatchRequest, a_refused_lease_is_named_by_its_position) {
     ApiServer server;
     const std::string body = "{\"leases\":[\"nonsense\",\"" + token_text(1024) + "\"]}";
     const std::string answer =
@@ -180,7 +180,7 @@ TEST(BatchRequest, a_lease_that_is_refused_is_named_by_its_place) {
 }
 
 // A trace that was given twice was dropped from a put, and from a batch the first was kept.
-TEST(BatchRequest, puts_carry_a_trace_that_is_given_once) {
+TEST(BatchRequest, a_trace_given_once_applies_to_all_puts) {
     const std::string trace = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
     ApiServer once;
     static_cast<void>(once.ask(puts(R"({"body":""})", {{"traceparent", trace}}), PutBatchAnswer{{put_answer(1024)}}));
@@ -192,7 +192,7 @@ TEST(BatchRequest, puts_carry_a_trace_that_is_given_once) {
 }
 
 // Ends of many leases once took whatever stood in their path for a namespace, where an end of one refused it.
-TEST(BatchRequest, ends_of_leases_are_of_a_namespace_too) {
+TEST(BatchRequest, ends_of_leases_need_a_valid_namespace) {
     ApiServer server;
     const std::string body = R"({"leases":[]})";
     for (const char* verb : {"ack", "fail", "extend", "release"}) {

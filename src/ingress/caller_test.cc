@@ -15,7 +15,7 @@ std::string code_of(std::string_view method, std::vector<HttpField> fields, cons
     return checked ? "fine" : std::string(checked.error().code) + " " + checked.error().field;
 }
 
-TEST(Caller, is_served_when_it_says_a_name_of_ours) {
+TEST(Caller, is_served_under_a_name_of_the_server) {
     for (const char* host : {"127.0.0.1:7420", "127.0.0.1", "localhost:7420", "LOCALHOST", "localhost:8000",
                              "[::1]:7420", "[::1]", "dw.example", "DW.example:443"}) {
         EXPECT_EQ(code_of("GET", {{"Host", host}}), "fine") << host;
@@ -33,7 +33,7 @@ TEST(Caller, is_refused_under_another_name_even_for_reading) {
     }
 }
 
-TEST(Caller, may_go_by_any_name_where_none_is_checked) {
+TEST(Caller, may_use_any_name_if_none_is_checked) {
     const CallerRules rules{false, {"0.0.0.0"}, {}};
     EXPECT_EQ(code_of("GET", {{"Host", "anything:1"}}, rules), "fine");
     EXPECT_EQ(code_of("POST", {{"Host", "anything:1"}, {"Origin", "http://anything:1"}}, rules), "fine");
@@ -41,7 +41,7 @@ TEST(Caller, may_go_by_any_name_where_none_is_checked) {
               "foreign_origin Origin");
 }
 
-TEST(Caller, that_is_a_page_changes_something_only_if_it_is_our_own) {
+TEST(Caller, only_pages_of_the_server_may_change_something) {
     const auto post = [](const char* origin) {
         return code_of("POST", {{"Host", "localhost:7420"}, {"Origin", origin}});
     };
@@ -61,19 +61,19 @@ TEST(Caller, that_is_a_page_changes_something_only_if_it_is_our_own) {
     }
 }
 
-TEST(Caller, of_several_origins_needs_each_to_be_fine) {
+TEST(Caller, with_several_origins_each_must_be_allowed) {
     EXPECT_EQ(code_of("POST", {{"Host", "localhost:1"}, {"Origin", "http://localhost:1"}, {"origin", "http://evil"}}),
               "foreign_origin Origin");
     EXPECT_EQ(code_of("POST", {{"Origin", "http://evil"}, {"Origin", "http://localhost:1"}, {"Host", "localhost:1"}}),
               "foreign_origin Origin");
 }
 
-TEST(Caller, may_read_from_any_page_because_the_browser_keeps_the_answer_from_it) {
+TEST(Caller, any_page_may_read_because_the_browser_hides_the_response) {
     EXPECT_EQ(code_of("GET", {{"Host", "localhost:7420"}, {"Origin", "http://evil.example"}}), "fine");
     EXPECT_EQ(code_of("HEAD", {{"Host", "localhost:7420"}, {"Sec-Fetch-Site", "cross-site"}}), "fine");
 }
 
-TEST(Caller, without_an_origin_is_known_by_what_the_browser_says_of_the_site) {
+TEST(Caller, without_an_origin_sec_fetch_site_decides) {
     const auto post = [](const char* site) {
         return code_of("POST", {{"Host", "localhost:7420"}, {"Sec-Fetch-Site", site}});
     };

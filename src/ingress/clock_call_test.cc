@@ -27,7 +27,7 @@ class ClockCall : public ::testing::Test {
     ApiServer server_;
 };
 
-TEST_F(ClockCall, tells_both_clocks_and_whether_one_follows_the_other) {
+TEST_F(ClockCall, reports_both_clocks_and_their_state) {
     told({kNow, kNow + 90'000'000, ClockState::held, ClockJump::hold, 3});
     EXPECT_EQ(
         body_of(server_.ask({"GET", "/v1/clock"})),
@@ -52,7 +52,7 @@ TEST_F(ClockCall, a_jump_is_accepted_once_and_only_where_one_is_held) {
     EXPECT_EQ(code(server_.ask({"GET", "/v1/clock:accept"})), "method_not_allowed");
 }
 
-TEST_F(ClockCall, a_tests_clock_goes_as_far_as_it_is_told) {
+TEST_F(ClockCall, a_manual_clock_advances_as_requested) {
     told({.server_ms = kNow, .state = ClockState::test});
     EXPECT_EQ(member_of(advance(R"({"by":"90s"})"), "server_time_ms"), std::to_string(kNow + 90'000));
     EXPECT_EQ(member_of(advance(R"({"to":"2027-02-01T00:00:00Z"})"), "server_time"), "2027-02-01T00:00:00.000Z");
@@ -60,7 +60,7 @@ TEST_F(ClockCall, a_tests_clock_goes_as_far_as_it_is_told) {
 }
 
 // Whatever is refused has moved nothing.
-TEST_F(ClockCall, what_is_no_way_ahead_is_refused) {
+TEST_F(ClockCall, an_invalid_advance_is_refused) {
     told({.server_ms = kNow, .state = ClockState::test});
     EXPECT_EQ(code(advance("")), "missing_member");
     EXPECT_EQ(code(advance(R"({"by_ms":1,"to_ms":1})")), "conflicting_members");
@@ -75,7 +75,7 @@ TEST_F(ClockCall, what_is_no_way_ahead_is_refused) {
               std::to_string(kServerTimeMaxMs));
 }
 
-TEST_F(ClockCall, no_other_clock_is_moved_by_command) {
+TEST_F(ClockCall, only_a_manual_clock_can_be_advanced) {
     for (const ClockState state : {ClockState::steady, ClockState::held}) {
         told({.server_ms = kNow, .state = state});
         EXPECT_EQ(code(advance(R"({"by":"1h"})")), "not_a_test_clock");

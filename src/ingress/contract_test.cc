@@ -115,7 +115,7 @@ void look_at(const boost::json::value& value, std::set<std::string>& wrong) {
     }
 }
 
-TEST(Contract, leaves_no_shorthand_and_refers_to_what_is_there) {
+TEST(Contract, expands_all_shorthands_and_has_no_dangling_references) {
     std::set<std::string> wrong;
     look_at(contract(), wrong);
     EXPECT_EQ(wrong, std::set<std::string>());
@@ -128,7 +128,7 @@ TEST(Contract, each_operation_has_a_name_of_its_own) {
     });
 }
 
-TEST(Contract, says_the_limits_in_force) {
+TEST(Contract, shows_the_limits_in_force) {
     std::set<std::string> asked;
     const boost::json::value document = boost::json::parse(contract_text([&](std::string_view name) {
         asked.emplace(name);

@@ -21,7 +21,7 @@ AccessRefusals refusals(ApiServer& server) {
     return counted;
 }
 
-TEST(HttpAccess, where_no_token_is_required_one_that_is_presented_is_checked_all_the_same) {
+TEST(HttpAccess, a_presented_token_is_checked_even_if_none_is_required) {
     ApiServer server(with_auth(false));
     add(server, known_token("a", {Scope::put}, {{}, "orders-"}));
     EXPECT_EQ(status_of(server.ask({"POST", kPut, kBody}, PutAnswer{1024})), 201);
@@ -67,7 +67,7 @@ TEST(HttpAccess, the_limits_of_the_token_travel_with_the_command_and_with_each_p
     EXPECT_EQ(prefix(), "orders-");
 }
 
-TEST(HttpAccess, unknown_paths_and_methods_are_told_to_holders_of_tokens_alone) {
+TEST(HttpAccess, unknown_paths_and_methods_are_reported_only_with_a_valid_token) {
     ApiServer server(with_auth());
     add(server, known_token("a", {Scope::put}));
     EXPECT_EQ(status_of(server.ask({"GET", "/v1/nothing"})), 401);
@@ -77,7 +77,7 @@ TEST(HttpAccess, unknown_paths_and_methods_are_told_to_holders_of_tokens_alone) 
     EXPECT_EQ(status_of(server.ask({"POST", "/healthz"})), 401);
 }
 
-TEST(HttpAccess, a_rate_that_is_used_up_says_when_to_come_again) {
+TEST(HttpAccess, an_exceeded_rate_sends_retry_after) {
     ApiServer server(with_auth());
     AccessToken token = known_token("a", {Scope::read});
     token.requests_per_second = 1;
@@ -119,7 +119,7 @@ TEST(HttpAccess, refusals_are_counted_by_their_reason) {
     EXPECT_EQ(counted.too_many_requests, 0u);
 }
 
-TEST(HttpAccess, a_secret_stands_in_no_line_of_the_log) {
+TEST(HttpAccess, no_line_of_the_log_contains_a_secret) {
     HttpApiOptions options = with_auth();
     options.requests.every = 1;
     ApiServer server(options);

@@ -51,7 +51,7 @@ void expect_refusals(const std::vector<Refusal>& refusals) {
     }
 }
 
-TEST(HttpApi, refuses_json_that_is_none) {
+TEST(HttpApi, refuses_invalid_json) {
     expect_refusals({
         {put("{"), 400, "bad_json", "", "line 1, column 2"},
         {put("{\"body\":\n\"x\",\n  nonsense}"), 400, "bad_json", "", "line 3, column 3"},
@@ -80,7 +80,7 @@ TEST(HttpApi, refuses_json_that_is_none) {
     });
 }
 
-TEST(HttpApi, refuses_members_that_it_does_not_know_or_knows_twice) {
+TEST(HttpApi, refuses_unknown_and_duplicate_members) {
     expect_refusals({
         {put(R"({"dealy":"10m"})"), 400, "unknown_member", "dealy", "`delay`"},
         {put(R"({"body-base64":""})"), 400, "unknown_member", "body-base64", "`body_base64`"},
@@ -146,7 +146,7 @@ TEST(HttpApi, refuses_values_of_the_wrong_type_naming_both) {
 }
 
 // Seconds to Celery and beanstalkd, milliseconds to BullMQ: 600 was 0.6 s, and Unix seconds were a day in 1970.
-TEST(HttpApi, refuses_numbers_without_a_unit_and_says_both_ways_out) {
+TEST(HttpApi, refuses_numbers_without_a_unit_and_suggests_both_forms) {
     const std::string watchdog = "/v1/watchdogs/w";
     const std::string schedule = "/v1/schedules/s";
     const std::string queue = "/v1/queues/mail";
@@ -218,7 +218,7 @@ TEST(HttpApi, refuses_numbers_without_a_unit_and_says_both_ways_out) {
     expect_refusals(refusals);
 }
 
-TEST(HttpApi, refuses_numbers_without_a_unit_in_texts_alone) {
+TEST(HttpApi, refuses_numbers_without_a_unit_only_in_strings) {
     const std::string list = "/v1/queues/mail/messages";
     expect_refusals({
         {raw({{"Duewheel-Delay", "600"}}), 400, "bad_duration", "Duewheel-Delay", "a unit is missing"},
@@ -231,7 +231,7 @@ TEST(HttpApi, refuses_numbers_without_a_unit_in_texts_alone) {
     });
 }
 
-TEST(HttpApi, a_member_that_names_its_unit_takes_a_number_alone) {
+TEST(HttpApi, a_member_with_a_unit_in_its_name_takes_only_a_number) {
     expect_refusals({
         {put(R"({"delay_ms":"10m"})"), 400, "wrong_type", "delay_ms", "a string such as \"10m\" belongs in `delay`"},
         {put(R"({"delay_ms":"600"})"), 400, "wrong_type", "delay_ms"},
@@ -244,7 +244,7 @@ TEST(HttpApi, a_member_that_names_its_unit_takes_a_number_alone) {
 }
 
 // Unix seconds in a place for milliseconds are a day in January 1970, and what is meant of long ago is a text.
-TEST(HttpApi, refuses_instants_by_number_that_cannot_be_meant) {
+TEST(HttpApi, refuses_implausible_numeric_instants) {
     constexpr InstantMs kNow = 1'798'783'200'000;  // 2027-01-01T06:00:00Z
     ApiServer server;
     server.server().on_loop([&] { server.shard().clock_status.server_ms = kNow; });
@@ -268,7 +268,7 @@ TEST(HttpApi, refuses_instants_by_number_that_cannot_be_meant) {
     EXPECT_NE(member_of(move, "detail").find("more than a year ago"), std::string::npos) << body_of(move);
 }
 
-TEST(HttpApi, refuses_durations_instants_and_numbers_that_are_none) {
+TEST(HttpApi, refuses_invalid_durations_instants_and_numbers) {
     std::vector<Refusal> refusals = {
         {put(R"({"delay_ms":-1})"), 400, "negative_duration", "delay_ms"},
         {put(R"({"delay":"-1s"})"), 400, "negative_duration", "delay"},
@@ -316,7 +316,7 @@ TEST(HttpApi, refuses_durations_instants_and_numbers_that_are_none) {
     expect_refusals(refusals);
 }
 
-TEST(HttpApi, refuses_names_ids_and_tokens_that_are_none) {
+TEST(HttpApi, refuses_invalid_names_ids_and_tokens) {
     std::vector<Refusal> refusals = {
         {{"POST", "/v1/queues/%2/messages"}, 400, "bad_path", ""},
         {{"POST", "/v1/queues/%zz/messages"}, 400, "bad_path", ""},
@@ -346,7 +346,7 @@ TEST(HttpApi, refuses_names_ids_and_tokens_that_are_none) {
     expect_refusals(refusals);
 }
 
-TEST(HttpApi, refuses_paths_that_lead_nowhere) {
+TEST(HttpApi, refuses_unknown_paths) {
     std::vector<Refusal> refusals;
     for (const char* path : {"/",
                              "/v1",
@@ -374,7 +374,7 @@ TEST(HttpApi, refuses_paths_that_lead_nowhere) {
     expect_refusals(refusals);
 }
 
-TEST(HttpApi, answers_an_unknown_path_with_the_nearest_call_and_the_list_of_all) {
+TEST(HttpApi, an_unknown_path_gets_the_nearest_call_and_the_list_of_all) {
     ApiServer server;
     EXPECT_EQ(member_of(server.ask({"POST", "/v1/queues/q/lease"}), "detail"),
               "there is no such call; the nearest is /v1/queues/{queue}:lease, and /openapi.json lists all");
@@ -443,7 +443,7 @@ TEST(HttpApi, refuses_bodies_over_the_limit) {
     EXPECT_EQ(member_of(answer, "code"), "body_too_large");
 }
 
-TEST(HttpApi, hands_the_shards_answer_on) {
+TEST(HttpApi, returns_the_reply_of_the_shard) {
     ApiServer server;
     EXPECT_EQ(server.ask(put(R"({"body":"x","delay":"10m"})"), PutAnswer{1024, State::scheduled, 1'798'783'200'250}),
               "HTTP/1.1 201 Created\r\nContent-Type: application/json\r\nContent-Length: 89\r\n\r\n"
@@ -586,7 +586,7 @@ TEST(HttpApi, serves_its_own_pages) {
 }
 
 // Messages for a consumer that was killed go to another one at once.
-TEST(HttpApi, a_client_that_leaves_is_forgotten) {
+TEST(HttpApi, a_client_that_disconnects_is_dropped) {
     ApiServer server;
     server.server().on_loop([&] { server.shard().silent = true; });
     auto waiting = std::make_unique<RawClient>(server.server().port());
@@ -606,7 +606,7 @@ TEST(HttpApi, a_client_that_leaves_is_forgotten) {
 }
 
 // "Host: x" is what every request of these tests says.
-TEST(HttpApi, is_called_by_names_of_the_server_alone_where_these_are_known) {
+TEST(HttpApi, accepts_only_the_names_of_the_server_if_they_are_configured) {
     HttpApiOptions options;
     options.callers = {true, {"y"}, {}};
     ApiServer server(std::move(options));
@@ -715,7 +715,7 @@ TEST(HttpApi, pipelined_calls_act_as_if_sent_one_after_the_other) {
     }
 }
 
-TEST(HttpApi, answers_go_to_those_who_asked) {
+TEST(HttpApi, responses_go_to_their_own_clients) {
     ApiServer server;
     server.server().on_loop([&] { server.shard().silent = true; });
     RawClient first(server.server().port());

@@ -35,7 +35,7 @@ TEST(HttpSemantics, a_body_with_a_content_coding_is_refused_whatever_it_is) {
     }
 }
 
-TEST(HttpSemantics, who_asks_for_the_options_of_the_server_is_told_the_methods) {
+TEST(HttpSemantics, options_of_the_server_returns_the_methods) {
     ApiServer server;
     const std::string answer = server.ask({"OPTIONS", "*"});
     EXPECT_EQ(status_of(answer), 204);

@@ -170,7 +170,7 @@ TEST(JsonRequest, reads_instants) {
     for (const auto& [text, value] : texts) EXPECT_EQ(instant(text), value) << text;
 }
 
-TEST(JsonRequest, texts_come_with_their_escapes_undone) {
+TEST(JsonRequest, strings_are_unescaped) {
     const std::string body =
         "{\"plain\":\"as it "
         "is\",\"\\u0065scaped\\u00e5\":\"\\\"\\\\\\/\\b\\f\\n\\r\\t\\u0000\\u00e5\\u2192\\ud83d\\ude00\","
@@ -199,7 +199,7 @@ TEST(JsonRequest, a_text_without_escapes_is_not_copied) {
 }
 
 // What lies deeper is skipped, or read by the caller for the object that holds it.
-TEST(JsonRequest, members_are_told_apart_by_depth) {
+TEST(JsonRequest, members_are_distinguished_by_depth) {
     const std::string body = R"({"a":[{"b":"1"},"x",[["y"]]],"o":{"p":{"q":"r"}},"e":{},"b":"2","n":[],"t":true})";
     const Result<JsonRequest> request = JsonRequest::parse(body);
     ASSERT_TRUE(request);
@@ -220,7 +220,7 @@ TEST(JsonRequest, members_are_told_apart_by_depth) {
     EXPECT_EQ(request->text("t").error().message, "`t` is a boolean; it must be a string");
 }
 
-TEST(JsonRequest, knows_members_once) {
+TEST(JsonRequest, refuses_duplicate_members) {
     const auto only = [](const std::string& body) {
         const Result<JsonRequest> request = JsonRequest::parse(body);
         EXPECT_TRUE(request);
@@ -297,7 +297,7 @@ TEST(JsonRequest, counts_depth_up_to_a_limit) {
 }
 
 // The parser looks at the bytes of each text itself; the judge of UTF-8 only names what is wrong.
-TEST(JsonRequest, takes_texts_that_are_utf8_and_no_others) {
+TEST(JsonRequest, accepts_only_strings_in_utf8) {
     int taken = 0;
     for (std::uint64_t seed = 1; seed <= 50'000; ++seed) {
         SCOPED_TRACE(seed);

@@ -27,7 +27,7 @@ TEST(JsonText, elements_come_as_they_are_written) {
 }
 
 // Whoever hands in something else than JSON gets nonsense, and no more.
-TEST(JsonText, what_is_no_json_ends) {
+TEST(JsonText, anything_else_than_json_ends) {
     for (const char* text :
          {"", "{", "[", "{\"", "{\"a", "{\"a\"", "{\"a\":", "[1", "[1,", "[\"\\", "{1:2}", "{:}", "]", "[}"}) {
         static_cast<void>(member_texts(text));

@@ -26,7 +26,7 @@ TEST(KeptHeaders, as_many_as_a_message_may_have) {
     EXPECT_EQ(read_kept_headers(kept + "}").size(), 1'000u);
 }
 
-TEST(KeptHeaders, of_what_is_none_there_are_none) {
+TEST(KeptHeaders, of_other_bytes_there_are_none) {
     for (const char* kept : {"", "x", "[]", "5", R"({"a":1})"}) EXPECT_TRUE(read_kept_headers(kept).empty()) << kept;
 }
 

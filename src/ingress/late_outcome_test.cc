@@ -30,7 +30,7 @@ constexpr std::pair<ChangeOutcome, const char*> kCodes[] = {{ChangeOutcome::canc
                                                             {ChangeOutcome::gone, "gone"}};
 
 // Every verb of messages with every outcome that its operation may have.
-TEST(LateOutcome, what_came_too_late_is_a_problem_with_the_members_of_the_reply) {
+TEST(LateOutcome, a_late_outcome_is_a_problem_with_the_members_of_the_reply) {
     ApiServer server;
     const std::pair<const char*, ChangeOutcome> verbs[] = {
         {"cancel", ChangeOutcome::cancelled}, {"move", ChangeOutcome::rescheduled},
@@ -60,7 +60,7 @@ TEST(LateOutcome, what_came_too_late_is_a_problem_with_the_members_of_the_reply)
     }
 }
 
-TEST(LateOutcome, a_lease_that_had_ended_is_a_problem) {
+TEST(LateOutcome, an_ended_lease_is_a_problem) {
     ApiServer server;
     for (const char* verb : {"ack", "fail", "extend", "release", "hold"}) {
         SCOPED_TRACE(verb);

@@ -25,7 +25,7 @@ ListCommand list_of(const std::string& target) {
     return command ? std::get<ListCommand>(*command) : ListCommand{};
 }
 
-TEST(ListRequest, without_parameters_all_that_is_unfinished_is_asked_for) {
+TEST(ListRequest, without_parameters_all_unfinished_messages_are_requested) {
     const ListCommand list = list_of("/v1/queues/mail/messages");
     EXPECT_EQ(list.name_space, "default");
     EXPECT_EQ(list.queue, "mail");

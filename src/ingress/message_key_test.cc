@@ -10,7 +10,7 @@ namespace {
 
 const std::string kPath = "/v1/messages?queue=a%2Fb&key=order+7%261";
 
-TEST(MessageKey, is_looked_at_cancelled_and_moved) {
+TEST(MessageKey, is_read_cancelled_and_moved) {
     ApiServer server;
     const ChangeAnswer done{ChangeOutcome::cancelled};
     EXPECT_EQ(status_of(server.ask({"DELETE", kPath}, done)), 200);
@@ -27,7 +27,7 @@ TEST(MessageKey, is_looked_at_cancelled_and_moved) {
     EXPECT_EQ(member_of(late, "code"), "already_delivered");
 }
 
-TEST(MessageKey, what_names_no_message_is_refused) {
+TEST(MessageKey, a_key_without_a_message_is_refused) {
     ApiServer server;
     const auto refused = [&](const std::string& method, const std::string& parameters) {
         const std::string answer = server.ask({method, "/v1/messages" + parameters});

@@ -19,7 +19,7 @@ TEST(NameRule, names_of_any_script_are_taken) {
     }
 }
 
-TEST(NameRule, what_is_no_letter_mark_or_digit_is_refused) {
+TEST(NameRule, other_characters_than_letters_marks_and_digits_are_refused) {
     constexpr const char* kForms[] = {"", ".", "..", "-q"};
     constexpr const char* kSigns[] = {"a b",      "a:b",      "a%b",     "a\x01",      "a\x7f",
                                       "a\u00a0b", "a\u2013b", "a\u3002", "a\U0001f680"};
@@ -32,7 +32,7 @@ TEST(NameRule, what_is_no_letter_mark_or_digit_is_refused) {
     EXPECT_FALSE(is_name(std::string_view("a\0b", 3)));
 }
 
-TEST(NameRule, what_is_not_shown_is_refused) {
+TEST(NameRule, invisible_characters_are_refused) {
     EXPECT_FALSE(is_name("a\xc2\x80")) << "a control character of the upper half";
     EXPECT_FALSE(is_name("a\u00ad")) << "soft hyphen";
     EXPECT_FALSE(is_name("a\u200b")) << "zero-width space";
@@ -51,7 +51,7 @@ TEST(NameRule, a_mark_follows_a_letter) {
     EXPECT_FALSE(is_name("q\u20dd")) << "marks that enclose are none of these";
 }
 
-TEST(NameRule, what_is_not_utf8_is_refused) {
+TEST(NameRule, bytes_that_are_not_utf8_are_refused) {
     for (const char* text : {"a\xff", "a\xc3", "\xed\xa0\x80", "\xc1\xa1", "a\xf4\x90\x80\x80"}) {
         EXPECT_FALSE(is_name(text));
     }
@@ -64,7 +64,7 @@ TEST(NameRule, the_limit_is_one_of_bytes) {
     EXPECT_FALSE(is_name(std::string(201, 'q')));
 }
 
-TEST(NameRule, another_form_than_nfc_is_refused_with_the_name_in_it) {
+TEST(NameRule, a_form_other_than_nfc_is_refused_with_the_nfc_name) {
     const Status decomposed = check_name("cafe\u0301", 200, kScheduleName);
     ASSERT_FALSE(decomposed);
     EXPECT_EQ(decomposed.error().code, "bad_schedule_name");
@@ -81,7 +81,7 @@ TEST(NameRule, another_form_than_nfc_is_refused_with_the_name_in_it) {
     EXPECT_TRUE(is_name("\ufb01")) << "NFC keeps ligatures";
 }
 
-TEST(NameRule, a_refusal_says_the_rule_and_whose_name_it_is) {
+TEST(NameRule, an_error_contains_the_rule_and_the_kind_of_name) {
     const Status refused = check_name("a b", 20, kWatchdogName);
     ASSERT_FALSE(refused);
     EXPECT_EQ(refused.error().code, "bad_watchdog_name");

@@ -8,7 +8,7 @@
 namespace duewheel::namespace_request_test {
 namespace {
 
-TEST(NamespaceCalls, say_what_they_say) {
+TEST(NamespaceCalls, become_their_commands) {
     ApiServer server;
     const auto command = [&](const Call& call) {
         server.ask(call, NamespaceAnswer{"team"});
@@ -25,7 +25,7 @@ TEST(NamespaceCalls, say_what_they_say) {
     EXPECT_EQ(server.command(), "list namespaces after= limit=7");
 }
 
-TEST(NamespaceCalls, refuse_what_is_no_limit) {
+TEST(NamespaceCalls, refuse_invalid_limits) {
     ApiServer server;
     const auto code = [&](const char* body) {
         return member_of(server.ask({"PUT", "/v1/namespaces/team", body}), "code");
@@ -44,7 +44,7 @@ TEST(NamespaceCalls, refuse_what_is_no_limit) {
     EXPECT_EQ(member_of(server.ask({"GET", "/v1/namespaces/n/namespaces"}), "code"), "unknown_path");
 }
 
-TEST(NamespaceCalls, answers_show_use_beside_what_may_be_used) {
+TEST(NamespaceCalls, responses_show_use_and_limits) {
     ApiServer server;
     NamespaceAnswer answer{"team", {3, 100, 0, 0, 0, 50}, 7, 2, 1, 0, std::nullopt};
     EXPECT_EQ(body_of(server.ask({"GET", "/v1/namespaces/team"}, answer)),
@@ -74,7 +74,7 @@ TEST(NamespaceCalls, a_page_says_where_the_next_one_begins) {
     EXPECT_EQ(member_of(server.ask({"GET", "/v1/namespaces?cursor=x"}), "code"), "bad_cursor");
 }
 
-TEST(NamespaceCalls, refusals_say_when_to_come_again) {
+TEST(NamespaceCalls, refusals_have_retry_after) {
     ApiServer server;
     for (const char* code : {"namespace_full", "too_many_puts", "queue_limit"}) {
         const std::string answer =

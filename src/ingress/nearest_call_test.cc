@@ -17,7 +17,7 @@ std::string nearest(const std::string& path) {
     return nearest_call(segments);
 }
 
-TEST(NearestCall, a_slip_is_answered_with_the_call) {
+TEST(NearestCall, a_typo_gets_the_call) {
     EXPECT_EQ(nearest("/v1/queue/q/messages"), "/v1/queues/{queue}/messages");
     EXPECT_EQ(nearest("/queues/q/messages"), "/v1/queues/{queue}/messages");
     EXPECT_EQ(nearest("/v1/queues/q/message"), "/v1/queues/{queue}/messages");
@@ -38,7 +38,7 @@ TEST(NearestCall, a_slip_is_answered_with_the_call) {
     EXPECT_EQ(nearest("/stats"), "/v1/stats");
 }
 
-TEST(NearestCall, a_word_of_another_collection_or_system_is_answered_with_the_call) {
+TEST(NearestCall, a_word_of_another_collection_or_system_gets_the_call) {
     EXPECT_EQ(nearest("/lease"), "/v1/queues/{queue}:lease");
     EXPECT_EQ(nearest("/v1/lease"), "/v1/queues/{queue}:lease");
     EXPECT_EQ(nearest("/v1/leases/t:nack"), "/v1/leases/{token}:fail");
@@ -50,7 +50,7 @@ TEST(NearestCall, a_word_of_another_collection_or_system_is_answered_with_the_ca
     EXPECT_EQ(nearest("/v1/leases:nack"), "/v1/leases:fail");
 }
 
-TEST(NearestCall, anything_else_is_near_nothing) {
+TEST(NearestCall, anything_else_has_no_suggestion) {
     for (const char* path : {"/", "/v1", "/v1/", "/x", "/v1/x", "/v2/jobs", "/favicon.ico", "/v1/queues/q:nonsense",
                              "/v1/queues/q/messages/1/2", "/v1/messages/1:x"}) {
         EXPECT_EQ(nearest(path), "") << path;

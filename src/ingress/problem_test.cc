@@ -110,7 +110,7 @@ std::map<std::string, std::string> codes_of_the_sources() {
     return codes;
 }
 
-TEST(Problem, every_code_that_a_client_can_meet_is_listed) {
+TEST(Problem, every_code_a_client_can_receive_is_listed) {
     const auto codes = codes_of_the_sources();
     EXPECT_GT(codes.size(), 60u) << "the sources are written another way now: this test sees no codes";
     for (const auto& [code, path] : codes) {
@@ -173,7 +173,7 @@ TEST(Problem, codes_are_sorted_and_found_by_name) {
     EXPECT_EQ(find_problem_kind("zzz"), nullptr);
 }
 
-TEST(Problem, says_when_to_come_again_only_where_that_helps) {
+TEST(Problem, has_retry_after_only_for_temporary_problems) {
     for (const ProblemKind& kind : problem_kinds()) {
         const HttpResponse response = problem({kind.code, "detail", "field"});
         EXPECT_EQ(response.status, kind.status);
@@ -188,7 +188,7 @@ TEST(Problem, says_when_to_come_again_only_where_that_helps) {
     }
 }
 
-TEST(Problem, an_unlisted_code_is_a_bug_of_ours) {
+TEST(Problem, an_unlisted_code_is_an_internal_error) {
     const HttpResponse response = problem({"made_up", "said \"so\""});
     EXPECT_EQ(response.status, 500);
     EXPECT_EQ(response.body, R"({"type":"about:blank","title":"Internal server error","status":500,"code":"internal",)"

@@ -57,7 +57,7 @@ TEST(QueueRequest, settings_are_read_whole) {
               "set queue default mail as paused pending=0 lease=5000");
 }
 
-TEST(QueueRequest, a_webhook_is_read_with_all_that_is_said_of_it) {
+TEST(QueueRequest, a_webhook_is_read_with_all_members) {
     EXPECT_EQ(read({"PUT", "/v1/queues/mail", R"({"target": {"webhook": {"url": "https://example.com/in"}}})"}),
               "set queue default mail as paused pending=0 lease=0 webhook=https://example.com/in secrets=0 timeout=0 "
               "concurrency=0 rate=0");
@@ -99,7 +99,7 @@ TEST(QueueRequest, headers_of_a_webhook_are_such_as_http_can_carry) {
     EXPECT_EQ(headers(R"({"a": ")" + std::string(4096, 'x') + "\"}"), field);
 }
 
-TEST(QueueRequest, whether_a_webhook_may_be_is_asked_of_who_knows) {
+TEST(QueueRequest, webhooks_are_validated_by_the_server) {
     HttpApiOptions options;
     options.check_webhook = [](std::string_view, std::string_view, WebhookTarget& target) -> Status {
         if (target.url == "bad") return Error{"forbidden_address", "no", "target.webhook.url"};
@@ -230,7 +230,7 @@ TEST(QueueText, of_a_queue) {
     EXPECT_EQ(answer_text(removed).body, R"({"queue":"mail","removed":true})");
 }
 
-TEST(QueueText, of_a_list_says_where_it_goes_on) {
+TEST(QueueText, of_a_list_has_the_cursor_of_the_next_page) {
     QueueListAnswer list;
     EXPECT_EQ(answer_text(list).body, R"({"queues":[]})");
     QueueAnswer empty;

@@ -115,7 +115,7 @@ TEST(RequestCommand, media_types_are_compared_as_such) {
 }
 
 // A broken one would be handed on, and its bytes stand in JSON.
-TEST(RequestCommand, a_trace_is_kept_only_if_it_is_one) {
+TEST(RequestCommand, only_a_valid_trace_is_kept) {
     const std::string good = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
     const auto trace_of = [](const std::string& text) {
         const std::string command =
@@ -321,7 +321,7 @@ TEST(RequestCommand, a_key_comes_as_a_field_or_as_a_member) {
     EXPECT_EQ(code("{}", {{"Idempotency-Key", "\xff"}}), "bad_key Idempotency-Key");
 }
 
-TEST(RequestCommand, requests_with_a_key_are_told_apart_by_what_was_sent) {
+TEST(RequestCommand, requests_with_a_key_are_compared_by_their_content) {
     const std::string path = "/v1/queues/q/messages";
     const auto hash = [&](const std::string& body, const std::string& type = "",
                           std::vector<std::pair<std::string, std::string>> fields = {}) {
@@ -498,7 +498,7 @@ void expect_sound(const Call& call) {
     EXPECT_FALSE(broken) << document;
 }
 
-TEST(RequestCommand, damaged_json_is_refused_soundly_or_understood) {
+TEST(RequestCommand, damaged_json_is_refused_or_understood_without_a_crash) {
     int refused = 0;
     for (std::uint64_t seed = 1; seed <= 20'000; ++seed) {
         SCOPED_TRACE(seed);
@@ -514,7 +514,7 @@ TEST(RequestCommand, damaged_json_is_refused_soundly_or_understood) {
     EXPECT_LT(refused, 20'000);
 }
 
-TEST(RequestCommand, damaged_addresses_are_refused_soundly_or_understood) {
+TEST(RequestCommand, damaged_addresses_are_refused_or_understood_without_a_crash) {
     const std::string targets[] = {
         "/v1/queues/mail/messages", "/v1/namespaces/a%2Fb/queues/q%24:lease", "/v1/messages/1024",
         "/v1/messages/1024:fire",   "/v1/leases/" + kLease + ":ack",          "/v1/leases/" + kLease + ":release"};
@@ -529,7 +529,7 @@ TEST(RequestCommand, damaged_addresses_are_refused_soundly_or_understood) {
     }
 }
 
-TEST(RequestCommand, random_bytes_are_refused_soundly) {
+TEST(RequestCommand, random_bytes_are_refused_without_a_crash) {
     for (std::uint64_t seed = 1; seed <= 5000; ++seed) {
         SCOPED_TRACE(seed);
         Random random(seed);

@@ -21,7 +21,7 @@ HttpRequest request(std::string_view path, std::vector<HttpField> fields = {}) {
 
 using Lines = std::vector<std::string>;
 
-TEST(RequestLog, is_silent_about_ordinary_requests_unless_it_is_told_otherwise) {
+TEST(RequestLog, does_not_log_ordinary_requests_by_default) {
     RecordingLog log;
     RequestLog requests(log, {});
     for (int i = 0; i < 1000; ++i) requests.answered(RequestLog::note(request("/v1/x"), 0), 201, "", 999 * kMs);
@@ -29,7 +29,7 @@ TEST(RequestLog, is_silent_about_ordinary_requests_unless_it_is_told_otherwise) 
     EXPECT_EQ(log.lines(), Lines{});
 }
 
-TEST(RequestLog, tells_one_of_so_many_requests_beginning_with_the_first) {
+TEST(RequestLog, logs_a_sample_of_the_requests_starting_with_the_first) {
     RecordingLog log;
     RequestLog requests(log, {.every = 3});
     for (int i = 0; i < 7; ++i) {
@@ -58,7 +58,7 @@ TEST(RequestLog, carries_the_trace_and_the_code_and_no_lease_token) {
                      "code=unknown_path micros=0 remote=127.0.0.1"}));
 }
 
-TEST(RequestLog, tells_slow_requests_once_a_second_and_leaves_out_the_wait_that_was_asked_for) {
+TEST(RequestLog, logs_slow_requests_once_a_second_without_their_requested_wait) {
     RecordingLog log;
     RequestLog requests(log, {.slow_ms = 100});
     RequestNote note = RequestLog::note(request("/v1/q"), 0);
@@ -76,7 +76,7 @@ TEST(RequestLog, tells_slow_requests_once_a_second_and_leaves_out_the_wait_that_
                                   "micros=1101000 remote=127.0.0.1 count=3"}));
 }
 
-TEST(RequestLog, tells_refusals_at_a_limit_once_in_ten_seconds_and_how_many_there_were) {
+TEST(RequestLog, logs_refusals_at_a_limit_once_in_ten_seconds_with_their_number) {
     RecordingLog log;
     RequestLog requests(log, {});
     const RequestNote note = RequestLog::note(request("/v1/q"), 0);

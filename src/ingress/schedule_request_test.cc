@@ -64,7 +64,7 @@ TEST(ScheduleRequest, a_put_is_read_whole) {
     EXPECT_EQ(schedule.headers, R"({"a":"b"})");
 }
 
-TEST(ScheduleRequest, what_its_messages_hold_is_part_of_what_it_is) {
+TEST(ScheduleRequest, the_content_of_its_messages_is_part_of_it) {
     const auto hash = [](const std::string& members) {
         return std::get<PutScheduleCommand>(
                    *command_of({"PUT", "/v1/schedules/s", R"({"queue": "q", "every": "1h")" + members + "}"}))

@@ -8,7 +8,7 @@ namespace {
 
 // With 99,000 queues the answer had ten megabytes, and the shard's thread wrote it for 80 ms, each second for each
 // `top`.
-TEST(Stats, tells_of_so_many_queues_and_of_how_many_there_are) {
+TEST(Stats, lists_the_first_queues_and_their_total_number) {
     ApiServer server;
     server.server().on_loop([&] {
         server.shard().levels.queues = 2000;

@@ -99,7 +99,7 @@ TEST(TokenRequest, a_new_token_gets_a_secret_and_a_change_keeps_the_old_one) {
     EXPECT_EQ(changed.created_ms, made.created_ms);
 }
 
-TEST(TokenRequest, a_rotation_ends_the_old_secret_at_once_or_when_it_is_said) {
+TEST(TokenRequest, a_rotation_ends_the_old_secret_at_once_or_at_the_requested_time) {
     const AccessToken token = known_token("a", {Scope::put});
     std::optional<Secret> secret;
     const AccessToken kept = **change({"POST", "/v1/tokens/a:rotate", R"({"keep_old":"1h"})"}, &token, &secret);
@@ -128,7 +128,7 @@ TEST(TokenRequest, a_patch_keeps_what_it_does_not_name) {
     EXPECT_EQ(refusal(R"({"scopes":null})", "PATCH", "/v1/tokens/a", &token), "missing_member scopes");
 }
 
-TEST(TokenRequest, a_secret_is_shown_by_the_call_that_made_it_alone) {
+TEST(TokenRequest, a_secret_is_shown_only_by_the_call_that_created_it) {
     ApiServer server;
     const Call make{"PUT", "/v1/tokens/a", R"({"scopes":["put"]})"};
     std::string answer = server.ask(make, TokenAnswer{known_token("a", {Scope::put})});

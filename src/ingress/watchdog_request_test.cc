@@ -54,7 +54,7 @@ TEST(WatchdogRequest, a_put_is_read_whole) {
     EXPECT_EQ(watchdog.headers, R"({"a":"b"})");
 }
 
-TEST(WatchdogRequest, what_its_messages_hold_is_part_of_what_it_is_and_being_fed_is_not) {
+TEST(WatchdogRequest, the_content_of_its_messages_is_part_of_it_and_feeds_are_not) {
     const auto rule_of = [](const std::string& members) {
         return std::get<PutWatchdogCommand>(
                    *command_of({"PUT", "/v1/watchdogs/w", R"({"queue": "q", "timeout": "1h")" + members + "}"}))
@@ -155,7 +155,7 @@ TEST(WatchdogRequest, what_is_shown_keeps_to_the_contract) {
               "unknown_watchdog");
 }
 
-TEST(WatchdogRequest, a_message_says_which_one_made_it_and_when_that_was_last_fed) {
+TEST(WatchdogRequest, a_message_contains_its_watchdog_and_the_last_feed) {
     Delivered message;
     message.id = 1025;
     message.watchdog = "backup";

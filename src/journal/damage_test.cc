@@ -147,7 +147,7 @@ TEST_F(Damage, every_flipped_byte_of_a_confirmed_log_is_refused_or_harmless) {
     EXPECT_GT(harmless, 1000u);
 }
 
-TEST_F(Damage, a_flipped_byte_in_the_last_unconfirmed_commit_is_cut_and_told_and_takes_no_other) {
+TEST_F(Damage, a_flipped_byte_in_the_last_unconfirmed_commit_cuts_and_reports_only_that_commit) {
     make_log(false);
     for (std::size_t at = last_begins_; at < end_; ++at) {
         newest()[at] = static_cast<char>(newest()[at] ^ 0x10);
@@ -162,7 +162,7 @@ TEST_F(Damage, a_flipped_byte_in_the_last_unconfirmed_commit_is_cut_and_told_and
     }
 }
 
-TEST_F(Damage, a_commit_torn_at_any_byte_is_cut_and_the_log_goes_on) {
+TEST_F(Damage, a_commit_torn_at_any_byte_is_cut_and_the_log_continues) {
     make_log(false);
     const std::string whole = newest();
     const TrialLog complete = log_;

@@ -12,7 +12,7 @@
 namespace duewheel::local_journal_test {
 namespace {
 
-TEST(LocalJournal, plays_back_what_was_committed_over_many_segments) {
+TEST(LocalJournal, replays_all_commits_over_many_segments) {
     SimDisk disk;
     Random random(1);
     TrialLog log(4, 700);
@@ -38,7 +38,7 @@ TEST(LocalJournal, works_on_blocks_of_4096_bytes_and_keeps_the_block_size_of_the
     EXPECT_EQ(log.compare(*journal), "");
 }
 
-TEST(LocalJournal, goes_on_after_a_restart_at_every_commit) {
+TEST(LocalJournal, continues_after_a_restart_at_every_commit) {
     SimDisk disk;
     Random random(3);
     TrialLog log(3, 500);
@@ -100,7 +100,7 @@ TEST(LocalJournal, a_segment_made_for_a_large_commit_has_room_for_one_that_close
     EXPECT_EQ(log.compare(*opened(disk, options)), "");
 }
 
-TEST(LocalJournal, every_place_is_read_whether_it_was_just_written_or_found_at_the_start) {
+TEST(LocalJournal, every_position_is_readable_written_now_or_found_at_the_start) {
     SimDisk disk;
     Random random(5);
     TrialLog log(90, 30);  // more than one listed offset in a commit
@@ -123,7 +123,7 @@ TEST(LocalJournal, every_place_is_read_whether_it_was_just_written_or_found_at_t
     EXPECT_EQ(journal->catalog().find(log.last_sequence() + 1).error().code, "not_found");
 }
 
-TEST(LocalJournal, reads_many_places_in_one_go) {
+TEST(LocalJournal, reads_many_positions_in_one_call) {
     SimDisk disk;
     Random random(6);
     TrialLog log(90, 30);
@@ -146,7 +146,7 @@ TEST(LocalJournal, reads_many_places_in_one_go) {
     EXPECT_EQ(journal->catalog().read_records(log_positions).error().code, "not_found");
 }
 
-TEST(LocalJournal, replay_begins_with_the_commit_that_holds_the_place_and_reads_no_older_segment) {
+TEST(LocalJournal, replay_starts_with_the_commit_of_the_position_and_reads_no_older_segment) {
     SimDisk disk;
     Random random(7);
     TrialLog log(3, 500);
@@ -178,7 +178,7 @@ TEST(LocalJournal, replay_begins_with_the_commit_that_holds_the_place_and_reads_
     EXPECT_EQ(journal->verify_all([](const CommitInLog&) { return Status(); }).error().code, "damaged_log");
 }
 
-TEST(LocalJournal, a_visitors_error_ends_the_replay_and_comes_back) {
+TEST(LocalJournal, an_error_of_the_visitor_ends_the_replay_and_is_returned) {
     SimDisk disk;
     Random random(8);
     TrialLog log(3, 500);
@@ -258,7 +258,7 @@ TEST(LocalJournal, fills_spares_ahead_and_uses_them) {
     EXPECT_EQ(log.compare(*journal), "");
 }
 
-TEST(LocalJournal, what_stands_in_a_spare_does_no_harm) {
+TEST(LocalJournal, the_content_of_a_spare_does_no_harm) {
     SimDisk disk;
     Random random(12);
     TrialLog log(3, 500);
@@ -286,7 +286,7 @@ TEST(LocalJournal, what_stands_in_a_spare_does_no_harm) {
     EXPECT_EQ(log.compare(*opened(disk, options)), "");
 }
 
-TEST(LocalJournal, a_full_disk_is_an_answer_that_can_be_waited_out) {
+TEST(LocalJournal, a_full_disk_is_an_error_that_may_be_retried) {
     SimDisk disk;
     Random random(13);
     TrialLog log(3, 500);
@@ -316,7 +316,7 @@ TEST(LocalJournal, a_full_disk_is_an_answer_that_can_be_waited_out) {
 }
 
 // The rest of a full disk was filled with zeros and given back every second, and was gone for everybody else meanwhile.
-TEST(LocalJournal, a_spare_is_not_begun_where_it_does_not_fit) {
+TEST(LocalJournal, a_spare_is_not_started_if_it_does_not_fit) {
     SimDisk disk;
     JournalOptions options = trial_options();
     options.spare_count = 1;
@@ -330,7 +330,7 @@ TEST(LocalJournal, a_spare_is_not_begun_where_it_does_not_fit) {
     EXPECT_EQ(journal->ready_spares(), 1u);
 }
 
-TEST(LocalJournal, a_spare_is_given_up_for_something_else_but_for_those_to_be_kept) {
+TEST(LocalJournal, a_spare_is_given_up_unless_it_is_to_be_kept) {
     SimDisk disk;
     JournalOptions options = trial_options();
     options.spare_count = 1;
@@ -371,7 +371,7 @@ TEST(LocalJournal, a_spare_found_with_something_in_it_is_cleaned_on_a_full_disk)
     EXPECT_EQ(file->size().value(), options.segment_bytes);
 }
 
-TEST(LocalJournal, a_full_disk_while_a_spare_is_made_larger_is_an_answer_too) {
+TEST(LocalJournal, a_full_disk_while_a_spare_is_enlarged_may_be_retried_too) {
     SimDisk disk;
     Random random(14);
     TrialLog log(3, 500);
@@ -418,7 +418,7 @@ TEST(LocalJournal, after_a_failed_write_or_sync_everything_is_refused_with_the_s
 }
 
 // A disk that failed while a spare was filled ended the server with "Input/output error" and no word of what to do.
-TEST(LocalJournal, a_failed_sync_of_a_spare_is_told_like_that_of_a_commit) {
+TEST(LocalJournal, a_failed_sync_of_a_spare_is_reported_like_that_of_a_commit) {
     SimDisk disk;
     Random random(16);
     TrialLog log(3, 500);
@@ -477,7 +477,7 @@ TEST(LocalJournal, a_commit_syncs_once_and_a_roll_names_and_marks_its_segment) {
     EXPECT_EQ(journal->room().number, 2u);
 }
 
-TEST(LocalJournal, places_are_read_while_the_committer_commits_and_old_segments_go) {
+TEST(LocalJournal, positions_are_read_during_commits_and_removals_of_segments) {
     TemporaryDirectory directory;
     JournalOptions options = trial_options(32 << 10);
     options.spare_count = 2;

@@ -33,7 +33,7 @@ void go_on_meanwhile(SimDisk& disk, LocalJournal& journal, TrialLog& log, Random
     });
 }
 
-TEST(LogCopy, holds_all_that_was_committed_and_can_be_gone_on_with) {
+TEST(LogCopy, contains_all_commits_and_can_be_continued) {
     SimDisk disk;
     Random random(1);
     TrialLog log(4, 700);
@@ -51,7 +51,7 @@ TEST(LogCopy, holds_all_that_was_committed_and_can_be_gone_on_with) {
     EXPECT_EQ(log.compare(*copied), "");
 }
 
-TEST(LogCopy, of_a_log_that_is_written_at_is_the_log_of_one_instant) {
+TEST(LogCopy, of_a_log_being_written_is_consistent) {
     std::uint64_t moved = 0;
     for (std::uint64_t seed = 1; seed <= 300; ++seed) {
         SimDisk disk(seed);
@@ -75,7 +75,7 @@ TEST(LogCopy, of_a_log_that_is_written_at_is_the_log_of_one_instant) {
 }
 
 // Reading it in place meets the same: what looked damaged was being written, and what was gone had been dropped.
-TEST(LogCopy, needs_not_be_made_to_read_a_log_that_is_written_at) {
+TEST(LogCopy, is_not_needed_to_read_a_log_being_written) {
     std::uint64_t moved = 0;
     for (std::uint64_t seed = 1; seed <= 300; ++seed) {
         SimDisk disk(seed);
@@ -103,7 +103,7 @@ TEST(LogCopy, needs_not_be_made_to_read_a_log_that_is_written_at) {
 
 // A server that commits faster than the rest of its segment can be looked at: each time that the end was to be judged,
 // it was another one, and a log that was whole was called damaged.
-TEST(LogCopy, finds_an_end_however_fast_commits_come) {
+TEST(LogCopy, ends_at_any_rate_of_commits) {
     for (const bool copies : {true, false}) {
         SimDisk disk;
         Random random(8);
@@ -132,7 +132,7 @@ TEST(LogCopy, finds_an_end_however_fast_commits_come) {
     }
 }
 
-TEST(LogCopy, of_a_damaged_log_is_refused_where_a_start_would_refuse_it) {
+TEST(LogCopy, of_a_damaged_log_is_refused_as_at_a_start) {
     SimDisk disk;
     Random random(4);
     TrialLog log(4, 700);

@@ -139,7 +139,7 @@ TEST(Recovery, a_log_that_lost_its_newest_segments_is_refused_untouched_and_come
     }
 }
 
-TEST(Recovery, a_log_without_a_mark_is_taken_as_it_is_and_marked) {
+TEST(Recovery, a_log_without_a_mark_is_accepted_and_marked) {
     SimDisk disk;
     Random random(25);
     TrialLog log(3, 500);
@@ -153,7 +153,7 @@ TEST(Recovery, a_log_without_a_mark_is_taken_as_it_is_and_marked) {
     EXPECT_TRUE(disk.open(mark, OpenMode::read).ok());
 }
 
-TEST(Recovery, names_of_marks_are_told_from_others) {
+TEST(Recovery, names_of_marks_are_recognized) {
     EXPECT_EQ(NewestMark::number_of(NewestMark::name_of(17)), 17u);
     for (const char* name : {"newest-", "newest-17", "newest-0000000000000000001x", "newest-000000000000000000017",
                              "newest-00000000000000000000", "seg-00000000000000000017.log"}) {
@@ -217,7 +217,7 @@ void raise_version(FileSystem& files, const std::string& path, std::uint64_t off
     ASSERT_TRUE(file->write_at(offset, std::as_bytes(std::span(bytes))).ok());
 }
 
-TEST(Recovery, what_a_newer_version_wrote_is_refused_untouched) {
+TEST(Recovery, a_log_of_a_newer_version_is_refused_untouched) {
     Random random(24);
     for (const bool header : {true, false}) {
         SimDisk disk;
@@ -236,7 +236,7 @@ TEST(Recovery, what_a_newer_version_wrote_is_refused_untouched) {
     }
 }
 
-TEST(Recovery, checking_changes_nothing_and_tells_what_would_be_cut) {
+TEST(Recovery, checking_changes_nothing_and_reports_the_bytes_to_be_cut) {
     SimDisk disk;
     Random random(25);
     TrialLog log(3, 500);

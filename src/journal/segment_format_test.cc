@@ -83,7 +83,7 @@ TEST(SegmentFormat, a_commit_takes_its_records_its_footer_and_what_is_left_of_th
     EXPECT_EQ(commit_size_in_segment(3969, 4096), 8192u);
 }
 
-TEST(SegmentFormat, names_sort_as_sequences_do_and_nothing_else_is_taken_for_one) {
+TEST(SegmentFormat, names_sort_like_sequences_and_no_other_name_is_accepted) {
     EXPECT_EQ(segment_name(1), "seg-00000000000000000001.log");
     EXPECT_LT(segment_name(99), segment_name(100));
     EXPECT_EQ(sequence_of_segment_name(segment_name(~Sequence{0})), ~Sequence{0});
@@ -94,7 +94,7 @@ TEST(SegmentFormat, names_sort_as_sequences_do_and_nothing_else_is_taken_for_one
 }
 
 // It advised to repair the log, for which there is no tool.
-TEST(SegmentFormat, damage_is_told_with_file_offset_and_what_can_be_done) {
+TEST(SegmentFormat, damage_is_reported_with_file_offset_and_remedy) {
     const Error error = damaged_log("journal/seg-1.log", 512, "a record ends early");
     EXPECT_EQ(error.code, "damaged_log");
     EXPECT_NE(error.message.find("journal/seg-1.log at offset 512: a record ends early"), std::string::npos);

@@ -56,7 +56,7 @@ TEST(AccessToken, without_limits_it_has_none_and_without_a_revision_no_bytes) {
     EXPECT_EQ(back->limits, nullptr);
 }
 
-TEST(AccessToken, what_is_not_known_or_damaged_is_refused) {
+TEST(AccessToken, unknown_or_damaged_bytes_are_refused) {
     const std::string whole = encode_access_token(full());
     std::string newer = whole;
     FieldWriter(newer).number(99, 1);
@@ -74,7 +74,7 @@ TEST(AccessToken, what_is_not_known_or_damaged_is_refused) {
     EXPECT_EQ(decode_access_token("a", cut_hash).error().code, "damaged_record");
 }
 
-TEST(AccessToken, one_with_every_member_as_large_as_it_may_be_fits) {
+TEST(AccessToken, one_with_every_member_at_its_maximum_fits) {
     AccessToken token = full();
     AccessLimits limits;
     limits.namespaces.assign(kTokenNamespacesMax, std::string(200, 'n'));

@@ -36,7 +36,7 @@ std::vector<Record> all(std::string_view rows) {
     return found;
 }
 
-TEST(OutcomeRows, come_back_as_they_went_in_and_in_their_order) {
+TEST(OutcomeRows, are_read_back_unchanged_and_in_order) {
     std::string rows;
     append_outcome(rows, end_of(7, 2'000, "order-1"));
     append_outcome(rows, end_of(9, 1'500));
@@ -77,7 +77,7 @@ TEST(OutcomeRows, are_less_than_half_of_the_records_they_stand_for) {
     EXPECT_LT(rows.size() * 2, records.size());
 }
 
-TEST(OutcomeRows, refuses_what_is_cut_short_or_is_no_outcome) {
+TEST(OutcomeRows, refuses_truncated_bytes_and_other_records) {
     std::string rows;
     append_outcome(rows, end_of(7, 2'000));
     const auto read = [](std::string_view bytes) {

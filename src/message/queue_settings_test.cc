@@ -32,7 +32,7 @@ TEST(QueueSettings, come_back_as_they_were_written) {
     EXPECT_EQ(*read, settings);
 }
 
-TEST(QueueSettings, have_one_target_at_most) {
+TEST(QueueSettings, have_up_to_one_target) {
     QueueSettings settings;
     settings.revision = 1;
     settings.kafka = KafkaTarget{.topic = "payments", .partition = 3, .exactly_once = false};
@@ -53,7 +53,7 @@ TEST(QueueSettings, of_an_earlier_version_are_read) {
     EXPECT_EQ(*read, settings);
 }
 
-TEST(QueueSettings, that_say_nothing_are_still_settings) {
+TEST(QueueSettings, without_members_are_still_settings) {
     QueueSettings settings;
     EXPECT_TRUE(encode_queue_settings(settings).empty()) << "none at all";
     settings.revision = 1;

@@ -56,7 +56,7 @@ TEST(RepeatRule, without_an_end_it_goes_on) {
     EXPECT_EQ(next_occurrence_ms(*rule, ~std::uint64_t{0} - 1, 7), 8);
 }
 
-TEST(RepeatRule, a_rest_of_a_millisecond_grows_by_the_smallest_factor_too) {
+TEST(RepeatRule, an_interval_of_a_millisecond_grows_by_the_smallest_factor_too) {
     const Result<RepeatRule> rule = chosen_repeat({.every_ms = 1, .factor_permille = 1'001}, 0, kTimesMax);
     EXPECT_EQ(interval_after_occurrence_ms(*rule, 1), 1);
     EXPECT_GT(interval_after_occurrence_ms(*rule, 2'000), 1);

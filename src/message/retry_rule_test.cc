@@ -18,7 +18,7 @@ std::string refused_member(const RetryChoice& choice) {
     return rule.error().field;
 }
 
-TEST(RetryRule, rests_grow_by_the_factor_up_to_the_most) {
+TEST(RetryRule, backoffs_grow_by_the_factor_up_to_the_maximum) {
     const RetryRule rule{5, 1'000, 2'000, 5'000, 0};
     EXPECT_EQ(backoff_after_failure_ms(rule, 1, 1024), 1'000);
     EXPECT_EQ(backoff_after_failure_ms(rule, 2, 1024), 2'000);
@@ -34,7 +34,7 @@ TEST(RetryRule, a_factor_of_one_never_grows) {
     }
 }
 
-TEST(RetryRule, a_rest_of_a_millisecond_grows_by_a_small_factor_too) {
+TEST(RetryRule, a_backoff_of_a_millisecond_grows_by_a_small_factor_too) {
     const RetryRule rule{1'000'000, 1, 1'010, 1'000, 0};
     EXPECT_GT(backoff_after_failure_ms(rule, 200, 7), 5);
     EXPECT_EQ(backoff_after_failure_ms(rule, 5'000, 7), 1'000);
@@ -67,7 +67,7 @@ TEST(RetryRule, jitter_stays_within_its_share_and_is_the_same_each_time) {
     EXPECT_NE(backoff_after_failure_ms(rule, 1, 1024), backoff_after_failure_ms(rule, 2, 1024));
 }
 
-TEST(RetryRule, what_is_not_chosen_is_as_in_the_base) {
+TEST(RetryRule, unset_members_are_those_of_the_base) {
     EXPECT_EQ(*chosen_rule({}, kBase), kBase);
     RetryChoice choice;
     choice.attempts = 3;

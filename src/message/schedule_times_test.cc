@@ -54,7 +54,7 @@ TEST(ScheduleTimes, cron_keeps_to_start_and_end) {
     EXPECT_EQ(texts(times_of(rule), at("2026-11-01T00:00:00Z"), 5), both);
 }
 
-TEST(ScheduleTimes, what_never_comes_says_so) {
+TEST(ScheduleTimes, a_time_that_never_occurs_is_reported) {
     EXPECT_EQ(times_of(cron("0 0 30 2 *")).next(1, 0), std::nullopt);
     TimesRule closed{.kind = TimesKind::every, .every_ms = 1'000, .closed = "MON TUE WED THU FRI SAT SUN"};
     EXPECT_EQ(times_of(closed).next(1'000, 0), std::nullopt);
@@ -98,7 +98,7 @@ TEST(ScheduleTimes, what_cannot_be_read_names_its_member) {
     EXPECT_EQ(refused(closed), Refusal("bad_exclusion", "closed"));
 }
 
-TEST(ScheduleTimes, what_clocks_do_is_noted) {
+TEST(ScheduleTimes, changes_of_clocks_are_recorded) {
     const ScheduleTimes nightly = times_of(cron("30 2 * * *", "Europe/Oslo"));
     const DueMs spring = *nightly.next(at("2026-03-28T12:00:00Z"), 0);
     EXPECT_EQ(nightly.note(spring), ClockNote::shifted);
@@ -123,7 +123,7 @@ TEST(ScheduleTimes, what_clocks_do_is_noted) {
     EXPECT_EQ(lord_howe.note(half), ClockNote::first_pass) << lord_howe.local_text(half);
 }
 
-TEST(ScheduleTimes, what_policies_leave_out_is_known_with_its_reason) {
+TEST(ScheduleTimes, excluded_times_have_their_reason) {
     TimesRule rule = cron("30 2 * * *", "Europe/Oslo");
     rule.skips_gaps = true;
     rule.closed = "12-25";
@@ -149,7 +149,7 @@ TEST(ScheduleTimes, what_policies_leave_out_is_known_with_its_reason) {
 }
 
 // A government moves a zone by an hour: what was decided at nine o'clock does not come at nine o'clock again.
-TEST(ScheduleTimes, other_zone_data_bring_no_local_time_twice) {
+TEST(ScheduleTimes, other_zone_data_repeat_no_local_time) {
     const ScheduleTimes new_data = times_of(cron("0 9 * * *", "UTC"));
     const DueMs decided = at("2026-11-23T08:00:00Z");  // nine o'clock, an hour ahead of UTC, by the old data
     EXPECT_EQ(new_data.next(decided, 0), at("2026-11-23T09:00:00Z"));
@@ -161,7 +161,7 @@ TEST(ScheduleTimes, other_zone_data_bring_no_local_time_twice) {
 
 // Whatever came by another clock within an hour of the last time was skipped, without a word and in no count: an
 // hour of a rule of every second, and the second pass of an hour where only the version of the data was another.
-TEST(ScheduleTimes, other_zone_data_take_no_stretch_of_time_away) {
+TEST(ScheduleTimes, other_zone_data_skip_no_time) {
     const DueMs decided = at("2026-11-23T08:00:00Z");
     const auto after_change = [&](const TimesRule& rule) {
         return format_instant(*times_of(rule).next_after_change(decided, 3'600, 0));

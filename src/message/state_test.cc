@@ -37,7 +37,7 @@ TEST(State, a_message_begins_prepared_or_scheduled) {
     for (State state : kAll) EXPECT_EQ(is_legal_start(state), state == prepared || state == scheduled || state == held);
 }
 
-TEST(State, an_ended_message_stays_ended_unless_it_is_brought_back_from_the_dead) {
+TEST(State, an_ended_message_stays_ended_unless_it_is_a_redriven_dead_letter) {
     for (State from : kAll) {
         if (!is_ended(from)) continue;
         for (State to : kAll) {

@@ -26,7 +26,7 @@ Record next(RecordKind kind, MessageId id, const MessageState& before, MessageSt
     return record;
 }
 
-TEST(Totals, of_a_life_that_is_over_are_nothing) {
+TEST(Totals, of_a_complete_life_are_zero) {
     Totals totals;
     const MessageState born = scheduled_at(5);
     add_to_totals(totals, next(RecordKind::put, 7 * kShardsMax, {}, born), 100);
@@ -62,7 +62,7 @@ TEST(Totals, of_a_life_that_is_over_are_nothing) {
     EXPECT_EQ(totals.needed_bytes, 0u);
 }
 
-TEST(Totals, a_dead_message_that_ends_for_good_needs_its_record_no_more) {
+TEST(Totals, a_dead_message_that_ends_does_not_need_its_record_any_more) {
     Totals totals;
     const MessageState born = scheduled_at(5);
     add_to_totals(totals, next(RecordKind::put, 7 * kShardsMax, {}, born), 100);
@@ -79,7 +79,7 @@ TEST(Totals, a_dead_message_that_ends_for_good_needs_its_record_no_more) {
     EXPECT_EQ(totals.needed_bytes, 0u);
 }
 
-TEST(Totals, a_relocation_moves_what_is_needed_and_changes_nothing_else) {
+TEST(Totals, a_relocation_moves_needed_bytes_and_changes_nothing_else) {
     Totals totals;
     const MessageState born = scheduled_at(5);
     add_to_totals(totals, next(RecordKind::put, 7 * kShardsMax, {}, born), 100);

@@ -46,7 +46,7 @@ TEST(WatchdogState, an_ordinary_one_is_small) {
     EXPECT_LE(encode_watchdog(state).size(), 72u);
 }
 
-TEST(WatchdogState, what_is_cut_short_or_not_known_is_refused) {
+TEST(WatchdogState, truncated_or_unknown_bytes_are_refused) {
     const std::string bytes = encode_watchdog(sample());
     for (std::size_t size = 1; size < bytes.size(); ++size) {
         const Result<WatchdogState> read = decode_watchdog(std::string_view(bytes).substr(0, size));

@@ -21,7 +21,7 @@ EventLoop::TimePoint now() {
     return EventLoop::TimePoint(std::chrono::nanoseconds(monotonic_now_ns()));
 }
 
-TEST(EventLoop, calls_the_turn_at_once_again_when_asked) {
+TEST(EventLoop, calls_the_hook_again_at_once_if_requested) {
     EventLoop loop;
     int turns = 0;
     loop.run([&] {
@@ -31,7 +31,7 @@ TEST(EventLoop, calls_the_turn_at_once_again_when_asked) {
     EXPECT_EQ(turns, 1000);
 }
 
-TEST(EventLoop, calls_the_turn_no_earlier_than_its_time_and_soon_after) {
+TEST(EventLoop, calls_the_hook_no_earlier_than_its_time_and_soon_after) {
     EventLoop loop;
     EventLoop::TimePoint due;
     int turns = 0;
@@ -117,7 +117,7 @@ TEST(EventLoop, runs_posts_of_one_thread_in_order_and_loses_none) {
     EXPECT_EQ(ran, kThreads * kPosts);
 }
 
-TEST(EventLoop, a_flood_of_posts_does_not_starve_the_turn) {
+TEST(EventLoop, a_flood_of_posts_does_not_starve_the_hook) {
     EventLoop loop;
     std::function<void()> again = [&] { loop.post(again); };
     loop.post(again);
@@ -131,7 +131,7 @@ TEST(EventLoop, a_flood_of_posts_does_not_starve_the_turn) {
 
 // Sixteen large requests that had arrived together were all parsed and carried out before the turn looked at what was
 // due.
-TEST(EventLoop, handlers_with_much_to_do_do_not_hold_up_the_turn) {
+TEST(EventLoop, busy_handlers_do_not_delay_the_hook) {
     EventLoop loop;
     int ran = 0;
     int ran_before = 0;
@@ -165,7 +165,7 @@ TEST(EventLoop, a_stop_before_the_run_ends_it_and_the_next_run_is_free_again) {
     EXPECT_EQ(turns, 2);
 }
 
-TEST(EventLoop, hands_every_signal_to_the_handler) {
+TEST(EventLoop, passes_every_signal_to_the_handler) {
     EventLoop loop;
     std::vector<int> seen;
     loop.on_signals({SIGUSR1, SIGUSR2}, [&](int signal) {
@@ -188,7 +188,7 @@ class CountingHook final : public AfterTurn {
     int rounds_;
 };
 
-TEST(EventLoop, goes_round_again_while_a_hook_made_work) {
+TEST(EventLoop, iterates_again_while_a_hook_creates_work) {
     EventLoop loop;
     CountingHook hook(4);
     loop.add(hook);

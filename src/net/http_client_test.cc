@@ -67,7 +67,7 @@ class ScriptedServer {
     std::thread thread_;
 };
 
-TEST(HttpClient, sends_what_it_is_told_and_reads_the_answer) {
+TEST(HttpClient, sends_the_request_and_reads_the_response) {
     LoopbackServer server([](const HttpRequest& request, HttpReply reply) {
         std::string text(request.method);
         text.append(" ").append(request.target).append(" ").append(request.header("X-One").value_or("-"));
@@ -170,7 +170,7 @@ TEST(HttpClient, uses_no_proxy_for_a_loopback_address) {
 
 constexpr const char* kOk = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok";
 
-TEST(HttpClient, connects_anew_where_the_kept_connection_was_closed) {
+TEST(HttpClient, reconnects_if_the_kept_connection_was_closed) {
     ScriptedServer server({kOk, kOk, kOk});
     HttpClient client({.server = server.url()});
     for (int i = 0; i < 3; ++i) {
@@ -190,7 +190,7 @@ TEST(HttpClient, sees_before_sending_that_the_kept_connection_was_closed) {
                              << answer.error().message;
 }
 
-TEST(HttpClient, repeats_only_what_may_be_repeated) {
+TEST(HttpClient, retries_only_idempotent_requests) {
     const auto second_request = [](const std::string& method, const std::vector<HttpHeader>& headers) {
         // The second request is read in full and then the connection breaks without a byte.
         ScriptedServer server({std::string(kOk) + "#", kOk});
@@ -206,7 +206,7 @@ TEST(HttpClient, repeats_only_what_may_be_repeated) {
     EXPECT_NE(second_request("POST", {}).find("unknown whether"), std::string::npos);
 }
 
-TEST(HttpClient, does_not_repeat_once_an_answer_has_begun) {
+TEST(HttpClient, does_not_retry_after_a_response_has_started) {
     ScriptedServer server({std::string(kOk) + "#HTTP/1.1 200 OK\r\nContent-Le"});
     HttpClient client({.server = server.url()});
     EXPECT_TRUE(client.request("GET", "/").ok());

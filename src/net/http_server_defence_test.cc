@@ -57,7 +57,7 @@ TEST(HttpServerDefence, works_on_few_reads_of_one_connection_at_a_time) {
     }
 }
 
-TEST(HttpServerDefence, cuts_those_who_hold_most_answers_unread_before_memory_runs_short) {
+TEST(HttpServerDefence, cuts_the_clients_with_the_most_unread_bytes_before_memory_is_exhausted) {
     HttpLimits limits;
     limits.output_bytes_max = 50'000'000;
     limits.unsent_bytes_max = 30'000'000;
@@ -78,7 +78,7 @@ TEST(HttpServerDefence, cuts_those_who_hold_most_answers_unread_before_memory_ru
     EXPECT_EQ(body_of(modest.answer()).size(), 1'000'000u);
 }
 
-TEST(HttpServerDefence, words_its_refusals_as_problem_documents_and_closes) {
+TEST(HttpServerDefence, sends_errors_as_problem_documents_and_closes) {
     HttpLimits limits;
     limits.body_bytes_max = 10;
     LoopbackServer server(echo, limits);
@@ -149,7 +149,7 @@ TEST(HttpServerDefence, holds_a_limit_on_unfinished_requests_of_all_clients) {
     EXPECT_EQ(status_of(first.answer()), 200);
 }
 
-TEST(HttpServerDefence, what_unfinished_requests_held_is_given_back) {
+TEST(HttpServerDefence, the_bytes_of_unfinished_requests_are_released) {
     HttpLimits limits;
     limits.unfinished_bytes_max = 10'000;
     LoopbackServer server(echo, limits);
@@ -226,7 +226,7 @@ TEST(HttpServerDefence, a_slow_body_gets_408) {
     EXPECT_EQ(server.counters().timeouts_body, 1u);
 }
 
-TEST(HttpServerDefence, idle_and_silent_connections_are_closed_without_a_word) {
+TEST(HttpServerDefence, idle_and_silent_connections_are_closed_without_a_response) {
     LoopbackServer server(echo, hasty());
     RawClient silent(server.port()), idle(server.port());
     idle.send(get("/"));

@@ -126,7 +126,7 @@ TEST(HttpServer, answers_leave_in_the_order_of_the_requests) {
 
 // Pipelined requests overtook each other: a lease sent behind a put was answered as if the put had not been sent. Sent
 // in one write, in two, and in single bytes, so that what is held back stands in the input or in the parser.
-TEST(HttpServer, what_may_not_go_side_by_side_waits_until_those_before_it_are_answered) {
+TEST(HttpServer, requests_that_must_not_run_concurrently_wait_for_earlier_responses) {
     for (const std::size_t piece : {std::size_t{1}, std::size_t{100}, std::size_t{10'000}}) {
         SCOPED_TRACE("in pieces of " + std::to_string(piece));
         Desk desk;
@@ -161,7 +161,7 @@ TEST(HttpServer, what_may_not_go_side_by_side_waits_until_those_before_it_are_an
     }
 }
 
-TEST(HttpServer, requests_of_one_group_go_side_by_side_and_another_group_waits_for_all_of_them) {
+TEST(HttpServer, requests_of_one_group_run_concurrently_and_another_group_waits_for_them) {
     Desk desk;
     LoopbackServer server(desk.handler(), {}, [](const HttpRequest& request) -> HttpRoute {
         return {request.target.starts_with("/put") ? kFirstOwnGroup : kFirstOwnGroup + 1};
@@ -191,7 +191,7 @@ TEST(HttpServer, requests_of_one_group_go_side_by_side_and_another_group_waits_f
     }
 }
 
-TEST(HttpServer, what_is_held_back_is_answered_though_the_client_stopped_sending) {
+TEST(HttpServer, waiting_requests_are_answered_after_the_client_stopped_sending) {
     Desk desk;
     LoopbackServer server(desk.handler());
     RawClient client(server.port());
@@ -230,7 +230,7 @@ TEST(HttpServer, pauses_reading_at_the_pipeline_limit_and_loses_nothing) {
     }
 }
 
-TEST(HttpServer, a_request_parsed_after_the_turn_gets_another_turn) {
+TEST(HttpServer, a_request_parsed_after_the_hook_runs_it_again) {
     // One at a time: answering the first lets the second in after the turn, and only the turn answers.
     Desk desk;
     HttpLimits limits;

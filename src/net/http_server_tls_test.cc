@@ -271,7 +271,7 @@ TEST(HttpServerTls, ends_slow_handshakes) {
     EXPECT_EQ(other.count(TlsOutcome::timeout), 0u);
 }
 
-TEST(HttpServerTls, says_which_names_a_client_has_proved) {
+TEST(HttpServerTls, reports_the_verified_names_of_a_client) {
     std::vector<std::string> names;
     InstantMs expires_ms = 0;
     const auto handler = [&](const HttpRequest& request, HttpReply reply) {
@@ -332,7 +332,7 @@ TEST(HttpServerTls, refuses_client_certificates_of_others_and_those_that_expired
     EXPECT_EQ(server.loopback().counters().requests, 0u);
 }
 
-TEST(HttpServerTls, notes_that_a_client_does_not_trust_it) {
+TEST(HttpServerTls, reports_that_a_client_does_not_trust_it) {
     TlsServer server;
     TlsClient::Options options;
     options.authority = CertificateAuthority("Another").certificate();
@@ -383,7 +383,7 @@ TEST(HttpServerTls, ends_connections_in_order) {
     EXPECT_TRUE(server.loopback().await([&] { return drained; }));
 }
 
-TEST(HttpServerTls, ends_a_connection_with_a_damaged_record_and_tells_the_owners_of_its_answers) {
+TEST(HttpServerTls, ends_a_connection_with_a_damaged_record_and_notifies_the_owners_of_its_replies) {
     Desk desk;
     bool gone = false;
     TlsServer server([&](const HttpRequest& request, HttpReply reply) {

@@ -82,7 +82,7 @@ TEST(RequestParser, reads_requests_one_after_the_other_however_they_are_cut) {
 }
 
 // The connection passed it over, but only where both of its bytes came in one packet; else the client got 400.
-TEST(RequestParser, an_empty_line_before_a_request_is_passed_over_however_it_is_cut) {
+TEST(RequestParser, an_empty_line_before_a_request_is_skipped_however_it_is_cut) {
     EXPECT_EQ(parse_every_way("\r\nGET /a HTTP/1.1\r\nHost: x\r\n\r\n\r\nGET /b HTTP/1.1\r\nHost: x\r\n\r\n"),
               (Outcome{{"GET /a|", "GET /b|"}, 0, 0}));
     EXPECT_EQ(refusal_of("\r\n\r\nGET / HTTP/1.1\r\nHost: x\r\n\r\n"), 400);
@@ -115,7 +115,7 @@ TEST(RequestParser, shows_what_the_request_says) {
     EXPECT_LT(request.body.data(), bytes.data() + bytes.size());
 }
 
-TEST(RequestParser, knows_who_wants_to_stay) {
+TEST(RequestParser, recognizes_persistent_connections) {
     const auto stays = [](std::string_view version, std::string_view connection) {
         const HttpLimits limits;
         RequestParser parser(limits);
@@ -318,7 +318,7 @@ TEST(RequestParser, any_bytes_mean_the_same_however_they_are_cut) {
     EXPECT_GT(served, 2000);
 }
 
-TEST(RequestParser, says_when_the_client_waits_to_be_told) {
+TEST(RequestParser, recognizes_expect_100_continue) {
     const HttpLimits limits;
     RequestParser parser(limits);
     std::size_t consumed = 0;

@@ -37,7 +37,7 @@ class Files {
     CertificateAuthority authority_;
 };
 
-TEST(CertificateFiles, are_read_again_once_they_changed_and_rest) {
+TEST(CertificateFiles, are_read_again_once_after_they_change) {
     Files on_disk;
     CertificateFiles files(on_disk.paths());
     const InstantMs now_ms = wall_now_ms();
@@ -77,7 +77,7 @@ TEST(CertificateFiles, that_cannot_be_used_are_reported_once) {
     EXPECT_EQ(gone->error().code, "bad_tls_certificate");
 }
 
-TEST(CertificateFiles, go_together_or_are_refused) {
+TEST(CertificateFiles, must_match_or_are_refused) {
     const Files on_disk;
     const TlsFiles all = on_disk.paths();
     const auto refusal = [](const TlsFiles& files) {

@@ -98,7 +98,7 @@ TEST_F(CertificateWatchTest, keeps_the_certificate_when_the_new_files_are_wrong)
     EXPECT_TRUE(log_.holds("tls_reloaded"));
 }
 
-TEST_F(CertificateWatchTest, makes_new_ticket_keys_each_day_without_a_word) {
+TEST_F(CertificateWatchTest, makes_new_ticket_keys_each_day_silently) {
     open();
     pass(CertificateAuthority::kDayS - 1);
     EXPECT_EQ(used_, 1);

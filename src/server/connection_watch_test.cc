@@ -9,7 +9,7 @@ namespace {
 
 constexpr std::int64_t kSecondNs = 1'000'000'000;
 
-TEST(ConnectionWatch, says_once_in_ten_seconds_that_clients_wait_and_why) {
+TEST(ConnectionWatch, logs_once_in_ten_seconds_that_clients_wait_and_why) {
     RecordingLog log;
     ConnectionWatch watch(log);
     HttpCounters counters;

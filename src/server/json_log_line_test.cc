@@ -22,7 +22,7 @@ TEST(JsonLogLine, holds_level_event_sentence_and_each_field_by_its_type) {
     EXPECT_EQ(line("Full."), R"({"level":"warning","event":"queue_full","message":"Full."})");
 }
 
-TEST(JsonLogLine, stays_one_valid_line_whatever_comes_from_outside) {
+TEST(JsonLogLine, stays_one_valid_line_for_any_input) {
     EXPECT_EQ(line("a\n\"b\"\\", {{"k\n", std::string_view("\x00\x1b", 2)}, {"name", "Zo\xc3\xab"}, {"cut", "a\xc3"}}),
               "{\"level\":\"warning\",\"event\":\"queue_full\",\"message\":\"a\\n\\\"b\\\"\\\\\",\"k\\n\":"
               "\"\\u0000\\u001b\",\"name\":\"Zo\xc3\xab\",\"cut\":\"a\xef\xbf\xbd\"}");

@@ -24,7 +24,7 @@ std::string content_of(const std::string& path) {
     return {std::istreambuf_iterator<char>(file), {}};
 }
 
-TEST(Limit, each_says_what_a_client_meets_beyond_it) {
+TEST(Limit, each_documents_the_effect_of_exceeding_it) {
     for (const Limit& limit : limits()) {
         SCOPED_TRACE(limit.name);
         bool refuses = false;
@@ -56,7 +56,7 @@ TEST(Limit, each_has_a_name_and_a_place_of_its_own) {
     EXPECT_EQ(find_limit("limits"), nullptr);
 }
 
-TEST(Limit, values_are_told_in_the_largest_unit_that_fits) {
+TEST(Limit, values_are_shown_in_the_largest_exact_unit) {
     const Limit& bytes = *find_limit("limits.body_max");
     EXPECT_EQ(limit_in_words(bytes, 1 << 20), "1 MiB");
     EXPECT_EQ(limit_in_words(bytes, 1 << 30), "1 GiB");

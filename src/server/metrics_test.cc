@@ -113,7 +113,7 @@ QueueTotals received(std::uint64_t count) {
     return {.received = count};
 }
 
-TEST(QueueSeries, the_others_have_what_no_series_of_its_own_has) {
+TEST(QueueSeries, the_series_of_the_others_has_the_rest) {
     QueueSeries series;
     EXPECT_EQ(series.count_others(traffic({{"a", 5}, {"b", 3}}, 2), received(10)), received(2));
     EXPECT_EQ(series.count_others(traffic({{"a", 7}, {"b", 3}}, 2), received(13)), received(3));

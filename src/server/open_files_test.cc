@@ -6,7 +6,7 @@
 namespace duewheel::open_files_test {
 namespace {
 
-TEST(OpenFiles, clients_never_take_what_the_log_and_the_index_need) {
+TEST(OpenFiles, clients_never_use_the_descriptors_of_log_and_index) {
     EXPECT_EQ(connections_within(1'048'576, 10'000), 10'000u);
     EXPECT_EQ(connections_within(26'384, 10'000), 10'000u);
     EXPECT_EQ(connections_within(20'000, 10'000), 10'000u);

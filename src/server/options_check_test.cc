@@ -16,7 +16,7 @@ std::string refusal(const std::string& address, std::vector<std::string> hosts =
     return checked ? "" : std::string(checked.error().code);
 }
 
-TEST(OptionsCheck, takes_loopback_by_itself_and_more_where_that_is_allowed) {
+TEST(OptionsCheck, accepts_loopback_by_default_and_more_if_allowed) {
     for (const char* address : {"127.0.0.1:7420", "127.0.0.2:0", "[::1]:7420", "localhost:7420"}) {
         EXPECT_EQ(refusal(address), "") << address;
     }
@@ -41,7 +41,7 @@ TEST(OptionsCheck, tokens_are_required_beyond_loopback_unless_said_otherwise) {
     EXPECT_TRUE(requires_tokens(options));
 }
 
-TEST(OptionsCheck, refuses_addresses_and_hosts_that_are_none) {
+TEST(OptionsCheck, refuses_invalid_addresses_and_hosts) {
     for (const char* address :
          {"", "7420", "127.0.0.1", "127.0.0.1:", "127.0.0.1:x", "127.0.0.1:65536", "::1:80", "localhost.invalid:1"}) {
         EXPECT_EQ(refusal(address, {}, true), "bad_address") << address;

@@ -75,7 +75,7 @@ TEST(ServerClock, rounds_down_so_that_nothing_is_early) {
 }
 
 // What was due while the machine slept is due at once: the boot clock counts it, and so does the wall.
-TEST(ServerClock, a_suspend_is_time_like_any_other) {
+TEST(ServerClock, a_suspend_counts_as_elapsed_time) {
     Machine machine;
     machine.suspend(9 * kHour);
     EXPECT_EQ(machine.now(), machine.wall());
@@ -86,7 +86,7 @@ TEST(ServerClock, a_suspend_is_time_like_any_other) {
 // ---- the start
 
 // A wall clock that was set back over a restart would make what was due wait again, and leases and keys live longer.
-TEST(ServerClock, a_wall_clock_that_was_set_back_begins_at_what_the_log_has_seen) {
+TEST(ServerClock, with_a_wall_clock_set_back_it_starts_at_the_time_of_the_log) {
     Machine machine({}, kWall + 3'600'000);
     EXPECT_EQ(machine.now(), kWall + 3'600'000);
     EXPECT_EQ(machine.state(), ClockState::slow);
@@ -113,7 +113,7 @@ TEST(ServerClock, a_start_after_more_than_400_days_waits_for_a_confirmation) {
 }
 
 // A server that held a clock a month ahead believed it when it was started again: messages went out weeks early.
-TEST(ServerClock, a_clock_that_was_held_is_held_by_the_next_start) {
+TEST(ServerClock, a_held_clock_is_held_by_the_next_start) {
     for (const bool same_run : {true, false}) {
         Machine machine;
         machine.set_wall_by(30 * kDay);
@@ -136,7 +136,7 @@ TEST(ServerClock, a_clock_that_was_held_is_held_by_the_next_start) {
 }
 
 // A server that was stopped within the second in which the wall clock was set, or while it was, knew nothing of it.
-TEST(ServerClock, a_clock_that_is_set_while_nothing_runs_is_met_like_one_that_is_set_under_a_server) {
+TEST(ServerClock, a_clock_set_while_no_server_runs_is_handled_like_one_set_during_a_run) {
     for (const std::int64_t ahead : {kHour, 30 * kDay}) {
         Machine machine;
         machine.run(kHour);
@@ -160,7 +160,7 @@ TEST(ServerClock, a_clock_that_is_set_while_nothing_runs_is_met_like_one_that_is
 }
 
 // The simulator had one killed before anything was in its log: only what it had left of its time knew of it.
-TEST(ServerClock, what_was_left_of_the_time_counts_where_the_log_has_nothing_yet) {
+TEST(ServerClock, the_saved_time_counts_if_the_log_is_empty) {
     Machine machine;
     machine.set_wall_by(30 * kDay);
     machine.start_again(kSecond, 0);
@@ -172,7 +172,7 @@ TEST(ServerClock, what_was_left_of_the_time_counts_where_the_log_has_nothing_yet
 }
 
 // Killed after somebody accepted the wall clock, and before that was left for the next start: the log knows better.
-TEST(ServerClock, a_mark_that_the_log_has_overtaken_says_nothing) {
+TEST(ServerClock, a_mark_older_than_the_log_is_ignored) {
     Machine machine;
     const ClockMark before = machine.clock().mark("this run");
     machine.set_wall_by(30 * kDay);
@@ -184,7 +184,7 @@ TEST(ServerClock, a_mark_that_the_log_has_overtaken_says_nothing) {
     EXPECT_EQ(ServerClock({}, machine.reading(), start).now_ms(machine.reading().boot_ns), machine.wall());
 }
 
-TEST(ServerClock, a_clock_that_was_watched_is_watched_by_the_next_start_for_a_minute) {
+TEST(ServerClock, a_watched_clock_is_watched_by_the_next_start_for_a_minute) {
     Machine machine;
     machine.set_wall_by(kHour);
     machine.run(30 * kSecond);
@@ -199,7 +199,7 @@ TEST(ServerClock, a_clock_that_was_watched_is_watched_by_the_next_start_for_a_mi
     EXPECT_EQ(machine.now(), machine.wall());
 }
 
-TEST(ServerClock, a_rule_that_believes_everything_does_so_a_minute_after_a_start) {
+TEST(ServerClock, a_rule_that_trusts_everything_does_so_a_minute_after_a_start) {
     Machine machine;
     machine.set_wall_by(30 * kDay);
     machine.run(62 * kSecond);
@@ -211,7 +211,7 @@ TEST(ServerClock, a_rule_that_believes_everything_does_so_a_minute_after_a_start
 }
 
 // A battery that is empty shows 1970 or 2000; the network's time comes later and is a jump of years.
-TEST(ServerClock, a_new_log_on_a_machine_that_shows_1970_holds_when_the_right_time_comes) {
+TEST(ServerClock, a_new_log_on_a_machine_that_shows_1970_holds_the_jump_to_the_correct_time) {
     Machine machine({}, 0, 1'000);
     EXPECT_EQ(machine.now(), 1'000);
     machine.set_wall_by(kWall * kMs);
@@ -223,7 +223,7 @@ TEST(ServerClock, a_new_log_on_a_machine_that_shows_1970_holds_when_the_right_ti
 
 // ---- small steps
 
-TEST(ServerClock, up_to_50_ms_are_made_up_at_500_ppm) {
+TEST(ServerClock, up_to_50_ms_are_corrected_at_500_ppm) {
     for (const std::int64_t step : {40 * kMs, -40 * kMs}) {
         Machine machine;
         machine.set_wall_by(step);
@@ -235,7 +235,7 @@ TEST(ServerClock, up_to_50_ms_are_made_up_at_500_ppm) {
     }
 }
 
-TEST(ServerClock, up_to_5_s_are_made_up_at_a_tenth_as_a_leap_second_is) {
+TEST(ServerClock, up_to_5_s_are_corrected_at_a_tenth_like_a_leap_second) {
     for (const std::int64_t step : {kSecond, -kSecond}) {
         Machine machine;
         machine.set_wall_by(step);
@@ -265,7 +265,7 @@ TEST(ServerClock, a_wall_clock_that_is_set_back_is_waited_for_and_time_never_goe
 
 // ---- set ahead
 
-TEST(ServerClock, a_wall_clock_set_ahead_is_believed_after_a_minute) {
+TEST(ServerClock, a_wall_clock_set_ahead_is_trusted_after_a_minute) {
     Machine machine;
     machine.set_wall_by(kHour);
     EXPECT_EQ(machine.run(kSecond), 1);
@@ -279,7 +279,7 @@ TEST(ServerClock, a_wall_clock_set_ahead_is_believed_after_a_minute) {
     EXPECT_EQ(machine.clock().jumps(), 1u);
 }
 
-TEST(ServerClock, a_wall_clock_that_comes_back_in_time_changes_nothing) {
+TEST(ServerClock, a_wall_clock_that_returns_in_time_changes_nothing) {
     Machine machine;
     machine.set_wall_by(kHour);
     machine.run(50 * kSecond);
@@ -316,7 +316,7 @@ TEST(ServerClock, more_than_a_day_ahead_is_held_until_it_is_accepted) {
     EXPECT_FALSE(machine.clock().accept(machine.reading()));
 }
 
-TEST(ServerClock, more_than_a_day_ahead_is_believed_where_the_rule_says_so) {
+TEST(ServerClock, more_than_a_day_ahead_is_trusted_if_the_rule_allows_it) {
     Machine machine({ClockJump::accept});
     machine.set_wall_by(1000 * kDay);
     machine.run(62 * kSecond);
@@ -324,7 +324,7 @@ TEST(ServerClock, more_than_a_day_ahead_is_believed_where_the_rule_says_so) {
     EXPECT_EQ(machine.now(), machine.wall());
 }
 
-TEST(ServerClock, one_that_is_held_and_set_nearer_is_watched_and_then_believed) {
+TEST(ServerClock, one_that_is_held_and_set_nearer_is_watched_and_then_trusted) {
     Machine machine;
     machine.set_wall_by(2 * kDay);
     machine.run(62 * kSecond);
@@ -347,7 +347,7 @@ TEST(ServerClock, a_jump_can_be_accepted_before_the_minute_is_over) {
 
 // ---- a test's clock
 
-TEST(ServerClock, a_tests_clock_is_moved_by_command_alone) {
+TEST(ServerClock, a_manual_clock_is_moved_only_by_commands) {
     Machine machine({ClockJump::hold, true});
     machine.set_wall_by(kDay);
     machine.run(100 * kSecond);
@@ -359,7 +359,7 @@ TEST(ServerClock, a_tests_clock_is_moved_by_command_alone) {
     EXPECT_EQ(machine.state(), ClockState::test);
 }
 
-TEST(ServerClock, clocks_beyond_what_can_be_counted_are_read_as_the_latest_that_can) {
+TEST(ServerClock, clocks_out_of_range_are_clamped) {
     Machine machine({ClockJump::accept}, kServerTimeMaxMs * 5);
     EXPECT_EQ(machine.now(), kServerTimeMaxMs);
     EXPECT_EQ(machine.clock().ns_until(std::numeric_limits<DueMs>::max(), kBoot), 0);

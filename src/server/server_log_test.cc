@@ -46,7 +46,7 @@ class ServerLogTest : public testing::Test {
     }
 };
 
-TEST_F(ServerLogTest, drops_what_is_below_its_level_and_writes_one_line_for_each_other_event) {
+TEST_F(ServerLogTest, drops_events_below_its_level_and_writes_one_line_for_each_other_event) {
     const auto text = written({.level = LogLevel::warning}, [](LogSink& log) {
         log.debug("a", "No.");
         log.info("b", "No.");

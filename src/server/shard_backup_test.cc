@@ -48,7 +48,7 @@ class ShardBackup : public testing::Test {
     TrialOwner again{disk, kRestored, log};
 };
 
-TEST_F(ShardBackup, of_a_running_shard_holds_all_that_was_answered_and_is_started_on) {
+TEST_F(ShardBackup, of_a_running_shard_contains_all_confirmed_changes_and_can_be_started) {
     std::vector<MessageId> ids;
     for (int i = 0; i < 300; ++i) ids.push_back(owner.put(kHour, std::string(200, 'x')));
     for (int i = 0; i < 200; ++i) owner.ask<ChangeAnswer>(CancelCommand{"default", ids[static_cast<std::size_t>(i)]});
@@ -65,7 +65,7 @@ TEST_F(ShardBackup, of_a_running_shard_holds_all_that_was_answered_and_is_starte
 }
 
 // A token of the original would have ended a lease of what was restored: the same message, attempt and incarnation.
-TEST_F(ShardBackup, takes_no_lease_of_the_original) {
+TEST_F(ShardBackup, accepts_no_lease_of_the_original) {
     const MessageId id = owner.put(0, "body");
     owner.close();
     ASSERT_EQ(backed_up(), "done");
@@ -90,7 +90,7 @@ TEST_F(ShardBackup, takes_no_lease_of_the_original) {
 }
 
 // An id that the original gave out after the backup would have been another message here, which its holder cancels.
-TEST_F(ShardBackup, gives_out_no_id_that_the_original_may_have_given_out) {
+TEST_F(ShardBackup, assigns_no_id_that_the_original_may_have_assigned) {
     owner.put(kHour, "before");
     ASSERT_EQ(backed_up(), "done");
     const MessageId of_original = owner.put(kHour, "after");
@@ -105,7 +105,7 @@ TEST_F(ShardBackup, gives_out_no_id_that_the_original_may_have_given_out) {
     EXPECT_EQ(again.put(kHour, "next"), fresh + 2 * kShardsMax);
 }
 
-TEST_F(ShardBackup, hands_out_what_the_original_may_have_handed_out_as_such) {
+TEST_F(ShardBackup, marks_messages_that_the_original_may_have_delivered) {
     owner.put(kHour, "soon");
     owner.put(3 * kHour, "later");
     ASSERT_EQ(backed_up(), "done");
@@ -125,7 +125,7 @@ TEST_F(ShardBackup, hands_out_what_the_original_may_have_handed_out_as_such) {
 
 // Prepared messages that the original may have committed, and what it may have made by rules, came again as if they
 // were new: by their ids they were not of before, or by their dues not of then.
-TEST_F(ShardBackup, marks_what_is_made_again_of_what_the_original_may_have_made) {
+TEST_F(ShardBackup, marks_messages_that_the_original_may_have_created) {
     const auto named = [](std::string body, std::int64_t delay_ms) {
         PutCommand put;
         put.queue = TrialOwner::kQueue;
@@ -187,7 +187,7 @@ TEST_F(ShardBackup, marks_what_is_made_again_of_what_the_original_may_have_made)
     EXPECT_EQ(handed_out(), (std::multimap<std::string, bool>{{"later half", false}, {"loop", false}, {"run", false}}));
 }
 
-TEST_F(ShardBackup, is_nothing_to_start_on_and_neither_is_half_a_restore) {
+TEST_F(ShardBackup, cannot_be_started_and_neither_can_a_partial_restore) {
     owner.put(kHour, "body");
     ASSERT_EQ(backed_up(), "done");
     TrialOwner on_backup(disk, kBackup, log);
@@ -205,7 +205,7 @@ TEST_F(ShardBackup, is_nothing_to_start_on_and_neither_is_half_a_restore) {
     EXPECT_EQ(restored(), "not_empty");
 }
 
-TEST_F(ShardBackup, is_refused_where_it_makes_no_sense) {
+TEST_F(ShardBackup, is_refused_for_invalid_directories) {
     EXPECT_EQ(code_of(make_backup(disk, "/nowhere", kBackup)), "not_found");
     EXPECT_EQ(restored(), "not_a_backup");
     owner.put(kHour, "body");

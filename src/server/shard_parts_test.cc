@@ -154,7 +154,7 @@ struct Trial {
     Told told;
 };
 
-TEST(ShardStart, a_cleaned_log_holds_all_that_clients_were_told_and_builds_its_index_again) {
+TEST(ShardStart, a_compacted_log_contains_all_confirmed_changes_and_can_rebuild_its_index) {
     Trial trial;
     clean(trial.owner);
     expect_all_there(trial.owner, trial.told);
@@ -194,7 +194,7 @@ TEST(ShardCleaning, a_segment_stays_until_every_earlier_lookup_has_ended) {
 // After each segment of which more than half had to be relocated, cleaning rested until the log had grown by a quarter.
 // A front of messages that stay made it rest again and again, until the log was three times as large as what was
 // needed.
-TEST(ShardCleaning, does_not_rest_at_a_front_that_is_needed_whole) {
+TEST(ShardCleaning, does_not_stop_at_a_front_that_is_needed_completely) {
     SimDisk disk;
     MemoryRowStorage rows;
     RecordingLog log;
@@ -213,7 +213,7 @@ TEST(ShardCleaning, does_not_rest_at_a_front_that_is_needed_whole) {
 
 // With no more traffic the log stayed as long as it was: what had been relocated stood in the open segment, which
 // nobody filled, and nobody looked again. It was thirty times as long as what was needed of it.
-TEST(ShardCleaning, comes_back_to_its_bound_without_traffic) {
+TEST(ShardCleaning, returns_to_its_limit_without_traffic) {
     SimDisk disk;
     MemoryRowStorage rows;
     RecordingLog log;
@@ -244,7 +244,7 @@ TEST(ShardCleaning, comes_back_to_its_bound_without_traffic) {
 
 // Where each commit nearly fills a segment there are as many segments as commits. One segment a statement was too slow
 // for that: the log grew for as long as the puts went on, to forty times what was needed of it.
-TEST(ShardCleaning, several_segments_go_with_one_statement) {
+TEST(ShardCleaning, several_segments_are_released_by_one_record) {
     SimDisk disk;
     MemoryRowStorage rows;
     RecordingLog log;
@@ -263,7 +263,7 @@ TEST(ShardCleaning, several_segments_go_with_one_statement) {
 
 // The simulator found that an index which is lost after the log's front has gone was not built again: the replay asked
 // for record 1.
-TEST(ShardStart, a_lost_index_of_a_log_whose_front_is_gone_is_built_again) {
+TEST(ShardStart, a_lost_index_of_a_log_without_its_front_is_rebuilt) {
     Trial trial;
     clean(trial.owner);
     ASSERT_GT(trial.owner.parts().journal().first_sequence(), 1u);
@@ -273,7 +273,7 @@ TEST(ShardStart, a_lost_index_of_a_log_whose_front_is_gone_is_built_again) {
     expect_all_there(trial.owner, trial.told);
 }
 
-TEST(ShardStart, what_was_left_of_the_time_is_known_to_the_next_start) {
+TEST(ShardStart, the_next_start_knows_the_saved_time) {
     Trial trial;
     EXPECT_EQ(trial.owner.parts().clock_mark(), ClockMark()) << "nothing is known";
     const auto start_again = [&] {
@@ -298,7 +298,7 @@ TEST(ShardStart, what_was_left_of_the_time_is_known_to_the_next_start) {
     EXPECT_EQ(refused.error().code, "no_space");
 }
 
-TEST(ShardStart, deaths_between_any_two_steps_of_cleaning_lose_nothing) {
+TEST(ShardStart, crashes_between_any_two_steps_of_compaction_lose_nothing) {
     int repeated = 0;
     for (const bool index_is_lost : {false, true}) {
         bool finished = false;
@@ -322,7 +322,7 @@ TEST(ShardStart, deaths_between_any_two_steps_of_cleaning_lose_nothing) {
 }
 
 // Each write, sync and unlink of cleaning is cut off by a power cut, before it, in it or after it.
-TEST(ShardStart, power_cuts_in_any_disk_call_of_cleaning_lose_nothing) {
+TEST(ShardStart, power_cuts_in_any_disk_call_of_compaction_lose_nothing) {
     for (const bool index_is_lost : {false, true}) {
         bool finished = false;
         for (int calls = 1; !finished; ++calls) {
@@ -413,7 +413,7 @@ TEST(ShardStart, a_log_with_larger_blocks_is_filled_segment_by_segment) {
 
 // On a full disk whose spare segments were used up, cleaning waited until the index held the last cancels. They stood
 // in the open segment, which could not be closed without another one: puts were refused forever.
-TEST(ShardCleaning, segments_of_which_nothing_is_needed_go_though_the_last_records_are_in_the_open_one) {
+TEST(ShardCleaning, unneeded_segments_are_removed_although_the_last_records_are_in_the_open_one) {
     SimDisk disk;
     MemoryRowStorage rows;
     RecordingLog log;
@@ -482,7 +482,7 @@ TEST(ShardStart, a_log_that_lost_a_segment_in_its_middle_is_refused) {
     }
 }
 
-TEST(ShardStart, a_need_in_a_segment_that_is_gone_is_refused) {
+TEST(ShardStart, a_needed_record_in_a_missing_segment_is_refused) {
     Trial trial;
     clean(trial.owner);
     trial.owner.close();
@@ -497,7 +497,7 @@ TEST(ShardStart, a_need_in_a_segment_that_is_gone_is_refused) {
 }
 
 // An index that was begun and not proven yet, as a start leaves it that was interrupted.
-TEST(ShardStart, rows_that_are_not_what_the_log_says_are_refused_before_the_index_is_trusted) {
+TEST(ShardStart, rows_that_differ_from_the_log_are_refused) {
     Trial trial;
     IndexPosition position = trial.owner.parts().index().position();
     trial.owner.close();
@@ -575,7 +575,7 @@ TEST_F(OfflineCheck, finds_a_wrong_count_of_needed_records) {
     EXPECT_EQ(code(), "damaged_index");
 }
 
-TEST_F(OfflineCheck, leaves_an_index_alone_that_is_only_half_built_and_the_next_start_completes_it) {
+TEST_F(OfflineCheck, leaves_a_partly_built_index_as_it_is_and_the_next_start_completes_it) {
     ASSERT_TRUE(rows_.discard().ok());
     ASSERT_NO_FATAL_FAILURE(seal_first_segment(posix_file_system(), owner_, rows_));
     const auto half = check_data_directory(posix_file_system(), directory_.path());

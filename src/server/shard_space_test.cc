@@ -37,7 +37,7 @@ class ShardSpace : public testing::Test {
 
 // Puts were quicker than the look at the disk that is to refuse them and began a segment of the reserve. One was then
 // missing for a table of the index or for the record that lets the log's front go, and puts were refused forever.
-TEST_F(ShardSpace, puts_begin_no_segment_of_the_reserve_before_it_is_known_whether_the_disk_is_full) {
+TEST_F(ShardSpace, puts_start_no_segment_of_the_reserve_before_the_free_space_is_known) {
     owner.options.spare_segments = 1;
     owner.options.reserve_segments = 4;
     ASSERT_TRUE(owner.open(rows).ok());
@@ -71,7 +71,7 @@ TEST_F(ShardSpace, puts_begin_no_segment_of_the_reserve_before_it_is_known_wheth
 
 // A server whose disk was full left nothing of a wall clock that it held; the next start believed that, and messages
 // went out weeks early.
-TEST_F(ShardSpace, what_is_left_of_the_time_gets_the_space_of_a_spare) {
+TEST_F(ShardSpace, the_saved_time_uses_the_space_of_a_spare) {
     owner.options.spare_segments = 1;
     owner.options.reserve_segments = 4;
     ASSERT_TRUE(owner.open(rows).ok());
@@ -85,7 +85,7 @@ TEST_F(ShardSpace, what_is_left_of_the_time_gets_the_space_of_a_spare) {
 }
 
 // When the reserve was used up all the same, requests waited for an operator; a start after kill -9 did too.
-TEST_F(ShardSpace, when_no_segment_is_left_all_requests_are_answered_also_after_a_start) {
+TEST_F(ShardSpace, without_segments_all_requests_are_answered_also_after_a_start) {
     owner.options.spare_segments = 1;
     owner.options.reserve_segments = 1;
     ASSERT_TRUE(owner.open(rows).ok());
@@ -205,7 +205,7 @@ class ShardSpaceOfEnds : public ShardSpace {
     std::deque<MessageId> left;
 };
 
-TEST_F(ShardSpaceOfEnds, that_are_quicker_than_the_index_leave_it_the_space_to_make_space) {
+TEST_F(ShardSpaceOfEnds, faster_than_the_index_leave_it_the_space_that_frees_space) {
     ASSERT_NO_FATAL_FAILURE(use_up([](std::size_t i) { return i; }));
     goes_on_to_the_end();
 }
@@ -222,7 +222,7 @@ TEST_F(ShardSpaceOfEnds, of_every_other_message_leave_the_space_to_relocate_the_
 }
 
 // A start with no more than that goes on like the run before it.
-TEST_F(ShardSpaceOfEnds, are_taken_again_after_a_start_with_only_what_is_kept_for_cleaning) {
+TEST_F(ShardSpaceOfEnds, are_accepted_again_after_a_start_with_only_the_space_kept_for_compaction) {
     ASSERT_NO_FATAL_FAILURE(use_up([](std::size_t i) { return i; }));
     owner.close();
     ASSERT_TRUE(owner.open(rows).ok());
@@ -231,7 +231,7 @@ TEST_F(ShardSpaceOfEnds, are_taken_again_after_a_start_with_only_what_is_kept_fo
 
 // Each start of a server writes a record by which it begins to serve, and confirms it. In a segment of cleaning they
 // were written without a look at its room, beyond its end (seed 7497 of the simulator).
-TEST_F(ShardSpace, starts_on_a_full_disk_begin_no_segment_that_is_not_there_and_fill_none_too_far) {
+TEST_F(ShardSpace, starts_on_a_full_disk_start_no_segment_and_overfill_none) {
     owner.options.spare_segments = 0;
     owner.options.reserve_segments = 4;
     owner.options.free_floor_bytes = 0;
@@ -256,7 +256,7 @@ TEST_F(ShardSpace, starts_on_a_full_disk_begin_no_segment_that_is_not_there_and_
 // A pass that had to carry nearly everything made it rest until the log had grown. All messages ended then, nothing
 // came any more to make it grow, and the log stayed as long as it was: on a full disk, where puts wait for it, for
 // ever.
-TEST_F(ShardSpace, cleaning_rests_no_more_when_what_it_had_to_relocate_has_ended) {
+TEST_F(ShardSpace, compaction_continues_when_the_records_it_had_to_relocate_have_ended) {
     owner.options.spare_segments = 2;
     ASSERT_TRUE(owner.open(rows).ok());
     PutCommand put;

@@ -39,7 +39,7 @@ class ShardView : public testing::Test {
     TrialOwner owner{disk, kData, log};
 };
 
-TEST_F(ShardView, has_each_message_as_it_was_answered) {
+TEST_F(ShardView, contains_each_message_as_confirmed) {
     Random random(7);
     std::map<MessageId, bool> is_waiting;
     for (int round = 0; round < 30; ++round) {
@@ -67,7 +67,7 @@ TEST_F(ShardView, has_each_message_as_it_was_answered) {
 }
 
 // The shard goes on between any two of its reads: it puts, rolls, seals and cleans, and its front moves.
-TEST_F(ShardView, is_of_one_instant_however_busy_the_shard_is) {
+TEST_F(ShardView, is_consistent_on_a_busy_shard) {
     Random random(11);
     std::vector<MessageId> ids;
     std::uint64_t moved = 0;
@@ -124,7 +124,7 @@ TEST_F(ShardView, of_a_damaged_byte_or_a_missing_segment_is_refused) {
     EXPECT_EQ(code_of(), "damaged_log");
 }
 
-TEST_F(ShardView, of_a_backup_is_that_of_the_original_and_of_half_a_restore_none) {
+TEST_F(ShardView, of_a_backup_equals_the_original_and_of_a_partial_restore_is_refused) {
     for (int i = 0; i < 100; ++i) owner.put(kHour, std::string(300, 'x'));
     ASSERT_TRUE(make_backup(disk, kData, "/backup").ok());
     const auto opened = view("/backup");

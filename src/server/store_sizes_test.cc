@@ -31,7 +31,7 @@ TEST(StoreSizes, of_a_volume_of_unknown_size_are_the_largest) {
     EXPECT_EQ(of_volume(0).free_floor_bytes, 256 * kMiB);
 }
 
-TEST(StoreSizes, what_was_chosen_stays) {
+TEST(StoreSizes, configured_sizes_are_kept) {
     const StoreSizes sizes = store_sizes(8 * kMiB, 0, 48 * kMiB);
     EXPECT_EQ(sizes.segment_bytes, 8 * kMiB);
     EXPECT_EQ(sizes.free_floor_bytes, 0u);

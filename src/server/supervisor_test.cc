@@ -35,7 +35,7 @@ class Manager {
     int socket_;
 };
 
-TEST(Supervisor, is_told_at_a_path_and_at_an_abstract_name) {
+TEST(Supervisor, is_notified_at_a_path_and_at_an_abstract_name) {
     const TemporaryDirectory directory;
     for (const std::string& name : {directory.path() + "/notify", "@duewheel-test-" + directory.path()}) {
         Manager manager(name);
@@ -48,12 +48,12 @@ TEST(Supervisor, is_told_at_a_path_and_at_an_abstract_name) {
     }
 }
 
-TEST(Supervisor, wants_a_sign_of_life_twice_in_its_time) {
+TEST(Supervisor, is_sent_a_keep_alive_twice_in_its_interval) {
     EXPECT_EQ(watchdog_interval("60000000", nullptr, 7).count(), 30'000'000);
     EXPECT_EQ(watchdog_interval("60000000", "7", 7).count(), 30'000'000);
 }
 
-TEST(Supervisor, wants_no_sign_of_life_where_none_was_asked_for_or_from_another_process) {
+TEST(Supervisor, is_sent_no_keep_alive_without_a_request_or_for_another_process) {
     EXPECT_EQ(watchdog_interval(nullptr, nullptr, 7).count(), 0);
     EXPECT_EQ(watchdog_interval("60000000", "8", 7).count(), 0);
     for (const char* odd : {"", "0", "-5", "1m", "99999999999999999999"}) {
@@ -61,11 +61,11 @@ TEST(Supervisor, wants_no_sign_of_life_where_none_was_asked_for_or_from_another_
     }
 }
 
-TEST(Supervisor, that_does_not_exist_gets_nothing) {
+TEST(Supervisor, that_does_not_exist_is_sent_nothing) {
     EXPECT_TRUE(Supervisor("").tell("READY=1"));
 }
 
-TEST(Supervisor, that_cannot_be_reached_is_an_error_and_no_more) {
+TEST(Supervisor, that_cannot_be_reached_is_an_error_and_nothing_else) {
     const TemporaryDirectory directory;
     for (const std::string& name : {directory.path() + "/none", std::string(300, 'x')}) {
         const Status told = Supervisor(name).tell("READY=1");

@@ -99,7 +99,7 @@ TEST_F(Cleaning, finds_outcomes_until_they_expire) {
 }
 
 // A dead letter keeps its whole record, and how it died stands there too.
-TEST_F(Cleaning, the_end_of_a_dead_message_is_no_outcome) {
+TEST_F(Cleaning, the_end_of_a_dead_message_is_not_an_outcome) {
     shard_.end(shard_.put("mail", kNow + 500), State::dead);
     seal();
     EXPECT_EQ(all().outcomes.count, 0u);
@@ -107,7 +107,7 @@ TEST_F(Cleaning, the_end_of_a_dead_message_is_no_outcome) {
 }
 
 // A process that ends while it cleans goes over the segment again at its next start.
-TEST_F(Cleaning, goes_on_behind_the_outcomes_that_were_relocated_before) {
+TEST_F(Cleaning, continues_after_the_outcomes_relocated_before) {
     std::vector<MessageId> ids;
     for (int message = 0; message < 4; ++message) {
         ids.push_back(shard_.put("mail", kNow + 500));
@@ -149,7 +149,7 @@ TEST_F(Cleaning, outcomes_are_copied_on_until_they_expire) {
     EXPECT_EQ(one[0].id, second);
 }
 
-TEST_F(Cleaning, nothing_is_left_once_everything_was_relocated) {
+TEST_F(Cleaning, nothing_is_found_after_everything_was_relocated) {
     const MessageId waiting = shard_.put("mail", kNow + 500);
     const MessageId done = shard_.put("mail", kNow + 500);
     shard_.end(done);
@@ -218,7 +218,7 @@ class CleaningMuch : public Cleaning {
     CleaningMuch() : Cleaning(4 << 20) {}
 };
 
-TEST_F(CleaningMuch, comes_in_chunks_and_a_large_body_by_itself) {
+TEST_F(CleaningMuch, comes_in_chunks_with_a_large_body_in_its_own) {
     const std::string body(60 << 10, 'x');
     for (int message = 0; message < 10; ++message) shard_.put(TrialShard::state_of("mail", kNow + 500), body);
     shard_.put(TrialShard::state_of("mail", kNow + 500), std::string(Cleaner::kChunkBytes + 1000, 'y'));
@@ -247,7 +247,7 @@ TEST_F(CleaningMuch, looks_a_bounded_number_of_records_up_in_a_call) {
 }
 
 // Most segments at the front of a busy log hold nothing but what is over: that must not cost a look for each record.
-TEST_F(CleaningMuch, looks_nothing_up_where_the_index_needs_nothing) {
+TEST_F(CleaningMuch, looks_nothing_up_if_the_index_needs_nothing) {
     for (std::size_t message = 0; message < 2 * Cleaner::kLookupsPerCall; ++message) {
         shard_.end(shard_.put("mail", kNow + 500));
     }

@@ -140,7 +140,7 @@ TEST_F(DataCheck, rows_that_disagree_are_found) {
     }
 }
 
-TEST_F(DataCheck, an_index_that_a_server_condemned_is_not_whole) {
+TEST_F(DataCheck, an_index_marked_as_damaged_is_not_whole) {
     RocksRowStorage storage = storage_of(directory_.path());
     ASSERT_TRUE(storage.condemn().ok());
     EXPECT_EQ(code(), "damaged_index");
@@ -158,7 +158,7 @@ TEST_F(DataCheck, a_damaged_record_is_found_in_an_older_segment_too) {
     EXPECT_EQ(code(), "damaged_log");
 }
 
-TEST_F(DataCheck, a_torn_end_is_told_and_no_damage) {
+TEST_F(DataCheck, a_torn_end_is_reported_and_is_not_damage) {
     const std::string newest = at("journal/" + segment_name(kMessages + 1));
     overwrite(newest, 100 << 10, "torn");
     const Result<DataReport> report = check_data_directory(posix_file_system(), directory_.path());
@@ -167,7 +167,7 @@ TEST_F(DataCheck, a_torn_end_is_told_and_no_damage) {
     EXPECT_EQ(report->torn_end->path, newest);
 }
 
-TEST_F(DataCheck, a_directory_in_use_and_one_that_is_none_are_refused) {
+TEST_F(DataCheck, a_directory_in_use_or_of_something_else_is_refused) {
     EXPECT_EQ(check_data_directory(posix_file_system(), at("nowhere")).error().code, "not_found");
     const auto lock = posix_file_system().lock(directory_.path());
     EXPECT_EQ(code(), "in_use");

@@ -87,7 +87,7 @@ ListHistory all_of(const std::string& queue) {
     return {"default", queue, 0, 0, INT64_MAX, kEndedStates, 1000, 1000};
 }
 
-TEST(History, tells_how_each_message_ended_by_queue_time_and_outcome) {
+TEST(History, lists_ends_by_queue_time_and_outcome) {
     MemoryRowStorage storage;
     HistoryTrial trial(storage, {});
     const MessageId first = trial.end_one("mail");
@@ -200,7 +200,7 @@ TEST(History, is_bounded_by_age) {
 }
 
 // The rows of such a segment had an era that was gone already: nothing counted them, and nothing would ever erase them.
-TEST(History, what_is_too_old_when_it_is_sealed_leaves_no_row) {
+TEST(History, ends_older_than_the_retention_at_sealing_have_no_row) {
     MemoryRowStorage storage;
     HistoryTrial trial(storage, {10 * kHour, 1 << 30});
     trial.end_one("mail");
@@ -212,7 +212,7 @@ TEST(History, what_is_too_old_when_it_is_sealed_leaves_no_row) {
     EXPECT_EQ(trial.row_count(), 1u);
 }
 
-TEST(History, a_carried_outcome_is_not_another_end) {
+TEST(History, a_relocated_outcome_is_not_another_end) {
     MemoryRowStorage storage;
     TrialShard shard;
     Retention retention;

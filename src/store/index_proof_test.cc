@@ -72,7 +72,7 @@ class IndexProof : public testing::Test {
     MessageId ends_ = 0;
 };
 
-TEST_F(IndexProof, rows_that_are_what_the_log_says_differ_in_nothing) {
+TEST_F(IndexProof, rows_that_agree_with_the_log_have_no_differences) {
     fill();
     EXPECT_EQ(difference(), std::nullopt);
 }
@@ -93,7 +93,7 @@ TEST_F(IndexProof, a_message_that_is_another_one_is_found) {
     EXPECT_NE(difference()->find("are not those of the log"), std::string::npos) << *difference();
 }
 
-TEST_F(IndexProof, bytes_of_a_dead_message_that_are_not_needed_as_the_log_says_are_found) {
+TEST_F(IndexProof, wrong_needed_bytes_of_a_dead_message_are_found) {
     fill();
     MessageRow row = shard_.rows.at(dead_);
     row.record_bytes += 1;
@@ -135,7 +135,7 @@ TEST_F(IndexProof, a_message_before_the_logs_front_is_found_unless_it_was_reloca
     EXPECT_EQ(difference(), std::nullopt) << "the recent tier knows where they stand";
 }
 
-TEST_F(IndexProof, a_need_that_is_gone_is_told_by_the_counts_alone) {
+TEST_F(IndexProof, a_missing_needed_record_is_detected_by_the_counts) {
     fill();
     EXPECT_EQ(*find_lost_need(*index_, 1), std::nullopt);
     ASSERT_TRUE(*find_lost_need(*index_, 4));

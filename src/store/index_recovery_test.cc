@@ -46,7 +46,7 @@ TEST_F(IndexRecovery, a_missing_index_is_built_from_the_log) {
     EXPECT_EQ(due_count(*opened.index), 3u);
 }
 
-TEST_F(IndexRecovery, an_index_is_kept_and_goes_on_where_it_was) {
+TEST_F(IndexRecovery, an_index_is_kept_and_continued) {
     TrialShard shard;
     fill(shard, "mail");
     {
@@ -130,7 +130,7 @@ TEST_F(IndexRecovery, an_index_of_a_newer_format_is_refused_untouched) {
     EXPECT_EQ(storage_.row_count(), 1u);
 }
 
-TEST_F(IndexRecovery, sealing_goes_on_after_the_disk_was_full) {
+TEST_F(IndexRecovery, sealing_continues_after_the_disk_was_full) {
     TrialShard shard;
     fill(shard, "mail");
     const OpenedIndex opened = open(shard);
@@ -145,7 +145,7 @@ TEST_F(IndexRecovery, sealing_goes_on_after_the_disk_was_full) {
     EXPECT_EQ(opened.index->position().segment, 5u);
 }
 
-TEST_F(IndexRecovery, a_damaged_index_on_disk_is_thrown_away_and_built_again) {
+TEST_F(IndexRecovery, a_damaged_index_on_disk_is_discarded_and_rebuilt) {
     TrialShard shard;
     fill(shard, "mail");
     TemporaryDirectory directory;
@@ -165,7 +165,7 @@ TEST_F(IndexRecovery, a_damaged_index_on_disk_is_thrown_away_and_built_again) {
     EXPECT_EQ(due_count(*opened->index), 3u);
 }
 
-TEST_F(IndexRecovery, what_has_expired_leaves_the_disk_when_it_is_compacted) {
+TEST_F(IndexRecovery, expired_rows_leave_the_disk_with_a_compaction) {
     TrialShard shard;
     const MessageId ended = shard.put(TrialShard::state_of("mail", kNow + 500, "order-1"));
     shard.end(ended);

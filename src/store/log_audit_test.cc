@@ -69,7 +69,7 @@ TEST(LogAudit, a_relocation_done_must_say_what_the_records_add_up_to) {
 
 // A message that was not relocated, although a relocation-done says that all were, shows as soon as a record names its
 // place.
-TEST(LogAudit, after_a_relocation_done_no_record_names_a_place_before_it) {
+TEST(LogAudit, after_a_relocation_done_no_record_refers_to_an_earlier_position) {
     LogAudit audit({}, 0);
     ASSERT_TRUE(audit.add(put_of(1024), 1, kFrameBytes).ok());
     ASSERT_TRUE(audit.add(put_of(2048), 2, kFrameBytes).ok());

@@ -26,7 +26,7 @@ TEST_F(Sealing, the_load_cursor_only_rises_and_sweeps_due_below_it) {
     EXPECT_EQ(due_ids(), (Ids{above, at_cursor})) << "the row at the cursor itself is not swept, so it is erased";
 }
 
-TEST_F(Sealing, a_row_that_lands_below_the_load_cursor_lowers_its_queues_cursor) {
+TEST_F(Sealing, a_row_added_below_the_load_cursor_lowers_its_queues_cursor) {
     const MessageId moved = shard_.put("mail", kNow + 900);
     const MessageId held = shard_.put("mail", kNow + 300);
     const MessageId untouched = shard_.put("mail", kNow + 50);
@@ -54,7 +54,7 @@ TEST_F(Sealing, a_row_that_lands_below_the_load_cursor_lowers_its_queues_cursor)
 
 // The cursor of a queue stood in a part of the log that has gone, and did not change since, because the message it
 // stood at is still unfinished; that message was relocated, but into a segment that is not full yet.
-TEST_F(Sealing, an_index_begun_behind_a_lost_cursor_still_reaches_every_message) {
+TEST_F(Sealing, an_index_started_after_a_lost_cursor_still_reaches_every_message) {
     const MessageId oldest = shard_.put("mail", kNow + 10);
     shard_.set_queue_cursor("mail", {kNow + 10, oldest});
     shard_.commit(kNow + 20, true);

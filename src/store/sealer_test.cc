@@ -49,7 +49,7 @@ TEST_F(Sealing, what_was_due_when_it_was_committed_has_no_due_row_but_is_bounded
     EXPECT_EQ(cursor("mail"), (DuePosition{kNow + 10, at_once}));
 }
 
-TEST_F(Sealing, the_time_that_counts_is_that_of_the_commit_that_decided) {
+TEST_F(Sealing, the_time_of_the_deciding_commit_counts) {
     const MessageId early = shard_.put("mail", kNow + 100);
     const MessageId changed = shard_.put("mail", kNow + 100);
     shard_.commit(kNow);
@@ -79,7 +79,7 @@ TEST_F(Sealing, a_message_that_ends_in_its_own_segment_leaves_an_outcome_and_not
     EXPECT_EQ(row->log_position, 0u) << "an outcome needs no record";
 }
 
-TEST_F(Sealing, an_end_takes_away_the_rows_of_an_earlier_segment) {
+TEST_F(Sealing, an_end_removes_the_rows_of_an_earlier_segment) {
     const MessageId id = shard_.put("mail", kNow + 500);
     const MessageId stays = shard_.put("mail", kNow + 500);
     seal();
@@ -92,7 +92,7 @@ TEST_F(Sealing, an_end_takes_away_the_rows_of_an_earlier_segment) {
     EXPECT_EQ(needed(2), 0u);
 }
 
-TEST_F(Sealing, a_moved_message_stands_only_where_it_is_now) {
+TEST_F(Sealing, a_moved_message_has_only_its_new_rows) {
     const MessageId id = shard_.put("mail", kNow + 500);
     seal();
     shard_.reschedule(id, kNow + 300);
@@ -138,7 +138,7 @@ TEST_F(Sealing, a_held_message_is_not_due_and_a_prepared_one_has_a_deadline) {
     EXPECT_EQ(due_ids(), (Ids{in_transaction, held}));
 }
 
-TEST_F(Sealing, a_dead_message_keeps_its_whole_row_and_comes_back) {
+TEST_F(Sealing, a_dead_message_keeps_its_whole_row_and_can_be_redriven) {
     const MessageId id = shard_.put("mail", kNow + 500);
     seal();
     shard_.end(id, State::dead);
@@ -168,7 +168,7 @@ TEST_F(Sealing, a_dead_message_keeps_its_whole_row_and_comes_back) {
     EXPECT_FALSE(find(id, kNow + 2 * Retention::kDefaultKeepMs));
 }
 
-TEST_F(Sealing, the_dead_of_a_queue_come_in_the_order_of_their_death_and_in_stretches) {
+TEST_F(Sealing, dead_letters_of_a_queue_are_sorted_by_time_of_death_in_stretches) {
     const MessageId second = shard_.put("mail", kNow + 500);
     const MessageId third = shard_.put("mail", kNow + 100);
     const MessageId first = shard_.put("mail", kNow + 900);
@@ -192,7 +192,7 @@ TEST_F(Sealing, the_dead_of_a_queue_come_in_the_order_of_their_death_and_in_stre
 
 // A message died and was returned within one segment, which takes its expiry away; the row at its expiry stayed,
 // and brought it back once more after its end.
-TEST_F(Sealing, a_message_that_is_back_from_the_dead_has_no_row_at_its_expiry) {
+TEST_F(Sealing, a_redriven_message_has_no_row_at_its_expiry) {
     MessageState state = TrialShard::state_of("mail", kNow + 500);
     state.expires_ms = kNow + 700;
     const MessageId id = shard_.put(state);
@@ -219,7 +219,7 @@ TEST_F(Sealing, outcomes_and_their_keys_expire) {
 }
 
 // Cleaning took the log of short-lived messages for garbage that it was not: every outcome is kept for a day.
-TEST_F(Sealing, what_kept_outcomes_take_in_the_log_is_counted_until_they_expire) {
+TEST_F(Sealing, the_bytes_of_outcomes_in_the_log_are_counted_until_they_expire) {
     const MessageId first = shard_.put("mail", kNow + 500);
     const MessageId second = shard_.put("mail", kNow + 500);
     const MessageId third = shard_.put("mail", kNow + 500);
@@ -343,7 +343,7 @@ TEST_F(Sealing, a_relocation_writes_all_rows_of_an_unknown_message) {
 
 // An index that has seen the ends themselves is told nothing new by the record that carries them; one that was begun
 // after they had left the log knows of them by that record alone.
-TEST_F(Sealing, carried_outcomes_are_taken_in_where_their_segment_is_unknown) {
+TEST_F(Sealing, relocated_outcomes_are_added_if_their_segment_is_unknown) {
     const MessageId ended = shard_.put(TrialShard::state_of("mail", kNow + 500, "order-1"));
     shard_.end(ended);
     seal();
@@ -368,7 +368,7 @@ TEST_F(Sealing, carried_outcomes_are_taken_in_where_their_segment_is_unknown) {
     EXPECT_TRUE(rebuilt->needed_counts()->empty());
 }
 
-TEST_F(Sealing, a_relocation_moves_the_need_from_the_old_place_to_its_own) {
+TEST_F(Sealing, a_relocation_moves_the_needed_bytes_to_its_position) {
     const MessageId first = shard_.put("mail", kNow + 500);
     const MessageId second = shard_.put("mail", kNow + 600);
     const MessageId third = shard_.put("mail", kNow + 700);

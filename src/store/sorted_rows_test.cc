@@ -77,7 +77,7 @@ class SortedRowsConformance : public testing::Test {
 using Implementations = testing::Types<InMemory, InRocks>;
 TYPED_TEST_SUITE(SortedRowsConformance, Implementations);
 
-TYPED_TEST(SortedRowsConformance, finds_what_was_taken_in_and_nothing_else) {
+TYPED_TEST(SortedRowsConformance, finds_added_rows_and_nothing_else) {
     this->put({{"a", "1"}, {"b", ""}, {std::string("b\0c", 3), "3"}});
     EXPECT_EQ(this->get("a"), "1");
     EXPECT_EQ(this->get("b"), "");
@@ -85,7 +85,7 @@ TYPED_TEST(SortedRowsConformance, finds_what_was_taken_in_and_nothing_else) {
     EXPECT_EQ(this->get("c"), std::nullopt);
 }
 
-TYPED_TEST(SortedRowsConformance, a_table_is_invisible_until_it_is_taken_in) {
+TYPED_TEST(SortedRowsConformance, a_table_is_invisible_until_it_is_added) {
     this->put({{"a", "1"}});
     auto table = this->rows_->build_table();
     table->put("a", "2");
@@ -97,7 +97,7 @@ TYPED_TEST(SortedRowsConformance, a_table_is_invisible_until_it_is_taken_in) {
     EXPECT_EQ(rows_between(*this->rows_, "", "z").size(), 1u);
 }
 
-TYPED_TEST(SortedRowsConformance, a_walk_holds_to_both_bounds_and_to_its_limit) {
+TYPED_TEST(SortedRowsConformance, a_scan_respects_both_bounds_and_its_limit) {
     this->put({{"a", "1"}, {"b", "2"}, {"c", "3"}, {"d", "4"}});
     EXPECT_EQ(rows_between(*this->rows_, "b", "d"), (Rows{{"b", "2"}, {"c", "3"}}));
     EXPECT_EQ(rows_between(*this->rows_, "", "zz", 3).rbegin()->first, "c");
@@ -119,13 +119,13 @@ TYPED_TEST(SortedRowsConformance, a_range_erase_spares_the_rows_of_its_own_table
     EXPECT_EQ(this->get("a"), std::nullopt);
 }
 
-TYPED_TEST(SortedRowsConformance, an_empty_table_is_taken_in) {
+TYPED_TEST(SortedRowsConformance, an_empty_table_can_be_added) {
     this->put({});
     EXPECT_TRUE(rows_between(*this->rows_, "", "z").empty());
 }
 
 // A server that met damage ended, and so did the next one and all after it, because none of them told the next.
-TYPED_TEST(SortedRowsConformance, what_is_condemned_is_damaged_until_it_is_discarded) {
+TYPED_TEST(SortedRowsConformance, a_condemned_store_is_damaged_until_it_is_discarded) {
     this->put({{"a", "1"}});
     RowStorage& storage = this->storages_.storage();
     ASSERT_TRUE(storage.condemn().ok());
@@ -245,7 +245,7 @@ Status take_in_one(SortedRows& rows, const std::string& key, std::size_t value_b
     return table->take_in();
 }
 
-TEST(RocksRows, on_a_full_disk_a_table_is_refused_and_taken_in_when_there_is_space) {
+TEST(RocksRows, on_a_full_disk_a_table_is_refused_and_added_when_there_is_space) {
     const SmallDisk disk(32 << 20);
     if (!disk.missing().empty()) GTEST_SKIP() << disk.missing();
     RocksRowStorage storage(posix_file_system(), disk.at("index"), [](auto, auto) { return false; });
@@ -269,7 +269,7 @@ TEST(RocksRows, on_a_full_disk_a_table_is_refused_and_taken_in_when_there_is_spa
 
 // When the manifest met the full disk RocksDB stopped, recovered by itself when there was space, and the next table
 // that was moved in aborted the process.
-TEST(RocksRows, after_its_manifest_met_a_full_disk_it_reads_on_and_takes_tables_in_when_there_is_space) {
+TEST(RocksRows, after_a_full_disk_for_its_manifest_it_reads_and_accepts_tables_when_there_is_space) {
     const SmallDisk disk(32 << 20);
     if (!disk.missing().empty()) GTEST_SKIP() << disk.missing();
     RocksRowStorage storage(posix_file_system(), disk.at("index"), [](auto, auto) { return false; });

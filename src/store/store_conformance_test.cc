@@ -380,7 +380,7 @@ class StoreConformance : public testing::Test {};
 using AllStores = testing::Types<NeverSealed, OverMemory, OverRocks>;
 TYPED_TEST_SUITE(StoreConformance, AllStores);
 
-TYPED_TEST(StoreConformance, both_tiers_together_say_what_the_log_says) {
+TYPED_TEST(StoreConformance, both_tiers_together_agree_with_the_log) {
     const int seeds = std::is_same_v<TypeParam, OverRocks> ? 4 : 40;
     for (int seed = 1; seed <= seeds; ++seed) {
         SCOPED_TRACE("seed " + std::to_string(seed));

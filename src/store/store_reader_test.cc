@@ -38,7 +38,7 @@ class Reading : public testing::Test {
     std::atomic<Generation> generation_ = 7;
 };
 
-TEST_F(Reading, each_kind_of_question_gets_its_kind_of_answer) {
+TEST_F(Reading, each_kind_of_lookup_has_its_kind_of_result) {
     const MessageId id = shard_.put(TrialShard::state_of("mail", kNow + 500, "order-1"), "the body");
     const MessageId other = shard_.put("post", kNow + 600);
     seal();
@@ -74,7 +74,7 @@ TEST_F(Reading, each_kind_of_question_gets_its_kind_of_answer) {
     EXPECT_EQ(record->content.body, "the body");
 }
 
-TEST_F(Reading, a_listing_goes_on_where_it_stopped_however_few_rows_fit) {
+TEST_F(Reading, a_listing_continues_with_any_size_of_page) {
     std::vector<MessageId> held;
     for (int i = 0; i < 30; ++i) {
         const MessageId id = shard_.put("mail", kNow + 1 + i / 3);
@@ -105,7 +105,7 @@ TEST_F(Reading, a_listing_goes_on_where_it_stopped_however_few_rows_fit) {
     EXPECT_TRUE(std::get<ListedRows>(look_up({1, none}).what).rows.empty());
 }
 
-TEST_F(Reading, what_falls_due_is_told_by_kind_of_a_queue_or_a_namespace) {
+TEST_F(Reading, due_rows_are_counted_by_kind_for_a_queue_or_a_namespace) {
     const auto put = [&](std::string queue, DueMs due_ms, DueMs expires_ms = 0, std::string name_space = "default") {
         MessageState state = TrialShard::state_of(std::move(queue), due_ms);
         state.name_space = std::move(name_space);
@@ -150,7 +150,7 @@ TEST_F(Reading, what_falls_due_is_told_by_kind_of_a_queue_or_a_namespace) {
     EXPECT_TRUE(std::get<DueRows>(look_up({1, ListDue{"default", "", {kNow + 9, 0}, kNow + 9, 10}}).what).rows.empty());
 }
 
-TEST_F(Reading, what_has_expired_is_not_found) {
+TEST_F(Reading, expired_outcomes_are_not_found) {
     const MessageId id = shard_.put(TrialShard::state_of("mail", kNow + 500, "order-1"));
     shard_.end(id);
     seal();
@@ -284,7 +284,7 @@ class RaisingStorage final : public RowStorage {
     std::atomic<Generation>& generation_;
 };
 
-TEST(ReadingDates, the_generation_is_noted_before_anything_is_looked_at) {
+TEST(ReadingDates, the_generation_is_read_before_any_row) {
     TrialShard shard;
     Retention retention;
     std::atomic<Generation> generation = 0;

@@ -322,7 +322,7 @@ TEST(WheelTimer, a_cancellation_slot_follows_a_timer_that_is_moved) {
 
 // The thread on which the last wait ended was taken for the one that drives, and a stop on it went on with what sleeps
 // beside that.
-TEST(WheelTimer, a_wait_that_ends_beside_the_driver_leaves_what_sleeps_to_it) {
+TEST(WheelTimer, a_wait_that_ends_beside_the_driver_leaves_sleeping_coroutines_to_it) {
     boost::asio::io_context context;
     TimerService& service = asio_timer_service(context);
     std::promise<void> begun;

@@ -134,7 +134,7 @@ constexpr TimerInstant at(std::chrono::milliseconds since) {
     return TimerInstant(since);
 }
 
-TEST_F(CoroutineTest, an_interval_begins_where_it_is_told) {
+TEST_F(CoroutineTest, an_interval_starts_as_set) {
     std::vector<TimerInstant> nominal;
     Interval every(service, at(3ms), 10ms);
     const auto beat = [&]() -> Task<void> {
@@ -178,7 +178,7 @@ TEST_F(CoroutineTest, an_interval_is_reset_to_a_new_grid) {
     service.stop();
 }
 
-TEST_F(CoroutineTest, a_beat_that_is_given_up_is_still_the_next_one) {
+TEST_F(CoroutineTest, an_abandoned_beat_is_still_the_next_one) {
     std::stop_source source;
     const std::stop_token token = source.get_token();
     Interval every(service, 10ms);
@@ -262,7 +262,7 @@ TEST_F(CoroutineTest, stop_resumes_all_that_sleep) {
     EXPECT_EQ(ends.back(), SleepEnd::stopped);
 }
 
-TEST_F(CoroutineTest, a_full_service_is_said) {
+TEST_F(CoroutineTest, a_full_service_is_reported) {
     TimerService small({.max_pending = 1}, clock);
     start(note_sleep(small, 1h, ends));
     start(note_sleep(small, 1h, ends));
@@ -364,7 +364,7 @@ TEST_F(CoroutineTest, work_without_a_value_says_whether_it_was_done) {
     EXPECT_EQ(found, (std::vector<bool>{true, false}));
 }
 
-TEST_F(CoroutineTest, a_time_limit_that_finds_no_place_is_over) {
+TEST_F(CoroutineTest, a_time_limit_without_capacity_has_expired) {
     TimerService small({.max_pending = 1}, clock);
     const Timeout place = small.schedule_after(1h, [] {}).value();
     std::vector<std::optional<int>> found;
@@ -387,7 +387,7 @@ struct DoneAsTimePasses {
     int await_resume() const { return 7; }
 };
 
-TEST_F(CoroutineTest, work_that_comes_before_its_time_limit_counts_though_both_come_before_it_is_looked) {
+TEST_F(CoroutineTest, work_done_before_its_time_limit_counts_even_if_both_are_noticed_together) {
     std::optional<int> found;
     const auto ask = [&]() -> Task<void> {
         found = co_await with_timeout(service, 10ms, DoneAsTimePasses{clock, service});

@@ -159,7 +159,7 @@ TEST(Interleavings, a_limit_that_comes_while_its_work_begins_elsewhere_does_not_
     }
 }
 
-TEST(Interleavings, who_looks_at_the_service_beside_its_driver_does_not_become_it) {
+TEST(Interleavings, reading_the_service_beside_its_driver_does_not_make_a_driver) {
     // Asio's waits end on any thread, and the last one has the alarm set anew: that thread was taken for the driver's,
     // and a stop on it went on with coroutines beside the driver.
     expect_all(
@@ -203,7 +203,7 @@ TEST(Interleavings, a_service_goes_when_the_executor_has_run_what_was_dispatched
         3);
 }
 
-TEST(Interleavings, a_stop_and_the_driver_never_go_on_with_a_coroutine_at_once) {
+TEST(Interleavings, a_stop_and_the_driver_never_resume_a_coroutine_twice) {
     // Work and its limit are due as the service is stopped; the thread that stopped went on with one of them while the
     // driver went on with the other, and one destroyed what the other ran.
     expect_all(

@@ -58,7 +58,7 @@ TEST(Interleavings, one_at_a_time_has_the_baton_favoured_or_not) {
         2);
 }
 
-TEST(Interleavings, who_drives_by_turns_has_the_baton_alone) {
+TEST(Interleavings, alternating_drivers_have_the_baton_one_at_a_time) {
     expect_all(
         [] {
             auto baton = std::make_shared<Baton>();
@@ -76,7 +76,7 @@ TEST(Interleavings, who_drives_by_turns_has_the_baton_alone) {
         3);
 }
 
-TEST(Interleavings, who_posts_and_who_goes_to_sleep_do_not_miss_each_other) {
+TEST(Interleavings, a_post_and_a_driver_that_goes_to_sleep_do_not_miss_each_other) {
     // The order at sleep: publish the time, fence, look at the mailbox again, sleep.
     expect_all(
         [] {
@@ -240,7 +240,7 @@ TEST(Interleavings, stop_returns_each_timer_that_neither_ran_nor_was_cancelled) 
         2);
 }
 
-TEST(Interleavings, the_driver_cancels_what_it_alone_knows_while_another_thread_stops) {
+TEST(Interleavings, the_driver_cancels_a_timer_only_it_knows_while_another_thread_stops) {
     // Of such a timer the driver changes the word by a plain store, for which it has to have the baton.
     expect_all(
         [] {

@@ -36,7 +36,7 @@ struct Session {
 
 // On the driver's thread the task was destroyed in its node. That had been given back with the last handle, and taken
 // for the timer that the destructor scheduled, which then lost its task, or its period.
-TEST(TimerCancel, what_the_task_holds_may_own_the_last_handle_and_schedule) {
+TEST(TimerCancel, objects_of_a_task_may_own_the_last_handle_and_schedule) {
     for (const bool drives : {false, true}) {
         for (const bool was_periodic : {false, true}) {
             for (const bool schedules_a_rate : {false, true}) {

@@ -56,7 +56,7 @@ class HeldExecutor {
     std::vector<TimerTask> held_;
 };
 
-TEST(TimerExecutors, what_was_handed_over_can_still_be_cancelled) {
+TEST(TimerExecutors, a_dispatched_task_can_still_be_cancelled) {
     ManualClock clock;
     HeldExecutor held;
     TimerService service({.executor = held.executor()}, clock);
@@ -72,7 +72,7 @@ TEST(TimerExecutors, what_was_handed_over_can_still_be_cancelled) {
     EXPECT_TRUE(timeout.is_cancelled());
 }
 
-TEST(TimerExecutors, what_an_executor_drops_is_cancelled) {
+TEST(TimerExecutors, a_task_dropped_by_its_executor_is_cancelled) {
     ManualClock clock;
     HeldExecutor held;
     TimerService service({.max_pending = 2, .executor = held.executor()}, clock);
@@ -139,7 +139,7 @@ TEST(TimerExecutors, what_a_dispatched_task_throws_reaches_the_error_handler) {
     EXPECT_EQ(service.statistics().failed, 1U);
 }
 
-TEST(TimerExecutors, what_never_ran_was_not_fired) {
+TEST(TimerExecutors, a_task_that_never_ran_did_not_fire) {
     // Timers counted as fired once the executor had them, also when it dropped them or they were cancelled there.
     ManualClock clock;
     HeldExecutor held;
@@ -176,7 +176,7 @@ TEST(TimerExecutors, may_keep_what_they_have_run) {
 }
 
 // What came to a pool after its end would have been kept, and what it held with it, until the pool's memory went.
-TEST(TaskPools, what_comes_after_the_end_is_dropped_at_once) {
+TEST(TaskPools, tasks_after_the_end_are_dropped_at_once) {
     auto pool = std::make_unique<TaskPool>(1);
     const auto held = std::make_shared<int>();
     std::optional<WatchedThread> ending;
@@ -242,7 +242,7 @@ TEST(CoroutineExecutors, work_that_runs_is_not_destroyed_by_its_limit) {
     EXPECT_EQ(ended, 50);
 }
 
-TEST(CoroutineExecutors, a_stop_leaves_what_sleeps_to_the_thread_that_drives) {
+TEST(CoroutineExecutors, a_stop_leaves_sleeping_coroutines_to_the_driving_thread) {
     // The thread that stopped went on with a coroutine beside the driver's.
     ManualClock clock;
     TimerService service({}, clock);

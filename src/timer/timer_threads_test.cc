@@ -208,7 +208,7 @@ TEST(TimerDescriptor, is_readable_when_something_is_due) {
     EXPECT_EQ(service.pending(), 1U);
 }
 
-TEST(TimerDescriptor, wants_a_clock_with_descriptors) {
+TEST(TimerDescriptor, needs_a_clock_with_descriptors) {
     ManualClock clock;
     TimerService service({}, clock);
     EXPECT_THROW(TimerDescriptor timers(service), std::invalid_argument);
@@ -288,7 +288,7 @@ TEST(TimerThreads, tasks_that_wait_for_each_other_in_a_ring_do_not_deadlock) {
     thread.stop();
 }
 
-TEST(TimerThreads, a_lock_of_the_tasks_may_be_held_by_who_schedules_and_cancels) {
+TEST(TimerThreads, a_lock_of_the_tasks_may_be_held_during_schedule_and_cancel) {
     // Services that run callbacks under their own lock deadlock here: one takes theirs and ours, the other ours and
     // theirs.
     TimerService service;

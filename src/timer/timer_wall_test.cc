@@ -430,7 +430,7 @@ TEST_F(SleepingWallTest, a_wall_that_a_task_sets_is_seen_before_the_sleep) {
 }
 
 // A driver that is another one since the timers were scheduled has another alarm, which is to ring as well.
-TEST_F(SleepingWallTest, the_next_driver_is_rung_too) {
+TEST_F(SleepingWallTest, the_next_driver_is_notified_too) {
     drive();
     note_at(kNoon + 1h);
     clock.wait_until_idle();

@@ -42,7 +42,7 @@ std::string verdict(const std::vector<std::string>& lines) {
     return whole ? "whole" : std::string(whole.error().code);
 }
 
-TEST(ExportReader, takes_a_whole_export_and_tells_what_each_line_is) {
+TEST(ExportReader, accepts_a_whole_export_and_returns_the_kind_of_each_line) {
     const std::vector<std::string> lines = lines_of(50);
     EXPECT_EQ(verdict(lines), "whole");
     ExportReader reader;
@@ -76,7 +76,7 @@ TEST(ExportReader, sees_that_a_file_was_cut_or_changed) {
     EXPECT_EQ(verdict({}), "no_export");
 }
 
-TEST(ExportReader, refuses_what_is_none_and_names_the_line) {
+TEST(ExportReader, refuses_other_files_and_names_the_line) {
     const std::vector<std::string> whole = lines_of(3);
     EXPECT_EQ(verdict({R"({"body": "a put"})"}), "no_export in line 1");
     EXPECT_EQ(verdict({"PNG"}), "no_export in line 1");

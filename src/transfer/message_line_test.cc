@@ -110,7 +110,7 @@ TEST(MessageLines, have_no_member_that_is_not_documented) {
     }
 }
 
-TEST(MessageLines, call_what_was_due_ready) {
+TEST(MessageLines, list_due_messages_as_ready) {
     MessageRow row;
     row.id = 1024;
     row.state.queue = "mail";

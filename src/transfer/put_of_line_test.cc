@@ -20,7 +20,7 @@ std::string put_of(const MessageLine& line) {
     return put_of(line, unused);
 }
 
-TEST(PutsOfLines, are_taken_by_a_server_and_say_what_the_line_says) {
+TEST(PutsOfLines, are_accepted_by_a_server_and_match_the_line) {
     for (std::uint64_t seed = 1; seed <= 20'000; ++seed) {
         Random random(seed);
         const MessageLine line = random_line(random);
@@ -79,7 +79,7 @@ TEST(PutsOfLines, of_a_recurring_message_continue_with_its_times) {
     }
 }
 
-TEST(PutsOfLines, keep_the_place_of_what_rests_among_those_with_its_order_key) {
+TEST(PutsOfLines, keep_the_position_of_a_retry_among_its_order_key) {
     MessageLine line;
     line.id = 1024;
     line.queue = "mail";
@@ -98,7 +98,7 @@ TEST(PutsOfLines, keep_the_place_of_what_rests_among_those_with_its_order_key) {
     EXPECT_EQ(losses.of(Loss::rest), 2u);
 }
 
-TEST(PutsOfLines, count_what_they_cannot_say) {
+TEST(PutsOfLines, count_members_they_cannot_express) {
     MessageLine line;
     line.id = 1024;
     line.queue = "mail";

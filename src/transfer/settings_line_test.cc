@@ -20,7 +20,7 @@ boost::json::object body_of(const SettingsLine& line) {
     return boost::json::parse(line.body).get_object();
 }
 
-TEST(SettingsLines, name_the_path_that_they_are_put_to) {
+TEST(SettingsLines, contain_the_path_of_their_put) {
     EXPECT_EQ(
         read(Kind::name_space, R"({"kind":"namespace","namespace":"team","settings":{"limits":{"pending":3}}})").path(),
         "/v1/namespaces/team");
@@ -33,7 +33,7 @@ TEST(SettingsLines, name_the_path_that_they_are_put_to) {
     EXPECT_EQ(read(Kind::watchdog, watchdog).path(), "/v1/namespaces/default/watchdogs/w");
 }
 
-TEST(SettingsLines, of_a_schedule_go_on_where_it_stands) {
+TEST(SettingsLines, of_a_schedule_continue_at_its_position) {
     const SettingsLine every = read(Kind::schedule, R"({"kind":"schedule","schedule":"s","paused":true,
         "next_ms":1901064600000,"next_occurrence":4,"settings":{"queue":"q","every_ms":60000,"times":10}})");
     EXPECT_EQ(body_of(every).at("start"), "2030-03-30T01:30:00.000Z");
@@ -55,7 +55,7 @@ TEST(SettingsLines, of_a_schedule_go_on_where_it_stands) {
 }
 
 // An import that was repeated took the schedule of the first one for another.
-TEST(SettingsLines, content_that_is_json_is_a_text_in_a_line_and_json_in_a_response) {
+TEST(SettingsLines, content_that_is_json_is_a_string_in_a_line_and_json_in_a_response) {
     const SettingsLine line = read(Kind::watchdog, R"({"kind":"watchdog","watchdog":"w",
         "settings":{"queue":"q","timeout_ms":5,"body":"{\"a\": [1.50]}","content_type":"application/json"}})");
     EXPECT_EQ(body_of(line).at("body"), "{\"a\": [1.50]}");
@@ -86,7 +86,7 @@ TEST(SettingsLines, of_a_queue_whose_secrets_are_not_named_pause_it) {
     EXPECT_EQ(body_of(authorised).at("paused"), true);
 }
 
-TEST(SettingsLines, tell_whether_a_server_has_them_already) {
+TEST(SettingsLines, are_compared_with_those_of_a_server) {
     const SettingsLine queue =
         read(Kind::queue, R"({"kind":"queue","queue":"mail","settings":{"paused":false,"lease_ms":120000}})");
     EXPECT_EQ(standing_of(queue, 404, R"({"code":"unknown_queue"})"), Standing::absent);
@@ -107,7 +107,7 @@ TEST(SettingsLines, tell_whether_a_server_has_them_already) {
 
 // The line has the next time as the start, and the times that are left. With an export of an hour later each schedule
 // of `every` that had been imported before was "set in another way".
-TEST(SettingsLines, a_schedule_of_an_older_import_that_goes_on_alike_is_the_same) {
+TEST(SettingsLines, a_schedule_of_an_older_import_with_the_same_continuation_is_the_same) {
     const SettingsLine line = read(Kind::schedule, R"({"kind":"schedule","schedule":"s","paused":false,
         "next_ms":1901064600000,"next_occurrence":4,"settings":{"queue":"q","every_ms":600000}})");
     const auto standing = [&](const std::string& every, const std::string& start, const std::string& next_ms) {

@@ -10,7 +10,7 @@
 namespace duewheel {
 namespace {
 
-TEST(IdTimingWheel, lists_what_was_armed_and_not_what_was_cancelled_just_before) {
+TEST(IdTimingWheel, lists_armed_timers_without_those_just_cancelled) {
     // A list that did not carry out what had been ordered lost up to 16 timers, and kept cancelled ones; every other
     // test had asked something else before.
     IdTimingWheel wheel(20);
@@ -26,7 +26,7 @@ TEST(IdTimingWheel, lists_what_was_armed_and_not_what_was_cancelled_just_before)
     EXPECT_EQ(nine.front(), (IdTimingWheel::Timer{0, 50}));
 }
 
-TEST(IdTimingWheel, knows_its_next_work_though_nothing_else_was_asked) {
+TEST(IdTimingWheel, knows_its_next_work_without_other_calls) {
     // A loop that slept until next_work() slept through a timer that had been armed before, and was late for it.
     IdTimingWheel wheel(3);
     wheel.schedule(1, 5000);
@@ -37,7 +37,7 @@ TEST(IdTimingWheel, knows_its_next_work_though_nothing_else_was_asked) {
     EXPECT_EQ(wheel.next_work(), 0U) << "it is late";
 }
 
-TEST(IdTimingWheel, carries_out_what_it_is_told_with_the_sixteenth_call_after_it) {
+TEST(IdTimingWheel, executes_a_posted_call_with_the_sixteenth_call_after_it) {
     // The first timer to be filed asks for memory, and how much there is can be asked without having it filed.
     IdTimingWheel wheel(20);
     const std::size_t empty = wheel.memory_bytes();
@@ -47,7 +47,7 @@ TEST(IdTimingWheel, carries_out_what_it_is_told_with_the_sixteenth_call_after_it
     EXPECT_GT(wheel.memory_bytes(), empty);
 }
 
-TEST(IdTimingWheel, says_whether_a_timer_is_pending_right_after_it_was_told) {
+TEST(IdTimingWheel, reports_whether_a_timer_is_pending_right_after_a_posted_call) {
     IdTimingWheel wheel(3);
     EXPECT_FALSE(wheel.is_pending(1));
     wheel.schedule(1, 50);

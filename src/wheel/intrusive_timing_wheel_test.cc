@@ -19,7 +19,7 @@ struct Timer : IntrusiveTimer {
     std::string name;
 };
 
-TEST(IntrusiveTimingWheel, gives_every_timer_back_when_it_is_cleared_wherever_it_lies) {
+TEST(IntrusiveTimingWheel, returns_every_timer_when_it_is_cleared) {
     // Timers that were late, waiting for their turn or asleep could be left in the wheel, and no test saw it.
     std::map<std::string, std::unique_ptr<Timer>> timers;
     IntrusiveTimingWheel<Timer> wheel;
@@ -136,7 +136,7 @@ TEST(IntrusiveTimingWheel, a_timer_outlives_its_wheel_and_goes_to_another) {
     static_assert(sizeof(IntrusiveTimer) == 32 && sizeof(IntrusiveLinks) == 24);
 }
 
-TEST(IntrusiveTimingWheel, leaves_a_timer_the_deadline_that_was_asked_for) {
+TEST(IntrusiveTimingWheel, leaves_a_timer_the_requested_deadline) {
     IntrusiveTimingWheel<Timer> wheel(10);
     Timer timer("timer");
     EXPECT_EQ(timer.deadline(), kNever) << "none was asked for";
@@ -150,7 +150,7 @@ TEST(IntrusiveTimingWheel, leaves_a_timer_the_deadline_that_was_asked_for) {
     EXPECT_EQ(timer.deadline(), 90U);
 }
 
-TEST(IntrusiveTimingWheel, stands_at_the_last_tick_at_most) {
+TEST(IntrusiveTimingWheel, stops_at_the_last_tick) {
     IntrusiveTimingWheel<Timer> late(kNever);
     late.check();
     EXPECT_EQ(late.now(), kLastTick);
@@ -165,7 +165,7 @@ TEST(IntrusiveTimingWheel, stands_at_the_last_tick_at_most) {
     EXPECT_TRUE(wheel.cancel(asleep));
 }
 
-TEST(IntrusiveTimingWheel, names_a_near_expiry_without_a_look_at_any_timer) {
+TEST(IntrusiveTimingWheel, returns_a_near_expiry_without_reading_a_timer) {
     IntrusiveTimingWheel<Timer> wheel;
     std::vector<std::unique_ptr<Timer>> timers;
     for (Tick deadline = 1; deadline <= 60; ++deadline) {

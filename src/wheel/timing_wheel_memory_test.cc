@@ -278,7 +278,7 @@ TYPED_TEST(WheelMemory, knows_the_next_expiry_of_a_timer_that_no_strip_could_be_
     EXPECT_EQ(wheel.advance_to(5000, [](const auto&...) {}), 1U);
 }
 
-TYPED_TEST(WheelMemory, old_entries_take_no_more_than_the_node_says) {
+TYPED_TEST(WheelMemory, old_entries_are_limited) {
     // With 1.75 entries for each timer with a handle, and 3.5 for each with an id, whatever is done.
     constexpr std::size_t kTimers = 100'000;
     constexpr bool kHandles = std::is_same_v<TypeParam, Handles>;
@@ -304,7 +304,7 @@ class WheelInSteadyUse : public WheelMemory<Front> {};
 using AllFronts = testing::Types<Handles, OwnIds, Members>;
 TYPED_TEST_SUITE(WheelInSteadyUse, AllFronts);
 
-TYPED_TEST(WheelInSteadyUse, asks_for_no_memory) {
+TYPED_TEST(WheelInSteadyUse, allocates_no_memory) {
     // Ten thousand timers of up to a minute that are armed, moved and cancelled at random; a few of them fire.
     constexpr std::size_t kTimers = 10'000;
     TypeParam front(kTimers);
@@ -335,7 +335,7 @@ TYPED_TEST(WheelInSteadyUse, asks_for_no_memory) {
     }
 }
 
-TYPED_TEST(WheelMemory, arming_late_over_and_over_takes_no_more_and_starves_nobody) {
+TYPED_TEST(WheelMemory, arming_late_repeatedly_uses_no_more_memory_and_starves_no_timer) {
     // A thousand timers armed late again before each call, of which the budget reached ten, left a thousand entries a
     // call behind: 86 MB after 20,000 calls, and what was due had to wait until all of them were read.
     constexpr std::size_t kTimers = 1000;
@@ -411,7 +411,7 @@ class WheelLimits : public testing::Test {
     }
 };
 
-TEST_F(WheelLimits, what_was_reserved_is_asked_for_no_more) {
+TEST_F(WheelLimits, reserved_memory_is_not_allocated_again) {
     // A reserve() that did nothing passed every other test.
     constexpr std::size_t kTimers = 100'000;
     TimingWheel wheel;
@@ -428,7 +428,7 @@ TEST_F(WheelLimits, what_was_reserved_is_asked_for_no_more) {
     EXPECT_EQ(memory.asked, asked) << "less than there is";
 }
 
-TEST_F(WheelLimits, as_many_are_reserved_as_was_said_to_the_last_one) {
+TEST_F(WheelLimits, exactly_the_requested_number_is_reserved) {
     // Node 0 is no timer's. A reserve() that forgot it broke its promise for each multiple of 8,192, and only there.
     constexpr std::size_t kTimers = 8192;
     TimingWheel wheel;
@@ -459,7 +459,7 @@ TEST_F(WheelLimits, ids_that_find_no_memory_are_not_added_in_part) {
 
 // As many timers as an index can name would need fifty gigabytes. Where there is no memory, the limit still shows:
 // below it that is what is wrong, beyond it the number is.
-TEST_F(WheelLimits, are_as_large_as_said_and_refuse_one_more) {
+TEST_F(WheelLimits, hold_up_to_the_limit_and_refuse_one_more) {
     TimingWheel wheel;
     expect_throws_without_memory<std::bad_alloc>([&] { wheel.reserve(TimingWheel::kTimersMax); });
     expect_throws_without_memory<std::length_error>([&] { wheel.reserve(TimingWheel::kTimersMax + 1); });

@@ -110,7 +110,7 @@ TEST(TimingWheel, never_repeats_a_handle_when_generations_run_out) {
     EXPECT_TRUE(wheel.cancel(fresh));
 }
 
-TEST(TimingWheel, refuses_handles_it_never_gave) {
+TEST(TimingWheel, refuses_handles_it_never_returned) {
     TimingWheel wheel;
     wheel.schedule(5, 1);
     EXPECT_FALSE(TimerHandle{});
@@ -135,7 +135,7 @@ TEST(TimingWheel, keeps_no_memory_of_cancelled_far_timers) {
     EXPECT_TRUE(wheel.empty());
 }
 
-TEST(TimingWheel, needs_32_bytes_a_timer) {
+TEST(TimingWheel, uses_32_bytes_per_timer) {
     TimingWheel wheel;
     const std::size_t empty = wheel.memory_bytes();
     EXPECT_LE(empty, 256U * 1024) << "a table of nodes, of which one is touched, and the slots";
@@ -184,7 +184,7 @@ TEST(TimingWheel, never_fires_what_a_posted_cancel_named) {
     EXPECT_EQ(advance(wheel, 300), Fired{});
 }
 
-TEST(TimingWheel, carries_a_posted_cancel_out_with_the_sixteenth_after_it_at_the_latest) {
+TEST(TimingWheel, executes_a_posted_cancel_with_the_sixteenth_after_it_at_the_latest) {
     // With a ring of 256 every other promise held, but timers stayed for long after their cancel.
     TimingWheel wheel;
     std::vector<TimerHandle> handles;

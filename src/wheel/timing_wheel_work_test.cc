@@ -98,7 +98,7 @@ TYPED_TEST(WheelWork, looks_for_the_next_expiry_once) {
     EXPECT_EQ(costs(), 0U) << "and known again";
 }
 
-TYPED_TEST(WheelWork, reads_the_slot_once_a_question_however_many_are_cancelled) {
+TYPED_TEST(WheelWork, reads_the_slot_once_per_lookup_however_many_are_cancelled) {
     // An entry that was of no use had the slot read three times for each question, instead of once: to find the entry,
     // to write the others back without it, and to read those. With no clearing away at all the last question would read
     // as much as the first.
@@ -136,7 +136,7 @@ TYPED_TEST(WheelWork, reads_one_slot_once_when_the_earliest_has_fired) {
     }
 }
 
-TYPED_TEST(WheelWork, counts_the_late_ones_that_a_question_looks_at) {
+TYPED_TEST(WheelWork, counts_the_late_timers_that_a_lookup_reads) {
     // A question that looked at them free of charge passed every other test, and a bound stated in touched() meant
     // nothing beside it.
     if constexpr (!std::is_same_v<TypeParam, Members>) {  // whose late ones are in a list of their own
@@ -166,7 +166,7 @@ TYPED_TEST(WheelWork, does_nothing_for_ticks_on_which_nothing_is_due) {
     EXPECT_EQ(front.wheel.touched(), 0U);
 }
 
-TYPED_TEST(WheelWork, clears_away_no_more_in_one_call_than_is_said) {
+TYPED_TEST(WheelWork, removes_up_to_the_limit_in_one_call) {
     // Only TimingWheel said and kept how much a call may clear away; one with ids carries out up to 16 orders in one
     // call, and each of them may.
     constexpr std::uint64_t kByOneOrder = std::is_same_v<TypeParam, Members> ? 0 : 4 * 62;

@@ -92,7 +92,7 @@ class Backups(unittest.TestCase):
         self.assertEqual(client.ack(after["lease"])[1]["outcome"], "done")
         self.assertEqual(self.client.ack(before["lease"])[1]["outcome"], "done", "the original knows nothing of it")
 
-    def test_a_half_that_the_original_committed_too_says_that_it_may_have_been_delivered(self):
+    def test_a_prepared_message_that_the_original_committed_too_may_have_been_delivered(self):
         _, half = self.client.request("POST", "/v1/queues/work/messages", {"body": "half", "transaction": {"check_back": {"after": "1h"}}})
         self.back_up()
         restored, _ = self.restore()

@@ -50,7 +50,7 @@ class Discard(unittest.TestCase):
                 return found
             cursor = "&cursor=" + page["cursor"]
 
-    def test_it_goes_on_after_kill_9_and_brings_nobody_back(self):
+    def test_it_continues_after_kill_9_and_returns_no_message(self):
         ids = [number for _ in range(BATCHES) for number in self.die(BATCH)]
         ids += self.die(1, key="k")
         self.daemon.slow_down(SYNC_MS)

@@ -312,7 +312,7 @@ class Exports(unittest.TestCase):
         self.assertIn("line 2: ", refused.stderr)
         self.assertIn("(unknown_kind, kind)", refused.stderr)
 
-    def test_a_dry_run_checks_and_counts_and_asks_nobody(self):
+    def test_a_dry_run_checks_and_counts_without_a_server(self):
         self.set_all_kinds()
         self.put_all_kinds()
         lines = self.export(self.source, "--dead")
@@ -324,7 +324,7 @@ class Exports(unittest.TestCase):
         self.assertEqual(missing.returncode, 3)
         self.assertIn("(unreachable", missing.stderr)
 
-    def test_dead_ones_are_exported_and_may_be_set_aside(self):
+    def test_dead_letters_are_exported_and_may_be_held(self):
         self.put_all_kinds()
         dead = [line for line in self.messages(self.source, "--dead") if line["state"] == "dead"]
         self.assertEqual([(line["body"], line["reason"], line["attempts"]) for line in dead], [("dead", "dropped", 1)])
@@ -335,7 +335,7 @@ class Exports(unittest.TestCase):
         held = [line for line in self.messages(target) if line["state"] == "held"]
         self.assertEqual(sorted(line["body"] for line in held), ["dead", "held, due", "held, later"])
 
-    def test_nobody_gets_what_is_set_aside_on_its_way(self):
+    def test_a_message_held_by_its_import_is_not_delivered(self):
         for number in range(200):
             held = self.ask("POST", "/v1/queues/aside/messages", {"body": str(number)})["id"]
             self.ask("POST", f"/v1/messages/{held}:hold")
@@ -360,7 +360,7 @@ class Exports(unittest.TestCase):
         consumer.join()
         self.assertEqual((report["held"], got), (200, ["free"]))
 
-    def test_a_full_queue_is_waited_for_and_then_told(self):
+    def test_a_full_queue_is_waited_for_and_then_reported(self):
         for number in range(30):
             self.ask("POST", "/v1/queues/mail/messages", {"body": str(number), "due": f"2001-01-01T00:00:00.{number:03}Z"})
         self.export(self.source)
@@ -491,7 +491,7 @@ class Exports(unittest.TestCase):
                          {"ended": 2, "overdue": 1, "refused": 0, "set": 0})
 
     # One that had ended was refused because it could not be set aside once more, and one that had not was set aside.
-    def test_what_was_brought_back_since_an_earlier_import_is_left_as_it_is(self):
+    def test_messages_redriven_since_an_earlier_import_are_not_changed(self):
         for body in ("ends", "waits", "stays"):
             self.ask("POST", "/v1/queues/q/messages", {"body": body, "held": True})
         self.export(self.source)
@@ -563,7 +563,7 @@ class Exports(unittest.TestCase):
         self.assertIn("(second_full", done.stderr)
 
     # Beside a dead one all with its order key stood still, and one that had an expiry was left out.
-    def test_dead_ones_that_are_set_aside_hold_up_nobody_and_do_not_expire(self):
+    def test_held_dead_letters_block_no_messages_and_do_not_expire(self):
         for queue, more in (("pay", {"order_key": "ann"}), ("brief", {"expires_in": "1h"})):
             self.ask("POST", f"/v1/queues/{queue}/messages", {"body": "dies", "retry": {"attempts": 1}, **more})
             self.client.request("POST", f"/v1/leases/{self.client.take(queue, 1)[0]['lease']}:fail", {"reason": "no"})

@@ -240,7 +240,7 @@ class FullDisk(unittest.TestCase):
         self.check_ledger(daemon, accepted[len(cancelled):], cancelled[::20])
         self.check_offline(daemon)
 
-    def test_filled_to_the_last_byte_by_somebody_else_it_goes_on_from_its_reserve(self):
+    def test_filled_to_the_last_byte_by_another_program_it_continues_from_its_reserve(self):
         for arguments in (WITH_FLOOR, WITHOUT_FLOOR):
             with self.subTest(arguments=arguments):
                 daemon, disk = self.started(arguments)

@@ -139,7 +139,7 @@ class Slow(HostileClients):
         self.assertLess(time.monotonic() - began, 10)
 
     # What had been read from the index was prepared for all of them before one byte of it was sent.
-    def test_who_asks_for_much_and_reads_nothing_takes_little_memory_and_is_cut(self):
+    def test_a_client_that_requests_much_and_reads_nothing_uses_little_memory_and_is_cut(self):
         daemon = self.started()
         client = daemon.client()
         number = client.put("large", "x" * (MIB - 100), delay="1h")[1]["id"]

@@ -359,32 +359,32 @@ HOLDS_UP = {
 }
 ELSEWHERE = {
     "http.body_timeout": ("src/net/http_server_defence_test.cc", "a_slow_body_gets_408"),
-    "memory.ready_max": ("src/engine/ready_list_test.cc", "of_a_queue_keeps_places_in_memory_for_what_is_due_now"),
+    "memory.ready_max": ("src/engine/ready_list_test.cc", "of_a_queue_reserves_memory_for_messages_due_now"),
     "webhooks.connections_max": ("src/delivery/webhook_sharing_test.cc", "shares_what_connections_there_are_among_many_targets"),
-    "webhooks.in_flight_max": ("src/delivery/webhook_sharing_test.cc", "takes_no_more_into_memory_than_it_may"),
-    "webhooks.response_max": ("src/delivery/webhook_client_test.cc", "reads_no_more_of_an_answer_than_it_may"),
+    "webhooks.in_flight_max": ("src/delivery/webhook_sharing_test.cc", "leases_up_to_its_limit_of_memory"),
+    "webhooks.response_max": ("src/delivery/webhook_client_test.cc", "reads_a_response_up_to_its_limit"),
     "http.pipeline_max": ("src/net/http_server_test.cc", "pauses_reading_at_the_pipeline_limit_and_loses_nothing"),
     "http.reads_max": ("src/net/http_server_defence_test.cc", "works_on_few_reads_of_one_connection_at_a_time"),
     "http.unsent_max": ("src/net/http_server_defence_test.cc",
-                        "cuts_those_who_hold_most_answers_unread_before_memory_runs_short"),
+                        "cuts_the_clients_with_the_most_unread_bytes_before_memory_is_exhausted"),
     "http.output_max": ("src/net/http_server_defence_test.cc", "stops_reading_from_a_client_that_does_not_read"),
     "http.write_timeout": ("src/net/http_server_defence_test.cc", "stops_reading_from_a_client_that_does_not_read"),
-    "limits.lease_response_max": ("src/engine/engine_limits_test.cc", "one_lease_answer_holds_so_many_bytes_or_one_larger_message"),
+    "limits.lease_response_max": ("src/engine/engine_limits_test.cc", "a_lease_reply_has_up_to_the_limit_of_bytes_or_one_larger_message"),
     "limits.forecast_rows_max": ("src/engine/engine_forecast_test.cc",
-                                 "one_that_looked_at_enough_rows_says_from_where_on_there_may_be_more"),
+                                 "one_that_reached_its_limit_of_rows_reports_from_where_on_it_is_incomplete"),
     "limits.listings_max": ("src/engine/engine_listing_test.cc", "limits_are_kept"),
-    "limits.redrives_max": ("src/engine/engine_limits_test.cc", "no_more_redrives_go_on_at_one_time_than_the_limit"),
+    "limits.redrives_max": ("src/engine/engine_limits_test.cc", "the_number_of_concurrent_redrives_is_limited"),
     "limits.commands_waiting_max": ("src/engine/engine_limits_test.cc",
                                     "commands_that_wait_for_the_disk_are_refused_beyond_the_limit"),
-    "limits.catch_up_max": ("src/engine/schedule_plan_test.cc", "all_makes_each_up_to_its_limit_and_skips_the_rest"),
-    "limits.reading_max": ("src/engine/engine_test.cc", "contents_being_read_are_bounded"),
+    "limits.catch_up_max": ("src/engine/schedule_plan_test.cc", "all_creates_each_up_to_its_limit_and_skips_the_rest"),
+    "limits.reading_max": ("src/engine/engine_test.cc", "the_bytes_of_pending_reads_are_limited"),
     "store.unsealed_segments_max": ("src/engine/engine_log_test.cc", "puts_wait_while_too_many_segments_are_unsealed_and_acks_do_not"),
-    "memory.bodies_max": ("src/engine/record_cache_test.cc", "holds_so_many_bytes_and_drops_the_oldest"),
+    "memory.bodies_max": ("src/engine/record_cache_test.cc", "is_limited_in_bytes_and_drops_the_oldest"),
 }
 
 
 class Limits(unittest.TestCase):
-    def test_each_limit_is_looked_at_and_nothing_else(self):
+    def test_each_limit_is_checked_and_nothing_else(self):
         with Daemon() as daemon:
             daemon.start()
             client = daemon.client()

@@ -71,7 +71,7 @@ class Log(unittest.TestCase):
             self.assertTrue(any(re.search(r" info ready: .* http=127\.0\.0\.1:\d+$", line) for line in lines), lines)
             self.assertFalse([line for line in lines if " request: " in line], "one line a request is not the default")
 
-    def test_what_is_less_grave_than_the_level_is_left_out(self):
+    def test_events_below_the_level_are_omitted(self):
         with Daemon(arguments=["--log-level", "error"]) as daemon:
             daemon.start()
             self.assertEqual(daemon.terminate(), 0)
@@ -107,7 +107,7 @@ class Systemd(unittest.TestCase):
             self.assertEqual(daemon.terminate(), 0)
             self.assertEqual(manager.recv(200), b"STOPPING=1\nSTATUS=Answers the requests that it has received.")
 
-    def test_gets_signs_of_life_while_nothing_else_happens(self):
+    def test_keep_alives_are_sent_while_idle(self):
         with Daemon() as daemon, socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as manager:
             path = str(daemon.directory / "notify")
             manager.bind(path)
@@ -127,7 +127,7 @@ class Systemd(unittest.TestCase):
             manager.settimeout(60)
             self.assertEqual(manager.recv(200), b"WATCHDOG=1")
 
-    def test_that_is_gone_keeps_nobody_from_starting(self):
+    def test_a_missing_one_does_not_prevent_the_start(self):
         with Daemon(environment={"NOTIFY_SOCKET": "/nonexistent/notify"}) as daemon:
             daemon.start()
             # The ready line is printed first; what is answered after it was logged before.

@@ -113,7 +113,7 @@ class Limits(unittest.TestCase):
         message = self.client.request("POST", TEAM + "/queues/q:lease", {"wait": "20s"})[1]["messages"][0]
         self.assertEqual(message["schedule"], "s")
 
-    def test_the_command_line_sets_shows_lists_and_takes_away(self):
+    def test_the_command_line_sets_shows_lists_and_removes(self):
         def run(*arguments):
             return subprocess.run([BIN / "duewheel", "--server", f"http://127.0.0.1:{self.daemon.port}", *arguments],
                                   capture_output=True, text=True, timeout=60)

@@ -59,7 +59,7 @@ class Precedence(unittest.TestCase):
         settings = in_force(file=self.FILE, environment={"DUEWHEEL_CONFIG": "duewheel.toml"})
         self.assertEqual(settings["http.idle_timeout"], ("2s", "duewheel.toml:2"))
 
-    def test_a_file_that_nobody_named_is_not_read(self):
+    def test_a_file_that_is_not_configured_is_not_read(self):
         self.assertEqual(in_force(file=self.FILE)["http.idle_timeout"], ("1m15s", "default"))
 
     def test_yes_or_no_is_a_flag_by_itself_or_with_a_value(self):

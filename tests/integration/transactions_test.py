@@ -31,7 +31,7 @@ class Interface(unittest.TestCase):
     def settle(self, half, end):
         return self.client.request("POST", f"/v1/messages/{half}:{end}")
 
-    def test_a_half_is_with_nobody_until_it_is_committed(self):
+    def test_a_prepared_message_is_not_delivered_until_it_is_committed(self):
         status, half = self.client.put("q", "x", headers={"a": "b"}, priority=3, key="mine", transaction=transaction("1h"))
         self.assertEqual((status, half["state"]), (201, "prepared"))
         self.assertEqual(self.client.lease("q"), [])
@@ -100,7 +100,7 @@ class Interface(unittest.TestCase):
             self.assertIn(line + "\n", metrics)
 
     # They left no room for their checks: nobody was ever asked, and they stood for ever.
-    def test_halves_that_fill_their_namespace_are_asked_about_and_settled(self):
+    def test_prepared_messages_that_fill_their_namespace_are_checked_and_settled(self):
         self.client.request("PUT", "/v1/namespaces/default", {"limits": {"pending": 2}})
         halves = [self.client.put("q", str(number), transaction=transaction("1h", queue="checks", times=2))[1]["id"]
                   for number in range(2)]
@@ -189,7 +189,7 @@ class Kills(unittest.TestCase):
     """Halves are put, committed, rolled back and left alone while the process is killed again and again. In the end what was
     committed was delivered, what was rolled back never, and what was left alone as its put said."""
 
-    def test_each_half_ends_as_was_said(self):
+    def test_each_prepared_message_ends_as_requested(self):
         random_ = random.Random(SEED)
         meant = {}    # id: "commit", "rollback", or what its put said for no answer
         unknown = {}  # id: what was asked of it when the process died: it may have been done or not

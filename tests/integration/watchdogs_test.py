@@ -101,7 +101,7 @@ class Interface(unittest.TestCase):
         message = self.client.take("q", 1)[0]
         self.assertEqual(message["due_ms"], first_due_ms + 30 * 60_000, "the first feed and its bound, however often it is fed")
 
-    def test_again_goes_on_until_it_is_fed(self):
+    def test_with_repeat_every_it_fires_until_it_is_fed(self):
         set_watchdog(self.client, "w", timeout="59m", repeat_every="1h")
         taken = []
         for _ in range(3):

@@ -49,7 +49,7 @@ class WebPage(unittest.TestCase):
             stats = daemon.client().request("GET", "/v1/stats")[1]
             self.assertEqual((stats["accepted"], stats["queues"]), (0, []))
 
-    def test_whose_name_was_given_our_address_is_told_nothing(self):
+    def test_a_host_name_rebound_to_our_address_is_refused(self):
         with Daemon() as daemon:
             daemon.start()
             for host in ("evil.example", f"evil.example:{daemon.port}", f"localhost.evil.example:{daemon.port}", ""):

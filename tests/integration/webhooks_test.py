@@ -135,7 +135,7 @@ class Posts(Webhooks):
         self.assertEqual([message["body"] for message in client.take("q", 1)], ["x"])
         self.assertEqual(receiver.posts, [])
 
-    def test_who_leases_from_a_queue_with_a_webhook_is_one_more_consumer(self):
+    def test_a_lease_from_a_queue_with_a_webhook_is_another_consumer(self):
         go_on = threading.Event()
         self.addCleanup(go_on.set)
         receiver = self.receiver(lambda post: go_on.wait(60) and 200)
@@ -153,7 +153,7 @@ class Posts(Webhooks):
         client.put("q", "for whoever is there")
         self.assertEqual(receiver.wait_for(2)[1].body, b"for whoever is there")
 
-    def test_headers_of_the_queue_go_with_each_post_and_are_shown_to_nobody(self):
+    def test_headers_of_the_queue_are_in_each_post_and_never_shown(self):
         receiver = self.receiver()
         daemon = self.daemon("--log-level=debug", "--log-requests=1")
         daemon.start()
@@ -285,7 +285,7 @@ class Signed(Webhooks):
                     with self.assertRaises(WebhookVerificationError):
                         library.verify(post.body, headers)
 
-    def test_no_secret_is_told_anywhere(self):
+    def test_no_secret_is_logged_or_shown(self):
         receiver = self.receiver(lambda post: 500)
         daemon = self.daemon("--webhooks-secrets=new=new", "--log-level=debug", "--log-requests=1")
         daemon.start()

@@ -29,11 +29,11 @@ std::uint64_t trials_until_found(PlantedBug bug) {
     return found;
 }
 
-TEST(PlantedBugs, none_is_found_where_none_is_planted) {
+TEST(PlantedBugs, none_is_found_without_a_planted_bug) {
     EXPECT_EQ(trials_until_found(PlantedBug::none), 0u);
 }
 
-TEST(PlantedBugs, a_directory_that_is_not_synced_is_found) {
+TEST(PlantedBugs, a_missing_directory_sync_is_found) {
     EXPECT_NE(trials_until_found(PlantedBug::directory_not_synced), 0u);
 }
 

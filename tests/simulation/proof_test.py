@@ -25,7 +25,7 @@ def number(what, log):
 
 
 class Proof(unittest.TestCase):
-    def test_a_clean_run_is_told_with_its_counts(self):
+    def test_a_clean_run_is_reported_with_its_counts(self):
         ended, log = prove("--sim", SIMULATOR, "--occurrences", "20000", "--any-rare", "--jobs", "2")
         self.assertEqual(ended.returncode, 0, ended.stdout + ended.stderr)
         self.assertGreaterEqual(number("occurrences", log), 20000)

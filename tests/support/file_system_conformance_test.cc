@@ -266,7 +266,7 @@ TYPED_TEST(FileSystemConformance, remove_tree_takes_a_tree_or_a_file_and_nothing
     EXPECT_EQ(this->disk().list(this->at("tree")).value(), Names{});
 }
 
-TYPED_TEST(FileSystemConformance, a_lock_is_held_once_until_it_is_let_go) {
+TYPED_TEST(FileSystemConformance, a_lock_is_held_once_until_it_is_released) {
     auto lock = this->disk().lock(this->root());
     ASSERT_EQ(code_of(lock), "ok");
     EXPECT_EQ(code_of(this->disk().lock(this->root())), "in_use");

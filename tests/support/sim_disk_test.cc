@@ -236,7 +236,7 @@ TEST(SimDisk, a_removed_tree_may_come_back_in_any_part) {
 }
 
 // The page cache forgets what it could not write: the next sync succeeds, and the bytes are still not there.
-TEST(SimDisk, after_a_failed_sync_a_good_one_brings_nothing_back) {
+TEST(SimDisk, after_a_failed_sync_a_successful_one_restores_nothing) {
     const auto ends = ends_of([](SimDisk& disk) {
         const auto file = durable_file(disk, "/f", "a");
         ASSERT_TRUE(file->write_at(0, bytes_of("b")).ok());
@@ -271,7 +271,7 @@ TEST(SimDisk, a_failing_write_may_have_written_a_part_from_the_front) {
     EXPECT_EQ(left, (Ends{"", "a", "ab"}));
 }
 
-TEST(SimDisk, the_ordered_operation_fails_and_no_other) {
+TEST(SimDisk, only_the_selected_operation_fails) {
     SimDisk disk;
     const auto file = created(disk, "/f", "abc");
     disk.fail(DiskOperation::read, 2);
@@ -307,7 +307,7 @@ TEST(SimDisk, each_path_operation_fails_on_command_and_does_nothing) {
     }
 }
 
-TEST(SimDisk, a_full_disk_takes_what_fits_and_gives_it_back) {
+TEST(SimDisk, a_full_disk_accepts_what_fits_and_frees_it) {
     SimDisk disk;
     disk.set_capacity(10);
     const auto file = created(disk, "/f", "12345678");

@@ -234,7 +234,7 @@ TEST_F(CrowdedTriggersTest, a_few_places_serve_many_triggers) {
 }
 
 // One that was added where there was no room was said to be added, and never fired.
-TEST_F(CrowdedTriggersTest, one_that_there_is_no_room_for_is_refused) {
+TEST_F(CrowdedTriggersTest, one_without_capacity_is_refused) {
     leave_places(0);
     EXPECT_EQ(add_crowded("* * * * *").error().code, "timers_full");
     EXPECT_EQ(crowded->size(), 0U);
@@ -249,7 +249,7 @@ TEST_F(CrowdedTriggersTest, one_that_there_is_no_room_for_is_refused) {
 }
 
 // Its place was given up as it fired, somebody else took it, and the trigger never came again.
-TEST_F(CrowdedTriggersTest, a_place_that_others_take_meanwhile_was_not_given_up) {
+TEST_F(CrowdedTriggersTest, a_slot_used_by_others_meanwhile_is_not_lost) {
     leave_places(1);
     other.cancel();
     int taken = 0;
@@ -265,7 +265,7 @@ TEST_F(CrowdedTriggersTest, a_place_that_others_take_meanwhile_was_not_given_up)
     EXPECT_EQ(taken, 1);
 }
 
-TEST_F(CrowdedTriggersTest, what_waits_in_the_place_of_the_feeding_can_be_removed_and_overtaken) {
+TEST_F(CrowdedTriggersTest, a_waiting_feed_can_be_removed_and_overtaken) {
     leave_places(1);
     const CalendarTriggers::Id first = add_crowded("1 * * * *").value();
     ASSERT_TRUE(add_crowded("2 * * * *").ok());
@@ -452,7 +452,7 @@ TEST(CalendarTriggersRace, every_trigger_still_fires_after_others_have_had_all_p
 
 // The policy is for timers that say nothing else. Triggers are read by the wall, yet with `skip` a jump over the
 // feeding ended them for ever, and with `shift` all came later by the jump.
-TEST_F(CalendarTriggersTest, go_by_the_wall_whatever_becomes_of_other_timers) {
+TEST_F(CalendarTriggersTest, follow_the_wall_clock_regardless_of_other_timers) {
     for (const WallJump policy : {WallJump::skip, WallJump::shift}) {
         ManualClock own(Instant{std::chrono::sys_days{std::chrono::year{2026} / 11 / 21}});
         TimerService strict({.wall_jump = policy}, own);
@@ -574,7 +574,7 @@ TEST_F(DestroyedTriggersTest, a_task_may_destroy_them) {
 }
 
 // What a task holds was destroyed under the lock, so that what it then called waited for ever.
-TEST_F(DestroyedTriggersTest, what_a_task_holds_may_call_as_it_goes) {
+TEST_F(DestroyedTriggersTest, objects_of_a_task_may_call_in_their_destructors) {
     const auto holds = [this] {
         return std::shared_ptr<int>(new int, [this](const int* held) {
             delete held;

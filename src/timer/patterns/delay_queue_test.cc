@@ -105,7 +105,7 @@ TEST(DelayQueue, take_for_gives_up_in_time) {
     EXPECT_EQ(clock.now() - begin, 10s);
 }
 
-TEST(DelayQueue, what_is_put_earlier_wakes_who_waits_for_something_later) {
+TEST(DelayQueue, an_earlier_element_wakes_a_thread_that_waits_for_a_later_one) {
     // Trap: the minimum that the sleeper knows is stale.
     ManualClock clock;
     DelayQueue<int> queue(clock);
@@ -141,7 +141,7 @@ TEST(DelayQueue, each_element_goes_to_one_of_many_takers) {
     for (const std::atomic<int>& times : taken) EXPECT_EQ(times, 1);
 }
 
-TEST(DelayQueue, close_wakes_who_waits_and_returns_what_is_left) {
+TEST(DelayQueue, close_wakes_waiting_threads_and_returns_the_rest) {
     ManualClock clock;
     DelayQueue<std::unique_ptr<int>> queue(clock);
     std::atomic<bool> ended = false;

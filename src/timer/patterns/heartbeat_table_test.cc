@@ -43,7 +43,7 @@ TEST(HeartbeatTable, a_peer_is_dropped_after_its_missed_beats_and_not_before) {
 }
 
 // Of two threads that each took the time and then the table's lock, the later time may come first.
-TEST(HeartbeatTable, what_was_heard_at_an_earlier_time_takes_nothing_back) {
+TEST(HeartbeatTable, an_earlier_heartbeat_changes_nothing) {
     HeartbeatTable table;
     const Peer peer = table.watch(1, 30, 10);
     EXPECT_TRUE(table.heard(peer, 20));
@@ -82,7 +82,7 @@ TEST(HeartbeatTable, the_handle_of_a_forgotten_peer_is_refused_though_its_row_se
     EXPECT_EQ(silent_at(table, 5), Silent{2});
 }
 
-TEST(HeartbeatTable, a_peer_that_is_none_is_not_watched_though_there_are_free_rows) {
+TEST(HeartbeatTable, an_invalid_peer_is_not_watched) {
     // A free row's generation is 0, and so is that of a default handle: it was taken for the free row's peer.
     HeartbeatTable table;
     EXPECT_FALSE(table.heard(Peer{}, 4));
@@ -114,7 +114,7 @@ TEST(HeartbeatTable, the_sink_may_forget_and_watch_and_throw) {
     EXPECT_EQ(silent_at(table, 100).size(), 41U);
 }
 
-TEST(HeartbeatTable, to_hear_of_a_peer_does_not_touch_the_wheel) {
+TEST(HeartbeatTable, a_heartbeat_does_not_touch_the_wheel) {
     HeartbeatTable table;
     const Peer peer = table.watch(1, 100, 0);
     for (Tick now = 1; now < 100; ++now) {
@@ -125,7 +125,7 @@ TEST(HeartbeatTable, to_hear_of_a_peer_does_not_touch_the_wheel) {
     EXPECT_EQ(table.next_check(), 199U) << "and is filed again when it comes";
 }
 
-TEST(HeartbeatTable, a_million_sessions_that_are_heard_of_cost_the_wheel_little) {
+TEST(HeartbeatTable, heartbeats_of_a_million_sessions_cost_the_wheel_little) {
     constexpr std::size_t kSessions = 1'000'000;
     constexpr Tick kSilence = 30'000;
     HeartbeatTable table;

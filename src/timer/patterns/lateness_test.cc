@@ -244,7 +244,7 @@ const std::vector<Surface> kSurfaces = {
     {"CalendarTriggers, skip", &Lateness::only_due, triggers(Misfire::skip)},
 };
 
-TEST(Lateness, all_that_comes_again_keeps_to_one_table) {
+TEST(Lateness, all_kinds_of_repetition_follow_one_table) {
     for (const Lateness& row : kTable) {
         for (const Surface& surface : kSurfaces) {
             SCOPED_TRACE(std::string(surface.name) + ", " + row.name);

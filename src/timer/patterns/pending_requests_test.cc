@@ -72,7 +72,7 @@ TEST_F(PendingRequestsTest, expiry_fails_the_caller_once_and_stops_the_work) {
     EXPECT_EQ(seen, std::nullopt);
 }
 
-TEST_F(PendingRequestsTest, a_time_out_says_whether_the_request_was_sent) {
+TEST_F(PendingRequestsTest, a_timeout_reports_whether_the_request_was_sent) {
     start();
     const Requests::Request sent = start();
     requests.sent(sent.id);
@@ -83,7 +83,7 @@ TEST_F(PendingRequestsTest, a_time_out_says_whether_the_request_was_sent) {
     EXPECT_NE(messages[1].find("No answer within 2000 ms"), std::string::npos) << messages[1];
 }
 
-TEST_F(PendingRequestsTest, the_first_wins_and_all_others_are_told) {
+TEST_F(PendingRequestsTest, the_first_wins_and_all_others_are_refused) {
     const Requests::Request request = start();
     EXPECT_TRUE(requests.cancel(request.id));
     EXPECT_FALSE(requests.cancel(request.id));
@@ -120,7 +120,7 @@ TEST_F(PendingRequestsTest, stop_fails_all_in_order_and_refuses_what_comes) {
     EXPECT_EQ(service.pending(), 0U);
 }
 
-TEST_F(PendingRequestsTest, a_full_service_is_said_and_the_callback_never_comes) {
+TEST_F(PendingRequestsTest, a_full_service_is_reported_and_the_callback_is_never_called) {
     TimerService full({.max_pending = 0}, clock);
     PendingRequests<int> none(full);
     EXPECT_EQ(none.start(1s, [](Result<int>) { ADD_FAILURE(); }).error().code, "timers_full");
@@ -173,7 +173,7 @@ TEST_F(PendingRequestsTest, no_callback_runs_before_a_lost_time_out_has_left_the
     }
 }
 
-TEST_F(PendingRequestsTest, its_end_waits_for_a_caller_who_is_told_of_a_time_out) {
+TEST_F(PendingRequestsTest, its_destructor_waits_for_the_callback_of_a_timeout) {
     std::optional<PendingRequests<int>> table(service);
     std::optional<WatchedThread> ending;
     const auto done = [&](const Result<int>&) {
@@ -186,7 +186,7 @@ TEST_F(PendingRequestsTest, its_end_waits_for_a_caller_who_is_told_of_a_time_out
     EXPECT_FALSE(table.has_value());
 }
 
-TEST(PendingRequestsRace, each_caller_is_told_exactly_once_when_answers_race_time_outs) {
+TEST(PendingRequestsRace, each_caller_is_notified_exactly_once_when_responses_race_timeouts) {
     // Trap: cancel racing fire: one winner, and both told.
     constexpr std::size_t kRequests = 5000;
     ManualClock clock;

@@ -73,7 +73,7 @@ TEST_F(PurgatoryTest, expires_at_its_deadline_once) {
     EXPECT_EQ(outcomes.size(), 2U);
 }
 
-TEST_F(PurgatoryTest, what_is_over_leaves_memory_at_once) {
+TEST_F(PurgatoryTest, completed_operations_leave_memory_at_once) {
     // Trap: the deadlines of what was completed keep it until they come, and a busy broker fills up with the past.
     const auto held = std::make_shared<int>(0);
     for (int i = 0; i < 10'000; ++i) {
@@ -112,7 +112,7 @@ TEST_F(PurgatoryTest, ready_and_done_may_use_the_purgatory) {
     EXPECT_EQ(purgatory.delayed(), 1U);
 }
 
-TEST_F(PurgatoryTest, a_change_between_the_first_look_and_the_watching_is_not_missed) {
+TEST_F(PurgatoryTest, a_change_between_the_first_check_and_the_watch_is_not_missed) {
     // Trap: who changes something finds nobody watching, and the operation waits for a change that has been.
     int looks = 0;
     const Result<bool> over = purgatory.try_complete_else_watch(
@@ -128,7 +128,7 @@ TEST_F(PurgatoryTest, a_change_between_the_first_look_and_the_watching_is_not_mi
     EXPECT_EQ(outcomes, Outcomes{Completion::satisfied});
 }
 
-TEST_F(PurgatoryTest, a_look_that_throws_leaves_the_operation_waiting) {
+TEST_F(PurgatoryTest, a_check_that_throws_leaves_the_operation_waiting) {
     const Result<bool> over = purgatory.try_complete_else_watch(
         {"a"}, 30s,
         [this] {
@@ -144,7 +144,7 @@ TEST_F(PurgatoryTest, a_look_that_throws_leaves_the_operation_waiting) {
     EXPECT_EQ(outcomes, Outcomes{Completion::satisfied});
 }
 
-TEST_F(PurgatoryTest, a_look_that_throws_keeps_no_other_from_looking) {
+TEST_F(PurgatoryTest, a_check_that_throws_does_not_prevent_other_checks) {
     // One that always threw, and was watched first, kept all behind it waiting until their deadlines.
     bool throws = false;
     const Result<bool> over = purgatory.try_complete_else_watch(
@@ -233,7 +233,7 @@ TEST_F(PurgatoryTest, all_are_cancelled_and_it_goes_on) {
     EXPECT_EQ(purgatory.check_and_complete("a"), 1U);
 }
 
-TEST_F(PurgatoryTest, a_done_that_throws_keeps_no_other_from_its_end) {
+TEST_F(PurgatoryTest, a_completion_that_throws_does_not_prevent_others) {
     const auto never = [] { return false; };
     for (const bool throws : {true, false}) {
         const auto done = [this, throws](Completion how) {
@@ -289,7 +289,7 @@ TEST_F(PurgatoryTest, its_end_waits_for_done_that_runs_on_another_thread) {
     }
 }
 
-TEST_F(PurgatoryTest, a_service_that_is_full_is_said_and_nothing_is_watched) {
+TEST_F(PurgatoryTest, a_full_service_is_reported_and_nothing_is_watched) {
     TimerService full({.max_pending = 0}, clock);
     Purgatory<int> small(full);
     const Result<bool> refused = small.try_complete_else_watch(

@@ -83,7 +83,7 @@ class Arguments : public VirtualTime {
     CronSchedule hourly{CronRule::parse("@hourly").value(), Zone::utc()};
 };
 
-TEST_F(Arguments, a_service_refuses_ticks_and_periods_of_nothing) {
+TEST_F(Arguments, a_service_refuses_ticks_and_periods_of_zero) {
     const auto make = [this](TimerOptions options) { const TimerService made(std::move(options), clock); };
     refuses({
         {"tick 0", [&] { make({.tick = 0ns}); }, "at least 1 ns"},
@@ -111,7 +111,7 @@ TEST_F(Arguments, a_service_refuses_ticks_and_periods_of_nothing) {
     static_cast<void>(still.rest());  // rings no alarm that is gone
 }
 
-TEST_F(Arguments, nothing_to_call_is_refused_wherever_it_is_given) {
+TEST_F(Arguments, an_empty_callback_is_refused_everywhere) {
     HashedWheelTimer hashed({}, clock);
     SystemTimer system({}, clock);
     TaskTimer chores({}, clock);
@@ -176,7 +176,7 @@ TEST_F(Arguments, nothing_to_call_is_refused_wherever_it_is_given) {
     EXPECT_GE(service.advance(), 2U);
 }
 
-TEST_F(Arguments, patterns_refuse_times_and_numbers_that_mean_nothing) {
+TEST_F(Arguments, patterns_refuse_invalid_times_and_numbers) {
     const auto triggers = [this](TriggerOptions options) { const CalendarTriggers made(service, options); };
     const auto retry = [this](RetryPolicy policy) {
         (void)Retry::start(service, policy, [](unsigned) { return false; });

@@ -173,7 +173,7 @@ TEST_F(RetryTest, gives_up_when_the_service_is_stopped_while_it_waits) {
 }
 
 // The same, and then the handler has the service's executor and its on_error as any task has, and may ask the retry.
-TEST_F(RetryTest, what_is_called_when_the_service_stops_is_called_as_a_task_is) {
+TEST_F(RetryTest, callbacks_of_a_stop_are_called_like_tasks) {
     std::vector<TimerTask> held;
     int errors = 0;
     std::optional<Retry> retry;
@@ -223,7 +223,7 @@ TEST_F(RetryTest, an_executor_that_drops_an_attempt_ends_it) {
 
 // Another thread may stop the service just as the timer of a retry is in it, and whoever starts the retry has not come
 // back. It is the other one who gives up then, afterwards: he who starts it may hold a lock that the handler takes.
-TEST_F(RetryTest, is_given_up_by_who_stops_the_service_just_as_it_is_started) {
+TEST_F(RetryTest, is_abandoned_by_a_stop_of_the_service_as_it_starts) {
     class StoppingAlarm final : public TimerAlarm {
       public:
         explicit StoppingAlarm(TimerService& service) : service_(service) {}

@@ -13,7 +13,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-TEST(SystemTimer, advance_clock_waits_for_what_is_due_and_no_longer_than_its_patience) {
+TEST(SystemTimer, advance_clock_waits_for_due_tasks_up_to_its_timeout) {
     ManualClock clock;
     clock.auto_advance(true);
     const TimerInstant begin = clock.now();
@@ -36,7 +36,7 @@ TEST(SystemTimer, advance_clock_waits_for_what_is_due_and_no_longer_than_its_pat
     EXPECT_FALSE(timer.advance_clock(0ms));
 }
 
-TEST(SystemTimer, what_is_due_already_runs_at_once_and_what_it_adds_in_the_next_call) {
+TEST(SystemTimer, due_tasks_run_at_once_and_tasks_they_add_in_the_next_call) {
     ManualClock clock;
     SystemTimer timer({}, clock);
     int runs = 0;
@@ -54,7 +54,7 @@ TEST(SystemTimer, what_is_due_already_runs_at_once_and_what_it_adds_in_the_next_
     EXPECT_EQ(timer.size(), 0U);
 }
 
-TEST(SystemTimer, a_cancelled_task_does_not_run_nor_wake_anybody) {
+TEST(SystemTimer, a_cancelled_task_neither_runs_nor_wakes_a_thread) {
     ManualClock clock;
     clock.auto_advance(true);
     const TimerInstant begin = clock.now();
@@ -81,7 +81,7 @@ TEST(SystemTimer, tasks_go_to_the_executor) {
     handed.clear();
 }
 
-TEST(SystemTimer, a_task_added_by_another_thread_wakes_who_waits_for_something_later) {
+TEST(SystemTimer, a_task_added_by_another_thread_wakes_a_thread_that_waits_for_a_later_one) {
     ManualClock clock;
     SystemTimer timer({}, clock);
     std::atomic<bool> ran = false;
@@ -96,7 +96,7 @@ TEST(SystemTimer, a_task_added_by_another_thread_wakes_who_waits_for_something_l
     EXPECT_TRUE(ran);
 }
 
-TEST(SystemTimer, shutdown_returns_what_is_left_and_wakes_who_waits) {
+TEST(SystemTimer, shutdown_returns_pending_tasks_and_wakes_waiting_threads) {
     ManualClock clock;
     SystemTimer timer({}, clock);
     ASSERT_TRUE(timer.add(1h, [] { ADD_FAILURE(); }).ok());

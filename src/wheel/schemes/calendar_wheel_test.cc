@@ -22,7 +22,7 @@ Tick at(int year, unsigned month, unsigned day, unsigned hour = 0, unsigned minu
     return static_cast<Tick>(days.time_since_epoch().count()) * 86'400 + hour * 3600 + minute * 60 + second;
 }
 
-TEST(CalendarWheel, lets_the_1st_of_each_month_at_6_wait_on_the_months_and_takes_it_down_to_the_hours) {
+TEST(CalendarWheel, keeps_the_1st_of_each_month_at_6_on_the_months_and_moves_it_down_to_the_hours) {
     CalendarWheel wheel(at(2027, 1, 10, 9, 30));
     const TimerHandle task = wheel.schedule(at(2027, 2, 1, 6), 1);
     std::vector<Tick> runs;
@@ -50,7 +50,7 @@ TEST(CalendarWheel, lets_the_1st_of_each_month_at_6_wait_on_the_months_and_takes
     }
 }
 
-TEST(CalendarWheel, leaves_a_daily_task_at_18_on_its_slot) {
+TEST(CalendarWheel, keeps_a_daily_task_at_18_on_its_slot) {
     CalendarWheel wheel(at(2027, 2, 25, 12));
     const TimerHandle task = wheel.schedule(at(2027, 2, 25, 18), 1);
     std::size_t runs = 0;

@@ -239,7 +239,7 @@ TEST_P(TimerQueuePass, fires_a_timer_once_though_its_sink_throws) {
     EXPECT_EQ(fired, (std::vector<std::uint64_t>{1, 2, 3, 3}));
 }
 
-TEST_P(TimerQueuePass, lets_others_fire_beside_one_that_always_throws_and_arms_itself_late) {
+TEST_P(TimerQueuePass, fires_others_beside_one_that_always_throws_and_arms_itself_late) {
     // Trap: a poison timer that is armed again each time it fails is the oldest for ever, and with a budget of one
     // nobody else has a turn.
     AnyTimerQueue queue = make(0);
@@ -284,7 +284,7 @@ TEST_P(TimerQueuePass, may_be_cleared_by_its_sink) {
     EXPECT_EQ(advance_checked(queue, 100), (FiredTimers{{4, 60}}));
 }
 
-TEST_P(TimerQueuePass, tells_its_sink_what_is_left_without_the_timer_that_fires) {
+TEST_P(TimerQueuePass, reports_the_rest_to_its_sink_without_the_timer_that_fires) {
     // In the sink of the only timer two fronts of the core wheel said that something was due at once and that they were
     // not caught up, and all other queues that nothing was left.
     AnyTimerQueue queue = make(0);

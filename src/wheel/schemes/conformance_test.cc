@@ -189,7 +189,7 @@ TEST_P(TimerQueueTime, clamps_time_that_goes_backward) {
     EXPECT_EQ(advance_checked(queue, 150), (FiredTimers{{1, 150}}));
 }
 
-TEST_P(TimerQueueTime, forgets_the_minimum_when_it_is_cancelled) {
+TEST_P(TimerQueueTime, updates_the_minimum_when_it_is_cancelled) {
     // Trap: a stale minimum after a cancel wakes the loop for nothing.
     AnyTimerQueue queue = make(0);
     const TimerHandle first = queue.schedule(5000, 1);
@@ -208,7 +208,7 @@ TEST_P(TimerQueueTime, forgets_the_minimum_when_it_is_cancelled) {
     queue.check();
 }
 
-TEST_P(TimerQueueTime, learns_of_an_earlier_timer_while_its_owner_would_sleep) {
+TEST_P(TimerQueueTime, reports_an_earlier_timer_while_its_owner_sleeps) {
     // Trap: a stale minimum after an insert that is earlier makes the loop oversleep.
     AnyTimerQueue queue = make(0);
     queue.schedule(8000, 1);

@@ -50,14 +50,14 @@ TYPED_TEST(SchemeCheck, finds_a_wrong_size) {
     EXPECT_DEATH(check_after<TypeParam>([](auto& queue, TimerHandle) { SchemeProbe::miscount(queue); }), "the size is");
 }
 
-TYPED_TEST(SchemeCheck, finds_a_timer_whose_deadline_is_another_than_its_place) {
+TYPED_TEST(SchemeCheck, finds_a_timer_in_the_slot_of_another_deadline) {
     testing::GTEST_FLAG(death_test_style) = "threadsafe";
     EXPECT_DEATH(check_after<TypeParam>(
                      [](auto& queue, TimerHandle handle) { SchemeProbe::timer(queue, handle).deadline = kNever; }),
                  "Scheme::check");
 }
 
-TYPED_TEST(SchemeCheck, finds_a_timer_that_forgot_what_it_is) {
+TYPED_TEST(SchemeCheck, finds_a_timer_with_an_invalid_kind) {
     testing::GTEST_FLAG(death_test_style) = "threadsafe";
     EXPECT_DEATH(check_after<TypeParam>([](auto& queue, TimerHandle handle) {
                      SchemeProbe::timer(queue, handle).state = Timer::State::free;

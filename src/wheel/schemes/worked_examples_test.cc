@@ -85,7 +85,7 @@ TEST(SimpleWheel, refuses_what_has_no_slot_and_changes_nothing) {
     EXPECT_EQ(wheel.latest_deadline(), 1'000'008U);
 }
 
-TEST(SimpleWheel, reaches_a_turn_ahead_again_once_it_is_caught_up_whatever_the_budget) {
+TEST(SimpleWheel, reaches_one_turn_ahead_again_after_it_caught_up) {
     SimpleWheel wheel(0, 8);
     wheel.schedule(5, 1);
     std::size_t fired = 0;
