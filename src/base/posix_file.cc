@@ -63,7 +63,7 @@ auto retried_when_interrupted(Call call) {
     }
 }
 
-// Owns a descriptor. A failing close is not looked at: what must last was synced before.
+// Owns a descriptor. Ignores a failing close: data that must be durable was synced before.
 class Descriptor {
   public:
     explicit Descriptor(int number) : number_(number) {}
@@ -145,7 +145,7 @@ class PosixFile final : public File {
     std::string path_;
 };
 
-// The lock lives in the open file description; closing it lets go.
+// The lock belongs to the open file description; closing the descriptor releases it.
 class PosixDirectoryLock final : public DirectoryLock {
   public:
     explicit PosixDirectoryLock(Descriptor descriptor) : descriptor_(std::move(descriptor)) {}
@@ -179,8 +179,8 @@ bool names_directory(const std::filesystem::path& path) {
     return std::filesystem::is_directory(path, ignored);
 }
 
-// Syncs the name of a directory found in place. One in a parent that we may not read, or on a read-only file system,
-// was not made by us.
+// Syncs the name of an existing directory. A directory in an unreadable parent, or on a read-only file system, was not
+// created by this program.
 Status sync_name_of_existing(const std::filesystem::path& directory) {
     if (directory.empty() || directory == directory.root_path()) return {};
     const std::string parent = parent_of(directory);
@@ -236,7 +236,7 @@ class PosixFileSystem final : public FileSystem {
     Status make_directories(const std::string& path) override {
         if (path.empty()) return failure(ENOENT, "make directory", path);
         std::filesystem::path deepest = plain(path);
-        std::vector<std::filesystem::path> missing;  // the lowest first, until they are turned
+        std::vector<std::filesystem::path> missing;  // the lowest first, until they are reversed
         while (!deepest.empty() && !names_directory(deepest) && deepest != deepest.root_path()) {
             missing.push_back(deepest);
             deepest = deepest.parent_path();

@@ -6,7 +6,7 @@
 namespace duewheel {
 namespace {
 
-// How many bytes the letter at `at` has, or 0 if it is none. Table 3-7 of the Unicode standard.
+// The number of bytes of the letter at `at`, or 0 if it is not a letter. Table 3-7 of the Unicode standard.
 std::ptrdiff_t letter_bytes(const unsigned char* at, const unsigned char* end) {
     const unsigned lead = *at;
     if (lead < 0x80) return 1;

@@ -8,7 +8,7 @@
 //     ... 01:58 01:59 | 03:00 03:01 ...   forward: a match in 02:00-02:59 fires at B's begin, or not at all
 //     ... 02:58 02:59 | 02:00 02:01 ...   back: a match in B's 02:00-02:59 fires with RepeatedTime::both alone
 //
-// Both walks carry the nearest match along from span to span and ask the rule again only when the walk has passed it.
+// Both walks keep the nearest match from span to span, and search the rule again only when the walk has passed it.
 #include <algorithm>
 #include <optional>
 

@@ -4,11 +4,11 @@
 //     day     = item also "L" [ "-" number ] [ "W" ] | number "W"
 //     weekday = item also value "L" | value [ "-" value ] "#" ( number | "L" ); of Quartz also "L"
 //
-// In Quartz's form a span may be left out before a step: "/5" is "*/5".
+// In Quartz's form a span may be omitted before a step: "/5" is "*/5".
 //
-// A refusal names column and field and says what was probably meant, because a rule that is read in another way than it
-// was written fires on a wrong day, months later. Therefore nothing is guessed: what two other programs read in two
-// ways is refused, unless the form decides it.
+// An error names column and field and suggests a correction, because a rule that is misread fires on a wrong day,
+// months later. Therefore nothing is guessed: a text that two other programs read in different ways is refused, unless
+// the form decides it.
 #include <array>
 #include <span>
 #include <string>
@@ -440,7 +440,7 @@ Error wrong_number(const std::vector<Field>& fields) {
     return refusal(fields.empty() ? 1 : fields.back().column, "", count + " given; " + std::string(kForms));
 }
 
-// What is seen before any field is: texts of other programs that carry more than the rule.
+// Checks that come before the fields: texts of other programs that contain more than the rule.
 Status check_frame(std::string_view text) {
     if (text.size() > kCronBytesMax) {
         return refusal(kCronBytesMax + 1, "", "a rule has up to " + std::to_string(kCronBytesMax) + " bytes");

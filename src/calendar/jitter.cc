@@ -7,9 +7,8 @@
 namespace duewheel {
 namespace {
 
-// One number from seed, name and instant. Each word taken in is followed by a step that mixes the whole state
-// (base/random.h), so that names that differ in one letter and instants that differ in one second have delays that have
-// nothing to do with one another.
+// One number from seed, name and instant. After each word a step mixes the whole state (base/random.h), so that names
+// that differ in one letter and instants that differ in one second have independent delays.
 std::uint64_t mixed(std::uint64_t seed, std::string_view name, Instant nominal) {
     std::uint64_t state = seed;
     const auto take_in = [&state](std::uint64_t word) {

@@ -1,5 +1,5 @@
-// Reads ISO 8601 periods, whose years, months and days are left to the calendar. See calendar/duration.h for durations
-// that are nothing but milliseconds.
+// Reads ISO 8601 periods, whose years, months and days depend on the calendar. See calendar/duration.h for durations in
+// milliseconds.
 #include <limits>
 #include <optional>
 #include <string>

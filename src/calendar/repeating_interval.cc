@@ -1,4 +1,4 @@
-// Occurrences are reckoned by their number, from the start each time, and found by halving: no walk, no drift.
+// Occurrences are calculated from the start by their number, and found by binary search: no walk, no drift.
 #include <algorithm>
 #include <stdexcept>
 #include <string>
@@ -29,7 +29,7 @@ Error refusal(std::size_t column, std::string_view why) {
                  {}};
 }
 
-// What another parser says about a part, without its closing stop.
+// The message of another parser about a part, without its final period.
 std::string_view said(const Error& error) {
     const std::string_view message = error.message;
     return message.substr(0, message.size() - (message.ends_with('.') ? 1 : 0));
@@ -39,7 +39,7 @@ bool is_empty(const Period& period) {
     return period == Period{};
 }
 
-// A number that no occurrence inside the calendar has: each part of the period alone leaves the calendar by then.
+// A number beyond all occurrences inside the calendar: each part of the period alone leaves the calendar by then.
 std::uint64_t number_beyond(const Period& period) {
     std::int64_t beyond = std::numeric_limits<std::int64_t>::max();
     if (period.months.count() > 0)

@@ -1,5 +1,5 @@
-// Zones from the operating system's database, read by cctz, and turned into spans once. Nothing else of the project
-// sees cctz: what comes after loading is arithmetic on our own table, which does no I/O and takes no lock.
+// Zones from the operating system's database, read by cctz, and converted into spans once. No other file uses cctz:
+// after loading there is only arithmetic on our own table, without I/O and locks.
 #include <array>
 #include <cstdlib>
 #include <fstream>

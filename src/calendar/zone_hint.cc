@@ -21,9 +21,9 @@ struct Meaning {
     std::string_view zone;
 };
 
-// Names that people write, and their zones. A city has the zone of the law that it lives under. An abbreviation has the
-// zone of most of its users; one that is used on two continents (CST) is given the American one. Older spellings stand
-// here because some systems leave them out of the database.
+// Common names and their zones. A city has its legal zone. An abbreviation has the zone of most of its users; one that
+// is used on two continents (CST) has the American one. Older spellings are listed because some systems omit them from
+// the database.
 constexpr Meaning kMeanings[] = {
     {"abu_dhabi", "Asia/Dubai"},
     {"aedt", "Australia/Sydney"},
@@ -189,7 +189,7 @@ std::optional<std::string_view> meaning_of(std::string_view small, std::span<con
 }
 
 // How far a zone is from what was written, by its place alone or, where the region runs into the place, by the whole
-// name; none where neither is near. Who writes "berlin" means Europe/Berlin.
+// name; none where neither is near. "berlin" means Europe/Berlin.
 std::optional<std::size_t> distance(std::string_view small, std::string_view zone) {
     const std::string whole = in_small_letters(zone);
     const std::string_view place = place_of(whole);

@@ -16,11 +16,11 @@ constexpr std::size_t kSlipsMax = 3;
 // Decimals beyond this are out of the bounds of every setting; below it a double holds thousandths this precisely.
 constexpr double kThousandthsMax = 1e9;
 constexpr double kRoundingErrorMax = 1e-6;
-// What the command line is told by, and where the daemon's file is: neither is a setting.
+// Variables of the command line and of the daemon's file, which are not settings.
 constexpr std::string_view kOtherVariables[] = {"DUEWHEEL_SERVER", "DUEWHEEL_CA_FILE", "DUEWHEEL_TOKEN",
                                                 "DUEWHEEL_TOKEN_FILE", "DUEWHEEL_CONFIG"};
 
-// Flags of other servers for what is in one of ours.
+// Flags of other servers for the same purpose as one of ours.
 struct ForeignFlag {
     std::string_view name;
     std::string_view ours;
@@ -34,7 +34,7 @@ std::string quoted(std::string_view name) {
     return "`" + std::string(name.substr(0, kNameBytesShown)) + "`";
 }
 
-// What a file holds may come from elsewhere, and an error that quotes it is read on a terminal.
+// The content of a file may be hostile, and an error that quotes it is shown on a terminal.
 std::string one_line(std::string_view text) {
     constexpr std::string_view kDigits = "0123456789abcdef";
     std::string line;
@@ -77,7 +77,7 @@ std::string unknown_setting(std::string_view name) {
     return "unknown setting " + quoted(name) + hint + "`duewheeld --help`";
 }
 
-// A file says what it means by kinds: a number in quotes is none.
+// A file distinguishes kinds of values: a number in quotes is not a number.
 Result<SettingValue> value_in_file(const Setting& setting, const TomlValue& value) {
     const auto wrong = [&](std::string_view found) {
         return Error{"bad_setting",
@@ -122,7 +122,7 @@ Result<SettingValue> value_in_file(const Setting& setting, const TomlValue& valu
 std::string nearest_setting(std::string_view name) {
     std::vector<std::string> known;
     for (const Setting& setting : settings()) known.emplace_back(setting.name);
-    // Without the section, the key of that name is meant.
+    // Without the section, suggest the setting with this key.
     for (const Setting& setting : settings()) {
         if (setting.key() == name.substr(name.rfind('.') + 1)) return std::string(setting.name);
     }
@@ -133,7 +133,7 @@ std::string nearest_flag(std::string_view flag) {
     for (const ForeignFlag& foreign : kForeignFlags) {
         if (foreign.name == flag) return std::string(foreign.ours);
     }
-    // The setting's whole name is meant also where its flag is shorter.
+    // Suggest a setting for its whole name even if its flag is shorter.
     for (const Setting& setting : settings()) {
         std::string whole = "--" + std::string(setting.name);
         std::replace_if(
@@ -175,7 +175,7 @@ void Configuration::take_file(std::string_view name, std::string_view text) {
     }
     std::string unknown_section;
     for (const TomlEntry& entry : toml.entries) {
-        // One error for a section that is not known, not one for each of its keys.
+        // One error for an unknown section, not one for each of its keys.
         if (!unknown_section.empty() && entry.name.starts_with(unknown_section)) continue;
         const bool section = std::holds_alternative<TomlSection>(entry.value);
         if (section && find_setting(entry.name) == nullptr && !is_section(entry.name)) {
@@ -224,7 +224,7 @@ void Configuration::take_environment(std::span<const std::pair<std::string, std:
             take(*found, parse_setting(*found, value), name, name);
             continue;
         }
-        // Other programs of the project have variables of their own; only what looks like a slip is worth a word.
+        // Other programs of the project have variables of their own; warn only about a likely misspelling.
         const std::string meant = nearest(name, known);
         if (meant.empty() || edit_distance(name.substr(0, kNameBytesShown), meant) > kSlipsMax) continue;
         warnings_.push_back("Unknown variable " + name.substr(0, kNameBytesShown) + "; did you mean " + meant + "?");

@@ -5,7 +5,7 @@
 namespace duewheel {
 namespace {
 
-// Calls `begin` before the first setting of each section but the nameless one, and `each` for every setting.
+// Calls `begin` before the first setting of each section except the nameless one, and `each` for every setting.
 template <class Begin, class Each>
 void for_each_setting(Begin begin, Each each) {
     std::string_view section;

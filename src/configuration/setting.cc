@@ -53,7 +53,7 @@ void from_value(const SettingValue& value, T& into) {
     }
 }
 
-// A setting that lies at this path of members in a ServerOptions.
+// A setting at this path of members in a ServerOptions.
 template <auto... Path>
 constexpr Setting at(Setting setting) {
     setting.get = [](const ServerOptions& options) { return to_value((options.*....*Path)); };

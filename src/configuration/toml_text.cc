@@ -4,10 +4,10 @@
 #include <tuple>
 
 #define TOML_EXCEPTIONS 0
-// The file is typed by people, and the parser asserts what it then looks at anyway: "[,x]" would end the process
-// instead of being refused with its place. And its table of blanks calls most letters beyond ASCII, such as an e with
-// an accent, unreachable, so that what it did with one outside of a text was undefined; the right answer is that it is
-// no blank.
+// Users write the file by hand, and the parser asserts conditions that it then checks anyway: "[,x]" would end the
+// process instead of being refused with its position. And its table of blanks declares most letters beyond ASCII, such
+// as an e with an accent, unreachable, so that one outside of a string caused undefined behaviour; the correct result
+// is that it is not a blank.
 #include <toml++/impl/preprocessor.h>
 #undef TOML_ASSERT
 #define TOML_ASSERT(condition) static_assert(true)
@@ -79,7 +79,7 @@ TomlText parse_toml(std::string_view text) {
         return parsed;
     }
     collect(result.table(), "", parsed.entries);
-    // Tables are kept in the order of their keys; people read in the order of the file.
+    // Tables are sorted by key; errors are reported in the order of the file.
     std::stable_sort(parsed.entries.begin(), parsed.entries.end(), [](const TomlEntry& left, const TomlEntry& right) {
         return std::tie(left.key.line, left.key.column) < std::tie(right.key.line, right.key.column);
     });

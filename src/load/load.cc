@@ -18,16 +18,16 @@ namespace {
 
 constexpr int kTurnMs = 10;
 constexpr std::int64_t kNsPerMs = 1'000'000;
-constexpr std::int64_t kLastMs = 30'000;  // how long what is on its way at the end is waited for
+constexpr std::int64_t kLastMs = 30'000;  // how long requests in flight are waited for at the end
 constexpr std::int64_t kCancelAfterMs = 1000;
-constexpr std::uint64_t kStays = 100;         // of so many messages put, one is not cancelled
-constexpr std::uint64_t kAheadOfTakers = 20;  // batches a taker that cycle puts ahead, at most
+constexpr std::uint64_t kStays = 100;         // of this number of messages, one is not cancelled
+constexpr std::uint64_t kAheadOfTakers = 20;  // the maximum of batches per consumer that cycle puts ahead
 
 std::uint64_t micros_since(std::int64_t start_ns) {
     return static_cast<std::uint64_t>((monotonic_now_ns() - start_ns) / 1000);
 }
 
-// The number behind `name` in a text of JSON, from `at` on; 0 where there is none.
+// The number after `name` in a JSON text, from `at` on; 0 if there is none.
 std::int64_t number_after(std::string_view text, std::string_view name, std::size_t at) {
     std::int64_t number = 0;
     const std::size_t found = text.find(name, at);
@@ -98,9 +98,9 @@ class Run {
     std::optional<Error> failure_;
     std::int64_t start_ns_;
     std::int64_t end_ns_ = 0;
-    std::uint64_t submitted_ = 0;  // messages, or asks
+    std::uint64_t submitted_ = 0;  // messages, or gets
     std::uint64_t empty_in_a_row_ = 0;
-    std::int64_t behind_before_ms_ = 0;  // what was due earlier is behind
+    std::int64_t behind_before_ms_ = 0;  // messages due earlier are late
     struct Waiting {
         std::string id;
         std::int64_t cancel_ns;
@@ -155,7 +155,7 @@ std::string Run::http_request(std::string_view method, const std::string& path, 
     return request.append("\r\n\r\n").append(text);
 }
 
-// What is to be put as a member of a batch, or alone.
+// One message as a line of a batch, or alone.
 std::string Run::put_line() {
     std::string line = "{\"body\":\"" + body() + "\",";
     if (options_.due_ms != 0) return line + "\"due_ms\":" + std::to_string(options_.due_ms) + "}";
@@ -189,7 +189,7 @@ void Run::send_put(Pipe& pipe, const std::function<void(const PipeAnswer&)>& the
         if (is_batch && answer.ok()) accepted = occurrences(answer.body, "{\"status\":201,");
         report_.accepted += accepted;
         note_refusal(messages - accepted, answer.body);
-        // What is refused from the first request on is wrong, and would be for as long as the run takes.
+        // If the first request is refused, the arguments are wrong, and all others would be refused too.
         if (is_http() && !answer.ok() && report_.accepted == 0) return fail(answer);
         if (then) then(answer);
     });
@@ -206,7 +206,7 @@ void Run::put() {
     until([this] { return submitted_ == report_.accepted + report_.refused && !has_more(); });
 }
 
-// Takes again and again while `goes_on` says so; what was taken is acknowledged at once.
+// Leases repeatedly while `goes_on` returns true, and acknowledges the messages at once.
 void Run::take(Pipe& pipe, const std::string& wait, const std::function<bool()>& goes_on) {
     const std::string json =
         "{\"max\":" + std::to_string(options_.take_batch) + ",\"lease\":\"60s\",\"wait\":\"" + wait + "\"}";
@@ -273,7 +273,7 @@ void Run::fire() {
           options_.delay_max_ms + kLastMs);
 }
 
-// Putters stop while the takers are far behind, so that what is measured is the whole cycle and no queue builds up.
+// Producers pause while the consumers are far behind, so that the whole cycle is measured and no backlog grows.
 void Run::cycle() {
     const std::size_t putters = std::max<std::size_t>(1, options_.connections);
     const std::uint64_t most_ahead = kAheadOfTakers * options_.take_batch * options_.takers;

@@ -60,7 +60,7 @@ Result<int> connect_to(const std::string& host, const std::string& port) {
                  ""};
 }
 
-// The value of Content-Length, whatever the case of its name; npos where there is none.
+// The value of Content-Length, in any case of its name; npos if there is none.
 std::size_t content_length(std::string_view head) {
     constexpr std::string_view kName = "\r\ncontent-length:";
     const auto same = [](char wanted, char given) {
@@ -183,8 +183,8 @@ PipeSet::~PipeSet() {
     if (epoll_ >= 0) ::close(epoll_);
 }
 
-// Edges are told of once: flush() is tried in every turn, so that room to write is never missed, and read() takes all
-// that is there, but for what came in one piece that was not full, after which an edge tells of more.
+// Edge-triggered events are reported once: flush() runs in every iteration, so that no chance to write is missed, and
+// read() reads until a read returns less than its buffer, after which another edge reports more.
 Status PipeSet::turn(int wait_ms) {
     for (const auto& pipe : pipes_) {
         if (Status flushed = pipe->flush(); !flushed) return flushed;

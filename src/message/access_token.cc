@@ -10,7 +10,7 @@
 namespace duewheel {
 namespace {
 
-// Field numbers. They stand in the log: never change or re-use one.
+// Field numbers. They are in the log: never change or re-use one.
 enum Tag : std::uint32_t {
     kRevision = 1,
     kScopes = 2,
@@ -27,7 +27,7 @@ enum Tag : std::uint32_t {
     kCertificateNames = 13,
 };
 
-// Names hold no zero, so that one can stand between them.
+// Names contain no zero byte, so a zero byte separates them.
 std::string joined(std::span<const std::string> names) {
     std::string text;
     for (const std::string& name : names) {

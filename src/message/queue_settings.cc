@@ -9,7 +9,7 @@
 namespace duewheel {
 namespace {
 
-// Field numbers. They stand in the log: never change or re-use one.
+// Field numbers. They are in the log: never change or re-use one.
 enum Tag : std::uint32_t {
     kRevision = 1,
     kPaused = 2,

@@ -1,5 +1,5 @@
-// The byte form of records. The file is long because each field of each kind is written, read and checked here, next to
-// one another, so that a field cannot be written and forgotten in reading.
+// The byte format of records. The file is long because each field of each kind is written, read and checked here side
+// by side, so that no field is written and then forgotten by the reader.
 #include "message/record.h"
 
 #define XXH_INLINE_ALL
@@ -16,7 +16,7 @@
 namespace duewheel {
 namespace {
 
-// Field numbers. They stand in the log: never change or re-use one.
+// Field numbers. They are in the log: never change or re-use one.
 enum Tag : std::uint32_t {
     kState = 1,
     kVersion = 2,
@@ -96,7 +96,7 @@ enum Tag : std::uint32_t {
     kLiveCount = 81,
     kDigest = 82,
     kIncarnation = 83,
-    // 84 and 85 are retired: no record holds them.
+    // 84 and 85 are retired: no record contains them.
     kSegment = 86,
 };
 
@@ -184,7 +184,7 @@ void write_state(FieldWriter& to, const MessageState& state) {
     to.signed_number(kFirstDue, state.first_due_ms);
 }
 
-// The rest of it, which has to come later among the fields.
+// The remaining fields, which must come later.
 void write_state_end(FieldWriter& to, const MessageState& state) {
     to.number(kNextOccurrence, state.next_occurrence);
     to.number(kTransaction, state.transaction);
@@ -525,7 +525,7 @@ Error damaged(std::string what) {
     return {"damaged_record", std::move(what)};
 }
 
-// What each kind cannot be without.
+// Checks the fields that each kind requires.
 Status check_complete(const Record& record) {
     if (record.kind == RecordKind::conf && (record.name.empty() || record.subject == 0)) {
         return damaged("settings of nothing");

@@ -17,7 +17,7 @@ using std::chrono::milliseconds;
 using std::chrono::seconds;
 using LocalMs = std::chrono::local_time<milliseconds>;
 
-// Excluded days that are stepped over before a rule counts as one that never fires: a hundred years.
+// The number of excluded days after which a rule counts as one that never fires: a hundred years.
 constexpr int kClosedDaysMost = 36'600;
 
 Instant instant(DueMs at_ms) {
@@ -106,13 +106,14 @@ std::optional<DueMs> ScheduleTimes::next_of_rule(DueMs after_ms, DueMs from_ms) 
     return ms_of(*found);
 }
 
-// The local day that a time is of by its rule: where clocks skip it, that may be the one before the instant's.
+// The local day of a time by its rule: if clocks skip it, that may be the day before the instant's.
 std::chrono::local_days ScheduleTimes::nominal_day(DueMs at_ms) const {
     const auto* interval = std::get_if<RepeatingInterval>(&what_);
     return floor<days>(interval != nullptr ? interval->local_time(instant(at_ms)) : zone_.local(instant(at_ms)));
 }
 
-// The last millisecond of its nominal day, which clocks may have made longer or shorter; itself where that is over.
+// The last millisecond of its nominal day, which clock changes may have made longer or shorter; the time itself if that
+// day has ended.
 DueMs ScheduleTimes::end_of_day(DueMs at_ms) const {
     return std::max(ms_of(zone_.instant_of(nominal_day(at_ms) + days(1))) - 1, at_ms);
 }
@@ -227,7 +228,7 @@ std::string_view ScheduleTimes::why_excluded(DueMs at_ms) const {
     const LocalMs local = zone_.local(instant(at_ms));
     if (closed.excludes(std::chrono::year_month_day(floor<days>(local)))) return "closed_day";
     if (cron->rule().matches(floor<seconds>(local))) return "repeated_time";
-    // Its own local time is skipped. The day that counts is that of the gap, which may end on the next one.
+    // Its own local time is skipped. The day of the gap counts, which may end on the next one.
     const LocalMs gap = zone_.local(instant(at_ms - 1)) + milliseconds(1);
     const bool is_skipped = cron->policy().skipped == SkippedTime::skip;
     const bool is_closed_day = closed.excludes(std::chrono::year_month_day(floor<days>(gap)));

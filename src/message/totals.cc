@@ -20,20 +20,20 @@ void add_to_totals(Totals& totals, const Record& record, std::uint64_t frame_byt
         case RecordKind::attempt:
             totals.digest += digest_term(record.id, record.state);
             if (record.previous.state == State::dead) {
-                totals.live_count += 1;  // redriven: its record was needed all the while
+                totals.live_count += 1;  // redriven: its record was needed all the time
             } else {
                 totals.digest -= record.previous.term;
             }
             break;
         case RecordKind::end:
-            if (record.previous.state != State::dead) {  // a dead one counts no more, and needs its whole record alone
+            if (record.previous.state != State::dead) {  // a dead one is not counted, and needs only its whole record
                 totals.digest -= record.previous.term;
                 totals.live_count -= 1;
             }
             if (record.state.state != State::dead) totals.needed_bytes -= record.record_bytes;
             break;
         case RecordKind::relocate:
-            // The message is as it was; only its whole record is another one now. An outcome needs no whole record.
+            // The message is unchanged; only its whole record is a new one. An outcome needs no whole record.
             if (!is_ended(record.state.state) || record.state.state == State::dead) {
                 totals.needed_bytes += frame_bytes - record.record_bytes;
             }

@@ -7,7 +7,7 @@
 namespace duewheel {
 namespace {
 
-// Field numbers. They stand in the log: never change or re-use one.
+// Field numbers. They are in the log: never change or re-use one.
 enum Tag : std::uint32_t {
     kUrl = 1,
     kSecrets = 2,  // their names, with a space between
@@ -41,7 +41,7 @@ std::string lines_of(const std::vector<std::pair<std::string, std::string>>& hea
     return text;
 }
 
-// False where it is no such text.
+// False if it is not such a text.
 bool read_lines(std::string_view text, std::vector<std::pair<std::string, std::string>>& into) {
     while (!text.empty()) {
         const std::size_t end = text.find('\n');

@@ -23,8 +23,8 @@ using Executor = asio::io_context::executor_type;
 using Timer =
     asio::basic_waitable_timer<std::chrono::steady_clock, asio::wait_traits<std::chrono::steady_clock>, Executor>;
 
-// So many handlers run before the turn gets its chance, and no more once they have taken so long: ready sockets must
-// not starve what is due, be they many or each with much to do.
+// The maximum of handlers, and of their time, before the hook runs: ready sockets must not starve due work, whether
+// they are many or slow.
 constexpr int kHandlersPerRound = 512;
 constexpr std::int64_t kRoundNs = 500'000;
 
@@ -74,7 +74,7 @@ void EventLoop::Parts::set_timer(TimePoint wake) {
     }
     timer.expires_at(wake);
     timer.async_wait([this](const boost::system::error_code& error) {
-        // Setting the timer anew completes the wait before it; that alone is no reason to wake up.
+        // Setting the timer again completes the previous wait; that alone is no reason to wake up.
         if (error) {
             woken_by_disarmed_timer = true;
         } else {

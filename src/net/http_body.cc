@@ -9,7 +9,7 @@ namespace {
 
 constexpr std::size_t kSizeLineBytesMax = 256;
 constexpr std::size_t kTrailerBytesMax = 8 * 1024;
-constexpr int kSizeDigitsMax = 15;  // more cannot be a size anyone means, and cannot overflow 64 bits
+constexpr int kSizeDigitsMax = 15;  // more cannot be a real size; these cannot overflow 64 bits
 
 bool is_line_character(char c) {
     return c == '\t' || (static_cast<unsigned char>(c) >= ' ' && c != '\x7f');

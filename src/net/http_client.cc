@@ -27,7 +27,7 @@ struct FreeEasy {
     void operator()(CURL* easy) const { curl_easy_cleanup(easy); }
 };
 
-// What would let a caller's text become another header or another request.
+// Control characters, with which a caller's text could become another header or request.
 bool holds_control(std::string_view text) {
     return std::any_of(text.begin(), text.end(),
                        [](char c) { return (c >= 0 && c < ' ' && c != '\t') || c == '\x7f'; });
@@ -108,10 +108,10 @@ struct HttpClient::Parts {
     std::unique_ptr<CURL, FreeEasy> easy;
     // Of the request that runs.
     bool may_be_repeated = false;
-    bool was_sent = false;   // or begun to be
-    bool is_repeat = false;  // it would have been sent once more
+    bool was_sent = false;   // or partly
+    bool is_repeat = false;  // it would have been sent a second time
     std::size_t header_bytes = 0;
-    bool has_whole_head = false;  // of the response; the library takes one that was cut for a success
+    bool has_whole_head = false;  // of the response; the library accepts a truncated one
     std::string body;
     std::array<char, CURL_ERROR_SIZE> error{};
 };
@@ -123,7 +123,7 @@ HttpClient::Parts::Parts(HttpClientOptions chosen) : options(std::move(chosen)),
     CURL* const handle = easy.get();
     curl_easy_setopt(handle, CURLOPT_ERRORBUFFER, error.data());
     curl_easy_setopt(handle, CURLOPT_NOSIGNAL, 1L);
-    // The thread that looks up a name cannot be stopped. Without this, the end of a request waits for it.
+    // The thread that resolves a name cannot be stopped. Without this option the end of a request waits for it.
     curl_easy_setopt(handle, CURLOPT_QUICK_EXIT, 1L);
     curl_easy_setopt(handle, CURLOPT_PROTOCOLS_STR, "http,https");
     curl_easy_setopt(handle, CURLOPT_FOLLOWLOCATION, 0L);
@@ -149,8 +149,8 @@ HttpClient::Parts::Parts(HttpClientOptions chosen) : options(std::move(chosen)),
     curl_easy_setopt(handle, CURLOPT_HEADERDATA, this);
 }
 
-// Where a kept connection ends without a response, the library tries another one, by itself and up to five times. The
-// server may have carried out the request each time.
+// If a kept connection ends without a response, the library retries on another one, up to five times. The server may
+// have executed the request each time.
 int HttpClient::Parts::before_sending(void* self, char*, char*, int, int) {
     Parts& parts = *static_cast<Parts*>(self);
     parts.is_repeat = std::exchange(parts.was_sent, true);
@@ -197,7 +197,7 @@ void HttpClient::Parts::begin(std::string_view method, std::string_view target, 
     curl_easy_setopt(handle, CURLOPT_CUSTOMREQUEST, std::string(method).c_str());
 }
 
-// The system's word for a connection that failed; else the library's sentence.
+// The system's message for a failed connection; otherwise the library's message.
 std::string HttpClient::Parts::detail(CURLcode code) const {
     long reason = 0;
     curl_easy_getinfo(easy.get(), CURLINFO_OS_ERRNO, &reason);

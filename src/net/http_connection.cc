@@ -27,8 +27,8 @@ void HttpConnection::start() {
 }
 
 // Reading into a small buffer of its own, not only waiting: the reactor then tries a read, which fails at once when
-// there is nothing, instead of arming its interest in the kernel anew, which costs several times as much. Larger
-// requests go on in the buffer that all connections share.
+// there is nothing, instead of arming its interest in the kernel again, which costs several times as much. Larger
+// requests continue in the buffer that all connections share.
 void HttpConnection::wait_readable() {
     if (closed_ || read_waiting_ || input_ended_) return;
     read_waiting_ = true;
@@ -47,7 +47,7 @@ void HttpConnection::on_read(const error_code& error, std::size_t size) {
     std::string_view bytes(first_bytes_.data(), size);
     if (size == first_bytes_.size()) {
         std::copy(bytes.begin(), bytes.end(), all_->read_buffer.begin());
-        error_code later;  // an end or a failure shows again in the next read
+        error_code later;  // an end or an error is returned again by the next read
         size += socket_->read_some(asio::buffer(all_->read_buffer) + size, later);
         bytes = {all_->read_buffer.data(), size};
     }
@@ -56,7 +56,7 @@ void HttpConnection::on_read(const error_code& error, std::size_t size) {
     if (!closed_ && (lingering_ || no_more_requests_ || may_parse())) wait_readable();
 }
 
-// The client closed, or closed its sending side only: there is no telling which. Answers are still sent, in case.
+// The client closed the connection, or only its sending side, which cannot be distinguished. Responses are still sent.
 void HttpConnection::on_input_end() {
     input_ended_ = true;
     if (lingering_ || (slots_.empty() && all_sent())) return close(true);
@@ -94,7 +94,7 @@ std::size_t HttpConnection::parse(std::string_view bytes) {
                 if (must_hold(parser_.request())) {
                     held_in_parser_ = parser_.in_body();
                     if (held_in_parser_) return parsed;
-                    // It looks into `bytes`, which will not stay: it is read again from its beginning.
+                    // It refers to `bytes`, which will be freed: it is read again from its start.
                     parser_.reset();
                     note_phase(true);
                     return parsed - consumed;
@@ -106,7 +106,7 @@ std::size_t HttpConnection::parse(std::string_view bytes) {
                 send_continue();
                 [[fallthrough]];
             case RequestParser::State::need_more:
-                // Of an empty line alone nothing is left: no request has begun.
+                // After an empty line nothing is left: no request has started.
                 note_phase(parsed == bytes.size() && !parser_.in_body());
                 return parsed;
             case RequestParser::State::refused:
@@ -166,7 +166,7 @@ bool HttpConnection::may_parse() const {
 
 void HttpConnection::resume_reading() {
     if (read_waiting_ || !may_parse()) return;
-    // The client is not to blame for a pause of ours.
+    // A pause of this server does not count against the client.
     reading_since_ = all_->sweep;
     holding_ = false;
     if (std::exchange(held_in_parser_, false)) {

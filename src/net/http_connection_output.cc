@@ -1,4 +1,4 @@
-// The sending half of HttpConnection: answers put in order and the bytes on their way out.
+// The sending side of HttpConnection: the order of responses, and the bytes that are being sent.
 #include <cassert>
 #include <utility>
 
@@ -56,7 +56,8 @@ void HttpConnection::answer(std::uint64_t sequence, const HttpResponse& response
 
 void HttpConnection::drop_answer(std::uint64_t sequence) {
     if (out_of_reach()) return;
-    // A client that left is owed nothing. What it may still read ends here, or it would fall out of step.
+    // A disconnected client gets no more responses. Nothing may follow this point, or later responses would not match
+    // their requests.
     if (input_ended_) {
         slot(sequence).framing.close = true;
         return complete(sequence);
@@ -84,7 +85,7 @@ void HttpConnection::pop_complete_slots() {
         slots_.pop_front();
         ++first_sequence_;
         if (slots_.empty() || last_answer_given_) break;
-        // The next in line writes into the output from now on; what it has so far goes first.
+        // The next response writes into the output from now on; its bytes so far are first.
         output_ += slots_.front().bytes;
         waiting_bytes_ -= slots_.front().bytes.size();
         empty(slots_.front().bytes);
@@ -168,7 +169,7 @@ void HttpConnection::wait_writable() {
 }
 
 // Closing with unread input in the kernel would reset the connection and could take the last answer with it. So the
-// sending side closes first, and what the client still sends is read and thrown away until it closes too.
+// sending side closes first, and input of the client is read and discarded until it closes too.
 void HttpConnection::end_output() {
     if (input_ended_) return close(true);
     say_end();

@@ -1,5 +1,4 @@
-// What HttpConnection does differently with TLS: it tells TLS from HTTP by the first byte, and its bytes pass through a
-// TlsSession on their way in and out.
+// HttpConnection with TLS: it distinguishes TLS and HTTP by the first byte, and passes its bytes through a TlsSession.
 #include <algorithm>
 #include <utility>
 
@@ -20,7 +19,7 @@ bool is_letter(char c) {
 
 }  // namespace
 
-// As they came over the wire.
+// Bytes as received.
 void HttpConnection::take_bytes(std::string_view bytes) {
     if (awaits_tls_ || (fresh_ && !tls_)) recognize(bytes.front());
     if (no_more_requests_) return;
@@ -29,7 +28,7 @@ void HttpConnection::take_bytes(std::string_view bytes) {
     take_input(bytes);
 }
 
-// A client that speaks HTTP where TLS is expected, or TLS where it is not, is told so in its own protocol.
+// A client that speaks HTTP where TLS is expected, or TLS where it is not, gets an error in its own protocol.
 void HttpConnection::recognize(char first_byte) {
     if (std::exchange(awaits_tls_, false)) {
         if (!is_letter(first_byte)) {
@@ -82,7 +81,7 @@ void HttpConnection::count_handshake(TlsOutcome outcome, const std::string& reas
     all_->on_handshake_failure({outcome, reason, parser_.request().peer.address});
 }
 
-// No answer would be understood. What there is to send, such as an alert, is sent before the connection ends.
+// The client would not understand a response. Pending output, such as an alert, is sent before the connection ends.
 void HttpConnection::end_unanswered() {
     no_more_requests_ = last_answer_given_ = true;
     want_flush();
@@ -101,7 +100,7 @@ std::string_view HttpConnection::next_output() {
     return tls_->unsent();
 }
 
-// As far as the kernel takes it now: the answers are complete without it.
+// As far as the kernel accepts it now: the responses are complete without it.
 void HttpConnection::say_end() {
     if (!tls_) return;
     tls_->end();

@@ -8,7 +8,7 @@ namespace {
 
 using CharacterSet = std::array<bool, 256>;
 
-// RFC 9110, 5.6.2: what a field name may consist of.
+// RFC 9110, 5.6.2: the characters of a field name.
 constexpr CharacterSet kTokenCharacters = [] {
     CharacterSet set{};
     for (int c = '0'; c <= '9'; ++c) set[static_cast<std::size_t>(c)] = true;
@@ -48,7 +48,7 @@ HeadReader::State HeadReader::read(std::string_view bytes) {
     }
 }
 
-// A line is over its limit as soon as its beginning is: no sense in waiting for its end.
+// A line exceeds its limit as soon as its beginning does: there is no need to wait for its end.
 HeadReader::State HeadReader::check_size(std::size_t seen) const {
     if (!in_fields_) {
         // The line end itself may have been seen in part.

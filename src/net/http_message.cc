@@ -17,7 +17,7 @@ std::string_view trim(std::string_view text) {
     return text.substr(first, text.find_last_not_of(" \t") - first + 1);
 }
 
-// A line break in a value would let its author write headers, or a whole response, of their own.
+// With a line break in a value, its author could add headers, or a whole response.
 bool is_sendable(const HttpHeader& header) {
     const auto is_control = [](char c) { return (c >= 0 && c < ' ' && c != '\t') || c == '\x7f'; };
     return !header.name.empty() && std::none_of(header.name.begin(), header.name.end(), is_control) &&
@@ -63,7 +63,7 @@ void append_response(std::string& to, const HttpResponse& response, HttpFraming 
         to += header.value;
         to += "\r\n";
     }
-    // 204 and 304 have no body by definition, and a 204 must not even speak of its length.
+    // 204 and 304 have no body by definition, and a 204 must not even have a length.
     const bool bodiless = response.status == 204 || response.status == 304;
     if (!bodiless) {
         to += "Content-Length: ";

@@ -129,7 +129,7 @@ struct HttpServer::Parts final : AfterTurn {
     bool sweeping = false;
     bool accept_paused = false;
     std::function<void()> drained;
-    // Completions may already be queued when the server dies; those that find this gone do nothing.
+    // Completions may already be queued when the server is destroyed; they check this and do nothing.
     std::shared_ptr<bool> alive = std::make_shared<bool>(true);
 };
 
@@ -236,7 +236,7 @@ void HttpServer::Parts::add_connection(TcpSocket socket, const tcp::endpoint& pe
 }
 
 // Clients wait in the kernel's queue until a connection closes. Descriptors may become free elsewhere in the process:
-// each sweep has a look.
+// each sweep checks.
 void HttpServer::Parts::pause(Listener& listener) {
     ++all.counters.accept_pauses;
     listener.paused = true;
@@ -257,7 +257,7 @@ void HttpServer::Parts::on_connection_closed() {
     report_drained();
 }
 
-// Those first that hold most. Looks at all connections, but only where there is too much.
+// The connections with the most bytes first. Checks all connections, but only above the limit.
 void HttpServer::Parts::cut_hoarders() {
     while (all.counters.unsent_bytes > all.limits.unsent_bytes_max) {
         const auto most = std::max_element(all.open.begin(), all.open.end(), [](const auto& left, const auto& right) {
@@ -282,7 +282,7 @@ void HttpServer::Parts::start_sweeping() {
 void HttpServer::Parts::sweep() {
     sweeping = false;
     ++all.sweep;
-    // Closing moves the last connection into the gap; going backwards, that one was looked at already.
+    // Closing moves the last connection into the gap; in reverse order that one was already visited.
     for (std::size_t i = all.open.size(); i-- > 0;) {
         if (i < all.open.size()) all.open[i]->check_deadlines();
     }

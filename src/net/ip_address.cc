@@ -17,7 +17,7 @@ unsigned short bits_of(const IpAddress& address) {
     return address.is_v4() ? 32 : 128;
 }
 
-// The first address of the block of `bits` that it lies in.
+// The first address of its block of `bits`.
 IpAddress first_of_block(const IpAddress& address, unsigned short bits) {
     if (address.is_v4()) return ip::network_v4(address.to_v4(), bits).network();
     return ip::network_v6(address.to_v6(), bits).network();
@@ -29,7 +29,7 @@ Error bad_block(std::string_view text, const std::string& why) {
 
 }  // namespace
 
-// Asio reads a zone too, and a text up to its first zero byte.
+// Asio also accepts a zone, and reads a text only up to its first zero byte.
 std::optional<IpAddress> parse_ip_address(std::string_view text) {
     if (text.find('%') != std::string_view::npos || text.find('\0') != std::string_view::npos) return std::nullopt;
     boost::system::error_code error;

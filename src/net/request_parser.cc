@@ -11,7 +11,7 @@ namespace duewheel {
 namespace {
 
 constexpr std::size_t kMethodBytesMax = 32;
-constexpr std::size_t kKeptBytesMax = 16 * 1024;  // what a buffer may keep between requests
+constexpr std::size_t kKeptBytesMax = 16 * 1024;  // the capacity that a buffer may keep between requests
 
 bool is_method_word(std::string_view text) {
     return !text.empty() && std::all_of(text.begin(), text.end(), [](char c) {
@@ -50,7 +50,7 @@ RequestParser::State RequestParser::read(std::string_view bytes, std::size_t& co
     return state;
 }
 
-// Its two bytes may come apart: the head's reader has then seen the first one.
+// Its two bytes may be received separately: the head's reader has then seen the first one.
 std::size_t RequestParser::pass_empty_line(std::string_view bytes) {
     if (empty_line_passed_ || !bytes.starts_with("\r\n")) return 0;
     empty_line_passed_ = true;
@@ -83,7 +83,7 @@ RequestParser::State RequestParser::read_head(std::string_view bytes, std::size_
         consumed = head_size + content_length_;
         return State::complete;
     }
-    // The body comes later, when `bytes` may have moved: from here on the request looks into a copy of its head.
+    // The body is received later, when `bytes` may have moved: from here on the request refers to a copy of its head.
     in_body_ = true;
     head_.assign(bytes.substr(0, head_size));
     understand_head(head_);
@@ -92,7 +92,7 @@ RequestParser::State RequestParser::read_head(std::string_view bytes, std::size_
         std::size_t of_body = 0;
         const State body = read_body(bytes.substr(head_size), of_body);
         consumed += of_body;
-        // A client that has begun to send does not wait to be told.
+        // A client that has started to send does not wait for 100 Continue.
         return body;
     }
     return std::exchange(continue_expected_, false) ? State::body_expected : State::need_more;

@@ -24,7 +24,7 @@
 namespace duewheel {
 namespace {
 
-// With authentication of each record, and a key for each connection. TLS 1.3 has nothing else.
+// With authenticated records and ephemeral keys. TLS 1.3 has no others.
 constexpr char kCiphers12[] = "ECDHE+AESGCM:ECDHE+CHACHA20";
 constexpr char kCiphers13[] = "TLS_AES_128_GCM_SHA256:TLS_AES_256_GCM_SHA384:TLS_CHACHA20_POLY1305_SHA256";
 constexpr char kCurves[] = "X25519:P-256:P-384";
@@ -60,7 +60,7 @@ struct Setting {
     }
 };
 
-// What OpenSSL complains about, without its number.
+// The reason of OpenSSL's error, without its number.
 std::string reason() {
     const char* text = ERR_reason_error_string(ERR_peek_last_error());
     ERR_clear_error();
@@ -108,7 +108,7 @@ BioPtr memory(const Secret& content) {
     return bio;
 }
 
-// Otherwise OpenSSL asks for it on the terminal.
+// Otherwise OpenSSL prompts for it on the terminal.
 int no_passphrase(char*, int, int, void*) {
     return -1;
 }
@@ -181,7 +181,7 @@ void set_rules(SSL_CTX& context) {
     fine = fine && SSL_CTX_set_ciphersuites(&context, kCiphers13) == 1;
     fine = fine && SSL_CTX_set1_groups_list(&context, kCurves) == 1;
     fine = fine && SSL_CTX_set_session_id_context(&context, kSessionContext, sizeof kSessionContext - 1) == 1;
-    if (!fine) throw std::bad_alloc();  // the texts are right, so it was memory
+    if (!fine) throw std::bad_alloc();  // the texts are valid, so memory is exhausted
     SSL_CTX_set_security_level(&context, 2);
     SSL_CTX_set_options(&context, SSL_OP_NO_COMPRESSION | SSL_OP_NO_RENEGOTIATION);
     // Sessions are in the clients' tickets, not in the server's memory.
@@ -204,7 +204,7 @@ Status trust_clients(SSL_CTX& context, const Setting& setting) {
     // An intermediate authority is trusted without the one that signed it.
     X509_STORE_set_flags(store, X509_V_FLAG_PARTIAL_CHAIN);
     SSL_CTX_set_verify(&context, SSL_VERIFY_PEER, nullptr);
-    // A resumed session shows no certificate, so that one would have its rights after its end.
+    // A resumed session sends no certificate, so an expired one would keep its rights.
     SSL_CTX_set_options(&context, SSL_OP_NO_TICKET);
     SSL_CTX_set_num_tickets(&context, 0);
     return {};

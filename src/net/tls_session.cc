@@ -102,7 +102,7 @@ std::size_t TlsSession::read(std::span<char> into) {
     if (state_ == State::handshake && !shake_hands()) return 0;
     if (state_ != State::established) return 0;
     std::size_t filled = 0;
-    // Of a record in pieces OpenSSL keeps what there is; without new bytes there is nothing to ask it for.
+    // OpenSSL keeps partial records; without new bytes there is nothing to read.
     while (filled < into.size() && (!received_.empty() || SSL_pending(session_.get()) > 0)) {
         ERR_clear_error();
         const int size = SSL_read(session_.get(), into.data() + filled, static_cast<int>(into.size() - filled));
@@ -135,7 +135,7 @@ void TlsSession::fail(int result) {
         state_ = State::ended;
         return;
     }
-    const unsigned long last = ERR_peek_last_error();  // those before it say less: what failed in a library below
+    const unsigned long last = ERR_peek_last_error();  // earlier ones are less specific: errors of a lower library
     if (state_ == State::handshake) {
         outcome_ = last == 0 ? TlsOutcome::disconnected : outcome_of(ERR_GET_REASON(last));
         const long verified = SSL_get_verify_result(session_.get());
@@ -183,7 +183,7 @@ std::vector<std::string> TlsSession::certificate_names() const {
         const auto* text = static_cast<const ASN1_IA5STRING*>(value);
         std::string name(reinterpret_cast<const char*>(ASN1_STRING_get0_data(text)),
                          static_cast<std::size_t>(ASN1_STRING_length(text)));
-        // A name with a control character is meant to be mistaken for another.
+        // A name with a control character may imitate another name.
         const bool is_printable = std::all_of(name.begin(), name.end(), [](char c) { return c > ' ' && c < 0x7f; });
         if (!name.empty() && is_printable) names.push_back(std::move(name));
     }

@@ -45,11 +45,11 @@ bool can_fence_others() {
     return registered;
 }
 
-// At some moment in it every other thread of the process has done all that it did before, for all to see, and nothing
-// of what comes after.
+// A memory barrier on every other thread of the process: their earlier writes are visible, and later ones have not
+// happened.
 void fence_others() {
     if (membarrier(MEMBARRIER_CMD_PRIVATE_EXPEDITED)) return;
-    // A child process may have to ask for it itself.
+    // A child process may have to register itself.
     if (membarrier(MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED) && membarrier(MEMBARRIER_CMD_PRIVATE_EXPEDITED)) return;
     std::fputs(
         "duewheel: the system call membarrier, which this process could make before, fails. A filter of system calls "
@@ -81,12 +81,12 @@ void Baton::wait_until_outside() {
     wait_until([this] { return !inside_.load(std::memory_order_acquire); });
 }
 
-// Of a thread that holds it without favour.
+// Called by a thread that holds it without being favoured.
 void Baton::settle_favour(bool drives) {
     const std::uint32_t favoured = favoured_.load(std::memory_order_relaxed);
     const std::uint32_t self = this_thread_number();
     if ((state_.load(std::memory_order_relaxed) & kClosed) == 0) {
-        if (favoured == self) return;  // another thread still held it when this one wanted to slip in
+        if (favoured == self) return;  // another thread still held it
         wait_until_outside();
         if (in_a_row_ < kWorthFavour) state_.store(kHeld | kClosed, std::memory_order_relaxed);
         in_a_row_ = 0;

@@ -23,7 +23,7 @@ bool EmbeddedTimer::arm_soon(TimerService& service) {
 }
 
 bool EmbeddedTimer::withdraw() {
-    // Of one that has run, the service may be gone.
+    // After the timer has run, its service may be destroyed.
     const TimerStatus status = node_.status();
     if (status == TimerStatus::running) return false;
     return status == TimerStatus::idle || node_.core->withdraw(node_);

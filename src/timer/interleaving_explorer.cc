@@ -12,7 +12,7 @@
 namespace duewheel {
 namespace {
 
-// One run. Everything in it is used by one thread at a time: the one whose turn it is.
+// One run. Everything in it is used by one thread at a time: the current one.
 class Run {
   public:
     Run(std::vector<unsigned>& decisions, unsigned preemptions)
@@ -64,8 +64,8 @@ class Run {
         for (const auto& thread : threads_) thread->waits = false;
     }
 
-    // Decides who is next, and gives that one the turn. True when it is not the caller, who then waits for his; from
-    // there on nothing of this object is the caller's to look at.
+    // Chooses the next thread, and makes it the current one. True if it is not the caller, which then waits; after that
+    // the caller must not read this object.
     bool go_on(bool must_change) {
         std::vector<std::size_t> able;
         const bool me_too = !must_change && has_begun_;

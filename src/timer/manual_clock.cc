@@ -51,7 +51,7 @@ class ManualClock::Alarm final : public TimerAlarm {
 
     const ManualClock& clock_;
     std::condition_variable turn_given_;
-    // What it was set to does not undo that the wall was set.
+    // A new time does not cancel the alarm for a wall clock that was set.
     TimerInstant rings_at() const { return std::min(at_, wall_set_at_); }
 
     TimerInstant at_ = kNeverInstant;

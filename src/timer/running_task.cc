@@ -10,7 +10,7 @@ namespace {
 
 constinit thread_local RunningTask* innermost_task = nullptr;
 
-// Which thread waits for which task. Only threads that wait are in it.
+// Maps each waiting thread to its task.
 struct Waits {
     std::mutex mutex;
     std::map<std::uint32_t, TimerNode*> by_thread;

@@ -18,7 +18,7 @@ TaskPool::TaskPool(std::size_t threads) {
 
 TaskPool::~TaskPool() {
     end();
-    // One by one, as each may post others, which are dropped at once.
+    // One by one, because each may post others, which are dropped at once.
     while (!waiting_.empty()) {
         const TimerTask dropped = std::move(waiting_.front());
         waiting_.pop_front();

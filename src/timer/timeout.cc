@@ -8,8 +8,8 @@
 
 namespace duewheel {
 
-// A node that is done names its service no more than it names another: its status is looked at first, as the service
-// may be gone.
+// The service pointer of a node that is done is invalid: its status is checked first, because the service may be
+// destroyed.
 TimerCore* Timeout::core() const {
     if (node_ == nullptr) return nullptr;
     const TimerStatus status = node_->status();

@@ -1,5 +1,5 @@
-// The system's clocks for timers, and what rings on them: a timerfd each, which counts on the very clock it is asked
-// about, suspends included, and can be set by one thread while another waits for it.
+// The system's clocks for timers, and their alarms: one timerfd each, which counts on the same clock, suspends
+// included, and can be set by one thread while another waits for it.
 #include <algorithm>
 #include <atomic>
 #include <cerrno>
@@ -59,7 +59,7 @@ class SystemAlarm final : public TimerAlarm {
         itimerspec at{};
         at.it_value.tv_sec = ns / 1'000'000'000;
         at.it_value.tv_nsec = ns % 1'000'000'000;
-        // Fails only for what is no timer or no time.
+        // Fails only for an invalid descriptor or time.
         static_cast<void>(::timerfd_settime(timer_.number(), TFD_TIMER_ABSTIME, &at, nullptr));
     }
 
@@ -71,8 +71,8 @@ class SystemAlarm final : public TimerAlarm {
 
     int descriptor() const override { return both_.number(); }
 
-    // What another thread sets it to meanwhile may be read away, too. Therefore it is forgotten after the reading: who
-    // sets it to the same instant sets it again, at worst for nothing.
+    // This may also read an expiry that another thread sets meanwhile. Therefore the set instant is forgotten after the
+    // read: a thread that sets the same instant then sets it again, at worst unnecessarily.
     void rung() override {
         std::uint64_t count = 0;
         static_cast<void>(::read(timer_.number(), &count, sizeof(count)) < 0);

@@ -22,7 +22,7 @@ TimerCore::TimerCore(TimerOptions options, const TimerClock& clock)
     : options_(std::move(options)), clock_(clock), tick_ns_(options_.tick.count()), wheel_(tick_at(clock.now())) {}
 
 TimerCore::~TimerCore() {
-    // What an executor has been given comes back here.
+    // Tasks given to an executor return here.
     while (handed_.load(std::memory_order_acquire) != 0) {
         if (kInterleavingsExplored) {
             interleaving_wait();
@@ -34,13 +34,13 @@ TimerCore::~TimerCore() {
 
 // ---- time ----
 
-// Down: now is never said to be later than it is.
+// Rounds down: now is never later than the clock.
 Tick TimerCore::tick_at(TimerInstant now) const {
     return static_cast<Tick>(std::max<std::int64_t>(0, now.time_since_epoch().count()) / tick_ns_);
 }
 
-// Up: no timer is early. What was due before the clock's axis began is due now, and no later than that for the figures
-// of lateness. What is further than the clock's axis never comes, as its last tick never does.
+// Rounds up: no timer is early. A deadline before the start of the clock's axis is due now, also for the figures of
+// lateness. A deadline beyond the clock's axis is never due, like its last tick.
 Tick TimerCore::tick_of(TimerInstant deadline) const {
     const std::int64_t ns = deadline.time_since_epoch().count();
     if (ns <= 0) return tick_at(clock_.now());
@@ -70,10 +70,10 @@ void TimerCore::forget_repeat(TimerNode& node) {
     if (repeats(node)) delete std::exchange(node.repeat, nullptr);
 }
 
-// The last reference to one in the pool gives it back. An embedded one is its owner's.
+// The last reference returns a node to the pool. An embedded one belongs to its owner.
 void TimerCore::drop(TimerNode& node) {
     Word word = node.word.load(std::memory_order_acquire);
-    if ((word & ~(TimerNode::kReference - 1)) != TimerNode::kReference) {  // others hold it, or did just now
+    if ((word & ~(TimerNode::kReference - 1)) != TimerNode::kReference) {  // others hold it, or did until now
         interleaving_point();
         word = node.word.fetch_sub(TimerNode::kReference, std::memory_order_acq_rel);
         if ((word & ~(TimerNode::kReference - 1)) != TimerNode::kReference) return;
@@ -86,7 +86,7 @@ void TimerCore::drop(TimerNode& node) {
 bool TimerCore::enter() {
     if (options_.max_pending == TimerOptions::kUnlimited) return true;
     std::size_t taken = places_.load(std::memory_order_relaxed);
-    do {  // who is refused takes none, not even for a moment
+    do {  // a refused caller takes none, not even briefly
         if (taken >= options_.max_pending) return false;
     } while (!places_.compare_exchange_weak(taken, taken + 1, std::memory_order_relaxed));
     return true;
@@ -187,7 +187,7 @@ bool TimerCore::post(TimerNode& node) {
     }
 }
 
-// In place of the driver, who sleeps, or is not there, or is slow.
+// In place of a driver that sleeps, does not exist, or is slow.
 void TimerCore::empty_mailbox() {
     take_baton();
     TimerNode* const dead = drain();
@@ -206,7 +206,7 @@ TimerNode* TimerCore::drain() {
     return dead;
 }
 
-// The deadline is read after `posted` is gone: who wants another one from now on posts the node again.
+// The deadline is read after `posted` is cleared: a thread that changes it from now on posts the node again.
 void TimerCore::receive(TimerNode& node, TimerNode*& dead) {
     const Word word = node.word.fetch_and(~TimerNode::kPosted, std::memory_order_acq_rel);
     if (TimerNode::status_of(word) != TimerStatus::pending) return receive_cancelled(node, dead);
@@ -225,8 +225,8 @@ void TimerCore::receive_cancelled(TimerNode& node, TimerNode*& dead) {
     }
 }
 
-// Ends a pending one as cancelled, unless it is being cancelled just now: one that was passed over and does not come
-// again, or a periodic one of a service that is shut down.
+// Ends a pending one as cancelled, unless it is being cancelled now: one whose time the wall clock skipped and that
+// does not repeat, or a periodic one of a service that is shut down.
 void TimerCore::end_unseen(TimerNode& node, TimerNode*& dead) {
     Word word = node.word.load(std::memory_order_relaxed);
     if ((word & TimerNode::kPosted) != 0 ||
@@ -242,7 +242,7 @@ void TimerCore::end_unseen(TimerNode& node, TimerNode*& dead) {
 void TimerCore::bury(TimerNode* dead) {
     while (dead != nullptr) {
         TimerNode& node = *std::exchange(dead, dead->next_posted);
-        // The task of any other one is, or was, in the hands of the thread that cancelled it.
+        // The task of any other one belongs to the thread that cancelled it.
         if ((node.word.load(std::memory_order_relaxed) & TimerNode::kStopped) != 0) node.task.reset();
         forget_repeat(node);
         drop(node);
@@ -265,7 +265,8 @@ CancelOutcome TimerCore::cancel(TimerNode& node) {
                 if (node.word.compare_exchange_weak(
                         word, TimerNode::with_status(word, TimerStatus::cancelled) | TimerNode::kPosted,
                         std::memory_order_acq_rel)) {
-                    // Gone as this returns, and with it, maybe, the handle by which we came: so the node is left first.
+                    // Destroyed as this returns, and with it possibly the handle of this call: so the node is left
+                    // first.
                     const TimerTask task = std::move(node.task);
                     leave();
                     if ((word & TimerNode::kPosted) == 0) post_cancelled(node);
@@ -287,7 +288,7 @@ CancelOutcome TimerCore::cancel(TimerNode& node) {
     }
 }
 
-// On the driver's thread, where the wheel is near: nothing is left of the timer afterwards. False when it has changed.
+// On the driver's thread, which may use the wheel: removes the timer completely. False if it has changed.
 bool TimerCore::cancel_here(TimerNode& node) {
     {
         const DriverLock lock(baton_);
@@ -307,14 +308,14 @@ bool TimerCore::cancel_here(TimerNode& node) {
     return true;
 }
 
-// Of one that was cancelled, and that no other thread will take to the mailbox.
+// For a cancelled one that no other thread will post to the mailbox.
 void TimerCore::post_cancelled(TimerNode& node) {
     if (post(node)) {
         // A driver that waits for the last timers may have to wait no more.
         if (refuses_.load(std::memory_order_relaxed)) wake_driver();
         return;
     }
-    // The service has stopped, and left to us what was cancelled before.
+    // The service has stopped, and earlier cancelled nodes are left to this thread.
     TimerNode* dead = nullptr;
     take_baton();
     receive(node, dead);
@@ -329,7 +330,7 @@ bool TimerCore::reschedule(TimerNode& node, Tick deadline) {
         if (TimerNode::status_of(word) == TimerStatus::running) return reschedule_own(node, deadline);
         if (TimerNode::status_of(word) != TimerStatus::pending) return false;
         if ((word & TimerNode::kPosted) != 0) {
-            // It lies in the mailbox. The thread that takes it out reads the deadline afterwards; if it was taken out
+            // It is in the mailbox. The thread that takes it out reads the deadline afterwards; if it was taken out
             // meanwhile, the deadline may have been read too early.
             node.wanted.store(deadline, std::memory_order_seq_cst);
             if (!node.word.compare_exchange_weak(word, word, std::memory_order_acq_rel)) continue;
@@ -347,14 +348,14 @@ bool TimerCore::reschedule(TimerNode& node, Tick deadline) {
         node.wanted.store(deadline, std::memory_order_relaxed);
         if (!post(node)) {
             word = node.word.fetch_and(~TimerNode::kPosted, std::memory_order_acq_rel);
-            // Who cancelled it meanwhile found it posted, and left all but its task to us; what stop() ended is its
-            // own.
+            // A thread that cancelled it meanwhile found it posted, and left everything except the task to this thread;
+            // a node that stop() ended belongs to stop().
             const bool is_ours = TimerNode::status_of(word) == TimerStatus::cancelled;
             if (is_ours && (word & TimerNode::kStopped) == 0) post_cancelled(node);
             return false;
         }
-        // Who wanted an earlier one while it was on its way to the mailbox may have woken the driver too soon to find
-        // it.
+        // A thread that set an earlier one while it was being posted may have woken the driver before the node was in
+        // the mailbox.
         deadline = std::min(deadline, node.wanted.load(std::memory_order_seq_cst));
         break;
     }
@@ -382,7 +383,7 @@ bool TimerCore::reschedule_repeating(TimerNode& node, TimerInstant deadline) {
         }
         repeat.nominal = deadline;
         node.wanted.store(tick, std::memory_order_relaxed);
-        // What is posted is filed by who takes it from the mailbox, which needs the baton.
+        // A posted node is scheduled by the thread that takes it from the mailbox, which needs the baton.
         if ((word & TimerNode::kPosted) == 0) wheel_.schedule(node, tick);
     });
     if (moved) wake_if_earlier(tick);
@@ -393,8 +394,8 @@ bool TimerCore::set_period(TimerNode& node, std::chrono::nanoseconds period) {
     return change_repeating(node, [period](TimerRepeat& repeat, Word) { repeat.period = period; });
 }
 
-// Of a fixed rate or delay that is pending, or whose task is the caller. With the baton a pending one stays what it is:
-// to fire it or to bury it takes the baton, too; and who arms it again finds no closed mailbox but after a stop.
+// Of a fixed rate or delay that is pending, or whose task is the caller. With the baton a pending one keeps its state:
+// firing or ending it needs the baton, too; and arming it again finds a closed mailbox only after a stop.
 template <class Change>
 bool TimerCore::change_repeating(TimerNode& node, Change change) {
     Word word = node.word.load(std::memory_order_acquire);
@@ -420,7 +421,7 @@ bool TimerCore::withdraw(TimerNode& node) {
         if (status == TimerStatus::handed || status == TimerStatus::running) return false;
         if (status == TimerStatus::cancelled && (word & TimerNode::kStopped) != 0) return withdraw_stopping(node);
         if (status != TimerStatus::pending) return true;
-        // What lies in the mailbox loses its reference where it is taken out.
+        // A node in the mailbox loses its reference when it is taken out.
         cancelled = TimerNode::with_status(word, TimerStatus::cancelled);
         if ((word & TimerNode::kPosted) == 0) cancelled -= TimerNode::kReference;
     } while (!node.word.compare_exchange_weak(word, cancelled, std::memory_order_acq_rel));
@@ -440,7 +441,8 @@ bool TimerCore::withdraw(TimerNode& node) {
 
 // ---- the end, and figures ----
 
-// Who moved a node from pending ends it: stop() those it finds pending, a canceller who comes to a closed mailbox his.
+// The thread that changed a node from pending ends it: stop() those it finds pending, a canceller that finds a closed
+// mailbox its own.
 std::vector<Timeout> TimerCore::stop() {
     TimerNode* dead = nullptr;
     std::vector<TimerNode*> ended;
@@ -482,7 +484,7 @@ std::vector<Timeout> TimerCore::stop() {
         }
         wheel_.clear(end_pending);
         at_wall_ = nullptr;
-        // Two threads must not run a coroutine and what it waits for: one that drives just now does it itself.
+        // Two threads must not run a coroutine and the timer it waits for: a thread that drives now does it itself.
         goes_on_here = !stopping_.empty() && (!driven_ || on_driver_thread());
         begins = goes_on_here && !driven_;
         driven_ |= begins;
@@ -498,7 +500,7 @@ std::vector<Timeout> TimerCore::stop() {
     return unprocessed;
 }
 
-// The one-shots leave the wheel and come back, as it cannot be looked through.
+// One-shot timers leave the wheel and return, because the wheel cannot be searched.
 std::size_t TimerCore::shutdown() {
     TimerNode* dead = nullptr;
     std::size_t left = 0;
@@ -519,8 +521,8 @@ std::size_t TimerCore::shutdown() {
     return left;
 }
 
-// By who drives: what is embedded and was pending when the service stopped, or comes too late for it. One by one, as
-// each may destroy others.
+// Called by the driver: ends embedded timers that were pending when the service stopped, or that were posted after it.
+// One by one, because each may destroy others.
 void TimerCore::run_stopping(bool ends_driving) {
     for (std::size_t place = 0;; ++place) {
         TimerNode* node = nullptr;

@@ -1,4 +1,4 @@
-// The driver's side of a timer service: passes over what is due, running tasks, and what comes after a run.
+// The driver's side of a timer service: passes that fire due timers, running tasks, and the steps after a run.
 #include <algorithm>
 #include <bit>
 #include <cstdio>
@@ -33,14 +33,14 @@ void print_problem(const std::exception_ptr& problem, const char* name) {
 
 }  // namespace
 
-// One of the things an executor has been given. The service waits for all of them before it goes, so the thread that
-// runs one moves it into a variable of its own: an executor may keep what it has run.
+// A function given to an executor. The destructor of the service waits for all of them, so the thread that runs one
+// moves it into a local variable: an executor may keep functions that it has run.
 class TimerCore::Handed {
   public:
     explicit Handed(TimerCore& core) : core_(&core) { core.handed_.fetch_add(1, std::memory_order_relaxed); }
     Handed(Handed&& other) noexcept : core_(std::exchange(other.core_, nullptr)) {}
     Handed& operator=(Handed&&) = delete;
-    // The last that is done with the service: it may be gone afterwards.
+    // The last use of the service: it may be destroyed afterwards.
     ~Handed() {
         if (core_ != nullptr) core_->handed_.fetch_sub(1, std::memory_order_release);
     }
@@ -106,8 +106,8 @@ std::size_t TimerCore::advance(TimerInstant now) {
     TimerNode* passed_over = drain();
     look_at_wall(passed_over);
     bury_without_baton(passed_over);
-    // What tasks arm without delay is late, and would be fired by the next round of this loop; so that the call ends,
-    // it fires no more than what there was.
+    // Timers that tasks arm without delay are late, and would be fired by the next iteration of this loop; so that the
+    // call ends, it fires no more than the initial number.
     const std::uint64_t most = fired_ + wheel_.size();
     do {
         const auto budget = static_cast<std::size_t>(std::clamp<std::uint64_t>(most - fired_, 1, kTouchedAtOnce));
@@ -146,7 +146,7 @@ TimerInstant TimerCore::rest() {
     TimerNode* dead = nullptr;
     if (uses_wall_.load(std::memory_order_relaxed)) watch_wall();
     baton_.lock_by_driver();
-    if (driven_ && !on_driver_thread()) return baton_.unlock(), TimerInstant();  // who drives rests afterwards
+    if (driven_ && !on_driver_thread()) return baton_.unlock(), TimerInstant();  // the driver ends afterwards
     driver_.store(this_thread_number(), std::memory_order_relaxed);
     do {
         TimerNode* more_dead = drain();
@@ -164,27 +164,27 @@ TimerInstant TimerCore::rest() {
     bury(dead);
     const std::lock_guard lock(alarm_mutex_);
     const Tick until = sleeps_until_.load(std::memory_order_seq_cst);
-    if (until == 0) return {};  // another thread has begun to drive, and will rest
+    if (until == 0) return {};  // another thread has started to drive, and will sleep
     if (alarm_ != nullptr) alarm_->set(instant_of(until - 1));
     return instant_of(until - 1);
 }
 
 // ---- firing ----
 
-// With the baton, which is put down while anything of the user's runs. The node is out of the wheel.
+// With the baton, which is released while user code runs. The node is out of the wheel.
 void TimerCore::fire(TimerNode& node) {
     interleaving_point();
     const bool at_wall = repeats(node) && node.repeat->is_at_wall();
     if (at_wall && is_before_its_wall(node)) return;
-    // Before the status says that it runs: who waits for it asks which thread that is.
+    // Before the status is `running`: a thread that waits for it reads which thread runs it.
     node.runner.store(this_thread_number(), std::memory_order_relaxed);
     Word word = node.word.load(std::memory_order_relaxed);
     Word taken = 0;
     do {
-        // Posted: it was cancelled or got another deadline, and the mailbox has it.
+        // Posted: it was cancelled or has a new deadline, and is in the mailbox.
         if ((word & TimerNode::kPosted) != 0 || TimerNode::status_of(word) != TimerStatus::pending) {
-            if (at_wall) unlink_at_wall(node);  // which is only done with what is in the wheel
-            // One that is to be moved stays here, so that a stop() meanwhile finds it; it does not come before its
+            if (at_wall) unlink_at_wall(node);  // only for nodes in the wheel
+            // One that is to be moved stays here, so that a stop() meanwhile finds it; it does not fire before its
             // move.
             if (TimerNode::status_of(word) == TimerStatus::pending) wheel_.schedule(node, kLastTick);
             return;
@@ -214,8 +214,8 @@ void TimerCore::start(TimerNode& node) {
     hand(HandedRun(*this, node));
 }
 
-// The task may destroy the node, so everything of it is done before. It runs here, whatever executor there is, and so
-// does the coroutine that it resumes (coroutine.h says why).
+// The task may destroy the node, so all work on it is done before. It runs here regardless of an executor, and so does
+// the coroutine that it resumes (coroutine.h explains why).
 void TimerCore::run_embedded(TimerNode& node) {
     TimerTask task = std::move(node.task);
     const Word word = node.word.load(std::memory_order_relaxed);
@@ -320,8 +320,8 @@ void TimerCore::finish_repeating(TimerNode& node) {
     }
 }
 
-// The next run of one that repeats, or is to run again. False when it was cancelled while it ran, or the service takes
-// no more; then it has left, and is to be ended.
+// Arms the next run of one that repeats, or is to run again. False if it was cancelled while it ran, or the service
+// accepts no more; then it must be ended.
 bool TimerCore::arm_again(TimerNode& node, Tick deadline) {
     const auto as_pending = [](Word word) {
         return TimerNode::with_status(word & ~TimerNode::kAgain, TimerStatus::pending);
@@ -341,7 +341,7 @@ bool TimerCore::arm_again(TimerNode& node, Tick deadline) {
         } while (!node.word.compare_exchange_weak(word, as_pending(word) | TimerNode::kPosted));
         if (!post(node)) {
             word = node.word.load(std::memory_order_acquire);
-            do {  // who cancels it finds it posted, and leaves all but its task to us
+            do {  // a canceller finds it posted, and leaves everything except the task to this thread
                 if (TimerNode::status_of(word) != TimerStatus::pending) return post_cancelled(node), true;
             } while (!node.word.compare_exchange_weak(
                 word, TimerNode::with_status(word, TimerStatus::cancelled) & ~TimerNode::kPosted));
@@ -352,7 +352,7 @@ bool TimerCore::arm_again(TimerNode& node, Tick deadline) {
     return true;
 }
 
-// Of one that an executor was given: cancelled meanwhile, or dropped.
+// For one given to an executor: cancelled meanwhile, or dropped.
 void TimerCore::end_handed(TimerNode& node) {
     take_baton();
     ++cancelled_;
@@ -362,7 +362,7 @@ void TimerCore::end_handed(TimerNode& node) {
     end(node, TimerStatus::cancelled);
 }
 
-// Of one that neither the wheel nor another thread will take up again.
+// For one that neither the wheel nor another thread will use again.
 void TimerCore::end(TimerNode& node, TimerStatus status) {
     take_apart(node);
     Word word = node.word.load(std::memory_order_acquire);

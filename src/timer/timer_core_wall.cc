@@ -1,5 +1,5 @@
-// Timers at instants of the wall, inside a timer service: they lie in the wheel at the tick at which the wall will show
-// their instant if the clock is not set, and in a list, in case it is.
+// Timers at instants of the wall clock, inside a timer service: they are in the wheel at the tick at which the wall
+// clock will show their instant if it is not set, and in a list, in case it is.
 #include <algorithm>
 #include <cstdlib>
 #include <utility>
@@ -11,7 +11,7 @@ namespace {
 
 using std::chrono::milliseconds;
 
-// Clocks that are disciplined run a little fast or slow; that is followed, and is no jump.
+// Clocks that are synchronized run a little fast or slow; that is followed, and is not a jump.
 constexpr milliseconds kFollowed(2);
 constexpr milliseconds kJump(1000);
 
@@ -24,7 +24,7 @@ milliseconds ahead_of(TimerInstant now, Instant wall_now) {
     return wall_now.time_since_epoch() - std::chrono::floor<milliseconds>(now.time_since_epoch());
 }
 
-// Not beyond the ends of the axis: what is never due stays so.
+// Not beyond the ends of the axis: a timer that is never due stays so.
 Instant moved_by(Instant wall, milliseconds by) {
     if (by > milliseconds(0)) return wall > Instant::max() - by ? Instant::max() : wall + by;
     return wall < Instant::min() - by ? Instant::min() : wall + by;
@@ -32,8 +32,8 @@ Instant moved_by(Instant wall, milliseconds by) {
 
 }  // namespace
 
-// No other thread uses the node. Where the wall was then is noted with it: it may be set before the node comes to
-// the wheel, and who looks at it there is to see that.
+// No other thread uses the node. The wall time is stored with it: the wall clock may be set before the node is in the
+// wheel, and the driver must detect that.
 Tick TimerCore::tick_of_wall(TimerRepeat& repeat) const {
     const TimerInstant now = clock_.now();
     const Instant wall_now = clock_.wall_now();
@@ -41,7 +41,7 @@ Tick TimerCore::tick_of_wall(TimerRepeat& repeat) const {
     return tick_of(instant_of_wall(repeat.wall, now, wall_now));
 }
 
-// Before an instant is translated, so that a wall that is set afterwards rings.
+// Before an instant is translated, so that a wall clock that is set afterwards causes an alarm.
 void TimerCore::watch_wall() {
     uses_wall_.store(true, std::memory_order_relaxed);
     if (watches_wall_.load(std::memory_order_acquire)) return;
@@ -68,8 +68,8 @@ void TimerCore::unlink_at_wall(TimerNode& node) {
     (prev != nullptr ? prev->repeat->next_at_wall : at_wall_) = next;
 }
 
-// The wall runs a little slow, or was set back since the driver looked: the timer waits on. With the baton, in the sink
-// of the wheel.
+// The wall clock runs a little slow, or was set back since the last check: the timer continues to wait. With the baton,
+// in the sink of the wheel.
 bool TimerCore::is_before_its_wall(TimerNode& node) {
     const TimerInstant now = clock_.now();
     const Instant wall_now = clock_.wall_now();
@@ -81,7 +81,7 @@ bool TimerCore::is_before_its_wall(TimerNode& node) {
     return true;
 }
 
-// With the baton: before a pass, before a sleep, and before it is said when the next pass is due.
+// With the baton: before a pass, before a sleep, and before the time of the next pass is returned.
 void TimerCore::look_at_wall(TimerNode*& dead) {
     if (at_wall_ == nullptr) return;
     const Instant wall_now = clock_.wall_now();
@@ -104,7 +104,7 @@ void TimerCore::follow_wall(TimerNode& node, milliseconds ahead, Instant wall_no
         repeat.wall = moved_by(repeat.wall, moved);
         return;
     }
-    // Where the jump began and where it ended, the wall has really been.
+    // The wall clock did show the instants at the start and at the end of the jump.
     const bool passed_over = jumped && repeat.wall < wall_now && repeat.wall > wall_now - moved;
     if (passed_over && policy == WallJump::skip) {
         const std::optional<Instant> next = repeat.schedule ? repeat.schedule->next(wall_now) : std::nullopt;

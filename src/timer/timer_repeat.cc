@@ -15,8 +15,8 @@ bool move_on(TimerRepeat& repeat, TimerInstant now, Instant wall_now) {
             repeat.nominal = std::exchange(repeat.moved, std::nullopt).value_or(instant_after(now, repeat.period));
             return true;
         case TimerRepeat::Kind::cron: {
-            // After the one before, so that none comes twice when the wall was set back over it, and after now, so that
-            // those that went by do not come in a burst.
+            // After the previous one, so that none is repeated when the wall clock was set back, and after now, so that
+            // missed ones do not fire in a burst.
             const Instant now_excluded = wall_now - std::chrono::milliseconds(1);
             const std::optional<Instant> next = repeat.schedule->next(std::max(repeat.wall, now_excluded));
             if (next) repeat.wall = *next;

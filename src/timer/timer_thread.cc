@@ -24,7 +24,7 @@ void TimerThread::begin() {
         "TimerThread: the factory made no thread that can be joined. Return one that runs what it is given.");
 }
 
-// The thread is woken after `ends_`, and looks at that after it has said that it will sleep: it cannot sleep over it.
+// The thread is woken after `ends_` is set, and checks it after it has announced its sleep: it cannot miss it.
 void TimerThread::end() {
     ends_.store(true);
     wait_for_end();
@@ -63,7 +63,7 @@ void TimerThread::run() {
         alarm_->wait();
         wakeups_.fetch_add(1, std::memory_order_relaxed);
     }
-    // A thread that has ended is no owner of its clock any more: a manual clock would wait for it to sleep.
+    // A thread that has ended must not own its clock: a manual clock would wait for it to sleep.
     service_.set_alarm(nullptr);
     alarm_.reset();
     id_.store(std::thread::id());

@@ -25,7 +25,7 @@ namespace duewheel {
 namespace {
 
 constexpr std::uint32_t kPageRows = 1000;
-// Of the log, that are read for lines at a time; a message that is larger is read by itself.
+// The bytes of the log that are read at a time for lines; a larger message is read separately.
 constexpr std::uint64_t kReadBytes = std::uint64_t{4} << 20;
 constexpr DueMs kEndOfTime = std::numeric_limits<DueMs>::max();
 
@@ -71,7 +71,7 @@ class Export {
         return send();
     }
 
-    // Namespaces first: what is in a queue is bounded by them.
+    // Namespaces first: their limits apply to the queues.
     Status write_all_settings() {
         const Result<std::vector<Index::Settings>> settings = view_.index().settings();
         if (!settings) return settings.error();
@@ -200,7 +200,7 @@ class Export {
         return {};
     }
 
-    // All that `scan` of the index finds of a queue, page by page.
+    // Everything that `scan` of the index finds for a queue, page by page.
     template <class Scan, class Write>
     Status write_stretches(const QueueName& queue, Scan scan, Write write) {
         DuePosition from;

@@ -78,7 +78,7 @@ Error out_of_range(std::string_view member, std::string_view what) {
     return {"out_of_range", "`" + std::string(member) + "` is " + std::string(what), std::string(member)};
 }
 
-// A whole number that a member's type can hold; nothing is left as it is.
+// A whole number that fits the member's type; without a value the member is unchanged.
 template <class Number>
 Status read_number(const JsonRequest& json, std::string_view member, Number& into) {
     const Result<std::optional<std::int64_t>> read = json.integer(member);
@@ -154,7 +154,7 @@ Status read_content(const JsonRequest& json, MessageLine& line) {
     return {};
 }
 
-// What must hold of the members together.
+// Checks conditions on several members.
 Status check(const JsonRequest& json, const MessageLine& line) {
     if (line.id == 0) return missing("id");
     if (line.queue.empty()) return missing("queue");

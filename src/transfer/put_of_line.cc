@@ -29,7 +29,7 @@ constexpr std::array<LossWords, kLossCount> kWords = {{
     {"order", "were dead letters and lose their order key, because it would block the other messages with that key"},
 }};
 
-// What is left of a recurring message, as the rule of another one: its times go on as they would have.
+// The remaining occurrences of a recurring message, as the rule of a new one with the same times.
 RepeatRule rest_of(const MessageLine& line) {
     RepeatRule rule = *line.repeat;
     rule.every_ms = interval_after_occurrence_ms(rule, line.next_occurrence);
@@ -39,8 +39,8 @@ RepeatRule rest_of(const MessageLine& line) {
     return rule;
 }
 
-// Those with an order key go out in the order of their nominal due times, and the one that rests holds up the others.
-// An expiry may lie before the end of the rest.
+// Messages with an order key are delivered in the order of their nominal due times, and one that backs off delays the
+// others. An expiry may be before the end of the backoff.
 DueMs due_of(const MessageLine& line, Losses& losses) {
     if (line.nominal_due_ms == 0 || line.state == State::dead) return line.due_ms;
     const bool keeps_place = !line.order_key.empty() || (line.expires_ms != 0 && line.due_ms >= line.expires_ms);

@@ -50,7 +50,7 @@ std::span<const std::string_view> members_of(Kind kind) {
     return {};
 }
 
-// The rest of a schedule, as a rule of its own.
+// The remaining times of a schedule, as a new rule.
 Status go_on(const JsonRequest& line, SettingsLine& into, json::object& settings) {
     std::optional<std::int64_t> next_ms;
     std::int64_t next_occurrence = 1;
@@ -87,12 +87,12 @@ Status read_queue(const JsonRequest& line, SettingsLine& into, json::object& set
     if (read) read = take(line.integer("headers_excluded"), headers);
     if (!read) return read;
     into.lacks_secrets = secrets != 0 || headers != 0;
-    // Nothing goes out that is not signed, or not authorised, and was before.
+    // Otherwise posts would be sent unsigned, or without their authorization.
     if (into.lacks_secrets) settings["paused"] = true;
     return {};
 }
 
-// What the server would say of the PUT before it looks at what it has.
+// The checks of the PUT that do not depend on the server's state.
 Status check_put(const SettingsLine& line) {
     const std::string path = line.path();
     HttpRequest request;
@@ -173,9 +173,9 @@ Result<SettingsLine> read_settings_line(Kind kind, const JsonRequest& line, std:
 
 namespace {
 
-// A rule of `every` is exported with its next time as its start, and with the times that are left. An earlier start and
-// more times, of an older export that was imported or of the rule itself, say the same where so many times have come
-// since, and what comes next is no earlier than the line says. `there`: the answer to a GET; `wanted`: the line's PUT.
+// A rule of `every` is exported with its next time as its start, and with the remaining times. An earlier start with
+// more times, from an older export or from the rule itself, is equivalent if the difference has passed since, and the
+// next time is no earlier than in the line. `there`: the response to a GET; `wanted`: the line's PUT.
 bool goes_on_alike(const json::object& there, const json::object& wanted) {
     const json::object& settings = there.at("settings").get_object();
     const auto number = [](const json::object& of, const char* member) {
@@ -220,7 +220,7 @@ Standing standing_of(const SettingsLine& line, int status, std::string_view answ
             if (wanted.contains("times")) there["times"] = wanted.at("times");
         }
     }
-    // A line has as a text what a response shows as JSON.
+    // A line has as a string what a response shows as JSON.
     const json::value* const content = there.if_contains("json");
     const json::value* const body = wanted.if_contains("body");
     if (content != nullptr && body != nullptr && body->is_string()) {
