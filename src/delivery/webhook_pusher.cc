@@ -344,8 +344,7 @@ void WebhookPusher::reply(ReplyToken token, Reply reply) {
 }
 
 void WebhookPusher::take_messages(TargetNumber number, LeaseAnswer answer) {
-    // The client that changed one may have its response already.
-    if (engine_.have_targets_changed(TargetKind::webhook)) take_changes();
+    if (engine_.have_targets_changed(TargetKind::webhook)) take_changes();  // possibly answered already
     Target& target = *targets_.at(number);
     for (Delivered& message : answer.messages) {
         Post post;
