@@ -18,7 +18,7 @@
 
 namespace duewheel {
 
-// What a bearer presents. `id` is a view of the parsed text; the secret is not yet known to be right.
+// A token as presented by a client. `id` is a view of the parsed text; the secret has not been verified.
 struct PresentedToken {
     std::string_view id;
     Secret secret;
@@ -29,19 +29,19 @@ inline constexpr std::size_t kAccessTokenIdBytesMax = 40;
 // 1 to 40 characters of a-z, 0-9 and "-".
 bool is_access_token_id(std::string_view id);
 
-// Fails (io_error) only where the system has no random bytes.
+// Fails (io_error) only if the system cannot provide random bytes.
 Result<Secret> make_token_secret();
 
 // The id is valid.
 Secret access_token_text(std::string_view id, const Secret& secret);
 
-// Nothing where the text is not of that form. The id ends at the first underscore after "dw_": a secret may hold
+// None if the text does not have that form. The id ends at the first underscore after "dw_": a secret may contain
 // underscores, an id cannot.
 std::optional<PresentedToken> parse_access_token(std::string_view text);
 
 SecretHash hash_of_secret(const Secret& secret);
 
-// In constant time: how long it takes says nothing about how many bytes agree.
+// In constant time: the duration does not depend on how many bytes agree.
 bool is_same_hash(const SecretHash& left, const SecretHash& right);
 
 }  // namespace duewheel

@@ -1,12 +1,12 @@
-// One line of the audit log: what an administrative request or a refused one was, and how it ended.
+// One line of the audit log: an administrative request or a refused one, and its outcome.
 //
 //     {"seq":7,"time":"2027-01-01T06:00:00.000Z","verb":"queue.set","actor":"deploy","address":"10.0.0.7",
 //      "namespace":"default","object":"mail","outcome":"ok","previous":"5f1c...","hash":"90ab..."}
 //
 // On disk it is one line. `hash` is the SHA-256 of the line up to `,"hash"`, and `previous` is the hash of the line
 // before, so a line cannot be changed, inserted or removed without breaking the chain behind it. A line has exactly one
-// spelling: members stand in the order of the table in audit_entry.cc, and those that are empty are absent. A line with
-// another spelling is damaged.
+// encoding: members are in the order of the table in audit_entry.cc, and empty ones are absent. A line with another
+// encoding is damaged.
 #pragma once
 
 #include <cstdint>
@@ -29,7 +29,7 @@ struct AuditEntry {
     std::string actor;       // the id of the access token, the name in a client certificate, kAnonymous or kOffline
     std::string address;     // of the client, without the port
     std::string call;        // of kAccessRefusedVerb: "POST /v1/queues/mail/messages"
-    std::string name_space;  // empty: the verb concerns no namespace
+    std::string name_space;  // empty: the verb does not apply to a namespace
     std::string object;      // name of the queue, schedule, watchdog or token, id of the message; empty: none
     std::string outcome;     // "ok", or the error code
     std::string traceparent;
@@ -53,7 +53,7 @@ inline constexpr std::string_view kAnonymous = "anonymous";
 inline constexpr std::string_view kOffline = "offline";  // the command line, while no server runs
 inline constexpr std::string_view kOutcomeOk = "ok";
 
-// Where a chain ends. That of an empty log has a hash of zeros.
+// The end of a chain. An empty log has a hash of zeros.
 struct AuditChain {
     std::uint64_t seq = 0;
     std::string hash = std::string(64, '0');
@@ -61,15 +61,15 @@ struct AuditChain {
     bool operator==(const AuditChain&) const = default;
 };
 
-// A line as it was read.
+// A decoded line.
 struct AuditLine {
     AuditEntry entry;
     AuditChain at;  // its own number and hash
     std::string previous;
 };
 
-// The next line of the chain, with its line feed; moves `chain` on. Texts may hold any bytes: those that are not UTF-8
-// are replaced, and long ones are cut.
+// The next line of the chain, with its line feed; moves `chain` on. Texts may contain any bytes: invalid UTF-8 is
+// replaced, and long texts are truncated.
 std::string encode_audit_line(AuditEntry entry, AuditChain& chain);
 
 // `line` without its line feed. Code `damaged_audit_line`, whose message says why.

@@ -1,8 +1,8 @@
-// The files of the audit log: `audit-000001.jsonl` and so on in the folder `audit` of the data directory, and the proof
-// that their chain is whole.
+// The files of the audit log: `audit-000001.jsonl` and so on in the folder `audit` of the data directory, and the
+// verification of their chain.
 //
-// The proof finds a changed, inserted, reordered or removed line, and a removed file. It cannot find that the newest
-// lines were cut off, or that the whole log was rewritten by a user who may write the files: compare the last hash with
+// The verification detects a changed, inserted, reordered or removed line, and a removed file. It cannot detect that
+// the newest lines were truncated, or that a user with write access rewrote the whole log: compare the last hash with
 // one that was kept elsewhere.
 #pragma once
 
@@ -23,18 +23,18 @@ namespace duewheel {
 std::string audit_directory(const std::string& data_directory);
 std::string audit_file_name(std::uint64_t number);
 
-// The numbers of the files, ascending. Other files of the folder do not count. Codes: those of FileSystem::list().
+// The numbers of the files, ascending. Other files of the folder are ignored. Codes: those of FileSystem::list().
 Result<std::vector<std::uint64_t>> audit_files(const FileSystem& files, const std::string& directory);
 
 // The whole content. Codes: those of FileSystem::open(), `not_found` if rotation has just removed the file.
 Result<std::string> read_audit_file(FileSystem& files, const std::string& directory, std::uint64_t number);
 
-// Each line of the content with its number, from 1, and without its line feed; `is_whole` is false of a last line
+// Each line of the content with its number, from 1, and without its line feed; `is_whole` is false for a last line
 // without one. Stops when `see` returns false.
 void for_each_audit_line(std::string_view content,
                          const std::function<bool(std::uint64_t number, std::string_view line, bool is_whole)>& see);
 
-// The first place where the chain does not hold.
+// The first position at which the chain is broken.
 struct AuditBreak {
     std::string file;
     std::uint64_t line = 0;  // 0: the file as a whole
@@ -45,7 +45,7 @@ struct AuditBreak {
 struct AuditReport {
     std::uint64_t files = 0;
     std::uint64_t lines = 0;
-    std::uint64_t repairs = 0;  // lines that say that an incomplete line was replaced
+    std::uint64_t repairs = 0;  // lines that report that an incomplete line was replaced
     std::uint64_t first_seq = 0;
     AuditChain end;  // of the last line
     std::optional<AuditBreak> first_break;

@@ -1,4 +1,4 @@
-// The seam between the interfaces and the audit log. Everything on the loop's thread.
+// The interface through which requests reach the audit log. On the loop's thread only.
 #pragma once
 
 #include <functional>
@@ -11,12 +11,11 @@ class AuditPort {
   public:
     virtual ~AuditPort() = default;
 
-    // Whether a line can be written now. While it cannot, administrative requests are refused before they are carried
-    // out.
+    // Whether a line can be written now. If not, administrative requests are refused before they are carried out.
     virtual bool is_available() const = 0;
 
     // The line of an administrative request that has been carried out or refused. `done` is called once, from the loop
-    // and not from within this call: true when the line is in the log, false if the disk does not take it; it is then
+    // and not from within this call: true when the line is in the log, false if it could not be written; it is then
     // written later.
     virtual void record(AuditEntry entry, std::function<void(bool)> done) = 0;
 

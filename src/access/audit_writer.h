@@ -1,12 +1,12 @@
 // Appends to the audit log: one chain over files of a bounded size, of which a bounded number is kept.
 //
-// A crash may leave an incomplete last line. open() overwrites it with a line that holds what was there, so that no
-// repair is silent. What a crash of the machine can lose are the lines since the last sync().
+// A crash may leave an incomplete last line. open() overwrites it with a line that contains it, so that no repair is
+// silent. A crash of the machine can lose the lines since the last sync().
 //
 // A file of a fixed size beside the log reserves space. On a full disk it is removed, so that about 100 more lines can
-// be written: administrative requests, such as a purge, are how an operator makes space. sync() makes it again.
+// be written: an operator frees space with administrative requests, such as a purge. sync() creates the file again.
 //
-// Single-threaded. It waits for the disk, so a server calls it from a thread of its own.
+// Single-threaded. It blocks on the disk, so a server calls it on a separate thread.
 #pragma once
 
 #include <cstdint>
@@ -29,12 +29,12 @@ struct AuditBounds {
 
 class AuditWriter {
   public:
-    // Continues the log in `directory`, or begins one. `files` outlives the writer. Codes: those of FileSystem.
+    // Continues the log in `directory`, or starts one. `files` must outlive the writer. Codes: those of FileSystem.
     static Result<std::unique_ptr<AuditWriter>> open(FileSystem& files, const std::string& directory, InstantMs now,
                                                      AuditBounds bounds = {});
 
-    // Writes all entries behind each other, and begins a new file first if the current one is full. After an error none
-    // of them is in the log, and the call can be repeated. Not durable before sync(). Codes: those of File.
+    // Writes all entries in order, and starts a new file first if the current one is full. After an error none of them
+    // is in the log, and the call can be repeated. Not durable before sync(). Codes: those of File.
     Status append(std::span<const AuditEntry> entries);
     // Codes: those of File. After an error the writer must not be used again.
     Status sync();
@@ -42,7 +42,7 @@ class AuditWriter {
     const AuditChain& end() const { return chain_; }
     // Bytes of the incomplete line that open() replaced; 0: none.
     std::uint64_t torn_bytes() const { return torn_bytes_; }
-    // Whether open() found the last line damaged although it is complete. The log goes on in a new file, and
+    // Whether open() found the last line damaged although it is complete. The log continues in a new file, and
     // verify_audit() reports the damaged line.
     bool found_damage() const { return found_damage_; }
 

@@ -1,8 +1,8 @@
-// Who makes a request: the token that it presents, or the one that its client certificate stands for.
+// Identifies the client of a request: by the token that it presents, or by its client certificate.
 //
-// A token that is not valid is refused even where none is required: a client that presents one believes that it is
-// limited. Why a token is not valid is not told apart (malformed, unknown, wrong secret, rotated out): the answers to
-// guesses would tell which ids there are. Only a caller with the right secret learns that the token has expired.
+// An invalid token is refused even if none is required: a client that presents one expects its limits to apply. The
+// response is the same for every invalid token (malformed, unknown, wrong secret, rotated out), so that guesses do not
+// reveal which ids exist. Only a client with the correct secret learns that the token has expired.
 #pragma once
 
 #include <cstdint>
@@ -17,21 +17,21 @@
 
 namespace duewheel {
 
-// Where tokens are looked up.
+// Looks up tokens.
 class TokenDirectory {
   public:
     virtual ~TokenDirectory() = default;
 
-    // Null where there is none. Valid until the end of the loop's turn.
+    // Null if there is none. Valid until the end of the loop's iteration.
     virtual const AccessToken* find_token(std::string_view id) const = 0;
     virtual const AccessToken* find_token_of_certificate(std::string_view name) const = 0;
 };
 
 struct Credentials {
-    std::optional<std::string_view> authorization;   // the value of the field; of several, none is right
+    std::optional<std::string_view> authorization;   // the value of the field; none if there are several
     bool is_ambiguous = false;                       // there are several
     std::span<const std::string> certificate_names;  // subject alternative names of a verified client certificate
-    std::int64_t certificate_expires_ms = 0;         // from then on the names count for nothing
+    std::int64_t certificate_expires_ms = 0;         // from then on the names have no effect
 };
 
 // `required`: whether a request without credentials is refused. Codes: token_required, bad_token, token_expired.

@@ -1,8 +1,8 @@
-// The one decision of access: whether a caller may make a call, by what the call needs and what the caller's token
-// allows. What is not allowed is refused.
+// The access decision: whether a client may make a call, given what the call requires and what the client's token
+// allows. A call that is not allowed is refused.
 //
-// It is made before anything is read from a request's body. What only the engine knows, the queue of a message or of a
-// lease, the engine compares with the limits that travel with the command (message/access_token.h).
+// It is made before the body of a request is read. The queue of a message or of a lease is known only to the engine,
+// which compares it with the limits that are passed with the command (message/access_token.h).
 #pragma once
 
 #include <cstdint>
@@ -13,19 +13,19 @@
 
 namespace duewheel {
 
-// How far a call reaches into the data.
+// The part of the data that a call can affect or show.
 enum class Reach : std::uint8_t {
-    undecided,        // not a call: nothing may make it
+    undecided,        // not a call: always refused
     no_token,         // open to all
-    any_token,        // says nothing about the data
+    any_token,        // shows no data
     queue,            // the queue that it names
-    name_space,       // things in the namespace, of which the engine leaves out those of other queues
+    name_space,       // items in the namespace; the engine omits those of other queues
     whole_namespace,  // all queues of the namespace together
-    list,             // all namespaces, of which the engine leaves out the others, each with all of its queues
-    server            // all namespaces and queues together
+    list,   // all namespaces, each with all of its queues; the engine omits those that the token does not allow
+    server  // all namespaces and queues together
 };
 
-// What a call needs of a token.
+// What a call requires of a token.
 struct Need {
     Reach reach = Reach::undecided;
     Scope scope = Scope::admin;
@@ -33,14 +33,14 @@ struct Need {
     constexpr bool operator==(const Need&) const = default;
 };
 
-// Who makes a request. Valid as long as the token is.
+// The client of a request. Valid as long as the token is.
 struct Principal {
-    const AccessToken* token = nullptr;  // null: authentication is not required, and all is allowed
+    const AccessToken* token = nullptr;  // null: authentication is not required, and every call is allowed
 
     SharedLimits limits() const { return token == nullptr ? nullptr : token->limits; }
 };
 
-// The names are decoded; `queue` is that of a call that names one. Code: `forbidden`.
+// The names are decoded; `queue` is empty if the call names none. Code: `forbidden`.
 Status decide(const Principal& principal, Need need, std::string_view name_space, std::string_view queue);
 
 }  // namespace duewheel

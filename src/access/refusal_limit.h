@@ -1,11 +1,11 @@
-// Which refusals of access get a line in the audit log: a client that is refused in a loop must not fill the disk, or
-// push the other lines out of the log.
+// Decides which refusals of access get a line in the audit log: a client that is refused again and again must not fill
+// the disk, or push the other lines out of the log.
 //
-// Each address gets a burst of lines, then one every ten seconds; all addresses together get one a second after a burst
-// of their own. Refusals between two lines are counted, and the next line of the address, or a line of its own, says
-// how many there were. With more than kAddressesMax addresses at a time, the others share one count.
+// Each address gets a burst of lines, then one every ten seconds; all addresses together get a larger burst, then one a
+// second. Refusals between two lines are counted, and the next line of the address, or a separate line, reports their
+// number. With more than kAddressesMax addresses at a time, the others share one count.
 //
-// Takes the time as an argument. Single-threaded; O(1) but for take_due().
+// Takes the time as an argument. Single-threaded; O(1) except take_due().
 #pragma once
 
 #include <cstddef>
@@ -31,8 +31,8 @@ class RefusalLimit {
         std::uint64_t refusals = 0;
     };
 
-    // Whether this refusal gets a line: then the number of refusals of the address that had none since its previous
-    // one. Nothing: it is counted.
+    // If this refusal gets a line: the number of refusals of the address since its previous line that had none. None:
+    // it is only counted.
     std::optional<std::uint64_t> admit(std::string_view address, std::int64_t now_ns);
     // Counts a refusal that cannot have a line.
     void suppress(std::string_view address);

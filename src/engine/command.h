@@ -169,24 +169,24 @@ struct ListNamespacesCommand {
     std::string after;
     std::uint32_t limit = 100;
 };
-// Sets, changes or removes an access token (engine_tokens.cc). `change` is called when the command is relocated out,
-// with the token as it is then, null where there is none, and the time; it is a pure function. It returns the token as
-// it is to be (the engine sets its id and revision), or none to remove it; its error refuses the command.
+// Sets, changes or removes an access token (engine_tokens.cc). `change` is called when the command is executed, with
+// the current token, null if there is none, and the time; it is a pure function. It returns the new token (the engine
+// sets its id and revision), or none to remove it; an error refuses the command.
 struct ChangeTokenCommand {
     using Change = std::function<Result<std::optional<AccessToken>>(const AccessToken* current, DueMs now_ms)>;
     std::string id;
     Change change;
-    bool keeps_admin = false;  // refused where no token would be left that may change all tokens
+    bool keeps_admin = false;  // refused if no token would be left that can change all tokens
 };
 struct DescribeTokenCommand {
     std::string id;
 };
-// Tokens by id, in the order of their bytes, from the first after `after` on.
+// Tokens by id, in byte order, from the first after `after`.
 struct ListTokensCommand {
     std::string after;
     std::uint32_t limit = 100;
 };
-// Of the cleaner: writes the settings of a queue or a namespace, or a token, again, if their record still stands at
+// Compaction: writes the settings of a queue or a namespace, or a token, again, if their newest record is still at
 // `log_position`.
 struct RelocateSettingsCommand {
     std::string name_space;
@@ -415,7 +415,8 @@ struct MessageAnswer {
     MessageRow row;  // row.state.state is the live state, row.state.attempts the number of deliveries started
     DueMs put_ms = 0;
     DueMs lease_until_ms = 0;  // while leased
-    // Of a due recurring message: why its occurrence cannot be created, as a code; of a prepared one: its next check.
+    // Of a due recurring message: why its occurrence cannot be created, as a code. Of a prepared message: why its next
+    // check cannot be created.
     std::string_view blocked_by;
     bool has_content = false;  // false once it has ended
     std::string body;
@@ -671,13 +672,13 @@ struct NamespaceListAnswer {
 
 struct TokenAnswer {
     AccessToken token;
-    DueMs last_used_ms = 0;       // since the server started; the engine does not know, the interface fills it in
+    DueMs last_used_ms = 0;       // since the server started; filled in by the interface, not by the engine
     bool created = false;         // by this command
-    std::optional<bool> removed;  // answer to a remove: whether there was one
+    std::optional<bool> removed;  // reply to a remove: whether it existed
 };
 struct TokenListAnswer {
     std::vector<TokenAnswer> tokens;
-    bool complete = true;  // false: more come after the last one
+    bool complete = true;  // false: more follow after the last one
 };
 
 using Reply =

@@ -141,8 +141,9 @@ class Engine {
     Engine(const EngineOptions& options, const EngineStart& start, RecentTier& recent);
     ~Engine();
 
-    // Takes a command. The reply comes as an effect, at once or later; a refusal is a reply too. To one with limits,
-    // what is outside of them is not there: a message, a lease, a schedule or a watchdog is unknown, and lists omit it.
+    // Takes a command. The reply comes as an effect, at once or later; a refusal is a reply too. For a command with
+    // limits, whatever is outside of them does not exist: a message, a lease, a schedule or a watchdog is unknown, and
+    // lists omit it.
     void submit(Command command, ReplyToken token, SharedLimits limits = nullptr);
 
     // The receiver of this reply is gone: a waiting lease is withdrawn, and messages on their way to it are ready
@@ -165,8 +166,8 @@ class Engine {
     // (engine_space.cc).
     void set_log_space(LogSpace space);
 
-    // While this is true, puts wait instead of starting a segment; commands that end messages may. Preparation of spare
-    // segments has not noticed yet that only the reserve is left, and possibly no other can be filled.
+    // While this is true, puts wait instead of starting a segment; commands that end messages may. The maintenance of
+    // spare segments may not have noticed yet that only the reserve is left.
     void set_reserve_at_stake(bool at_stake) { reserve_at_stake_ = at_stake; }
 
     // Closes the open segment with the next commit, full or not, unless it is empty, so that it can be
@@ -213,8 +214,8 @@ class Engine {
     bool is_idle() const;
     EngineCounters counters() const;
 
-    // The queues with most messages that are ready or leased, then with most consumers, then with most that are
-    // pending: at most so many, the busiest first; of several the one that is known longest. O(queues * log(most)).
+    // The queues with the most ready or leased messages, then with the most consumers, then with the most pending
+    // messages: up to `most`, the busiest first; among equals, the one known longest first. O(queues * log(most)).
     std::vector<QueueCounters> busiest_queues(std::size_t most) const;
     // The queues with the most messages received and delivered since the start, then with the most pending ones, an
     // order that hardly changes over time: up to `max`, the busiest first; and the sums of all
@@ -233,7 +234,7 @@ class Engine {
     QueueSums queue_sums() const;
     // Those with settings, by name, up to this number. O(namespaces).
     std::vector<NamespaceAnswer> namespaces_with_settings(std::size_t most) const;
-    // What is durable. Valid until the next turn.
+    // What is durable. Valid until the next iteration.
     const TokenTable& tokens() const { return tokens_; }
     struct ScheduleCounters {
         std::string name_space;

@@ -1,6 +1,8 @@
-// The HTTP API: turns requests into commands and replies into answers. Routes, shapes and codes: docs/http_api.md.
+// The HTTP API: converts requests into commands and replies into responses. docs/http_api.md describes the calls and
+// codes.
 //
-// It refuses what cannot be read as a command; what can, the engine decides. Everything belongs to the loop's thread.
+// It refuses requests that cannot be parsed as a command; the engine decides about all others. Use it on the loop's
+// thread only.
 #pragma once
 
 #include <functional>
@@ -40,16 +42,16 @@ struct HttpApiOptions {
     FindZone find_zone = &Zone::load;  // for schedules
     // Server time, against which instants given as numbers are checked for a wrong unit. HttpApi sets it from its port.
     std::function<InstantMs()> server_ms = [] { return InstantMs{0}; };
-    // Whether a queue may have this webhook. Gives its URL one form, and encrypts the values of its headers where the
-    // server has a key for that.
+    // Whether a queue may have this webhook. Normalizes its URL, and encrypts the values of its headers if the server
+    // has a key for that.
     std::function<Status(std::string_view name_space, std::string_view queue, WebhookTarget&)> check_webhook =
         [](std::string_view, std::string_view, WebhookTarget&) { return Status(); };
     CallerRules callers;
     bool auth_required = false;  // a request needs an access token
-    AuditPort* audit = nullptr;  // records administrative requests and refusals of access; null: nothing does
+    AuditPort* audit = nullptr;  // records administrative requests and refusals of access; null: they are not recorded
     RequestLogOptions requests;
     std::string contract;  // contract_text()
-    std::string instance;  // names the log: as exports of it do
+    std::string instance;  // identifies the log, as in exports of it
     std::function<std::string()> metrics;
     std::function<Readiness()> readiness;
 };
@@ -73,23 +75,23 @@ class HttpApi {
     void handle(const HttpRequest& request, HttpReply reply);
     // The shard's reply to one of this API's commands.
     void deliver(ReplyToken token, Reply reply);
-    // The answer to a request that the HTTP server refuses by itself.
+    // The response to a request that the HTTP server itself refuses.
     HttpResponse refuse(int status, std::string_view code, std::string_view message);
 
     std::size_t waiting() const { return waiting_.size(); }
     const AccessRefusals& access_refusals() const { return access_refusals_; }
 
   private:
-    // A request with many parts, while their replies gather.
+    // A request with many parts, while it waits for their replies.
     struct Batch {
         HttpReply reply;
         RequestNote note;
         bool of_puts = false;
         std::vector<Reply> parts;
-        std::vector<std::size_t> submitted;  // the parts that the engine was asked for, in that order
+        std::vector<std::size_t> submitted;  // the parts that were submitted to the engine, in that order
         std::size_t missing = 0;
     };
-    // Who gets a reply: a request of its own, or one part of a batch.
+    // The receiver of a reply: a single request, or one part of a batch.
     struct Waiting {
         std::optional<HttpReply> single;
         RequestNote note;  // of a single request
@@ -97,7 +99,7 @@ class HttpApi {
         std::size_t part = 0;
         bool raw_put = false;                 // its members came as header fields
         std::optional<ChangeOutcome> wanted;  // of a command on a message (late_outcome.h)
-        std::optional<Secret> secret;         // that a change of an access token may show
+        std::optional<Secret> secret;         // of a changed access token, which the response may show
     };
     // A request whose caller is known.
     struct Admitted {
@@ -132,7 +134,7 @@ class HttpApi {
     ReplyToken next_token_ = 1;
 };
 
-// For HttpServer: its own refusals as problem documents.
+// For HttpServer: the problem documents of its own refusals.
 HttpResponse format_http_error(int status, std::string_view code, std::string_view message);
 
 }  // namespace duewheel

@@ -97,8 +97,8 @@ struct CountSeconds {
     Second until = 0;
     std::uint32_t walk_max = 0;
 };
-// What falls due in [from, until), for who counts it: of a queue, or, where that is empty, of all of a namespace. At
-// most `walk_max` rows are read, those of other queues included.
+// For forecasts: the messages that become due in [from, until), of a queue, or of the whole namespace if `queue` is
+// empty. At most `walk_max` rows are read, including those of other queues.
 struct ListDue {
     std::string name_space;
     std::string queue;
