@@ -12,8 +12,8 @@
 
 namespace duewheel {
 
-// A verb whose options live in an `Options` as long as the program; `run` gets them when the verb is chosen. Options of
-// the program itself, such as --json, may stand behind the verb.
+// A verb whose options are stored in an `Options` that lives as long as the program; `run` receives them when the verb
+// is called. Global options, such as --json, may follow the verb.
 template <class Options>
 struct Verb {
     CLI::App* app;
@@ -31,11 +31,11 @@ struct Verb {
     }
 };
 
-// Makes an option one for a duration: "10m". What is none is refused before anything is sent.
+// Makes an option take a duration: "10m". Other values are refused before anything is sent.
 void takes_duration(CLI::Option* option);
 
-// When something is due: --in 10m, or --at 2027-01-01T06:00 with --tz, and --flex. An empty text is none of these and
-// is refused: it is what a script passes whose variable is not set.
+// When a message is due: --in 10m, or --at 2027-01-01T06:00 with --tz, and --flex. An empty text is refused: a script
+// passes one if its variable is not set.
 struct WhenArguments {
     std::optional<std::string> in;
     std::optional<std::string> at;
@@ -48,11 +48,11 @@ struct WhenArguments {
     Status put_into(boost::json::object& request) const;
 };
 
-// A text as a member's value, whatever its type of string.
+// A text as the value of a member.
 boost::json::string json_text(std::string_view text);
 
 // For verbs that change a message: prints the outcome, also of a command that came too late, which is refused.
-// `waiting`: what it means that the message waits.
+// `waiting`: the text for the outcome `waiting`.
 int show_change(const Session& session, const ServerAnswer& answer,
                 std::string_view waiting = "there is nothing to bring back");
 

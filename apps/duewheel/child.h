@@ -1,7 +1,7 @@
-// One run of a command for one message: the body on its standard input, what else there is to say in its environment,
-// its standard error passed on with the last line kept, and its end.
+// Runs a command for one message: passes the body on its standard input and the other members in its environment,
+// forwards its standard error and keeps the last line, and waits for its end.
 //
-// The command gets a process group of its own, so that Ctrl-C at the terminal reaches the worker and not the work.
+// The command runs in a separate process group, so that Ctrl-C at the terminal reaches the worker and not the command.
 #pragma once
 
 #include <chrono>
@@ -17,21 +17,21 @@
 namespace duewheel {
 
 struct ChildEnd {
-    bool done = false;   // ended by itself with exit status 0
+    bool done = false;   // it exited with status 0
     std::string reason;  // else: the last line of its standard error, or how it ended
 };
 
 class Child {
   public:
-    // Runs `command` by /bin/sh with these variables beside the caller's own. Code `cannot_run`.
+    // Runs `command` with /bin/sh and these variables in addition to the caller's environment. Code `cannot_run`.
     static Result<Child> start(const std::string& command, const std::vector<std::string>& variables);
 
     Child(Child&& other) noexcept;
     Child& operator=(Child&&) = delete;
     ~Child();
 
-    // Hands `input` over and waits for the end. `each_while` is called at least every 50 ms; true ends the command.
-    // A command need not read its input; what it leaves running behind it is not waited for.
+    // Passes `input` and waits for the end. `each_while` is called at least every 50 ms; if it returns true, the
+    // command is terminated. A command need not read its input; processes that it leaves running are not waited for.
     ChildEnd wait(std::string_view input, const std::function<bool()>& each_while);
 
   private:
@@ -46,7 +46,7 @@ class Child {
     int input_ = -1;
     int errors_ = -1;
     int status_ = 0;
-    std::string line_;  // of standard error, as far as it has come
+    std::string line_;  // of standard error, incomplete
     std::string last_line_;
 };
 

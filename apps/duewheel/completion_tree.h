@@ -1,8 +1,8 @@
-// The commands of a program as a shell completes them: read from the parser's own tree, so that a new option is
-// completed without another line of code.
+// The commands of a program, for shell completion: read from the parser's tree, so that a new option is completed
+// without further code.
 //
-// What a value is follows from the word that the help shows for it: DIR and BACKUP are directories, FILE is a file.
-// Other values are not completed; the shells that can show the word instead.
+// The kind of a value follows from the word that the help shows for it: DIR and BACKUP are directories, FILE is a file.
+// Other values are not completed; shells that support it show the word instead.
 #pragma once
 
 #include <string>

@@ -1,4 +1,4 @@
-// --header NAME=VALUE, as often as one likes.
+// --header NAME=VALUE, which may be repeated.
 #pragma once
 
 #include <string>
@@ -10,7 +10,7 @@
 
 namespace duewheel {
 
-// Adds the member `headers` where there are any. Codes: bad_header, duplicate_member.
+// Adds the member `headers` if there are any. Codes: bad_header, duplicate_member.
 Status put_headers_into(const std::vector<std::string>& headers, boost::json::object& request);
 
 }  // namespace duewheel

@@ -1,8 +1,9 @@
-// Carries the lines of an export into a server, one after the other: settings by PUTs, messages by batches of puts.
-// What cannot be carried is counted, and each line that is refused is told of.
+// Imports the lines of an export into a server, in order: settings with PUTs, messages with batch puts. It counts the
+// lines that cannot be imported, and reports each line that the server refuses.
 //
-// Limits of queues and namespaces hold for puts, and not for what has come in otherwise or before they were set: what
-// an export holds may be more than they allow. So they are set when all messages are there.
+// Limits of queues and namespaces apply to puts, and not to messages that were created otherwise or before the limits
+// were set, so an export may contain more messages than they allow. Therefore limits are set after all messages have
+// been put.
 #pragma once
 
 #include <cstdint>
@@ -18,49 +19,49 @@
 namespace duewheel {
 
 struct ImportOptions {
-    bool replaces = false;      // settings, schedules and watchdogs that are there and are others
-    bool dead_as_held = false;  // else dead messages are left out
+    bool replaces = false;      // existing settings, schedules and watchdogs that differ
+    bool dead_as_held = false;  // otherwise dead letters are skipped
 };
 
 struct ImportCounts {
-    std::uint64_t put = 0;      // messages that are there now
-    std::uint64_t before = 0;   // that were there from an earlier import
-    std::uint64_t held = 0;     // of both: set aside
+    std::uint64_t put = 0;      // messages put by this import
+    std::uint64_t before = 0;   // put by an earlier import
+    std::uint64_t held = 0;     // of both: held
     std::uint64_t set = 0;      // settings, schedules and watchdogs
-    std::uint64_t same = 0;     // that were there, and the same
-    std::uint64_t refused = 0;  // lines, each told of
-    std::uint64_t fed = 0;      // watchdogs that were set, and so fed
-    std::uint64_t overdue = 0;  // messages that watchdogs owed, and runs that waited: not made
-    // Left out:
+    std::uint64_t same = 0;     // that existed with the same value
+    std::uint64_t refused = 0;  // lines, each of them reported
+    std::uint64_t fed = 0;      // watchdogs that were set, and therefore fed
+    std::uint64_t overdue = 0;  // overdue messages of watchdogs, and waiting runs: not created
+    // Skipped:
     std::uint64_t expired = 0;  // messages whose expiry has passed
-    std::uint64_t checks = 0;   // of halves, which are asked for anew
+    std::uint64_t checks = 0;   // check messages of prepared messages, whose checks start again
     std::uint64_t dead = 0;
-    std::uint64_t ended = 0;   // schedules without another time
-    std::uint64_t unread = 0;  // lines that are none
+    std::uint64_t ended = 0;   // schedules without remaining times
+    std::uint64_t unread = 0;  // lines that could not be read
     Losses losses;
 };
 
 class ImportRun {
   public:
-    // Gets what is to be told of a line, as it happens.
+    // Receives each report about a line as it occurs.
     using Report = std::function<void(std::uint64_t line, const Refusal& refusal)>;
 
-    // Without a server nothing is asked, and all is counted as if it had been taken.
+    // Without a server no request is sent, and every line is counted as accepted.
     ImportRun(ImportServer* server, const ImportOptions& options, Report report)
         : server_(server), options_(options), report_(std::move(report)) {}
 
-    // False: it cannot go on; `ended()` says why. Lines come in their order.
+    // False: the import cannot continue; `ended()` has the reason. Lines must be passed in order.
     bool take(std::uint64_t number, const ExportLine& line);
-    // After the last line, also where it could not go on. False as above.
+    // Call it after the last line, also if the import could not continue. False as above.
     bool finish();
 
     const ImportCounts& counts() const { return counts_; }
-    // Names the log that the export is of.
+    // Identifies the log that was exported.
     const std::string& instance() const { return instance_; }
-    // Why it could not go on, and the first line that was not carried.
+    // Why the import could not continue, and the first line that was not imported.
     const Refusal& ended() const { return ended_; }
     std::uint64_t ended_at() const { return ended_at_; }
-    // Queues and namespaces that are without their limits, because it could not go on.
+    // Queues and namespaces whose limits were not set, because the import could not continue.
     std::vector<std::string> unlimited() const;
     // Queues that were set and paused, because their webhooks were signed and the export does not say with what.
     const std::vector<std::string>& unsigned_queues() const { return unsigned_queues_; }
@@ -79,7 +80,7 @@ class ImportRun {
     bool put(std::uint64_t number, const MessageLine& line);
     bool begin_queue(const MessageLine& line);
     bool flush();
-    // The batch as one request; items that are to come again later stay.
+    // Sends the batch as one request; items to be retried later stay in it.
     bool send();
     bool take_result(const Item& item, std::string_view result, bool& is_later);
     bool stop(std::uint64_t number, const Refusal& why);
@@ -90,7 +91,7 @@ class ImportRun {
     const Report report_;
     ImportCounts counts_;
     std::string instance_;
-    DueMs exported_ms_ = 0;  // server time there
+    DueMs exported_ms_ = 0;  // server time of the export
     std::string path_;       // of the queue whose messages are being put
     std::string traceparent_;
     std::vector<Item> batch_;
@@ -102,10 +103,10 @@ class ImportRun {
         std::string body;  // of the PUT that sets them
         std::string shown;
     };
-    std::vector<Limits> limits_;  // that are to be set at the end
+    std::vector<Limits> limits_;  // to be set at the end
     Refusal ended_;
     std::uint64_t ended_at_ = 0;
-    Refusal later_;  // what the newest part that said so had to say
+    Refusal later_;  // of the newest part that must be retried later
 };
 
 }  // namespace duewheel

@@ -1,5 +1,5 @@
-// The server that an import goes to: asks, and comes again where it is told to, or where the server is away for a
-// while. Whatever it asks may be asked twice.
+// Sends the requests of an import, and retries if the server asks for it or is unreachable for a while. Each request
+// may be sent twice.
 #pragma once
 
 #include <chrono>
@@ -15,24 +15,24 @@
 
 namespace duewheel {
 
-// What became of something that was asked for.
+// The result of a request.
 struct Refusal {
-    std::string code;  // empty: it was done
+    std::string code;  // empty: success
     std::string detail;
     std::string field;
 };
 
-// As the members of a problem say it.
+// From the members of a problem document.
 Refusal refusal_of(const boost::json::object& problem);
 
 // By a signal.
 Refusal told_to_stop();
 
-// What answers is none.
+// The response is not one of a Duewheel server.
 Refusal no_duewheel();
 
 struct ImportAnswer {
-    int status = 0;  // of HTTP; 0: there is none
+    int status = 0;  // of HTTP; 0: no response
     std::string body;
     Refusal refusal;
 
@@ -43,27 +43,28 @@ class ImportServer {
   public:
     using Milliseconds = std::chrono::milliseconds;
 
-    // `patience`: how long it tries again without getting anywhere.
+    // `patience`: how long it retries without progress.
     ImportServer(HttpClientOptions server, Milliseconds patience) : client_(std::move(server)), patience_(patience) {}
 
-    // Waits where the answer says "later" (429, 503, 507), and where a server that answered before is away. Codes
-    // beside the server's: `unreachable`, `bad_address`, `bad_answer`; `stopped`, by a signal.
+    // Waits and retries if the response says "later" (429, 503, 507), or if a server that responded before is
+    // unreachable. Codes in addition to the server's: `unreachable`, `bad_address`, `bad_answer`; `stopped`, by a
+    // signal.
     ImportAnswer ask(std::string_view method, const std::string& path, std::string_view type = {},
                      std::string_view body = {}, std::string_view traceparent = {});
 
-    // A part of the newest answer said "later": waits for a moment, unless patience has ended.
+    // A part of the newest response said "later": waits for a moment, unless patience has ended.
     bool may_wait();
-    // Something got on.
+    // Reports progress.
     void note_progress() { waited_ = Milliseconds{0}; }
 
   private:
-    // Whether it is worth to try again.
+    // Whether to try again.
     bool wait(Milliseconds time);
 
     HttpClient client_;
     const Milliseconds patience_;
-    Milliseconds waited_{0};     // since something got on
-    bool has_answered_ = false;  // who was never there is not waited for
+    Milliseconds waited_{0};     // since the last progress
+    bool has_answered_ = false;  // it does not wait for a server that never responded
 };
 
 inline bool says_later(std::int64_t status) {

@@ -1,5 +1,5 @@
-// What the verbs that end or extend leases share: one lease is asked for by itself, several in one request, and what
-// became of each is told on a line of its own.
+// Shared by the verbs that end or extend leases: a single lease is sent with its own call, several in one request, and
+// the outcome of each is printed on a line.
 #pragma once
 
 #include <string>
@@ -16,12 +16,12 @@ namespace duewheel {
 // The leases as the verb's arguments, one or more.
 void take_leases(CLI::App& verb, std::vector<std::string>& leases);
 
-// `call` is ":ack" or another, `members` what it takes. Prints the outcome of each, in their order. Refused when one of
-// them had ended before or is none; what the others were asked for is done all the same.
+// `call` is ":ack" or another, `members` are its members. Prints the outcome of each lease, in order. The result is a
+// refusal if one of them had ended before or is invalid; the call takes effect on the others.
 int end_leases(Session& session, const std::vector<std::string>& leases, std::string_view call,
                boost::json::object members = {});
 
-// The outcome of one. Refused when the lease had ended before.
+// The outcome of one lease. A refusal if the lease had ended before.
 int show_lease_end(const Session& session, const ServerAnswer& answer);
 
 }  // namespace duewheel

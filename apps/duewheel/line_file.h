@@ -1,4 +1,4 @@
-// The lines of a file, one after the other, however many there are.
+// Reads the lines of a file one by one, so that files of any size need little memory.
 #pragma once
 
 #include <cstdint>
@@ -14,21 +14,21 @@ namespace duewheel {
 
 class LineFile {
   public:
-    // "-": standard input. Whether it can be read is seen by the first line.
+    // "-": standard input. An unreadable file is reported with the first line.
     explicit LineFile(const std::string& name);
 
-    // Without its line feed, which the last one need not have. Nothing at the end of the file. Codes:
+    // The next line without its line feed, which the last line need not have. None at the end of the file. Codes:
     // `unreadable_file`, `body_too_large`.
     Result<std::optional<std::string_view>> next();
 
-    // Copies the rest to a file without a name, which is read from then on: so that it can be read twice. Codes:
-    // `unreadable_file`, `no_space`.
+    // Copies the remaining lines to an unnamed temporary file, which is read from then on, so that they can be read
+    // twice. Codes: `unreadable_file`, `no_space`.
     Status keep();
-    // To its beginning; only of a file that is no pipe, or was kept.
+    // Returns to the beginning; only for a file that is not a pipe, or was copied.
     Status rewind();
 
     std::uint64_t bytes_read() const { return bytes_read_; }
-    // 0 of what has no size, such as a pipe.
+    // 0 if it has no size, such as a pipe.
     std::uint64_t bytes() const;
 
   private:

@@ -1,4 +1,4 @@
-// How a verb names one message: by the id that its put printed, or by its queue and the key that it was put with.
+// Identifies a message for a verb: by the id that its put printed, or by its queue and the key of its put.
 #pragma once
 
 #include <string>
@@ -16,7 +16,7 @@ struct MessageArguments {
     std::string key;
 
     void add_to(CLI::App& verb);
-    // The path of its call. Code missing_argument where it names no message.
+    // The path of its call. Code missing_argument if no message is given.
     Result<std::string> path(const Session& session) const;
 };
 

@@ -1,5 +1,4 @@
-// What verbs share that show a listing: the stretch of time that is asked for, and page after page until enough has
-// come.
+// Shared by verbs that show a listing: the range of time, and the loop over pages.
 #pragma once
 
 #include <cstdint>
@@ -18,16 +17,16 @@
 
 namespace duewheel {
 
-// --from and --to: a time as --at takes it, or a duration from now; with a minus in front, before now.
+// --from and --to: a time as for --at, or a duration from now; with a leading minus, before now.
 struct StretchArguments {
     std::optional<std::string> from;
     std::optional<std::string> to;
     std::optional<std::string> zone;
     std::uint64_t limit = 100;
 
-    // `what` lies between the two: "due".
+    // `what` is between the two: "due".
     void add_to(CLI::App& verb, std::string_view what);
-    // The instant that one of the two texts means. Codes: as parse_local_instant().
+    // The instant of one of the two texts. Codes: as parse_local_instant().
     Result<InstantMs> instant(const std::string& text) const;
 };
 
@@ -39,18 +38,18 @@ struct PagesShown {
     bool stopped = false;  // at the limit, and there may be more
 };
 
-// --limit: how many rows at most, 1 or more.
+// --limit: the maximum number of rows, at least 1.
 void takes_limit(CLI::App& verb, std::uint64_t& limit);
-// The same for another option that says how much is shown.
+// The same for another option that limits what is shown.
 CLI::Option* takes_at_least_one(CLI::Option* option);
 
-// Asks for page after page of the array `member`, at most `limit` of its objects in all, and shows each. `path` has its
-// parameters but limit and cursor.
+// Requests pages of the array `member`, up to `limit` of its objects in total, and shows each object. `path` has its
+// parameters except limit and cursor.
 PagesShown show_pages(Session& session, const std::string& path, std::string_view member, std::uint64_t limit,
                       const std::function<void(const boost::json::object&)>& show);
 
-// The table of what was shown, fitted to the terminal by its column `cut`; a line below says where it stopped at the
-// limit. `none` is said where there are no rows but the heading.
+// The table of the rows, fitted to the terminal by truncating the column `cut`; a line below it reports that the limit
+// was reached. `none` is printed if there are no rows except the heading.
 void print_pages(const PagesShown& shown, const Rows& rows, std::size_t cut, const char* none);
 
 }  // namespace duewheel

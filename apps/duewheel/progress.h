@@ -1,5 +1,5 @@
-// How far something long has come, in one line that is written anew: on standard error, and only where that is a
-// terminal, so that neither scripts nor files get it.
+// The progress of a long operation, in one line that is overwritten: on standard error, and only if that is a terminal,
+// so that scripts and files do not receive it.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +9,7 @@ namespace duewheel {
 
 class Progress {
   public:
-    // `what`: "copied". The line goes with the object.
+    // `what`: "copied". The destructor removes the line.
     explicit Progress(std::string what);
     Progress(const Progress&) = delete;
     Progress& operator=(const Progress&) = delete;
@@ -17,7 +17,7 @@ class Progress {
 
     // `all` is above 0. No wider than the terminal.
     void show(std::uint64_t done, std::uint64_t all);
-    // Before something else is said on standard error: takes away the line that is shown, if one is.
+    // Removes the line, if one is shown. Call it before anything else is printed on standard error.
     static void make_way();
 
   private:

@@ -1,4 +1,4 @@
-// Many messages from a file: one JSON object a line, as the API's batch takes them.
+// Puts many messages from a file: one JSON object a line, as in a batch put.
 #pragma once
 
 #include <cstddef>
@@ -8,10 +8,10 @@
 
 namespace duewheel {
 
-// Puts the lines of `file` ("-": standard input), at most `batch` of them in a request and so in one sync of the disk,
-// and prints a result for each line as soon as its request is answered. Refused when any line was; those before and
-// behind it are put all the same. A request that is refused or not answered as a whole ends it, and standard error says
-// from which line on.
+// Puts the lines of `file` ("-": standard input), up to `batch` of them in a request and therefore in one sync of the
+// disk, and prints a result for each line when its request is answered. The result is a refusal if any line was
+// refused; the other lines are put. A request that is refused or not answered as a whole ends it, and standard error
+// names the first line of that request.
 int put_lines(Session& session, const std::string& queue, const std::string& file, std::size_t batch);
 
 }  // namespace duewheel

@@ -1,4 +1,4 @@
-// The verbs behind `duewheel queue`. One file a verb, as of those in verbs.h.
+// The verbs of `duewheel queue`. One file per verb, as for those in verbs.h.
 #pragma once
 
 namespace CLI {

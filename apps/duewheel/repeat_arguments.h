@@ -1,4 +1,4 @@
-// The rule of a loop on the command line: `--every` and what goes with it.
+// The rule of a recurring message on the command line: `--every` and related options.
 #pragma once
 
 #include <cstdint>
@@ -20,8 +20,8 @@ struct RepeatArguments {
     std::optional<std::string> until;
 
     void add_to(CLI::App& verb);
-    // Adds the member `repeat` where a rest was given. `zone`: that of a time of day; none: this machine's.
-    // Codes: bad_number, bad_instant, with the option.
+    // Adds the member `repeat` if an interval was given. `zone`: that of local times; none: this machine's. Codes:
+    // bad_number, bad_instant, with the option.
     Status put_into(const std::optional<std::string>& zone, boost::json::object& request) const;
 };
 

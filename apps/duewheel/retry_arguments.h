@@ -1,4 +1,4 @@
-// The parts of a retry rule on the command line: `--retry-attempts` and so on, as a message and a queue take them.
+// The parts of a retry rule on the command line: `--retry-attempts` and so on, for messages and queues.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@
 
 namespace duewheel {
 
-// A number as it is written, so that the server sees it exactly; an empty text is none. Code: bad_number.
+// A number as written, so that the server receives it exactly; an empty text is an error. Code: bad_number.
 Status put_number_into(const std::string& text, const char* member, const char* option, boost::json::object& rule);
 
 struct RetryArguments {
@@ -23,7 +23,7 @@ struct RetryArguments {
     std::string jitter;
 
     void add_to(CLI::App& verb);
-    // Adds the member `retry` where a part was given. Code: bad_number, with the option.
+    // Adds the member `retry` if a part was given. Code: bad_number, with the option.
     Status put_into(boost::json::object& request) const;
 };
 

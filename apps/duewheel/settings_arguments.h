@@ -1,5 +1,5 @@
-// What the verbs `set` share: they change what is named and keep the rest, in one request that the server carries out
-// as a whole; or, with --replace, set all.
+// Shared by the verbs `set`: they change the given settings and keep the others, in one request that the server
+// executes atomically; with --replace they replace all.
 #pragma once
 
 #include <string>
@@ -15,7 +15,7 @@ struct SettingsArguments {
     std::vector<std::string> removed;  // "limits.pending"
 
     void add_to(CLI::App& verb);
-    // Adds a null for each setting that is to be removed.
+    // Adds a null for each setting to be removed.
     void put_into(boost::json::object& request) const;
     const char* method() const { return replaces ? "PUT" : "PATCH"; }
 };

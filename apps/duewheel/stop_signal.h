@@ -1,10 +1,9 @@
-// For verbs that work for a while and have something to put in order before they end: SIGINT and SIGTERM are noted, and
-// looked for where it suits.
+// For long-running verbs that clean up before they end: SIGINT and SIGTERM set a flag, which the verb checks.
 #pragma once
 
 namespace duewheel {
 
-// From now on they are noted, and a reader that has gone (SIGPIPE) is an error of the write.
+// Starts to catch them; from now on a closed pipe is an error of the write instead of a SIGPIPE.
 void note_stop_signals();
 bool is_to_stop();
 

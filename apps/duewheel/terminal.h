@@ -1,4 +1,4 @@
-// How large the terminal is that standard output goes to: for tables that have to fit, and for what is drawn anew.
+// The size of the terminal on standard output: for tables that must fit, and for screens that are redrawn.
 #pragma once
 
 #include <cstddef>
@@ -11,10 +11,10 @@ struct TerminalSize {
     std::size_t columns = 80;
 };
 
-// Nothing where standard output is no terminal; one that does not know its size has 24 lines of 80.
+// None if standard output is not a terminal; a terminal of unknown size counts as 24 lines of 80.
 std::optional<TerminalSize> terminal_size();
 
-// The columns of the terminal; without one, as many as there are.
+// The columns of the terminal; without one, no limit.
 std::size_t output_columns();
 
 }  // namespace duewheel

@@ -1,4 +1,4 @@
-// Access tokens of a data directory that no server uses: how the first one is made.
+// Adds an access token to a data directory that no server uses: this creates the first token.
 #pragma once
 
 #include <string>
@@ -10,7 +10,7 @@
 namespace duewheel {
 
 // Adds the token to the log as a server would, with a new secret, which it returns. The token's id, scopes, limits,
-// expiry and description are set. Codes: `token_exists`, `in_use` where a server runs, those of opening the directory.
+// expiry and description are set. Codes: `token_exists`, `in_use` if a server runs, those of opening the directory.
 Result<Secret> add_token_offline(const std::string& directory, AccessToken token);
 
 }  // namespace duewheel

@@ -1,4 +1,4 @@
-// The transaction of a message on the command line: `--answer-in` and what goes with it.
+// The transaction of a message on the command line: `--answer-in` and related options.
 #pragma once
 
 #include <cstdint>

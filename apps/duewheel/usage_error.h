@@ -1,4 +1,4 @@
-// What is wrong with a command line, and what was most likely meant.
+// Explains an error of the command line, and suggests what was most likely meant.
 #pragma once
 
 #include <string>
@@ -10,10 +10,10 @@ namespace duewheel {
 
 struct UsageError {
     std::string what;          // a sentence
-    std::string help_command;  // prints what would be right: "duewheel queue --help"
+    std::string help_command;  // shows the correct usage: "duewheel queue --help"
 };
 
-// `words` are the arguments behind the program's name, of which the parser has said `error`.
+// `words` are the arguments after the program's name, `error` is the parser's message.
 UsageError explain_usage_error(const CLI::App& program, const CLI::Error& error, const std::vector<std::string>& words);
 
 }  // namespace duewheel

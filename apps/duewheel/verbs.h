@@ -1,5 +1,5 @@
 // Every verb of the command line: each adds itself, its options and its help to the program, and sets Session::verb
-// when it is chosen. One file a verb.
+// when it is called. One file per verb.
 #pragma once
 
 namespace CLI {

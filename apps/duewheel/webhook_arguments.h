@@ -1,4 +1,4 @@
-// The arguments that say where a queue's messages are posted.
+// The arguments of a queue's webhook.
 #pragma once
 
 #include <cstdint>
@@ -22,8 +22,7 @@ struct WebhookArguments {
     std::vector<std::string> headers;  // "name=value", or "name=@file"
 
     void add_to(CLI::App& verb);
-    // As the member `target`, where anything of it is given. Codes: those of put_headers_into() and of
-    // read_body_argument().
+    // As the member `target`, if any of them is given. Codes: those of put_headers_into() and of read_body_argument().
     Status put_into(boost::json::object& request) const;
 };
 

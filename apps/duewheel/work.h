@@ -1,6 +1,6 @@
-// duewheel lease --exec: a worker in one line. It takes a message at a time, runs the command for it, and ends the
-// lease as the command ended. What it counts is what became of the leases, not of the commands: where one had ended
-// before its command did, another worker may do the work again. docs/command_line.md describes it for its users.
+// duewheel lease --exec: a worker in one line. It leases one message at a time, runs the command for it, and
+// acknowledges or fails the message by the exit status. It counts the outcomes of leases, not of commands: if a lease
+// ended before its command did, another worker may do the work again. docs/command_line.md describes it for users.
 #pragma once
 
 #include <cstdint>
@@ -13,13 +13,13 @@ namespace duewheel {
 struct WorkArguments {
     std::string queue;
     std::string command;
-    std::string lease;       // empty: as the queue has it; extended while the command runs
+    std::string lease;       // empty: that of the queue; extended while the command runs
     std::uint32_t jobs = 1;  // messages at the same time
-    bool drain = false;      // end when none is due
+    bool drain = false;      // end when no message is due
 };
 
-// Works until SIGINT or SIGTERM, which lets running commands end; a second one ends them and gives their messages back.
-// Returns the exit code: kExitRefused too where a message was lost.
+// Works until SIGINT or SIGTERM, then waits for running commands; a second signal terminates them and releases their
+// messages. Returns the exit code: kExitRefused also if a message was lost.
 int work(const Session& session, const WorkArguments& arguments);
 
 }  // namespace duewheel

@@ -1,4 +1,4 @@
-// What the daemon is told at its start: flags, environment, and the file that they name, as one Configuration.
+// Reads the settings of the daemon from flags, environment and configuration file into one Configuration.
 #pragma once
 
 #include <optional>
@@ -10,20 +10,21 @@
 namespace duewheel {
 
 struct CommandLine {
-    // Set where there is nothing to run: after --help, --version, --print-config, or an error, which has been told.
+    // Set if the daemon must not run: after --help, --version, --print-config, or an error, which has been printed.
     std::optional<int> exit_code;
     std::string configuration_file;  // empty: none
     Configuration configuration;
 };
 
-// Writes to standard output what was asked for, and errors to standard error, a line each.
+// Prints the requested output on standard output, and errors on standard error, one per line.
 CommandLine read_command_line(int argc, char** argv);
 
-// What a process ends with that refuses to start: 2 where no other state of the machine would make it right, else 1.
+// The exit code of a process that refuses to start: 2 if its configuration is wrong whatever the state of the machine,
+// otherwise 1.
 int exit_code_of(const Error& refusal);
 
-// Where the setting was given that the server refused to start with, such as "duewheel.toml:3:1"; empty where it was
-// another reason, or a default.
+// The origin of the setting because of which the server refused to start, such as "duewheel.toml:3:1"; empty if it was
+// a default, or for any other reason.
 std::string place_of(const Configuration& configuration, const Error& refusal);
 
 }  // namespace duewheel

@@ -126,7 +126,7 @@ struct EngineStart {
     std::vector<WatchdogStart> watchdogs;
     std::vector<NamespaceStart> namespaces;  // that have settings
     std::vector<StoredToken> tokens;
-    std::string zone_data = "unknown";  // version of what their times are reckoned with
+    std::string zone_data = "unknown";  // version of the zone data with which their times are calculated
     TokenKey token_key{};
     // Of a restored log: another server may have delivered messages due until then, and have assigned ids up to and
     // including this counter.
