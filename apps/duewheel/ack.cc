@@ -1,4 +1,4 @@
-// duewheel ack: ends a lease, its message is done.
+// duewheel ack: ends leases; their messages are done.
 #include "arguments.h"
 #include "lease_end.h"
 #include "verbs.h"

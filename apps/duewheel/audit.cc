@@ -1,4 +1,4 @@
-// duewheel audit: verifies and shows the audit log of a data directory, also while a server writes it.
+// duewheel audit: verifies and shows the audit log of a data directory, even while a server writes it.
 #include <cstdio>
 
 #include "access/audit_files.h"
@@ -10,7 +10,8 @@
 namespace duewheel {
 namespace {
 
-// A server that writes may be in the middle of a line, or remove a file while it is read. Neither lasts.
+// A running server may be in the middle of writing a line, or remove a file while it is read. Neither lasts long, so
+// reading is repeated.
 constexpr int kTriesWhileWritten = 20;
 
 struct DirectoryArguments {
@@ -89,7 +90,7 @@ std::string text_of(const AuditEntry& entry) {
     return text;
 }
 
-// Prints what it can read, and says of the rest where it is.
+// Prints the valid lines, and reports the position of others.
 int show(Session& session, const ShowArguments& arguments) {
     std::optional<InstantMs> since;
     if (arguments.since) {
@@ -107,7 +108,7 @@ int show(Session& session, const ShowArguments& arguments) {
         if (!content && content.error().code == "not_found") continue;  // rotation has just removed it
         if (!content) return session.complain(content.error(), kExitRefused);
         for_each_audit_line(*content, [&](std::uint64_t line, std::string_view text, bool is_whole) {
-            if (!is_whole) return false;  // the server writes it
+            if (!is_whole) return false;  // the server is writing it
             const Result<AuditLine> read = decode_audit_line(text);
             if (!read) {
                 const std::string place = audit_file_name(number) + ", line " + std::to_string(line);

@@ -1,4 +1,4 @@
-// duewheel backup and restore: the data of a server, copied while it runs, and made a data directory again.
+// duewheel backup and restore: copies the data of a server while it runs, and creates a data directory from the copy.
 #include "store/backup.h"
 
 #include <algorithm>
@@ -42,7 +42,7 @@ void print(const Session& session, const BackupReport& report, const char* what)
     std::printf("%s\n%s\n", fields(rows).c_str(), what);
 }
 
-// It would copy itself, and a backup that holds a data directory is neither.
+// Refuses `to` inside `from`: the copy would contain itself.
 Status refuse_inside(const std::string& from, const std::string& to) {
     std::error_code unknown;
     const std::filesystem::path outer = std::filesystem::weakly_canonical(from, unknown) / "";

@@ -1,6 +1,6 @@
-// duewheel bench: what a server does on this machine, measured from beside it. It uses a queue of its own and says what
-// it leaves behind there. Client and server share the processors, so a figure is of both; docs/command_line.md says how
-// to read it.
+// duewheel bench: measures a server, usually on the same machine. It uses a separate queue and reports the messages
+// that it leaves there. If client and server share the processors, a figure is the result of both; docs/command_line.md
+// says how to read it.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -70,7 +70,7 @@ std::string shown_ms(const Histogram& of) {
            " ms, max " + std::to_string(of.max()) + " ms";
 }
 
-// Prints the report; refused when anything was not as promised.
+// Prints the report; a refusal if a promise was broken.
 int show_report(const Session& session, const Result<LoadReport>& run, const Rows& rows, double per_second) {
     if (!run) return session.complain(run.error(), run.error().code == "refused" ? kExitRefused : kExitUnreachable);
     if (session.json) {
@@ -96,7 +96,7 @@ int show_report(const Session& session, const Result<LoadReport>& run, const Row
     return run->early == 0 ? kExitDone : session.complain({"early", "messages were delivered early"}, kExitRefused);
 }
 
-// What a run leaves in its queue, for the reader of the report.
+// The messages that a run leaves in its queue, for the report.
 std::string left_behind(const BenchArguments& arguments, std::uint64_t messages) {
     if (messages == 0) return "nothing";
     return std::to_string(messages) + " messages in the queue " + printable(arguments.queue);

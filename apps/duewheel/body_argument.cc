@@ -29,7 +29,7 @@ Result<std::string> read_all(std::FILE* file, const std::string& name) {
     return bytes;
 }
 
-// UTF-8 and free of control characters that JSON would spell with six bytes each.
+// Valid UTF-8, without control characters, each of which takes six bytes in JSON.
 bool is_text(std::string_view bytes) {
     return is_utf8(bytes) && std::none_of(bytes.begin(), bytes.end(), [](char c) {
                return static_cast<unsigned char>(c) < 0x20 && c != '\n' && c != '\r' && c != '\t';

@@ -1,4 +1,4 @@
-// duewheel cancel: takes a message back, with a definite answer.
+// duewheel cancel: cancels a message, with a definite outcome.
 #include "arguments.h"
 #include "message_arguments.h"
 #include "verbs.h"

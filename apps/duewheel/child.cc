@@ -127,7 +127,7 @@ ChildEnd Child::wait(std::string_view input, const std::function<bool()>& each_w
             ::kill(-process_, SIGTERM);
         }
         std::array<pollfd, 2> ends = {pollfd{input_, POLLOUT, 0}, pollfd{errors_, POLLIN, 0}};
-        // With both closed the end is near: it is looked for more often.
+        // With both closed the process will end soon: check more often.
         ::poll(ends.data(), ends.size(), errors_ < 0 ? 1 : kLookEveryMs);
         if (ends[0].revents != 0) feed(input);
         if (ends[1].revents != 0) listen();
@@ -142,7 +142,7 @@ void Child::feed(std::string_view& input) {
     while (!input.empty()) {
         const ssize_t written = ::write(input_, input.data(), input.size());
         if (written < 0 && (errno == EAGAIN || errno == EINTR)) return;
-        if (written < 0) break;  // it does not want to read on
+        if (written < 0) break;  // it has stopped reading
         input.remove_prefix(static_cast<std::size_t>(written));
     }
     close_end(input_);

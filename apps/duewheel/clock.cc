@@ -1,4 +1,4 @@
-// duewheel clock: server time, and what keeps it from following the wall clock.
+// duewheel clock: server time, and how it differs from the wall clock.
 #include <cstdio>
 
 #include "arguments.h"

@@ -1,4 +1,5 @@
-// Completion for bash: one table of what may follow each command, and a function that finds the command on the line.
+// Completion for bash: one table of the words that may follow each command, and a function that finds the command in
+// the line.
 #include <algorithm>
 
 #include "completion_tree.h"

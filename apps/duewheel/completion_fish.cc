@@ -1,4 +1,5 @@
-// Completion for fish: one line for each command and option, under the condition that the line has got to its command.
+// Completion for fish: one line for each command and option, with the condition that the input line contains its
+// command.
 #include "completion_tree.h"
 
 namespace duewheel {

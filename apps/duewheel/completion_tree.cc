@@ -27,7 +27,7 @@ CompletedOption completed(const CLI::Option& option) {
     return result;
 }
 
-// `inherited`: options of the program that may stand behind every command.
+// `inherited`: global options, which may follow every command.
 CompletedCommand completed(const CLI::App& app, const std::vector<std::string>& before,
                            const std::vector<CompletedOption>& inherited) {
     CompletedCommand command;

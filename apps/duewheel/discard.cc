@@ -1,4 +1,4 @@
-// duewheel discard: ends a dead message for good.
+// duewheel discard: ends a dead letter for good.
 #include "arguments.h"
 #include "verbs.h"
 

@@ -1,4 +1,4 @@
-// duewheel export: everything pending of a data directory as lines of JSON.
+// duewheel export: writes everything pending in a data directory as lines of JSON.
 #include "transfer/export.h"
 
 #include <cerrno>
@@ -39,26 +39,26 @@ std::string pattern_of(const std::string& path) {
     return path + "-XXXXXX";
 }
 
-// Standard output, a pipe, a device: written to as it is.
+// Standard output, a pipe or a device: written directly.
 bool names_stream(const std::string& file) {
     struct stat there {};
     return file == "-" || (::stat(file.c_str(), &there) == 0 && !S_ISREG(there.st_mode));
 }
 
-// Where the links lead that have this name.
+// The file that this name refers to, after following links.
 std::string led_to(std::filesystem::path file) {
     constexpr int kLinksMost = 40;
     std::error_code broken;
     for (int links = 0; links < kLinksMost && std::filesystem::is_symlink(file, broken); ++links) {
         const std::filesystem::path next = std::filesystem::read_symlink(file, broken);
         if (broken) break;
-        file = file.parent_path() / next;  // which is `next` alone where that begins at the root
+        file = file.parent_path() / next;  // an absolute `next` replaces the whole path
     }
     return file.string();
 }
 
-// The lines: on standard output; into a pipe or a device that has the name; or into a file of our own beside it, which
-// gets the name when it is whole. Where the name is a link, that is of what it leads to.
+// The output: standard output; a pipe or device of this name; or a temporary file beside the file, which is renamed to
+// it when it is complete. If the name is a link, the target of the link is replaced.
 class Output {
   public:
     explicit Output(const std::string& file)
@@ -85,7 +85,7 @@ class Output {
         if (std::fwrite(line.data(), 1, line.size(), file_.get()) == line.size()) return {};
         return io_error(name_);
     }
-    // Durable on return, where it is a file.
+    // Durable on return if it is a file.
     Status close() {
         if (std::fflush(file_.get()) != 0) return io_error(name_);
         if (partial_.empty()) return {};
@@ -106,11 +106,11 @@ class Output {
     std::string name_;
     const bool is_stream_;
     Status failed_;
-    std::string partial_;  // removed, unless the whole was renamed
+    std::string partial_;  // removed unless it was renamed
     std::unique_ptr<std::FILE, Closes> file_;
 };
 
-// Where the index is built meanwhile: beside the file, or where programs keep such things.
+// Where the temporary index is built: beside the file, or in the directory for temporary files.
 std::string scratch_of(const ExportArguments& arguments) {
     if (!arguments.scratch.empty()) return arguments.scratch + "/duewheel-export";
     if (!names_stream(arguments.file)) return arguments.file + ".scratch";
@@ -119,7 +119,7 @@ std::string scratch_of(const ExportArguments& arguments) {
     return in + "/duewheel-export";
 }
 
-// A directory of our own, which goes with this.
+// A temporary directory, which the destructor removes.
 class Scratch {
   public:
     static Result<std::unique_ptr<Scratch>> make(const std::string& beside) {
@@ -209,7 +209,7 @@ int export_all(Session& session, const ExportArguments& arguments) {
     Output output(arguments.file);
     const Result<ExportReport> report = run(arguments, output);
     if (!report) return session.complain(report.error(), kExitRefused);
-    // Standard output may have the lines.
+    // Standard output may already have some lines.
     print(output.is_stream() ? stderr : stdout, session, *report);
     if (report->secrets_excluded != 0) {
         std::fprintf(

@@ -1,4 +1,4 @@
-// duewheel extend: keeps a lease for longer.
+// duewheel extend: extends leases.
 #include "arguments.h"
 #include "lease_end.h"
 #include "verbs.h"

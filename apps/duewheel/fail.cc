@@ -1,4 +1,4 @@
-// duewheel fail: ends a lease, its message comes again.
+// duewheel fail: ends leases as failed; their messages are retried, or become dead letters.
 #include "arguments.h"
 #include "lease_end.h"
 #include "verbs.h"

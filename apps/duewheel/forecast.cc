@@ -1,4 +1,4 @@
-// duewheel forecast: how much falls due in the minutes to come, as bars.
+// duewheel forecast: the number of messages that become due in the next minutes, as bars.
 #include <algorithm>
 #include <cstdio>
 
@@ -23,14 +23,14 @@ constexpr std::int64_t kMinuteMs = 60'000;
 constexpr std::size_t kLinesMax = 60;
 constexpr std::size_t kBarMost = 60;
 
-// What one line tells of: a minute or, of a long forecast, several.
+// The minutes of one line: one or, in a long forecast, several.
 struct Bar {
     std::int64_t start_ms = 0;
     std::int64_t due = 0;
     bool at_least = false;
 };
 
-// The fewest minutes a line with which all fit, of those that an hour has a whole number of.
+// The smallest number of minutes per line with which all lines fit, and which divides an hour.
 std::int64_t minutes_a_line(std::size_t minutes) {
     for (const std::int64_t few : {1, 2, 5, 10, 15, 20, 30}) {
         if (minutes <= kLinesMax * static_cast<std::size_t>(few)) return few;
@@ -53,7 +53,7 @@ std::vector<Bar> bars_of(const json::array& minutes) {
     return bars;
 }
 
-// "2027-01-01 06:00", without the date where that is the one above.
+// "2027-01-01 06:00", without the date if it is that of the line above.
 std::string label(std::int64_t at_ms, std::string& date) {
     const std::string local = format_local(at_ms);
     const std::string day = local.substr(0, 10);
@@ -74,7 +74,7 @@ void print_bars(const std::vector<Bar>& bars) {
     std::string date;
     for (const Bar& bar : bars) {
         const std::string due = std::to_string(bar.due);
-        // Whatever there is has a bar, and only the most has the longest.
+        // A count above 0 always has a bar, and only the maximum has the longest.
         const auto length = static_cast<std::size_t>(static_cast<double>(bar.due) * static_cast<double>(columns) /
                                                      static_cast<double>(most));
         const std::string drawn(bar.due == 0 ? 0 : std::max<std::size_t>(length, 1), '#');
@@ -84,7 +84,7 @@ void print_bars(const std::vector<Bar>& bars) {
     }
 }
 
-// "9 scheduled, 1 retrying": those that there are.
+// "9 scheduled, 1 retrying": the counts that are not 0.
 std::string kinds_of(const json::object& total) {
     std::string words;
     for (const auto& [member, name] : {std::pair("scheduled", "scheduled"),

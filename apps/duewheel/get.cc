@@ -1,4 +1,4 @@
-// duewheel get: looks at one message.
+// duewheel get: shows one message.
 #include <cstdio>
 
 #include "arguments.h"
@@ -31,7 +31,7 @@ std::string label(std::string_view member) {
     return words;
 }
 
-// Whatever members the server sends, in its order, and the body last: so that a newer server's answer is shown whole.
+// All members in the order of the response, with the body last, so that members of a newer server are shown too.
 void print_message(const json::object& message) {
     Rows rows;
     for (const auto& [key, value] : message) {

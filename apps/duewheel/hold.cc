@@ -1,4 +1,4 @@
-// duewheel hold: sets a message aside, or the one of a lease.
+// duewheel hold: holds a message, by its id or by its lease.
 #include "arguments.h"
 #include "lease_end.h"
 #include "verbs.h"

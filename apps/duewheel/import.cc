@@ -1,5 +1,5 @@
-// duewheel import: what an export holds, into a running server. The file is read twice: first all of it is checked, so
-// that a damaged one changes nothing.
+// duewheel import: imports an export into a running server. The file is read twice: it is checked completely first, so
+// that a damaged file changes nothing.
 #include <cstdio>
 #include <optional>
 #include <string>
@@ -34,7 +34,7 @@ void tell(std::uint64_t line, std::string_view message, std::string_view code, s
                  printable(message).c_str(), printable(code).c_str(), where.c_str());
 }
 
-// Tells of the first lines that something is wrong with.
+// Reports the first invalid lines.
 class Telling {
   public:
     void operator()(std::uint64_t line, std::string_view message, std::string_view code, std::string_view field) {
@@ -50,7 +50,7 @@ class Telling {
     std::uint64_t count_ = 0;
 };
 
-// Reads all lines; `take` gets each that can be read and says whether to go on. Lines that cannot are counted.
+// Reads all lines; `take` receives each valid line and returns whether to continue. Invalid lines are counted.
 template <class Take>
 Status read_lines(LineFile& file, ExportReader& reader, Telling* telling, const char* doing, std::uint64_t& unread,
                   Take take) {
@@ -149,7 +149,7 @@ void print_left_to_do(const ImportRun& run) {
     }
 }
 
-// The whole file, before anything is asked of a server.
+// Checks the whole file before any request is sent.
 int check(Session& session, const ImportArguments& arguments, LineFile& file, Telling& telling, ImportRun& dry,
           std::uint64_t& unread) {
     ExportReader reader;
@@ -166,8 +166,8 @@ int check(Session& session, const ImportArguments& arguments, LineFile& file, Te
     return session.complain(bad, kExitRefused);
 }
 
-// Whether the server, which is asked for the first time, is one to carry this export into. One that is not there now is
-// not waited for; one that goes away is.
+// Whether this export may be imported into the server. This is the first request: it does not wait for a server that is
+// unreachable now, only for one that becomes unreachable later.
 Refusal check_server(ImportServer& server, const ImportArguments& arguments, std::string_view exported) {
     const ImportAnswer there = server.ask("GET", "/v1/stats?queues=0");
     if (!there.ok()) return there.refusal;

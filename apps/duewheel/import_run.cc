@@ -22,7 +22,7 @@ std::string shown_name(const std::string& name_space, const std::string& queue) 
     return name_space == kDefaultNamespace ? queue : queue + " of namespace " + name_space;
 }
 
-// The settings of a PUT without their limits; nothing where they have none.
+// The settings of a PUT without their limits; none if they have no limits.
 std::optional<std::string> without_limits(const SettingsLine& line) {
     if (line.kind != SettingsLine::Kind::queue && line.kind != SettingsLine::Kind::name_space) return std::nullopt;
     boost::json::object settings = boost::json::parse(line.body).get_object();
@@ -65,7 +65,7 @@ bool ImportRun::set(std::uint64_t number, const SettingsLine& line) {
     if (!there.ok() && there.status != 404) return stop(number, there.refusal);
     const std::optional<std::string> unlimited = without_limits(line);
     Standing standing = standing_of(line, there.status, there.body);
-    if (unlimited && standing == Standing::other) {  // of an import that could not go on
+    if (unlimited && standing == Standing::other) {  // of an import that could not continue
         SettingsLine begun = line;
         begun.body = *unlimited;
         if (standing_of(begun, there.status, there.body) == Standing::same) standing = Standing::absent;
@@ -169,7 +169,7 @@ bool ImportRun::take_result(const Item& item, std::string_view result, bool& is_
     }
     const boost::json::object& members = value.get_object();
     const std::int64_t status = number_of(members, "status");
-    // A second of the future does not empty by waiting.
+    // A future second does not get emptier by waiting.
     const bool is_for_good = word_of(members, "code") == "second_full";
     is_later = says_later(status) && !is_for_good;
     if (is_later) return later_ = refusal_of(members), true;

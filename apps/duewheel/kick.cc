@@ -1,4 +1,4 @@
-// duewheel kick: brings back a message that was set aside or is dead.
+// duewheel kick: returns a held message or a dead letter to its queue.
 #include "arguments.h"
 #include "verbs.h"
 

@@ -1,4 +1,4 @@
-// duewheel lease: takes due messages, to be ended with ack, fail or release before the lease runs out; or runs a
+// duewheel lease: leases due messages, to be ended with ack, fail or release before the lease expires; or runs a
 // command for each of them (work.h).
 #include <cstdio>
 
@@ -25,7 +25,7 @@ struct LeaseArguments {
 constexpr std::size_t kShownLettersMax = 2000;
 constexpr std::chrono::seconds kPatience{30};  // besides the time that the server was asked to wait
 
-// The body stays on one line here: with several messages, one that brings its own lines could pose as the next message.
+// The body is printed on one line: otherwise a body with line breaks could look like the next message.
 void print_delivery(const boost::json::object& message) {
     Rows rows = {
         {"message", printable(word_of(message, "id"))},
@@ -126,7 +126,7 @@ void add_lease(CLI::App& program, Session& session) {
             ->type_name("COMMAND")
             ->check(CLI::Validator(
                 [](const std::string& text) {
-                    // A shell takes it for work that is done, and every message would be acked.
+                    // A shell runs an empty command successfully, so every message would be acknowledged.
                     const bool blank = text.find_first_not_of(" \t\n\r") == text.npos;
                     return blank ? std::string("the command is empty, so every message would be acknowledged")
                                  : std::string();

@@ -10,10 +10,10 @@
 namespace duewheel {
 namespace {
 
-// One line; whether it is what was asked for.
+// Prints one line; returns whether the outcome is the requested one.
 bool print_lease_end(const boost::json::object& result) {
     const std::string outcome = printable(word_of(result, "outcome"));
-    if (outcome.empty()) {  // its problem
+    if (outcome.empty()) {  // a problem document
         std::printf("refused: %s (%s)\n", printable(word_of(result, "detail")).c_str(),
                     printable(word_of(result, "code")).c_str());
         return false;

@@ -8,7 +8,7 @@
 namespace duewheel {
 namespace {
 
-// No server takes more; a mistake such as /dev/zero ends here.
+// No server accepts more, so that a mistake such as /dev/zero ends.
 constexpr std::size_t kLineBytesMax = std::size_t{64} << 20;
 
 }  // namespace

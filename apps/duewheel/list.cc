@@ -1,4 +1,4 @@
-// duewheel list: the messages of a queue that have not ended, by their due times; or the dead ones, as they died.
+// duewheel list: the unfinished messages of a queue by due time; or its dead letters by time of death.
 #include <cstdio>
 
 #include "arguments.h"
@@ -18,7 +18,7 @@ struct ListArguments {
     StretchArguments stretch;
 };
 
-// When and why a dead message died: its due time is past and says nothing any more.
+// When and why a dead letter died: its due time has passed and no longer matters.
 std::vector<std::string> dead_row_of(const boost::json::object& message, InstantMs now) {
     const std::int64_t ended = number_of(message, "ended_ms");
     return {printable(word_of(message, "id")), format_local(ended), format_relative(ended, now),

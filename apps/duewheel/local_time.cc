@@ -17,7 +17,7 @@ namespace {
 
 constexpr std::int64_t kDaySeconds = 86'400;
 
-// The C library's zone for the length of a block; an empty name leaves it as it is.
+// Sets the time zone of the C library within a scope; an empty name does not change it.
 class ZoneInUse {
   public:
     explicit ZoneInUse(const std::string& zone) : active_(!zone.empty()) {
@@ -43,7 +43,7 @@ class ZoneInUse {
     std::optional<std::string> before_;
 };
 
-// The C library takes a name that it does not know, and a file that describes no zone, for UTC without a word.
+// The C library silently treats an unknown name, and a file that does not describe a zone, as UTC.
 bool is_zone(const std::string& name) {
     if (name.empty() || name.front() == '/' || name.find("..") != std::string::npos) return false;
     const char* chosen = std::getenv("TZDIR");
@@ -78,10 +78,10 @@ std::string rfc3339(std::int64_t utc_seconds) {
     return format_instant((utc_seconds + offset) * 1000).substr(0, kToSeconds) + offset_text(offset);
 }
 
-// `as_if_utc` is what the clock on the wall shows, read as if it were UTC. The offsets of a day before and a day after
-// are the only ones that can hold: zones do not change twice in two days. Where they differ, both hold if the clocks go
-// back over the time, and neither if they go forward; either way each of them names an instant that may be meant.
-// `advice`: how one of the two is to be given.
+// `as_if_utc` is the local time, read as if it were UTC. Only the offsets of a day before and a day after are possible,
+// because zones do not change twice in two days. If they differ, both are valid if the clocks go back over the time,
+// and neither if they go forward; in both cases each gives an instant that may be meant. `advice`: how to specify one
+// of the two.
 Result<InstantMs> to_instant(InstantMs as_if_utc, std::string_view text, const std::string& zone,
                              const std::string& advice) {
     const ZoneInUse in_use(zone);
@@ -101,7 +101,7 @@ Result<InstantMs> to_instant(InstantMs as_if_utc, std::string_view text, const s
                  "--at"};
 }
 
-// Where "Z" or "+01:00" begins; npos: nowhere.
+// The position of "Z" or "+01:00"; npos: there is none.
 std::size_t offset_of(std::string_view text) {
     constexpr std::size_t kDate = 10;  // "2027-01-01"
     return text.find_first_of("Zz+-", std::min(kDate + 1, text.size()));
@@ -125,9 +125,9 @@ Result<InstantMs> parsed(const std::string& text) {
     return Error{instant.error().code, instant.error().message + " Seconds and offset are optional here.", "--at"};
 }
 
-// `text` has no offset. Of `zone` and `advice` as to_instant() says.
+// `text` has no offset. `zone` and `advice`: as for to_instant().
 Result<InstantMs> of_local_time(std::string_view text, const std::string& zone, const std::string& advice) {
-    // A number has no unit, and is refused as one: not for what is missing behind it.
+    // A bare number is refused because it has no unit, not because the text is incomplete.
     if (text.find_first_not_of("0123456789") == std::string_view::npos) return parsed(std::string(text));
     const Result<InstantMs> as_if_utc = parsed(with_seconds(text) + "Z");
     if (!as_if_utc) return as_if_utc;
@@ -179,7 +179,7 @@ std::string format_span(std::int64_t milliseconds) {
     std::int64_t left = milliseconds;
     int shown = 0;
     for (const auto& [length, unit] : kUnits) {
-        // Milliseconds matter only where there is nothing larger.
+        // Milliseconds are shown only if there is no larger unit.
         if (length == 1 && shown > 0) break;
         if (left / length > 0) {
             if (shown > 0) text += ' ';

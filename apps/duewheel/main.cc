@@ -1,4 +1,4 @@
-// The command line: parse, ask, show. docs/command_line.md describes it for its users.
+// The command line: parses arguments, sends requests, prints results. docs/command_line.md describes it for users.
 #include <cstdio>
 #include <string>
 #include <vector>
@@ -48,7 +48,7 @@ int main(int argc, char** argv) {
     try {
         program.parse(argc, argv);
     } catch (const CLI::ParseError& error) {
-        // It prints what was asked for (--help, --version) or what is wrong.
+        // Prints --help or --version, or the error.
         return program.exit(error) == 0 ? duewheel::kExitDone : duewheel::kExitUsage;
     }
     const int exit_code = session.verb();

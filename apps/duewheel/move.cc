@@ -1,4 +1,4 @@
-// duewheel move: gives a waiting message another due time.
+// duewheel move: changes the due time of a waiting message.
 #include "arguments.h"
 #include "message_arguments.h"
 #include "verbs.h"

@@ -1,4 +1,4 @@
-// duewheel namespace: what the queues of a namespace may take together, and what they take. Each verb is one call.
+// duewheel namespace: the quotas of namespaces and their use. Each verb is one call.
 #include <algorithm>
 #include <cstdio>
 #include <vector>
@@ -18,7 +18,7 @@ namespace json = boost::json;
 struct NameArguments {
     std::string name;
 };
-// Of what there may be a limit, as requests and answers name it, and how a person does.
+// What can be limited: the name in requests and responses, and the name for users.
 struct Limit {
     const char* member;
     const char* option;
@@ -41,7 +41,7 @@ struct ListArguments {
     std::uint64_t limit = 100;
 };
 
-// "7 of 100", "7", or for a rate "100 a second"; "-" where nothing is counted and nothing limited.
+// "7 of 100", "7", or for a rate "100 a second"; "-" if there is neither a count nor a limit.
 std::string use_of(const json::object& space, std::string_view member) {
     const json::object* settings = object_of(space, "settings");
     const json::object* limits = settings != nullptr ? object_of(*settings, "limits") : nullptr;

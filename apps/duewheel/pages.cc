@@ -41,7 +41,7 @@ Result<InstantMs> StretchArguments::instant(const std::string& text) const {
     return std::max<InstantMs>(then, 0);
 }
 
-// The library's own check of a positive number says its bounds with three hundred digits.
+// The library's own check of a positive number prints its bounds with three hundred digits.
 CLI::Option* takes_at_least_one(CLI::Option* option) {
     const auto positive = [](const std::string& text) {
         const bool zero = text.find_first_not_of("0") == text.npos;

@@ -11,8 +11,8 @@ namespace {
 
 constexpr std::string_view kEllipsis = "...";
 
-// The bytes of the UTF-8 letter at the front of `text`, 0 if there is none that may be shown: the control characters
-// U+0080 to U+009F steer some terminals too.
+// The number of bytes of the UTF-8 character at the front of `text`, 0 if there is none that may be shown: the control
+// characters U+0080 to U+009F also control some terminals.
 std::size_t letter_size(std::string_view text) {
     const auto byte = [&](std::size_t at) { return static_cast<unsigned char>(text[at]); };
     const bool steers = byte(0) < 0x20 || byte(0) == 0x7f || (text.size() > 1 && byte(0) == 0xc2 && byte(1) < 0xa0);
@@ -35,8 +35,8 @@ std::string escaped(char c) {
     }
 }
 
-// The bytes of the letter at the front of a printable text, and the columns that it takes: 2 of a wide letter, 0 of a
-// mark that is shown on the letter before it.
+// The number of bytes of the character at the front of a printable text, and its columns: 2 for a wide character, 0 for
+// a mark that combines with the character before it.
 struct Letter {
     std::size_t bytes;
     std::size_t columns;
@@ -72,7 +72,7 @@ std::vector<std::size_t> widths_of(const Rows& rows) {
     return widths;
 }
 
-// Columns are left-aligned but for those named in `right`. No line ends in spaces.
+// Columns are left-aligned except those named in `right`. No line ends in spaces.
 std::string aligned(const Rows& rows, const std::vector<bool>& right) {
     const std::vector<std::size_t> widths = widths_of(rows);
     std::string text;

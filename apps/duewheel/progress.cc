@@ -13,7 +13,7 @@ namespace {
 constexpr std::size_t kCellsMost = 40;
 constexpr std::size_t kColumnsUnknown = 80;
 
-bool stands_there = false;  // a line, on the one standard error that there is
+bool stands_there = false;  // a line is shown; one flag, because the process has one standard error
 
 std::size_t columns() {
     winsize size{};
@@ -41,7 +41,7 @@ void Progress::show(std::uint64_t done, std::uint64_t all) {
     char figure[16];
     std::snprintf(figure, sizeof(figure), "%3u.%u %% ", permille / 10, permille % 10);
     std::string line = figure + what_;
-    const std::size_t room = columns() - 1;  // a line that fills the last column may be broken there
+    const std::size_t room = columns() - 1;  // some terminals wrap a line that fills the last column
     const std::size_t around = line.size() + 3;
     if (const std::size_t cells = room < around ? 0 : std::min(room - around, kCellsMost); cells > 0) {
         const std::size_t full = permille * cells / 1000;

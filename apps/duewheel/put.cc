@@ -1,4 +1,4 @@
-// duewheel put: hands a message in. duewheel prepare: the same for one that waits for a commit.
+// duewheel put: puts a message, or many. duewheel prepare: puts a message that waits for a commit.
 #include <algorithm>
 #include <cstdio>
 #include <string_view>
@@ -19,7 +19,7 @@
 namespace duewheel {
 namespace {
 
-// What `put` and `prepare` take.
+// The arguments of `put` and `prepare`.
 struct MessageArguments {
     std::string queue;
     BodyArgument body;
@@ -37,8 +37,8 @@ struct MessageArguments {
 };
 
 struct PutArguments : MessageArguments {
-    std::optional<std::string> lines;  // many messages instead: the file with a JSON object a line
-    std::uint32_t batch = 1'000;       // of those in a request
+    std::optional<std::string> lines;  // many messages instead: the file with one JSON object a line
+    std::uint32_t batch = 1'000;       // lines in a request
     RepeatArguments repeat;
     bool held = false;
 };
@@ -47,7 +47,7 @@ struct PrepareArguments : MessageArguments {
     TransactionArguments transaction;
 };
 
-// Adds when the message expires; a time of day is one in the zone of --at, where that is given.
+// Adds the expiry of the message; a local time is in the zone of --at, if that is given.
 Status put_expiry_into(const MessageArguments& arguments, boost::json::object& request) {
     if (arguments.expires_in) request["expires_in"] = *arguments.expires_in;
     if (!arguments.expires) return {};
@@ -57,7 +57,7 @@ Status put_expiry_into(const MessageArguments& arguments, boost::json::object& r
     return {};
 }
 
-// `request`: what its verb alone has to say.
+// `request`: the members that only this verb sets.
 int put_message(Session& session, const MessageArguments& arguments, boost::json::object request) {
     if (Status read = put_headers_into(arguments.headers, request); !read) {
         return session.complain(read.error(), kExitUsage);
@@ -99,7 +99,7 @@ int prepare(Session& session, const PrepareArguments& arguments) {
     return put_message(session, arguments, std::move(request));
 }
 
-// What --ndjson says in its lines, and no option can say beside it.
+// Lets --ndjson exclude all options except `others`: its lines have the members that the options would set.
 void exclude_all_but(CLI::App& verb, CLI::Option* lines, const std::vector<CLI::Option*>& others) {
     for (CLI::Option* each : verb.get_options()) {
         const bool goes_together = each == lines || each == verb.get_help_ptr() ||
@@ -108,7 +108,7 @@ void exclude_all_but(CLI::App& verb, CLI::Option* lines, const std::vector<CLI::
     }
 }
 
-// As W3C's Trace Context writes it; a server that cannot read one leaves it out.
+// In the form of W3C Trace Context; a server ignores one that it cannot read.
 std::string check_traceparent(const std::string& text) {
     const auto is_small_hex = [](char c) { return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f'); };
     constexpr std::string_view kShape = "hh-hhhhhhhhhhhhhhhhhhhhhhhhhhhhhhhh-hhhhhhhhhhhhhhhh-hh";

@@ -12,16 +12,16 @@
 namespace duewheel {
 namespace {
 
-// What a request may hold unless the server is told otherwise; a line that is longer goes by itself.
+// The default limit of a request's size; a longer line is sent alone.
 constexpr std::size_t kRequestBytes = std::size_t{4} << 20;
-// Lines on their way, and where the first of them stands in the file.
+// Lines of a request, and the number of the first one in the file.
 struct Request {
     std::string lines;
     std::size_t count = 0;
     std::size_t first = 1;
 };
 
-// Prints what became of each; whether all were put.
+// Prints the outcome of each; returns whether all were put.
 bool print_results(const Session& session, const Request& request, std::string_view answer) {
     bool all_put = true;
     for (std::size_t line = request.first; !answer.empty(); ++line) {
@@ -56,7 +56,7 @@ int put_lines(Session& session, const std::string& queue, const std::string& fil
     LineFile lines(file);
     Request request;
     int exit_code = kExitDone;
-    // False where the request was not carried out as a whole.
+    // False if the whole request failed.
     const auto send = [&] {
         if (request.count == 0) return true;
         const ServerAnswer answer = session.look_up_lines(path, request.lines);
@@ -75,7 +75,7 @@ int put_lines(Session& session, const std::string& queue, const std::string& fil
     };
     for (;;) {
         const Result<std::optional<std::string_view>> line = lines.next();
-        if (!line) {  // what was read before it is whole
+        if (!line) {  // the lines before it are complete
             if (!send()) return exit_code;
             return session.complain(line.error(), request.first == 1 ? kExitUsage : kExitRefused);
         }

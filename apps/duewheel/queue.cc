@@ -1,4 +1,4 @@
-// duewheel queue: what a queue is told to do, and how it is. Each verb of `queue` is one call.
+// duewheel queue: the settings and the state of queues. Each verb of `queue` is one call.
 #include <cstdio>
 
 #include "arguments.h"
@@ -38,12 +38,12 @@ std::string count(const json::object& queue, std::string_view member) {
     return std::to_string(number_of(queue, member));
 }
 
-// More may be due than memory holds.
+// More messages may be due than are in memory.
 std::string ready(const json::object& queue) {
     return count(queue, "ready") + (is_true(queue, "backlog_on_disk") ? "+" : "");
 }
 
-// Its webhook answered that it is gone for good.
+// Its webhook responded that it is gone (410).
 bool is_gone(const json::object& queue) {
     return word_of(queue, "paused_by") == "target";
 }
@@ -182,7 +182,8 @@ int remove(Session& session, const QueueArguments& arguments) {
 }
 
 int list(Session& session, const ListArguments& arguments) {
-    // What is rarely asked for is left to wide terminals, so that names need not be cut; `queue get` shows all.
+    // Columns that are rarely needed are shown only on wide terminals, so that names are not truncated; `queue get`
+    // shows all.
     constexpr std::size_t kWide = 110;
     const bool is_wide = output_columns() >= kWide;
     Rows rows = {{"queue", "pending", "ready", "leased", "held", "dead"}};

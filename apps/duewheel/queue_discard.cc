@@ -1,4 +1,4 @@
-// duewheel queue discard: ends the dead of a queue for good. The server does so by itself after its answer.
+// duewheel queue discard: ends the dead letters of a queue for good. The server does so after its response.
 #include <cstdio>
 
 #include "arguments.h"
@@ -12,7 +12,7 @@ namespace {
 
 struct DiscardArguments {
     std::string queue;
-    StretchArguments stretch;  // its end alone
+    StretchArguments stretch;  // only its end
 };
 
 int discard(Session& session, const DiscardArguments& arguments) {

@@ -1,5 +1,5 @@
-// duewheel queue redrive: brings back the dead of a queue. The server brings back so many a call; this asks until none
-// is left.
+// duewheel queue redrive: returns the dead letters of a queue to it. The server redrives up to a maximum per call; this
+// repeats the call until none is left.
 #include <cstdint>
 #include <cstdio>
 #include <optional>

@@ -1,4 +1,4 @@
-// duewheel release: gives a message back without an attempt having failed.
+// duewheel release: returns messages to their queue without counting a failed attempt.
 #include "arguments.h"
 #include "lease_end.h"
 #include "verbs.h"

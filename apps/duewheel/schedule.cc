@@ -1,4 +1,4 @@
-// duewheel schedule: messages that are made by the calendar. Each verb of `schedule` is one call.
+// duewheel schedule: messages at the times of a rule. Each verb of `schedule` is one call.
 #include <algorithm>
 #include <cstdio>
 #include <vector>
@@ -26,7 +26,7 @@ struct PutArguments {
     std::string name;
     std::optional<std::string> queue;
     BodyArgument body;
-    // Members of the request that are texts as they are given, by their names there.
+    // String members of the request, by name.
     std::vector<std::pair<const char*, std::optional<std::string>>> texts;
     std::optional<std::string> start;
     std::optional<std::string> end;
@@ -73,7 +73,7 @@ std::string next_of(const json::object& schedule) {
     return next_ms == 0 ? "-" : format_when(next_ms);
 }
 
-// Durations and instants as they are written elsewhere.
+// Durations and instants in the form used elsewhere.
 std::string setting_text(const json::object& settings, const std::string& member, const json::value& value) {
     if (member.ends_with("_ms")) return format_span(number_of(settings, member));
     if (member == "start" || member == "end") {
@@ -126,7 +126,7 @@ int show_schedule(const Session& session, const ServerAnswer& answer) {
     return session.show(answer, [&] { print(answer.members); });
 }
 
-// The zone of --start and --end: the one that is given, or of a schedule that keeps it, its own; else UTC.
+// The zone of --start and --end: the given one; else the current zone of the schedule, if the call keeps it; else UTC.
 std::string zone_of(Session& session, const PutArguments& arguments) {
     for (const auto& [name, value] : arguments.texts) {
         if (std::string_view(name) == "zone" && value) return *value;
@@ -139,7 +139,7 @@ std::string zone_of(Session& session, const PutArguments& arguments) {
     return zone.empty() ? "UTC" : zone;
 }
 
-// An instant in that zone; with an offset in any.
+// An instant in that zone; a text with an offset needs no zone.
 Status put_instant(const std::string& zone, const char* member, const std::optional<std::string>& text,
                    json::object& request) {
     if (!text) return {};
@@ -225,7 +225,7 @@ int list(Session& session, const ListArguments& arguments) {
     return shown.exit_code;
 }
 
-// "2027-01-01T09:00:00.000+01:00" as people read it.
+// "2027-01-01T09:00:00.000+01:00" in a form for users.
 std::string local_words(const json::object& time) {
     std::string local = printable(word_of(time, "local"));
     if (local.size() < 24) return local;

@@ -73,7 +73,7 @@ namespace {
 
 constexpr std::size_t kAnswerDepthMax = 64;  // a message's content in it may have 31 levels
 
-// A tree forgets how numbers were written: a message's content that is JSON becomes the text that it is.
+// A parsed tree does not preserve the form of numbers, so JSON content of a message is kept as its text.
 void keep_content(json::object& object, std::string_view text) {
     for (const auto& [name, value] : member_texts(text)) {
         json::value* const found = object.if_contains({name.data(), name.size()});
@@ -166,7 +166,7 @@ ServerAnswer Session::not_a_server() const {
     return answer;
 }
 
-// The problem document's own sentence says what to do.
+// The detail of the problem document says what to do.
 ServerAnswer Session::refused(const HttpAnswer& refusal) {
     ServerAnswer answer;
     json::error_code broken;

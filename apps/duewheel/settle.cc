@@ -1,4 +1,4 @@
-// duewheel commit and duewheel rollback: say what becomes of a message that was put with `prepare`.
+// duewheel commit and duewheel rollback: settle a message that was put with `prepare`.
 #include <cstdio>
 
 #include "arguments.h"

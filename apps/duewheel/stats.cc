@@ -1,4 +1,4 @@
-// duewheel stats: what a server holds and has done.
+// duewheel stats: counters of a server, and its busiest queues.
 #include <algorithm>
 #include <cstdio>
 
@@ -27,7 +27,7 @@ std::string label(std::string_view member) {
     return words;
 }
 
-// Members that are numbers and words as a list.
+// Members that are numbers or strings, as a list.
 void print_levels(const json::object& stats) {
     Rows rows;
     for (const auto& pair : stats) {
@@ -42,7 +42,7 @@ void print_levels(const json::object& stats) {
     std::printf("%s", fields(rows).c_str());
 }
 
-// One row a queue, one column for each member that any of them has.
+// One row for each queue, one column for each member that any of them has.
 void print_queues(const json::array& queues) {
     std::vector<std::string> members = {"queue"};
     for (const json::value& queue : queues) {
@@ -52,7 +52,7 @@ void print_queues(const json::array& queues) {
             if (std::find(members.begin(), members.end(), member) == members.end()) members.push_back(member);
         }
     }
-    // Named only for queues outside the default namespace.
+    // Shown only for queues outside the default namespace.
     if (const auto space = std::find(members.begin(), members.end(), "namespace"); space != members.end()) {
         std::rotate(members.begin(), space, space + 1);
     }

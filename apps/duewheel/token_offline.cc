@@ -29,13 +29,13 @@
 namespace duewheel {
 namespace {
 
-// What is wrong comes as an error; there is no operator's log here.
+// Problems are returned as errors; there is no log here.
 class NoLog final : public LogSink {
   public:
     void write(LogLevel, std::string_view, std::string_view, std::span<const LogField>) override {}
 };
 
-// Runs the engine until it has replied to `token`. Lookups are about messages and are not answered here.
+// Runs the engine until it has replied to `token`. Lookups concern messages and are not executed here.
 Result<Reply> run_command(ShardParts& parts, ReplyToken token, DueMs now_ms) {
     constexpr int kTurnsMax = 10'000;
     Engine& engine = parts.engine();
@@ -93,7 +93,7 @@ Result<Secret> add_token(const std::string& directory, AccessToken token) {
         ShardParts::open(posix_file_system(), directory, rows, retention, options, log);
     if (!opened) return std::move(opened).error();
     ShardParts& parts = **opened;
-    // Before the token is there, as without a line it must not be.
+    // Before the token is added, because a token must not exist without a line.
     const Result<std::unique_ptr<AuditWriter>> audit =
         AuditWriter::open(posix_file_system(), audit_directory(directory), wall_now_ms());
     if (!audit) return audit.error();
@@ -110,7 +110,7 @@ Result<Secret> add_token(const std::string& directory, AccessToken token) {
     };
     constexpr ReplyToken kReply = 1;
     parts.engine().submit(std::move(command), kReply);
-    // Time stays where the log is, so that nothing falls due here.
+    // Time stays at the newest time in the log, so that no message becomes due here.
     Result<Reply> reply = run_command(parts, kReply, parts.engine().now());
     if (!reply) return std::move(reply).error();
     if (auto* error = std::get_if<Error>(&*reply)) return std::move(*error);
@@ -118,7 +118,8 @@ Result<Secret> add_token(const std::string& directory, AccessToken token) {
     return secret;
 }
 
-// What root has written here belongs to the server's user, who owns the directory; else the server could not open it.
+// Gives the files that root has written to the owner of the directory, the server's user; otherwise the server could
+// not open them.
 Status give_to_owner(const std::string& directory) {
     struct stat owner {};
     if (::geteuid() != 0 || ::stat(directory.c_str(), &owner) != 0 || owner.st_uid == 0) return {};

@@ -1,4 +1,4 @@
-// duewheel top: what a server is doing right now, drawn anew every second, of as many of the busiest queues as fit.
+// duewheel top: the current activity of a server, redrawn every second, with as many of the busiest queues as fit.
 #include <algorithm>
 #include <array>
 #include <chrono>
@@ -29,7 +29,7 @@ namespace json = boost::json;
 
 volatile std::sig_atomic_t told_to_end = 0;
 
-// The terminal as a canvas: the other screen, no cursor, keys as they are pressed. Given back as it was.
+// The terminal in full-screen mode: alternate screen, no cursor, unbuffered keys. The destructor restores it.
 class Screen {
   public:
     Screen() {
@@ -50,8 +50,8 @@ class Screen {
     Screen& operator=(const Screen&) = delete;
 
     static TerminalSize size() { return terminal_size().value_or(TerminalSize()); }
-    // Each line wiped to its end, so that nothing flickers, and cut at the edge: one that is broken there would push
-    // the first one out of the screen.
+    // Each line is cleared to its end, to avoid flicker, and truncated at the edge: a wrapped line would scroll the
+    // first one off the screen.
     static void draw(const std::string& frame, const TerminalSize& size) {
         std::string text = "\x1b[H";
         std::size_t left = size.lines;
@@ -64,7 +64,7 @@ class Screen {
         std::printf("%s\x1b[J", text.c_str());
         std::fflush(stdout);
     }
-    // Until the time is over; true when it is to end.
+    // Waits until the time has passed; true if the user ends the program.
     bool rest(std::chrono::milliseconds time) const {
         const std::int64_t until_ms = monotonic_now_ns() / 1'000'000 + time.count();
         while (told_to_end == 0) {
@@ -100,7 +100,7 @@ std::string pairs(const json::object& stats, std::initializer_list<std::pair<con
     return line + "\n";
 }
 
-// What happened between two answers, for each second of the server's time.
+// Rates between two responses, per second of server time.
 std::string rates(const json::object& before, const json::object& stats) {
     const std::int64_t apart_ms = number_of(stats, "server_time_ms") - number_of(before, "server_time_ms");
     if (apart_ms <= 0) return "per second  (from the next refresh on)\n";
@@ -116,7 +116,7 @@ std::string rates(const json::object& before, const json::object& stats) {
     return line + "\n";
 }
 
-// At most so many rows, and what they leave out.
+// Up to `rows_max` rows, and a line for the queues that are omitted.
 std::string queues(const json::object& stats, std::size_t rows_max) {
     const json::value* all = stats.if_contains("queues");
     if (all == nullptr || !all->is_array() || all->get_array().empty()) return "no queues\n";
@@ -131,7 +131,7 @@ std::string queues(const json::object& stats, std::size_t rows_max) {
     const std::int64_t known = std::max(number_of(stats, "queue_count"), static_cast<std::int64_t>(sorted.size()));
     if (sorted.size() > rows_max || static_cast<std::size_t>(known) > sorted.size()) {
         sorted.resize(
-            std::min(sorted.size(), std::max<std::size_t>(rows_max, 1) - 1));  // the last line is for the rest
+            std::min(sorted.size(), std::max<std::size_t>(rows_max, 1) - 1));  // the last line is for the others
     }
     constexpr std::size_t kNameLetters = 32;
     Rows rows = {{"queue", "ready", "leased", "dead", "consumers", "more on disk"}};
@@ -168,9 +168,9 @@ std::string frame(const std::string& server, const json::object& before, const j
     return text + queues(stats, queues_max);
 }
 
-constexpr std::size_t kLinesAbove = 7;     // the queues of a frame
-constexpr std::size_t kQueuesOnce = 100;   // where no terminal limits them
-constexpr std::size_t kQueuesMost = 1000;  // that a server tells of
+constexpr std::size_t kLinesAbove = 7;     // lines of a frame above the queues
+constexpr std::size_t kQueuesOnce = 100;   // if no terminal limits them
+constexpr std::size_t kQueuesMost = 1000;  // that a server reports
 
 ServerAnswer ask_stats(Session& session, std::size_t queues) {
     return session.ask("GET", "/v1/stats?queues=" + std::to_string(std::clamp<std::size_t>(queues, 1, kQueuesMost)));

@@ -17,8 +17,8 @@ struct Translation {
     std::string_view ours;
 };
 
-// What other command lines call our verbs. A word stands here for each verb that it may mean; the first that is a verb
-// in its place is suggested: `add` is `put` alone and `set` behind `schedule`.
+// Names of our verbs in other command lines. Each word has a row for each verb that it may mean; the first that is
+// valid at its position is suggested: `add` means `put` alone and `set` after `schedule`.
 constexpr Translation kVerbs[] = {
     {"add", "put"},        {"add", "set"},          {"clear", "purge"},  {"complete", "ack"},  {"consume", "lease"},
     {"create", "set"},     {"create", "put"},       {"delete", "rm"},    {"delete", "cancel"}, {"describe", "get"},
@@ -31,7 +31,7 @@ constexpr Translation kVerbs[] = {
     {"trigger", "fire"},   {"unpause", "resume"},   {"update", "set"},
 };
 
-// And our options.
+// The same for options.
 constexpr Translation kOptions[] = {
     {"--delay", "--in"},    {"--due", "--at"},      {"--host", "--server"}, {"--interval", "--every"},
     {"--port", "--server"}, {"--timezone", "--tz"}, {"--url", "--server"},  {"--zone", "--tz"},
@@ -55,7 +55,7 @@ std::vector<const CLI::App*> verbs_of(const CLI::App& app) {
     return app.get_subcommands([](const CLI::App*) { return true; });
 }
 
-// The program, then the verbs that were named.
+// The program, then the given verbs.
 std::vector<const CLI::App*> named_verbs(const CLI::App& program) {
     std::vector<const CLI::App*> apps = {&program};
     while (!apps.back()->get_subcommands().empty()) apps.push_back(apps.back()->get_subcommands().front());
@@ -68,7 +68,7 @@ std::string command_of(const std::vector<const CLI::App*>& apps) {
     return command;
 }
 
-// The first word that names no verb where one has to stand: `que` in `que list`, `shwo` in `clock shwo`.
+// The first word that is not a verb where a verb is required: `que` in `que list`, `shwo` in `clock shwo`.
 std::optional<UsageError> find_unknown_verb(const CLI::App& program, const std::vector<std::string>& words) {
     std::vector<const CLI::App*> verbs = verbs_of(program);
     std::string named_so_far = program.get_name();
@@ -92,7 +92,7 @@ std::optional<UsageError> find_unknown_verb(const CLI::App& program, const std::
     return std::nullopt;
 }
 
-// "duewheel schedule set NAME QUEUE BODY" where `option` is one of these; else empty.
+// "duewheel schedule set NAME QUEUE BODY" if `option` is one of these; otherwise empty.
 std::string usage_with_argument(const std::vector<const CLI::App*>& apps, std::string_view option) {
     bool has_it = false;
     std::string usage = command_of(apps);
@@ -123,8 +123,8 @@ std::string unknown_option(const CLI::App& program, const std::string& written) 
     return what + did_you_mean(translate(option, kOptions, known));
 }
 
-// The parser complains of what is missing before it looks at what is left over; but a user who wrote `--jsno` or `pt`
-// is helped by hearing of that.
+// The parser reports missing arguments before unknown ones; but for a user who wrote `--jsno` or `pt`, the unknown word
+// is the helpful error.
 std::string what_is_wrong(const CLI::App& program, const CLI::Error& error) {
     const std::vector<std::string> left_over = program.remaining(true);
     const auto is_option = [](const std::string& argument) {

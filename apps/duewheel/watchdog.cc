@@ -26,7 +26,7 @@ struct SetArguments {
     std::optional<std::string> queue;
     BodyArgument body;
     std::optional<std::string> timeout;
-    // Members of the request that are texts as they are given, by their names there.
+    // String members of the request, by name.
     std::vector<std::pair<const char*, std::optional<std::string>>> texts;
     std::optional<std::int32_t> priority;
     bool feeds = false;

@@ -1,6 +1,5 @@
-// One process a job, each with a connection of its own: all of them do nothing but wait, for the server or for the
-// command. The first process waits for signals and for them; what they have to know of each other stands in a page of
-// memory that they share.
+// One process per job, each with its own connection: all of them only wait, for the server or for the command. The
+// first process waits for signals and for the jobs; they share state in one page of shared memory.
 #include "work.h"
 
 #include <algorithm>
@@ -35,8 +34,7 @@ constexpr int kEndTries = 20;
 constexpr milliseconds kDrainPatience{15'000};  // a server that restarts is back by then
 
 struct Progress {
-    const pid_t first_process =
-        ::getpid();  // when it is gone, the jobs cannot be stopped by it any more: they stop by themselves
+    const pid_t first_process = ::getpid();  // if it is gone, it can no longer stop the jobs: they stop by themselves
     std::atomic<int> signals = 0;
     std::atomic<bool> reached = false;
     std::atomic<int> exit_code = kExitDone;
@@ -133,8 +131,8 @@ class Job {
     }
 
   private:
-    // The first time without waiting, so that the server is known at once to be there: one that dies while a job waits
-    // for its first message has been reached.
+    // The first call does not wait, so that it is known at once whether the server is reachable, even if it dies while
+    // a job waits for its first message.
     ServerAnswer take() {
         boost::json::object request = {{"max", 1}};
         if (!arguments_.lease.empty()) request["lease"] = arguments_.lease;
@@ -145,8 +143,8 @@ class Job {
         return answer;
     }
 
-    // A server that answered before is waited for; one that never did, or that says no, ends the work. To drain a queue
-    // is to end: then the wait has an end too.
+    // Waits for a server that responded before; a server that never did, or that refuses, ends the work. With --drain
+    // the wait is limited, because the command must end.
     bool pause_after(const ServerAnswer& answer) {
         const milliseconds now = monotonic_now();
         if (!refused_since_) refused_since_ = now;
@@ -162,7 +160,7 @@ class Job {
         return true;
     }
 
-    // Until the server may be asked again, or there is no use in it any more.
+    // Waits until the next request, or until retrying is pointless.
     void rest(milliseconds time) const {
         const milliseconds until = monotonic_now() + time;
         while (progress_.signals < 2 && !(progress_.stopping() && !busy_) && monotonic_now() < until) {
@@ -172,7 +170,7 @@ class Job {
 
     void work_on(const boost::json::object& message) {
         const std::string lease(word_of(message, "lease"));
-        if (progress_.stopping()) {  // it came in the moment of the signal
+        if (progress_.stopping()) {  // leased at the moment of the signal
             return end(lease, ":release", {}, progress_.released);
         }
         busy_ = true;
@@ -209,13 +207,13 @@ class Job {
         } else if (progress_.signals > 1) {
             end(lease, ":release", {}, progress_.released);
         } else {
-            // The server cuts what is too long; bytes that are no text are made harmless here.
+            // The server truncates a long reason; bytes that are not text are escaped here.
             end(lease, ":fail", {{"reason", printable(ended.reason)}}, progress_.failed);
         }
     }
 
-    // The result of the message must get through if it can: until then another worker would do the work again. Adds one
-    // to `count` where the lease was ended like this.
+    // Retries until the outcome is recorded, because otherwise another worker does the work again. Increments `count`
+    // if the lease was ended in this way.
     void end(const std::string& lease, std::string_view how, const boost::json::object& members,
              std::atomic<std::uint64_t>& count) {
         milliseconds pause = kPauseFirst;
@@ -223,7 +221,7 @@ class Job {
             const ServerAnswer answer = session_.ask("POST", Session::lease_path(lease, how), members, kPatience);
             if (answer) return void(++count);
             if (answer.word("outcome") == "expired") {
-                // After a try without a response it is unknown whether that one ended the lease.
+                // After an attempt without a response it is unknown whether that attempt ended the lease.
                 session_.complain(
                     {"expired", tries == 0
                                     ? "The lease ended before the command did, so another consumer may process the "
@@ -244,11 +242,11 @@ class Job {
     const WorkArguments& arguments_;
     Progress& progress_;
     milliseconds pause_ = kPauseFirst;
-    std::optional<milliseconds> refused_since_;  // no lease call was answered since
+    std::optional<milliseconds> refused_since_;  // no lease call has been answered since then
     bool busy_ = false;
 };
 
-// Blocked in every process, so that the first one can wait for them and a job is never cut off in the middle.
+// Blocked in every process, so that the first one can wait for the signals and no job is interrupted.
 sigset_t block_signals() {
     std::signal(SIGPIPE, SIG_IGN);  // a command need not read its input
     sigset_t awaited;

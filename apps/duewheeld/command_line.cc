@@ -74,7 +74,7 @@ void declare(CLI::App& app, Flags& flags) {
     app.allow_extras();
 }
 
-// Exceptions of the parser end here.
+// Catches the exceptions of the parser.
 std::optional<int> parse(CLI::App& app, int argc, char** argv) {
     try {
         app.parse(argc, argv);

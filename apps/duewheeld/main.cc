@@ -1,4 +1,4 @@
-// The daemon: parse, build, run.
+// The daemon: parses its configuration, builds the parts, runs them.
 #include <cstdio>
 #include <cstdlib>
 #include <string>
@@ -19,9 +19,9 @@ namespace {
 
 using namespace duewheel;
 
-// Tables that grow and shrink with the load, and what sealing needs for a moment, go back to the system when they are
-// freed. Left alone, the C library would learn from the first of them to keep such blocks for ever: 1 million pending
-// messages then hold 140 MB instead of 70.
+// Makes the C library return large blocks to the system when they are freed: tables that grow and shrink with the load,
+// and temporary memory of sealing. By default it adapts its threshold at the first such block and keeps later ones: 1
+// million pending messages then take 140 MB instead of 70.
 void return_large_blocks() {
     constexpr int kLargeBytes = 256 << 10;
     mallopt(M_MMAP_THRESHOLD, kLargeBytes);
@@ -30,7 +30,7 @@ void return_large_blocks() {
 }
 
 // The memory holds secrets, so it is never written to a core file, and other processes of the same user cannot read it.
-// A debugger attaches as root.
+// Only root can attach a debugger.
 void protect_memory() {
     const rlimit none{0, 0};
     static_cast<void>(::setrlimit(RLIMIT_CORE, &none));
