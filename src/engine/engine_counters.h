@@ -38,7 +38,7 @@ struct EngineCounters {
     std::uint64_t purged = 0;
     std::uint64_t spawned = 0;             // by loops, schedules and watchdogs
     std::uint64_t schedule_runs = 0;       // by their rules
-    std::uint64_t schedule_runs_late = 0;  // of these: made up for after they were missed
+    std::uint64_t schedule_runs_late = 0;  // of these: created late, after they were missed
     std::uint64_t schedule_manual_runs = 0;
     std::uint64_t schedule_times_skipped = 0;
     std::uint64_t schedule_times_merged = 0;
@@ -96,7 +96,7 @@ struct QueueCounters {
 
 // Sums over all queues.
 struct QueueSums {
-    std::uint64_t dead = 0;  // dead messages that are kept, of all queues
+    std::uint64_t dead = 0;  // dead letters of all queues
     std::uint64_t held = 0;
     std::uint64_t prepared = 0;
     std::uint64_t with_settings = 0;  // queues

@@ -33,7 +33,7 @@ struct FiredKey {
     bool operator<(const FiredKey& other) const { return position < other.position; }
 };
 
-// The settings of a queue and where they stand in the log.
+// The settings of a queue and their position in the log.
 struct QueueConf {
     QueueSettings settings;
     Sequence log_position = 0;

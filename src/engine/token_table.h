@@ -1,4 +1,4 @@
-// The access tokens of a shard by id, and by the certificate names that stand for them.
+// The access tokens of a shard by id, and by the certificate names that identify them.
 //
 // Tokens may be many, and most of them idle: each is kept in its byte form, and those that are looked up also as
 // values. What is here is durable and applied; ids that the batch being built or in flight changes are noted beside it.
@@ -21,7 +21,7 @@
 
 namespace duewheel {
 
-// The value of a token's record, and where that stands in the log.
+// The value of a token's record, and its position in the log.
 struct StoredToken {
     std::string id;
     std::string value;
@@ -41,7 +41,7 @@ class TokenTable {
         if (known != looked_up_.end()) return &known->second;
         return &looked_up_.emplace(stored, stored->token()).first->second;
     }
-    // The token that a certificate with this subject alternative name stands for. O(log n).
+    // The token of a certificate with this subject alternative name. O(log n).
     const AccessToken* find_by_certificate(std::string_view name) const {
         const auto found = by_certificate_.find(name);
         return found == by_certificate_.end() ? nullptr : find(found->second);

@@ -261,7 +261,7 @@ Answer TrialEngine::read(const Lookup& lookup) {
     return answer;
 }
 
-// In shares of so many seconds, so that the caller has to go on.
+// In portions of this many seconds, so that the caller has to continue.
 SecondCounts TrialEngine::count(const CountSeconds& wanted) const {
     constexpr Second kShare = 7;
     SecondCounts counted;

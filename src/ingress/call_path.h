@@ -1,7 +1,8 @@
-// Which call a request is: the one table of all calls, with the shape of their paths, their methods, and what each
-// needs of an access token. A request is classified once, when it is complete, and the result travels with it.
+// Determines which call a request makes: the table of all calls, with the shape of their paths, their methods, and what
+// each requires of an access token. A request is classified once, when it is complete, and the result is stored with
+// it.
 //
-// Paths are split before they are decoded, so that "%2F" and "%3A" are letters of a name and never a separator.
+// Paths are split before they are decoded, so that "%2F" and "%3A" are characters of a name and never separators.
 #pragma once
 
 #include <optional>
@@ -17,7 +18,7 @@
 namespace duewheel {
 
 struct CallPath {
-    // `put` stands for the messages of a queue: GET lists them.
+    // `put` also represents the messages of a queue, which GET lists.
     enum class What {
         put,
         put_batch,
@@ -77,22 +78,23 @@ struct CallPath {
     bool is_raw_put = false;  // its body is the message's, and its members came as header fields
 };
 
-// The call of a request; nothing where there is no such call. Whether its method is allowed is another question.
+// The call of a request; none if there is no such call. Does not check whether the method is allowed.
 std::optional<CallPath> find_call(const HttpRequest& request);
 // The call of a path under /v1, from its raw segments.
 std::optional<CallPath> find_call(std::span<const std::string_view> segments);
 
-// For HttpServer: the call, and which calls of one connection may be worked on side by side. Puts are accepted in their
-// order, cancels may come in any, and those that end or extend leases are carried out in order for each message.
-// Everything else that changes something goes alone: a lease, and what moves a message.
+// For HttpServer: the call, and which calls of one connection may be in progress at once. Puts are accepted in order,
+// cancels in any order, and calls that end or extend leases are executed in order for each message. Every other call
+// that changes something runs alone, such as a lease or a move.
 HttpRoute classify(const HttpRequest& request);
-// What classify() found.
+// The result of classify().
 std::optional<CallPath> call_of(const HttpRoute& route);
 
-// What a call needs of a token with this method, which is allowed.
+// What a call with this method, which must be allowed, requires of a token.
 Need need_of(CallPath::What what, std::string_view method);
 
-// What each method of a call needs; HEAD needs what GET does. A method that a call does not have is undecided.
+// What each method of a call requires; HEAD requires the same as GET. `undecided` for a method that the call does not
+// have.
 struct MethodNeeds {
     Need get, post, put, patch, del;
 
@@ -105,7 +107,7 @@ struct MethodNeeds {
     }
 };
 
-// The server's own pages, which are no calls under /v1 or of no namespace.
+// The server's own pages: not under /v1, or independent of a namespace.
 struct ServerPage {
     CallPath::What what;
     std::string_view path;

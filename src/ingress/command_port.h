@@ -13,17 +13,17 @@
 
 namespace duewheel {
 
-// The access tokens that it finds are those that are durable.
+// The access tokens that it finds are the durable ones.
 class CommandPort : public TokenDirectory {
   public:
-    // The reply comes to the owner's reply sink, never from within this call. `token` is not 0. What is outside of the
-    // limits is unknown to the command (engine/engine.h); null: it has none.
+    // The reply comes to the owner's reply sink, never from within this call. `token` is not 0. Objects outside of the
+    // limits do not exist for the command (engine/engine.h); null: no limits.
     virtual void submit(Command command, ReplyToken token, SharedLimits limits) = 0;
-    // Nobody waits for this reply any more.
+    // The receiver of this reply is gone.
     virtual void forget(ReplyToken token) = 0;
 
     virtual EngineCounters counters() const = 0;
-    // At most so many, the busiest first.
+    // Up to `most` queues, the busiest first.
     virtual std::vector<QueueCounters> busiest_queues(std::size_t most) const = 0;
     // Of the last ten to twenty seconds.
     virtual QueueSums queue_sums() const = 0;

@@ -20,11 +20,11 @@ bool is_media_type(std::string_view text);
 // A media type without its parameters: "text/plain".
 std::string_view essence(std::string_view media_type);
 
-// Whether a request says that its body is JSON; one that says nothing does.
+// Whether the body of a request is JSON; true if there is no Content-Type.
 bool is_json(const HttpRequest& request);
 
-// W3C Trace Context, 3.2: "00-" trace id, "-" parent id, "-" flags, in small hexadecimal digits, neither id all zeros.
-// A later version may have more after that.
+// W3C Trace Context, 3.2: "00-" trace id, "-" parent id, "-" flags, in lower-case hexadecimal digits, neither id all
+// zeros. A later version may have more after that.
 bool is_traceparent(std::string_view text);
 
 // The request's trace; empty if it has none, more than one, or a malformed one.

@@ -29,7 +29,7 @@ struct ListPosition {
     bool operator==(const ListPosition&) const = default;
 };
 
-// `query` stands for the listing: list_query().
+// `query` identifies the listing: list_query().
 std::string list_cursor_text(const ListPosition& position, std::uint64_t query);
 // Code bad_cursor if it is not a cursor, or one of another listing.
 Result<ListPosition> parse_list_cursor(std::string_view text, std::uint64_t query);

@@ -56,7 +56,7 @@ void timed(Figures& figures, int steps, Step step) {
     }
 }
 
-// So many records of 260 bytes with their frame, and their totals.
+// This number of records, of 260 bytes with their frame, and their totals.
 Commit batch(Totals totals, int records) {
     Commit commit;
     commit.totals = totals;

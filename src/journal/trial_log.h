@@ -1,5 +1,5 @@
-// For the tests of this folder: makes commits from a seed, remembers what was committed, and compares that with what a
-// journal plays back. It says what is wrong as a text; empty is fine.
+// For the tests of this folder: creates commits from a seed, remembers them, and compares them with what a journal
+// replays. Returns a difference as text; empty: none.
 #pragma once
 
 #include <algorithm>
@@ -31,7 +31,7 @@ class TrialLog {
     TrialLog(std::uint64_t records_max, std::uint64_t body_bytes_max, std::uint32_t block_bytes = 512)
         : records_max_(records_max), body_bytes_max_(body_bytes_max), block_bytes_(block_bytes) {}
 
-    // The commit that follows what stands; nothing is remembered of it.
+    // The next commit; it is not remembered.
     Commit next(Random& random, const SegmentRoom& room) const {
         // A segment without a record cannot be closed, so empty commits alone may not fill it.
         const bool may_be_empty = room.closed || room.has_record || room.used_bytes <= kSegmentHeaderBytes + 1024;
@@ -75,8 +75,8 @@ class TrialLog {
         return commit_size_in_segment(records_max_ * (kRecordFrameBytes + 96 + body_bytes_max_), block_bytes_);
     }
 
-    // Everything a journal holds from its front on, against what is remembered; `newest` of the remembered commits may
-    // be missing at the end. Returns what is wrong.
+    // Compares everything in a journal, from its front on, with what is remembered; `newest` of the remembered commits
+    // may be missing at the end. Returns the difference.
     std::string compare(const LocalJournal& journal, std::size_t may_miss = 0) const {
         std::vector<TrialCommit> found;
         const Status read = journal.verify_all([&](const CommitInLog& commit) {
@@ -137,7 +137,7 @@ inline LogIdentity trial_identity(std::uint64_t seed) {
     return identity;
 }
 
-// Small segments and no spares unless asked for, so that every seam is met often.
+// Small segments and no spares by default, so that every boundary is crossed often.
 inline JournalOptions trial_options(std::uint64_t segment_bytes = 16 << 10, std::uint64_t seed = 1) {
     JournalOptions options;
     options.segment_bytes = segment_bytes;
@@ -147,7 +147,7 @@ inline JournalOptions trial_options(std::uint64_t segment_bytes = 16 << 10, std:
     return options;
 }
 
-// Where the tests keep their log.
+// The directory of the tests' log.
 inline constexpr const char* kDirectory = "/data/journal";
 
 inline std::unique_ptr<LocalJournal> opened(FileSystem& files, const JournalOptions& options,
@@ -166,7 +166,7 @@ inline void commit_some(LocalJournal& journal, TrialLog& log, Random& random, in
     }
 }
 
-// Commits until so many segments are there.
+// Commits until there are this many segments.
 inline void fill_segments(LocalJournal& journal, TrialLog& log, Random& random, std::uint64_t segments) {
     while (journal.catalog().list().size() < segments) commit_some(journal, log, random, 1);
 }

@@ -1,8 +1,10 @@
 // An access token as a value, and in its byte form: the value of a `conf` record whose subject is a token, and of a row
-// of the index. It says who may do what; the secret itself is never here, only its SHA-256.
+// of the index. It determines what a client may do. It contains only the SHA-256 of the secret, never the secret
+// itself.
 //
-// As of a namespace (namespace_settings.h): each record holds all of it, in ascending tags with defaults omitted, and a
-// field that this version does not know is an error, because a restriction that is not understood would not be kept.
+// As for a namespace (namespace_settings.h), each record contains the whole token, in ascending tags with defaults
+// omitted. A field that this version does not know is an error, because the server could not enforce an unknown
+// restriction.
 #pragma once
 
 #include <array>
@@ -20,7 +22,7 @@
 
 namespace duewheel {
 
-// What a token may be used for. The numbers stand in the log.
+// What a token may be used for. The numbers are part of the log format.
 enum class Scope : std::uint8_t { put = 0, read = 1, consume = 2, cancel = 3, schedule = 4, admin = 5 };
 inline constexpr std::size_t kScopeCount = 6;
 inline constexpr std::string_view kScopeNames[kScopeCount] = {"put", "read", "consume", "cancel", "schedule", "admin"};
@@ -73,14 +75,14 @@ struct AccessLimits {
 // Shared: a command in flight keeps the limits of its token when that is changed or removed. Null: no limits.
 using SharedLimits = std::shared_ptr<const AccessLimits>;
 
-// Refusals of what lies outside. Code: `forbidden`.
+// The refusal of anything outside of them. Code: `forbidden`.
 Error outside_queues(const AccessLimits& limits, std::string field);
 Error outside_namespaces(std::string_view name_space);
 
 // 0: never, none, no limit.
 struct AccessToken {
     std::string id;              // the name of the record; not in its value
-    std::uint32_t revision = 0;  // rises with each change; 0: there is no such token
+    std::uint32_t revision = 0;  // incremented by each change; 0: there is no such token
     ScopeSet scopes;
     SharedLimits limits;
     std::string description;
@@ -94,18 +96,18 @@ struct AccessToken {
     std::vector<std::string> certificate_names;  // a client certificate with one of these names has the token's rights
 
     bool has_expired(std::int64_t now_ms) const { return expires_ms != 0 && expires_ms <= now_ms; }
-    // May change all tokens, so that it can give and take every right.
+    // Whether it can change all tokens, and therefore grant and revoke every right.
     bool is_full_admin() const { return scopes.contains(Scope::admin) && limits == nullptr; }
-    // Until when it may do that; 0: never, or not any more.
+    // Until when it can do that; 0: never, or no longer.
     std::int64_t admin_until_ms() const {
         if (!is_full_admin()) return 0;
         return expires_ms == 0 ? std::numeric_limits<std::int64_t>::max() : expires_ms;
     }
-    // Ids and values are the same, whatever the revision.
+    // Equal ids and values; revisions may differ.
     bool says_the_same(const AccessToken& other) const;
 };
 
-// At most so many bytes as a value: what a writer checks.
+// The maximum size of the value in bytes, which writers check.
 inline constexpr std::size_t kTokenDescriptionBytesMax = 200;
 inline constexpr std::size_t kTokenNamespacesMax = 20;
 inline constexpr std::size_t kTokenCertificateNamesMax = 10;

@@ -58,7 +58,7 @@ struct HttpConnections {
     HttpRouter router;
     std::function<InstantMs()> now_ms;  // empty: answers have no Date
     HttpDate date;
-    // Null: new connections are plain. Shared with whoever made it on another thread.
+    // Null: new connections are plain. Shared with the thread that created it.
     std::shared_ptr<const TlsContext> tls;
     std::function<void(const TlsFailure&)> on_handshake_failure;
     HttpCounters counters;
@@ -186,7 +186,7 @@ class HttpConnection : public std::enable_shared_from_this<HttpConnection> {
     bool output_blocked_ = false;  // the kernel took less than there was, and has not caught up
     bool in_to_flush_ = false;
     bool no_more_requests_ = false;   // after a refusal, or `Connection: close`
-    bool last_answer_given_ = false;  // whoever answers later talks to nobody
+    bool last_answer_given_ = false;  // a later response is discarded
     bool input_ended_ = false;
     bool lingering_ = false;
     bool closed_ = false;

@@ -19,7 +19,7 @@ struct HttpField {
     std::string_view value;
 };
 
-// Who sent a request, as far as its connection knows.
+// The sender of a request, as known to its connection.
 struct HttpPeer {
     std::string address;  // without the port
     // Of a client certificate that the server has verified: its subject alternative names that are DNS names, URIs and
@@ -30,14 +30,14 @@ struct HttpPeer {
     bool is_tls = false;
 };
 
-// Requests of one connection that may be worked on side by side share a group (http_server.h).
+// Requests of one connection that may be in progress at once share a group (http_server.h).
 using HttpGroup = unsigned;
 inline constexpr HttpGroup kAlone = 0;
 inline constexpr HttpGroup kReadsGroup = 1;
 inline constexpr HttpGroup kFirstOwnGroup = 2;
 
-// What the server's owner finds a request to be, once, before anything is done with it. The server looks at `group`
-// alone; the rest is the owner's, and comes back with the request.
+// The classification of a request by the server's owner, once, before it is handled. The server uses only `group`; the
+// other members are the owner's, and are returned with the request.
 struct HttpRoute {
     HttpGroup group = kAlone;
     unsigned call = 0;

@@ -1,12 +1,12 @@
-// What the server shows and accepts in TLS: its certificate and key, the authority of client certificates, versions and
+// The TLS configuration of the server: its certificate and key, the authorities of client certificates, versions and
 // ciphers.
 //
 // TLS 1.2 and 1.3 with ephemeral elliptic curves and authenticated encryption only, HTTP/1.1 as the only application
 // protocol, no compression and no renegotiation. Sessions are resumed with tickets; their key lives as long as this
-// object, so whoever makes a new one each day has keys of one day. A client certificate is optional; one that the
-// authority did not sign ends the handshake.
+// object, so an owner that creates a new object each day has keys that last a day. A client certificate is optional;
+// one that no authority has signed ends the handshake.
 //
-// It does not follow its files: make another one when they change, and connections that are open keep what they have.
+// It does not watch its files: create a new object when they change; open connections keep the old one.
 #pragma once
 
 #include <memory>

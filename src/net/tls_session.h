@@ -1,8 +1,8 @@
 // The server's side of one TLS connection, between the bytes of the wire and those of HTTP.
 //
-// It has no socket: the connection gives it what it read, and sends what this has to say, so that the connection's
-// reads, writes, deadlines and bounds are the same with TLS and without. OpenSSL reads from and writes into plain
-// memory through a BIO of our own.
+// It has no socket: the connection passes the bytes that it received, and sends the bytes that this produces, so that
+// the connection's reads, writes, deadlines and limits are the same with and without TLS. OpenSSL reads from and writes
+// into plain memory through a BIO of our own.
 #pragma once
 
 #include <memory>
@@ -24,8 +24,8 @@ class TlsSession {
     enum class State {
         handshake,
         established,
-        ended,   // by the client, in order; what was sent before is answered
-        failed,  // an alert may be waiting to be sent; nothing else works any more
+        ended,   // closed cleanly by the client; requests sent before are answered
+        failed,  // an alert may remain to be sent; the session is unusable
     };
 
     explicit TlsSession(SSL_CTX& context);
@@ -35,25 +35,25 @@ class TlsSession {
 
     State state() const { return state_; }
 
-    // Takes bytes as they came. They must stay in place until read() returns 0.
+    // Passes received bytes. They must stay valid until read() returns 0.
     void receive(std::string_view bytes) { received_ = bytes; }
-    // Goes on with the handshake, or decrypts into `into`: the size of what is there now. To be called until it returns
-    // 0, which means that more has to be received, or that the state is `ended` or `failed`.
+    // Continues the handshake, or decrypts into `into`; returns the number of decrypted bytes. Call it until it returns
+    // 0, which means that more bytes must be received, or that the state is `ended` or `failed`.
     std::size_t read(std::span<char> into);
 
-    // Encrypts. False when it fails, as after an error of the client.
+    // Encrypts. False if it fails, for example after an error of the client.
     [[nodiscard]] bool write(std::string_view bytes);
-    // Says that nothing more will be written; only the first call has something to say.
+    // Announces the end of writing; only the first call has an effect.
     void end();
 
     // Bytes for the wire.
     std::string_view unsent() const { return std::string_view(output_).substr(sent_); }
     void sent(std::size_t size);
 
-    // When `state` left `handshake`: how the handshake ended, and why if it failed.
+    // After `state` has left `handshake`: the outcome of the handshake, and the reason of a failure.
     TlsOutcome outcome() const { return outcome_; }
     const std::string& reason() const { return reason_; }
-    // Of a client certificate that was verified, see HttpPeer::certificate_names.
+    // Of a verified client certificate, see HttpPeer::certificate_names.
     std::vector<std::string> certificate_names() const;
     // When it expires; kNoInstant without one.
     InstantMs certificate_expires_ms() const;

@@ -1,11 +1,11 @@
-// Writes the audit log of a server on a thread of its own, so that the loop never waits for its disk.
+// Writes the audit log of a server on a separate thread, so that the loop never waits for the disk.
 //
-// Lines that come together are written together. They are synced once a second at most, and at the end: a crash of the
-// machine can lose the lines of the last second, a crash of the process loses none. If a write fails, it is tried again
-// every second, and until it succeeds is_available() is false. After a failed sync nothing is known of what is on disk,
-// so the log stays unavailable until the server starts again.
+// Lines that arrive together are written together. They are synced at most once a second, and at the end: a crash of
+// the machine can lose the lines of the last second, a crash of the process loses none. If a write fails, it is tried
+// again every second, and until it succeeds is_available() is false. After a failed sync it is unknown what is on disk,
+// so the log stays unavailable until the server is restarted.
 //
-// Of the loop's thread, unless said otherwise.
+// For the loop's thread, unless stated otherwise.
 #pragma once
 
 #include <cstdint>
@@ -31,7 +31,7 @@ struct AuditCounters {
 
 class AuditTrail final : public AuditPort {
   public:
-    // Opens the log, or begins one; `now` is server time. A full disk is no error: the log is then unavailable until
+    // Opens the log, or creates one; `now` is server time. A full disk is no error: the log is then unavailable until
     // there is space. Codes: those of AuditWriter::open(). Reads the disk. Loop and log outlive it.
     static Result<std::unique_ptr<AuditTrail>> open(EventLoop& loop, const std::string& data_directory,
                                                     std::function<InstantMs()> server_ms, LogSink& log);
@@ -40,7 +40,7 @@ class AuditTrail final : public AuditPort {
     void record(AuditEntry entry, std::function<void(bool)> done) override;
     void record_refusal(AuditEntry entry) override;
 
-    // Does what is due: syncs, tries again, writes counts of refusals. Returns when it is to be called again.
+    // Does what is due: syncs, retries, writes counts of refusals. Returns when to call it again.
     EventLoop::TimePoint act(std::int64_t now_ns);
 
     // The last lines and a sync are queued, and written before the destructor returns. Nothing is recorded after this.
@@ -71,10 +71,10 @@ class AuditTrail final : public AuditPort {
     LogSink& log_;
     RefusalLimit limit_;
     std::vector<Waiting> waiting_;  // not written yet, in their order
-    std::size_t writing_ = 0;       // that many of them, the first ones, are being written
+    std::size_t writing_ = 0;       // the number of them, from the first on, that are being written
     bool is_writing_ = false;
     bool is_available_ = true;
-    bool has_failed_ = false;  // a sync: for good
+    bool has_failed_ = false;  // a sync has failed: permanent
     bool is_finished_ = false;
     std::int64_t retry_at_ns_ = 0;  // 0: nothing to try again
     std::int64_t sync_at_ns_ = 0;   // 0: all is synced

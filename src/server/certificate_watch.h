@@ -1,8 +1,8 @@
 // Keeps the TLS certificate of a running server up to date: reads its files again when they change, on SIGHUP, and once
-// a day, so that the keys of session tickets are of one day. Warns daily of a certificate that expires within 30 days.
+// a day, so that the keys of session tickets last a day. Warns daily if the certificate expires within 30 days.
 //
-// Files that cannot be used change nothing: the server goes on with the certificate that it has, and the log says what
-// is wrong. Everything but reading is done on the loop's thread. Takes the time as an argument.
+// Unusable files change nothing: the server keeps its certificate, and the log has the reason. Everything except
+// reading is done on the loop's thread. Takes the time as an argument.
 #pragma once
 
 #include <cstdint>
@@ -26,14 +26,14 @@ class CertificateWatch {
     using Use = std::function<void(CertificateFiles::Context)>;
     using RunOnWorker = std::function<void(std::function<void()>)>;
 
-    // `use` takes each new certificate, the first at once. `run_on_worker` runs jobs one after the other on a thread
-    // that may wait for the disk. `loop` and `log` outlive this, and neither jobs nor the loop run any more when it
-    // ends. Codes: those of TlsContext::load().
+    // `use` takes each new certificate, the first at once. `run_on_worker` runs jobs one at a time on a thread that may
+    // wait for the disk. `loop` and `log` outlive this, and neither jobs nor the loop run any more when it ends. Codes:
+    // those of TlsContext::load().
     static Result<std::unique_ptr<CertificateWatch>> open(const TlsFiles& files, EventLoop& loop, LogSink& log, Use use,
                                                           RunOnWorker run_on_worker, InstantMs now_ms,
                                                           std::int64_t now_ns);
 
-    // In each iteration; returns when it has to be called again at the latest. `now_ns` is monotonic.
+    // Call it in each iteration; returns the latest time for the next call. `now_ns` is monotonic.
     std::int64_t advance_to(InstantMs now_ms, std::int64_t now_ns);
     // Reads the files, whether they changed or not, and logs the result.
     void reload(InstantMs now_ms);

@@ -20,7 +20,7 @@ namespace duewheel {
 struct SpaceReading {
     std::uint64_t free_bytes = 0;
     std::size_t ready_spares = 0;
-    bool spares_refused = false;  // there was no space for all that are wanted
+    bool spares_refused = false;  // there was no space for all spares that are wanted
 };
 
 struct SpaceLimits {

@@ -1,7 +1,7 @@
 // For the tests of this folder: owns the parts of one shard as the server does, but runs each blocking step by a call,
 // in one thread, so that a test can let the process die between any two of them or inside one.
 //
-// A process that dies is close(): whatever was in progress is gone, disk and rows stay.
+// close() is the death of the process: work in progress is lost, disk and rows stay.
 #pragma once
 
 #include <algorithm>
@@ -34,7 +34,7 @@ class TrialOwner {
         options.identity.token_key.fill(std::byte{2});
     }
 
-    // Starts the process; the first turn is taken by the caller that continues.
+    // Starts the process; the first iteration belongs to the caller.
     Status open(RowStorage& rows) {
         Result<std::unique_ptr<ShardParts>> opened =
             ShardParts::open(files_, directory_, rows, retention_, options, log_);
@@ -57,8 +57,8 @@ class TrialOwner {
     Engine& engine() { return parts_->engine(); }
     LogCleaning& cleaning() { return *cleaning_; }
 
-    // One blocking step and what it is told of, in a fixed order; false when nothing is outstanding. An error of a step
-    // is the end of the process.
+    // Runs one blocking step and delivers its result, in a fixed order; false if nothing is outstanding. An error of a
+    // step ends the process.
     Result<bool> step() {
         take_effects();
         if (commit_) {
@@ -101,7 +101,7 @@ class TrialOwner {
         }
     }
 
-    // Hands a command in without waiting; the reply is found under its token once it is there.
+    // Submits a command without waiting; the reply is stored under its token when it arrives.
     ReplyToken submit(Command command) {
         const ReplyToken token = next_token_++;
         engine().submit(std::move(command), token);
@@ -135,7 +135,7 @@ class TrialOwner {
     DueMs now = kStart;
     bool seals = true;
     bool cleans = false;              // cleaning begins no step before
-    bool holds_record_reads = false;  // what asks for records of the log gets no answer
+    bool holds_record_reads = false;  // lookups of log records get no answer
 
   private:
     void take_effects() {

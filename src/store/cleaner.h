@@ -1,10 +1,10 @@
 // Compaction: finds what is still needed in a segment at the front of the log, so that it can be relocated to the end
 // and the segment can be deleted.
 //
-// Needed there are whole records that the index knows as the newest of an unfinished or dead message, the newest
-// settings of a queue or a namespace, the newest whole record of a schedule or watchdog, and outcomes that have not
-// expired. For all but the last it only finds candidates: the engine turns each into a relocation, and skips those that
-// newer records have replaced. Scanning the segment again is harmless.
+// Needed there are whole records that the index knows as the newest of an unfinished message or a dead letter, the
+// newest settings of a queue or a namespace, the newest whole record of a schedule or watchdog, and outcomes that have
+// not expired. For all but the last it only finds candidates: the engine turns each into a relocation, and skips those
+// that newer records have replaced. Scanning the segment again is harmless.
 //
 // The outcome of a message never changes, so outcomes are copied unchanged, many in one record, without lookups. Each
 // such record contains the position up to which it has all of them, where a scan of the same segment after a restart
@@ -64,9 +64,8 @@ class Cleaner {
     Cleaner(std::shared_ptr<const SegmentFile> segment, const Index& index, Sequence outcomes_from = 0)
         : segment_(std::move(segment)), index_(index), outcomes_from_(outcomes_from) {}
 
-    // The next records, of at most `most_bytes` together, or a single larger one. Nothing if none of the next records
-    // is needed. The first call reads the segment once, all others do at most that many lookups. Errors are
-    // fatal errors.
+    // The next records, of at most `most_bytes` together, or a single larger one. None if none of the next records is
+    // needed. The first call reads the segment once, all others do at most that many lookups. Errors are fatal errors.
     Result<Cleanings> next(std::size_t most_bytes = kChunkBytes);
     bool finished() const { return read_ && next_record_ == records_.size(); }
 

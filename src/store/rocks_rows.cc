@@ -12,7 +12,7 @@
 //   - No recovery of its own from an error that stops it, above all a manifest that met a full disk: in this version
 //   the
 //     next table that is moved in after such a recovery aborts the process (it is given the file number 0). The
-//     database is opened again instead, as soon as there is space for that; until then reads go on.
+//     database is opened again instead, as soon as there is space for that; until then reads continue.
 //   - Left alone, as known to be unsafe or slow in this version: compression of its log, atomic flush, recycled log
 //     files, asynchronous reads, own comparators, and prefix iterators.
 #include "store/rocks_rows.h"

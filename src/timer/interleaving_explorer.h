@@ -1,7 +1,7 @@
 // Runs a few threads in every order that matters: the systematic search for what a race can do.
 //
-// The threads are real, but one runs at a time; at each interleaving_point() the explorer decides which goes on. A run
-// is a list of decisions, and the explorer goes through all lists in which at most `preemptions` times a thread is
+// The threads are real, but one runs at a time; at each interleaving_point() the explorer decides which continues. A
+// run is a list of decisions, and the explorer goes through all lists in which at most `preemptions` times a thread is
 // interrupted that could have gone on, as in M. Musuvathi and S. Qadeer, "Iterative context bounding for systematic
 // testing of multithreaded programs" (PLDI 2007): almost all known races need one or two.
 //
@@ -31,8 +31,8 @@ struct Exploration {
 };
 
 // Makes a new scenario for each run with `make`. `fails` says whether the check of a run has failed, such as
-// testing::Test::HasFailure; the exploration ends there. A run in which no thread can go on fails, too, and its threads
-// are left as they are, so the process is not good for much afterwards.
+// testing::Test::HasFailure; the exploration ends there. A run in which no thread can continue also fails, and its
+// threads are left as they are, so the process is not good for much afterwards.
 Exploration explore(const std::function<Interleaved()>& make, unsigned preemptions, const std::function<bool()>& fails,
                     std::size_t runs_max = 400'000);
 

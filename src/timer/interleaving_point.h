@@ -6,9 +6,9 @@
 namespace duewheel {
 
 #ifdef DUEWHEEL_INTERLEAVINGS
-// Any other thread may go on here instead.
+// Any other thread may continue here instead.
 void interleaving_point();
-// This thread cannot go on until another one has.
+// This thread cannot continue until another one has.
 void interleaving_wait();
 inline constexpr bool kInterleavingsExplored = true;
 #else

@@ -1,4 +1,4 @@
-// Messages made up from a seed, of every kind that there is, for the tests of this folder.
+// Random messages of every kind, generated from a seed, for the tests of this folder.
 #pragma once
 
 #include <string>
