@@ -63,6 +63,7 @@ WALLS = [
     ("openssl/", r"src/access/.*\.cc$|src/delivery/(header_cipher|webhook_signature|trusted_file)\.cc$"
      r"|src/net/(tls_(\w+\.cc|client_fixture\.h)|certificate_time\.h)$",
      "sign through delivery/webhook_signature.h, hash through access/access_token_text.h, speak TLS through net/tls_session.h"),
+    ("librdkafka/", r"src/net/kafka_(client|consumer|handle|producer)\.(h|cc)$", "go through net/kafka.h"),
     ("boost/json", r"src/(ingress|transfer)/|apps/", "map JSON in ingress, transfer or apps, where text becomes values"),
     ("boost/", r"(?!src/(base|wheel|calendar|timer)/|include/)|include/duewheel/asio\.h$|src/timer/asio_test\.cc$",
      "the timer library builds without Boost: use the standard library or base"),

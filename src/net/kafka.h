@@ -7,8 +7,8 @@
 // Codes of errors: `kafka_unavailable` (no broker, or a timeout: try again later), `unknown_topic`, `kafka_refused`
 // (no permission), `kafka_login` (TLS or SASL), `record_refused` (this record alone: too large, a compacted topic
 // without a key), `kafka_fenced` (another producer with the same transactional id), `position_trimmed` (an offset that
-// the topic no longer has), `kafka_unknown_outcome` (a commit that may or may not have taken place), `kafka_failed`
-// (anything else; the message has librdkafka's text).
+// the topic no longer has), `kafka_unknown_outcome` (a commit that may or may not have taken place), `topic_exists`,
+// `kafka_failed` (anything else; the message has librdkafka's text).
 #pragma once
 
 #include <cstddef>
@@ -57,10 +57,13 @@ class KafkaProducer {
     virtual Status begin_transaction() = 0;
     // Queues a record; copies it. An error concerns this record, and nothing was queued.
     virtual Status produce(const KafkaRecord& record) = 0;
-    // Waits until all queued records are acknowledged by all replicas. The result is per record, in the order of the
-    // calls of produce() since the last flush().
+    // Waits until all queued records are acknowledged by all replicas in sync. The result is per record, in the order
+    // of the calls of produce() since the last flush() that returned OK. A record that is not acknowledged in time is
+    // given up with `kafka_unavailable`; it may still have been written.
     virtual Result<std::vector<Status>> flush(std::int64_t timeout_ms) = 0;
-    // `kafka_unknown_outcome` unless it is certain that the transaction was committed or was not.
+    // `kafka_unknown_outcome` unless it is certain that the transaction was committed or was not, and also if its end
+    // was sent more than once, whatever the broker answered. A transaction without records is not sent, so it is
+    // committed even if the producer is fenced.
     virtual Status commit_transaction(std::int64_t timeout_ms) = 0;
     virtual Status abort_transaction(std::int64_t timeout_ms) = 0;
 };
@@ -76,7 +79,9 @@ class KafkaConsumer {
     virtual Status assign(const std::string& topic, std::int32_t partition, std::int64_t offset) = 0;
     virtual Status unassign(const std::string& topic, std::int32_t partition) = 0;
     // Up to `records_max` records; waits for the first one until the timeout. Empty: there was none. An error names
-    // topic and partition in its field ("topic/partition").
+    // topic and partition in its field ("topic/partition"); that partition is not read until it is unassigned and
+    // assigned again. One with an empty field (no broker can be reached, the login failed) is reported once, and
+    // reading goes on by itself.
     virtual Result<std::vector<KafkaRecord>> poll(std::size_t records_max, std::int64_t timeout_ms) = 0;
     // The first offset that the partition has, and the next one that a record will get (of committed transactions).
     struct Offsets {
@@ -102,7 +107,7 @@ class KafkaCluster {
     // Empty `transactional_id`: without transactions.
     virtual Result<std::unique_ptr<KafkaProducer>> open_producer(const std::string& transactional_id) = 0;
     virtual Result<std::unique_ptr<KafkaConsumer>> open_consumer() = 0;
-    // `unknown_topic` if there is none.
+    // `unknown_topic` if there is none. Without settings if the permission to read them is missing.
     virtual Result<KafkaTopic> look_at(const std::string& topic, std::int64_t timeout_ms) = 0;
     virtual Status create(const KafkaTopic& topic, std::int64_t timeout_ms) = 0;
     // Deletes the records of a partition from before this offset (DeleteRecords).
