@@ -23,7 +23,7 @@ struct LeaseArguments {
 };
 
 constexpr std::size_t kShownLettersMax = 2000;
-constexpr std::chrono::seconds kPatience{30};  // besides the time that the server was asked to wait
+constexpr std::chrono::seconds kPatience{30};  // in addition to the requested wait
 
 // The body is printed on one line: otherwise a body with line breaks could look like the next message.
 void print_delivery(const boost::json::object& message) {

@@ -1,11 +1,11 @@
 // A trigger is in one of three places: in the plan, in the order of its next instant; on the wheel, with a timer of the
 // service at that instant; or running. One timer more, the feeding, stands `ahead` of the first instant of the plan.
 //
-// Where the service has no room. As long as anything is in the plan, the feeding is pending or runs; it never gives its
-// place in the service up before, as others might take it and the plan would not be fed again. If the first trigger
-// that is to be fed gets no timer, the feeding stands in for it: it comes again at the trigger's instant, fires it, and
-// feeds on. If a trigger that has fired finds no feeding, and no room for one, it keeps its own place for its next
-// time.
+// If the service is full. As long as anything is in the plan, the feeding is pending or runs; it never gives up its
+// place in the service before, because others might take it and the plan would not be fed again. If the first trigger
+// that is to be fed gets no timer, the feeding replaces it: it runs again at the trigger's instant, fires it, and
+// continues to feed. If a trigger that has fired finds no feeding, and no room for one, it keeps its own place for its
+// next time.
 //
 // How they end. A task of the wheel may begin as the triggers are destroyed, and one whose trigger was removed has no
 // timer left that could be waited for. So each goes through a gate that outlives the triggers: in before it touches
@@ -47,7 +47,7 @@ struct CalendarTriggers::Trigger {
 // Thread safe.
 class CalendarTriggers::Gate {
   public:
-    // Who is inside may use the triggers, until code of the user's runs: that may destroy them, from inside.
+    // Code inside may use the triggers, until user code runs: that may destroy them, from inside.
     class Pass {
       public:
         explicit Pass(Gate& gate) : gate_(gate), is_inside_(gate.enter()) {}

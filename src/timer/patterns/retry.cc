@@ -61,10 +61,11 @@ struct Retry::Course : std::enable_shared_from_this<Course> {
     unsigned attempts = 0;                   // guarded by mutex
     Timeout timeout;                         // guarded by mutex
 
-    // Who starts a timer just now, with the lock held: a turn that the service refuses is destroyed in there.
+    // The thread that starts a timer now, with the lock held: a turn that the service refuses is destroyed in that
+    // call.
     std::atomic<std::uint32_t> arming{0};
 
-    // The task of a timer. The service destroys it where the attempt never comes: it was stopped, or its executor drops
+    // The task of a timer. The service destroys it if the attempt never runs: it was stopped, or its executor drops
     // tasks.
     struct Turn {
         explicit Turn(std::shared_ptr<Course> course_) : course(std::move(course_)) {}
@@ -128,9 +129,9 @@ struct Retry::Course : std::enable_shared_from_this<Course> {
         if (give_up) give_up(tried);
     }
 
-    // In a destructor: so it is the service that calls the handler, and that is told what this throws.
+    // In a destructor: the service calls the handler, and receives its exceptions.
     void end_without_attempt() {
-        if (arming == this_thread_number()) return;  // refused, which is told otherwise
+        if (arming == this_thread_number()) return;  // refused, which is reported otherwise
         unsigned tried = 0;
         {
             const std::lock_guard lock(mutex);

@@ -31,14 +31,15 @@ struct WatchdogLease::Course : std::enable_shared_from_this<Course> {
     TimerInstant ends;  // a lease after the last renewal that succeeded was begun
     Timeout timeout;    // one for all thirds, so that no other timer gets its place in the service
 
-    // Is `running` while `lost` does: what release() waits for as it waits for a timer's task, so that no ring of tasks
-    // and of such calls waits for itself. No service knows it.
+    // Is `running` while `lost` runs: release() waits for it as for a timer's task, so that no cycle of tasks and such
+    // calls waits for itself. No service knows it.
     TimerNode telling;
 
-    // Who starts the timer just now, with the lock held: a watch that the service refuses is destroyed in there.
+    // The thread that starts the timer now, with the lock held: a watch that the service refuses is destroyed in that
+    // call.
     std::atomic<std::uint32_t> arming{0};
 
-    // The task of the timer. The service destroys it where nothing renews the lease any more: it was stopped, or its
+    // The task of the timer. The service destroys it if nothing renews the lease any more: it was stopped, or its
     // executor drops tasks.
     struct Watch {
         explicit Watch(std::shared_ptr<Course> course_) : course(std::move(course_)) {}
@@ -66,7 +67,7 @@ struct WatchdogLease::Course : std::enable_shared_from_this<Course> {
         return {};
     }
 
-    // With the lock held, in the timer. A third may end after the lease does, so its end is a time to look, too.
+    // With the lock held, in the timer. A third may end after the lease does, so the end of the lease is checked, too.
     void wait_for_next(TimerInstant now) { TimerService::again_after(std::min(length / 3, ends - now)); }
 
     void look() {
@@ -106,9 +107,9 @@ struct WatchdogLease::Course : std::enable_shared_from_this<Course> {
         tell_lost();
     }
 
-    // In a destructor: so it is the service that calls `lost`, and that is told what this throws.
+    // In a destructor: the service calls `lost`, and receives its exceptions.
     void end_without_renewal() {
-        if (arming == this_thread_number()) return;  // refused, which is told otherwise
+        if (arming == this_thread_number()) return;  // refused, which is reported otherwise
         {
             const std::lock_guard lock(mutex);
             if (state != State::held) return;  // which is why the timer was cancelled
@@ -117,7 +118,7 @@ struct WatchdogLease::Course : std::enable_shared_from_this<Course> {
         service.dispatch([self = shared_from_this()] { self->tell_lost(); });
     }
 
-    // By who has lost it, unless it is released before that.
+    // Called by the thread that lost the lease, unless it was released before.
     void tell_lost() {
         {
             const std::lock_guard lock(mutex);
