@@ -63,7 +63,7 @@ class ImportRun {
     std::uint64_t ended_at() const { return ended_at_; }
     // Queues and namespaces whose limits were not set, because the import could not continue.
     std::vector<std::string> unlimited() const;
-    // Queues that were set and paused, because their webhooks were signed and the export does not say with what.
+    // Queues that were set and paused, because their webhooks were signed and the export does not contain the secrets.
     const std::vector<std::string>& unsigned_queues() const { return unsigned_queues_; }
 
   private:

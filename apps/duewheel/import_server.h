@@ -25,7 +25,7 @@ struct Refusal {
 // From the members of a problem document.
 Refusal refusal_of(const boost::json::object& problem);
 
-// By a signal.
+// Stopped by a signal.
 Refusal told_to_stop();
 
 // The response is not one of a Duewheel server.

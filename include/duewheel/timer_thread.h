@@ -49,7 +49,7 @@ class TimerThread {
     // ends. In a task of this thread it does not wait; otherwise it returns when the thread has ended.
     void finish();
 
-    // Around fork(): the thread rests between two tasks, and none of its locks is held. Afterwards both processes call
+    // Around fork(): the thread pauses between two tasks, and none of its locks is held. Afterwards both processes call
     // after_fork_in_...(); the child gets its own thread, with all timers. Not from a task of this thread, nor while an
     // executor has tasks of the service, because the child does not have its threads.
     void before_fork();

@@ -699,7 +699,7 @@ class Engine {
             place,         // at `due_ms`
             full,          // not in the time that was given
             needs_lookup,  // the index knows, from `from` on
-            wait,          // the index is to take in what it has first
+            wait,          // the index must contain earlier records first
         };
         What what = What::place;
         DueMs due_ms = 0;

@@ -22,7 +22,7 @@
 //
 //                done:    from scheduled too: a recurring message after its last occurrence
 //                expired: from prepared, scheduled, ready, retrying, held when its time is over; from dead at the end
-//                         of the dead letters-letter retention
+//                         of dead-letter retention
 //                cancelled: from prepared, scheduled, ready, retrying, held; from dead when it is discarded
 //                dead:    from scheduled and retrying too, if a crash ended the last lease that its rule allows
 //

@@ -65,7 +65,7 @@ class EventLoop {
     void add(AfterTurn& hook);
     void remove(AfterTurn& hook);
 
-    // For those who open sockets of their own on this loop.
+    // For code that opens its own sockets on this loop.
     boost::asio::io_context& context();
 
   private:

@@ -47,9 +47,8 @@ Depot& depot() {
     return *instance;
 }
 
-// Under the lock of the depot. Throws std::bad_alloc; then nothing has changed. Small at first; who has many timers
-// gets them in the processor's large pages, as it looks up pages where timers are cancelled in no order for longer than
-// it then waits for memory.
+// Under the lock of the depot. Throws std::bad_alloc; then nothing has changed. Small at first; many timers use large
+// pages, because with small ones random cancels spend more time in page table lookups than in memory accesses.
 void add_region(Depot& shared) {
     constexpr std::size_t kLargePage = std::size_t{1} << 21;
     constexpr std::size_t kSmallRegions = 128;

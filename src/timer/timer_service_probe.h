@@ -14,7 +14,7 @@ struct TimerServiceProbe {
         const std::lock_guard lock(service.core_->baton_);
         service.core_->wheel_.check();
     }
-    // What is in the wheel, cancelled ones of which it has not been told included.
+    // What is in the wheel, with cancelled ones that are not removed yet.
     static std::size_t filed(TimerService& service) {
         const std::lock_guard lock(service.core_->baton_);
         return service.core_->wheel_.size();

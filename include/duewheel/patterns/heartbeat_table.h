@@ -57,7 +57,7 @@ class HeartbeatTable {
     HeartbeatTable(const HeartbeatTable&) = delete;
     HeartbeatTable& operator=(const HeartbeatTable&) = delete;
 
-    // From `now` on. The cookie is the caller's and comes back when the peer is silent for so many ticks. O(1). Throws
+    // From `now` on. The cookie is the caller's, and is returned after this many ticks of silence. O(1). Throws
     // std::invalid_argument for a silence of none, and std::bad_alloc; then nothing is watched.
     Peer watch(std::uint64_t cookie, Tick silence, Tick now);
 

@@ -25,7 +25,7 @@
 // What the wheel does not know: rules. It takes instants; who wants the 1st of each month works out the next one and
 // arms it, and who means a place on Earth first says what 06:00 is there.
 //
-// Costs: schedule and cancel O(1), with a date reckoned out; a tick O(1) on the average; next_expiry O(slots), and a
+// Costs: schedule and cancel O(1), with a calculated date; a tick O(1) on the average; next_expiry O(slots), and a
 // walk over the earliest ones. Right where deadlines are civil times, many at the same hour of the day, and people want
 // to see where their task is. Drawback: resolution below a second, and equal shares: midnight on the first of
 // January takes down a whole year's slot at once.
@@ -104,7 +104,7 @@ class CalendarWheel : public Scheme<CalendarWheel> {
     }
 
     // Moves all hands to where they stand at `tick`, before which nothing is due, and takes down what they find: from
-    // the ring of years on, so that a timer may fall through several. Slots that a long move passes over are empty, for
+    // the ring of years on, so that a timer may fall through several. Slots that a long move skips are empty, for
     // what lies in them would have been due.
     void turn_to(Tick tick) {
         if (tick / 60 == hand() / 60) {

@@ -40,7 +40,7 @@ class TimerQueueConformance : public testing::TestWithParam<TestedScheme> {
         EXPECT_EQ(jumped.next_expiry(), next);
         EXPECT_EQ(advance_checked(jumped, next), (FiredTimers{{1, deadline}}));
 
-        // The same in halves of the way, which stops within the span of many slots.
+        // The same in steps of half the way, which stops within the span of many slots.
         AnyTimerQueue stepped = make(start);
         ASSERT_TRUE(stepped.schedule(deadline, 1));
         while (stepped.now() + 1 < next) {

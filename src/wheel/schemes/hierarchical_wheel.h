@@ -118,7 +118,7 @@ class HierarchicalWheel : public Scheme<HierarchicalWheel> {
     }
 
     // Moves all hands to where they stand at `tick`, before which nothing is due, and takes down what the higher ones
-    // find, each timer past as many rings as it may. Slots that a long move passes over are empty, for what lies in
+    // find, each timer past as many rings as it may. Slots that a long move skips are empty, for what lies in
     // them would have been due.
     void turn_to(Tick tick) {
         const Tick before = std::exchange(hand_, tick);

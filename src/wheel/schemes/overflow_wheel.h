@@ -16,7 +16,7 @@
 //
 // A timer lies on the lowest wheel that reaches so far. When the time comes to a slot, what is due fires, and the rest
 // is filed again, which brings it to a lower wheel (demotion). A slot that the time has passed stands for a later span
-// from then on, with no need to be made anew.
+// from then on, without being rebuilt.
 //
 // Costs: schedule O(levels), and O(log slots in use) when its slot comes into use; cancel O(1), and O(log slots in use)
 // when its slot falls out of use, so that a slot without timers causes no wakeup (Kafka leaves it in the queue); a tick
