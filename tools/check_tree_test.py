@@ -310,19 +310,24 @@ class CheckTree(unittest.TestCase):
 
         for words in ("Whoever puts it", "nobody waits", "who asks for it", "it is told", "so many a second", "lets go of them",
                       "it stands still", "left out of it", "is passed\nover", "the dead of a queue", "brought back later",
-                      "handed out", "set aside", "two halves", "rests until then", "is built anew", "reckoned"):
+                      "handed out", "set aside", "two halves", "rests until then", "is built anew", "reckoned", "who waits",
+                      "what was told", "stands in the log", "a table is taken in"):
             self.assertEqual(found(words + "\n"), [f"{page}:2 [plain words]"], words)
         for words in ("the dead letters", "`nobody` owns it", "```\nnobody\n```", "half of it", "the rest after that", "handout",
-                      "who takes it"):
+                      "users who may read it"):
             self.assertEqual(found(words + "\n"), [], words)
-        self.assertEqual(found_in({"src/engine/notes.md": "nobody\n"}), [], "not cleaned yet")
-        for folder in ("src/calendar", "src/engine", "src/ingress", "src/transfer", "apps/duewheel"):
-            self.assertTrue(check_tree.PLAIN_TEXTS.match(f"{folder}/refusal.cc"), folder)
-            self.assertFalse(check_tree.PLAIN_TEXTS.match(f"{folder}/refusal_test.cc"), folder)
+        self.assertEqual(found_in({"src/engine/notes.md": "nobody\n"}), [], "no page of the documentation")
+        for folder in ("src/calendar", "src/engine", "src/timer/patterns", "src/wheel", "apps/duewheel", "include/duewheel"):
+            for name in ("refusal.cc", "refusal.h"):
+                self.assertTrue(check_tree.PLAIN_TEXTS.match(f"{folder}/{name}"), folder)
+            for name in ("refusal_test.cc", "refusal_fixture.h", "trial_refusal.h"):
+                self.assertFalse(check_tree.PLAIN_TEXTS.match(f"{folder}/{name}"), folder)
         contract = '{"summary": "nobody", "nobody": 1}'
         self.assertEqual(check_tree.words_for_readers("src/ingress/openapi.json", contract).count("nobody"), 2)
         self.assertTrue(check_tree.PLAIN_TEXTS.match("src/ingress/openapi.json"))
-        self.assertEqual(check_tree.words_for_readers(code, 'f("nobody");  // nobody\n').split(), ['"nobody"'])
+        self.assertEqual(check_tree.words_for_readers(code, 'f("nobody");  // everybody\n').split(), ['"nobody"', "everybody"])
+        self.assertEqual(found("// told that nobody\n// stands\n// still\n", code),
+                         [f"{code}:1 [built]", f"{code}:2 [plain words]", f"{code}:3 [plain words]"])
 
     def test_each_log_event_has_a_row_with_its_level(self):
         head = "| level | event | when | what to do |\n|---|---|---|---|\n"
