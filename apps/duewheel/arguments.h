@@ -54,6 +54,6 @@ boost::json::string json_text(std::string_view text);
 // For verbs that change a message: prints the outcome, also of a command that came too late, which is refused.
 // `waiting`: the text for the outcome `waiting`.
 int show_change(const Session& session, const ServerAnswer& answer,
-                std::string_view waiting = "there is nothing to bring back");
+                std::string_view waiting = "it is neither held nor dead");
 
 }  // namespace duewheel

@@ -271,7 +271,7 @@ class Verbs(CommandLine):
         self.assertEqual(self.answer("lease", "q"), {"messages": []})
         self.assertRegex(self.output("kick", put["id"]), f"^kicked, due {WHEN}")
         code, output, _ = self.run_program("kick", put["id"])
-        self.assertEqual((code, output), (REFUSED, "waiting: there is nothing to bring back\n"))
+        self.assertEqual((code, output), (REFUSED, "waiting: it is neither held nor dead\n"))
         lease = self.lease_one("q")["lease"]
         code, output, _ = self.run_program("hold", put["id"])
         self.assertEqual((code, output), (REFUSED, "too late: in_flight, 1 attempt\n"))
