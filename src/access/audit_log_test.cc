@@ -1,5 +1,5 @@
-// The audit log on a simulated disk: its lines, its chain over files that rotate, and what a crash, a full disk or a
-// user with an editor does to it.
+// The audit log on a simulated disk: its lines, its chain over rotating files, and the effects of a crash, a full disk,
+// and a user who edits the files.
 #include <algorithm>
 #include <set>
 

@@ -1,4 +1,4 @@
-// What only the operating system's disk can show: its own words in errors, descriptors, locks between processes. The
+// Tests that need the real disk: error texts of the operating system, descriptors, locks between processes. The
 // behaviour shared with the simulated disk is tested in tests/support/file_system_conformance_test.cc.
 #include <csignal>
 #include <filesystem>

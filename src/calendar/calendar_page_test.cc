@@ -1,5 +1,5 @@
-// docs/calendar.md says what the library answers: the tables after a line "<!-- checked -->" are worked out again, and
-// must be what stands there. With DUEWHEEL_RECORD=1 in the environment they are written instead.
+// Checks docs/calendar.md against the library: the tables after a line "<!-- checked -->" are computed again and must
+// be equal. With DUEWHEEL_RECORD=1 in the environment they are written instead.
 #include <array>
 #include <cstdlib>
 #include <fstream>

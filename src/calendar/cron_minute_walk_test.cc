@@ -1,8 +1,8 @@
-// Schedules against a walk over every minute around the changes of clocks, which knows nothing of spans, sets or jumps.
+// Schedules compared with a walk over every minute around clock changes, which uses no spans, sets or jumps.
 //
-// The C library says what clocks show at each minute of a stretch (it reads the same zone files with its own code); a
-// slow reading of the rule says which local minutes it means. From these two lists the policies are applied as they are
-// worded, and what comes out must be what next() and previous() walk through.
+// The C library gives the local time of each minute of a range (it reads the same zone files with its own code); a slow
+// interpretation of the rule gives the local minutes that it matches. The policies are applied to these two lists as
+// documented, and next() and previous() must return the result.
 #include <array>
 #include <cstdlib>
 #include <ctime>

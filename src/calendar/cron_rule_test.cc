@@ -1,4 +1,4 @@
-// Which days and times a rule means, told by hand and by a slow reading of random rules.
+// Which days and times a rule matches: cases by hand, and random rules compared with a slow interpretation.
 #include <algorithm>
 #include <optional>
 #include <set>

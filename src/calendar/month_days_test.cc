@@ -1,4 +1,4 @@
-// The bits of a month against std::chrono, over every month of the calendar.
+// The bits of a month compared with std::chrono, for every month of the calendar.
 #include "calendar/month_days.h"
 
 #include <gtest/gtest.h>

@@ -1,6 +1,6 @@
-// A slow reading of cron rules, to judge the fast one: it never builds a set and never jumps. It asks of one local time
-// whether each field names it, by trying what each item of the text could mean. Unix form of five fields; the text must
-// be a good one.
+// A slow interpretation of cron rules, as an oracle for the fast one: it builds no sets and makes no jumps. For one
+// local time it checks whether each field matches, by trying what each item of the text can mean. Unix form with five
+// fields; the text must be valid.
 #pragma once
 
 #include <cctype>

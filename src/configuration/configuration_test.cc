@@ -1,4 +1,4 @@
-// What wins over what, and the exact words of every error: an operator reads nothing else.
+// The precedence of settings, and the exact text of every error, because an operator sees nothing else.
 #include "configuration/configuration.h"
 
 #include <gtest/gtest.h>

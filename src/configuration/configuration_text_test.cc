@@ -1,5 +1,5 @@
-// docs/configuration.md and docs/duewheel.toml are made from the table of settings. After a change of the table,
-// DUEWHEEL_RECORD=1 build/release/bin/configuration_test writes them anew.
+// docs/configuration.md and docs/duewheel.toml are generated from the table of settings. After a change of the table,
+// DUEWHEEL_RECORD=1 build/release/bin/configuration_test writes them again.
 #include "configuration/configuration_text.h"
 
 #include <cstdlib>

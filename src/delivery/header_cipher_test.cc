@@ -1,4 +1,5 @@
-// Header values on disk: what is sealed opens again with the right key, for the right queue, and in no other case.
+// Header values on disk: an encrypted value can be decrypted with the right key, for the right queue, and in no other
+// case.
 #include "delivery/header_cipher.h"
 
 #include <filesystem>

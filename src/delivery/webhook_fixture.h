@@ -1,4 +1,4 @@
-// The pusher over a real engine, with a client that the test answers for.
+// The pusher with a real engine, and a client whose responses the test determines.
 #pragma once
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// What a message looks like as a webhook, and what answers mean.
+// The HTTP request of a webhook, and the meaning of its responses.
 #include "delivery/webhook_message.h"
 
 #include <gtest/gtest.h>

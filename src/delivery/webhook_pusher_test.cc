@@ -1,4 +1,4 @@
-// What is posted, and what becomes of a message and of its queue with each answer.
+// What the pusher posts, and the effect of each response on the message and its queue.
 #include <fstream>
 
 #include <sys/stat.h>

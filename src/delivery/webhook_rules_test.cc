@@ -1,4 +1,4 @@
-// What a queue's webhook may be, and the files that its secrets come from.
+// Which webhooks a queue may have, and the files of the secrets.
 #include "delivery/webhook_rules.h"
 
 #include <filesystem>

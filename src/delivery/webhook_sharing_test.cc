@@ -1,4 +1,4 @@
-// Connections and memory among targets and namespaces: who hangs leaves room to others.
+// Connections and memory shared by targets and namespaces: a hanging target leaves capacity for the others.
 #include <map>
 
 #include "delivery/webhook_fixture.h"

@@ -1,4 +1,4 @@
-// What shares a batch with what, and when a segment is closed for what waits.
+// Which commands share a batch, and when a segment is closed because commands wait.
 #include <gtest/gtest.h>
 
 #include "engine/trial_engine.h"

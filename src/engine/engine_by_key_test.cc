@@ -1,4 +1,4 @@
-// Messages that are named by the keys of their puts.
+// Commands that identify a message by the key of its put.
 #include <gtest/gtest.h>
 
 #include "engine/trial_engine.h"

@@ -1,5 +1,5 @@
-// The dead of a queue as a whole: how long they are kept, and how they are listed. How messages die and come back is
-// tested in engine_retries_test.cc.
+// The dead letters of a queue: their retention, and how they are listed. How messages become dead letters and are
+// returned is tested in engine_retries_test.cc.
 #include <gtest/gtest.h>
 
 #include "engine/trial_engine.h"

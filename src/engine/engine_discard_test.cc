@@ -1,5 +1,5 @@
-// Discarding the dead letters: of a queue, and one of them. That it holds over crashes at any point, and between the
-// tiers, is the simulator's.
+// Discarding dead letters: all of a queue, or a single one. Crashes at any point, and the boundary between the tiers,
+// are tested by the simulator.
 #include <gtest/gtest.h>
 
 #include "engine/trial_engine.h"

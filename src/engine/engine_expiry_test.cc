@@ -1,4 +1,4 @@
-// Messages whose time is over before anybody took them.
+// Messages that expire before they are leased.
 #include <gtest/gtest.h>
 
 #include "engine/trial_engine.h"

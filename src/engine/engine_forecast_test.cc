@@ -1,5 +1,4 @@
-// Forecasts against a count over the log: in memory, sealed, half swept, and with everything going on while one is
-// made.
+// Forecasts compared with a count over the log: in memory, sealed, half swept, and while other commands run.
 #include <algorithm>
 #include <map>
 

@@ -1,5 +1,5 @@
-// Consumers and their leases: who gets a message, who waits, and what a lease is worth after it has ended or the server
-// has died.
+// Consumers and their leases: which consumer receives a message, which waits, and what a lease token can do after its
+// lease has ended or the server has crashed.
 #include <gtest/gtest.h>
 
 #include "engine/engine.h"

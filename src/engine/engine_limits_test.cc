@@ -1,5 +1,4 @@
-// Limits of the engine that no other test reaches, each at the limit and beyond; what arrives late; and what is told of
-// queues.
+// Limits of the engine that no other test reaches, at the limit and beyond; late commands; and the state of queues.
 #include <gtest/gtest.h>
 
 #include "engine/trial_engine.h"

@@ -1,5 +1,5 @@
-// Listing, step by step: what a page merges, what it costs a turn, and what happens between its parts. The simulator
-// has the same over crashes and all timings.
+// Listing, step by step: how a page is merged, its cost per iteration, and changes between its parts. The simulator
+// tests listings with crashes and all timings.
 #include <gtest/gtest.h>
 
 #include "engine/trial_engine.h"

@@ -1,4 +1,4 @@
-// The engine and its log: when commits are made, segments closed, and puts held back or refused.
+// The engine and its log: when commits are submitted, segments closed, and puts delayed or refused.
 #include <gtest/gtest.h>
 
 #include "engine/engine.h"

@@ -1,5 +1,5 @@
-// What a namespace may take: limits of all kinds, at one below, at and one above; what is made and not put waits; the
-// counts after a restart.
+// Limits of namespaces: each limit at one below, at and one above it; messages that the server creates wait instead;
+// the counts after a restart.
 #include <algorithm>
 
 #include <gtest/gtest.h>

@@ -1,4 +1,5 @@
-// Order keys: one after the other, whatever happens to the first; and the order among messages without one.
+// Order keys: messages are delivered one at a time, whatever happens to the first; and the order of messages without a
+// key.
 #include <gtest/gtest.h>
 
 #include "engine/trial_engine.h"

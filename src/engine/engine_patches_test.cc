@@ -1,4 +1,4 @@
-// Patches: what one command changes is not lost to another that changes something else at the same time.
+// Patches: two concurrent commands that change different settings both take effect.
 #include <gtest/gtest.h>
 
 #include "engine/trial_engine.h"

@@ -1,4 +1,4 @@
-// What previews of schedules tell: the times that will be made, and those that are omitted.
+// Previews of schedules: future times, and excluded ones.
 #include <gtest/gtest.h>
 
 #include "engine/trial_schedules.h"

@@ -1,4 +1,4 @@
-// Puts with idempotency keys, and puts that come in batches.
+// Puts with idempotency keys, and batches of puts.
 #include <gtest/gtest.h>
 
 #include "engine/trial_engine.h"

@@ -1,4 +1,4 @@
-// Recurring messages: what they make, when, and that nothing makes it twice or never.
+// Recurring messages: which occurrences they create and when, each exactly once.
 #include <gtest/gtest.h>
 
 #include "engine/trial_engine.h"

@@ -1,4 +1,4 @@
-// Schedules: what they make, when, over crashes and changes, and what is said of them.
+// Schedules: which runs they create and when, also over crashes and changes, and the state that they report.
 #include <gtest/gtest.h>
 
 #include "engine/trial_schedules.h"

@@ -1,5 +1,5 @@
-// Limits of a second: what is refused, what is moved with `flex`, and that the counts behind it are exact wherever the
-// messages stand. The seam between the log, the index and a restart is the shard's test.
+// Limits per second: what is refused, what is moved with `flex`, and that the counts are exact wherever the messages
+// are stored. The boundary between log, index and restart is tested with the shard.
 #include <random>
 
 #include <gtest/gtest.h>

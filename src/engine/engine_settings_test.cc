@@ -1,4 +1,4 @@
-// Settings of queues, pause and purge. The seams between tiers and crashes are the simulator's.
+// Settings of queues, pause and purge. Crashes and the boundary between the tiers are tested by the simulator.
 #include <gtest/gtest.h>
 
 #include "engine/trial_engine.h"

@@ -1,4 +1,4 @@
-// What the engine takes on a full disk, and that it answers everybody.
+// What the engine accepts on a full disk, and that it answers every command.
 #include <gtest/gtest.h>
 
 #include "engine/engine.h"

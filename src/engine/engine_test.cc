@@ -1,5 +1,5 @@
-// What the engine does with messages, rule by rule, over a log that is a vector and an index that is a map: when they
-// are delivered, and what changes them. The seams between tiers and crashes are the simulator's.
+// The rules of messages, one by one, with a log that is a vector and an index that is a map: when messages are
+// delivered, and what changes them. Crashes and the boundary between the tiers are tested by the simulator.
 #include "engine/engine.h"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// Access tokens as the engine keeps them, and what a command with limits sees.
+// Access tokens in the engine, and what a command with limits can see.
 #include <algorithm>
 #include <memory>
 #include <string>

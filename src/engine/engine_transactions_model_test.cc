@@ -1,4 +1,5 @@
-// Random prepared messages, answers, times, restarts and tables, held against the rule of transactions said once more.
+// Random prepared messages, commits, rollbacks, times, restarts and tables, compared with a second implementation of
+// the rules.
 #include <algorithm>
 #include <map>
 #include <memory>

@@ -1,4 +1,4 @@
-// Transactions where room is short: on the disk, in a queue or its namespace, and among the names of queues.
+// Transactions when space is short: on the disk, in a queue or its namespace, and in the limit of queues.
 #include "engine/trial_prepared.h"
 
 namespace duewheel::engine_transactions_room_test {

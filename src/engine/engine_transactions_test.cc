@@ -1,5 +1,4 @@
-// Transactions: prepared messages that nobody gets, what a producer says of them, and what becomes of those it says
-// nothing of.
+// Transactions: prepared messages are not delivered, their commit and rollback, and the default outcome.
 #include "engine/trial_prepared.h"
 
 namespace duewheel::engine_transactions_test {

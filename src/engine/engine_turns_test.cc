@@ -1,4 +1,4 @@
-// Turns: who floods delays nobody else, neither another namespace nor another queue of its own.
+// Turns: a client that floods the server delays neither another namespace nor another queue of its own.
 #include <algorithm>
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// Watchdogs: when they fire, over feeds, crashes and full queues, and what is said of them.
+// Watchdogs: when they fire, over feeds, crashes and full queues, and the state that they report.
 #include <gtest/gtest.h>
 
 #include "engine/trial_engine.h"

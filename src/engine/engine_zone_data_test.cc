@@ -1,4 +1,4 @@
-// What other zone data do to schedules when a server starts with them.
+// The effect of new zone data on schedules at a start.
 #include <gtest/gtest.h>
 
 #include "engine/trial_schedules.h"

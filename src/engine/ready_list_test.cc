@@ -1,4 +1,4 @@
-// The order in which a queue delivers, and its two streams while many wait.
+// The delivery order of a queue, and its two streams during a backlog.
 #include "engine/ready_list.h"
 
 #include <string>

@@ -1,4 +1,4 @@
-// What becomes of nominal times that have come: on time, missed, overlapping, paused.
+// The decision about nominal times that have come: on time, missed, overlapping, paused.
 #include "engine/schedule_plan.h"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// Timers of large and small queues side by side.
+// Timers of large and small queues together.
 #include "engine/timer_lanes.h"
 
 #include <vector>

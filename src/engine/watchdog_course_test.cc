@@ -1,4 +1,4 @@
-// What feeds and firings make of a watchdog, without an engine.
+// The effect of feeds and firings on a watchdog, without an engine.
 #include "engine/watchdog_course.h"
 
 #include <gtest/gtest.h>

@@ -1,6 +1,5 @@
-// Every call, with every method, scope and kind of limit. What each needs stands here a second time, as
-// docs/security.md shows it, so that a slip in the table of calls does not pass; that no call is missing there, the
-// compiler checks.
+// Every call, with every method, scope and kind of limit. The requirements of each call are repeated here, as in
+// docs/security.md, so that a mistake in the table of calls is found; the compiler checks that no call is missing here.
 #include <fstream>
 #include <functional>
 #include <map>

@@ -1,4 +1,4 @@
-// Every byte of every answer: other programs rely on these shapes.
+// Every byte of every response: other programs rely on these formats.
 #include "ingress/answer_text.h"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// What the API hands to the audit log: one entry for each administrative request, whatever its outcome, before the
+// What the API passes to the audit log: one entry for each administrative request, whatever its outcome, before the
 // response; and one for each refusal of access.
 #include "ingress/audit_subject.h"
 

@@ -1,4 +1,4 @@
-// Requests with many parts: how they are read, and how their results come together.
+// Requests with many parts: how they are parsed, and how their results are combined.
 #include "ingress/batch_request.h"
 
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
-// For the tests of this module: requests as texts, commands as texts, and an API behind real sockets whose shard is
-// played by the test.
+// For the tests of this module: requests as texts, commands as texts, and an API with real sockets whose shard is
+// simulated by the test.
 #pragma once
 
 #include <algorithm>

@@ -1,5 +1,5 @@
-// Holds answers to the contract: whatever a test of this module is answered has to stand in /openapi.json, with its
-// path, method, status, media type and problem code.
+// Checks responses against the OpenAPI document: each response in a test of this module must be described there, with
+// its path, method, status, media type and problem code.
 #pragma once
 
 #include <algorithm>

@@ -1,6 +1,5 @@
-// The contract against the table of calls and the table of codes. That each answer stands in it is looked at wherever a
-// test of this module asks something (contract_fixture.h); that the real server keeps to it, in
-// tests/integration/contract_test.py.
+// The OpenAPI document compared with the table of calls and the table of codes. Each test of this module also checks
+// its responses against it (contract_fixture.h); tests/integration/contract_test.py checks the real server.
 #include "ingress/contract.h"
 
 #include <set>

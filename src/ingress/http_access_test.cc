@@ -1,4 +1,4 @@
-// Who may do what over HTTP: credentials, the limits that travel with a command, rates, and what is counted.
+// Access control over HTTP: credentials, the limits that are passed with a command, rates, and counters.
 #include <string>
 
 #include <gtest/gtest.h>

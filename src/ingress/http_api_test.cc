@@ -1,5 +1,5 @@
-// The API over real sockets, with a shard that the test plays: every refusal with its code and status, and the life of
-// a waiting reply. It is long, because refusals are.
+// The API over real sockets, with a simulated shard: every refusal with its code and status, and the life of a waiting
+// reply. It is long, because there are many refusals.
 #include "ingress/http_api.h"
 
 #include <gtest/gtest.h>

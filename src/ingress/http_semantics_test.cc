@@ -1,4 +1,4 @@
-// What HTTP itself has to say of any request, whatever it asks for: codings of its body, and what may be asked at all.
+// Rules of HTTP that apply to every request: codings of the body, and allowed methods and targets.
 #include <gtest/gtest.h>
 
 #include "ingress/call_fixture.h"

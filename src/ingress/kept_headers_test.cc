@@ -1,4 +1,4 @@
-// Headers come back as a put kept them.
+// Headers are returned as the put stored them.
 #include "ingress/kept_headers.h"
 
 #include <gtest/gtest.h>

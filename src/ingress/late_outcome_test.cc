@@ -1,4 +1,4 @@
-// A client that counts every 2xx as done must not count what came too late.
+// A client that counts every 2xx as success must not count a command that came too late.
 #include "ingress/late_outcome.h"
 
 #include <string>

@@ -1,4 +1,4 @@
-// Parameters and cursors of a listing: what is understood, and everything else refused with a code and a field.
+// Parameters and cursors of a listing: valid ones, and all others refused with a code and a field.
 #include "ingress/list_request.h"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// Merge patches (RFC 7396) of settings: what is named changes, null removes, and the rest stays.
+// Merge patches (RFC 7396) of settings: members in the patch change, null removes, and all others are kept.
 #include <optional>
 #include <string>
 #include <vector>

@@ -1,4 +1,4 @@
-// Calls that name a message by the key of its put.
+// Calls that identify a message by the key of its put.
 #include <string>
 
 #include <gtest/gtest.h>

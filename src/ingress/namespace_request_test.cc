@@ -1,4 +1,4 @@
-// The calls of namespaces, from their bytes to the command and back.
+// The calls of namespaces, from bytes to the command and back.
 #include "ingress/namespace_request.h"
 
 #include <gtest/gtest.h>

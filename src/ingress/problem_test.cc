@@ -1,4 +1,4 @@
-// One table of codes, held to the documentation and to every place that makes an error a client can meet.
+// The table of problem codes, compared with the documentation and with every place that creates an error for clients.
 #include "ingress/problem.h"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// What calls about queues become, and what is refused.
+// The conversion of calls about queues to commands, and refusals.
 #include "ingress/queue_request.h"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// From requests to commands: every call, a random round trip, and input that was damaged on the way.
+// The conversion of requests to commands: every call, a random round trip, and damaged input.
 #include "ingress/request_command.h"
 
 #include <limits>

@@ -1,4 +1,4 @@
-// A retry rule of a request; what is wrong with one is named.
+// The retry rule of a request; errors name the member.
 #include "ingress/retry_request.h"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// What calls about schedules become, what is refused, and what is shown of them.
+// The conversion of calls about schedules to commands, refusals, and responses.
 #include "ingress/schedule_request.h"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// What /v1/stats tells of queues: few of them, whatever there are.
+// The queues in /v1/stats: a limited number, however many there are.
 #include <gtest/gtest.h>
 
 #include "ingress/call_fixture.h"

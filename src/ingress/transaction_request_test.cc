@@ -1,4 +1,4 @@
-// The transaction of a put; what is wrong with one is named.
+// The transaction of a put; errors name the member.
 #include "ingress/transaction_request.h"
 
 #include <gtest/gtest.h>

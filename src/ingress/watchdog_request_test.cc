@@ -1,4 +1,4 @@
-// What calls about watchdogs become, what is refused, and what is shown of them.
+// The conversion of calls about watchdogs to commands, refusals, and responses.
 #include "ingress/watchdog_request.h"
 
 #include <gtest/gtest.h>

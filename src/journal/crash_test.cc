@@ -1,4 +1,4 @@
-// Trials of crash_trial_fixture.h over many seeds: each fault is met, and none loses what was acknowledged.
+// Runs the trials of crash_trial_fixture.h over many seeds: each fault occurs, and none loses an acknowledged commit.
 #include <cstdio>
 #include <string>
 

@@ -1,8 +1,8 @@
-// A log lived through several lives on a simulated disk: it commits, rolls, fills spares, drops its front, and then the
-// power is cut at some call, or the process is killed, or the disk refuses a sync or is full. After each restart the
-// log must hold exactly what was acknowledged, or that and the one commit that was being written, whole.
+// A log over several process lifetimes on a simulated disk: it commits, rotates segments, fills spares and drops its
+// front. Then the power is cut at some call, or the process is killed, or the disk fails a sync or is full. After each
+// restart the log must contain exactly what was acknowledged, or that and the complete commit that was being written.
 //
-// Everything is drawn from a seed. What a trial finds wrong is a text, so that the same trial can also be asked to find
+// A seed determines everything. A violation is returned as a text, so that the same trial can also be required to find
 // a planted bug.
 #pragma once
 

@@ -1,6 +1,5 @@
-// Every byte of a small log is damaged, cut off or zeroed, one after the other. What must come out is one of two
-// things: the log is refused and left as it is, or all that was acknowledged is there. A hole that nobody hears of is
-// the one thing that may never be.
+// Each byte of a small log is changed, truncated or zeroed, one at a time. There are two valid results: the log is
+// refused and left unchanged, or everything acknowledged is there. A silent gap is a failure.
 #include <map>
 
 #include <gtest/gtest.h>

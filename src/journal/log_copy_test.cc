@@ -1,4 +1,4 @@
-// Copies of a log that is written at meanwhile, of one that is damaged, and of none.
+// Copies of a log that is being written, of a damaged one, and of a missing one.
 #include "journal/log_copy.h"
 
 #include <gtest/gtest.h>

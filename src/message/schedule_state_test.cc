@@ -1,4 +1,4 @@
-// A schedule's byte form: what is written is read, and nothing else is.
+// The byte form of a schedule: encoded states decode to the same value, and nothing else is accepted.
 #include "message/schedule_state.h"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// When a schedule's nominal times are, and what clocks and closed days do to them.
+// The nominal times of a schedule, and the effect of clock changes and closed days.
 #include "message/schedule_times.h"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// A watchdog in its bytes.
+// The byte form of a watchdog.
 #include "message/watchdog_state.h"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// How the server defends itself: limits, deadlines, and clients that are too many, too slow or too greedy.
+// How the server protects itself: limits, deadlines, and clients that are too many, too slow or send too much.
 #include <algorithm>
 #include <optional>
 #include <string>

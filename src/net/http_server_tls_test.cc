@@ -1,4 +1,4 @@
-// The server with TLS: what it negotiates, what it refuses, and that what holds for plain connections holds here too.
+// The server with TLS: negotiation, refusals, and the same behaviour as for plain connections.
 #include <fstream>
 #include <optional>
 #include <string>

@@ -1,7 +1,7 @@
-// For the tests of this module: a server on a thread of its own, and a client that sends exactly the bytes it is told.
+// For the tests of this module: a server on a separate thread, and a client that sends exactly the given bytes.
 //
 // There are no sleeps: a test waits for bytes, for the end of a connection, or for a condition that the server's thread
-// checks in every round of its loop. Waiting gives up after kPatience, which only a failing test reaches.
+// checks in every iteration of its loop. Waiting ends after kPatience, which only a failing test reaches.
 #pragma once
 
 #include <chrono>

@@ -1,6 +1,6 @@
-// The table of limits, and the table of docs/http_api.md that is made from it. After a change,
-// DUEWHEEL_RECORD=1 build/release/bin/server_test writes the page again. That each limit is held at its value and one
-// beyond is for tests/integration/limits_test.py, against the real server.
+// The table of limits, and the table of docs/http_api.md that is generated from it. After a change, DUEWHEEL_RECORD=1
+// build/release/bin/server_test writes the page again. tests/integration/limits_test.py tests each limit at its value
+// and beyond with the real server.
 #include "server/limit.h"
 
 #include <cstdlib>

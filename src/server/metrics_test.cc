@@ -1,5 +1,5 @@
-// The table of metrics, and the page docs/metrics.md that holds it. After a change, DUEWHEEL_RECORD=1 server_test
-// writes the page again. What a server answers is for tests/integration/metrics_test.py.
+// The table of metrics, and the page docs/metrics.md that is generated from it. After a change, DUEWHEEL_RECORD=1
+// server_test writes the page again. tests/integration/metrics_test.py tests the metrics of the real server.
 #include <cstdlib>
 #include <fstream>
 #include <iterator>

@@ -1,4 +1,4 @@
-// Backups of a shard that runs, and what a server makes of what is restored.
+// Backups of a running shard, and servers on restored directories.
 #include <map>
 #include <string>
 

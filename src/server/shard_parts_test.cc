@@ -1,4 +1,4 @@
-// Starts after deaths in the middle of cleaning, and starts on a log that has lost a segment.
+// Starts after a crash in the middle of compaction, and starts on a log that has lost a segment.
 #include "server/shard_parts.h"
 
 #include <algorithm>

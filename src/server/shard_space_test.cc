@@ -1,4 +1,4 @@
-// The parts of a shard on a full disk: what is begun while nobody has looked yet, and when nothing is left.
+// The parts of a shard on a full disk: writes before the free space is measured again, and the case of no space at all.
 #include <deque>
 #include <functional>
 

@@ -1,4 +1,4 @@
-// What is read of a shard's files while it runs: the log view of an export.
+// Reading the files of a running shard: the log view of an export.
 #include <gtest/gtest.h>
 
 #include "base/random.h"

@@ -1,5 +1,4 @@
-// The history of ended messages: what of it is kept, in which order it is read, and that neither time nor size can make
-// it grow beyond its bounds, on the disk too.
+// The history of ended messages: its content, its order, and that its age and size limits hold, also on disk.
 #include "store/history.h"
 
 #include <algorithm>

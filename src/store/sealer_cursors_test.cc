@@ -1,4 +1,5 @@
-// What sealing makes of cursors: the load cursor sweeps `due`, and a queue's bounds what no walk of `due` finds.
+// The effect of sealing on cursors: the load cursor removes rows of `due`, and bounds of queues keep messages that a
+// scan of `due` does not find.
 #include "store/sealer.h"
 #include "store/trial_sealing.h"
 

@@ -1,4 +1,4 @@
-// Each rule of sealing by itself, on segments that were written for it.
+// Each rule of sealing separately, on segments written for it.
 #include "store/sealer.h"
 
 #include "message/outcome_rows.h"

@@ -1,4 +1,4 @@
-// One suite for both implementations of SortedRows, with an ordered map as the judge, and what RocksDB alone promises.
+// One suite for both implementations of SortedRows, with an ordered map as the oracle, and tests of RocksDB alone.
 #include "store/sorted_rows.h"
 
 #include <atomic>

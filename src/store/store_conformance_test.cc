@@ -1,5 +1,5 @@
 // One suite over three stores, driven by random records: the recent tier that is never sealed, the recent tier over
-// rows in memory, and the recent tier over RocksDB. What both tiers together say is compared with plain maps.
+// rows in memory, and the recent tier over RocksDB. The combined state of both tiers is compared with plain maps.
 #include <algorithm>
 #include <memory>
 #include <set>

@@ -1,4 +1,4 @@
-// WheelTimer beside boost::asio::steady_timer: the same programs run on both and must do the same.
+// WheelTimer compared with boost::asio::steady_timer: the same programs run on both and must behave the same.
 #include <atomic>
 #include <functional>
 #include <future>

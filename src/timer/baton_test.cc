@@ -1,4 +1,4 @@
-// The baton among real processors; in which orders threads can meet at it is in interleaving_test.cc.
+// The baton on real processors; interleaving_test.cc explores the orders in which threads can reach it.
 #include "timer/baton.h"
 
 #include <atomic>

@@ -1,5 +1,5 @@
-// Every order in which a service that stops or goes meets what is under way on other threads, and coroutines that are
-// gone on with: nothing is lost, and nothing goes on in two places at once.
+// All orders in which stopping or destroying a service can coincide with work on other threads, and with coroutines
+// that are resumed: nothing is lost, and nothing runs in two places at once.
 #include <memory>
 #include <vector>
 

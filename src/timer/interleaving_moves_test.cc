@@ -1,4 +1,4 @@
-// Every order in which timers that come again are moved, cancelled and shut down while they run.
+// All orders in which periodic timers are moved, cancelled and shut down while they run.
 #include <memory>
 #include <utility>
 #include <vector>

@@ -1,7 +1,7 @@
-// Every order, up to two or three preemptions, in which threads can meet inside a timer service: posting against
-// sleeping, cancelling against firing, moving against both. What stops and ends stands in interleaving_ends_test.cc.
-// Built on a second library of the same sources whose marked points are alive and whose mailbox holds two entries, so
-// that it also runs over in every order.
+// All orders, up to two or three preemptions, in which threads can meet inside a timer service: posting and sleeping,
+// cancelling and firing, moving and both. Stopping and destruction are tested in interleaving_ends_test.cc. Built with
+// a second library of the same sources, in which the marked points are active and the mailbox holds two entries, so
+// that it overflows in every order too.
 #include <array>
 #include <atomic>
 #include <memory>

@@ -1,5 +1,5 @@
-// What a cancelled timer's task holds is destroyed by who cancels, when the timer itself is left: what destroys it may
-// do anything, with the service, with this timer's last handle, and with its node.
+// The content of a cancelled timer's task is destroyed by the canceller, after it has left the timer: its destructor
+// may do anything with the service, with the timer's last handle, and with its node.
 #include <memory>
 #include <thread>
 

@@ -1,4 +1,4 @@
-// What rings, and when: the system's alarms and those of the manual clock, as several threads set, hear and move them.
+// Alarms of the system and of the manual clock: when they ring while several threads set, wait for and move them.
 #include <atomic>
 #include <chrono>
 #include <condition_variable>

@@ -1,5 +1,5 @@
-// TimerService and its executor: what runs elsewhere, what is dropped, and who waits for whom. No test sleeps: time is
-// a manual clock's, or the event itself is waited for.
+// TimerService and its executor: tasks on other threads, dropped tasks, and which calls wait for which. No test sleeps:
+// time is a manual clock's, or the test waits for the event itself.
 #include <future>
 #include <memory>
 #include <optional>

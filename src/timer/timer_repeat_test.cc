@@ -1,4 +1,4 @@
-// Timers that fire again: when each run comes, and what late runs lead to.
+// Periodic timers: when each run takes place, and the effect of late runs.
 #include <atomic>
 #include <functional>
 #include <memory>

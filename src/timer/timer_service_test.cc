@@ -1,5 +1,5 @@
-// What TimerService promises to one thread that is told the time: when tasks run, what handles say, what is refused,
-// and what an end, an error or a slow task leads to. Threads are in timer_threads_test.cc, periods and the wall in
+// TimerService with one thread that passes the time: when tasks run, what handles report, what is refused, and the
+// effect of a stop, an error or a slow task. Threads are tested in timer_threads_test.cc, periods and the wall clock in
 // timer_repeat_test.cc.
 #include <algorithm>
 #include <array>

@@ -1,5 +1,5 @@
-// TimerService among threads: its own, and those that schedule and cancel from anywhere. No test
-// sleeps: time is a manual clock's, or the event itself is waited for.
+// TimerService with several threads: its own, and others that schedule and cancel. No test sleeps: time is a manual
+// clock's, or the test waits for the event itself.
 #include <algorithm>
 #include <array>
 #include <atomic>

@@ -1,5 +1,5 @@
-// Timers at instants of the wall: when each comes, and what happens when somebody sets the clock, whether the driver
-// looks, sleeps, or has not yet been told of the timer.
+// Timers at wall clock times: when each fires, and what happens when the clock is set while the driver runs, sleeps, or
+// has not processed the timer yet.
 #include <functional>
 #include <memory>
 #include <optional>

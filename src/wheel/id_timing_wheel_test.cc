@@ -1,4 +1,4 @@
-// What is IdTimingWheel's own: it carries out what it is told up to 16 calls later, and nobody who asks may notice.
+// The properties that only IdTimingWheel has: it executes calls up to 16 calls later, and no query may show that.
 #include <cstddef>
 #include <span>
 #include <vector>

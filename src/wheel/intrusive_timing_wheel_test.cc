@@ -1,5 +1,5 @@
-// What is IntrusiveTimingWheel's own: the timers are the caller's, so he has each of them back when the wheel is
-// cleared.
+// The properties that only IntrusiveTimingWheel has: the timers belong to the caller, who gets each of them back when
+// the wheel is cleared.
 #include <cstddef>
 #include <map>
 #include <memory>

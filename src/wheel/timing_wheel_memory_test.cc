@@ -1,5 +1,5 @@
-// What the wheels promise about memory: when there is none, nothing is lost; in steady use, none is asked for. This
-// program replaces operator new, by one that counts and that fails when it is told to.
+// What the wheels promise about memory: if allocation fails, nothing is lost; in steady use, nothing is allocated. This
+// program replaces operator new with one that counts, and fails on request.
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>

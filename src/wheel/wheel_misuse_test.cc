@@ -1,4 +1,4 @@
-// That a wheel says so when it is used as it must not be: from its own sink, or with a timer that is destroyed.
+// A wheel reports misuse: calls from its own sink, or with a timer that is destroyed.
 #include <cstdint>
 #include <stdexcept>
 

@@ -1,5 +1,5 @@
-// Virtual time for the tests of the patterns: a service that only the test drives, on a clock that only the test
-// moves. An hour passes in no time, and everything that is due in it happens in its order.
+// Virtual time for the tests of the patterns: a service that only the test drives, on a clock that only the test moves.
+// An hour passes at once, and everything due in it happens in order.
 #pragma once
 
 #include <algorithm>

@@ -1,5 +1,5 @@
-// That check() of every scheme finds damage, or it would prove nothing in all other tests; and what only a damaged or
-// an aged scheme shows.
+// check() of every scheme finds damage; otherwise it would prove nothing in the other tests. Also what only a damaged
+// or long-used scheme shows.
 #include <cstdint>
 #include <limits>
 

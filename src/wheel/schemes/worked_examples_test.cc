@@ -1,5 +1,5 @@
-// The worked examples by which the literature explains these schemes, and those in the files' own opening comments:
-// where a timer lies, when it is moved, when it fires.
+// The worked examples with which the literature explains these schemes, and those in the opening comments of the files:
+// where a timer is, when it is moved, when it fires.
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
