@@ -1,6 +1,6 @@
-"""Access tokens with the real daemon: the first one made offline, what each may do, what it does not see, rotation, expiry, rates,
-and that tokens survive kill -9, cleaning, backup and restore. A search through everything that the test leaves finds no secret.
-"""
+"""Access tokens with the real daemon: the first one, created offline; what each token may do and see; rotation, expiry,
+rates; and that tokens survive kill -9, compaction, backup and restore. A search of all files that the test leaves finds
+no secret."""
 
 import http.client
 import json

@@ -1,5 +1,5 @@
-"""The audit log of the real server: one line for each administrative request, bounded lines for refusals of access, and a
-chain that shows what was changed; through restarts, kill -9, a full disk and a flood."""
+"""The audit log of the real server: one line for each administrative request, a limited number of lines for refusals of
+access, and a chain that reveals changes; over restarts, kill -9, a full disk and a flood of refusals."""
 
 import http.client
 import json

@@ -1,4 +1,4 @@
-"""Backups of the real daemon: made while it takes puts and cancels, restored, and served; and what is refused."""
+"""Backups of the real daemon: taken while it executes puts and cancels, restored, and served; and refusals."""
 
 import http.server
 import json

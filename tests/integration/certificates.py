@@ -1,4 +1,4 @@
-"""Certificates for the tests of TLS, made anew in each run with the program openssl."""
+"""Certificates for the tests of TLS, created in each run with the program openssl."""
 
 import os
 import pathlib

@@ -1,6 +1,5 @@
-"""Server time, with the real daemon, while the wall clock of its machine is set (wall.py). Nothing here waits for longer than
-the server needs to see it.
-"""
+"""Server time with the real daemon, while the wall clock of its machine is set (wall.py). No test waits longer than the
+server needs to notice it."""
 
 import subprocess
 import time

@@ -1,6 +1,5 @@
-"""The contract that a running server serves at /openapi.json, and whether an answer keeps to it. Shared by the tests that
-hold the real server to it; their Python packages are those of requirements.txt, in build/python.
-"""
+"""The OpenAPI document that a running server serves at /openapi.json, and checks of responses against it. Shared by the
+tests of the contract; their Python packages are those of requirements.txt, in build/python."""
 
 import copy
 import http.client

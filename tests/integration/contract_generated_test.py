@@ -1,5 +1,5 @@
-"""The real server against requests that schemathesis generates from its contract, /openapi.json: each response is one that
-the document names."""
+"""The real server with requests that schemathesis generates from its OpenAPI document, /openapi.json: each response
+must be described there."""
 
 import json
 import os

@@ -1,5 +1,5 @@
-"""The real server against its own contract, /openapi.json: the document is a valid one of OpenAPI 3.1, and each problem
-code of each call is met there and nothing else is answered. contract_generated_test.py sends generated requests."""
+"""The real server compared with its own OpenAPI document, /openapi.json: the document is valid OpenAPI 3.1, each
+problem code of each call occurs, and no other response does. contract_generated_test.py sends generated requests."""
 
 import json
 import re

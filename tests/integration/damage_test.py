@@ -1,5 +1,5 @@
-"""Files of the data directory that were damaged or taken away while nobody looked: what a start, a running server and
-`duewheel check` do."""
+"""Files of the data directory that were damaged or removed: the behaviour of a start, of a running server and of
+`duewheel check`."""
 
 import http.client
 import subprocess

@@ -1,4 +1,5 @@
-"""The dead of a queue are discarded, and kill -9 comes in the middle of it: what was to go goes, once, and nothing else."""
+"""Discarding the dead letters of a queue, with kill -9 in the middle: the marked dead letters end once, and no others.
+"""
 
 import json
 import unittest

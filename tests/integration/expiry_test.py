@@ -1,7 +1,7 @@
-"""What becomes of a message that nobody takes in time, and of what the server answers for after its end, through the real
-process: counted, recorded and told alike by every call, before and after a restart.
+"""Messages that expire before they are leased, and the outcomes that the real server reports after their end: counted,
+recorded and reported alike by every call, before and after a restart.
 
-Programs are found in the directory that DUEWHEEL_BIN names.
+Programs are in the directory that DUEWHEEL_BIN names.
 """
 
 import re

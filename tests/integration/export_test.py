@@ -1,5 +1,6 @@
-"""Everything pending of the real daemon as lines of JSON: exported while it runs, imported into a second one, and
-exported again. It is the same but for ids and times; also where the import was killed in the middle and begun anew."""
+"""Everything pending in the real daemon as lines of JSON: exported while it runs, imported into a second server, and
+exported again. The exports are equal except for ids and times, even if the import was killed in the middle and started
+again."""
 
 import base64
 import datetime

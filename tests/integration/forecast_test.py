@@ -1,7 +1,7 @@
-"""Forecasts of the real daemon: a count over what was put, with most of it in the index, some in memory, and after a
-start. A test begins with the eighth minute of an hour: with a minute, so that none ends while it looks, and always the
-same one, because what falls into the next sixty of a cron rule depends on it (from a minute of the rule itself, which
-has begun already, there is one run less)."""
+"""Forecasts of the real daemon, compared with a count of the puts, with most messages in the index, some in memory, and
+after a start. Each test begins at the eighth minute of an hour. It begins with a full minute so that no minute ends
+during the test, and always with the same one because the runs of a cron rule in the next sixty minutes depend on it (at
+a minute of the rule itself, which has already begun, there is one run less)."""
 
 import random
 import unittest

@@ -1,8 +1,8 @@
-"""The real process on a disk that is full: by its own messages, and by somebody else's file.
+"""The real server on a full disk: full of its own messages, or of a file of another program.
 
-Puts are refused, and when only the reserve is left all else that ends no message; what ends makes space; everything is
-answered; puts come back by themselves; a start needs no space that is not there; and what was accepted is never lost. The
-disk is a small one in memory.
+Puts are refused; when only the reserve is left, so is every other call that ends no message. Ends of messages free
+space, every request is answered, puts are accepted again without a restart, a start needs no additional space, and no
+accepted message is lost. The disk is a small file system in memory.
 """
 
 import concurrent.futures

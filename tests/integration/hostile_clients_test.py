@@ -1,8 +1,8 @@
-"""Clients that are slow, that vanish, that ask for everything at once or that are too many, at the real server: each gets
-what is due to it, and whoever behaves beside them is served as if they were not there.
+"""Clients that are slow, disappear, request everything at once or are too many, with the real server: each is limited,
+and other clients are served as if they were not there.
 
-Nothing sleeps: a test waits for an answer, for the end of a connection, or for what the server says of itself, and gives
-up after WITHIN_S, which only a failing test reaches.
+No test sleeps: it waits for a response, for the end of a connection, or for a state that the server reports, up to
+WITHIN_S, which only a failing test reaches.
 """
 
 import contextlib

@@ -1,8 +1,8 @@
-"""What the clients of kill_test.py were told, and what each delivery must be after that.
+"""What the clients of kill_test.py know from responses, and what each delivery must be after that.
 
-Of an operation whose answer was lost nobody knows whether it happened. So what was asked counts where it excuses
-something, and what was answered where it forbids something. Instants are the clients' own monotonic ones, but for members
-that end in _ms, which are the server's.
+If a response was lost, it is unknown whether the operation took effect. So a request counts where it allows something,
+and a response counts where it forbids something. Instants are by the clients' own monotonic clock, except members that
+end in _ms, which are server time.
 """
 
 import bisect

@@ -1,13 +1,14 @@
-"""kill -9 under load, again and again; what clients were told must hold.
+"""kill -9 under load, again and again: everything that clients were told must hold.
 
-A ledger (kill_ledger.py) keeps what was answered. An operation whose answer was lost may have happened or not. Lost: an
-acknowledged message that was neither cancelled, purged, discarded nor acknowledged as done, and neither comes nor is
-pending nor is dead after its last attempt. The seed is printed and can be given as DUEWHEEL_SEED; kills as
-DUEWHEEL_KILLS; there are more until everything that may happen to a message has happened to some.
+A ledger (kill_ledger.py) records the responses. An operation whose response was lost may have taken effect or not. A
+message is lost if it was acknowledged by the server, was not cancelled, purged, discarded or acknowledged by a
+consumer, and is neither delivered nor pending nor a dead letter after its last attempt. The seed is printed and can be
+given as DUEWHEEL_SEED, the number of kills as DUEWHEEL_KILLS; the test adds more until everything that can happen to a
+message has happened to some.
 
-Messages of the queue q are moved, cancelled, set aside and brought back, and fail until they are dead; q is paused, and
-its dead are redriven or discarded. Those of `line` have order keys; p is purged now and then. Some have keys, and are put
-again.
+Messages of the queue q are moved, cancelled, held and kicked, and fail until they are dead letters; q is paused, and
+its dead letters are redriven or discarded. Messages of `line` have order keys; p is purged now and then. Some have
+keys, and are put again.
 """
 
 import http.client

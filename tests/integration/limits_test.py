@@ -1,9 +1,9 @@
-"""Every limit of docs/http_api.md at the real server: one below it, at it, and one beyond it, where the client meets the
-code that the table names. The table is made from the one in the code (src/server/limit.cc), so a limit without a probe
-here fails, and so does a probe without its limit.
+"""Every limit of docs/http_api.md with the real server: one below it, at it, and one above it, where the client must
+receive the code that the table names. The table is generated from the one in the code (src/server/limit.cc), so a limit
+without a probe here fails, and so does a probe without a limit.
 
-Each probe is handed a server whose limit is small, and a number; it uses so much of the limit and returns the code that
-it met, or None. What no client can reach at will (a disk that is slow, memory that is short) is held by the tests that
+Each probe gets a server whose limit is small, and a number; it uses that much of the limit and returns the code that it
+received, or None. Limits that no client can reach reliably (a slow disk, short memory) are tested by the tests that
 ELSEWHERE names.
 """
 

@@ -1,4 +1,5 @@
-"""What the real daemon tells its operator: its log as text and as JSON, its ready line, and systemd's messages."""
+"""The output of the real daemon for operators: its log as text and as JSON, its ready line, and the messages to
+systemd."""
 
 import json
 import re

@@ -1,6 +1,5 @@
-"""/metrics of the real server, read by Prometheus' own parser: each family is in docs/metrics.md with its type and help, what
-`promtool check metrics` would find fault with is not there, and the figures are right.
-"""
+"""/metrics of the real server, read by Prometheus' own parser: each family is in docs/metrics.md with its type and
+help, `promtool check metrics` finds no fault, and the values are correct."""
 
 import pathlib
 import re

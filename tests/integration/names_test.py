@@ -1,6 +1,5 @@
-"""Names of other scripts with the real daemon: in paths, answers, metrics, logs, webhooks, exports and on the command line, after
-kill -9, and in the order of their bytes.
-"""
+"""Names in other scripts with the real daemon: in paths, responses, metrics, logs, webhooks, exports and on the command
+line, after kill -9, and in byte order."""
 
 import os
 import pathlib

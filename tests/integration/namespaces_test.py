@@ -1,6 +1,6 @@
-"""Limits of namespaces with the real daemon: what is refused and with which code, what goes on beside it, and that settings and
-counts are the same after kill -9, after the log was sealed and cleaned, and in the offline check.
-"""
+"""Limits of namespaces with the real daemon: what is refused and with which code, that other namespaces are not
+affected, and that settings and counts are the same after kill -9, after sealing and compaction, and in the offline
+check."""
 
 import json
 import os

@@ -1,4 +1,4 @@
-"""The real process: its start, its stop, and a world that breaks."""
+"""The real process: start, stop, and fatal errors."""
 
 import http.client
 import json

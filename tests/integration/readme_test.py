@@ -1,6 +1,5 @@
-"""The lines of the README and of `./dev run`, pasted: what is put comes out, on time, also when the server is killed in
-between.
-"""
+"""The commands of the README and of `./dev run`, as pasted: each message is delivered on time, even if the server is
+killed in between."""
 
 import json
 import os

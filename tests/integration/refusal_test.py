@@ -1,5 +1,5 @@
-"""Whatever a client sends, the real server refuses it with its own code and a sentence, and nothing is left behind: no
-message, no queue, no lease, and the next client is served."""
+"""Invalid requests to the real server: each is refused with its own code and a sentence, and leaves nothing behind: no
+message, no queue, no lease; and the next client is served."""
 
 import json
 import socket

@@ -1,5 +1,5 @@
-"""Schedules of the real daemon: what the interfaces take and say, that kill -9 makes no run twice and none never, and
-what other zone data do to times that are still to come.
+"""Schedules of the real daemon: the interfaces, that kill -9 duplicates and loses no run, and the effect of new zone
+data on future times.
 
 The nominal times of a schedule follow from its rule alone, so they are compared exactly.
 """

@@ -1,6 +1,5 @@
-"""Limits of a second with the real daemon: what a restart, a kill and a log that is sealed leave of the counts, and many clients at
-once that fill the same seconds.
-"""
+"""Limits per second with the real daemon: the counts after a restart, a kill and sealing, and many clients at once that
+fill the same seconds."""
 
 import concurrent.futures
 import json

@@ -1,5 +1,6 @@
-"""No secret is anywhere but in its file. A server gets secrets that can be searched for: it posts and fails with them, refuses
-requests that hold them, restarts, is exported and backed up, and all that is left on disk and printed is searched."""
+"""No secret is stored or printed anywhere except in its file. A server gets secrets that can be searched for: it posts
+and fails with them, refuses requests that contain them, restarts, is exported and backed up. Then everything on disk
+and everything printed is searched."""
 
 import base64
 import json

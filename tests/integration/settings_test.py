@@ -1,4 +1,4 @@
-"""The real daemon's settings: what wins, what is refused with which words, and what is printed."""
+"""The settings of the real daemon: precedence, refusals with their text, and output."""
 
 import os
 import pathlib

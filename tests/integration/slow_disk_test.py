@@ -1,4 +1,4 @@
-"""A disk whose syncs take two seconds, long beside whatever else a machine may be busy with: what has to wait for it waits,
+"""A disk whose syncs take two seconds, long compared with other load of the machine: what depends on the disk waits,
 and nothing else does."""
 
 import concurrent.futures

@@ -1,7 +1,7 @@
 """A file system in memory of a chosen size, for tests that fill a disk.
 
 It is mounted in a mount namespace of this process and its children, so that nothing is left behind however the test
-ends. That takes the right to mount; where it is missing, Refused says so and the test is skipped.
+ends. This needs the right to mount; without it, Refused is raised and the test is skipped.
 """
 
 import ctypes

@@ -1,6 +1,5 @@
-"""TLS of the real server: what it negotiates, which certificates it starts with, reloads and accepts, and that requests,
-deadlines and the end of the server are what they are without TLS.
-"""
+"""TLS of the real server: negotiation, the certificates with which it starts, which it reloads and which it accepts,
+and that requests, deadlines and shutdown are the same as without TLS."""
 
 import contextlib
 import http.client

@@ -1,5 +1,5 @@
-"""Transactions of the real daemon: what the interfaces take and say, and that kill -9 lets no half slip out and loses none
-that was committed."""
+"""Transactions of the real daemon: the interfaces, and that after kill -9 no prepared message is delivered before its
+commit and no committed one is lost."""
 
 import collections
 import random

@@ -1,6 +1,5 @@
-"""The wall clock of daemons under test, which may be set while they run and while they do not: a library between them and
-the system tells them another one. It comes with the package faketime.
-"""
+"""The wall clock of daemons under test, which can be set while they run and while they do not: a library between them
+and the system reports another time. It comes with the package faketime."""
 
 import pathlib
 import tempfile

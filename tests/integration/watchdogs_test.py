@@ -1,7 +1,7 @@
-"""Watchdogs of the real daemon: what the interfaces take and say, and that kill -9 lets none fire although it was fed, none
-fire twice and none never.
+"""Watchdogs of the real daemon: the interfaces, and that after kill -9 no watchdog fires although it was fed, and each
+silence creates exactly one message.
 
-A message says when it was due and when its watchdog was last fed before, so each is held against the feeds that were
+A message states when it was due and when its watchdog was last fed before, so each is compared with the feeds that were
 answered.
 """
 

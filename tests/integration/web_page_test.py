@@ -1,5 +1,5 @@
-"""A web page of somebody else, open in a browser on the machine of a loopback server, puts nothing into it and reads
-nothing from it: what the browser would send for the page is sent to the real daemon, byte for byte."""
+"""A foreign web page, open in a browser on the machine of a loopback server, can neither put messages nor read
+responses: the requests that the browser would send for the page are sent to the real daemon, byte for byte."""
 
 import json
 import socket

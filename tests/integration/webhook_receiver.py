@@ -1,4 +1,4 @@
-"""A receiver of webhooks for the tests: a thread that keeps what it got, and answers as it is told."""
+"""A receiver of webhooks for the tests: a thread that records requests, and responds as configured."""
 
 import http.server
 import ssl

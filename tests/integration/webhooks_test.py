@@ -1,5 +1,6 @@
-"""Webhooks by the real daemon: what a receiver gets, signed so that the public library takes it; what its answers do; where
-posts go and where they never do; and that nothing is lost when the daemon dies in the middle."""
+"""Webhooks of the real daemon: the requests that a receiver gets, signed so that the public library accepts them; the
+effect of responses; where posts go and where they never go; and that nothing is lost when the daemon dies in the
+middle."""
 
 import base64
 import email.utils
