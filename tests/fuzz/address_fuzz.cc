@@ -1,4 +1,4 @@
-// Parts of an address: escapes, paths and parameters have one meaning, and what is written is what is read.
+// Parts of an address: escapes, paths and parameters have one meaning, and encoded values decode to the same value.
 #include <string>
 #include <vector>
 

@@ -1,5 +1,5 @@
-// Whole requests to the API, from their bytes to a command: whatever is refused is refused with a listed code and a
-// sentence that is valid JSON, and what becomes a command keeps to what the documentation says of it.
+// Whole requests to the API, from bytes to a command: a refusal has a listed code and a sentence that is valid JSON,
+// and a command satisfies the documentation.
 #include <algorithm>
 #include <string>
 #include <variant>

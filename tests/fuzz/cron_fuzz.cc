@@ -1,6 +1,6 @@
-// Cron expressions as text, and what they mean: the first line is the rule, the bytes after it say from when and where
-// it is asked. A refusal is one sentence with a column inside the text. Of an accepted rule, next and previous must
-// agree, must be matches of the rule or the end of a gap, and must not pass over a match between.
+// Cron expressions as text, and their times: the first line is the rule, the bytes after it are the instant and the
+// zone. A refusal is one sentence with a column inside the text. For an accepted rule, next and previous must agree,
+// must be matches of the rule or the end of a gap, and must not skip a match.
 #include <cstdint>
 #include <string>
 

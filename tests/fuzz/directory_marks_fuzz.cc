@@ -1,8 +1,7 @@
-// The marks beside a log: what a directory is. Each is refused, or says the same after it was written again; and none
-// is taken whose checksum is another's.
+// The mark files beside a log, which identify the directory. Each is refused, or is the same after it is written again;
+// and none with a wrong checksum is accepted.
 //
-// The first byte says which mark it is, and whether a checksum that fits is put behind the rest, because nobody guesses
-// one.
+// The first byte selects the mark, and whether a valid checksum is appended, because a fuzzer cannot guess one.
 #include <span>
 #include <string>
 

@@ -1,4 +1,5 @@
-// Durations as text: what is taken is what another reading of it gives, and it survives being written and read again.
+// Durations as text: an accepted text gives the same value in a second implementation, and the same after it is written
+// and read again.
 #include <cstdint>
 #include <optional>
 

@@ -1,9 +1,9 @@
-// The engine by a script of commands, over the real journal, recent tier, sealer and cleaner on a disk in memory that
-// loses power: what clients were told is what comes.
+// The engine with a script of commands, over the real journal, recent tier, sealer and compaction on a disk in memory
+// that loses power: deliveries must match what clients were told.
 //
-// The model is small on purpose: for each message what its client was told last. Where a client was not told, because
-// the process died first or the answer is still on its way, nothing is asked. The simulator (tests/simulation) judges
-// more closely; this one finds what no workload of ours would do.
+// The model is deliberately small: for each message, what its client was told last. If a client was told nothing,
+// because the process died first or the reply is pending, nothing is checked. The simulator (tests/simulation) checks
+// more; this target finds what no workload of ours would do.
 #include <algorithm>
 #include <map>
 #include <memory>

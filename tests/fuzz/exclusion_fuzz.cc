@@ -1,6 +1,6 @@
-// Excluded days as text: all bytes but the last nine are the text. What is taken and what it excludes is read again,
-// entry by entry, with no merging of ranges: the same texts are refused, at the same line, and the same days are
-// excluded. No schedule fires on an excluded day.
+// Excluded days as text: all bytes except the last nine are the text. Whether it is accepted, and what it excludes, is
+// compared with a second implementation that checks entry by entry without merging ranges: the same texts are refused,
+// at the same line, and the same days are excluded. No schedule fires on an excluded day.
 #include <algorithm>
 #include <array>
 #include <cctype>

@@ -1,8 +1,8 @@
-// One process of the server without its sockets and threads: the parts of a shard, their blocking steps one after the
-// other. A process that dies is this destroyed; disk and rows stay.
+// One process of the server without sockets and threads: the parts of a shard, with their blocking steps one at a time.
+// A crash destroys this object; disk and rows stay.
 //
-// Small segments, few entries in memory and short windows: the seams between memory, log and index are met after a few
-// messages. Whatever a step calls an error ends the fuzzer.
+// Small segments, few entries in memory and short windows, so that a few messages cross the boundaries between memory,
+// log and index. Every error of a step ends the fuzzer.
 #pragma once
 
 #include <deque>

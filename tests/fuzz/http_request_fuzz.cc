@@ -1,7 +1,7 @@
-// Requests as a client may send them: cut into pieces at every place, they are the same requests, with the same end.
+// Requests as sent by clients: split into pieces at any position, they are the same requests, with the same end.
 //
-// A parser that takes a request differently when it arrives in two packets is one that a proxy before it does not agree
-// with. The limits are small, so that inputs reach them.
+// If a parser treats a request differently when it arrives in two packets, it may disagree with a proxy in front of it.
+// The limits are small, so that inputs reach them.
 #include <algorithm>
 #include <cstdint>
 #include <string>

@@ -1,5 +1,5 @@
-// Lines of an export, whoever wrote them: each is refused with a place, or says the same after it was written again;
-// and a server takes the put that a message's line makes.
+// Lines of an export from any source: each is refused with a position, or is the same after it is written again; and a
+// server accepts the put of a message's line.
 #include <limits>
 #include <string>
 

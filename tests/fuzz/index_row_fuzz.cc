@@ -1,5 +1,5 @@
-// Keys and values of the index: bytes are refused or have one meaning, and what is written is what is read. Keys sort
-// as what they stand for.
+// Keys and values of the index: bytes are refused or have one meaning, and encoded values decode to the same value.
+// Keys sort like the values that they encode.
 #include <compare>
 #include <string>
 

@@ -1,7 +1,7 @@
-// Reads the bytes of an input as a script: small choices, numbers, texts, one after the other.
+// Reads the bytes of an input as a script: a sequence of small choices, numbers and texts.
 //
 // Past the end everything is 0 and empty, so that every input is a script and a shorter one does less. Choices take one
-// byte, so that one changed byte is one changed choice: that is what a fuzzer can learn from.
+// byte, so that one changed byte is one changed choice, from which a fuzzer can learn.
 #pragma once
 
 #include <algorithm>

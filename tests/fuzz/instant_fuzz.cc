@@ -1,5 +1,5 @@
-// Instants as text: what is taken is the instant that the calendar of the standard library has, and it survives being
-// written and read again.
+// Instants as text: an accepted text gives the same instant as the calendar of the standard library, and the same after
+// it is written and read again.
 #include <chrono>
 #include <cstdint>
 #include <cstdlib>

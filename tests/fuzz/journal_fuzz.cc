@@ -1,9 +1,9 @@
-// A log whose files were changed behind its back: it is refused and left as it is, or what comes out is a beginning of
-// what was committed. A hole, a changed record or one that nobody wrote is the one thing that may never be.
+// A log whose files were modified: it is refused and left unchanged, or yields a prefix of what was committed. A gap, a
+// changed record or a forged one is a failure.
 //
-// The script commits records, then damages the files: bytes turned, stretches zeroed, cut, copied or written over.
-// Every other input ends with a commit whose footer fits and whose records are bytes of the script: what a bug that
-// writes nonsense, or a colliding checksum, would leave.
+// The script commits records, then damages the files: bytes flipped, ranges zeroed, cut, copied or overwritten. Every
+// other input ends with a commit whose footer is valid and whose records are bytes of the script, as a bug that writes
+// garbage, or a colliding checksum, would produce.
 #include <algorithm>
 #include <map>
 #include <span>

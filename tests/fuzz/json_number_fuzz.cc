@@ -1,4 +1,4 @@
-// Numbers of JSON: understood exactly, as schoolbook arithmetic on their digits has it, whatever their exponent.
+// Numbers of JSON: parsed exactly, compared with arithmetic on their digits, whatever their exponent.
 #include <algorithm>
 #include <cstdint>
 #include <optional>

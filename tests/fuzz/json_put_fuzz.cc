@@ -1,4 +1,5 @@
-// The JSON of a put: what is taken says what a parser that builds a tree reads in it, and survives being written again.
+// The JSON of a put: an accepted one has the same values in a parser that builds a tree, and the same after it is
+// written again.
 #include <algorithm>
 #include <limits>
 #include <optional>

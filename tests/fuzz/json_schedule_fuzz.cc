@@ -1,5 +1,5 @@
-// The JSON that sets a schedule: refused with a listed code, or a rule whose times come one after the other inside
-// their bounds, and which survives being shown as the API shows it and put again.
+// The JSON of a schedule: refused with a listed code, or a rule whose times ascend within its bounds, and which is the
+// same after the API shows it and it is put again.
 #include <optional>
 #include <string>
 #include <variant>

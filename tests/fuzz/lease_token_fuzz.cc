@@ -1,4 +1,4 @@
-// Lease tokens from strangers: one token has one text, and none is genuine that was not signed.
+// Lease tokens from untrusted text: a token has one text, and no unsigned token is accepted.
 #include <optional>
 #include <string>
 

@@ -1,6 +1,6 @@
-// Cursors and parameters of listings: a cursor is taken for its own listing alone, and has one text.
+// Cursors and parameters of listings: a cursor is accepted only for its own listing, and has one text.
 //
-// The input is what stands after the question mark of a listing's address, or a cursor alone.
+// The input is the query of a listing's URL, or a cursor alone.
 #include <string>
 #include <variant>
 

@@ -1,4 +1,4 @@
-// Puts as lines of JSON: each line is judged as if it had come alone, and none has an effect on another.
+// Puts as lines of JSON: each line has the same result as if it had been sent alone, and none affects another.
 #include <string>
 #include <vector>
 

@@ -1,7 +1,7 @@
-// Records of the log from bytes that nobody wrote: refused, or a record that survives being written and read again.
+// Records of the log from arbitrary bytes: refused, or a record that is the same after it is written and read again.
 //
-// The first byte is the kind, the rest a record's body: a checksum stands before every body in a real log, and no
-// fuzzer gets past one. The bytes are read as a frame too.
+// The first byte is the kind, the rest a record's body: in a real log a checksum precedes every body, which no fuzzer
+// can guess. The bytes are also read as a frame.
 #include <string>
 
 #include "fuzz/fuzz_target.h"

@@ -1,6 +1,6 @@
-// Repeating intervals as text, and when they happen: the first line is the interval, the bytes after it say where and
-// when it is asked. A refusal is one sentence with a column inside the text. Each occurrence of an accepted one is
-// calculated again, date by date, and next, previous and upcoming must be what the list of occurrences says.
+// Repeating intervals as text, and their times: the first line is the interval, the bytes after it are the zone and the
+// instant. A refusal is one sentence with a column inside the text. Each occurrence of an accepted interval is computed
+// again, date by date, and next, previous and upcoming must match the list.
 #include <algorithm>
 #include <cstdint>
 #include <string>

@@ -1,5 +1,5 @@
-// The state of a schedule as the log and the index keep it, from bytes that nobody wrote: refused, or a state that
-// survives being written; and where it is one that a schedule can have, the next plan decides each time once.
+// The state of a schedule as stored in the log and the index, from arbitrary bytes: refused, or the same after it is
+// written again; and if a schedule can have this state, the next plan decides each time once.
 #include <algorithm>
 #include <string>
 

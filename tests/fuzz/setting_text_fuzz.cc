@@ -1,7 +1,6 @@
-// Values of settings as flags and environment variables give them: refused, or within bounds and the same after
-// writing.
+// Values of settings from flags and environment variables: refused, or within bounds and the same after writing.
 //
-// The first byte names the setting, the rest is its text.
+// The first byte selects the setting, the rest is its text.
 #include <string>
 #include <vector>
 

@@ -1,5 +1,5 @@
-// Configuration files from bytes: refused in whole lines that name their place, or in force, and then the page that
-// shows what is in force puts the same in force.
+// Configuration files from bytes: refused in whole lines with a position, or accepted; then the printed configuration
+// gives the same settings.
 #include <algorithm>
 #include <string>
 

@@ -1,5 +1,5 @@
-// Text from strangers where people and machines read it: logs, terminals, answers. Whatever the bytes are, they can
-// neither forge a line nor drive a terminal, and JSON stays JSON.
+// Untrusted text in logs, terminals and responses. Whatever the bytes are, they can neither forge a line nor control a
+// terminal, and JSON stays valid.
 #include <algorithm>
 #include <array>
 #include <string>

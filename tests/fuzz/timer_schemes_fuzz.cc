@@ -1,5 +1,5 @@
-// Every timer scheme by a history of operations, against an ordered list: the first byte picks the scheme, the rest is
-// what happens to it (wheel/schemes/history_trial.h).
+// Every timer scheme with a history of operations, compared with an ordered list: the first byte selects the scheme,
+// the rest is the history (wheel/schemes/history_trial.h).
 //
 // The scheme's own checker runs after every operation and at every firing.
 #include <cstddef>

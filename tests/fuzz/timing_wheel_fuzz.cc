@@ -1,7 +1,7 @@
-// The timing wheel by a script of operations, against a map: it fires what is due, once, never early, in order of
-// ticks, and nothing else.
+// The timing wheel with a script of operations, compared with a map: it fires what is due, once, never early, in order
+// of ticks, and nothing else.
 //
-// The wheel's own checker runs after every operation. The sink schedules, cancels and reschedules too.
+// The wheel's own checker runs after every operation. The sink also schedules, cancels and reschedules.
 #include <algorithm>
 #include <cstdint>
 #include <map>

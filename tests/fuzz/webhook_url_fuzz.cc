@@ -1,5 +1,5 @@
-// A URL that was taken means one place: written out and read again it is the same, and a host that the C library would
-// take for an address, in whatever spelling, is known as that address, which the rules for addresses can then judge.
+// An accepted URL has one meaning: written out and parsed again it is the same, and a host that the C library would
+// treat as an address, in any notation, is recognized as that address, to which the address rules then apply.
 #include <array>
 #include <cstring>
 #include <string>

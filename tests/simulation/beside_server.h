@@ -1,5 +1,5 @@
-// The disks as another process sees them that works beside the server: what it reads of the server's disk, the server
-// goes on with between any two calls; what it makes is on a disk of its own.
+// The disks of another process that runs beside the server: it reads the server's disk, and the server continues
+// between any two of its calls; it writes to a disk of its own.
 #pragma once
 
 #include <functional>

@@ -1,15 +1,16 @@
-// Holds server time against what is promised of it (docs/http_api.md, "Server time"), from what can be seen of it: both
-// clocks, what the server says the time is, and what it says of the wall clock. It knows nothing of how the server
-// calculates, and keeps for itself what the clocks have shown.
+// Compares server time with its promises (docs/http_api.md, "Server time"), using only what can be observed: both
+// clocks, the server time, and what the server reports about the wall clock. It does not know how the server
+// calculates, and records itself what the clocks have shown.
 //
-//   never back, within a run, over restarts behind what was durable, or behind what was told before a clean stop
-//   never more than a tenth faster or slower than the boot clock, but where it jumps
-//   a jump: at a start; when somebody accepts or advances; or when the wall clock has kept its distance for a minute,
-//   and is not more than a day ahead unless the rule believes that, too
-//   once it may jump it does; where it must not it says that it is held
-//   a start in the same run of the machine goes on as the process before would have, as far as the wall clock is ahead
-//   of that; so does one in another run, from its log, where that process did not believe the wall clock
-//   a wall clock that is left alone is met: a second of distance takes ten, and the last 50 ms 100
+//   - Server time never goes back: within a run, below what was durable before a restart, or below what was reported
+//     before a clean stop.
+//   - It never runs more than a tenth faster or slower than the boot clock, except in jumps.
+//   - It jumps only at a start, when an operator accepts or advances the clock, or when the wall clock has kept its
+//     distance for a minute; for more than a day ahead also only if the rule for jumps accepts it.
+//   - When it may jump, it does; when it must not, it reports that it is held.
+//   - A start in the same boot of the machine continues as the previous process would have, as far as the wall clock is
+//     ahead of it; a start in another boot does the same from its log, if that process did not trust the wall clock.
+//   - If the wall clock is left alone, server time reaches it: a second of distance takes ten, and the last 50 ms 100.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
-// One number that stands for everything that happened in a run, in its order: two runs of one seed agree in it, on any
-// compiler and at any optimisation, or something depends on what it must not depend on.
+// A hash of everything that happened in a run, in order: two runs of one seed have the same hash, with any compiler and
+// optimization level; otherwise something depends on what it must not depend on.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// An export as the oracle looks at it: its lines, read back.
+// The lines of an export, parsed for the oracle.
 #pragma once
 
 #include <cstdint>

@@ -1,12 +1,12 @@
-// What the oracle holds of one message: the worlds that are possible after what its clients saw, and the deliveries
-// that reached them.
+// The oracle's model of one message: the worlds that are possible after what its clients saw, and the deliveries that
+// reached them.
 //
-// As long as every command is answered there is one world. A command whose answer was lost in a crash may have been
-// executed or not: then there are several, and each later answer and each delivery strikes out those that it
-// contradicts. No world left is a violation.
+// While every command is answered, there is one world. A command whose response was lost in a crash may have been
+// executed or not: then there are several, and each later response and each delivery removes those that it contradicts.
+// If no world is left, that is a violation.
 //
-// The history of worlds is ordered by (run of the process, attempts begun): an answer to a change says how many
-// deliveries began before it, so a delivery that is told late is judged by the worlds of its own time.
+// The history of worlds is ordered by (run of the process, attempts begun): the response to a change states how many
+// deliveries began before it, so a delivery that is reported late is judged by the worlds of its own time.
 #pragma once
 
 #include <algorithm>

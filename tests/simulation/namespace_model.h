@@ -1,4 +1,4 @@
-// What the judge knows of a namespace: its settings as they were answered, and the puts that count against its rate.
+// The oracle's model of a namespace: its settings according to responses, and the puts that count against its rate.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// duewheel_sim runs the sources as they are. Of duewheel_sim_planted, plant.py makes this function from the patches.
+// duewheel_sim runs the unchanged sources. For duewheel_sim_planted, plant.py generates this function from the patches.
 #include "simulation/planted_hunt.h"
 
 namespace duewheel {

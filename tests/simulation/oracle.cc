@@ -1,5 +1,5 @@
-// The frame of the oracle: runs, requests, possible worlds, and what must hold at the end. What each reply must say
-// stands in oracle_replies.cc, what each delivery must be in oracle_deliveries.cc.
+// The frame of the oracle: runs, requests, possible worlds, and the final checks. Replies are judged in
+// oracle_replies.cc, deliveries in oracle_deliveries.cc.
 #include "simulation/oracle.h"
 
 #include <algorithm>

@@ -1,16 +1,16 @@
-// The judge: a small model of what was promised, fed by nothing but what clients saw. It is told each request when it
-// is submitted, each reply when it comes, and each death of the process; it knows the server time as the process was
-// told it, and what a client of the metrics could read. A violation names the promise broken (docs/promises.md):
+// The oracle: a small model of the promises that knows only what clients saw. It receives each request when it is
+// submitted, each reply when it arrives, and each crash of the process; it also knows the server time that was passed
+// to the process, and what a client of the metrics could read. A violation names the broken promise (docs/promises.md):
 //
-//     C1 what was answered survives        C6 due as asked, repeats      C10 fail-stop
-//     C2 never early                       C7 order, one of an order key C11 bounded
-//     C3 no loss, nothing after its expiry C8 leases                     C12 what is another queue's stays there
-//     C4 a cancel that answers             C9 one message a key          X   the answer makes no sense
+//     C1 what was answered survives        C6 due as requested, repeats  C10 fail-stop
+//     C2 never early                       C7 order, also by order key   C11 limits
+//     C3 no loss, nothing after its expiry C8 leases                     C12 isolation of namespaces and queues
+//     C4 a cancel with a definite outcome  C9 one message for each key   X   an impossible response
 //
 // C5, duplicates only where they are promised, is judged as C4, C6, C8 and C9 (docs/simulation.md).
 //
-// It judges each message apart (message_model.h), and is long, because it is one judge. It stops at the first
-// violation.
+// It judges each message separately (message_model.h), and is long, because all of this is one state. It stops at the
+// first violation.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
-// What each delivery must be: of a message that was put, with its body, not early, not after its end, with an attempt
-// of its own, and to nobody while another holds it.
+// What each delivery must be: of a message that was put, with its body, not early, not after its end, with its own
+// attempt number, and not while another consumer has it.
 #include <algorithm>
 #include <cstdlib>
 

@@ -1,8 +1,8 @@
-// What a forecast must say: in each minute at least what surely falls due then, and no more than may.
+// What a forecast must contain: in each minute at least what is certainly due then, and no more than what may be due.
 //
-// A message that has stood unchanged since before the forecast was asked for is counted once, in the minute in which it
-// is due; one that was touched meanwhile may be counted or not. Of the runs of schedules all are known while nobody
-// changes one. Where a minute says that there may be more, only what is too much is a violation.
+// A message that has not changed since before the request is counted once, in the minute in which it is due; one that
+// was changed meanwhile may be counted or not. All runs of schedules are known while no client changes a schedule. If a
+// minute is marked as incomplete, only a count that is too high is a violation.
 #include <algorithm>
 
 #include "simulation/oracle.h"

@@ -1,5 +1,5 @@
-// What the history of a queue must tell: nothing that a client knows to be otherwise, each end once, and, where the
-// history can have lost nothing, every message that had surely ended before it was asked for.
+// What the history of a queue must contain: nothing that contradicts what clients know, each end once, and, if the
+// history cannot have lost anything, every message that had certainly ended before the request.
 #include <algorithm>
 
 #include "simulation/oracle.h"

@@ -1,5 +1,5 @@
-// What each page of a listing must be, and the listing as a whole: whoever stands unchanged from its first page to its
-// last is in exactly one of them.
+// What each page of a listing must contain, and the listing as a whole: a message that does not change from the first
+// page to the last is in exactly one of them.
 #include <algorithm>
 #include <limits>
 

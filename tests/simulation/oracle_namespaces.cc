@@ -1,6 +1,8 @@
-// What must hold of namespaces: what is told of one is so, its limits hold, and nobody else is refused by them.
+// What must hold for namespaces: reports about one are true, its limits hold, and no other namespace is refused because
+// of them.
 //
-// Where one namespace is refused for what it has no limit of, another one's limit has met it: that is C12.
+// If a namespace is refused for a limit that it does not have, the limit of another one was applied to it: that
+// violates C12.
 #include <algorithm>
 
 #include "simulation/oracle.h"

@@ -1,10 +1,10 @@
-// Messages in transactions: nobody gets one before its commit was asked for or its default can hold, nor ever after an
-// answered rollback; answered commits come once, as any message does; and its producer is asked as often as was said,
-// never sooner than was said, and not once an answer has told that the prepared message is settled.
+// Messages in transactions: none is delivered before its commit was requested or its default may apply, nor ever after
+// an answered rollback. Messages with an answered commit are delivered like any other. The producer is asked as often
+// as configured, never sooner, and not after a response has said that the prepared message is settled.
 //
-// Of a half the oracle knows worlds like those of any message, with a phase of its own. Nobody tells clients that a
-// default holds: from the earliest time at which it can, that is one more world. Nor is anybody told of a check, which
-// is met when it is delivered, and is a message like any other from then on.
+// For a prepared message the oracle keeps worlds as for any message, with an additional phase. Clients do not learn
+// that a default applies: from the earliest possible time, it is one more world. They do not learn of a new check
+// either: it becomes known when it is delivered, and from then on is a message like any other.
 #include <algorithm>
 #include <cstdlib>
 

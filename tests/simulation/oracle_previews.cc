@@ -1,5 +1,5 @@
-// Previews of schedules: each time that is told follows from the rule and has its place in it, what clocks do to it is
-// said, none is missing, and what the rule omits between them is named with a reason that holds.
+// Previews of schedules: each listed time follows from the rule, in order, with the effect of clock changes; none is
+// missing; and each excluded time between them is listed with a valid reason.
 #include <algorithm>
 
 #include "simulation/oracle.h"

@@ -1,5 +1,5 @@
-// Puts: one or many, with or without keys, and sent again; what their answers must say, and what is known of a request
-// of many whose answer was lost.
+// Puts: one or many, with or without keys, and repeated; what their responses must contain, and what is known about a
+// request of many puts whose response was lost.
 #include <algorithm>
 #include <utility>
 

@@ -1,8 +1,8 @@
-// What must hold of queues as wholes: nothing is delivered while one is surely paused, nothing that was purged comes
-// later, a full one takes no more, and what is told of one is so.
+// What must hold for a queue as a whole: nothing is delivered while it is certainly paused, nothing that was purged is
+// delivered later, a full queue accepts nothing, and reports about it are true.
 //
-// A queue is surely paused from the answer that says so until somebody asks for anything that may end it: commands on
-// one queue are executed in the order in which they were submitted.
+// A queue is certainly paused from the response that says so until a client requests anything that may end the pause:
+// commands on one queue are executed in the order of their submission.
 #include <algorithm>
 
 #include "simulation/oracle.h"

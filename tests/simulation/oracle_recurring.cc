@@ -1,9 +1,9 @@
-// Recurring messages: an occurrence for each number from 1 on, each once and under one id for good, with the time that
-// the rule gives it, none before that time, none after the recurring message has ended, and none missing.
+// Recurring messages: an occurrence for each number from 1 on, each once and always under the same id, with the time
+// that the rule gives it, none before that time, none after the recurring message has ended, and none missing.
 //
-// Nobody tells clients that an occurrence was made. Each is met for the first time when it is delivered, and is a
-// message like any other from then on. Of those that nobody has met the oracle knows how many there may be: so many as
-// were due by now, as long as their loop went on.
+// Clients are not informed that an occurrence was created. It becomes known at its first delivery, and from then on is
+// a message like any other. For those not seen yet, the oracle knows how many may exist: as many as were due by now
+// while their recurring message continued.
 #include <algorithm>
 #include <cstdlib>
 

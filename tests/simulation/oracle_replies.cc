@@ -1,5 +1,5 @@
-// What each reply must say, and what a client knows from it afterwards. What may be
-// refused, and how, stands in oracle_refusals.cc.
+// What each reply must contain, and what a client knows from it afterwards. Which requests may be refused, and how, is
+// in oracle_refusals.cc.
 #include <algorithm>
 
 #include "simulation/oracle.h"

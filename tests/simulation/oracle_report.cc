@@ -1,4 +1,4 @@
-// What is told of a violation: its clause, and the history of the message concerned.
+// The report of a violation: its clause, and the history of the message concerned.
 #include "simulation/oracle.h"
 
 namespace duewheel {

@@ -1,8 +1,8 @@
-// Attempts, the dead letters, and what is held: which of them may be, which must.
+// Attempts, dead letters and held messages: which of them may exist, and which must.
 //
-// A message dies with a failure, which its consumer is told, or when its last lease is lost, which nobody is told: then
-// it is live for all that its clients know, and may be dead. What is certain of its attempts are lower bounds (a
-// delivery that nobody saw may have begun), so there are two bounds of those that are forgiven too.
+// A message becomes a dead letter by a failure, which its consumer learns, or when its last lease is lost, of which no
+// client learns: then its clients know that it may be live or dead. Known attempts are lower bounds (a delivery that no
+// client saw may have begun), so there are also two bounds of the attempts that no longer count.
 #include <algorithm>
 
 #include "simulation/oracle.h"

@@ -1,10 +1,10 @@
-// What schedules make: each number makes one message at most, at the time that the rule gives it and not before; none
-// comes that a policy forbade; none after the schedule was removed or, in a pause, before it went on; and what it says
-// that it made has reached somebody at the end.
+// Runs of schedules: each number creates at most one message, at the time that the rule gives it and not before; none
+// that a policy forbids; none after the schedule was removed or during a pause; and each run that the schedule reports
+// has been delivered at the end.
 //
-// Nobody is told that a run was made. Each is met when it is delivered, and is a message like any other from then on.
-// Its body says which put it follows. Which time has its number is known once somebody was told of a state of the
-// schedule that counts from the same instant; until then a run is left unexplained.
+// Clients are not informed that a run was created. It becomes known when it is delivered, and from then on is a message
+// like any other. Its body names the put that it belongs to. The time of its number is known once a client has seen a
+// state of the schedule that counts from the same instant; until then a run is not explained.
 #include <algorithm>
 #include <cstdlib>
 

@@ -1,8 +1,8 @@
-// What is told of a schedule's state, whoever is told: each nominal time is decided once, in its order, and the counts
-// say how; what was told once under a revision is told so for good, also by a later process; and nothing goes back.
+// Reported states of a schedule: each nominal time is decided once, in order, and is in one of the counts; what was
+// reported under a revision is final, also for a later process; and nothing goes back.
 //
-// Of each state follows, by the rule alone, which time comes next (RuleStretch). Between two states that were told the
-// counts of what was skipped are compared with what the rule's policies allow there.
+// The next time follows from each state by the rule alone (RuleStretch). Between two reported states, the counts of
+// skipped times are compared with what the policies of the rule allow.
 #include <algorithm>
 
 #include "simulation/oracle.h"

@@ -1,8 +1,8 @@
-// Schedules: what each answer to a command about one must say, and what may be refused.
+// Schedules: what each reply to a command about a schedule must contain, and what may be refused.
 //
-// Commands on one name have an order of their own only where each is answered before the next is sent; where several
-// were in progress at the same time (`is_overlapped`) the oracle believes what it is told, and goes on from there. What
-// is told of the state of one is judged in oracle_schedule_states.cc, what it makes in oracle_runs.cc.
+// Commands on one name have a known order only if each is answered before the next is sent; if several were in progress
+// at the same time (`is_overlapped`), the oracle accepts the reported state and continues from there. States are judged
+// in oracle_schedule_states.cc, runs in oracle_runs.cc.
 #include <algorithm>
 
 #include "simulation/oracle.h"

@@ -1,5 +1,5 @@
-// What must hold where a queue limits how many messages are due in one second: no put and no move goes into a second
-// that is surely full, and none is refused or moved on while there is surely room (C11).
+// What must hold if a queue limits how many messages are due in one second: no put and no move goes into a second that
+// is certainly full, and none is refused or postponed while there is certainly room (C11).
 #include <algorithm>
 
 #include "engine/command_size.h"

@@ -1,5 +1,5 @@
-// What who reads the log beside its server must find, as an export does and a backup: the state of one instant, in
-// which everything stands that was answered, and perhaps what is on its way to be.
+// What a reader of the log beside its server must find, such as an export or a backup: the state of one instant, which
+// contains everything that was answered, and perhaps what is being written.
 #include <algorithm>
 #include <set>
 #include <tuple>

@@ -1,9 +1,9 @@
-// Watchdogs: a feed that was answered counts, whatever crashes; a message says when its watchdog was last fed and when
-// it was due, and both must be true; each silence makes one message, and all that were made come.
+// Watchdogs: an answered feed counts, whatever crashes; a message states when its watchdog was last fed and when it was
+// due, and both must be true; each silence creates one message, and all of them are delivered.
 //
-// A client knows of a feed that it was decided between its sending and its answer. So of a message that was due at D,
-// and before which its watchdog was last fed at F, three things are known: at F somebody may have fed it; between F and
-// D nobody surely did; and D follows from F by a rule that was put.
+// A client knows that a feed was decided between its request and its response. So for a message that was due at D, and
+// whose watchdog was last fed at F, three things are known: at F a feed is possible; between F and D there was
+// certainly none; and D follows from F by a rule that was put.
 #include <algorithm>
 #include <cstdlib>
 

@@ -1,6 +1,5 @@
-// The same command in its other form, so that the simulator meets both: a message named by its key instead of its id,
-// and settings changed by a patch instead of replaced. The engine's answer must be the same; the oracle judges the
-// plain form.
+// The same command in its other form, so that the simulator tests both: a message identified by key instead of id, and
+// settings patched instead of replaced. The engine's reply must be the same; the oracle judges the plain form.
 #pragma once
 
 #include "engine/command.h"

@@ -1,5 +1,5 @@
 // The switch of the planted bugs: which bug is turned on. The patches in bugs/ add `if (planted(PlantedBug::name))` to
-// copies of the sources, and plant.py makes the enumeration of their names, which those copies include.
+// copies of the sources, and plant.py generates the enumeration of their names, which those copies include.
 #pragma once
 
 #include <atomic>

@@ -1,5 +1,4 @@
-// The simulator must be able to fail: it has to find each planted bug. duewheel_sim_planted has them all, duewheel_sim
-// has none.
+// Verifies that the simulator finds each planted bug. duewheel_sim_planted contains all of them, duewheel_sim none.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// The crash trials of the journal must be able to fail: they have to find each planted bug of the journal.
+// Verifies that the crash trials of the journal find each planted bug of the journal.
 #include <cstdint>
 #include <cstdio>
 #include <string>

@@ -1,13 +1,13 @@
-// The judge of what is posted to webhooks. As a client of the engine the server's own consumer is judged like any other
-// (oracle.h); here it is held to what it owes the targets, and their messages:
+// Judges what is posted to webhooks. As a client of the engine, the pusher is judged like any other (oracle.h); this
+// class checks what it owes to the targets and their messages:
 //
-//     C1  the message that was leased, whole            C8  once under each lease, and within it
-//     C3  acknowledged only where its target took it    C11 no more at a time, and a second, than was said
+//     C1  the message that was leased, complete         C8  once under each lease, and within it
+//     C3  acknowledged only if its target accepted it   C11 within concurrency and rate
 //     C7  nothing of a queue that is paused             C12 to the target of its queue
-//     X   left alone as long as it asks for, or does not work; given back where it is gone
+//     X   left alone while the target asks for it, or fails; released if the target is gone
 //
-// It knows the settings of a queue where all commands about them are answered, and judges them only there. Like the
-// oracle it stops at the first violation. Of one process: what a dead one had posted is nobody's any more.
+// It knows the settings of a queue while all commands about them are answered, and judges only then. Like the oracle it
+// stops at the first violation. For one process: posts of a process that died no longer count.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
-// What the oracle holds of a queue: its settings as they were answered, and what may have been done to all that is in
-// it.
+// The oracle's model of a queue: its settings according to responses, and commands that may have affected all of its
+// messages.
 #pragma once
 
 #include <cstdint>

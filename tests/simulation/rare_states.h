@@ -1,5 +1,5 @@
-// Counts how often a run got into the states where systems like this one break. A simulator that never gets there
-// proves nothing, so each of these must be met over a large run.
+// Counts how often a run reached the states in which systems like this one fail. A simulator that never reaches them
+// proves nothing, so each must occur in a large run.
 #pragma once
 
 #include <array>

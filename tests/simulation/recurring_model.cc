@@ -1,4 +1,4 @@
-// When the occurrences of a recurring message are due, by what the documentation says of its rule alone.
+// When the occurrences of a recurring message are due, computed only from the documented rule.
 #include <algorithm>
 
 #include "simulation/message_model.h"

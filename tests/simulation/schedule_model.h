@@ -1,7 +1,7 @@
-// What the oracle holds of a schedule: the puts that clients sent, what they were told of it, and the runs that reached
-// them. Its nominal times are computed here from what the documentation says of rules, with nothing of the engine's;
-// of the project's calendar it takes what an expression, an interval, a zone and a list of days mean, which have
-// oracles of their own.
+// The oracle's model of a schedule: the puts that clients sent, the states that they received, and the runs that were
+// delivered to them. Nominal times are computed here from the documented rules, without code of the engine;
+// expressions, intervals, zones and lists of days are interpreted by the project's calendar, which has oracles of its
+// own.
 #pragma once
 
 #include <cstdint>

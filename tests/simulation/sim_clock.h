@@ -1,13 +1,11 @@
-// The clocks of the simulated machine, and over them the server's own, which is asked as server/shard.cc asks it: it
-// looks at the wall clock every few seconds, each second while that is watched, and sleeps until a millisecond of
-// server time has come.
+// The clocks of the simulated machine and, over them, the server clock, called as in server/shard.cc: it reads the wall
+// clock every few seconds, or each second while it is in doubt, and sleeps until a millisecond of server time.
 //
-// People and daemons set the wall clock ahead, back and right again, it drifts, and it is wrong at a start; machines
-// are suspended; an operator accepts what is held. The course of a run says how much server time is to go by, and this
-// moves both clocks until it has: mostly to the very nanosecond at which the wanted millisecond begins.
+// Operators and daemons set the wall clock ahead, back and right again; it drifts, and is wrong at a start; machines
+// are suspended; an operator accepts a held clock. The run determines how much server time is to pass, and this class
+// moves both clocks until it has: usually to the exact nanosecond at which the requested millisecond begins.
 //
-// Server time ends in the year 2200. What has a later due is reached without the clocks: from then on time is only
-// counted.
+// Server time ends in the year 2200. A later due time is reached without the clocks: from then on time is only counted.
 #pragma once
 
 #include <cstdint>

@@ -1,9 +1,9 @@
-// What one simulated run is like: everything is drawn from its seed, first of all which operations and which faults
-// happen in it at all. A run that has everything on finds less than many runs that each have something else on, because
-// what is always on hides what it disturbs.
+// The options of one simulated run, all derived from its seed: first which operations and which faults happen in it at
+// all. One run with everything turned on finds less than many runs with different selections, because what always
+// happens hides what it disturbs.
 //
-// A violation is made smaller by switching operations and faults off, one by one, and by taking fewer steps; neither
-// changes what the rest of the options are.
+// A violation is reduced by turning operations and faults off, one by one, and by taking fewer steps; neither changes
+// the other options.
 #pragma once
 
 #include <array>

@@ -1,11 +1,11 @@
-// The owner of one shard in the simulator: it holds the same parts as the server's (server/shard_parts.h) and runs
-// their blocking steps in one thread, each at a moment that the seed chooses and told to the engine at a later one.
+// The owner of one shard in the simulator: it has the same parts as the server's (server/shard_parts.h) and runs their
+// blocking steps in one thread, each at a moment that the seed chooses; the engine gets the result at a later one.
 //
-//     engine effects ──► commit delivered ──► written and synced ──► told
-//                    ──► questions         ──► read               ──► told
-//                    ──► closed segments   ──► sealed             ──► told       space tended, log cleaned, likewise
+//     engine effects ──► commit submitted  ──► written and synced ──► result
+//                    ──► lookups           ──► read               ──► result
+//                    ──► closed segments   ──► sealed             ──► result     spare segments, compaction: likewise
 //
-// A process that dies is this object destroyed: whatever was in progress is gone, the disk and the rows stay.
+// A crash destroys this object: work in progress is lost, the disk and the rows stay.
 #pragma once
 
 #include <cstdint>

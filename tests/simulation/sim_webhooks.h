@@ -1,12 +1,12 @@
-// The server's own consumer in the simulator: the real WebhookPusher, and made-up targets that it posts to. A target
-// has its manners, which change: it takes what comes, refuses it, asks to be left alone, is gone for good, says
-// nothing, breaks off, or is not reached. What it answers comes at a moment that the seed chooses, and in any order.
+// The webhook pusher in the simulator, with simulated targets. A target has a behaviour, which changes: it accepts or
+// refuses posts, asks to be left alone, is gone, does not respond, breaks the connection, or is unreachable. Its
+// responses arrive at moments that the seed chooses, in any order.
 //
 //     engine ──lease──► pusher ──post──► target, some steps later ──answer──► pusher ──ack, fail, release──► engine
 //                 │                │                              │
 //                 └── the oracle ──┴───────── post_judge ─────────┘
 //
-// To the oracle the pusher is a client among others: what it asks the engine for goes through here. Sockets, TLS and
+// To the oracle the pusher is one of the clients: its requests to the engine go through this class. Sockets, TLS and
 // the rules for addresses are not simulated.
 #pragma once
 

@@ -1,4 +1,4 @@
-// The course of a run: what happens next, deaths and restarts. The end of it stands in simulation_end.cc.
+// The course of a run: the next step, crashes and restarts. Its end is in simulation_end.cc.
 #include "simulation/simulation.h"
 
 #include <algorithm>

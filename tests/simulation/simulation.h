@@ -1,5 +1,5 @@
-// One simulated life of a shard: clients, clock, disk and the process with its deaths and restarts, in one thread, all
-// of it decided by one seed. At the end faults stop, consumers drain, and everything has to add up.
+// One simulated life of a shard: clients, clock, disk, and the process with its crashes and restarts, in one thread,
+// determined by one seed. At the end faults stop, consumers drain the queues, and every message must be accounted for.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,4 @@
-// Others who read the log beside the server, which goes on meanwhile: an export, and a backup with what is restored of
-// it.
+// Readers of the log beside the running server: an export, and a backup with a server on the restored directory.
 #include <algorithm>
 #include <array>
 

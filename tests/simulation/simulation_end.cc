@@ -1,5 +1,5 @@
-// The end of a run: no more faults. What is in progress settles, the index is rebuilt and compared, consumers drain
-// the queues through all of time, and then nothing may be left. Last of all a byte of the log is turned.
+// The end of a run, without further faults: work in progress completes, the index is rebuilt and compared, consumers
+// drain the queues through all of time, and then nothing may be left. Finally a byte of the log is flipped.
 #include <algorithm>
 #include <map>
 

@@ -1,5 +1,5 @@
-// Runs of the simulator in a process of their own, so that an assertion or an endless loop is a finding like any other:
-// for making a violation smaller, and for hunting planted bugs.
+// Runs of the simulator in a separate process, so that an assertion or an endless loop is a finding like any other: for
+// reducing a violation, and for finding planted bugs.
 #pragma once
 
 #include <cstdint>

@@ -1,6 +1,6 @@
-// What the oracle holds of a watchdog: the puts that clients sent, when it was fed or may have been, and what they were
-// told of it. Nothing here is the engine's: when one may fire follows from feeds that were answered, and from what the
-// documentation says of a rule.
+// The oracle's model of a watchdog: the puts that clients sent, when it was fed or may have been, and the states that
+// clients received. It uses no code of the engine: when a watchdog may fire follows from answered feeds and from the
+// documented rule.
 #pragma once
 
 #include <cstdint>

@@ -1,6 +1,6 @@
-// The clients: they draw what to ask for, know of messages and leases only what they were answered, and are unfair on
-// purpose: the same message again and again, several commands at once, at the very millisecond of a due time or of a
-// lease's end.
+// The clients: they choose requests at random, know only the messages and leases of their responses, and behave badly
+// on purpose: the same message again and again, several commands at once, and requests in the exact millisecond of a
+// due time or of the end of a lease.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// Those who have a queue's messages posted to a webhook, change where and how fast, and take that back.
+// Clients that set, change and remove the webhooks of queues.
 #include "simulation/sim_webhooks.h"
 #include "simulation/workload.h"
 

@@ -1,4 +1,4 @@
-// Those who say what a namespace may take, and change their minds.
+// Clients that set, change and remove the limits of namespaces.
 #include <iterator>
 
 #include "simulation/workload.h"

@@ -1,5 +1,5 @@
-// Clients that look around: a queue's messages, its dead and its history page by page, with cursors that outlive the
-// server; and what falls due in the minutes to come.
+// Clients that list the messages, dead letters and history of a queue page by page, with cursors that outlive the
+// server; and request forecasts.
 #include <algorithm>
 
 #include "simulation/workload.h"

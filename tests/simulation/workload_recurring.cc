@@ -1,4 +1,4 @@
-// Clients that put recurring messages, and that ask for things at the very time at which one makes its next occurrence.
+// Clients that put recurring messages, and send commands at the exact time of the next occurrence.
 #include <algorithm>
 
 #include "simulation/workload.h"

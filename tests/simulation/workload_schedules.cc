@@ -1,5 +1,4 @@
-// Clients that set schedules and tell them things, also at the very time of their next run, and while clocks are
-// changed.
+// Clients that set and control schedules, also at the exact time of the next run, and during clock changes.
 #include <algorithm>
 #include <array>
 #include <chrono>

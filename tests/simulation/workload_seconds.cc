@@ -1,4 +1,4 @@
-// Those who limit how many messages of a queue are due in one second, and fill such seconds.
+// Clients that limit how many messages of a queue are due in one second, and fill such seconds.
 #include <algorithm>
 
 #include "simulation/workload.h"

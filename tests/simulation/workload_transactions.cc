@@ -1,5 +1,5 @@
-// Clients that put messages in transactions, and that commit them or roll them back: early, twice, both, and at the
-// very time at which the producer is asked.
+// Clients that put messages in transactions, and commit them or roll them back: early, twice, both, and at the exact
+// time of a check.
 #include <algorithm>
 
 #include "simulation/workload.h"

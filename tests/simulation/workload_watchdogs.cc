@@ -1,4 +1,4 @@
-// Clients that set watchdogs and feed them, also at the very time at which one fires.
+// Clients that set watchdogs and feed them, also at the exact time at which one fires.
 #include <algorithm>
 
 #include "simulation/workload.h"

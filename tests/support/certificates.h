@@ -1,6 +1,7 @@
-// Certificates for the tests of TLS, made anew in each run: an authority, and what it signs. PEM texts only.
+// Certificates for the tests of TLS, created in each run: an authority, and the certificates that it signs. PEM texts
+// only.
 //
-// The keys are of the P-256 curve, which takes no time to make.
+// The keys are on the P-256 curve, because they are fast to generate.
 #pragma once
 
 #include <cstdint>

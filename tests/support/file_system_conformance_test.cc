@@ -1,4 +1,4 @@
-// What every FileSystem does, held against the real disk and the simulated one.
+// The conformance suite of FileSystem, run on the real disk and the simulated one.
 #include <map>
 #include <string>
 #include <vector>

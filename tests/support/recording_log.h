@@ -1,4 +1,4 @@
-// A log sink that keeps its events, for tests that ask what the operator was told.
+// A log sink that records its events, for tests of what operators are told.
 #pragma once
 
 #include <algorithm>

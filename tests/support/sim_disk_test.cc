@@ -1,5 +1,5 @@
-// The rules of loss of the simulated disk. Each test crashes many disks that went the same way and looks at all the
-// ends that came out: those that must be possible came out, and no other did.
+// The loss rules of the simulated disk. Each test crashes many disks with the same history and examines all results:
+// each possible one occurs, and no other.
 #include "support/sim_disk.h"
 
 #include <algorithm>

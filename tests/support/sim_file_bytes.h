@@ -1,5 +1,5 @@
 // The bytes of one simulated file: those that a program sees, those that are durable, and the changes in between. The
-// rules of loss stand in sim_disk.h.
+// rules of loss are in sim_disk.h.
 #pragma once
 
 #include <cstddef>

@@ -1,5 +1,5 @@
-// A user of the installed library: a wheel that is turned by hand, a rule of the calendar that feeds it, and a service
-// with a thread of its own on a clock that is moved by hand.
+// A user of the installed library: a wheel that is advanced by hand, a calendar rule that feeds it, and a service with
+// a thread of its own on a manual clock.
 #include <chrono>
 #include <cstdint>
 #include <cstdio>
