@@ -35,10 +35,10 @@
 
 namespace duewheel {
 
-// As good as any number.
+// A number above every count in a run.
 inline constexpr std::uint64_t kMany = 1'000'000'000'000;
 
-// A time in what is said of a violation.
+// A time, as shown in the report of a violation.
 inline std::string at(DueMs ms) {
     return std::to_string(ms);
 }
@@ -58,51 +58,48 @@ struct OracleTotals {
 
 class Oracle {
   public:
-    // `history_keep_ms`: for how long nothing of it is lost.
+    // `history_keep_ms`: how long history is certainly kept.
     Oracle(const EngineOptions& options, std::int64_t keep_ms, std::int64_t history_keep_ms, RareStates& rare)
         : options_(options), keep_ms_(keep_ms), rare_(rare), history_keep_ms_(history_keep_ms) {}
 
     // ---- the process
     void started(DueMs floor_ms, std::uint64_t live_count, std::uint64_t step);
     void died(std::uint64_t step);
-    // The engine was told this time.
+    // This time was passed to the engine.
     void time_told(DueMs now);
     void set_step(std::uint64_t step) { step_ = step; }
-    // Before replies are told: the least space that there was at any time since the last ones.
+    // Before replies are passed: the least free space at any time since the last ones.
     void space_seen(LogSpace least) { least_space_ = least; }
 
-    // ---- clients
-    // Before it is submitted. `serial` of a put's message is given here.
+    // ---- clients Before a command is submitted. Assigns the `serial` of a put's message.
     ReplyToken submitted(const Command& command);
     // The client is gone; only for leases.
     void forgotten(ReplyToken token);
-    // The same, and nothing was on its way to it.
+    // The same, and no messages were on their way to it.
     void withdrawn(ReplyToken token);
-    // False where nobody listens any more.
+    // False if the receiver is gone.
     bool replied(const ReplyEffect& effect);
 
-    // ---- what clients know
-    // By serial - 1. References stay valid when there are more.
+    // ---- what clients know By serial - 1. References stay valid when messages are added.
     using Messages = std::deque<MessageModel>;
     const Messages& messages() const { return messages_; }
     DueMs now() const { return now_; }
     std::uint32_t run() const { return run_; }
     const OracleTotals& totals() const { return totals_; }
-    // Leases that wait for an answer, for who wants to go away.
+    // Lease requests without a reply, which a client may abandon.
     std::vector<ReplyToken> open_leases() const;
-    // No message may be unfinished or dead.
+    // Whether all messages have certainly ended; none is unfinished or a dead letter.
     bool all_ended() const;
     static bool share_key(const MessageModel& left, const MessageModel& right);
-    // Those that may be held, and can be asked for: by id, or by key where their put was not
-    // answered.
+    // Messages that may be held, and can be requested: by id, or by key if their put was not answered.
     std::vector<const MessageModel*> maybe_held();
-    // Recurring messages that may not have made all yet, and whose ids are known.
+    // Recurring messages that may not have created all occurrences yet, and whose ids are known.
     std::vector<const MessageModel*> loops_left() const;
-    // When it is due next, as far as that is known: of a recurring message, its next occurrence after now.
+    // When the message is due next, if known: for a recurring message, its next occurrence after now.
     std::optional<DueMs> next_due(const MessageModel& message) const;
-    // Whether some of the queue may be dead.
+    // Whether the queue may have dead letters.
     bool may_hold_dead(const std::string& name_space, const std::string& queue) const;
-    // By namespace and name; all that somebody has asked for.
+    // By namespace and name: every name that a client has used.
     using Schedules = std::map<std::pair<std::string, std::string>, ScheduleModel>;
     const Schedules& schedules() const { return schedules_; }
     // By serial - 1.
@@ -111,52 +108,52 @@ class Oracle {
     const Watchdogs& watchdogs() const { return watchdogs_; }
     const std::deque<WatchdogPut>& watchdog_puts() const { return watchdog_puts_; }
     void check_watchdogs();
-    // The first nominal time after now, as far as is known.
+    // The first nominal time after now, if known.
     std::optional<DueMs> next_time(const ScheduleModel& model) const;
-    // The process has started with other zone data, and tells these counts of its schedules before anything else.
+    // The process has started with other zone data, and reports these counts of its schedules first.
     void zones_changed(std::uint32_t version, const std::vector<Engine::ScheduleCounters>& counters);
     std::uint32_t zone_version() const { return zone_version_; }
-    // Of those that clients know: prepared messages that may not be settled yet, and what a default made due at some
-    // time.
+    // Known prepared messages that may not be settled yet, or that became due by their default.
     std::vector<const MessageModel*> halves_left() const;
-    // From now on nothing keeps a prepared message from its checks and its default.
+    // From now on nothing prevents the checks and the default of a prepared message.
     void leave_halves_alone();
     // Consumers have just found every queue empty.
     void queues_are_drained();
-    // Nobody does anything until then but sleep.
+    // Time jumps: until then every client only sleeps.
     void time_leapt() { drained_ms_ = now_; }
-    // Consumers have drained all queues, and each schedule was looked at: what it says that it made was met.
+    // Consumers have drained all queues, and each schedule was read: verifies that each run that it reports was
+    // delivered.
     void check_schedules();
-    // When messages are due that may come, those in the future, in their order.
+    // The future due times of messages that may still be delivered, in order.
     std::vector<DueMs> dues_ahead() const;
-    // Somebody but a consumer that waits has no answer yet.
+    // Whether a request other than a waiting lease has no reply yet.
     bool awaits_answers() const;
-    // Verifies that unfinished messages are as many as may be. `leases_are_over`: and so is every message whose time
-    // is.
+    // Verifies that the number of unfinished messages is possible. `leases_are_over`: all leases have ended, and
+    // expired messages too.
     void check_live_count(std::uint64_t live_count, std::string_view when, bool leases_are_over = false);
-    // All is quiet: every request was answered but leases that wait.
+    // Everything has settled: every request except waiting leases was answered.
     void check_all_answered();
-    // All consumers drained in vain: whatever should have come is lost.
+    // Consumers have drained all queues: a message that should have been delivered is lost.
     void check_nothing_lost();
-    // The same of puts that were sent together and never answered: all or none of them were executed.
+    // The same for puts of one request that was never answered: all or none of them were executed.
     void check_lost_batches();
-    // Every lease has run out and all is quiet: what was purged has ended.
+    // Every lease has expired and everything has settled: purged messages have ended.
     void purges_are_over();
-    // All is quiet: so are the discards.
+    // Everything has settled: discards are complete.
     void discards_are_over();
-    // Whether its settings say that nothing of the queue is delivered, as far as is known.
+    // Whether the queue is paused, as far as known.
     bool seems_paused(const std::string& name_space, const std::string& queue) {
         return queue_of(name_space, queue).settings.paused;
     }
-    // Its settings, where every command that may have changed them was answered; else null.
+    // Its settings, if every command that may have changed them was answered; otherwise null.
     const QueueSettings* certain_settings(const std::string& name_space, const std::string& queue) {
         const QueueModel& model = queue_of(name_space, queue);
         return model.is_known && model.open.empty() ? &model.settings : nullptr;
     }
 
-    // Somebody reads the log beside the process.
+    // Another process reads the log.
     void viewed(const FindRow& find);
-    // It is exported; `find` as for its view.
+    // The log is exported; `find` as for viewed().
     void exported(const ExportedLines& lines, const FindRow& find);
 
     bool violated() const { return violation_.has_value(); }
@@ -167,7 +164,7 @@ class Oracle {
     }
     std::string history(std::uint64_t serial) const;
 
-    // The body of the message with this serial: what it says can be checked by itself.
+    // The body of the message with this serial, which can be verified by itself.
     static std::string body_of(std::uint64_t serial, std::uint32_t bytes);
 
   private:
@@ -178,26 +175,26 @@ class Oracle {
     struct Request {
         Command command;
         DueMs submitted_ms = 0;
-        std::uint64_t serial = 0;            // of the message it is about; 0: none that is known
+        std::uint64_t serial = 0;            // of the message concerned; 0: none, or unknown
         std::size_t epoch = 0;               // of that message when it was submitted
-        bool known_lease = false;            // the token is one that a client was given
+        bool known_lease = false;            // a client has received this token
         std::uint64_t step = 0;              // in which it was submitted
         std::uint32_t forgiven_low = 0;      // of that message when it was submitted
         std::uint64_t made_least = 0;        // likewise, of a recurring message; of a prepared message, checks
-        std::vector<std::uint64_t> dead{};   // redrive: those in the queue that were surely dead by then
+        std::vector<std::uint64_t> dead{};   // redrive: certain dead letters of the queue at that time
         std::vector<std::uint64_t> batch{};  // of puts: their messages
-        std::uint64_t first_of_batch = 0;    // that was not put before
+        std::uint64_t first_of_batch = 0;    // the first message that was not put before
         // Of a schedule: another command that changes it was in progress at the same time.
         bool is_overlapped = false;
-        std::uint32_t least_revision = 0;  // it had this one when the request was submitted
-        std::size_t lives = 0;             // of its name, then
-        std::uint64_t schedule_moves = 0;  // of all schedules, then
+        std::uint32_t least_revision = 0;  // of the schedule when the request was submitted
+        std::size_t lives = 0;             // of its name, at that time
+        std::uint64_t schedule_moves = 0;  // of all schedules, at that time
     };
 
     // Puts of one request whose answer was lost.
     struct LostBatch {
         std::vector<std::uint64_t> serials;
-        std::uint64_t there = 0;  // one of them that turned out to be there
+        std::uint64_t there = 0;  // one of them that is known to exist
         std::uint64_t not_there = 0;
     };
 
@@ -210,15 +207,17 @@ class Oracle {
     void carry_out(const Request& request, const MessageModel& message, const World& world, Worlds& into) const;
     // All worlds that the open commands of the message may have led to, each executed or not, in any order.
     Worlds with_open_commands(const MessageModel& message, ReplyToken except) const;
-    // Those of the message's worlds that fit; unless all do, also of those that open commands may have led to. After a
-    // death one of several may fit that never was, while an open command made another one fit (seed 5790).
+    // The worlds of the message that fit. Unless all of them fit, also fitting worlds to which open commands may have
+    // led: after a crash, one of several worlds may fit although it never existed, while an open command led to another
+    // one that fits (seed 5790).
     template <class Fits>
     Worlds explain(MessageModel& message, ReplyToken token, Fits&& fits) {
         Worlds fitting;
         for (const World& world : message.worlds()) {
             if (fits(world)) fitting.push_back(world);
         }
-        // What brings it back may have done so before, and is answered late: when all of its queue are there.
+        // A redrive may already have returned the message, because it is answered only when all dead letters of the
+        // queue are returned.
         const bool is_certain = fitting.size() == message.worlds().size() && message.returns_open == 0;
         if (is_certain || message.open.empty()) return fitting;
         // A reply may overtake the one of a command that was executed before it.
@@ -229,25 +228,25 @@ class Oracle {
         return fitting;
     }
 
-    // Attempts: what the message's rule allows, and what may have begun.
-    // All rules that may be in force for it; certain where nobody has changed its queue's since that step.
+    // Attempts: what the message's rule allows, and what may have begun. All rules that may apply to it; certain if no
+    // client has changed the rule of its queue since that step.
     std::vector<RetryRule> rules_of(const MessageModel& message, std::uint64_t since_step) const;
     void learn_rule(MessageModel& message);
     bool rule_is_known(const QueueModel& queue, std::uint64_t since_step) const;
     void rule_may_become(const ConfigureQueueCommand& command);
     bool may_last(const LeaseCommand& command, std::int64_t lease_ms);
     std::uint64_t attempts_high(const MessageModel& message) const;
-    // A lease that nobody ended may have been its last one.
+    // A lease that no client ended may have been its last one.
     bool may_have_died(const MessageModel& message) const;
     bool may_be_dead_after(const MessageModel& message, std::uint32_t attempt) const;
     World returned(const World& world, DueRange now) const;
     // Kicks and redrives that are not answered, or were just now.
     void returns_closed(MessageModel& message);
     void may_come_back(MessageModel& about);
-    // It is dead, or may be, and for so long that it may have ended for good.
+    // It may have been a dead letter for so long that it may have expired.
     bool may_be_let_go(const MessageModel& about) const;
     bool may_be_let_go(const MessageModel& about, const World& world) const;
-    // Discards of its queue: some may have met it; one has surely met it that was answered before `step`.
+    // Discards of its queue: which may have ended it, and whether one that was answered before `step` certainly has.
     DueMs discarded_until(const MessageModel& about) const;
     bool may_be_discarded(const MessageModel& about) const;
     DueMs earliest_death(const MessageModel& about, const World& world) const;
@@ -267,7 +266,7 @@ class Oracle {
     void failed(const Request& request, const LeaseEndAnswer& answer, MessageModel& message, SeenDelivery& delivery,
                 const Worlds& live);
 
-    // Deliveries that an answer must count.
+    // Deliveries that a reply must count.
     std::uint32_t must_be_counted(const MessageModel& message, LifePoint before) const;
 
     void put_replied(ReplyToken token, const Request& request, const PutAnswer& answer);
@@ -307,15 +306,15 @@ class Oracle {
     void check_order_key(const MessageModel& message, const SeenDelivery& fresh, DueMs nominal);
     bool surely_precedes(const MessageModel& other, const MessageModel& message, DueMs nominal, DueMs at) const;
 
-    // oracle_loops.cc
+    // oracle_recurring.cc
     void loop_submitted(MessageModel& fresh);
     bool is_bad_loop(const PutCommand& put, DueMs start_ms) const;
     static bool is_loop_of_long_ago(const PutCommand& put, DueMs now);
     bool is_refused_loop(const Request& request, const MessageModel* about, std::string_view code) const;
-    // How many it can have made by now, and how many of those nobody has met.
+    // The maximum number of occurrences created by now, and of those not seen yet.
     std::uint64_t made_at_most(const MessageModel& loop) const;
     std::uint64_t not_met(const MessageModel& loop) const;
-    // Whether one is due, in this queue or in any, that nobody knows to be made.
+    // Whether an occurrence is due, in this queue or in any, whose creation is not known.
     bool is_behind(const MessageModel& loop) const;
     bool some_loop_is_behind(const QueueKey* queue) const;
     bool learn_start(MessageModel& loop, std::uint64_t number, DueMs due_ms);
@@ -336,13 +335,13 @@ class Oracle {
     bool may_have_vanished(const MessageModel& loop, std::uint64_t number) const;
     void check_occurrences(const MessageModel& loop);
 
-    // oracle_halves.cc
+    // oracle_prepared.cc
     void half_submitted(MessageModel& fresh);
     bool is_bad_half(const PutCommand& put) const;
     bool is_refused_half(const Request& request, std::string_view code) const;
     void halves_told_time();
     void settle_replied(ReplyToken token, const Request& request, const SettleAnswer& answer);
-    // Whether it is one of what only a commit or a rollback is answered; judges it then.
+    // Whether only a commit or a rollback can get this error; if so, judges it.
     bool settle_refused(ReplyToken token, const Request& request, const Error& error);
     void half_told_settled(MessageModel& about);
     void half_stands(const MessageState& row, std::uint64_t checks_least, MessageModel& about);
@@ -381,12 +380,13 @@ class Oracle {
         const ScheduleState& state;
         const RuleStretch& stretch;
         const TimesModel& times;
-        bool is_anew = false;  // `times` are calculated with other zone data than the stretch
+        bool is_anew = false;  // `times` are calculated with other zone data than `stretch`
         const PreviewScheduleCommand& asked;
         const PreviewAnswer& answer;
-        std::optional<DueMs> from_ms{};  // it goes by instants from there on; none: by numbers
-        std::uint64_t number = 0;        // of the next one, unless it goes by instants
-        std::optional<DueMs> seen{};     // the last one
+        std::optional<DueMs>
+            from_ms{};                // the start, if the preview starts at an instant; none: it continues by numbers
+        std::uint64_t number = 0;     // of the next time, unless it starts at an instant
+        std::optional<DueMs> seen{};  // the last one
     };
     void schedule_previewed(const Request& request, const PreviewAnswer& answer);
     void preview_begins(const Request& request, Previewed& preview);
@@ -419,7 +419,7 @@ class Oracle {
     std::uint64_t runs_not_met(const QueueKey* queue) const;
     std::uint64_t not_met(const ScheduleModel& model) const;
     bool some_schedule_is_behind() const;
-    // One that waited is made with what the schedule is then, for a time of what it was before.
+    // A waiting run is created with the current settings of the schedule, for a time of its earlier settings.
     bool runs_may_wait(const ScheduleModel& model) const;
     bool run_may_have_vanished(const ScheduleModel& model, DueMs nominal_ms) const;
     void schedule_dues_ahead(std::vector<DueMs>& dues) const;
@@ -442,7 +442,7 @@ class Oracle {
                       const WatchdogAnswer& answer);
     void watchdog_removed(WatchdogModel& model, const WatchdogModel::Open& sent, const WatchdogAnswer& answer);
     void watchdog_told(WatchdogModel& model, const WatchdogModel::Open& sent, const WatchdogState& state);
-    // Whether somebody may have fed it then: among them by `also`, which is being answered.
+    // Whether a client may have fed it at that time, including by `also`, which is being answered.
     bool was_fed_at(const WatchdogModel& model, const WatchdogModel::Open& also, DueMs fed_ms) const;
     void watchdogs_listed(const Request& request, const WatchdogListAnswer& answer);
     void watchdog_refused(WatchdogModel& model, const WatchdogModel::Open& sent, const Request& request,
@@ -462,16 +462,16 @@ class Oracle {
     // A listing from its first page to its last.
     struct Standing {
         std::size_t epochs = 0;        // of the message when the listing began
-        std::uint64_t deliveries = 0;  // seen and unseen, then
-        std::uint32_t pages = 0;       // that it was in
+        std::uint64_t deliveries = 0;  // seen and unseen, at that time
+        std::uint32_t pages = 0;       // that contained it
         bool was_due = false;
-        std::uint64_t made = 0;  // a recurring message: exactly so many, then
+        std::uint64_t made = 0;  // of a recurring message: the exact number of occurrences at that time
     };
     struct Listing {
         ListCommand first;
-        std::map<std::uint64_t, std::uint64_t> made_least;  // of recurring messages, when the last page was asked for
-        std::map<std::uint64_t, Standing> standing;         // by serial: who may have to be met
-        std::set<std::uint64_t> ended_before;               // the page that was asked for last
+        std::map<std::uint64_t, std::uint64_t> made_least;  // of recurring messages, when the last page was requested
+        std::map<std::uint64_t, Standing> standing;         // by serial: messages that may have to be listed
+        std::set<std::uint64_t> ended_before;               // before the newest page was requested
     };
     bool is_listed_in(const MessageModel& message, const ListCommand& list) const;
     void listing_submitted(const ListCommand& list);
@@ -502,7 +502,7 @@ class Oracle {
     void check_not_purged(MessageModel& about, const Delivered& delivery);
     void check_not_paused(const LeaseCommand& command, ReplyToken token, const Delivered& delivery,
                           MessageModel& about);
-    // How many unfinished messages the queue has at least and at most.
+    // The minimum and maximum number of unfinished messages of the queue.
     DueRange unfinished_in(const std::string& name_space, const std::string& queue) const;
     void check_limit(const MessageModel& accepted, std::uint64_t submitted_step);
     bool may_be_full(const PutCommand& put, const Request& request);
@@ -530,20 +530,20 @@ class Oracle {
     void check_put_rate(const std::string& name_space);
     void refused_for_its_rate(const PutCommand& put, const Request& request);
 
-    // A lease that is held in all likelihood, and one that may be.
+    // Whether a lease is certainly held, and whether it may be.
     bool surely_held(const MessageModel& message, const SeenDelivery& delivery, DueMs until) const;
     bool may_be_held(const SeenDelivery& delivery, DueMs from) const;
-    // How many deliveries of the message may have begun that no client saw.
+    // The number of deliveries of the message that may have begun without being seen by a client.
     std::uint64_t unseen(const MessageModel& message) const;
     DueRange due_of(const When& when, DueMs submitted_ms) const;
-    // With what `flex` allows.
+    // Including `flex`.
     DueRange due_of(const PutCommand& put, DueMs submitted_ms) const;
     DueRange due_of(const RescheduleCommand& move, DueMs submitted_ms) const;
 
     bool row_fits(const MessageModel& about, const MessageRow& row, const Worlds& worlds, bool may_die) const;
     // oracle_seconds.cc
     const QueueSettings* settings_since(const MessageModel& about, std::uint64_t step);
-    // Messages that are due in a stretch of time, of a queue or of all (an empty name), but for one.
+    // Messages that are due in a range of time, of a queue or of all (an empty name), except one.
     struct Dues {
         std::string name_space;
         std::string queue;
@@ -584,14 +584,14 @@ class Oracle {
     std::uint32_t run_ = 0;
     std::uint64_t step_ = 0;
     LogSpace least_space_ = LogSpace::enough;
-    // By run: its incarnation, once a delivery told it.
+    // By run: its incarnation, once a delivery has shown it.
     std::vector<std::uint64_t> incarnation_of_run_{0};
     Messages messages_;                            // by serial - 1
-    std::vector<std::uint64_t> loops_;             // serials of those that may not have made all yet
-    std::vector<std::uint64_t> overdue_prepared_;  // serials of those whose default cannot hold yet
+    std::vector<std::uint64_t> loops_;             // serials of those that may not have created all occurrences yet
+    std::vector<std::uint64_t> overdue_prepared_;  // serials of those whose default cannot apply yet
     DueMs alone_from_ms_ = kNeverMs;
     DueMs drained_ms_ = 0;        // when consumers last found all queues empty
-    DueMs slowest_drain_ms_ = 0;  // the longest time that they had to do until then
+    DueMs slowest_drain_ms_ = 0;  // the longest time that a drain took
     std::map<MessageId, std::uint64_t> serial_of_id_;
     std::map<std::tuple<std::string, std::string, std::string>, std::uint64_t> serial_of_key_;
     std::map<ReplyToken, Request> requests_;
@@ -604,10 +604,10 @@ class Oracle {
     std::map<std::string, QueueLeases> leases_;
     const std::int64_t history_keep_ms_;
     std::map<std::uint64_t, HistoryReading> histories_;
-    std::map<std::uint64_t, Listing> listings_;  // by the query that names each
+    std::map<std::uint64_t, Listing> listings_;  // by the query that identifies each
     std::vector<LostBatch> lost_batches_;
     std::map<QueueKey, QueueModel> queues_;
-    std::map<std::string, NamespaceModel> namespaces_;  // that somebody has limited, or wanted to
+    std::map<std::string, NamespaceModel> namespaces_;  // whose limits a client has set, or tried to set
     Schedules schedules_;
     std::deque<SchedulePut> schedule_puts_;
     Watchdogs watchdogs_;
