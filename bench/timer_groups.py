@@ -41,7 +41,7 @@ OWNER = "schedule and cancel by the owner"
 GROUPS = {
     "owner": group("owner", [f"{OWNER}, {n}" for n in ("10,000", "100,000", "1,000,000")]),
     "producer": group("producer", ["schedule from another thread, 100,000", "schedule from another thread, 500,000"]),
-    "crowd": group("crowd", [f"one call to schedule, by so many threads at once, {n}" for n in (1, 2, 4, 8)]),
+    "crowd": group("crowd", [f"one call to schedule, by this many threads at once, {n}" for n in (1, 2, 4, 8)]),
     "producers": group("producers", [f"{PRODUCERS}, 100,000"]),
     "coroutine": group("coroutine", ["ready work with a time limit, 1"]),
     "lateness": group("lateness", ["lateness on a thread of its own, 2,000"]),

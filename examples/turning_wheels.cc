@@ -2,7 +2,7 @@
 //
 //     turning_wheels [SCHEME] [--plain] [--steps N] [--only TICK,TICK...] [--pause MILLISECONDS]
 //
-// Each letter is a timer, a number stands for so many timers in one slot, ^ is the hand with the slot it points at. The
+// Each letter is a timer, a number is the number of timers in one slot, ^ is the hand with the slot it points at. The
 // timer `a` arms itself again whenever it fires. In a terminal the picture moves; with --plain, or into a pipe, each
 // step is printed below the one before. Every scheme is asked where it has its timers, but for the core wheel, which
 // does not say: its picture is worked out, and tells so. docs/learning/ explains the schemes with its output.
@@ -37,7 +37,7 @@ struct Options {
     std::uint64_t pause_ms = 200;
 };
 
-// What is played on a scheme: the first timer repeats itself, every step passes so many ticks.
+// The demonstration of a scheme: the first timer repeats itself, and every step has a number of ticks.
 struct Play {
     std::vector<Tick> delays = {4, 9, 14, 14, 27, 50, 130, 500};
     Tick ticks_a_step = 1;

@@ -120,10 +120,10 @@ PHRASES = {
     r"anew": "again, rebuild",
     r"reckon\w*": "calculate",
 }
-# The texts that are checked: Markdown pages, and of C++ files that are no tests the string literals and the comments.
+# The texts that are checked: Markdown pages, and of C++ files outside of tests/ the string literals and the comments.
 PLAIN_TEXTS = re.compile(r"(CHANGELOG|CONTRIBUTING|README|ARCHITECTURE)\.md$|bench/README\.md$|docs/(decisions/|learning/)?[^/]+\.md$|"
                          r"docs/proof/README\.md$|src/ingress/openapi\.json$|"
-                         r"(src|apps|include)/(?!.*(_test\.cc|_bench\.cc|_fixture\.h)$)(?!.*trial)[\w/]+\.(cc|h)$")
+                         r"(src|apps|include|bench|examples)/[\w/]+\.(cc|h)$")
 
 # Paths of one machine, and hosts of package registries: the project names neither. Built from parts, so that this
 # file passes its own check.
@@ -440,12 +440,14 @@ CODE_SPAN = re.compile(r"^```.*?^```|`[^`]*`", re.DOTALL | re.MULTILINE)
 
 
 def words_for_readers(path, text):
-    """The text of the file for readers: a page without its code, or the string literals and comments of a C++ file."""
+    """The text of the file for readers: a page without its code, or the comments and string literals of a C++ file; of a
+    test only its comments."""
     if path.endswith(".md"):
         return CODE_SPAN.sub(lambda code: re.sub(r"[^\n]", " ", code.group()), text)
     words = list(re.sub(r"[^\n]", " ", text))
     for match in NOT_CODE.finditer(text):
-        words[match.start():match.end()] = match.group().replace("//", "  ")
+        if match.group().startswith("/") or not path.endswith("_test.cc"):
+            words[match.start():match.end()] = match.group().replace("//", "  ")
     return "".join(words)
 
 

@@ -318,14 +318,13 @@ class CheckTree(unittest.TestCase):
             self.assertEqual(found(words + "\n"), [], words)
         self.assertEqual(found_in({"src/engine/notes.md": "nobody\n"}), [], "no page of the documentation")
         for folder in ("src/calendar", "src/engine", "src/timer/patterns", "src/wheel", "apps/duewheel", "include/duewheel"):
-            for name in ("refusal.cc", "refusal.h"):
+            for name in ("refusal.cc", "refusal.h", "refusal_test.cc"):
                 self.assertTrue(check_tree.PLAIN_TEXTS.match(f"{folder}/{name}"), folder)
-            for name in ("refusal_test.cc", "refusal_fixture.h", "trial_refusal.h"):
-                self.assertFalse(check_tree.PLAIN_TEXTS.match(f"{folder}/{name}"), folder)
         contract = '{"summary": "nobody", "nobody": 1}'
         self.assertEqual(check_tree.words_for_readers("src/ingress/openapi.json", contract).count("nobody"), 2)
         self.assertTrue(check_tree.PLAIN_TEXTS.match("src/ingress/openapi.json"))
         self.assertEqual(check_tree.words_for_readers(code, 'f("nobody");  // everybody\n').split(), ['"nobody"', "everybody"])
+        self.assertEqual(check_tree.words_for_readers("src/a_test.cc", 'f("nobody");  // everybody\n').split(), ["everybody"])
         self.assertEqual(found("// told that nobody\n// stands\n// still\n", code),
                          [f"{code}:1 [built]", f"{code}:2 [plain words]", f"{code}:3 [plain words]"])
 

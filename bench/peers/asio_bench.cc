@@ -1,5 +1,5 @@
 // Boost.Asio: a timer is a steady_timer. A cancelled wait still completes, with an error, when the context is run; the
-// context is therefore run at every tick, and after 1,024 cancels while time stands still.
+// context is therefore run at every tick, and after 1,024 cancels while time does not advance.
 #include <chrono>
 #include <memory>
 #include <vector>

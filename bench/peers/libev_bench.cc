@@ -1,6 +1,6 @@
 // libev: a timer is an ev_timer, moved with ev_timer_again() as its manual says. Its time is a double in seconds, and a
-// timer fires when the time is after its own; so the loop is told the middle of a tick, and deadlines are counted from
-// there to the beginning of theirs.
+// timer fires when the time is after its own; so the loop gets the middle of a tick as its time, and deadlines count
+// from there to the start of their tick.
 #include <vector>
 
 #include <ev.h>

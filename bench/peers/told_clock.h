@@ -1,7 +1,7 @@
-// A clock that is told the time, in front of the C library's, for peers that can only ask the system: their programs
-// define clock_gettime() and the calls that wait for sockets themselves, and the shared libraries they are linked with
-// call these. Nothing but timers is watched, so a wait ends at once with nothing; that leaves of a loop's turn what it
-// does for its timers.
+// A manual clock in front of the C library's, for peers that can only ask the system: their programs define
+// clock_gettime() and the calls that wait for sockets themselves, and the shared libraries they are linked with call
+// these. Only timers are watched, so a wait ends at once with nothing; what is left of a loop's iteration is its work
+// for timers.
 #pragma once
 
 #include <cstdint>

@@ -176,9 +176,9 @@ void measure_crowd(unsigned producers) {
     std::vector<std::uint32_t> all;
     for (const std::vector<std::uint32_t>& one : took) all.insert(all.end(), one.begin(), one.end());
     std::sort(all.begin(), all.end());
-    print("one call to schedule, by so many threads at once", producers, "TimerService, half of the calls",
+    print("one call to schedule, by this many threads at once", producers, "TimerService, half of the calls",
           "ns at most", all[all.size() / 2]);
-    print("one call to schedule, by so many threads at once", producers, "TimerService, 99 of 100", "ns at most",
+    print("one call to schedule, by this many threads at once", producers, "TimerService, 99 of 100", "ns at most",
           all[all.size() * 99 / 100]);
 }
 

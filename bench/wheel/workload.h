@@ -46,8 +46,8 @@ class Fired {
     ~Fired() = default;
 };
 
-// A subject has ids from 0 to `ids` - 1, at most one timer for each, and is told the time. Nothing here is virtual:
-// each workload is compiled for each subject.
+// A subject has ids from 0 to `ids` - 1, up to one timer for each, and gets the time as an argument. Nothing is
+// virtual: each workload is compiled for each subject.
 //
 //     Subject(Id ids, Fired& fired)
 //     void start(Id id, Tick deadline)      of one that is not pending
@@ -76,8 +76,8 @@ struct Outcome {
     std::vector<double> growth_ns;        // of a start, a stop, a tick; or of a timer that fires
 };
 
-// Seconds of the machine's clock and of this thread's processor time. PendingLookup past the C library, where a peer's
-// clock may have been put aside.
+// Seconds of the machine's clock and of this thread's processor time. Read directly from the kernel, because a peer's
+// clock may replace the C library's.
 double wall_seconds();
 double cpu_seconds();
 std::size_t resident_bytes();
@@ -314,8 +314,7 @@ class Run final : public Fired {
         if constexpr (kSaysWhenNext) {
             std::uint64_t count = 0;
             for (Tick next = 0; (next = subject_->next()) != kNothing; ++count) {
-                if (count == 1'000'000)
-                    fail("the loop is told again and again that there is something to do, and there is not");
+                if (count == 1'000'000) fail("next() repeatedly reports work, and there is none");
                 subject_->advance(now_ = std::max(now_, next));
             }
             return count;
@@ -446,7 +445,7 @@ class Run final : public Fired {
         return outcome_;
     }
 
-    // A crowd due within three seconds, five minutes ahead; and another. A loop that calls at the ticks that `wake`
+    // A burst due within three seconds, five minutes ahead; and another. A loop that calls at the ticks that `wake`
     // names, again and again until nothing is left of what `budget` stopped.
     template <class Wake>
     Outcome crowd_ahead(Wake&& wake, std::size_t budget) {

@@ -16,7 +16,7 @@ using namespace std::chrono_literals;
 
 int main() {
     ManualClock clock;
-    clock.auto_advance(true);  // whoever waits has waited
+    clock.auto_advance(true);  // the wait of the thread has started
     DelayQueue<std::string> orders(clock);
     const TimerInstant begin = clock.now();
     for (const int delay_s : {5, 3, 10, 3600}) {

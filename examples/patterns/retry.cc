@@ -1,4 +1,4 @@
-// A call that failed and is tried again: after 5 s, then every 3 s, five times in all; then somebody is told.
+// A call that failed and is tried again: after 5 s, then every 3 s, five times in all; then its handler is called.
 //
 // Prints:
 //     5 s: attempt 1 fails

@@ -14,7 +14,7 @@ using namespace std::chrono_literals;
 
 int main() {
     ManualClock clock;
-    clock.auto_advance(true);  // whoever waits has waited
+    clock.auto_advance(true);  // the wait of the thread has started
     SystemTimer timer({}, clock);
     const TimerInstant begin = clock.now();
     const Result<Timeout> fetch =

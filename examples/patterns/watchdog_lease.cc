@@ -5,7 +5,7 @@
 //     20 s: renewed
 //     25 s: released, and it was held: yes
 //     10 s: renewed
-//     20 s: somebody else holds it
+//     20 s: another client holds it
 //     20 s: lost
 #include <cstdio>
 
@@ -24,7 +24,8 @@ int main() {
     const auto now_s = [&] { return static_cast<int>((clock.now() - begin) / 1s); };
     bool is_ours = true;
     const auto renew = [&] {
-        if (now_s() >= 20 && !is_ours) return std::printf("%d s: somebody else holds it\n", now_s()), Renewal::not_ours;
+        if (now_s() >= 20 && !is_ours)
+            return std::printf("%d s: another client holds it\n", now_s()), Renewal::not_ours;
         return std::printf("%d s: renewed\n", now_s()), Renewal::renewed;
     };
     const auto hold = [&] {

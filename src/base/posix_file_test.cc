@@ -107,7 +107,7 @@ TEST(PosixFile, each_made_directory_is_synced_in_its_parent_before_the_next_is_m
     EXPECT_EQ(synced_paths(), Paths{folder.at("a")});
 }
 
-// The kernel hands out such a file a page at a time, however much is asked for.
+// The kernel returns such a file one page at a time, regardless of the requested size.
 TEST(PosixFile, a_read_that_the_system_cut_short_goes_on) {
     const auto symbols = posix_file_system().open("/proc/kallsyms", OpenMode::read);
     std::vector<std::byte> into(1 << 16);

@@ -13,8 +13,8 @@ namespace {
 int calls_of_the_kernel = 0;
 }
 
-// Stands in front of the C library's for the whole test program: every other call is interrupted, and none hands out
-// more than 1,000 bytes, as the kernel may do when a signal comes.
+// Replaces the C library's function in the whole test program: every other call is interrupted, and none returns more
+// than 1,000 bytes, as the kernel may do when a signal arrives.
 extern "C" ssize_t getrandom(void* into, size_t length, unsigned flags) {
     if (++calls_of_the_kernel % 2 == 1) {
         errno = EINTR;

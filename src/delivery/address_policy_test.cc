@@ -172,8 +172,8 @@ TEST(AddressPolicy, the_server_itself_cannot_be_called) {
     EXPECT_EQ(policy.refusal(address("8.8.4.4"), 7420), "");
 }
 
-// Each special address in each way in which somebody has tried to write one past such rules: a URL is refused as it is
-// read, or names the address, which is refused then.
+// Each special address in each form that was used to bypass such rules: the URL is refused when it is read, or the
+// address in it is refused later.
 TEST(AddressPolicy, no_spelling_bypasses_it) {
     const AddressPolicy policy;
     std::vector<std::string> hosts;

@@ -52,8 +52,8 @@ TEST(TargetPace, without_a_rate_knows_no_limit) {
     EXPECT_EQ(pace.next_ms(5), 5);
 }
 
-// Whoever takes what there is as soon as it is there gets the rate: never more, and less by what a millisecond rounds
-// off.
+// A target that takes tokens as soon as they are available gets the rate: never more, and less only by the rounding of
+// a millisecond.
 TEST(TargetPace, is_the_rate_over_any_time) {
     for (const std::uint32_t rate : {1u, 3u, 7u, 10u, 100u, 999u, 12'345u}) {
         TargetPace pace;

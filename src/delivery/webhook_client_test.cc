@@ -166,7 +166,7 @@ TEST(WebhookClient, sends_many_side_by_side) {
     EXPECT_LE(server.counters().connections_accepted, 8u);
 }
 
-// Whoever may name a target must not get the server to knock where he himself may not.
+// A client that may set a target must not make the server connect to addresses that the client cannot reach.
 TEST(WebhookClient, reaches_no_address_that_is_forbidden) {
     int called = 0;
     LoopbackServer canary([&](const HttpRequest&, HttpReply reply) {

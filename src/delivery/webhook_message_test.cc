@@ -101,7 +101,7 @@ TEST(WebhookMessage, a_message_of_a_watchdog_contains_its_name_and_the_last_feed
         << text;
 }
 
-// Whoever gets it commits or rolls back the message that it names.
+// The receiver commits or rolls back the message that it identifies.
 TEST(WebhookMessage, a_check_names_its_prepared_message) {
     const WebhookUrl url = *WebhookUrl::from("https://example.com/in");
     Delivered message = everything();
@@ -118,8 +118,8 @@ TEST(WebhookMessage, a_check_names_its_prepared_message) {
     EXPECT_EQ(text.find("duewheel-occurrence"), std::string::npos) << text;
 }
 
-// Whoever may put a message chooses its headers: they must not frame the request otherwise, name another host, or
-// forge what the server says.
+// A client that puts a message chooses its headers: they must not change the framing of the request, name another host,
+// or forge headers of the server.
 TEST(WebhookMessage, passes_on_only_headers_that_a_message_may_set) {
     const WebhookUrl url = *WebhookUrl::from("https://example.com/in");
     HeaderFields own;
@@ -137,7 +137,7 @@ TEST(WebhookMessage, passes_on_only_headers_that_a_message_may_set) {
     EXPECT_TRUE(text.ends_with("Authorization: Bearer x\nwebhooks: kept\n")) << text;
 }
 
-// Who puts a message must not choose what the receiver takes for the queue's authority.
+// A client that puts a message must not choose headers that the receiver trusts as those of the queue.
 TEST(WebhookMessage, the_queues_headers_replace_those_of_the_message) {
     const WebhookUrl url = *WebhookUrl::from("https://example.com/in");
     const SecretHeaders of_queue = {{"Authorization", Secret("Bearer queue")}, {"X-Empty", Secret("")}};

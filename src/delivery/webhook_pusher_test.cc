@@ -193,7 +193,7 @@ TEST(WebhookPusher, a_target_that_is_gone_receives_no_posts_while_its_pause_cann
     EXPECT_EQ(trial.sent.size(), 1u);
 }
 
-// Nobody was told of it, and nothing but another URL ended it.
+// It was not reported, and only another URL ended it.
 TEST(WebhookPusher, a_long_wait_that_a_target_requests_is_logged_and_ends_with_a_pause) {
     Trial trial;
     trial.set_target("q", Trial::target());

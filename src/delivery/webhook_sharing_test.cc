@@ -57,8 +57,8 @@ TEST(WebhookPusher, hanging_targets_leave_connections_to_others_of_their_namespa
     }
 }
 
-// Each left half of what was left, and after some twenty the last connections went to one another's firsts: everybody
-// else of the namespace waited for a timeout.
+// Each target left half of what was free, and after some twenty the last connections were used up: all other targets of
+// the namespace waited for a timeout.
 TEST(WebhookPusher, with_many_hanging_targets_each_other_one_has_a_connection) {
     WebhookOptions options;
     options.connections_max = 100;
@@ -121,7 +121,7 @@ TEST(WebhookPusher, shares_what_connections_there_are_among_many_targets) {
     EXPECT_EQ(trial.shard.engine().counters().pending, 0u);
 }
 
-// Ten targets of a namespace that never answered took all connections there were, and nobody else's messages were
+// Ten targets of a namespace that never responded used all connections, and messages of other namespaces were not
 // posted before they timed out.
 TEST(WebhookPusher, a_namespace_whose_targets_hang_leaves_connections_to_others) {
     WebhookOptions options;

@@ -121,8 +121,8 @@ TEST(DeadLettersOfAQueue, of_an_earlier_run_are_discarded_too) {
     EXPECT_EQ(state_of(shard, id), State::expired);
 }
 
-// The walk that lets go of a queue's dead ends where the queue has nothing left, and its name, and its number, belong
-// to another queue by then: that the other one has dead letters was forgotten with the walk.
+// The scan that expires a queue's dead letters ends after the queue is empty, when its name and number may already
+// belong to another queue: the scan then forgot that the other one has dead letters.
 TEST(DeadLettersOfAQueue, are_discarded_although_a_scan_ends_whose_queue_has_become_empty) {
     EngineOptions small = options();
     small.segment_bytes = 32'768;

@@ -178,7 +178,7 @@ TEST(DiscardOfAQueue, reaches_messages_that_are_only_in_the_index) {
     EXPECT_EQ(look(shard).settings.discard_before_ms, 0);
 }
 
-// Between the answer and the end of the last one, somebody may want one of them back.
+// Between the response and the end of the last one, a client may redrive one of them.
 TEST(DiscardOfAQueue, is_in_effect_from_its_response_on) {
     TrialEngine shard(options());
     const MessageId kicked = dead(shard);
@@ -203,8 +203,7 @@ TEST(DiscardOfAQueue, is_in_effect_from_its_response_on) {
     EXPECT_EQ(discarded(shard), 2u);
 }
 
-// The mark spares those who died in its very millisecond, for everybody the caller: no kick and no redrive finds them
-// gone.
+// The mark excludes messages that died in its own millisecond: a kick or a redrive still finds them.
 TEST(DiscardOfAQueue, dead_letters_at_its_mark_may_be_redriven) {
     TrialEngine shard(options());
     const MessageId before = dead(shard);

@@ -54,7 +54,7 @@ TEST(Expiry, an_expired_message_is_not_delivered_while_the_wheel_is_behind) {
     options.fire_chunk = 1;
     TrialEngine shard(options);
     for (int i = 0; i < 5; ++i) shard.ask<PutAnswer>(expiring(0, 1000));
-    // The time is told, but no turn has fired anything yet.
+    // The time is set, but no iteration has fired anything yet.
     shard.engine().set_time(kStart + 1000);
     const ReplyToken token = shard.submit(LeaseCommand{"default", "q", 10, 30'000, 0});
     shard.settle();

@@ -25,8 +25,8 @@ TEST(EngineLimits, no_more_messages_are_leased_than_the_limit_until_a_lease_ends
     EXPECT_EQ(shard.engine().counters().leased, 2u);
 }
 
-// A million messages that fell due at one instant went through one wheel before anything that was due a millisecond
-// later was looked at, and consumers of their queue were all served before anybody else.
+// A million messages due at one instant were processed by one wheel before anything that was due a millisecond later,
+// and all consumers of their queue were served before any other.
 TEST(EngineLimits, a_burst_in_one_queue_does_not_delay_another) {
     EngineOptions options;
     options.crowd_messages = 8;

@@ -204,8 +204,8 @@ TEST(EngineLog, a_redrive_waits_like_puts_while_too_many_segments_are_unsealed) 
     EXPECT_EQ(shard.take<RedriveAnswer>(redrive).redriven, 1u);
 }
 
-// The sealer looks at the disk, where a segment is full before the engine is told so; such a segment counted as
-// unsealed forever, and puts were held back for good.
+// The sealer reads the disk, where a segment is full before the engine knows it; such a segment counted as unsealed
+// forever, and puts waited forever.
 TEST(EngineLog, a_table_may_be_added_before_the_closing_commit_is_reported) {
     EngineOptions options;
     options.segment_bytes = 16 * 1024;

@@ -167,7 +167,7 @@ TEST(EnginePuts, a_key_that_only_the_index_knows_is_found_there) {
     EXPECT_EQ(shard.ask<Error>(keyed("a", 2)).code, "key_conflict");
 }
 
-// A table that is taken in while the look-up is on its way may be what holds the key.
+// A table that is added during the lookup may contain the key.
 TEST(EnginePuts, the_lookup_of_a_key_is_repeated_after_a_newer_table) {
     TrialEngine shard;
     shard.hold_lookups = true;

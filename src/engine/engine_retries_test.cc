@@ -479,8 +479,8 @@ TEST(DeadLetters, a_redrive_respects_the_limit_of_the_queue) {
     }
 }
 
-// A kick returned one dead message after the other, five into a queue that may hold two; only a redrive asked
-// whether there was room.
+// A kick returned one dead letter after the other, five into a queue with a limit of two; only a redrive checked the
+// limit.
 TEST(DeadLetters, a_kick_respects_the_limit_of_the_queue) {
     TrialEngine shard(with_rule({1, 0, 1'000, 0, 0}));
     std::vector<MessageId> dead;
@@ -546,8 +546,8 @@ TEST(DeadLetters, a_redrive_misses_nothing_that_is_both_on_disk_and_in_memory) {
     EXPECT_EQ(shard.lease(100).size(), 6u);
 }
 
-// A redrive took each dead message that stood in the batch for one that a kick returns, and left those dead that
-// cleaning was only carrying.
+// A redrive treated each dead letter in the batch as one that a kick returns, and skipped those that compaction was
+// only relocating.
 TEST(DeadLetters, a_redrive_waits_for_a_message_that_is_being_relocated) {
     TrialEngine shard(with_rule({1, 0, 1'000, 0, 0}));
     const MessageId id = dead_message(shard);

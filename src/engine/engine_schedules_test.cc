@@ -185,7 +185,8 @@ TEST(Schedules, fired_manually_it_creates_a_run_without_a_number_even_in_a_pause
     EXPECT_EQ(look_at(shard).state.next_ms, kStart + 1'000);
 }
 
-// Its content was found in memory, of which the reckoning of the command's size before had known nothing: an assertion.
+// Its content was found in memory, but the earlier calculation of the command's size had not included it: an assertion
+// failed.
 TEST(Schedules, fired_manually_its_content_may_have_any_size) {
     TrialEngine shard;
     PutScheduleCommand command = every(1'000'000);

@@ -211,7 +211,7 @@ TEST(EngineSeconds, puts_of_one_commit_are_counted_too) {
     EXPECT_EQ(shard.take<Error>(tokens[2]).code, "second_full");
 }
 
-// Before the index has what stood in the log when the limit was set, nobody knows what a second holds.
+// Before the index contains the log up to the time when the limit was set, the count of a second is unknown.
 TEST(EngineSeconds, puts_wait_until_messages_from_before_the_limit_are_counted) {
     TrialEngine shard;
     shard.ask<PutAnswer>(put_at(kLater));
@@ -231,7 +231,7 @@ TEST(EngineSeconds, puts_wait_until_messages_from_before_the_limit_are_counted) 
     EXPECT_EQ(shard.take<Error>(tokens[1]).code, "second_full");
 }
 
-// An index that had taken in a table before it was told of counted what the ledger counted once more.
+// An index with a table that was not reported yet counted messages that the ledger counted again.
 TEST(EngineSeconds, a_lookup_result_may_be_of_a_newer_or_an_older_table) {
     SecondLedger ledger;
     const Second second = 1'800'000'000;

@@ -526,8 +526,8 @@ TEST(Purge, that_ends_with_the_settings_of_its_queue_is_complete) {
 
 // ---- names
 
-// Names of queues that had been emptied counted until their segment was full; where all that came was for new queues,
-// it never was, and nobody could use a new queue any more.
+// Names of queues that had been emptied counted until their segment was full; if all puts were for new queues, it never
+// was, and no new queue could be used any more.
 TEST(QueueNames, names_of_empty_queues_are_released_at_the_limit_after_the_open_segment_is_swept) {
     EngineOptions options;
     options.queues_max = 2;
@@ -549,7 +549,7 @@ TEST(QueueNames, names_of_empty_queues_are_released_at_the_limit_after_the_open_
     }
 }
 
-// Names that nobody ever put anything under stayed until a segment was full.
+// Names without any put were kept until a segment was full.
 TEST(QueueNames, a_name_that_only_consumers_used_is_released_with_the_last_one) {
     EngineOptions options;
     options.queues_max = 1;

@@ -142,7 +142,7 @@ TEST(EngineSpace, leases_that_end_without_an_ack_take_no_space_and_are_counted_w
     EXPECT_EQ(shard.ask<MessageAnswer>(GetCommand{"default", id}).row.state.state, State::dead) << "that is an end";
 }
 
-// The attempt's own commit is what saves the time otherwise; without one nobody would ever get the message.
+// Otherwise the commit of the attempt saves the time; without one the message would never be delivered.
 TEST(EngineSpace, in_the_reserve_a_message_due_long_after_the_newest_commit_is_delivered_once_the_time_is_saved) {
     TrialEngine shard;
     shard.put(60'000);

@@ -1,5 +1,5 @@
-// What the engine does for who posts the messages of queues: tells which queues, lets it wait without end, and takes a
-// pause and a longer rest from it.
+// The engine's interface for the webhook pusher: it reports the queues, allows waits without timeout, and accepts a
+// pause and a longer backoff.
 #include <gtest/gtest.h>
 
 #include "engine/trial_engine.h"

@@ -48,7 +48,7 @@ TEST(Engine, nothing_is_answered_before_it_is_durable) {
     EXPECT_TRUE(shard.replies.contains(token));
 }
 
-// A batch of thousands of records was applied in one go, and whoever waited for another queue waited for that.
+// A batch of thousands of records was applied at once, and consumers of other queues waited for that.
 TEST(Engine, a_large_batch_is_applied_and_answered_over_several_iterations) {
     EngineOptions options;
     options.apply_chunk = 4;
@@ -278,9 +278,9 @@ TEST(Engine, a_message_in_the_index_is_shown_only_to_its_own_namespace) {
     EXPECT_EQ(shard.ask<MessageAnswer>(GetCommand{"default", id}).body, "secret");
 }
 
-// Two commands on a message in the index came back from their look-ups in reverse.
-// A get that was answered from the index said that nobody can have had the message, although it was due in an earlier
-// run, which may have handed it out without a trace.
+// Two commands on a message in the index returned from their lookups in reverse order. A get that was answered from the
+// index reported that the message was not delivered, although it was due in an earlier run, which may have delivered it
+// without a record.
 TEST(Engine, a_get_from_the_index_shows_that_an_earlier_run_may_have_delivered) {
     EngineStart start;
     start.totals.id_counter = 9;
@@ -300,8 +300,8 @@ TEST(Engine, a_get_from_the_index_shows_that_an_earlier_run_may_have_delivered) 
     }
 }
 
-// An outcome was not relocated while the recent tier still knew it: between its table being taken in and being told,
-// and between being told and being swept. The segment then went with the only record of it.
+// An outcome was not relocated while the recent tier still knew it: between the addition of its table and the report of
+// it, and between that and the sweep. The segment was then deleted with the only record of it.
 TEST(Engine, an_outcome_in_the_recent_tier_is_relocated_too) {
     Shard shard;
     const MessageId id = shard.put(1000);

@@ -19,9 +19,9 @@ TEST(TransactionsRoom, one_without_space_for_its_check_waits_and_no_check_is_cou
     EXPECT_EQ(state_of(shard, id), State::cancelled);
 }
 
-// Two prepared messages in a namespace for two messages left no room for their checks: nobody was asked, no try was
-// counted, and the default never came. Likewise one half in a queue for one message that was the queue of its checks
-// too.
+// Two prepared messages in a namespace with a limit of two left no capacity for their checks: no check was sent or
+// counted, and the default was never applied. The same for one prepared message in a queue with a limit of one that was
+// also its check queue.
 TEST(TransactionsRoom, prepared_messages_that_fill_their_limit_are_checked_all_the_same) {
     TrialEngine shard;
     shard.ask<NamespaceAnswer>(ConfigureNamespaceCommand{"default", false, {.pending_max = 2}});
@@ -51,7 +51,7 @@ NamespaceAnswer allow_queues(TrialEngine& shard, std::uint64_t most) {
     return shard.ask<NamespaceAnswer>(ConfigureNamespaceCommand{"default", false, {.queues_max = most}});
 }
 
-// Nobody is there to be asked, and the prepared message waited forever.
+// No check could be sent, and the prepared message waited forever.
 TEST(TransactionsRoom, a_check_whose_queue_exceeds_the_limit_counts_and_is_not_created) {
     TrialEngine shard;
     const MessageId id = put(shard, half(0, 2));
@@ -97,7 +97,7 @@ TEST(TransactionsRoom, one_whose_check_queue_exceeds_the_limit_is_refused) {
     EXPECT_EQ(shard.engine().counters().quota_refusals, 1u);
     EXPECT_EQ(shard.engine().counters().pending, 0u);
 
-    put(shard, half());  // nobody is asked
+    put(shard, half());  // no check is sent
     EXPECT_EQ(shard.ask<Error>(half(0, 2)).field, "transaction.check_back.queue");
     PutCommand in_its_own = half(0, 2);
     in_its_own.transaction->check_queue = "q";

@@ -162,7 +162,7 @@ TEST(SchedulePlan, times_merged_into_a_run_that_overlap_skips_are_skipped_with_i
     EXPECT_EQ(made.after.skipped, 5u);
     EXPECT_EQ(made.after.passed_why, PassedWhy::overlap);
     EXPECT_EQ(made.after.passed_count, 5u);
-    // Those that a waiting run takes in are merged into it.
+    // Later times are merged into a waiting run.
     const SchedulePlan waits = plan(every_minute(Misfire::once, Overlap::queue_one), 5 * kMinute + 2'000, busy);
     EXPECT_EQ(waits.after.waiting_run, 5u);
     EXPECT_EQ(waits.after.merged, 4u);
@@ -257,8 +257,8 @@ TEST(SchedulePlan, a_waiting_run_is_not_a_missed_run) {
     EXPECT_EQ(plan(waits.after, 5 * kMinute + 40'000).after.made_up, 1u);
 }
 
-// What waits may be older than what was skipped last: it is counted, and the newest stretch stays what is told.
-// That of the run that had waited was.
+// A waiting run may be older than the last skipped times: it is counted, and the newest skipped range is still
+// reported. Earlier, the range of the waiting run was reported.
 TEST(SchedulePlan, a_waiting_run_does_not_hide_later_times) {
     PlanLimits busy;
     busy.last_is_unfinished = true;

@@ -69,7 +69,7 @@ class TrialEngine {
     std::map<ReplyToken, Reply> replies;
     bool hold_commits = false;
     bool hold_lookups = false;
-    // The index has more than what it is said to have taken in, as where a sealer is quick.
+    // The index contains more than was reported, as with a fast sealer.
     bool index_is_ahead = false;
     std::map<MessageId, MessageRow> index;
     std::uint64_t largest_closing_commit = 0;

@@ -189,7 +189,7 @@ TEST(AnswerText, sends_retry_after_to_a_limited_client) {
     }
 }
 
-// A code that nobody listed is a bug of ours, and must not look like one of the client's.
+// A code that is not listed is an internal error, and must not look like an error of the client.
 TEST(AnswerText, of_a_code_that_is_not_listed_is_500) {
     const HttpResponse response = answer_text(Error{"made_up", "x", "y"});
     EXPECT_EQ(response.status, 500);

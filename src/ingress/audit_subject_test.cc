@@ -46,7 +46,7 @@ bool is_administrative(const MethodOfCall& call) {
     return !reads && call.what != What::feed_watchdog && (need.scope == Scope::admin || need.scope == Scope::schedule);
 }
 
-// An audit log that the test plays. It answers as it is told to, from the loop.
+// A simulated audit log. It replies as the test requests, from the loop.
 class PlayedAudit final : public AuditPort {
   public:
     bool is_available() const override { return available; }

@@ -64,8 +64,8 @@ TEST(BatchRequest, a_line_that_is_not_json_is_reported_with_its_number) {
     EXPECT_NE(answer.find("at line 5, column 2\""), std::string::npos) << answer;
 }
 
-// The hash that tells a repeated key from another message took in the carriage return of a line that ended with CR LF:
-// the same lines sent again with LF alone were refused with key_conflict. Fuzzing found it.
+// The hash that distinguishes a repeated key from another message included the carriage return of a line that ended
+// with CR LF: the same lines sent again with only LF were refused with key_conflict. Fuzzing found it.
 TEST(BatchRequest, line_endings_are_not_part_of_the_message) {
     CallPath path;
     path.what = CallPath::What::put_batch;

@@ -598,7 +598,7 @@ TEST(HttpApi, a_client_that_disconnects_is_dropped) {
     server.server().on_loop([&] {
         EXPECT_EQ(server.shard().forgotten, std::vector{server.shard().submitted.front().second});
         EXPECT_EQ(server.api().waiting(), 0u);
-        // A reply that was on its way finds nobody, and does no harm.
+        // A reply in flight has no receiver, and does no harm.
         server.api().deliver(server.shard().forgotten.front(), LeaseAnswer{"q", {}});
         server.shard().silent = false;
     });

@@ -26,7 +26,7 @@ TEST(JsonText, elements_come_as_they_are_written) {
     EXPECT_EQ(element_texts("{}"), Texts());
 }
 
-// Whoever hands in something else than JSON gets nonsense, and no more.
+// Input that is not JSON has a meaningless result, without further harm.
 TEST(JsonText, anything_else_than_json_ends) {
     for (const char* text :
          {"", "{", "[", "{\"", "{\"a", "{\"a\"", "{\"a\":", "[1", "[1,", "[\"\\", "{1:2}", "{:}", "]", "[}"}) {

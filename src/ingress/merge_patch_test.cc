@@ -174,7 +174,7 @@ TEST(MergePatch, headers_of_a_webhook_are_kept_one_by_one) {
     EXPECT_EQ(patched(R"({"headers":{"X-Long":")" + std::string(4'066, 'x') + R"("}})"), (Headers{{field, ""}}));
 }
 
-// Whoever may change the URL would have got the values of headers that nobody is shown.
+// A client that may change the URL would have received the values of headers that are never shown.
 TEST(MergePatch, a_webhook_at_another_url_does_not_get_the_headers_of_the_one_before) {
     HttpApiOptions options;
     options.check_webhook = [](std::string_view, std::string_view, WebhookTarget& target) {

@@ -43,7 +43,7 @@ struct Outcome {
     std::size_t commits = 0;  // that are there
 };
 
-// Opens a damaged image and reads all of it. `may_miss`: so many of the newest commits may be gone.
+// Opens a damaged image and reads all of it. `may_miss`: the number of newest commits that may be missing.
 Outcome open_image(const Image& image, const TrialLog& log, std::size_t may_miss = 0) {
     SimDisk disk;
     put_image(disk, image);

@@ -249,7 +249,7 @@ TEST(LocalJournal, fills_spares_ahead_and_uses_them) {
     EXPECT_EQ(journal->ready_spares(), 1u);
     EXPECT_EQ(disk.used_bytes(), used);
     journal = opened(disk, options);
-    EXPECT_EQ(journal->ready_spares(), 0u);  // found, but nobody has looked at it yet
+    EXPECT_EQ(journal->ready_spares(), 0u);  // found, but not verified yet
     const std::uint64_t writes = disk.count(DiskOperation::write);
     ASSERT_TRUE(journal->prepare_spares().ok());
     EXPECT_EQ(journal->ready_spares(), 3u);
@@ -315,7 +315,8 @@ TEST(LocalJournal, a_full_disk_is_an_error_that_may_be_retried) {
     EXPECT_EQ(log.compare(*opened(disk, options)), "");
 }
 
-// The rest of a full disk was filled with zeros and given back every second, and was gone for everybody else meanwhile.
+// The rest of a full disk was filled with zeros and freed every second, and was not available to other programs
+// meanwhile.
 TEST(LocalJournal, a_spare_is_not_started_if_it_does_not_fit) {
     SimDisk disk;
     JournalOptions options = trial_options();

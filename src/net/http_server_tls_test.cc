@@ -434,7 +434,7 @@ TEST(HttpServerTls, shows_a_new_certificate_to_new_connections) {
         EXPECT_TRUE(each->send(get("/")));
         EXPECT_EQ(body_of(each->answer()), "GET /|");
     }
-    // Its tickets went with the old one: a session of before is not resumed, but begins anew.
+    // Its tickets went with the old one: an earlier session is not resumed, but a new one starts.
     options.session = SSL_get1_session(old.session());
     TlsClient again(server.port(), options);
     ASSERT_TRUE(again.shake_hands());

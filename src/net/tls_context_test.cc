@@ -29,7 +29,7 @@ class Files {
     void allow(mode_t mode) const { ASSERT_EQ(::chmod(paths_.key.c_str(), mode), 0); }
     TlsFiles& paths() { return paths_; }
     std::string at(const std::string& name) const { return directory_.at(name); }
-    // "code: message", with the directory left out; empty where all is fine.
+    // "code: message" without the directory; empty on success.
     std::string refusal(InstantMs now_ms = wall_now_ms()) const {
         const auto loaded = TlsContext::load(paths_, now_ms);
         if (loaded) return "";

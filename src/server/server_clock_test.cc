@@ -47,7 +47,7 @@ class Machine {
         }
         return changes;
     }
-    // As while the machine is suspended: nobody observes it.
+    // As while the machine is suspended: the clock is not observed.
     void suspend(std::int64_t ns) {
         boot_ns_ += ns;
         wall_ns_ += ns;
@@ -171,7 +171,7 @@ TEST(ServerClock, the_saved_time_counts_if_the_log_is_empty) {
     EXPECT_EQ(machine.now(), machine.wall());
 }
 
-// Killed after somebody accepted the wall clock, and before that was left for the next start: the log knows better.
+// Killed after the wall clock was accepted, and before that was saved for the next start: the log is newer.
 TEST(ServerClock, a_mark_older_than_the_log_is_ignored) {
     Machine machine;
     const ClockMark before = machine.clock().mark("this run");

@@ -22,7 +22,7 @@ namespace {
 constexpr const char* kDirectory = "/data";
 constexpr std::int64_t kHour = 3600 * 1000;
 constexpr int kMessages = 160;
-constexpr int kStays = 20;  // one message of so many stays, the others are cancelled
+constexpr int kStays = 20;  // one message of this number stays, the others are cancelled
 constexpr std::uint64_t kDropped = 2;
 
 std::string body_of(MessageId id) {
@@ -191,9 +191,9 @@ TEST(ShardCleaning, a_segment_stays_until_every_earlier_lookup_has_ended) {
     EXPECT_GT(owner.cleaning().segments_dropped(), 0u);
 }
 
-// After each segment of which more than half had to be relocated, cleaning rested until the log had grown by a quarter.
-// A front of messages that stay made it rest again and again, until the log was three times as large as what was
-// needed.
+// After each segment of which more than half had to be relocated, compaction paused until the log had grown by a
+// quarter. A front of messages that stay made it pause repeatedly, until the log was three times as large as its needed
+// records.
 TEST(ShardCleaning, does_not_stop_at_a_front_that_is_needed_completely) {
     SimDisk disk;
     MemoryRowStorage rows;
@@ -211,8 +211,8 @@ TEST(ShardCleaning, does_not_stop_at_a_front_that_is_needed_completely) {
     EXPECT_LE(owner.parts().journal().catalog().bytes(), 2 * needed + left * owner.options.engine.segment_bytes);
 }
 
-// With no more traffic the log stayed as long as it was: what had been relocated stood in the open segment, which
-// nobody filled, and nobody looked again. It was thirty times as long as what was needed of it.
+// Without traffic the log kept its size: the relocated records were in the open segment, which was not filled, and
+// compaction did not check again. The log was thirty times as large as its needed records.
 TEST(ShardCleaning, returns_to_its_limit_without_traffic) {
     SimDisk disk;
     MemoryRowStorage rows;
@@ -370,8 +370,8 @@ TEST(ShardStart, what_a_relocation_done_released_is_unlinked_by_the_next_start_w
     expect_all_there(trial.owner, trial.told);
 }
 
-// The index was lost between relocation-done and unlink, and whoever built it again was interrupted: what stands in it
-// needs the segment that was released, because the relocated records are not in it yet.
+// The index was lost between relocation-done and unlink, and its rebuild was interrupted: its rows need the segment
+// that was released, because the relocated records are not in it yet.
 TEST(ShardStart, an_index_that_does_not_know_the_relocated_records_yet_keeps_what_was_released) {
     Trial trial;
     trial.owner.cleans = true;

@@ -171,7 +171,7 @@ class ShardSpaceOfEnds : public ShardSpace {
         EXPECT_GT(kCount - left.size(), 30u);
     }
 
-    // The index and cleaning go on, and so does whoever cancels.
+    // The index, compaction and cancels continue.
     void goes_on_to_the_end() {
         owner.seals = owner.cleans = true;
         for (int steps = 0; !left.empty() || owner.parts().log_space() != LogSpace::enough; ++steps) {

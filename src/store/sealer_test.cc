@@ -270,7 +270,7 @@ TEST_F(Sealing, a_key_moves_with_its_message) {
     EXPECT_EQ(find_key("post", "order-1")->id, id);
 }
 
-// Whoever repeats the put is answered as the first time, wherever the message has been moved since.
+// A repeated put has the first response, wherever the message has been moved since.
 TEST_F(Sealing, a_key_keeps_the_due_time_that_its_put_was_answered) {
     const MessageId id = shard_.put(TrialShard::state_of("mail", kNow + 500, "order-1"));
     shard_.reschedule(id, kNow + 900);
@@ -341,8 +341,8 @@ TEST_F(Sealing, a_relocation_writes_all_rows_of_an_unknown_message) {
     EXPECT_EQ(needed(1), 2u);
 }
 
-// An index that has seen the ends themselves is told nothing new by the record that carries them; one that was begun
-// after they had left the log knows of them by that record alone.
+// For an index that contains the ends themselves the record of their relocation has nothing new; one that was started
+// after they had left the log knows them only by that record.
 TEST_F(Sealing, relocated_outcomes_are_added_if_their_segment_is_unknown) {
     const MessageId ended = shard_.put(TrialShard::state_of("mail", kNow + 500, "order-1"));
     shard_.end(ended);

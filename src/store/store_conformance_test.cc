@@ -338,7 +338,8 @@ class TwoTiers {
         ASSERT_EQ(second, until);
     }
 
-    // The dead of a queue by (time of death, id): those in memory one after the other, as the engine walks them.
+    // The dead letters of a queue by (time of death, id): those in memory one after the other, as the engine scans
+    // them.
     void check_dead(const std::string& queue) {
         const DueMs from_ms = moves_.random().chance(500'000) ? 0 : shard_.server_time_ms() - 100;
         std::map<DuePosition, MessageRow> found;

@@ -96,8 +96,8 @@ TEST(Interleavings, a_move_and_a_cancel_of_one_timer_while_the_service_stops) {
 }
 
 TEST(Interleavings, a_move_a_pass_and_a_stop_lose_no_timer) {
-    // A pass met the timer that was about to be posted for its move, and left it out of the wheel; then the mailbox was
-    // closed, and it was nobody's: it never ran, and stop() did not return it.
+    // A pass found the timer that was about to be posted for its move, and did not add it to the wheel; then the
+    // mailbox was closed, and the timer had no owner: it never ran, and stop() did not return it.
     expect_all(
         [] {
             auto world = std::make_shared<World>();
@@ -160,8 +160,8 @@ TEST(Interleavings, a_limit_that_comes_while_its_work_begins_elsewhere_does_not_
 }
 
 TEST(Interleavings, reading_the_service_beside_its_driver_does_not_make_a_driver) {
-    // Asio's waits end on any thread, and the last one has the alarm set anew: that thread was taken for the driver's,
-    // and a stop on it went on with coroutines beside the driver.
+    // Asio's waits end on any thread, and the last one sets the alarm again: that thread was mistaken for the driver's,
+    // and a stop on it continued coroutines beside the driver.
     expect_all(
         [] {
             auto scene = std::make_shared<Chain>();

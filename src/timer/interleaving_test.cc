@@ -309,8 +309,8 @@ TEST(Interleavings, a_periodic_timer_is_cancelled_in_the_gap_before_its_next_run
 }
 
 TEST(Interleavings, a_timer_at_the_wall_is_cancelled_as_it_falls_due) {
-    // Who cancelled it between the driver's look at the mailbox and its firing left it in the list of those at the
-    // wall, which was followed into its next use when somebody set the wall.
+    // A cancel between the driver's check of the mailbox and the firing left it in the list of timers at the wall
+    // clock, through which its next use was found when the wall clock was set.
     expect_all(
         [] {
             auto world = std::make_shared<World>();

@@ -184,7 +184,7 @@ TEST(ManualClock, a_setting_of_its_own_going_during_an_advance_counts) {
     }
 }
 
-// Whoever looked for a moment whether time had moved found that it had not, whether it was held or not.
+// A brief check whether time had moved found that it had not, whether it was held or not.
 TEST(ManualClock, does_not_go_by_itself_while_it_is_held) {
     ManualClock clock;
     TimerService service({}, clock);

@@ -40,7 +40,7 @@ TEST(TimerExecutors, a_task_that_blocks_delays_no_others) {
     thread.stop();
 }
 
-// Keeps what it is given until it is told to run it.
+// Keeps its tasks until the test runs them.
 class HeldExecutor {
   public:
     TimerExecutor executor() {

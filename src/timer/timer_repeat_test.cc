@@ -104,7 +104,7 @@ TEST_F(TimerRepeatTest, missed_periods_delay_the_grid) {
     EXPECT_EQ(runs, (Moments{3500ms, 4500ms, 5500ms}));
 }
 
-// A new grid begins where the late run began, not where it ended: nobody had looked with a task that takes its time.
+// A new grid begins where the late run began, not where it ended: this was not tested with a slow task.
 TEST_F(TimerRepeatTest, the_new_grid_begins_with_the_start_of_the_late_run) {
     static_cast<void>(service.schedule_at_fixed_rate(
         1s, 1s,
@@ -118,8 +118,8 @@ TEST_F(TimerRepeatTest, the_new_grid_begins_with_the_start_of_the_late_run) {
     EXPECT_EQ(runs, (Moments{3500ms, 4500ms, 5500ms}));
 }
 
-// A run that comes as late as a whole period ends on an instant of the grid. That one is among what was missed, as it
-// is after two periods or three; nobody had looked at the edge.
+// A run that comes as late as a whole period ends on an instant of the grid. That instant is among the missed ones, as
+// after two periods or three; the edge was not tested.
 TEST_F(TimerRepeatTest, a_run_that_is_late_by_whole_periods_is_also_that_of_the_present_instant) {
     for (const MissedPeriods missed : {MissedPeriods::skip, MissedPeriods::delay}) {
         for (const auto late : {1s, 2s, 3s}) {

@@ -327,7 +327,7 @@ TEST(TimerServiceLife, a_service_goes_with_what_lies_in_its_mailbox) {
 }
 
 // Traps: re-insertion into the slot being drained; a budget that stops in the middle of it. The driver puts the baton
-// down every thousand timers or so: a crowd in one tick is fired once each, though its tasks cancel and arm its peers.
+// down every thousand timers or so: many timers in a tick fire once each, though tasks cancel and arm their peers.
 TEST_F(TimerServiceTest, many_timers_in_one_tick_fire_once_each) {
     constexpr int kCrowd = 5000;
     std::vector<Timeout> crowd(kCrowd);

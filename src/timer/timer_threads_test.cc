@@ -391,7 +391,8 @@ TEST(TimerThreads, garbage_is_bounded_without_any_driver) {
 
 TEST(TimerThreads, only_the_cancelling_thread_destroys_the_task) {
     // The thread that found the mailbox full destroyed what others had cancelled. A purgatory, which schedules with its
-    // lock held, then waited for ever for that lock in the destructor of somebody's object that asked it how many wait.
+    // lock held, then waited for ever for that lock in the destructor of an object that asked it for its number of
+    // waiters.
     ManualClock clock;
     TimerService service({}, clock);
     enum class Call { none, cancel, schedule } call = Call::none;
@@ -487,8 +488,8 @@ TEST(TimerThreads, a_schedule_that_races_stop_is_refused_or_in_its_list) {
 // ---- fork ----
 
 TEST(TimerThreads, a_fork_finds_the_pool_of_nodes_whole) {
-    // The pool serves all services; a thread of another one may be inside when somebody forks, and the child would wait
-    // for it for ever.
+    // The pool serves all services; a thread of another one may be inside during a fork, and the child would wait for
+    // it for ever.
     std::atomic<bool> ends = false;
     std::atomic<int> rounds = 0;
     std::thread crowd([&] {  // it is inside most of the time

@@ -177,7 +177,7 @@ TEST_F(WallTest, with_skip_what_was_due_as_the_wall_was_set_still_happens) {
     EXPECT_EQ(runs, Moments{3h});
 }
 
-// A wall that was set to the very instant of a timer does show it, yet the timer was taken for passed over.
+// A wall clock that was set to the exact instant of a timer does show it, but the timer was treated as skipped.
 TEST_F(WallTest, with_skip_what_the_wall_is_set_to_happens) {
     use(WallJump::skip);
     note_at(kNoon + 1h);
@@ -246,8 +246,8 @@ TEST_F(WallTest, a_driver_that_polls_is_told_by_the_wall_that_is) {
     EXPECT_TRUE(skipped.is_cancelled());
 }
 
-// The very instant of a calendar at which a late run ends is still to come: it is not among those that went by. Nobody
-// had looked at the edge.
+// The very instant of a calendar at which a late run ends is still to come: it is not among the missed ones. The edge
+// was not tested.
 TEST_F(WallTest, a_late_cron_run_at_an_instant_of_its_calendar_is_followed_by_that_one) {
     use(WallJump::fire_now);
     note_hourly();
@@ -258,8 +258,8 @@ TEST_F(WallTest, a_late_cron_run_at_an_instant_of_its_calendar_is_followed_by_th
     EXPECT_EQ(service->next_expiry(), clock.now() + 1h);
 }
 
-// A task of an earlier tick sets the wall, and the timer falls due in the same pass, by what the wall was before: what
-// becomes of it is the policy's to say, in the next pass. Nobody had looked.
+// A task of an earlier tick sets the wall, and the timer falls due in the same pass, by what the wall was before: the
+// policy decides about it in the next pass. This was not tested.
 TEST_F(WallTest, a_wall_that_is_set_in_the_pass_in_which_it_is_due_is_a_jump_too) {
     const auto one_pass = [this](WallJump policy) {
         runs.clear();
@@ -307,7 +307,7 @@ TEST_F(WallTest, a_timer_translated_between_two_steps_keeps_to_the_wall) {
     EXPECT_EQ(runs, Moments{60min});
 }
 
-// A clock whose wall is somebody else's to set, just as it is read.
+// A clock whose wall clock is set by another thread just as it is read.
 class ReadClock final : public TimerClock {
   public:
     explicit ReadClock(ManualClock& clock) : clock_(clock) {}
@@ -342,8 +342,8 @@ TEST_F(WallTest, a_timer_that_comes_after_the_look_is_looked_at) {
     EXPECT_EQ(runs, Moments{2h});
 }
 
-// One that another thread has cancelled lies in the mailbox, and is ended from there. Where the driver had just emptied
-// that and then found that the wall had passed over the timer, it was not to be ended twice. Nobody had looked.
+// One that another thread has cancelled lies in the mailbox, and is ended from there. If the driver had just emptied it
+// and then found that the wall clock had skipped the timer, it must not be ended twice. This was not tested.
 TEST_F(WallTest, one_that_is_cancelled_as_it_is_passed_over_ends_once) {
     ReadClock read(clock);
     TimerService racing({.max_pending = 1, .wall_jump = WallJump::skip}, read);
@@ -366,7 +366,7 @@ TEST_F(WallTest, one_that_is_cancelled_as_it_is_passed_over_ends_once) {
 // the same pass, was destroyed while the list of timers at wall instants still named it.
 TEST_F(WallTest, one_that_is_cancelled_in_the_pass_in_which_it_is_due_leaves_the_list) {
     use(WallJump::fire_now);
-    // So many that the driver does not empty the mailbox between the two.
+    // Enough that the driver does not empty the mailbox between the two.
     for (int i = 0; i < 100; ++i) static_cast<void>(service->schedule_after(9h, [] {}));
     Timeout due = note_at(kNoon + 1h);
     static_cast<void>(service->schedule_after(
@@ -405,8 +405,8 @@ TEST_F(SleepingWallTest, a_wall_that_is_set_wakes_the_driver_of_a_timer_that_it_
     EXPECT_EQ(runs, Moments{2h});
 }
 
-// A driver that slept for something nearer was not woken for a timer at the wall, which lay in the mailbox; so nobody
-// had asked to be rung when the wall is set, and a step over the timer was noticed an hour later.
+// A driver that slept for something nearer was not woken for a timer at the wall, which was in the mailbox; so no alarm
+// for a set wall clock was armed, and a step over the timer was noticed an hour later.
 TEST_F(SleepingWallTest, a_timer_that_the_driver_was_not_woken_for_sees_the_wall_set) {
     drive();
     static_cast<void>(service->schedule_after(10min, [] {}));

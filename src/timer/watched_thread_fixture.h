@@ -1,7 +1,7 @@
-// A thread of a test that is to wait for something, and is seen to: so the test lets go on what it waits for neither
-// too early, when a thread that does not wait would pass for one that does, nor after a while, which would be a sleep.
+// A thread of a test that waits for something, and is observed to wait: so the test releases it neither too early, when
+// a thread that does not wait would look like one that does, nor after a delay, which would be a sleep.
 //
-// It sees that the thread sleeps, not why; a thread that is held up for another reason on its way there is let through.
+// It observes that the thread sleeps, not why; a thread that sleeps for another reason is not detected.
 #pragma once
 
 #include <atomic>

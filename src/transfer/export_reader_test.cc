@@ -9,7 +9,7 @@ namespace {
 
 constexpr std::string_view kQueue = R"({"kind":"queue","queue":"mail","settings":{"paused":true,"lease_ms":120000}})";
 
-// An export of so many messages and one queue.
+// An export of this number of messages and one queue.
 std::vector<std::string> lines_of(int messages) {
     std::vector<std::string> lines(1);
     ExportHeader header;

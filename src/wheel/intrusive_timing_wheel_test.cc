@@ -1,5 +1,5 @@
-// The properties that only IntrusiveTimingWheel has: the timers belong to the caller, who gets each of them back when
-// the wheel is cleared.
+// The properties that only IntrusiveTimingWheel has: the timers belong to the caller, and each of them is returned to
+// it when the wheel is cleared.
 #include <cstddef>
 #include <map>
 #include <memory>

@@ -94,7 +94,7 @@ void operator delete[](void* block, std::size_t, std::align_val_t) noexcept {
 namespace duewheel {
 
 struct TimingWheelProbe {
-    // As if there were so many timers; what they hold must not be looked at.
+    // As if there were this number of timers; their content must not be read.
     static void set_node_count(TimingWheel& wheel, std::size_t nodes) { wheel.levels_.nodes_.size_ = nodes; }
     static std::size_t node_count(const TimingWheel& wheel) { return wheel.levels_.node_count(); }
 };
@@ -222,9 +222,9 @@ using Fronts = testing::Types<Handles, OwnIds>;
 TYPED_TEST_SUITE(WheelMemory, Fronts);
 
 TYPED_TEST(WheelMemory, running_out_loses_nothing_whichever_allocation_fails) {
-    // After a std::bad_alloc timers were gone and others fired that nobody had scheduled: the deadline was written
-    // before the old entries were swept out, and a strip was off its slot when there was none to write it back to. Here
-    // each allocation fails in turn, alone or with all that follow for a while.
+    // After a std::bad_alloc timers were lost and others fired that were not scheduled: the deadline was written before
+    // the old entries were swept out, and a strip was off its slot when there was none to write it back to. Here each
+    // allocation fails in turn, alone or with all that follow for a while.
     for (std::uint64_t seed = 1; seed <= 2; ++seed) {
         for (const std::uint64_t refusals : {1U, 50U, 2000U}) {
             for (std::uint64_t first = 1;; ++first) {
@@ -254,7 +254,7 @@ TYPED_TEST(WheelMemory, knows_the_next_expiry_of_a_timer_that_no_strip_could_be_
     constexpr std::size_t kBlockStrips = 64;
     TypeParam front(kFirstFiller + kBlockStrips);
     auto& wheel = front.wheel;
-    const auto carry_out = [&wheel] { static_cast<void>(wheel.size()); };  // what an id is told may wait till asked
+    const auto carry_out = [&wheel] { static_cast<void>(wheel.size()); };  // calls for an id may be delayed
     front.arm(kEarliest, 300);
     carry_out();
     front.arm(kParked, 0);

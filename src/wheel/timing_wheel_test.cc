@@ -32,7 +32,7 @@ void expect_fires_exactly_at(Tick start, Tick deadline) {
     EXPECT_EQ(jumped.next_expiry(), deadline);
     EXPECT_EQ(advance(jumped, deadline), (Fired{{1, deadline}}));
 
-    // The same in halves of the way, which stops within the span of many slots.
+    // The same in steps of half the way, which stops within the span of many slots.
     TimingWheel stepped(start);
     stepped.schedule(deadline, 1);
     while (stepped.now() + 1 < deadline) {

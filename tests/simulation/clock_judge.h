@@ -40,7 +40,7 @@ class ClockJudge {
     void marking() { is_mark_certain_ = false; }
     void marked(const ClockMark& mark);
 
-    // Somebody takes the time as an argument.
+    // A client reads the server's time.
     void told(std::int64_t boot_ns, DueMs server_ms);
     // The server has looked at the wall clock; `before_ms` is what it told just then, before that.
     void looked(ClockReading at, DueMs before_ms, const ClockStatus& said);

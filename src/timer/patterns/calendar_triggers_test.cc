@@ -43,7 +43,7 @@ class CalendarTriggersTest : public VirtualTime {
                  })
             .value();
     }
-    // The machine sleeps, or nobody drives: nothing happens meanwhile.
+    // The machine sleeps, or there is no driver: nothing happens meanwhile.
     void sleep_through(std::chrono::nanoseconds time) { clock.advance(time); }
 
     using Texts = std::vector<std::string>;
@@ -184,7 +184,7 @@ TEST_F(CalendarTriggersTest, a_task_that_throws_is_reported_and_fires_again) {
 
 class CrowdedTriggersTest : public CalendarTriggersTest {
   protected:
-    // A service with so many places left.
+    // A service with this number of places left.
     void leave_places(std::size_t places) {
         small.emplace(TimerOptions{.max_pending = places + 1, .on_error = [this](auto&&...) { ++errors; }}, clock);
         other = small->schedule_after(9h, [] {}).value();
@@ -212,7 +212,7 @@ class CrowdedTriggersTest : public CalendarTriggersTest {
 };
 
 // With one place left, the feeding had it, so no trigger could be armed; the feeding ended, could not be armed again
-// while it had its place itself, and nobody ever fed the triggers again.
+// while it had its place itself, and the triggers were never fed again.
 TEST_F(CrowdedTriggersTest, one_place_is_enough_to_fire_all) {
     leave_places(1);
     ASSERT_TRUE(add_crowded("* * * * *").ok());
@@ -248,7 +248,7 @@ TEST_F(CrowdedTriggersTest, one_without_capacity_is_refused) {
     EXPECT_EQ(crowded->size(), 1U);
 }
 
-// Its place was given up as it fired, somebody else took it, and the trigger never came again.
+// Its place was given up as it fired, another timer took it, and the trigger never fired again.
 TEST_F(CrowdedTriggersTest, a_slot_used_by_others_meanwhile_is_not_lost) {
     leave_places(1);
     other.cancel();
@@ -335,7 +335,7 @@ TEST_F(CrowdedTriggersTest, a_task_has_no_timer_that_it_could_cancel) {
     }
 }
 
-// A clock with which something happens just before its wall is read, so many readings from now.
+// A clock that runs a function just before its wall clock is read for the n-th time.
 class CrossedClock final : public TimerClock {
   public:
     explicit CrossedClock(ManualClock& clock) : clock_(clock) {}
@@ -356,8 +356,8 @@ class CrossedClock final : public TimerClock {
     mutable std::atomic<int> readings_left_ = 0;
 };
 
-// A feeding fell due, and its task had begun, as another one was armed in its place: it is none any more. Nobody had
-// looked.
+// A feeding fell due, and its task had begun, as another one was armed in its place: it is not the feeding any more.
+// This was not checked.
 TEST_F(CalendarTriggersTest, a_feeding_that_another_one_has_replaced_feeds_nothing) {
     CrossedClock crossed(clock);
     TimerService crossing({}, crossed);
@@ -493,7 +493,7 @@ TEST_F(CalendarTriggersTest, leaves_no_timer_behind) {
 
 // ---- destroyed while a task runs ----
 
-// The triggers have memory of their own: who touches them when they are gone touches what is nobody's.
+// The triggers have memory of their own: an access after their destruction is an invalid access.
 class DestroyedTriggersTest : public CalendarTriggersTest {
   protected:
     CalendarTriggers::Id add_own(std::function<void()> task) {
@@ -524,7 +524,7 @@ class DestroyedTriggersTest : public CalendarTriggersTest {
 };
 
 // The destructor waited for the timers of the triggers that there were. Of one that was removed while it ran there was
-// none any more: the run went on in triggers that were gone, and locked a mutex that was somebody else's memory.
+// none any more: the run continued in destroyed triggers, and locked a mutex in memory of another object.
 TEST_F(DestroyedTriggersTest, waits_for_the_run_of_a_trigger_that_was_removed) {
     const CalendarTriggers::Id id = add_own([this] { linger(); });
     destroy_while_it_runs([this, id] { EXPECT_TRUE(own->remove(id)); });

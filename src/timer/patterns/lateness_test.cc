@@ -66,7 +66,7 @@ struct Lateness {
     // What has been missed ...
     Moments burst;     // is made up for, one by one
     Moments once;      // is made up for once
-    Moments grid;      // once where the driver was late; what passes during a run is left out
+    Moments grid;      // once if the driver was late; time during a run is excluded
     Moments only_due;  // does not happen at all
     Moments new_grid;  // moves all that comes
     Moments from_end;  // does not matter

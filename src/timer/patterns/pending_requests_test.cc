@@ -145,7 +145,7 @@ class BegunTaskClock final : public TimerClock {
     mutable std::function<void()> happens_;
 };
 
-// A time-out that has begun and lost still looks at the table: whoever is told of the answer may destroy that.
+// A timeout that has started and lost still reads the table, which the callback of the response may destroy.
 TEST_F(PendingRequestsTest, no_callback_runs_before_a_lost_time_out_has_left_the_table) {
     for (const bool stops : {false, true}) {
         BegunTaskClock begun(clock);

@@ -113,7 +113,7 @@ TEST_F(PurgatoryTest, ready_and_done_may_use_the_purgatory) {
 }
 
 TEST_F(PurgatoryTest, a_change_between_the_first_check_and_the_watch_is_not_missed) {
-    // Trap: who changes something finds nobody watching, and the operation waits for a change that has been.
+    // Trap: a change comes before the watch, and the operation waits for a change that has happened.
     int looks = 0;
     const Result<bool> over = purgatory.try_complete_else_watch(
         {"a"}, 30s,
@@ -163,8 +163,8 @@ TEST_F(PurgatoryTest, a_check_that_throws_does_not_prevent_other_checks) {
     EXPECT_EQ(purgatory.delayed(), 1U);
 }
 
-// A look that threw forgot what others had asked for meanwhile: the change they had made was looked at by nobody, and
-// the operation waited for its deadline.
+// A check that threw dropped the checks that others had requested meanwhile: their change was not checked, and the
+// operation waited for its deadline.
 TEST_F(PurgatoryTest, a_check_that_throws_loses_no_request_for_another) {
     const auto watch_one_that_throws = [this](int wanted_looks) {
         auto looks = std::make_shared<int>(0);
@@ -210,7 +210,7 @@ TEST_F(PurgatoryTest, stop_ends_all_and_refuses_what_comes) {
     EXPECT_EQ(service.pending(), 0U);
 }
 
-// What `done` uses goes with whoever destroys the purgatory, which is to be there as `done` returns.
+// Objects that `done` uses are destroyed after the purgatory, which must exist until `done` returns.
 TEST_F(PurgatoryTest, a_key_is_cancelled_and_all_else_waits_on) {
     EXPECT_FALSE(watch({"a", "b"}, 1));
     EXPECT_FALSE(watch({"a"}, 1));

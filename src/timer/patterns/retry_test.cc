@@ -153,8 +153,8 @@ TEST_F(RetryTest, gives_up_when_the_service_is_stopped_between_attempts) {
     EXPECT_EQ(refused.error().code, "timers_stopped");
 }
 
-// A service that was stopped while a retry waited left it waiting for ever: its state said so, and nobody was told that
-// nothing would come of it.
+// A service that was stopped while a retry waited left it waiting for ever: its state said so, and the handler was
+// never called.
 TEST_F(RetryTest, gives_up_when_the_service_is_stopped_while_it_waits) {
     const Retry fresh = start({.first_delay = 1h}, 99);
     const Retry between = start({.attempts_max = 5, .delay = 3s}, 99);
@@ -221,8 +221,9 @@ TEST_F(RetryTest, an_executor_that_drops_an_attempt_ends_it) {
     EXPECT_EQ(given_up, std::vector<unsigned>{0});
 }
 
-// Another thread may stop the service just as the timer of a retry is in it, and whoever starts the retry has not come
-// back. It is the other one who gives up then, afterwards: he who starts it may hold a lock that the handler takes.
+// Another thread may stop the service just as the timer of a retry is added, before the call that starts the retry
+// returns. Then the other thread calls the handler, afterwards: the starting thread may hold a lock that the handler
+// takes.
 TEST_F(RetryTest, is_abandoned_by_a_stop_of_the_service_as_it_starts) {
     class StoppingAlarm final : public TimerAlarm {
       public:

@@ -104,7 +104,8 @@ TEST_F(TaskTimerTest, a_task_may_cancel_itself_and_others_and_the_timer) {
     EXPECT_EQ(timer.schedule([] {}, 1s).error().code, "timers_stopped");
 }
 
-// A task that takes five seconds of a period of two. Nobody sleeps on the clock here, so the task itself may move it.
+// A task that takes five seconds of a period of two. No thread sleeps on the clock here, so the task itself may move
+// it.
 class LongTaskTest : public VirtualTime {
   protected:
     Times starts(MissedPeriods missed) {

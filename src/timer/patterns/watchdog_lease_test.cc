@@ -152,7 +152,7 @@ TEST_F(WatchdogLeaseTest, is_lost_at_its_end_and_not_a_third_after_it) {
     EXPECT_EQ(service.pending(), 0U);
 }
 
-// The other side counts from when it got the renewal, which nobody here knows: it was not before this was sent.
+// The other side counts from the arrival of the renewal, which is unknown here: it was not before the renewal was sent.
 TEST_F(WatchdogLeaseTest, is_counted_from_before_the_renewal_was_sent_and_not_from_its_answer) {
     const auto renew = [this] {
         renewals.push_back(now());
@@ -169,7 +169,7 @@ TEST_F(WatchdogLeaseTest, is_counted_from_before_the_renewal_was_sent_and_not_fr
     EXPECT_EQ(lost, std::vector<seconds>{40s});
 }
 
-// Who has given the lock back is not to have it prolonged afterwards, when it is another's.
+// A released lock must not be renewed afterwards, when another holder may have it.
 TEST_F(WatchdogLeaseTest, a_release_waits_for_a_renewal_that_runs_on_another_thread) {
     std::optional<WatchdogLease> lease;
     std::optional<WatchedThread> releasing;

@@ -117,7 +117,7 @@ TEST_P(TimerQueuePass, lets_a_timer_that_arms_itself_at_once_wait_for_the_next_c
 }
 
 TEST_P(TimerQueuePass, does_not_let_a_self_arming_timer_use_up_every_budget) {
-    // Trap: the oldest always comes first, arms itself late again, and nobody else has a turn.
+    // Trap: the oldest always comes first, arms itself late again, and no other timer has a turn.
     AnyTimerQueue queue = make(0);
     const TimerHandle greedy_a = queue.schedule(10, 1);
     const TimerHandle greedy_b = queue.schedule(10, 2);
@@ -240,8 +240,8 @@ TEST_P(TimerQueuePass, fires_a_timer_once_though_its_sink_throws) {
 }
 
 TEST_P(TimerQueuePass, fires_others_beside_one_that_always_throws_and_arms_itself_late) {
-    // Trap: a poison timer that is armed again each time it fails is the oldest for ever, and with a budget of one
-    // nobody else has a turn.
+    // Trap: a poison timer that is armed again each time it fails is the oldest for ever, and with a budget of one no
+    // other timer has a turn.
     AnyTimerQueue queue = make(0);
     constexpr std::uint64_t kPoison = 99;
     const TimerHandle poison = queue.schedule(1, kPoison);
@@ -340,7 +340,7 @@ TEST_P(TimerQueuePass, reports_the_rest_to_its_sink_without_the_timer_that_fires
     EXPECT_EQ(queue.next_expiry(), 33U);
     EXPECT_EQ(advance_checked(queue, 40).size(), 1U);
 
-    // Of what becomes late between two calls the first is told of the others.
+    // Of the timers that become late between two calls the sink of the first one receives the others.
     for (std::uint64_t cookie = 0; cookie < 2; ++cookie) queue.schedule(1, cookie);
     fire_one(41, [&](std::uint64_t, Tick) { expect_left(1, false, 41); });
     EXPECT_EQ(queue.size(), 0U);

@@ -99,7 +99,7 @@ TEST_P(TimerQueueDifferential, agrees_with_an_ordered_list_over_random_histories
     }));
 }
 
-// What fires, tick by tick; the order inside a tick is nobody's promise.
+// What fires, tick by tick; the order inside a tick is not guaranteed.
 class SelfArmingTimers {
   public:
     explicit SelfArmingTimers(AnyTimerQueue queue) : queue_(std::move(queue)) {}
