@@ -350,7 +350,7 @@ class Oracle {
     MessageModel* find_half(const Delivered& delivery);
     MessageModel* find_check(const Delivered& delivery);
     MessageModel* check_met(MessageModel& half, const Delivered& delivery);
-    // How many there may be that nobody has met, in this queue or in any.
+    // The maximum number of those not seen yet, in this queue or in any.
     std::uint64_t checks_not_met(const QueueKey* queue) const;
     void check_asked(const MessageModel& about);
     bool is_unhurried(const TransactionRule& rule) const;
@@ -383,10 +383,9 @@ class Oracle {
         bool is_anew = false;  // `times` are calculated with other zone data than `stretch`
         const PreviewScheduleCommand& asked;
         const PreviewAnswer& answer;
-        std::optional<DueMs>
-            from_ms{};                // the start, if the preview starts at an instant; none: it continues by numbers
-        std::uint64_t number = 0;     // of the next time, unless it starts at an instant
-        std::optional<DueMs> seen{};  // the last one
+        std::optional<DueMs> from_ms{};  // the instant from which it starts; none: by numbers
+        std::uint64_t number = 0;        // of the next time, unless it starts at an instant
+        std::optional<DueMs> seen{};     // the last one
     };
     void schedule_previewed(const Request& request, const PreviewAnswer& answer);
     void preview_begins(const Request& request, Previewed& preview);
@@ -415,7 +414,7 @@ class Oracle {
     bool was_made_after_its_removal(const ScheduleLife& life, const MessageModel& about) const;
     void schedule_fired(const Request& request, const PutAnswer& answer);
     void check_run_made(const MessageModel& about, const MessageAnswer& answer);
-    // How many there may be that nobody has met, in this queue or in any.
+    // The maximum number of those not seen yet, in this queue or in any.
     std::uint64_t runs_not_met(const QueueKey* queue) const;
     std::uint64_t not_met(const ScheduleModel& model) const;
     bool some_schedule_is_behind() const;
