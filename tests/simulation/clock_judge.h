@@ -28,23 +28,23 @@ class ClockJudge {
   public:
     ClockJudge(ClockRules rules, Oracle& oracle, RareStates& rare) : rules_(rules), oracle_(oracle), rare_(rare) {}
 
-    // A process has begun on a log that is this late, and knows what the one before left of its time.
+    // A process has started on a log with this newest time, and knows the clock state that the previous process left.
     void started(ClockReading at, DueMs floor_ms, const ClockMark& mark, const std::string& machine_run,
                  const ClockStatus& said);
-    // The process is gone: its last durable commit was this late.
+    // The process has ended: its last durable commit had this time.
     void ended(DueMs durable_ms);
-    // It ended by itself, and was asked before that to keep this time.
+    // It stopped cleanly, and was requested before that to save this time.
     void stopped(DueMs told_ms) { kept_ms_ = told_ms; }
 
-    // What is left for the next start may be another thing from now on, and is this, durably.
+    // The clock state for the next start: may have changed from now on, and is durably this one.
     void marking() { is_mark_certain_ = false; }
     void marked(const ClockMark& mark);
 
     // A client reads the server's time.
     void told(std::int64_t boot_ns, DueMs server_ms);
-    // The server has looked at the wall clock; `before_ms` is what it told just then, before that.
+    // The server has read the wall clock; `before_ms` is the server time just before that.
     void looked(ClockReading at, DueMs before_ms, const ClockStatus& said);
-    // Just after a look.
+    // Just after the wall clock was read.
     void accepted(bool taken, const ClockStatus& said);
     void advanced(std::int64_t by_ms, ClockReading at, const ClockStatus& said);
 
@@ -53,7 +53,7 @@ class ClockJudge {
         std::int64_t boot_ns = 0;
         DueMs server_ms = 0;
     };
-    // While the wall clock is watched.
+    // While the wall clock is in doubt and read often.
     struct Look {
         std::int64_t boot_ns = 0;
         std::int64_t offset_ns = 0;  // of the wall clock from the boot clock
@@ -78,15 +78,15 @@ class ClockJudge {
     DueMs kept_ms_ = 0;
     ClockMark mark_;  // the newest that is durable
     bool is_mark_certain_ = true;
-    bool is_jump_marked_ = false;  // since the process last jumped, or began
-    Mark last_;                    // of what was told
-    Mark last_look_;               // of what was told at a look
+    bool is_jump_marked_ = false;  // since the process last jumped, or started
+    Mark last_;                    // of the reported time
+    Mark last_look_;               // of the time when the wall clock was read
     Mark since_jump_;              // or since the start
     ClockState state_ = ClockState::steady;
     std::uint64_t jumps_ = 0;
     std::deque<Look> watched_;
-    std::int64_t offset_ns_ = 0;  // at the look before
-    Mark left_alone_;             // since when the wall clock was; and its distance then
+    std::int64_t offset_ns_ = 0;  // at the previous reading
+    Mark left_alone_;             // since when the wall clock has been left alone; and its distance then
     std::int64_t left_at_ms_ = 0;
     bool was_held_ = false;  // since it was last steady
 };

@@ -22,7 +22,7 @@
 
 namespace duewheel {
 
-// The smallest and the greatest that an instant may be.
+// The earliest and the latest possible value of an instant.
 struct DueRange {
     DueMs low = 0;
     DueMs high = 0;
@@ -31,8 +31,8 @@ struct DueRange {
     bool operator==(const DueRange&) const = default;
 };
 
-// Of a recurring message: its due time is what its rule says of the occurrence that comes next (RecurringModel). Of a
-// prepared message: that of its answer, which goes on with each check (PreparedModel).
+// For a recurring message, the due time follows from its rule for the next occurrence (RecurringModel). For a prepared
+// message, it is the deadline for its commit or rollback, which moves with each check (PreparedModel).
 inline constexpr DueRange kAsItsRuleSays{0, INT64_MAX};
 
 struct World {
@@ -44,21 +44,21 @@ struct World {
     DueRange ended;                 // when it ended
     std::uint32_t attempt = 0;      // done: of the lease that ended it
     std::uint64_t incarnation = 0;  // done
-    // Cancelled, and told: what the answer said.
+    // Cancelled, with a reply: the content of the reply.
     bool told = false;
     std::uint32_t attempts = 0;
-    bool was_prepared = false;  // ended as one, so that it was never committed
+    bool was_prepared = false;  // ended while prepared, so it was never committed
 
     bool is_live() const { return phase == Phase::live; }
     bool is_prepared() const { return phase == Phase::prepared; }
     bool is_unfinished() const { return phase == Phase::live || phase == Phase::held || is_prepared(); }
-    // For good.
+    // Whether it has ended permanently.
     bool is_ended() const { return phase == Phase::cancelled || phase == Phase::done || phase == Phase::expired; }
     bool operator==(const World&) const = default;
 };
 using Worlds = std::vector<World>;
 
-// A point in a message's life: after so many attempts had begun in this run of the process.
+// A point in a message's life: after this number of attempts had begun in this run of the process.
 struct LifePoint {
     std::uint32_t run = 0;
     std::uint32_t attempts = 0;
@@ -85,7 +85,7 @@ struct SeenDelivery {
     bool may_have_ended = false;        // one of them was never answered
 };
 
-// One line of a message's history, to be told when something is wrong with it.
+// One line of a message's history, for the report of a violation.
 struct HistoryLine {
     std::uint64_t step = 0;
     DueMs now = 0;
@@ -94,30 +94,30 @@ struct HistoryLine {
     std::int64_t second = 0;
 };
 
-// What is known of a recurring message beside what is known of any message. When its occurrences are due is computed
-// here, from what the documentation says of the rule, and with nothing of the engine's.
+// Additional knowledge about a recurring message. The due times of its occurrences are computed here from the
+// documented rule, without code of the engine.
 class RecurringModel {
   public:
     explicit RecurringModel(const RepeatChoice& choice) : choice_(choice) {}
 
-    // How long after the first the occurrence of this number is due. O(numbers not asked for before).
+    // The time from the first occurrence to the one with this number. O(numbers not requested before).
     std::int64_t offset_ms(std::uint64_t number) const;
-    // The last number, where the first is due at `start_ms`; nothing: there is no end.
+    // The last number, if the first occurrence is due at `start_ms`; none: there is no end.
     std::optional<std::uint64_t> last(DueMs start_ms) const;
-    // How many are due by then.
+    // The number of occurrences that are due by then.
     std::uint64_t due_by(DueMs start_ms, DueMs now) const;
 
-    DueRange start;                // when the first is due; exact as soon as an answer has told it
-    std::uint64_t made_least = 0;  // so many it has made surely
-    // And not more than that: since it was cancelled, purged or has ended; and since it was held.
+    DueRange start;                // when the first occurrence is due; exact once a reply has shown it
+    std::uint64_t made_least = 0;  // the number of occurrences certainly created
+    // The maximum: since it was cancelled, purged or has ended; and since it was held.
     std::uint64_t made_most = UINT64_MAX;
     std::uint64_t held_at = UINT64_MAX;
-    std::uint64_t cancelled_step = 0;  // in which it was told for the first time
-    std::vector<std::uint64_t> seen;   // the serials of the occurrences that somebody met, by number - 1; 0: nobody did
+    std::uint64_t cancelled_step = 0;  // in which the cancel was answered first
+    std::vector<std::uint64_t> seen;   // the serials of the occurrences seen, by number - 1; 0: not seen
     std::uint64_t seen_count = 0;
 
     bool is_exact() const { return start.low == start.high; }
-    // When the occurrence is due, where that is known.
+    // When the occurrence is due, if known.
     DueMs due_ms(std::uint64_t number) const { return start.low + offset_ms(number); }
 
   private:
@@ -126,57 +126,57 @@ class RecurringModel {
     mutable std::int64_t rest_us_ = 0;  // the one before the last of them
 };
 
-// What is known of a message in a transaction beside what is known of any message. When its producer is asked, and from
-// when on its default may hold, is computed from its put, and with nothing of the engine's.
+// Additional knowledge about a message in a transaction. When its checks are due, and from when on its default may
+// apply, is computed from its put, without code of the engine.
 struct PreparedModel {
     TransactionRule rule;
     DueMs put_ms = 0;                                  // at the earliest
-    DueMs settled_ms = INT64_MAX;                      // when an answer had told that it is none any more
-    bool settle_lost = false;                          // the answer to a commit or a rollback
-    bool may_be_over = false;                          // its default may hold
-    DueMs told_due_ms = 0;                             // the latest time for its answer that a look has told
-    std::uint32_t checks_told = 0;                     // and the most checks
-    std::optional<std::uint32_t> checks_before_alone;  // when nothing kept it from its default any more
+    DueMs settled_ms = INT64_MAX;                      // when a reply had shown that it is settled
+    bool settle_lost = false;                          // the reply to a commit or a rollback was lost
+    bool may_be_over = false;                          // its default may apply
+    DueMs told_due_ms = 0;                             // the latest deadline that a lookup has shown
+    std::uint32_t checks_told = 0;                     // and the highest number of checks
+    std::optional<std::uint32_t> checks_before_alone;  // when nothing prevented its default any longer
     std::uint32_t ends_asked = 0;                      // commits, rollbacks and cancels that were sent
     std::uint64_t leases_lost_before = 0;              // of the queue of its checks, when it was put
-    std::map<std::uint64_t, std::uint64_t> checks;     // serials of those that somebody met, by number
+    std::map<std::uint64_t, std::uint64_t> checks;     // serials of those seen, by number
 
-    // Each interval counts from the check before, so none is shorter.
+    // Each interval counts from the previous check, so none is shorter.
     DueMs earliest_ms(std::uint64_t number) const { return put_ms + static_cast<DueMs>(number) * rule.check_after_ms; }
     DueMs default_ms() const { return earliest_ms(std::uint64_t{rule.check_times} + 1); }
-    // What may have become of it where its default holds.
+    // Its possible worlds if its default applies.
     World defaulted(const World& half) const;
 };
 
 struct MessageModel {
-    std::uint64_t serial = 0;  // of its put; stands in its body, and in those of its occurrences
+    std::uint64_t serial = 0;  // of its put; contained in its body, and in those of its occurrences
     MessageId id = 0;          // 0: no client knows it
     PutCommand put;
     DueMs first_put_ms = 0;  // when it was first sent
-    bool answered = false;   // the put was accepted, and its client heard of it
+    bool answered = false;   // the put was accepted, and its client received the reply
     std::optional<DueRange> expires;
-    // The rule for its retries: where it is known for good, and otherwise what it allows at least and at most.
+    // Its retry rule: exact if known, otherwise bounds of what it allows.
     std::optional<RetryRule> rule;
     std::uint32_t attempts_least = 0;
     std::uint32_t attempts_most = 0;
     std::int64_t rest_most_ms = 0;  // after a failure, the jitter included
-    std::size_t lost_batch = 0;     // of puts, the answer to which was lost: its number; 0: it is in none
-    DueMs told_ms = 0;              // when a client last heard of it, deliveries apart
+    std::size_t lost_batch = 0;     // the number of its request of puts whose reply was lost; 0: none
+    DueMs told_ms = 0;              // when a client last received a reply about it, except deliveries
     std::uint64_t told_step = 0;    // likewise
     void was_told(DueMs now, std::uint64_t step) { told_ms = now, told_step = step; }
 
     std::vector<Epoch> epochs;
-    std::vector<SeenDelivery> deliveries;  // in the order in which they were told
+    std::vector<SeenDelivery> deliveries;  // in the order in which they were reported
     std::vector<ReplyToken> open;          // commands that change it, not answered
     std::uint64_t leases_lost_before = 0;  // unseen leases of its queue when it was put
-    // Of its attempts, how many do not count against its rule: what is certain, and what may be.
+    // The number of its attempts that do not count against its rule: bounds.
     std::uint32_t forgiven_low = 0;
     std::uint64_t forgiven_high = 0;
-    std::uint32_t returns_open = 0;  // kicks and redrives, not answered: more may be forgiven at any moment
-    DueMs redriven_ms = 0;           // when the last redrive was answered that may have brought it back
-    LifePoint recorded;              // the last attempt that an answer has made durable
-    bool may_be_back = false;        // from the dead letters: then it has no expiry any more
-    // Whether a purge of its queue concerns it. Where it does, it may have ended at any time since.
+    std::uint32_t returns_open = 0;  // kicks and redrives without a reply: more may stop counting at any moment
+    DueMs redriven_ms = 0;           // when the last redrive that may have returned it was answered
+    LifePoint recorded;              // the last attempt that a reply has shown to be durable
+    bool may_be_back = false;        // from the dead letters: then it no longer has an expiry
+    // Whether a purge of its queue applies to it. If so, it may have ended at any time since.
     enum class Purge : std::uint8_t { no, maybe, surely } purge = Purge::no;
     std::uint64_t submitted_step = 0;
     std::uint64_t answered_step = 0;
@@ -185,40 +185,40 @@ struct MessageModel {
     DueMs purged_ms = 0;  // at the earliest
 
     std::optional<RecurringModel> loop;
-    bool may_have_made_all = false;     // a recurring message: and is done then
-    std::uint64_t parent = 0;           // an occurrence: the serial of its loop; a check: that of its half
+    bool may_have_made_all = false;     // a recurring message: it would be done then
+    std::uint64_t parent = 0;           // serial of the recurring message, or of a check's prepared message
     std::uint64_t occurrence = 0;       // and its number
     std::optional<PreparedModel> half;  // it was put in a transaction
     bool is_check = false;
-    std::uint64_t schedule_put = 0;  // a run of a schedule: the serial of the put that says what it holds
+    std::uint64_t schedule_put = 0;  // a run of a schedule: the serial of the put that has its content
     std::uint64_t watchdog_put = 0;  // a message of a watchdog: likewise
-    DueMs unended_ms = 0;            // a run: until then nothing had ended it, not even for a while
+    DueMs unended_ms = 0;            // a run: until then nothing had ended it, not even temporarily
 
     const Worlds& worlds() const { return epochs.back().worlds; }
     bool may_be_unfinished() const;
     bool is_surely_unfinished() const;
     bool may_be(World::Phase phase) const;
-    // Its time may be over, its time is over.
+    // Whether it may have expired, and whether it certainly has.
     bool may_have_expired(DueMs now) const { return expires && expires->low <= now; }
     bool has_expired(DueMs now) const { return expires && !may_be_back && expires->high <= now; }
     bool shares_order_key(const MessageModel& other) const;
-    // The world, where there is only one.
+    // The world, if there is only one.
     const World* certain() const { return worlds().size() == 1 ? &worlds().front() : nullptr; }
     void set(LifePoint from, Worlds worlds);
-    // In place of what is possible now.
+    // Replaces the possible worlds.
     void replace(Worlds worlds);
     bool is_recurring() const { return loop.has_value(); }
     bool is_run() const { return schedule_put != 0; }
     bool is_firing() const { return watchdog_put != 0; }
-    // Put by a client, or made by a recurring message or for a prepared message, and due then.
+    // Put by a client, or created by a recurring message or for a prepared message, with this due time.
     World fresh(DueRange due) const {
         if (half) return {World::Phase::prepared, kAsItsRuleSays, due, {}};
         const DueRange when = is_recurring() ? kAsItsRuleSays : due;
         return {put.is_held ? World::Phase::held : World::Phase::live, when, when, {}};
     }
-    // Ended by a purge, some time from then on.
+    // Ended by a purge, at some time from then on.
     static World purged_world(DueMs from) { return {World::Phase::cancelled, {}, {}, {from, from}}; }
-    // A half that is committed, or ends as one, some time then.
+    // A prepared message that is committed, or ends while prepared, at some time in this range.
     static World committed(const World& prepared, DueRange now) {
         const DueRange due{std::max(prepared.nominal.low, now.low), std::max(prepared.nominal.high, now.high)};
         return {World::Phase::live, due, prepared.nominal, {}};
@@ -230,14 +230,14 @@ struct MessageModel {
     }
     // Deliveries seen that began before this point; all of them for an attempt beyond every other.
     std::uint32_t seen_before(LifePoint point) const;
-    // The delivery of a lease; null where no client saw it.
+    // The delivery of a lease; null if no client saw it.
     SeenDelivery* delivery_of(const LeaseToken& token);
     const SeenDelivery* delivery_of(const LeaseToken& token) const;
 };
 
 void add_world(Worlds& worlds, const World& world);
-// Worlds that differ in nothing but when the message is due or ended become one, which spans them: the judge then
-// allows more than may be.
+// Worlds that differ only in when the message is due or ended become one that spans them: the oracle then allows more
+// than is possible.
 void merge_alike(Worlds& worlds);
 std::string describe(const Worlds& worlds);
 

@@ -32,7 +32,7 @@ class SimShard {
   public:
     static constexpr const char* kDirectory = "/data";
 
-    // A blocking step, as the one in progress when the process died.
+    // A blocking step: the one in progress when the process died.
     enum class Step : std::uint8_t {
         none,
         commit,
@@ -47,7 +47,7 @@ class SimShard {
         tell_clean,
     };
 
-    // Opens and recovers. Everything given outlives this.
+    // Opens and recovers. All arguments must outlive this object.
     static Result<std::unique_ptr<SimShard>> open(const SimOptions& options, std::uint32_t zone_version, SimDisk& disk,
                                                   MemoryRowStorage& rows, Retention& retention, LogSink& log,
                                                   RareStates& rare, EventHash& hash,
@@ -57,28 +57,28 @@ class SimShard {
     const ShardParts& parts() const { return *parts_; }
     ShardParts& parts() { return *parts_; }
 
-    // The engine's turn at this server time, and its effects executed.
+    // Runs an iteration of the engine at this server time, and executes its effects.
     void turn(DueMs now);
     void submit(Command command, ReplyToken token) { engine().submit(std::move(command), token); }
 
-    // Runs one of the steps that are outstanding, chosen at random by weight; false when there is none.
+    // Runs one of the outstanding steps, chosen at random by weight; false if there is none.
     bool run_step(Random& random);
 
     // Replies for clients since the last call.
     std::vector<ReplyEffect> take_replies() { return std::exchange(replies_, {}); }
 
-    // The world is broken: the process must die now. The step in progress tells where.
+    // Fatal error: the process must die now. The step in progress shows where.
     const std::optional<Error>& fatal_error() const { return fatal_error_; }
     Step step() const { return step_; }
-    // A commit is on its way, or durable and not yet told.
+    // A commit is in progress, or durable and not yet reported to the engine.
     bool commit_under_way() const { return commit_.has_value(); }
     bool commit_is_durable() const { return commit_durable_; }
-    // Those that recurring messages made, in the commit in progress.
+    // The occurrences that recurring messages created, in the commit in progress.
     std::uint64_t occurrences_under_way() const { return commit_ ? occurrences_ : 0; }
     std::uint64_t runs_under_way() const { return commit_ ? runs_ : 0; }
-    // It was tried, and there was no space for its segment.
+    // The commit was attempted, and there was no space for its segment.
     bool commit_waits_for_space() const { return commit_ && commit_waits_; }
-    // The least space that the engine was told of since the last call.
+    // The least space that was reported to the engine since the last call.
     LogSpace take_least_space() { return std::exchange(least_space_, parts_->log_space()); }
     bool is_full() const { return parts_->space().is_full(); }
     // Nothing is in progress and nothing waits.
@@ -86,9 +86,9 @@ class SimShard {
     // Cleaning begins no step while it rests. Where outcomes are kept long it would never end by itself: in segments of
     // a few blocks, each carry of one takes a block and more than it frees.
     void rest_cleaning(bool rests) { cleaning_rests_ = rests; }
-    // False where there was no space for it, or the world is broken.
+    // False if there was no space for it, or after a fatal error.
     bool save_clock_mark(const ClockMark& mark);
-    // As the server does every few seconds.
+    // The server does this every few seconds.
     void tend() { maintenance_wanted_ = true; }
     const LogCleaning& cleaning() const { return *cleaning_; }
 
@@ -123,7 +123,7 @@ class SimShard {
     std::optional<LogCleaning> cleaning_;
 
     std::optional<Commit> commit_;
-    std::uint64_t occurrences_ = 0;  // in it, of recurring messages
+    std::uint64_t occurrences_ = 0;  // in the commit, of recurring messages
     std::uint64_t runs_ = 0;         // and of schedules
     bool commit_durable_ = false;
     bool commit_waits_ = false;

@@ -15,12 +15,12 @@
 
 namespace duewheel {
 
-// An occurrence is a message, and so is a run: there are to be some of each, and something else too.
+// Occurrences and runs are messages too: each kind must get its share.
 inline constexpr std::int64_t kTimesMost = 12;
 inline constexpr std::int64_t kTimesOfALongOne = 60;
 inline constexpr std::int64_t kDayMs = 86'400'000;
 
-// Where requests go, and the clock that clients wait by.
+// The destination of requests, and the clock of the clients.
 class Surroundings {
   public:
     virtual ~Surroundings() = default;
@@ -31,9 +31,9 @@ class Surroundings {
     virtual void view_log() = 0;
     virtual void back_up() = 0;
     virtual DueMs clock() const = 0;
-    // Version of the zone data that the server has.
+    // Version of the server's zone data.
     virtual std::uint32_t zone_version() const = 0;
-    // Lets time go on to then, if that is later; the server hears of it in its next turn, which may be at once.
+    // Advances the time to then, if that is later; the server learns it in its next iteration, which may be at once.
     virtual void wait_until(DueMs then) = 0;
 };
 
@@ -42,11 +42,11 @@ class Workload {
     Workload(const SimOptions& options, Oracle& oracle, Surroundings& surroundings, Random random)
         : options_(options), oracle_(oracle), surroundings_(surroundings), random_(random) {}
 
-    // One thing that some client does; nothing where it knows of nothing to do it to.
+    // One action of a client; none if it knows no object for it.
     void act();
-    // The deliveries of an answer are leases that clients hold now.
+    // Clients now hold the leases of this reply.
     void take_leases(const LeaseAnswer& answer);
-    // Where a listing goes on.
+    // The next page of a listing.
     void take_page(const ListAnswer& answer);
     void take_page(const HistoryAnswer& answer);
 
@@ -97,7 +97,7 @@ class Workload {
     const MessageModel* pick_aside_or_dead();
     RetryChoice draw_retry();
     std::int64_t draw_lease_time();
-    std::optional<std::int64_t> draw_extension();  // nothing: as the queue says
+    std::optional<std::int64_t> draw_extension();  // none: the default of the queue
     const LeaseToken* pick_lease();
     Command draw_change(const MessageModel& message);
     Command draw_lease_end(const LeaseToken& lease);
@@ -131,7 +131,7 @@ class Workload {
         ListCommand command;
         std::uint32_t asked_in_run = 0;  // 0: not yet
     };
-    std::map<std::uint64_t, Page> pages_;  // of each listing that has begun, the one that is to come
+    std::map<std::uint64_t, Page> pages_;  // the next page of each listing in progress
     std::uint64_t listings_ = 0;
     struct HistoryPage {
         HistoryCommand command;
