@@ -182,7 +182,11 @@ std::optional<Error> KafkaHandle::take_outage() {
 void KafkaHandle::on_log(const rd_kafka_t* handle, int, const char* kind, const char* text) {
     // Nothing of its own is known before the handle is complete; then rd_kafka_new() fails and says why.
     if (handle == nullptr) return;
-    static_cast<KafkaHandle*>(rd_kafka_opaque(handle))->watch_.logged(kind, text, monotonic_now_ns());
+    std::string_view reason(text);
+    if (const std::size_t end = reason.find("]: "); reason.starts_with("[thrd:") && end != std::string_view::npos) {
+        reason.remove_prefix(end + 3);
+    }
+    static_cast<KafkaHandle*>(rd_kafka_opaque(handle))->watch_.logged(kind, reason, monotonic_now_ns());
 }
 
 void KafkaHandle::on_error(rd_kafka_t*, int code, const char* text, void* self) {

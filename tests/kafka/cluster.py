@@ -6,7 +6,7 @@ import sys
 TOOLS = pathlib.Path(__file__).resolve().parents[2] / "tools"
 sys.path.insert(0, str(TOOLS))
 sys.dont_write_bytecode = True
-from kafka_cluster import KafkaCluster, why_unavailable  # noqa: E402, F401
+from kafka_cluster import KafkaCluster, free_ports, why_unavailable  # noqa: E402, F401
 
 SKIPPED = 77  # the exit status that CMakeLists.txt declares
 

@@ -3,7 +3,7 @@
 //
 // The broker keeps its own time, so the cases about a broker that does not answer wait for real timeouts.
 #include <algorithm>
-#include <chrono>
+#include <array>
 #include <cstdint>
 #include <cstdlib>
 #include <filesystem>
@@ -14,7 +14,11 @@
 #include <utility>
 #include <vector>
 
+#include <arpa/inet.h>
 #include <gtest/gtest.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
+#include <unistd.h>
 
 #include "base/system_clock.h"
 #include "net/kafka_client.h"
@@ -415,6 +419,63 @@ TEST_F(KafkaClientTrial, the_outcome_of_an_end_that_was_sent_twice_is_unknown) {
     cluster("resume 1", 4);
     EXPECT_EQ(code(out->commit_transaction(kTimeoutMs)), "kafka_unknown_outcome");
     EXPECT_EQ(hasty->statistics().ends_repeated, 1u);
+}
+
+// Through the proxy of kafka_held_end_test.py.
+class HeldEnd : public KafkaClientTrial {
+  protected:
+    void SetUp() override {
+        const char* port = std::getenv("DUEWHEEL_KAFKA_PROXY");
+        if (port == nullptr) GTEST_SKIP() << "run kafka_held_end_test.py";
+        control_ = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+        sockaddr_in address{};
+        address.sin_family = AF_INET;
+        address.sin_port = htons(static_cast<std::uint16_t>(std::stoi(port)));
+        address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+        ASSERT_EQ(::connect(control_, reinterpret_cast<const sockaddr*>(&address), sizeof address), 0);
+    }
+    ~HeldEnd() override {
+        if (control_ >= 0) ::close(control_);
+    }
+
+    void proxy(const std::string& command) const {
+        const std::string line = command + "\n";
+        ASSERT_EQ(::send(control_, line.data(), line.size(), 0), static_cast<ssize_t>(line.size()));
+        std::array<char, 16> answer{};
+        ASSERT_GT(::recv(control_, answer.data(), answer.size(), 0), 0);
+    }
+
+    // Commits "a" with an end that the proxy holds, releases the held end while the transaction of "b" is open, and
+    // aborts that one. What a consumer sees.
+    std::vector<std::string> run(bool gives_up_producer) {
+        const std::string name = topic("t");
+        const auto hasty = open(log_, {.transaction_timeout_ms = kShortTimeoutMs});
+        auto out = producer_of(*hasty, name);
+        EXPECT_EQ(code(out->begin_transaction()), "");
+        send(*out, {.topic = name, .value = "a"});
+        EXPECT_EQ(flush(*out), std::vector<std::string>{""});
+        proxy("hold_next");
+        EXPECT_EQ(code(out->commit_transaction(kTimeoutMs)), "kafka_unknown_outcome");
+        if (gives_up_producer) out = producer_of(*hasty, name);
+        EXPECT_EQ(code(out->begin_transaction()), "");
+        send(*out, {.topic = name, .value = "b"});
+        EXPECT_EQ(flush(*out), std::vector<std::string>{""});
+        proxy("release");
+        const Status aborted = out->abort_transaction(kTimeoutMs);
+        EXPECT_EQ(aborted.ok(), gives_up_producer);
+        return values(read(name, 2, 3000));
+    }
+
+  private:
+    int control_ = -1;
+};
+
+TEST_F(HeldEnd, commits_the_next_transaction_of_a_producer_that_is_used_again) {
+    EXPECT_EQ(run(false), (std::vector<std::string>{"a", "b"}));
+}
+
+TEST_F(HeldEnd, changes_nothing_after_the_producer_was_given_up) {
+    EXPECT_EQ(run(true), std::vector<std::string>{"a"});
 }
 
 }  // namespace
