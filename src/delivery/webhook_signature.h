@@ -1,10 +1,9 @@
-// Signs webhooks as in Standard Webhooks 1.0 (https://www.standardwebhooks.com). The signature
-// proves to the receiver that it is authentic, unchanged, and not a replay.
+// Signs webhooks as in Standard Webhooks 1.0 (https://www.standardwebhooks.com). The signature proves to the receiver
+// that a post is authentic, unchanged, and not a replay.
 //
-// Signed is "id.timestamp.body": the id that a message keeps over all attempts, the time of this attempt in seconds,
-// and the bytes of the body as sent. There are two schemes: HMAC-SHA256 with a shared secret ("whsec_" and base64, 24
-// to 64 bytes; signature "v1,..."), and ed25519 with a key of which the receiver needs only
-// the public half
+// The signed text is "id.timestamp.body": the id that a message keeps over all attempts, the time of this attempt in
+// seconds, and the bytes of the body as sent. There are two schemes: HMAC-SHA256 with a shared secret ("whsec_" and
+// base64, 24 to 64 bytes; signature "v1,..."), and ed25519 with a key of which the receiver needs only the public half
 // ("whsk_" and base64, the 32 bytes of the seed, or those and the public half; signature "v1a,..."). With several keys
 // there is a signature of each, and a receiver accepts any that it can verify, so that keys can be changed without
 // failed deliveries.

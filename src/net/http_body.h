@@ -1,7 +1,7 @@
-// Reads the body of an HTTP/1.1 message from wherever it comes in pieces, and takes chunks apart.
+// Reads the body of an HTTP/1.1 message, which arrives in pieces, and decodes chunks.
 //
 // Strict for the same reason as http_head.h: chunk sizes are plain hexadecimal digits, lines end in CR LF. Chunk
-// extensions and trailer fields are read within a limit and thrown away: nothing here has a use for them.
+// extensions and trailer fields are read within a limit and ignored.
 #pragma once
 
 #include <cstddef>

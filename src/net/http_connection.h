@@ -1,5 +1,5 @@
-// One client's connection, and what all connections of a server share. Private to http_server: the only header of
-// this module that needs Asio.
+// One client's connection, and what all connections of a server share. Private to http_server: the only header of this
+// module that needs Asio.
 //
 // A connection is in one of these states, each with its own deadline:
 //
@@ -8,7 +8,7 @@
 //   any ── refusal, or the last answer is written ──► lingering ── client closed, or time is up ──► closed
 //
 // `slots_` holds one entry for every request that is not answered in full yet, in order. The front one writes straight
-// into `output_`; those behind it wait in their slot. With TLS, `output_` is encrypted bit by bit as it is sent.
+// into `output_`; those behind it wait in their slot. With TLS, `output_` is encrypted piece by piece as it is sent.
 // Reading pauses while too many slots or too much output wait, and while a request is held back because of those before
 // it (HttpGrouping). A client that leaves during such a pause is noticed after it.
 #pragma once

@@ -1,8 +1,8 @@
-// The files of the TLS certificate, read again when they change. The only thing here that touches the disk; the caller
-// chooses the thread, and gives the time.
+// The files of the TLS certificate, read again when they change. Reads the disk, so the caller chooses the thread;
+// takes the time as an argument.
 //
-// Two files cannot be replaced in one step, so they are read when they have stayed the same from one check to the next.
-// What a file is, its size, its times and its number in the file system say; a symbolic link is followed.
+// Two files cannot be replaced in one step, so they are read when they have not changed between two checks. A file is
+// identified by its size, its times and its inode; symbolic links are followed.
 #pragma once
 
 #include <array>

@@ -1,7 +1,7 @@
-// Logs the TLS handshakes that fail, and why: the client sees little of the reason.
+// Logs failed TLS handshakes with the reason, of which the client sees little.
 //
-// Clients repeat what fails, and scanners knock at every port, so there is at most one line in ten seconds for each
-// outcome. It says how many failed since the last one, and where the last came from. Takes the time as an argument.
+// Clients retry, and scanners probe every port, so there is at most one line in ten seconds for each outcome. It has
+// the number of failures since the previous line, and the address of the newest. Takes the time as an argument.
 #pragma once
 
 #include <array>

@@ -21,14 +21,13 @@
 // While the store is full it works harder, because the freed space ends that state: it starts as soon as a quarter of
 // the log is not needed, passes once over everything in the log when the store became full, however little each segment
 // yields, and has the open segment closed when only the relocations in it are missing. It relocates no more in advance
-// than a segment, so that the reserve suffices. If only the space reserved for compaction is left, it skips the
-// log for anything to be gained, each time an eighth of a segment has ended: no message can be ended before.
+// than a segment, so that the reserve suffices. If only the space reserved for compaction is left, it searches the log
+// for anything to be gained, each time an eighth of a segment has ended: no message can be ended before.
 //
 // It waits for the lookups because a lookup may contain the old log position of a record: if the record were relocated
 // meanwhile, it would be missing there, which a delivery treats as a damaged log.
 //
-// It is passive: its owner runs the blocking steps and passes replies. For the shard's thread, except
-// for run().
+// It is passive: its owner runs the blocking steps and passes replies. For the shard's thread, except for run().
 #pragma once
 
 #include <cstdint>

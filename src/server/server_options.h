@@ -1,5 +1,4 @@
 // All settings of a server, with the defaults. The settings of src/configuration are derived from it.
-// from it.
 #pragma once
 
 #include <chrono>

@@ -1,7 +1,7 @@
 // The parts of one shard, opened and recovered in the right order, with their blocking steps as plain calls.
 //
 // The server runs each blocking step on a separate thread (shard.h); the simulator runs the same steps in one thread,
-// an order that depends on its seed. This is the only implementation of opening, recovering, sealing and compaction.
+// in an order that depends on its seed. This is the only implementation of opening, recovering, sealing and compaction.
 //
 //     DIR/LOCK        held as long as this lives: one process owns a data directory
 //     DIR/journal/    the log, which is authoritative (journal/local_journal.h)
@@ -10,8 +10,8 @@
 //
 // Recovery: open the log and remove its torn end; open the index; replay what is not in the index into the recent tier,
 // checking sequence, checksums, totals and that nothing is missing before the front of the log; verify a rebuilt index;
-// unlink what had been released; start the engine. It needs no operator, unless records are
-// missing: then it refuses with `damaged_log` and serves nothing.
+// unlink what had been released; start the engine. It needs no operator unless records are missing: then it refuses
+// with `damaged_log` and serves nothing.
 #pragma once
 
 #include <atomic>
