@@ -479,6 +479,7 @@ struct Delivered {
     std::string headers;
     std::string traceparent;
     std::string key;
+    std::string order_key;
     std::string watchdog;  // its watchdog, and the last feed before
     DueMs fed_ms = 0;
     DueMs late_from_ms = 0;  // the start of its lateness (engine/lateness.h)

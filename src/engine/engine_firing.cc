@@ -314,6 +314,7 @@ std::size_t Engine::grant(QueueNumber number, const Waiter& waiter) {
         message.maybe_delivered = entry.maybe_delivered || delivery_may_hide(entry);
         delivery.latest_due_ms = std::max(delivery.latest_due_ms, entry.due_ms);
         message.key = recent_.key(entry);
+        message.order_key = recent_.order_key(taken.entry);
         delivery.log_positions.push_back(entry.log_position);
         if (!cache_.holds(entry.log_position)) missing.push_back(entry.log_position);
     }
