@@ -1,15 +1,17 @@
-// Ends leases: submits acks, failures and releases to the engine, and repeats those that it refuses for lack of
-// resources, as long as the lease lasts. Otherwise a message that was delivered would be delivered again because the
-// disk was full for a moment.
+// Ends leases: submits acks, failures and releases to the engine, and repeats those that it refuses because it is
+// overloaded or the disk is full, as long as the lease lasts. Otherwise a message that was delivered would be delivered
+// again for that.
 //
 // Takes the time as an argument; for the loop's thread.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <map>
 #include <optional>
 #include <unordered_map>
+#include <utility>
 
 #include "engine/command.h"
 
@@ -21,7 +23,7 @@ class LeaseEnds {
     using Submit = std::function<ReplyToken(Command)>;
 
     struct Ended {
-        std::uint64_t target = 0;  // of the owner
+        std::uint64_t context = 0;  // of the owner
         Command command;
         DueMs until_ms = 0;  // of the lease
         Reply reply{};
@@ -30,7 +32,9 @@ class LeaseEnds {
     explicit LeaseEnds(Submit submit) : submit_(std::move(submit)) {}
 
     // Submits the command, which must succeed before `until_ms`.
-    void end(std::uint64_t target, Command command, DueMs until_ms) { submit({target, std::move(command), until_ms}); }
+    void end(std::uint64_t context, Command command, DueMs until_ms) {
+        submit({context, std::move(command), until_ms});
+    }
     // Submits again what was refused and may pass now.
     void act(DueMs now);
     DueMs next_wakeup() const;

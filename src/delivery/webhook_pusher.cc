@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/utf8.h"
+#include "delivery/dynamic_threshold.h"
 
 namespace duewheel {
 namespace {
@@ -10,16 +11,9 @@ namespace {
 constexpr std::int64_t kLeaseBeyondTimeoutMs = 30'000;
 constexpr std::int64_t kLeaseLeftMs = 1'000;     // beyond the timeout, of a lease that is posted
 constexpr std::int64_t kLongBackoffMs = 60'000;  // long enough to be logged
-constexpr std::int64_t kAgainMs = 1'000;         // after the engine refused a command that must succeed
+constexpr std::int64_t kAgainMs = 1'000;         // after the engine refused a lease call
 constexpr std::uint32_t kEndsMax = 4'096;        // of a target, not durable yet; at this limit nothing is leased for it
 constexpr std::size_t kReasonBytesMax = 1024;
-// A namespace may use this multiple of what is free (dynamic thresholds: Choudhury and Hahne, 1998).
-constexpr std::size_t kTimesFree = 4;
-
-// How much more a namespace that uses `has` may take without exceeding its share. One of its targets may take as much.
-constexpr std::size_t left_of(std::size_t has, std::size_t free) {
-    return has >= kTimesFree * free ? 0 : (kTimesFree * free - has + kTimesFree) / (kTimesFree + 1);
-}
 
 }  // namespace
 
@@ -30,7 +24,12 @@ WebhookPusher::WebhookPusher(Engine& engine, const WebhookOptions& options, cons
       secrets_(secrets),
       cipher_(cipher),
       surroundings_(std::move(surroundings)),
-      log_(log) {}
+      log_(log),
+      ends_([this](Command command) {
+          const ReplyToken token = kTokenBit | next_token_++;
+          surroundings_.submit(std::move(command), token);
+          return token;
+      }) {}
 
 WebhookPusher::~WebhookPusher() = default;
 
@@ -38,11 +37,7 @@ void WebhookPusher::act(DueMs now) {
     now_ = std::max(now_, now);
     if (engine_.have_targets_changed(TargetKind::webhook)) take_changes();
     for (Arrived& arrived : std::exchange(answers_, {})) take_answer(std::move(arrived));
-    while (!again_.empty() && again_.begin()->first <= now_) {
-        End end = std::move(again_.begin()->second);
-        again_.erase(again_.begin());
-        submit_end(std::move(end));
-    }
+    ends_.act(now_);
     while (!wakes_.empty() && wakes_.begin()->first <= now_) {
         const TargetNumber number = wakes_.begin()->second;
         wakes_.erase(wakes_.begin());
@@ -64,12 +59,12 @@ DueMs WebhookPusher::next_wakeup(DueMs now) const {
     if (may_feed()) return now;
     DueMs next = kNoWakeup;
     if (!wakes_.empty()) next = std::min(next, wakes_.begin()->first);
-    if (!again_.empty()) next = std::min(next, again_.begin()->first);
-    return next;
+    return std::min(next, ends_.next_wakeup());
 }
 
 void WebhookPusher::stop() {
     stopping_ = true;
+    ends_.stop();
     for (const auto& [number, target] : targets_) touch(number);
 }
 
@@ -327,10 +322,9 @@ void WebhookPusher::serve_starved() {
 // ---- messages
 
 void WebhookPusher::reply(ReplyToken token, Reply reply) {
-    if (const auto ending = ending_.find(token); ending != ending_.end()) {
-        End end = std::move(ending->second);
-        ending_.erase(ending);
-        return take_end(std::move(end), reply);
+    if (ends_.is_of(token)) {
+        if (const auto ended = ends_.take(token, std::move(reply), now_)) take_end(*ended);
+        return;
     }
     const auto request = leases_requested_.find(token);
     if (request == leases_requested_.end()) return;
@@ -560,41 +554,23 @@ void WebhookPusher::pause_gone(const Post& post) {
     pause.what = ConfigureQueueCommand::What::pause;
     pause.gone_url = post.url;
     ++target.ends;
-    ++ends_;
-    submit_end({post.target, std::move(pause), kNoWakeup});
+    ends_.end(post.target, std::move(pause), kNoWakeup);
 }
 
 // ---- ends of leases
 
 void WebhookPusher::end(const Post& post, Command command) {
     ++targets_.at(post.target)->ends;
-    ++ends_;
-    submit_end({post.target, std::move(command), post.lease_until_ms});
+    ends_.end(post.target, std::move(command), post.lease_until_ms);
 }
 
-void WebhookPusher::submit_end(End end) {
-    const ReplyToken token = kTokenBit | next_token_++;
-    Command command = end.command;
-    ending_.emplace(token, std::move(end));
-    surroundings_.submit(std::move(command), token);
-}
-
-void WebhookPusher::take_end(End end, const Reply& reply) {
-    // The engine is overloaded or the disk is full: retried as long as the lease lasts, so that the message is not
-    // posted again for that.
-    const Error* refused = std::get_if<Error>(&reply);
-    const bool may_pass = refused != nullptr && (refused->code == "too_busy" || refused->code == "store_full");
-    if (may_pass && now_ + kAgainMs < end.until_ms && !stopping_) {
-        again_.emplace(now_ + kAgainMs, std::move(end));
-        return;
-    }
-    const auto* ended = std::get_if<LeaseEndAnswer>(&reply);
-    if (ended != nullptr && ended->outcome == LeaseOutcome::expired) ++counters_.ended_late;
-    --ends_;
-    Target& target = *targets_.at(end.target);
+void WebhookPusher::take_end(const LeaseEnds::Ended& ended) {
+    const auto* answer = std::get_if<LeaseEndAnswer>(&ended.reply);
+    if (answer != nullptr && answer->outcome == LeaseOutcome::expired) ++counters_.ended_late;
+    Target& target = *targets_.at(ended.context);
     --target.ends;
-    if (std::holds_alternative<ConfigureQueueCommand>(end.command)) target.gone_url.clear();
-    touch(end.target);
+    if (std::holds_alternative<ConfigureQueueCommand>(ended.command)) target.gone_url.clear();
+    touch(ended.context);
 }
 
 }  // namespace duewheel

@@ -34,6 +34,7 @@
 #include "base/histogram.h"
 #include "base/log.h"
 #include "delivery/header_cipher.h"
+#include "delivery/lease_ends.h"
 #include "delivery/target_breaker.h"
 #include "delivery/target_pace.h"
 #include "delivery/target_setup.h"
@@ -92,7 +93,7 @@ class WebhookPusher {
     // From now on nothing is leased, and leased messages that are not posted yet are released.
     void stop();
     // Nothing is being posted, or waits to be recorded.
-    bool is_idle() const { return in_flight_ == 0 && ends_ == 0 && lines_.empty() && answers_.empty(); }
+    bool is_idle() const { return in_flight_ == 0 && ends_.size() == 0 && lines_.empty() && answers_.empty(); }
 
     WebhookCounters counters() const;
     // Of a queue with a webhook. O(log targets).
@@ -152,12 +153,6 @@ class WebhookPusher {
         Post post;
         WebhookAnswer answer;
     };
-    // A command that must succeed, until its lease ends.
-    struct End {
-        TargetNumber target = 0;
-        Command command;
-        DueMs until_ms = 0;
-    };
 
     void take_changes();
     void take_change(Engine::TargetQueue changed);
@@ -182,8 +177,7 @@ class WebhookPusher {
     void log_backoff(const Target& target, std::int64_t backoff_ms, const WebhookAnswer& answer);
     void pause_gone(const Post& post);
     void end(const Post& post, Command command);
-    void submit_end(End end);
-    void take_end(End end, const Reply& reply);
+    void take_end(const LeaseEnds::Ended& ended);
     std::int64_t timeout_of(const Target& target) const;
     std::uint32_t concurrency_of(const Target& target) const;
     std::size_t kept_in(const Share& share) const;
@@ -216,14 +210,12 @@ class WebhookPusher {
     std::set<std::pair<DueMs, TargetNumber>> wakes_;
 
     std::unordered_map<ReplyToken, TargetNumber> leases_requested_;
-    std::unordered_map<ReplyToken, End> ending_;
-    std::multimap<DueMs, End> again_;  // refused, and tried again at that time
     std::uint64_t next_token_ = 1;
+    LeaseEnds ends_;
 
     std::vector<Arrived> answers_;  // since the last iteration
     std::uint64_t in_flight_ = 0;
     std::uint64_t bytes_ = 0;
-    std::uint64_t ends_ = 0;
     std::uint64_t open_ = 0;  // breakers
     WebhookCounters counters_;
     Histogram post_us_;
