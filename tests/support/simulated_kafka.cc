@@ -68,6 +68,11 @@ class SimulatedProducer final : public KafkaProducer {
         std::vector<Status> results(records.size());
         for (KafkaRecord& record : records) record.partition = kafka_.choose_partition(record);
         for (std::size_t i = 0; i < records.size(); ++i) results[i] = refusal_of(records, i);
+        bool is_stopped = false;
+        for (Status& each : results) {
+            is_stopped |= kafka_.refusals_stop_transactions && !id_.empty() && !each;
+            if (is_stopped && each) each = kafka_.timed_out("produce");
+        }
         for (std::size_t i = 0; i < records.size(); ++i) {
             if (i == records.size() / 2) kafka_.deliver_late_ends(id_);
             if (results[i]) append(std::move(records[i]));
@@ -250,7 +255,7 @@ Result<KafkaTopic> SimulatedKafka::look_at(const std::string& topic, std::int64_
 Status SimulatedKafka::create(const KafkaTopic& topic, std::int64_t timeout_ms) {
     KafkaFault fault{};
     if (Status begun = begin_call({KafkaCall::create, topic.name}, timeout_ms, fault); !begun) return begun;
-    if (find(topic.name) != nullptr) return Error{"kafka_failed", "the topic exists", topic.name};
+    if (find(topic.name) != nullptr) return Error{"topic_exists", "the topic exists", topic.name};
     topics_[topic.name] = {topic, std::vector<Partition>(static_cast<std::size_t>(topic.partitions))};
     return {};
 }

@@ -94,6 +94,7 @@ class SimulatedKafka final : public KafkaCluster {
     std::function<bool(const KafkaRecord&)> refuses;  // a topic refuses this record
     std::size_t record_bytes_max = 1u << 20;          // a client refuses to take a larger one
     bool refuses_whole_batches = false;               // and all records of the flush for the same partition
+    bool refusals_stop_transactions = false;          // what follows in the flush is not sent, and times out
     std::set<std::string> leaderless;                 // records of these topics are not acknowledged
     std::set<std::string> forbidden;                  // there is no permission to write these topics
     bool is_up = true;                                // false: each call is `unreachable`
