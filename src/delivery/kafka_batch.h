@@ -23,6 +23,12 @@ struct KafkaOutOptions {
     std::size_t bytes_max = 64u << 20;  // of leased messages until their results are recorded
 
     std::string ledger_topic() const { return "duewheel." + cluster + ".ledger"; }
+    // Of two, `turn` 0 and 1.
+    std::string transactional_id(std::size_t turn) const {
+        return "duewheel." + cluster + "." + std::to_string(shard) + "." + std::to_string(turn);
+    }
+    // A commit that takes longer may have been sent twice: half the socket timeout, which is that of transactions.
+    std::int64_t slow_commit_ms() const { return transaction_timeout_ms / 2; }
 };
 
 // A message by id and namespace, as the engine looks it up.
@@ -63,7 +69,7 @@ struct KafkaBatch {
         KafkaRecord record;
         KafkaOutcome outcome{};  // filled in by the sender
     };
-    std::vector<Message> messages;   // no two with the same id
+    std::vector<Message> messages;
     std::vector<MessageId> settled;  // their ends are durable since the last batch, so that the ledger may forget them
 
     // Filled in by the sender.

@@ -12,11 +12,13 @@
 // a reader with an old floor looks up some ids in vain, and nothing else changes.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "base/status.h"
@@ -48,26 +50,32 @@ class KafkaLedger {
     bool holds(MessageId id) const { return messages_.contains(id); }
     std::size_t open_messages() const { return messages_.size(); }
 
-    // The record of the next transaction. It gets the same number again if it was not committed.
+    // The record of the next transaction. If it is not committed, the one after it gets the same number.
     KafkaLedgerRecord next_record(std::vector<KafkaMessageName> messages) const;
     KafkaLedgerRecord barrier(std::string nonce) const;
     std::uint64_t next_number() const { return next_number_; }
     // All records before this number are settled.
     std::uint64_t settled_before() const { return open_.empty() ? next_number_ : open_.begin()->first; }
 
-    // The record was committed. Returns the messages that were not known; none of a record that was added before, or is
-    // of another owner. O(messages * log(open records)).
+    // The record was committed; in the order of their numbers. Returns its messages; none if it was added before, or is
+    // of another owner. O(messages + log(open records)).
     std::vector<KafkaMessageName> add(const KafkaLedgerRecord& record);
     // The end of this message is durable. O(log(open records)).
     void settle(MessageId id);
 
   private:
+    // A record that has messages which are not settled, or one after such a record.
+    struct Open {
+        std::vector<MessageId> messages;
+        std::size_t left = 0;  // not settled
+    };
+    void forget_settled();
     void forget_before(std::uint64_t number);
 
     std::string owner_;
     std::uint64_t next_number_ = 1;
-    std::map<std::uint64_t, std::vector<MessageId>> open_;   // by number; those of them that are open
-    std::unordered_map<MessageId, std::uint64_t> messages_;  // to the number of their record
+    std::map<std::uint64_t, Open> open_;                     // by number
+    std::unordered_map<MessageId, std::uint64_t> messages_;  // not settled: the numbers of their records
 };
 
 }  // namespace duewheel

@@ -40,9 +40,9 @@
 #include "delivery/kafka_batch.h"
 #include "delivery/lease_ends.h"
 #include "delivery/target_breaker.h"
-#include "delivery/webhook_message.h"
 #include "engine/engine.h"
 #include "engine/fair_lines.h"
+#include "message/record_parts.h"
 
 namespace duewheel {
 
@@ -78,7 +78,7 @@ class KafkaPusher {
         std::function<void(Command, ReplyToken)> submit;  // to the engine
         Send send_exactly_once;
         Send send_at_least_once;
-        std::function<HeaderFields(std::string_view kept)> read_headers;  // of messages put over HTTP
+        std::function<RecordParts(std::string_view kept)> read_parts;  // from stored headers
     };
 
     // All must outlive it; `done` must not be called after its end.
@@ -99,7 +99,7 @@ class KafkaPusher {
 
     KafkaOutCounters counters() const;
     // Of a queue with a Kafka target. O(log targets).
-    TargetStatus look_at(const QueueName& queue, DueMs now) const;
+    TargetStatus target_status(const QueueName& queue, DueMs now) const;
     // From passing a batch to the sender until its result.
     const Histogram& batch_us() const { return batch_us_; }
 
@@ -109,33 +109,34 @@ class KafkaPusher {
     // A leased message.
     struct Item {
         TargetNumber target = 0;
+        std::size_t lane = 0;
         LeaseToken lease;
         DueMs lease_until_ms = 0;
         std::size_t bytes = 0;
-        bool may_be_sent = false;  // then it is not released
-        Delivered message;         // without a record yet
-        std::optional<KafkaRecord> record;
+        std::uint64_t openings = 0;  // of the breaker of its target, when it was sent
+        bool may_be_sent = false;    // then it is not released
+        Delivered message;           // until it has a record
+        KafkaRecord record{};
+        bool has_record = false;
     };
     struct Share;
-    struct Lane;
     struct Target {
         QueueName name;
         Share* share = nullptr;
-        Lane* lane = nullptr;
         std::optional<KafkaTarget> kafka;
+        std::size_t lane = 0;
         bool paused = false;
         TargetBreaker breaker;
         DueMs backoff_until_ms = 0;  // of the engine, which refused a lease
-        ReplyToken asking = 0;
-        bool asks_for_one = false;  // and waits for it
-        bool has_more = false;      // it is likely that more of its messages are due
-        std::size_t waiting = 0;    // leased, and not under way
-        std::size_t under_way = 0;  // in a batch
+        ReplyToken leasing = 0;
+        bool has_more = false;      // the last lease call had messages
+        std::size_t waiting = 0;    // leased messages that are not under way
+        std::size_t under_way = 0;  // messages in a batch
         std::size_t ends = 0;       // without a reply
-        std::size_t bytes = 0;
-        bool is_alone = false;   // its last batch failed
-        std::deque<Item> apart;  // of a target that is alone: those that wait
-        DueMs wakes_at_ms = 0;   // 0: not
+        bool is_alone = false;      // its last batch failed
+        bool is_lined = false;      // in `alone` of its lane
+        std::deque<Item> apart;     // messages that wait while it is alone, and then with its next batch
+        DueMs wakes_at_ms = 0;      // 0: not
         bool touched = false;
         bool starved = false;  // waits for room
     };
@@ -147,17 +148,17 @@ class KafkaPusher {
         std::array<std::size_t, 2> waiting{};  // messages, by lane
     };
     struct Lane {
-        std::size_t index = 0;
         bool is_exactly_once = false;
         Send send;
-        FairLines<Item> together;
-        std::deque<TargetNumber> alone;  // targets with messages that wait, in the order of their turns
-        bool was_alone = false;          // the last batch
-        std::size_t waiting = 0;         // messages
-        std::vector<Item> under_way;     // in the order of the batch
+        FairLines<Item> together;        // messages of targets that are not alone
+        std::deque<TargetNumber> alone;  // targets with messages apart, in the order of their turns
+        bool was_alone = false;          // the last batch was of one such target
+        std::size_t targets = 0;
+        std::size_t waiting = 0;      // messages
+        std::vector<Item> under_way;  // in the order of the batch
         bool is_sending = false;
-        bool is_opened = false;  // a first batch was passed on
-        bool is_down = false;
+        bool is_opened = false;  // a batch was passed on
+        bool is_down = false;    // the brokers could not be used
         std::int64_t backoff_ms = 0;
         DueMs backoff_until_ms = 0;
         std::deque<TargetNumber> starved;
@@ -167,41 +168,49 @@ class KafkaPusher {
     // kafka_pusher.cc: targets and leases
     void take_changes();
     void take_change(Engine::TargetQueue changed);
+    void take_target(TargetNumber number, std::optional<KafkaTarget> kafka);
     void touch(TargetNumber number);
+    void touch_all(std::size_t lane);
     void wake_at(TargetNumber number, DueMs at_ms);
     void withdraw(Target& target);
+    void withdraw_and_give_back(Target& target);
     bool forget_if_over(TargetNumber number);
     void maintain(TargetNumber number);
-    void lease(TargetNumber number);
-    void starve(TargetNumber number);
+    void lease(TargetNumber number, std::uint32_t max);
     void feed_starved(Lane& lane);
-    bool may_send(const Target& target) const;
+    bool may_send(const Target& target) const { return !stopping_ && target.kafka && !target.paused; }
     DueMs backs_off_until(const Target& target) const;
     std::size_t room_of(const Target& target) const;
     std::int64_t lease_ms() const;
     void take_messages(TargetNumber number, LeaseAnswer answer);
     void extend_leases();
-    bool extend(Item& item);
+    void extend(Item& item);
+    ReplyToken submit(Command command);
 
     // kafka_pusher_batches.cc: batches and results
-    void add_waiting(Item item);
-    void add_apart(Item item);
-    bool begin_batch(Lane& lane);
-    std::vector<Item> next_items(Lane& lane);
+    bool may_begin(const Lane& lane) const;
+    bool is_to_open(const Lane& lane) const;
+    bool has_next(const Lane& lane) const;
+    void wait(Item item);
+    void set_alone(TargetNumber number);
+    void begin_batch(Lane& lane);
     std::vector<Item> next_together(Lane& lane);
     std::vector<Item> next_alone(Lane& lane);
-    bool may_go(const Item& item, const Lane& lane) const;
+    bool may_go(const Item& item) const;
     void send(Lane& lane, std::vector<Item> items);
     void take_result(Lane& lane, KafkaBatch batch);
-    void take_outcome(Lane& lane, Item item, KafkaBatch::Message message, bool is_ready);
+    void take_outcome(Item item, KafkaOutcome outcome, bool is_ready, bool was_alone);
     void note_readiness(Lane& lane, const KafkaBatch& batch);
     void note_worked(TargetNumber number);
-    void note_failed(TargetNumber number, std::uint64_t openings, const Error& error);
-    void give_back_waiting(Target& target);
-    void give_back(const Item& item);
+    void note_failed(const Item& item, const Error& error);
+    void log_target(const Target& target, LogLevel level, const char* event, const char* sentence, const Error& error);
+    void stop_waiting(const Item& item);
     void leave(const Item& item);
+    void give_back(const Item& item);
+    void give_back_apart(Target& target);
+    void give_back_all(Lane& lane);
     void end(const Item& item, Command command);
-    void take_end(LeaseEnds::Ended ended);
+    void take_end(const LeaseEnds::Ended& ended);
     void look_up_found();
     void take_lookup(KafkaMessageName name, const Reply& reply);
 
@@ -212,7 +221,7 @@ class KafkaPusher {
     DueMs now_ = 0;
     bool stopping_ = false;
 
-    std::array<Lane, 2> lanes_;
+    std::array<Lane, 2> lanes_;  // exactly once, at least once
     std::unordered_map<TargetNumber, std::unique_ptr<Target>> targets_;
     std::map<std::pair<std::string, std::string>, TargetNumber> by_name_;
     TargetNumber next_target_ = 1;
@@ -222,18 +231,21 @@ class KafkaPusher {
     std::set<std::pair<DueMs, TargetNumber>> wakes_;
 
     std::uint64_t next_token_ = 1;
-    std::unordered_map<ReplyToken, TargetNumber> asks_;
+    std::unordered_map<ReplyToken, TargetNumber> leasing_;
     LeaseEnds ends_;
-    std::deque<std::pair<std::size_t, KafkaBatch>> results_;  // with their lanes, since the last iteration
+    std::vector<std::pair<std::size_t, KafkaBatch>> results_;  // with their lanes, since the last iteration
     DueMs extend_at_ms_ = 0;
 
-    // Messages in the ledger that are not known to have ended: looked up now and then.
-    std::vector<MessageId> settled_;  // for the next batch
-    std::deque<KafkaMessageName> found_;
+    // Messages in the ledger of which it is not known whether they have ended, because another run sent them, or their
+    // lease ended before the ack. They are looked up now and then: nothing else tells when one is cancelled.
+    std::vector<MessageId> settled_;             // ended, for the next batch
+    std::deque<KafkaMessageName> to_look_up_;    // now
+    std::vector<KafkaMessageName> still_there_;  // had not ended when they were looked up
     std::unordered_map<ReplyToken, KafkaMessageName> lookups_;
     DueMs look_up_at_ms_ = 0;
 
-    std::uint64_t bytes_ = 0;
+    std::size_t apart_ = 0;  // messages
+    std::size_t bytes_ = 0;
     std::uint64_t leased_ = 0;
     std::uint64_t open_ = 0;  // breakers
     KafkaOutCounters counters_;

@@ -30,6 +30,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <unordered_set>
 #include <vector>
 
 #include "base/log.h"
@@ -58,26 +59,30 @@ class KafkaSender {
 
   private:
     using Indexes = std::vector<std::size_t>;  // of messages of the batch
-    // What is left to do of a part of a batch after a transaction.
+    // What an aborted transaction leaves to be done.
     struct Rest {
-        Indexes others;   // not at fault
-        Indexes refused;  // at least one of them is
+        Indexes others;   // were not at fault
+        Indexes refused;  // at least one of them is refused by its topic
     };
 
     Status be_ready(KafkaBatch& batch);
     Status open(KafkaBatch& batch);
+    void close();
     Status commit_barrier(const std::string& nonce);
     Status read_ledger(const std::string& nonce, KafkaBatch& batch);
-    void send_part(KafkaBatch& batch, Indexes part, std::vector<Indexes>& parts);
+    bool take_ledger_record(const KafkaRecord& record, const std::string& nonce, KafkaBatch& batch, Status& status);
+
+    void send_parts(KafkaBatch& batch, Indexes all);
     Rest transact(KafkaBatch& batch, const Indexes& part);
-    bool add_records(KafkaBatch& batch, const Indexes& part, Rest& rest);
-    bool add_ledger_record(const KafkaBatch& batch, const Indexes& part);
-    void judge(KafkaBatch::Message& message, std::size_t index, Error error, Rest& rest);
-    void commit(KafkaBatch& batch, const Indexes& part);
+    std::optional<Error> judge(KafkaBatch& batch, const Indexes& part, const std::vector<Status>& results,
+                               Rest& rest) const;
     void abort();
+    void commit(KafkaBatch& batch, const Indexes& part, const KafkaLedgerRecord& entry);
     void fail(KafkaBatch& batch, const Indexes& part, const Error& error);
-    void close();
     void trim_ledger();
+
+    KafkaRecord record_of(const KafkaLedgerRecord& entry) const;
+    std::int64_t timeout_ms() const { return options_.transaction_timeout_ms; }
     bool is_slow(std::int64_t began_us) const;
     KafkaProducer& producer() { return *producers_[turn_]; }
 
@@ -91,9 +96,11 @@ class KafkaSender {
     std::size_t turn_ = 0;
     std::unique_ptr<KafkaConsumer> reader_;  // of the ledger
     std::int64_t read_to_ = 0;               // offset in the ledger
+    std::unordered_set<MessageId> unknown_;  // in a transaction of which it is not known whether it was committed
+    bool was_shared_ = false;                // the ledger has records of another owner
     KafkaSenderCounters counters_;
 
-    // Everything in the ledger before `offset` belongs to transactions before `number`.
+    // Every ledger record before `offset` has a lower number.
     struct Trim {
         std::uint64_t number = 0;
         std::int64_t offset = 0;

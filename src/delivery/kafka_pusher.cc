@@ -1,0 +1,341 @@
+#include "delivery/kafka_pusher.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "delivery/dynamic_threshold.h"
+
+namespace duewheel {
+namespace {
+
+constexpr std::int64_t kLeaseBeyondTransactionMs = 30'000;
+constexpr std::int64_t kExtendMs = 5'000;        // between looks at the leases of what is under way
+constexpr std::int64_t kLeaseRefusedMs = 1'000;  // after the engine refused a lease call
+constexpr std::uint32_t kLeaseMax = 1'000;       // messages of one call
+constexpr std::size_t kTargetEndsMax = 4'096;    // of a target, not durable yet; then no more is leased for it
+constexpr std::size_t kBatchesGathered = 3;      // that may wait in a lane
+
+}  // namespace
+
+KafkaPusher::KafkaPusher(Engine& engine, const KafkaOutOptions& options, Surroundings surroundings, LogSink& log)
+    : engine_(engine),
+      options_(options),
+      surroundings_(std::move(surroundings)),
+      log_(log),
+      ends_([this](Command command) { return submit(std::move(command)); }) {
+    lanes_[0].is_exactly_once = true;
+    lanes_[0].send = surroundings_.send_exactly_once;
+    lanes_[1].send = surroundings_.send_at_least_once;
+}
+
+KafkaPusher::~KafkaPusher() = default;
+
+void KafkaPusher::act(DueMs now) {
+    now_ = std::max(now_, now);
+    if (engine_.have_targets_changed(TargetKind::kafka)) take_changes();
+    for (auto& [lane, batch] : std::exchange(results_, {})) take_result(lanes_[lane], std::move(batch));
+    ends_.act(now_);
+    while (!wakes_.empty() && wakes_.begin()->first <= now_) {
+        const TargetNumber number = wakes_.begin()->second;
+        wakes_.erase(wakes_.begin());
+        targets_.at(number)->wakes_at_ms = 0;
+        touch(number);
+    }
+    for (Lane& lane : lanes_) {
+        if (may_begin(lane)) begin_batch(lane);
+        feed_starved(lane);
+    }
+    for (const TargetNumber number : std::exchange(touched_, {})) {
+        const auto found = targets_.find(number);
+        if (found == targets_.end()) continue;
+        found->second->touched = false;
+        maintain(number);
+    }
+    if (extend_at_ms_ <= now_) extend_leases();
+    if (!stopping_ && lookups_.empty() && look_up_at_ms_ <= now_) look_up_found();
+}
+
+DueMs KafkaPusher::next_wakeup(DueMs now) const {
+    if (!touched_.empty() || !results_.empty() || engine_.have_targets_changed(TargetKind::kafka)) return now;
+    DueMs next = ends_.next_wakeup();
+    for (const Lane& lane : lanes_) {
+        if (may_begin(lane)) return now;
+        if (!lane.is_sending && has_next(lane)) next = std::min(next, lane.backoff_until_ms);
+        if (lane.is_sending) next = std::min(next, extend_at_ms_);
+    }
+    if (apart_ > 0) next = std::min(next, extend_at_ms_);
+    if (!wakes_.empty()) next = std::min(next, wakes_.begin()->first);
+    const bool looks_up = !to_look_up_.empty() || !still_there_.empty();
+    if (looks_up && lookups_.empty() && !stopping_) next = std::min(next, look_up_at_ms_);
+    return std::max(next, now);
+}
+
+void KafkaPusher::stop() {
+    stopping_ = true;
+    ends_.stop();
+    for (Lane& lane : lanes_) give_back_all(lane);
+    for (const auto& [number, target] : targets_) touch(number);
+}
+
+bool KafkaPusher::is_idle() const {
+    return leased_ == 0 && ends_.size() == 0 && results_.empty() && !lanes_[0].is_sending && !lanes_[1].is_sending;
+}
+
+KafkaOutCounters KafkaPusher::counters() const {
+    KafkaOutCounters counters = counters_;
+    counters.leased = leased_;
+    counters.bytes_leased = bytes_;
+    counters.targets = engine_.queues_with_target(TargetKind::kafka);
+    counters.targets_open = open_;
+    counters.exactly_once = lanes_[0].counters;
+    counters.at_least_once = lanes_[1].counters;
+    return counters;
+}
+
+TargetStatus KafkaPusher::target_status(const QueueName& queue, DueMs now) const {
+    const auto number = by_name_.find({queue.name_space, queue.queue});
+    if (number == by_name_.end()) return {};  // its settings are as new as that
+    const Target& target = *targets_.at(number->second);
+    TargetStatus status;
+    status.in_flight = static_cast<std::uint32_t>(target.under_way);
+    const DueMs until_ms = std::max(target.breaker.open_until_ms(), lanes_[target.lane].backoff_until_ms);
+    if (until_ms > now) {
+        status.state = TargetStatus::State::failed;
+        status.backoff_until_ms = until_ms;
+    } else if (target.breaker.is_open() || lanes_[target.lane].is_down) {
+        status.state = TargetStatus::State::trying;
+    }
+    return status;
+}
+
+// ---- targets
+
+void KafkaPusher::take_changes() {
+    for (auto& changed : engine_.take_changed_targets(TargetKind::kafka)) take_change(std::move(changed));
+}
+
+void KafkaPusher::take_change(Engine::TargetQueue changed) {
+    const auto [place, is_new] = by_name_.try_emplace({changed.name.name_space, changed.name.queue}, next_target_);
+    const TargetNumber number = place->second;
+    if (is_new) {
+        ++next_target_;
+        Share& share = shares_[changed.name.name_space];
+        if (share.targets++ == 0) share.number = next_share_++;
+        targets_[number] = std::make_unique<Target>();
+        targets_[number]->share = &share;
+    }
+    Target& target = *targets_.at(number);
+    touch(number);
+    target.name = changed.name;
+    target.paused = changed.paused;
+    if (changed.kafka != target.kafka) take_target(number, std::move(changed.kafka));
+}
+
+// What waits for the one before goes to the new one, but not over to another lane.
+void KafkaPusher::take_target(TargetNumber number, std::optional<KafkaTarget> kafka) {
+    Target& target = *targets_.at(number);
+    if (!kafka || !target.kafka || kafka->topic != target.kafka->topic) {
+        open_ -= target.breaker.is_open() ? 1 : 0;
+        target.breaker.forget();
+        target.backoff_until_ms = 0;
+    }
+    if (target.kafka) --lanes_[target.lane].targets;
+    target.kafka = std::move(kafka);
+    if (target.kafka) {
+        const std::size_t lane = target.kafka->exactly_once ? 0 : 1;
+        ++lanes_[lane].targets;
+        if (std::exchange(target.lane, lane) == lane) return;
+    }
+    for (Item& item : std::exchange(target.apart, {})) {
+        --apart_;
+        stop_waiting(item);
+        leave(item);
+        if (!item.may_be_sent) give_back(item);
+    }
+    target.is_alone = false;
+}
+
+void KafkaPusher::touch(TargetNumber number) {
+    Target& target = *targets_.at(number);
+    if (std::exchange(target.touched, true)) return;
+    touched_.push_back(number);
+}
+
+void KafkaPusher::touch_all(std::size_t lane) {
+    for (const auto& [number, target] : targets_) {
+        if (target->lane == lane) touch(number);
+    }
+}
+
+void KafkaPusher::wake_at(TargetNumber number, DueMs at_ms) {
+    Target& target = *targets_.at(number);
+    if (target.wakes_at_ms != 0) wakes_.erase({target.wakes_at_ms, number});
+    target.wakes_at_ms = at_ms;
+    wakes_.insert({at_ms, number});
+}
+
+void KafkaPusher::withdraw(Target& target) {
+    if (target.leasing == 0 || !engine_.withdraw(target.leasing)) return;
+    leasing_.erase(target.leasing);
+    target.leasing = 0;
+}
+
+void KafkaPusher::withdraw_and_give_back(Target& target) {
+    withdraw(target);
+    give_back_apart(target);
+}
+
+bool KafkaPusher::forget_if_over(TargetNumber number) {
+    Target& target = *targets_.at(number);
+    const bool is_used = target.kafka || target.leasing != 0 || target.starved || target.is_lined ||
+                         target.waiting + target.under_way + target.ends > 0;
+    if (is_used) return false;
+    if (target.wakes_at_ms != 0) wakes_.erase({target.wakes_at_ms, number});
+    by_name_.erase({target.name.name_space, target.name.queue});
+    if (--target.share->targets == 0) shares_.erase(target.name.name_space);
+    targets_.erase(number);
+    return true;
+}
+
+DueMs KafkaPusher::backs_off_until(const Target& target) const {
+    return std::max({target.backoff_until_ms, target.breaker.open_until_ms(), lanes_[target.lane].backoff_until_ms});
+}
+
+std::int64_t KafkaPusher::lease_ms() const {
+    return options_.transaction_timeout_ms + kLeaseBeyondTransactionMs;
+}
+
+// How many more messages may wait for the target. A namespace, and a target in it, may have as much as it leaves to
+// the others; one that has none may have one.
+std::size_t KafkaPusher::room_of(const Target& target) const {
+    if (bytes_ >= options_.bytes_max) return 0;
+    const Share& share = *target.share;
+    const Lane& lane = lanes_[target.lane];
+    const std::size_t gathered_max = kBatchesGathered * options_.batch_max;
+    const std::size_t free = gathered_max - std::min(gathered_max, lane.waiting);
+    const bool is_large = share.bytes >= kTimesFree * (options_.bytes_max - bytes_);
+    const std::size_t left = is_large ? 0 : left_of(share.waiting[target.lane], free);
+    if (target.waiting < left) return (left - target.waiting + 1) / 2;
+    return target.waiting == 0 && free > 0 ? 1 : 0;
+}
+
+// Sees that the target waits for messages if it may have some, and for nothing if not.
+void KafkaPusher::maintain(TargetNumber number) {
+    Target& target = *targets_.at(number);
+    Lane& lane = lanes_[target.lane];
+    if (!may_send(target)) {
+        withdraw_and_give_back(target);
+        static_cast<void>(forget_if_over(number));
+        return;
+    }
+    if (const DueMs backoff = backs_off_until(target); backoff > now_) {
+        withdraw_and_give_back(target);
+        return wake_at(number, backoff);
+    }
+    if (!target.apart.empty() && !std::exchange(target.is_lined, true)) lane.alone.push_back(number);
+    if (lane.is_down && lane.is_exactly_once) return withdraw(target);  // until its sender is open
+    if (target.leasing != 0 || target.ends >= kTargetEndsMax) return;
+    const std::size_t busy = target.waiting + target.under_way;
+    if (target.breaker.is_open()) {
+        if (busy == 0) lease(number, 1);
+        return;
+    }
+    const std::size_t room = target.starved ? 0 : room_of(target);
+    if (room > 0) return lease(number, static_cast<std::uint32_t>(std::min<std::size_t>(room, kLeaseMax)));
+    if (std::exchange(target.starved, true)) return;
+    lane.starved.push_back(number);
+}
+
+// A target that had nothing due waits for a single message. So what is leased stays small when many queues become due
+// at the same time.
+void KafkaPusher::lease(TargetNumber number, std::uint32_t max) {
+    Target& target = *targets_.at(number);
+    LeaseCommand lease;
+    lease.name_space = target.name.name_space;
+    lease.queue = target.name.queue;
+    lease.max = target.has_more ? max : 1;
+    lease.lease_ms = lease_ms();
+    lease.stays = !target.has_more;
+    target.leasing = submit(std::move(lease));
+    leasing_.emplace(target.leasing, number);
+}
+
+// Those that have waited longest first. One that finds no room waits again.
+void KafkaPusher::feed_starved(Lane& lane) {
+    const std::size_t gathered_max = kBatchesGathered * options_.batch_max;
+    if (lane.starved.empty() || lane.waiting >= gathered_max || bytes_ >= options_.bytes_max) return;
+    for (std::size_t room = gathered_max - lane.waiting; room > 0 && !lane.starved.empty(); --room) {
+        targets_.at(lane.starved.front())->starved = false;
+        touch(lane.starved.front());
+        lane.starved.pop_front();
+    }
+}
+
+// ---- messages
+
+ReplyToken KafkaPusher::submit(Command command) {
+    const ReplyToken token = kTokenBit | next_token_++;
+    surroundings_.submit(std::move(command), token);
+    return token;
+}
+
+void KafkaPusher::reply(ReplyToken token, Reply reply) {
+    if (ends_.is_of(token)) {
+        if (const auto ended = ends_.take(token, std::move(reply), now_)) take_end(*ended);
+        return;
+    }
+    if (const auto lookup = lookups_.find(token); lookup != lookups_.end()) {
+        KafkaMessageName name = std::move(lookup->second);
+        lookups_.erase(lookup);
+        return take_lookup(std::move(name), reply);
+    }
+    const auto call = leasing_.find(token);
+    if (call == leasing_.end()) return;  // of an extended lease
+    const TargetNumber number = call->second;
+    leasing_.erase(call);
+    Target& target = *targets_.at(number);
+    target.leasing = 0;
+    touch(number);
+    if (auto* answer = std::get_if<LeaseAnswer>(&reply)) return take_messages(number, std::move(*answer));
+    target.backoff_until_ms = std::max(target.backoff_until_ms, now_ + kLeaseRefusedMs);
+}
+
+void KafkaPusher::take_messages(TargetNumber number, LeaseAnswer answer) {
+    if (engine_.have_targets_changed(TargetKind::kafka)) take_changes();  // made, and answered, just before
+    Target& target = *targets_.at(number);
+    target.has_more = !answer.messages.empty();
+    for (Delivered& message : answer.messages) {
+        Item item;
+        item.target = number;
+        item.lane = target.lane;
+        item.lease = message.lease;
+        item.lease_until_ms = message.lease_until_ms;
+        item.bytes = message.body.size() + message.headers.size();
+        item.message = std::move(message);
+        bytes_ += item.bytes;
+        target.share->bytes += item.bytes;
+        ++leased_;
+        wait(std::move(item));
+    }
+}
+
+// Of what is under way, and of what may have been sent and waits to be decided. What only waits is released when its
+// lease is too short.
+void KafkaPusher::extend_leases() {
+    extend_at_ms_ = now_ + kExtendMs;
+    for (Lane& lane : lanes_) {
+        for (Item& item : lane.under_way) extend(item);
+    }
+    if (apart_ == 0) return;
+    for (const auto& [number, target] : targets_) {
+        for (Item& item : target->apart) extend(item);
+    }
+}
+
+void KafkaPusher::extend(Item& item) {
+    if (item.lease_until_ms - now_ > lease_ms() / 2) return;
+    item.lease_until_ms = now_ + lease_ms();
+    static_cast<void>(submit(ExtendCommand{item.lease, lease_ms()}));
+}
+
+}  // namespace duewheel
