@@ -1,10 +1,10 @@
 // The URL of a webhook, parsed more strictly than in browsers and libraries.
 //
 // If two programs parse one URL differently, requests can reach forbidden targets. So everything ambiguous is refused,
-// and connections and requests use the parts found here, never the original
-// text. Refused are: schemes other than http and https, user names and passwords, backslashes, spaces, control and
-// non-ASCII bytes, escapes in the host, hosts that end in a number but are not strict addresses ("127.1", "0x7f.1"),
-// fragments, and empty or repeated parts. A host in another script must be in its xn-- form.
+// and connections and requests use the parts found here, never the original text. Refused are: schemes other than http
+// and https, user names and passwords, backslashes, spaces, control and non-ASCII bytes, escapes in the host, hosts
+// that end in a number but are not strict addresses ("127.1", "0x7f.1"), fragments, and empty or repeated parts. A host
+// in another script must be in its xn-- form.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
 // A batch while it is built and while it is in flight: its encoded records, and their effects once they are
-// are durable.
+// durable.
 #pragma once
 
 #include <cstdint>

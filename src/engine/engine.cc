@@ -1,11 +1,11 @@
 // The frame of the engine: start, iterations, lookups and their results. Batches are in engine_batches.cc; commands in
 // engine_commands.cc, engine_puts.cc and engine_moves.cc; due messages in engine_firing.cc; loading from the index in
-// engine_loading.cc; queries of queues in engine_listing.cc, engine_forecast.cc and
-// engine_history.cc; settings of queues in engine_settings.cc; namespaces in engine_namespaces.cc; limits per second
-// in engine_seconds.cc; purges in engine_purge.cc; expiry in engine_expiry.cc; attempts in engine_retries.cc; dead
-// letters in engine_dead_letters.cc, recurring messages in engine_recurring.cc, transactions in engine_transactions.cc,
-// schedules in engine_schedules.cc and engine_runs.cc, watchdogs in engine_watchdogs.cc and engine_firings.cc, order
-// keys in engine_order.cc, full disks in engine_space.cc.
+// engine_loading.cc; queries of queues in engine_listing.cc, engine_forecast.cc and engine_history.cc; settings of
+// queues in engine_settings.cc; namespaces in engine_namespaces.cc; limits per second in engine_seconds.cc; purges in
+// engine_purge.cc; expiry in engine_expiry.cc; attempts in engine_retries.cc; dead letters in engine_dead_letters.cc,
+// recurring messages in engine_recurring.cc, transactions in engine_transactions.cc, schedules in engine_schedules.cc
+// and engine_runs.cc, watchdogs in engine_watchdogs.cc and engine_firings.cc, order keys in engine_order.cc, full disks
+// in engine_space.cc.
 #include "engine/engine.h"
 
 #include <algorithm>

@@ -15,8 +15,8 @@
 // Leases continue in the reserve, and write nothing: the record of a started attempt waits in memory until there is
 // space or another record of the message contains it. A crash may lose such an attempt, as it may lose one that was on
 // its way to the disk; the next consumer of the message gets `maybe_delivered`. So leases that end without an ack,
-// however often, take no space. They may only need a commit that saves the time
-// (is_due_saved): at most one for each due time.
+// however often, take no space. They may only need a commit that saves the time (is_due_saved): at most one for each
+// due time.
 //
 // Ends are faster than the index, which must contain them before the front of the log can be deleted, and than
 // compaction, which must write that it can: they would use up the last segments, and then neither the table nor that

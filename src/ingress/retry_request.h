@@ -2,8 +2,7 @@
 //
 //     "retry": {"attempts": 5, "first": "1s", "factor": 2, "max": "1h", "jitter": 0.2}
 //
-// Absent members stay unset. Ranges are checked when the rest of the rule is known
-// (message/retry_rule.h).
+// Absent members stay unset. Ranges are checked when the rest of the rule is known (message/retry_rule.h).
 #pragma once
 
 #include <string_view>

@@ -27,7 +27,7 @@ class NewestMark {
 
     std::uint64_t number() const { return number_; }
     // Returns when it is durable; lower numbers change nothing. After an error, `no_space` or `io_error`, it can be
-    // called called again.
+    // called again.
     Status raise(std::uint64_t number);
 
     // `newest-<number, 20 digits>`.

@@ -1,8 +1,7 @@
 // The records of the log: every kind and every field, for all kinds of messages, and their only byte form.
 //
 // A record is self-contained: a reader can apply it without knowing the message, because a change contains all
-// changeable fields and the previous state. docs/storage_format.md
-// has drawings.
+// changeable fields and the previous state. docs/storage_format.md has drawings.
 //
 // Frame:   length u32 | checksum u32 | sequence u64 | kind u8 | body (length bytes)
 // Body:    fields in ascending tag order: tag varint (number << 1 | is_text), then a varint or a length and bytes.

@@ -3,8 +3,7 @@
 // A client can put to a new queue with each request, and that must not make the page grow: the busiest queues have
 // their own series, and all others share one. The busiest queues change, while a counter must never decrease: so the
 // events between two reads are added to the others, except those counted by queues with their own series in that time.
-// A queue that gets its own series brings its count along, which also stays in the
-// others.
+// A queue that gets its own series brings its count along, which also stays in the others.
 #pragma once
 
 #include <map>

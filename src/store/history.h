@@ -10,7 +10,7 @@
 //     h [era][namespace][queue][instant][id] -> outcome, cause, attempts, lateness        m h -> ledger
 //
 // All of it follows from the records and from the server time in their footers: a rebuilt index has the same
-// same rows.
+// rows.
 #pragma once
 
 #include <cstdint>

@@ -5,7 +5,8 @@
 // for grouping.
 //
 //   table        key after its byte                              value
-//   c  settings  kind (1: queue, 2: namespace), namespace, name  place and size of the record, settings
+//   c  settings  kind (1: queue, 2: namespace, 4: token),        position and size of the record, settings
+//                namespace, name
 //   d  due       instant, id, kind (1: fire; 2: expire)          row without id and due; of kind 2 without id, expiry
 //   q  queue     namespace, queue, instant, id                   row without id, due, namespace and queue
 //   i  id        id                                              0, row without id; or
@@ -20,7 +21,7 @@
 //                e                                               ledger of the kept outcomes, in bytes of the log
 //                h                                               ledger of the history
 //   h  history  era, namespace, queue, instant, id              see store/history.h
-//   s  rules     kind (1: schedule, 2: watchdog), namespace,     place and size of the whole record, its state
+//   s  rules     kind (1: schedule, 2: watchdog), namespace,     position and size of the whole record, its state
 //                name
 //   reserved     t transactions
 //

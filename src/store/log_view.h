@@ -3,8 +3,7 @@
 //
 // The index of the server belongs to the server, so a separate one is built from the current segments, which verifies
 // the checksums of every byte of the log. Then it is verified as at a start (index_proof.h). Nothing is changed in the
-// data directory, and no lock is needed there. A backup works
-// too.
+// data directory, and no lock is needed there. A backup works too.
 //
 // Memory use is that of one segment's table, and of the settings, schedules and watchdogs; the messages stay on disk.
 #pragma once

@@ -14,8 +14,7 @@
 namespace duewheel {
 
 // True for a row that has expired: compaction may drop it. Called on RocksDB's background threads at any time while the
-// rows are open. Such a row can stay visible until the next compaction, so readers check
-// the same condition.
+// rows are open. Such a row can stay visible until the next compaction, so readers check the same condition.
 using RowExpired = std::function<bool(std::string_view key, std::string_view value)>;
 
 struct RocksRowsOptions {

@@ -36,8 +36,8 @@ using LineSink = std::function<Status(std::string_view line)>;
 // Called from time to time with the number of messages written and in total.
 using ExportProgress = std::function<void(std::uint64_t done, std::uint64_t all)>;
 
-// Codes: the sink's, `damaged_log`, `newer_format`, `io_error`. O(n) in the messages,
-// with a read of the log for each page of them, usually near the previous page.
+// Codes: the sink's, `damaged_log`, `newer_format`, `io_error`. O(n) in the messages, with a read of the log for each
+// page of them, usually near the previous page.
 Result<ExportReport> write_export(const LogView& view, const ExportOptions& options, const LineSink& sink,
                                   const ExportProgress& progress = {});
 

@@ -25,9 +25,9 @@
 // Firing. Never early; all timers of an earlier tick before those of a later one; undefined within a tick. At most
 // `budget` fire in one call; later calls continue without losing or reordering timers. A late timer counts as due at
 // the tick at which it was scheduled; after a call that stopped, it may come earlier, with late ones that have waited
-// longer. The sink may call everything except advance_to(): cancel another timer due
-// in the same tick, schedule its own timer again, clear the queue. Timers that it schedules at or before `now` wait for
-// the next call, so that every call ends. If the sink throws, its timer counts as fired and the next call continues.
+// longer. The sink may call everything except advance_to(): cancel another timer due in the same tick, schedule its own
+// timer again, clear the queue. Timers that it schedules at or before `now` wait for the next call, so that every call
+// ends. If the sink throws, its timer counts as fired and the next call continues.
 //
 // Inside the sink. The firing timer is removed: size() does not count it, and if only timers that the sink itself has
 // scheduled are left, caught_up() is true and next_expiry() exact. While other work is left, caught_up() is false and
