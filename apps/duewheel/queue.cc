@@ -2,6 +2,7 @@
 #include <cstdio>
 
 #include "arguments.h"
+#include "kafka_arguments.h"
 #include "local_time.h"
 #include "pages.h"
 #include "plain_text.h"
@@ -28,6 +29,7 @@ struct SetArguments {
     std::optional<std::uint64_t> per_second;
     RetryArguments retry;
     WebhookArguments webhook;
+    KafkaArguments kafka;
     SettingsArguments settings;
 };
 struct ListArguments {
@@ -60,7 +62,15 @@ std::string state(const json::object& queue) {
     return words;
 }
 
+void print_topic(const json::object& kafka, Rows& rows) {
+    rows.push_back({"sent to topic", printable(word_of(kafka, "topic"))});
+    if (kafka.contains("key")) rows.push_back({"key", printable(word_of(kafka, "key"))});
+    if (kafka.contains("partition")) rows.push_back({"partition", count(kafka, "partition")});
+    rows.push_back({"delivery", word_of(kafka, "delivery") == "at_least_once" ? "at least once" : "exactly once"});
+}
+
 void print_target(const json::object& target, Rows& rows) {
+    if (const json::object* kafka = object_of(target, "kafka")) print_topic(*kafka, rows);
     const json::object* webhook = object_of(target, "webhook");
     if (webhook == nullptr) return;
     rows.push_back({"posted to", printable(word_of(*webhook, "url"))});
@@ -147,6 +157,7 @@ int set(Session& session, const SetArguments& arguments) {
     Status read = arguments.retry.put_into(request);
     if (read) read = arguments.webhook.put_into(request);
     if (!read) return session.complain(read.error(), kExitUsage);
+    arguments.kafka.put_into(request);
     json::object limits;
     if (arguments.pending) limits["pending"] = *arguments.pending;
     if (arguments.per_second) limits["per_second"] = *arguments.per_second;
@@ -213,7 +224,8 @@ void add_set(CLI::App& parent, Session& session) {
     Verb<SetArguments> verb(parent, session, "set", "Change settings of a queue; the other settings stay unchanged",
                             "duewheel queue set letters --lease 2m --pending 10000\n"
                             "  duewheel queue set letters --retry-attempts 5 --unset limits.pending\n"
-                            "  duewheel queue set calls --webhook https://receiver.example/in --webhook-rate 100",
+                            "  duewheel queue set calls --webhook https://receiver.example/in --webhook-rate 100\n"
+                            "  duewheel queue set payments --kafka-topic payments",
                             set);
     SetArguments& options = *verb.options;
     verb.app->add_option("QUEUE", options.queue, "The queue's name")->required();
@@ -224,6 +236,7 @@ void add_set(CLI::App& parent, Session& session) {
     options.settings.add_to(*verb.app);
     options.retry.add_to(*verb.app);
     options.webhook.add_to(*verb.app);
+    options.kafka.add_to(*verb.app);
 }
 
 }  // namespace

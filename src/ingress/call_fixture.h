@@ -173,7 +173,12 @@ inline std::string describe(const Command& command) {
                                                " timeout=" + number(settings.webhook->timeout_ms) +
                                                " concurrency=" + number(settings.webhook->concurrency) +
                                                " rate=" + number(settings.webhook->rate)
-                                         : "");
+                                         : "") +
+                       (settings.kafka ? " topic=" + settings.kafka->topic +
+                                             " key=" + settings.kafka->key.value_or("-") + " partition=" +
+                                             (settings.kafka->partition ? number(*settings.kafka->partition) : "-") +
+                                             (settings.kafka->exactly_once ? " exactly_once" : " at_least_once")
+                                       : "");
             } else if constexpr (std::is_same_v<T, DescribeQueueCommand>) {
                 return "describe " + c.name_space + " " + c.queue;
             } else if constexpr (std::is_same_v<T, ListQueuesCommand>) {

@@ -6,6 +6,7 @@
 #include "base/utf8.h"
 #include "ingress/field_syntax.h"
 #include "ingress/json_text.h"
+#include "ingress/message_headers.h"
 #include "net/http_message.h"
 
 namespace duewheel {
@@ -13,7 +14,7 @@ namespace duewheel {
 template <class Message>
 void write_content_fields(JsonWriter& json, const Message& message) {
     if (!message.content_type.empty()) json.text("content_type", message.content_type);
-    if (!message.headers.empty()) json.json("headers", message.headers);  // stored as the JSON object of the put
+    write_message_headers(json, message.headers);
 }
 
 // For a line of an export, which must be restored byte for byte: the body is a string, or base64 if it is not UTF-8.

@@ -20,6 +20,11 @@ bool is_token(std::string_view text) {
     });
 }
 
+bool is_header_value(std::string_view text) {
+    return std::none_of(text.begin(), text.end(),
+                        [](char c) { return (static_cast<unsigned char>(c) < ' ' && c != '\t') || c == '\x7f'; });
+}
+
 bool is_media_type(std::string_view text) {
     const std::size_t slash = text.find('/');
     if (slash == std::string_view::npos || text.size() > kMediaTypeBytesMax || !is_printable_ascii(text)) return false;

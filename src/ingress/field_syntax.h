@@ -14,6 +14,9 @@ inline constexpr std::size_t kMediaTypeBytesMax = 256;
 // RFC 9110, 5.6.2: the characters of field names.
 bool is_token(std::string_view text);
 
+// RFC 9110, 5.5: no control characters but tabs.
+bool is_header_value(std::string_view text);
+
 // "text/plain; charset=utf-8": a type, a slash, a subtype, and any parameters, in visible ASCII.
 bool is_media_type(std::string_view text);
 

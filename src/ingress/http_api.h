@@ -21,6 +21,7 @@
 #include "ingress/caller.h"
 #include "ingress/command_port.h"
 #include "ingress/request_log.h"
+#include "message/kafka_target.h"
 #include "message/schedule_times.h"
 #include "message/webhook_target.h"
 #include "net/http_server.h"
@@ -46,6 +47,9 @@ struct HttpApiOptions {
     // has a key for that.
     std::function<Status(std::string_view name_space, std::string_view queue, WebhookTarget&)> check_webhook =
         [](std::string_view, std::string_view, WebhookTarget&) { return Status(); };
+    // Whether a queue may have this Kafka target.
+    std::function<Status(std::string_view name_space, std::string_view queue, const KafkaTarget&)> check_kafka =
+        [](std::string_view, std::string_view, const KafkaTarget&) { return Status(); };
     CallerRules callers;
     bool auth_required = false;  // a request needs an access token
     AuditPort* audit = nullptr;  // records administrative requests and refusals of access; null: they are not recorded

@@ -438,6 +438,25 @@ Result<JsonRequest::Texts> JsonRequest::texts(std::string_view member) const {
     return all;
 }
 
+Result<std::vector<JsonRequest>> JsonRequest::objects(std::string_view member) const {
+    std::vector<JsonRequest> all;
+    const Member* found = find(member);
+    if (found == nullptr) return all;
+    if (found->kind != Kind::array) return wrong_type(member, "an array of objects", found->kind);
+    const Member* const end = members_.data() + members_.size();
+    for (const Member* each = found + 1; each != end && each->depth != 0; ++each) {
+        if (each->depth > 1) {
+            all.back().members_.push_back(*each);
+            all.back().members_.back().depth = static_cast<std::uint8_t>(each->depth - 2);
+            continue;
+        }
+        const std::string name = std::string(member) + "[" + std::to_string(all.size()) + "]";
+        if (each->kind != Kind::object) return wrong_type(name, "an object", each->kind);
+        all.emplace_back().within_ = full_name(name) + ".";
+    }
+    return all;
+}
+
 Result<std::vector<std::string_view>> JsonRequest::text_list(std::string_view member) const {
     const Member* found = find(member);
     if (found == nullptr) {

@@ -72,6 +72,9 @@ class JsonRequest {
     // An object whose values are all strings, in order, including repeated names.
     using Texts = std::vector<std::pair<std::string_view, std::string_view>>;
     Result<Texts> texts(std::string_view member) const;
+    // An array of objects, whose members are read in the same way, but not as those of a patch. Valid no longer than
+    // this.
+    Result<std::vector<JsonRequest>> objects(std::string_view member) const;
     // An array of strings, in order; `missing_member` if there is none.
     Result<std::vector<std::string_view>> text_list(std::string_view member) const;
 

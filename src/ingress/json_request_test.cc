@@ -339,5 +339,25 @@ TEST(JsonRequest, a_list_of_texts_comes_in_its_order) {
     EXPECT_TRUE(json->only({"a", "list", "b", "none", "mixed"}));
 }
 
+TEST(JsonRequest, a_list_of_objects_has_the_members_of_each) {
+    const auto json = JsonRequest::parse(
+        R"({"in":{"list":[{"x":"1","y":["z"]},{},{"x":"2"}]},"none":[],"mixed":[{"x":"1"},"a"],"x":"outside"})");
+    ASSERT_TRUE(json);
+    const auto in = json->object("in");
+    ASSERT_TRUE(in && *in);
+    const Result<std::vector<JsonRequest>> list = (*in)->objects("list");
+    ASSERT_TRUE(list);
+    ASSERT_EQ(list->size(), 3u);
+    EXPECT_EQ(*(*list)[0].text("x"), "1");
+    EXPECT_EQ((*list)[0].text("y").error().field, "in.list[0].y");
+    EXPECT_FALSE((*list)[1].has("x"));
+    EXPECT_EQ(*(*list)[2].text("x"), "2");
+    EXPECT_EQ((*list)[2].only({"y"}).error().field, "in.list[2].x");
+    EXPECT_TRUE(json->objects("none")->empty());
+    EXPECT_TRUE(json->objects("absent")->empty());
+    EXPECT_EQ(json->objects("mixed").error().field, "mixed[1]");
+    EXPECT_EQ(json->objects("in").error().code, "wrong_type");
+}
+
 }  // namespace
 }  // namespace duewheel::json_request_test

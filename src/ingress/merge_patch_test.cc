@@ -93,6 +93,30 @@ TEST(MergePatch, keeps_what_it_does_not_name) {
     }
 }
 
+TEST(MergePatch, changes_members_of_a_kafka_target_and_replaces_a_webhook_that_it_removes) {
+    const KafkaTarget target{.topic = "t", .key = "k", .partition = 3, .exactly_once = false};
+    const auto patched = [&](const std::string& kafka) {
+        QueueSettings settings;
+        settings.kafka = target;
+        EXPECT_EQ(patch(settings, R"({"target":)" + kafka + "}"), "") << kafka;
+        return settings.kafka;
+    };
+    EXPECT_EQ(patched("{}"), target);
+    EXPECT_EQ(patched(R"({"kafka":{"topic":"u"}})"),
+              (KafkaTarget{.topic = "u", .key = "k", .partition = 3, .exactly_once = false}));
+    EXPECT_EQ(patched(R"({"kafka":{"key":null,"partition":null,"delivery":null}})"), KafkaTarget{.topic = "t"});
+    EXPECT_EQ(patched(R"({"kafka":null})"), std::nullopt);
+    EXPECT_EQ(patched("\"pull\""), std::nullopt);
+    EXPECT_EQ(patched("null"), std::nullopt);
+    QueueSettings settings = all_of_a_queue();
+    EXPECT_EQ(patch(settings, R"({"target":{"kafka":{"topic":"t"}}})"), "conflicting_members target.kafka");
+    settings = all_of_a_queue();
+    EXPECT_EQ(patch(settings, R"({"target":{"webhook":null,"kafka":{"topic":"t"}}})"), "");
+    EXPECT_FALSE(settings.webhook);
+    EXPECT_EQ(settings.kafka, KafkaTarget{.topic = "t"});
+    EXPECT_EQ(patch(settings, R"({"target":{"webhook":{"url":"u"}}})"), "conflicting_members target.webhook");
+}
+
 TEST(MergePatch, is_read_as_strictly_as_settings_are) {
     for (const auto& [text, code] : {std::pair{R"({"laese":null})", "unknown_member laese"},
                                      {R"({"retry":{"frist":null}})", "unknown_member retry.frist"},

@@ -10,6 +10,7 @@
 #include "base/utf8.h"
 #include "ingress/field_syntax.h"
 #include "ingress/json_request.h"
+#include "ingress/message_headers.h"
 #include "ingress/repeat_request.h"
 #include "ingress/request_members.h"
 #include "ingress/retry_request.h"
@@ -22,9 +23,9 @@ namespace {
 constexpr std::string_view kJsonType = "application/json";
 constexpr std::string_view kBodyMembers[] = {"body", "body_base64", "json"};
 constexpr std::string_view kPutMembers[] = {
-    "json",    "body",       "body_base64",   "delay",   "delay_ms",     "due",        "due_ms",   "flex",
-    "flex_ms", "expires_in", "expires_in_ms", "expires", "expires_ms",   "order_key",  "priority", "repeat",
-    "retry",   "held",       "headers",       "key",     "content_type", "transaction"};
+    "json",    "body",       "body_base64",   "delay",   "delay_ms",     "due",         "due_ms",   "flex",
+    "flex_ms", "expires_in", "expires_in_ms", "expires", "expires_ms",   "order_key",   "priority", "repeat",
+    "retry",   "held",       "headers",       "key",     "content_type", "transaction", "kafka"};
 
 // The values of the header fields of a put.
 struct PutFields {
@@ -72,74 +73,6 @@ Result<PutFields> read_fields(const HttpRequest& request) {
 
 bool says_json(std::string_view content_type) {
     return equal_ignoring_case(essence(content_type), kJsonType);
-}
-
-Error too_many_headers(const HttpApiOptions& options) {
-    return {"headers_too_large",
-            "a message has up to " + std::to_string(options.headers_max) + " headers with " +
-                std::to_string(options.headers_bytes_max) + " bytes in all, names and values",
-            "headers"};
-}
-
-Status check_header(std::string_view name, std::string_view value) {
-    if (!is_token(name)) {
-        return Error{"bad_message_header",
-                     "a header name consists of letters, digits and ! # $ % & ' * + - . ^ _ ` | ~", "headers"};
-    }
-    const bool has_control = std::any_of(value.begin(), value.end(), [](char c) {
-        return (static_cast<unsigned char>(c) < ' ' && c != '\t') || c == '\x7f';
-    });
-    if (!has_control) return {};
-    return Error{"bad_message_header", "a header value must not contain control characters",
-                 "headers." + std::string(name.substr(0, 64))};
-}
-
-// Stored and delivered as one JSON object of strings. `into` contains the previous headers, which a patch changes or
-// removes one by one.
-Status read_message_headers(const JsonRequest& request, const HttpApiOptions& options, std::string& into) {
-    reset_if_removed(request, "headers", into);
-    const Result<JsonRequest::Texts> given = request.texts("headers");
-    if (!given) return given.error();
-    const std::vector<std::string_view> removed = request.removed_in("headers");
-    if (given->empty() && removed.empty()) return {};
-    JsonRequest::Texts headers = *given;
-    for (auto header = given->begin(); header != given->end(); ++header) {
-        if (Status fine = check_header(header->first, header->second); !fine) return fine;
-        const bool again = std::any_of(given->begin(), header, [&](const auto& earlier) {
-            return equal_ignoring_case(earlier.first, header->first);
-        });
-        if (again) {
-            return Error{"duplicate_member",
-                         "a header is given twice: give each once; names are compared without regard to case",
-                         "headers." + std::string(header->first.substr(0, 64))};
-        }
-    }
-    const std::string before_text = "{\"headers\":" + (into.empty() ? "{}" : into) + "}";
-    const Result<JsonRequest> before = JsonRequest::parse(before_text);
-    if (!before) return before.error();
-    const Result<JsonRequest::Texts> kept = before->texts("headers");
-    if (!kept) return kept.error();
-    const auto is_replaced = [&](std::string_view name) {
-        const auto is_name = [&](std::string_view other) { return equal_ignoring_case(other, name); };
-        return std::any_of(removed.begin(), removed.end(), is_name) ||
-               std::any_of(given->begin(), given->end(), [&](const auto& header) { return is_name(header.first); });
-    };
-    for (const auto& header : *kept) {
-        if (!is_replaced(header.first)) headers.push_back(header);
-    }
-    if (headers.size() > options.headers_max) return too_many_headers(options);
-    std::size_t bytes = 0;
-    std::string text;
-    JsonWriter json(text);
-    json.open();
-    for (const auto& [name, value] : headers) {
-        json.text(name, value);
-        bytes += name.size() + value.size();
-    }
-    json.close();
-    if (bytes > options.headers_bytes_max) return too_many_headers(options);
-    into = headers.empty() ? std::string() : std::move(text);
-    return {};
 }
 
 Status check_body(std::string_view body, const HttpApiOptions& options) {
@@ -380,6 +313,7 @@ Status read_content_members(const JsonRequest& json, const HttpApiOptions& optio
     if (read) read = read_content_type(json, put.content_type);
     if (read) read = read_message_headers(json, options, put.headers);
     if (read) read = read_body(json, options, put);
+    if (read) read = fit_null_value(json, put.body, put.headers);
     return read;
 }
 

@@ -43,10 +43,7 @@ Status check_header(std::string_view name, std::string_view value) {
     if (!is_token(name)) {
         return bad_header("a header name consists of letters, digits and ! # $ % & ' * + - . ^ _ ` | ~");
     }
-    const bool has_control = std::any_of(value.begin(), value.end(), [](char c) {
-        return (static_cast<unsigned char>(c) < ' ' && c != '\t') || c == '\x7f';
-    });
-    if (has_control) return bad_header("a header value must not contain control characters", name);
+    if (!is_header_value(value)) return bad_header("a header value must not contain control characters", name);
     if (value != kHiddenHeaderValue) return {};
     return bad_header("*** replaces the value in responses: give the value itself", name);
 }
@@ -126,28 +123,102 @@ Status read_webhook(const JsonRequest& json, const HttpApiOptions& options, cons
         "the value may be a secret, and is not sent to another `url`: give it again, or remove it with null", kept);
 }
 
+Error bad_kafka_target(std::string_view member, std::string why) {
+    return {"bad_kafka_target", "`target.kafka." + std::string(member) + "` " + std::move(why),
+            "target.kafka." + std::string(member)};
+}
+
+Status read_partition(const JsonRequest& json, std::optional<std::int32_t>& into) {
+    const Result<std::optional<std::int64_t>> partition = json.integer("partition");
+    if (!partition) return partition.error();
+    if (!*partition) return {};
+    if (**partition < 0 || **partition > std::numeric_limits<std::int32_t>::max()) {
+        return Error{"out_of_range",
+                     "`target.kafka.partition` must be the number of a partition, from 0; omit it so that the key of "
+                     "each record selects the partition",
+                     "target.kafka.partition"};
+    }
+    into = static_cast<std::int32_t>(**partition);
+    return {};
+}
+
+Status read_delivery(const JsonRequest& json, bool& exactly_once) {
+    if (json.removes("delivery")) exactly_once = true;
+    const Result<std::optional<std::string_view>> word = json.text("delivery");
+    if (!word) return word.error();
+    if (!*word) return {};
+    exactly_once = **word == "exactly_once";
+    if (exactly_once || **word == "at_least_once") return {};
+    return bad_kafka_target("delivery", "must be \"exactly_once\" or \"at_least_once\"");
+}
+
+Status read_kafka(const JsonRequest& json, const HttpApiOptions& options, const OfQueue& of, KafkaTarget& kafka) {
+    if (Status known = json.only({"topic", "key", "partition", "delivery"}); !known) return known;
+    reset_if_removed(json, "topic", kafka.topic);
+    reset_if_removed(json, "key", kafka.key);
+    reset_if_removed(json, "partition", kafka.partition);
+    if (!json.has("topic") && kafka.topic.empty()) {
+        return Error{"missing_member", "`target.kafka.topic` is missing: give the topic that messages are sent to",
+                     "target.kafka.topic"};
+    }
+    Status read = take(json.text("topic"), kafka.topic);
+    if (read && !is_kafka_topic_name(kafka.topic)) {
+        read = bad_kafka_target("topic", "must be the name of a topic: up to " + std::to_string(kKafkaTopicBytesMax) +
+                                             " letters, digits and . _ -");
+    }
+    if (read) {
+        const Result<std::optional<std::string_view>> key = json.text("key");
+        if (!key) return key.error();
+        if (*key) kafka.key = **key;
+        if (kafka.key && (kafka.key->empty() || kafka.key->size() > kKafkaKeyBytesMax)) {
+            read = bad_kafka_target("key", "must have 1 to " + std::to_string(kKafkaKeyBytesMax) +
+                                               " bytes; omit it, and records whose message has no key have none");
+        }
+    }
+    if (read) read = read_partition(json, kafka.partition);
+    if (read) read = read_delivery(json, kafka.exactly_once);
+    if (read) read = options.check_kafka(of.name_space, of.queue, kafka);
+    return read;
+}
+
 // `target`: the receiver of the messages. Unknown members are refused: with a misread target the queue would be a pull
 // queue whose messages are never fetched.
 Status read_target(const JsonRequest& request, const HttpApiOptions& options, const OfQueue& of,
                    QueueSettings& settings) {
-    reset_if_removed(request, "target", settings.webhook);
+    const auto reset = [&settings] {
+        settings.webhook.reset();
+        settings.kafka.reset();
+    };
+    if (request.removes("target")) reset();
     if (!request.has("target")) return {};
     const Result<std::optional<JsonRequest>> target = request.object("target");
     if (!target) {
         const Result<std::optional<std::string_view>> word = request.text("target");
-        if (word && *word && **word == "pull") return settings.webhook.reset(), Status();
+        if (word && *word && **word == "pull") return reset(), Status();
     } else if (*target) {
-        if (Status known = (*target)->only({"webhook"}); !known) return known;
-        if ((*target)->removes("webhook")) return settings.webhook.reset(), Status();
+        if (Status known = (*target)->only({"webhook", "kafka"}); !known) return known;
+        reset_if_removed(**target, "webhook", settings.webhook);
+        reset_if_removed(**target, "kafka", settings.kafka);
         const Result<std::optional<JsonRequest>> webhook = (*target)->object("webhook");
         if (!webhook) return webhook.error();
-        if (!*webhook && settings.webhook) return {};  // a patch without it
-        if (!settings.webhook) settings.webhook.emplace();
+        const Result<std::optional<JsonRequest>> kafka = (*target)->object("kafka");
+        if (!kafka) return kafka.error();
+        if (*webhook && !settings.webhook) settings.webhook.emplace();
+        if (*kafka && !settings.kafka) settings.kafka.emplace();
+        if (settings.webhook && settings.kafka) {
+            return Error{"conflicting_members",
+                         "a queue has one target: give `webhook` or `kafka`, and in a patch remove the other one with "
+                         "null",
+                         *kafka ? "target.kafka" : "target.webhook"};
+        }
         if (*webhook) return read_webhook(**webhook, options, of, *settings.webhook);
+        if (*kafka) return read_kafka(**kafka, options, of, *settings.kafka);
+        const bool is_removed = (*target)->removes("webhook") || (*target)->removes("kafka");
+        if (settings.webhook || settings.kafka || is_removed) return {};  // a patch that changes nothing else
     }
     return Error{"unsupported_target",
-                 "give \"pull\", so that consumers lease the messages, or {\"webhook\": {\"url\": \"https://...\"}}, "
-                 "or omit `target`",
+                 "give \"pull\", so that consumers lease the messages, {\"webhook\": {\"url\": \"https://...\"}} or "
+                 "{\"kafka\": {\"topic\": \"...\"}}, or omit `target`",
                  "target"};
 }
 

@@ -69,6 +69,47 @@ TEST(QueueRequest, a_webhook_is_read_with_all_members) {
         "rate=4294967295");
 }
 
+TEST(QueueRequest, a_kafka_target_is_read_with_all_that_is_said_of_it) {
+    const auto put = [](const std::string& kafka) {
+        return read({"PUT", "/v1/queues/q", R"({"target": {"kafka": )" + kafka + "}}"});
+    };
+    const std::string set = "set queue default q as paused pending=0 lease=0 topic=";
+    EXPECT_EQ(put(R"({"topic": "payments"})"), set + "payments key=- partition=- exactly_once");
+    EXPECT_EQ(put(R"({"topic": "a.b_C-9", "key": "k", "partition": 0, "delivery": "at_least_once"})"),
+              set + "a.b_C-9 key=k partition=0 at_least_once");
+    EXPECT_EQ(put(R"({"topic": "t", "partition": 2147483647, "delivery": "exactly_once"})"),
+              set + "t key=- partition=2147483647 exactly_once");
+    EXPECT_EQ(put("{}"), "missing_member target.kafka.topic");
+    for (const char* topic : {"", ".", "..", "a b", "a/b"}) {
+        EXPECT_EQ(put(R"({"topic": ")" + std::string(topic) + "\"}"), "bad_kafka_target target.kafka.topic") << topic;
+    }
+    EXPECT_EQ(put(R"({"topic": ")" + std::string(250, 't') + "\"}"), "bad_kafka_target target.kafka.topic");
+    EXPECT_EQ(put(R"({"topic": "t", "key": ""})"), "bad_kafka_target target.kafka.key");
+    EXPECT_EQ(put(R"({"topic": "t", "key": ")" + std::string(1025, 'k') + "\"}"), "bad_kafka_target target.kafka.key");
+    EXPECT_EQ(put(R"({"topic": "t", "partition": -1})"), "out_of_range target.kafka.partition");
+    EXPECT_EQ(put(R"({"topic": "t", "partition": 2147483648})"), "out_of_range target.kafka.partition");
+    EXPECT_EQ(put(R"({"topic": "t", "delivery": "once"})"), "bad_kafka_target target.kafka.delivery");
+    EXPECT_EQ(put(R"({"topic": "t", "timeout": "1s"})"), "unknown_member target.kafka.timeout");
+    EXPECT_EQ(put(R"({"topic": 5})"), "wrong_type target.kafka.topic");
+    EXPECT_EQ(put(R"("t")"), "wrong_type target.kafka");
+    EXPECT_EQ(read({"PUT", "/v1/queues/q", R"({"target": {"kafka": {"topic": "t"}, "webhook": {"url": "u"}}})"}),
+              "conflicting_members target.kafka");
+}
+
+TEST(QueueRequest, a_kafka_target_is_shown_to_the_server_before_it_is_set) {
+    HttpApiOptions options;
+    options.check_kafka = [](std::string_view name_space, std::string_view queue, const KafkaTarget& target) -> Status {
+        return Error{"kafka_not_configured", std::string(name_space).append(" ").append(queue) + " " + target.topic,
+                     "target.kafka"};
+    };
+    const CallRequest request(
+        {"PUT", "/v1/namespaces/team/queues/q", R"({"target": {"kafka": {"topic": "payments"}}})"});
+    const Result<Command> command = read_command(request.request(), *find_call(request.request()), options);
+    ASSERT_FALSE(command.ok());
+    EXPECT_EQ(command.error().code, "kafka_not_configured");
+    EXPECT_EQ(command.error().message, "team q payments");
+}
+
 TEST(QueueRequest, headers_of_a_webhook_are_such_as_http_can_carry) {
     const auto headers = [](const std::string& members) {
         const CallRequest request(
@@ -123,7 +164,7 @@ TEST(QueueRequest, what_is_wrong_with_settings_is_named) {
     EXPECT_EQ(put(R"({"paused": true, "paused": false})"), "duplicate_member paused");
     EXPECT_EQ(put(R"({"target": {}})"), "unsupported_target target");
     EXPECT_EQ(put(R"({"target": 5})"), "unsupported_target target");
-    EXPECT_EQ(put(R"({"target": {"kafka": {}}})"), "unknown_member target.kafka");
+    EXPECT_EQ(put(R"({"target": {"kafak": {}}})"), "unknown_member target.kafak");
     EXPECT_EQ(put(R"({"target": {"webhook": "https://example.com"}})"), "wrong_type target.webhook");
     EXPECT_EQ(put(R"({"target": {"webhook": {}}})"), "missing_member target.webhook.url");
     EXPECT_EQ(put(R"({"target": {"webhook": {"url": 5}}})"), "wrong_type target.webhook.url");
@@ -224,6 +265,16 @@ TEST(QueueText, of_a_queue) {
               std::string::npos);
     posted.target = TargetStatus{TargetStatus::State::off, 0, 0};
     EXPECT_NE(answer_text(posted).body.find(R"("webhook":{"state":"disabled","in_flight":0})"), std::string::npos);
+    QueueAnswer sent = busy_queue();
+    sent.settings.kafka = KafkaTarget{.topic = "payments", .key = "k", .partition = 0, .exactly_once = false};
+    EXPECT_NE(
+        answer_text(sent).body.find(R"("settings":{"target":{"kafka":{"topic":"payments","key":"k","partition":0,)"
+                                    R"("delivery":"at_least_once"}},"paused":false}})"),
+        std::string::npos)
+        << answer_text(sent).body;
+    sent.settings.kafka = KafkaTarget{.topic = "payments"};
+    EXPECT_NE(answer_text(sent).body.find(R"({"kafka":{"topic":"payments","delivery":"exactly_once"}})"),
+              std::string::npos);
     QueueAnswer removed;
     removed.queue = "mail";
     removed.removed = true;

@@ -31,11 +31,20 @@ void write_target(JsonWriter& json, const WebhookTarget& target) {
     json.close().close();
 }
 
+void write_target(JsonWriter& json, const KafkaTarget& target) {
+    json.open("target").open("kafka").text("topic", target.topic);
+    if (target.key) json.text("key", *target.key);
+    if (target.partition) json.number("partition", *target.partition);
+    json.text("delivery", target.exactly_once ? "exactly_once" : "at_least_once");
+    json.close().close();
+}
+
 }  // namespace
 
 void write_settings(JsonWriter& json, const QueueSettings& settings) {
     json.open("settings");
     if (settings.webhook) write_target(json, *settings.webhook);
+    if (settings.kafka) write_target(json, *settings.kafka);
     json.boolean("paused", settings.paused);
     if (settings.lease_ms != 0) json.number("lease_ms", settings.lease_ms);
     write_retry(json, settings.retry);

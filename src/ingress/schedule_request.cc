@@ -20,13 +20,13 @@ namespace duewheel {
 namespace {
 
 constexpr std::string_view kScheduleMembers[] = {
-    "queue",     "cron",        "every",      "every_ms",       "iso",
-    "at",        "zone",        "dst",        "start",          "start_ms",
-    "end",       "end_ms",      "times",      "closed",         "jitter",
-    "jitter_ms", "misfire",     "dst_repeat", "misfire_window", "misfire_window_ms",
-    "overlap",   "paused",      "body",       "body_base64",    "json",
-    "headers",   "priority",    "expires_in", "expires_in_ms",  "retry",
-    "order_key", "content_type"};
+    "queue",     "cron",      "every",       "every_ms",       "iso",
+    "at",        "zone",      "dst",         "start",          "start_ms",
+    "end",       "end_ms",    "times",       "closed",         "jitter",
+    "jitter_ms", "misfire",   "dst_repeat",  "misfire_window", "misfire_window_ms",
+    "overlap",   "paused",    "body",        "body_base64",    "json",
+    "headers",   "kafka",     "priority",    "expires_in",     "expires_in_ms",
+    "retry",     "order_key", "content_type"};
 
 // A member with one of a few words; `names` are the words of the values from 0 on.
 template <class T>

@@ -17,9 +17,9 @@ namespace duewheel {
 namespace {
 
 constexpr std::string_view kWatchdogMembers[] = {
-    "queue",           "timeout",  "timeout_ms", "max",         "max_ms",        "repeat_every",
-    "repeat_every_ms", "feed",     "body",       "body_base64", "json",          "headers",
-    "content_type",    "priority", "order_key",  "expires_in",  "expires_in_ms", "retry"};
+    "queue",    "timeout",   "timeout_ms",  "max",           "max_ms",  "repeat_every", "repeat_every_ms",
+    "feed",     "body",      "body_base64", "json",          "headers", "kafka",        "content_type",
+    "priority", "order_key", "expires_in",  "expires_in_ms", "retry"};
 
 // A duration that must be above 0 if it is given; 0 means that it is not.
 Status read_above_zero(const JsonRequest& json, std::string_view member, std::string_view what, std::int64_t& into) {

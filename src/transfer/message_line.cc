@@ -55,6 +55,7 @@ constexpr std::string_view kMembers[] = {"kind",
                                          "body_base64",
                                          "content_type",
                                          "headers",
+                                         "kafka",
                                          "traceparent"};
 
 void write_id(JsonWriter& json, std::string_view name, MessageId id) {

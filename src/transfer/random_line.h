@@ -50,6 +50,17 @@ inline std::string random_headers(Random& random) {
     return count == 0 ? "" : headers;
 }
 
+inline std::string random_record_parts(Random& random) {
+    RecordParts parts;
+    parts.source = "topic/0/" + std::to_string(drawn(random, 1'000));
+    if (drawn(random, 2) == 0) parts.key = random_bytes(random);
+    for (std::uint64_t left = drawn(random, 4); left > 0; --left) {
+        auto& header = parts.headers.emplace_back(random_text(random, true), std::nullopt);
+        if (drawn(random, 3) != 0) header.second = random_bytes(random);
+    }
+    return encode_record_parts(parts);
+}
+
 inline DueMs random_instant(Random& random) {
     return kLineNow - 1'000'000 + static_cast<DueMs>(drawn(random, 100'000'000));
 }
@@ -127,6 +138,7 @@ inline MessageLine random_line(Random& random) {
     line.body = drawn(random, 2) == 0 ? random_text(random, true) : random_bytes(random);
     if (drawn(random, 3) == 0) line.content_type = "text/plain; charset=utf-8";
     if (drawn(random, 3) == 0) line.headers = random_headers(random);
+    if (drawn(random, 5) == 0) line.headers = random_record_parts(random);
     if (drawn(random, 5) == 0) line.traceparent = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
     return line;
 }

@@ -8,9 +8,11 @@
 #include <boost/json.hpp>
 
 #include "base/base64.h"
+#include "base/json_writer.h"
 #include "calendar/duration.h"
 #include "calendar/instant_text.h"
 #include "fuzz/fuzz_target.h"
+#include "ingress/message_headers.h"
 #include "ingress/problem.h"
 #include "ingress/put_request.h"
 
@@ -67,9 +69,10 @@ void judge_text(const json::object& tree, const char* name, std::string_view tak
 }
 
 void judge_against_tree(const json::object& tree, const PutCommand& put) {
-    constexpr std::string_view kMembers[] = {
-        "body",    "body_base64", "delay",   "delay_ms",  "due",          "due_ms",   "expires_in", "expires_in_ms",
-        "expires", "expires_ms",  "headers", "order_key", "content_type", "priority", "key",        "json"};
+    constexpr std::string_view kMembers[] = {"body",    "body_base64", "delay",         "delay_ms", "due",
+                                             "due_ms",  "expires_in",  "expires_in_ms", "expires",  "expires_ms",
+                                             "headers", "order_key",   "content_type",  "priority", "key",
+                                             "json",    "kafka"};
     for (const auto& member : tree) {
         const std::string_view name(member.key().data(), member.key().size());
         require(std::count(std::begin(kMembers), std::end(kMembers), name) == 1, "an unknown member was passed over");
@@ -98,6 +101,7 @@ void judge_against_tree(const json::object& tree, const PutCommand& put) {
     if (priority != nullptr && priority->is_int64()) {
         require(priority->get_int64() == put.priority, "a priority is another");
     }
+    if (tree.contains("kafka")) return;  // may give headers too; that it survives writing is checked
     const json::value* headers = tree.if_contains("headers");
     if (headers == nullptr || headers->get_object().empty()) {
         require(put.headers.empty(), "headers came from nowhere");
@@ -121,7 +125,14 @@ std::string written(const PutCommand& put) {
     if (put.expires) add_when(*put.expires, "expires_in", "expires");
     members["priority"] = put.priority;
     members["body_base64"] = base64(put.body);
-    if (!put.headers.empty()) members["headers"] = *tree_of(put.headers);
+    std::string headers;
+    JsonWriter writer(headers);
+    writer.open();
+    write_message_headers(writer, put.headers);
+    writer.close();
+    const std::optional<json::value> shown = tree_of(headers);
+    require(shown.has_value(), "headers are not shown as JSON:", headers);
+    for (const auto& member : shown->get_object()) members[member.key()] = member.value();
     for (const auto& [name, text] : {std::pair("order_key", &put.order_key), std::pair("key", &put.key),
                                      std::pair("content_type", &put.content_type)}) {
         if (!text->empty()) members[name] = *text;
