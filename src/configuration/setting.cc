@@ -66,10 +66,12 @@ constexpr auto kHistory = &ServerOptions::history;
 constexpr auto kApi = &ServerOptions::api;
 constexpr auto kTls = &ServerOptions::tls;
 constexpr auto kWebhooks = &ServerOptions::webhooks;
+constexpr auto kKafka = &ServerOptions::kafka;
 constexpr auto kClock = &ServerOptions::clock;
 constexpr auto kLog = &ServerOptions::log;
 using Api = HttpApiOptions;
 using Engine = EngineOptions;
+using Kafka = KafkaOptions;
 using Webhooks = WebhookOptions;
 
 constexpr Setting kSettings[] = {
@@ -155,6 +157,38 @@ constexpr Setting kSettings[] = {
     at<kWebhooks, &Webhooks::concurrency>({"webhooks.concurrency", Kind::number,
                                            "Number of posts in progress of a queue that does not set its own.", 1,
                                            1'000}),
+
+    at<kKafka, &Kafka::bootstrap>({.name = "kafka.bootstrap",
+                                   .kind = Kind::text,
+                                   .sentence = "Brokers of the Kafka cluster that queues send to and input topics are "
+                                               "read from, such as broker1:9092,broker2:9092. If empty, no Kafka.",
+                                   .may_be_empty = true}),
+    at<kKafka, &Kafka::out, &KafkaOutOptions::cluster>(
+        {"kafka.cluster", Kind::text,
+         "Name of this server in Kafka: a part of its transactional ids and of its topic "
+         "duewheel.NAME.ledger. Each server that uses the same brokers needs a name of its "
+         "own, and keeps it."}),
+    at<kKafka, &Kafka::client_file>(
+        {.name = "kafka.client_file",
+         .kind = Kind::text,
+         .sentence = "File with properties of librdkafka as lines NAME=VALUE, for TLS and SASL. Only its owner and "
+                     "group may read it.",
+         .may_be_empty = true}),
+    at<kKafka, &Kafka::inputs>({"kafka.in.topics", Kind::texts,
+                                "Topics whose records become messages, each as INPUT=TARGET with the topic that they "
+                                "go to, or as INPUT if each record names its topic (header duewheel-topic)."}),
+    at<kKafka, &Kafka::errors_topic>({"kafka.in.errors", Kind::text,
+                                      "Topic for records of input topics that can never become messages, with the "
+                                      "reason as headers."}),
+    at<kKafka, &Kafka::skips_trimmed>(
+        {"kafka.in.skip_trimmed", Kind::yes_or_no,
+         "Continue with the first record that is left if a topic has deleted records before the server read them. If "
+         "false, reading that partition stops."}),
+    at<kKafka, &Kafka::out, &KafkaOutOptions::batch_max>(
+        {"kafka.out.batch_max", Kind::number,
+         "Maximum number of records of a transaction. Larger transactions send more records "
+         "a second, and records wait longer for their commit.",
+         1, 10'000}),
 
     at<kEngine, &Engine::retry, &RetryRule::attempts>(
         {"retry.attempts", Kind::number,
@@ -263,8 +297,8 @@ Setting setting_of(const Limit& limit) {
 // The sections in their order; in each its own settings first, then those that are limits.
 std::vector<Setting> all_settings() {
     std::vector<Setting> all;
-    for (const std::string_view section :
-         {"", "http", "tls", "auth", "limits", "webhooks", "retry", "store", "clock", "audit", "memory", "log"}) {
+    for (const std::string_view section : {"", "http", "tls", "auth", "limits", "webhooks", "kafka", "kafka.in",
+                                           "kafka.out", "retry", "store", "clock", "audit", "memory", "log"}) {
         std::copy_if(std::begin(kSettings), std::end(kSettings), std::back_inserter(all),
                      [&](const Setting& setting) { return setting.section() == section; });
         for (const Limit& limit : limits()) {
@@ -283,12 +317,12 @@ std::string with_letters(std::string_view text, char (*letter)(char)) {
 }  // namespace
 
 std::string_view Setting::section() const {
-    const std::size_t dot = name.find('.');
+    const std::size_t dot = name.rfind('.');
     return dot == std::string_view::npos ? std::string_view() : name.substr(0, dot);
 }
 
 std::string_view Setting::key() const {
-    return name.substr(name.find('.') + 1);
+    return name.substr(name.rfind('.') + 1);
 }
 
 std::string Setting::flag() const {

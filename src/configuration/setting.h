@@ -45,7 +45,7 @@ struct Setting {
 
     SettingValue read(const ServerOptions& options) const;
     void write(ServerOptions& options, const SettingValue& value) const;
-    std::string_view section() const;  // "http"; empty for settings outside of all sections
+    std::string_view section() const;  // "http", "kafka.in"; empty for settings outside of all sections
     std::string_view key() const;      // "idle_timeout"
     std::string flag() const;          // "--http-idle-timeout"
     std::string environment() const;   // "DUEWHEEL_HTTP_IDLE_TIMEOUT"

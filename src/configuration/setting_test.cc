@@ -40,6 +40,9 @@ TEST(Setting, flag_and_variable_follow_from_the_name) {
     EXPECT_EQ(timeout.environment(), "DUEWHEEL_HTTP_IDLE_TIMEOUT");
     EXPECT_EQ(find_setting("http.listen")->flag(), "--http");
     EXPECT_EQ(find_setting("http.listen")->environment(), "DUEWHEEL_HTTP");
+    EXPECT_EQ(find_setting("kafka.in.topics")->section(), "kafka.in");
+    EXPECT_EQ(find_setting("kafka.in.topics")->key(), "topics");
+    EXPECT_EQ(find_setting("kafka.in.topics")->environment(), "DUEWHEEL_KAFKA_IN_TOPICS");
     EXPECT_EQ(find_setting("data")->section(), "");
     EXPECT_EQ(find_setting("data")->key(), "data");
     EXPECT_EQ(find_setting("data")->environment(), "DUEWHEEL_DATA");

@@ -14,6 +14,7 @@
 #include "ingress/http_api.h"
 #include "net/http_limits.h"
 #include "net/tls_context.h"
+#include "server/kafka_options.h"
 #include "server/server_clock.h"
 #include "store/retention.h"
 
@@ -38,6 +39,7 @@ struct ServerOptions {
     std::vector<std::string> http_hosts;  // host names of the server besides its address, whose pages may call it
     HttpApiOptions api;                   // limits and logging; calls and callers are set by the server
     WebhookOptions webhooks;
+    KafkaOptions kafka;
     std::optional<std::uint64_t> segment_bytes;  // none: derived from the size of the volume (server/store_sizes.h)
     std::size_t spare_segments = 1;
     std::size_t reserve_segments = 3;

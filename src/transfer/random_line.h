@@ -5,6 +5,7 @@
 
 #include "base/json_writer.h"
 #include "base/random.h"
+#include "message/record_parts.h"
 #include "transfer/message_line.h"
 
 namespace duewheel {

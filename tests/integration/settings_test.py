@@ -25,6 +25,14 @@ def duewheeld(*arguments, file=None, environment=None):
                               cwd=directory, env={**clean, **(environment or {})})
 
 
+def named(table, section=""):
+    """{"kafka.in.topics": value}"""
+    values = {}
+    for key, value in table.items():
+        values.update(named(value, f"{section}{key}.") if isinstance(value, dict) else {section + key: value})
+    return values
+
+
 def in_force(*arguments, **how):
     """{setting: (value, where it comes from)}"""
     run = duewheeld("--print-config", *arguments, **how)
@@ -36,10 +44,7 @@ def in_force(*arguments, **how):
             section = line.strip("[]") + "."
         elif line and not line.startswith("#"):
             origins[section + line.split(" = ")[0]] = line.rsplit("  # ", 1)[1]
-    values = {}
-    for key, value in tomllib.loads(run.stdout).items():
-        values.update({f"{key}.{inner}": each for inner, each in value.items()} if isinstance(value, dict) else
-                      {key: value})
+    values = named(tomllib.loads(run.stdout))
     assert values.keys() == origins.keys()
     return {name: (value, origins[name]) for name, value in values.items()}
 
@@ -54,6 +59,13 @@ class Precedence(unittest.TestCase):
         self.assertEqual(settings["http.connections_max"], (3, "DUEWHEEL_HTTP_CONNECTIONS_MAX"))
         self.assertEqual(settings["http.body_max"], ("4MiB", "--http-body-max"))
         self.assertEqual(settings["http.unsent_max"], ("256MiB", "default"))
+
+    def test_a_section_may_be_within_another(self):
+        file = '[kafka]\nbootstrap = "127.0.0.1:9092"\n[kafka.in]\ntopics = ["a=b"]\n'
+        settings = in_force("--config", "duewheel.toml", file=file, environment={"DUEWHEEL_KAFKA_IN_ERRORS": "wrong.ones"})
+        self.assertEqual(settings["kafka.bootstrap"], ("127.0.0.1:9092", "duewheel.toml:2"))
+        self.assertEqual(settings["kafka.in.topics"], (["a=b"], "duewheel.toml:4"))
+        self.assertEqual(settings["kafka.in.errors"], ("wrong.ones", "DUEWHEEL_KAFKA_IN_ERRORS"))
 
     def test_the_environment_may_name_the_file(self):
         settings = in_force(file=self.FILE, environment={"DUEWHEEL_CONFIG": "duewheel.toml"})
@@ -90,7 +102,7 @@ class Ends(unittest.TestCase):
         section = choice = ""
         for line in duewheeld("--print-config").stdout.splitlines():
             if line.startswith("["):
-                section = line.strip("[]") + "-"
+                section = line.strip("[]").replace(".", "-") + "-"
             elif line.startswith("#"):
                 choice = re.search(r"Choose (\S+) to ([^ ,.]+)", line)
             elif line and choice:
@@ -190,6 +202,12 @@ class Refused(unittest.TestCase):
             start = duewheeld("--data", directory + "/data", "--http", "127.0.0.1:0", "--config", str(file))
             self.assertIn("duewheel.toml:2:9", start.stderr)
 
+
+    def test_topics_that_make_no_sense_are_told_with_their_place(self):
+        run = duewheeld("--print-config", "--config", "duewheel.toml",
+                        file='[kafka]\nbootstrap = "127.0.0.1:9092"\n[kafka.in]\ntopics = ["a=b", "b=c"]\n')
+        self.assertEqual(run.returncode, EXIT_USAGE)
+        self.assertRegex(run.stderr, r"duewheel\.toml:4:10: the setting kafka\.in\.topics sends a to b, .*\(bad_kafka_setting\)\n$")
 
     def test_printing_refuses_what_the_start_would_refuse(self):
         # It once printed settings with which no server starts, and ended with 0.
