@@ -1,5 +1,5 @@
-# What find_package(duewheel) reads: the target duewheel::wheels, and duewheel::timers where it was installed and what it
-# stands on is here. find_package(duewheel COMPONENTS timers) fails without it.
+# For find_package(duewheel): the target duewheel::wheels, and duewheel::timers if it was installed and its dependencies
+# exist. find_package(duewheel COMPONENTS timers) fails without it.
 include(${CMAKE_CURRENT_LIST_DIR}/duewheelWheels.cmake)
 set(duewheel_wheels_FOUND TRUE)
 

@@ -1,5 +1,5 @@
-# Makes a C++ source that holds a file: cmake -DFROM=file -DTO=source.cc -DNAME=function -P embed.cmake. The source
-# defines `std::string_view duewheel::function()`, which whoever uses it declares.
+# Generates a C++ source that contains a file: cmake -DFROM=file -DTO=source.cc -DNAME=function -P embed.cmake. The source
+# defines `std::string_view duewheel::function()`, which its users declare.
 file(READ ${FROM} bytes HEX)
 string(REGEX REPLACE "([0-9a-f][0-9a-f])" "'\\\\x\\1'," bytes "${bytes}")
 string(REGEX REPLACE "((......,){16})" "\\1\n" bytes "${bytes}")

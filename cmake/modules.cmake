@@ -1,4 +1,4 @@
-# How a module, its tests and their flags are declared. Every source file is named in its folder's CMakeLists.txt.
+# Declares modules, their tests and their flags. Every source file is named in its folder's CMakeLists.txt.
 
 add_library(duewheel_flags INTERFACE)
 target_compile_options(duewheel_flags INTERFACE -Wall -Wextra -Wpedantic -Wshadow -Wnon-virtual-dtor -Wold-style-cast
@@ -9,10 +9,10 @@ endif()
 target_include_directories(duewheel_flags INTERFACE ${PROJECT_SOURCE_DIR}/src ${PROJECT_SOURCE_DIR}/include)
 
 # Sources of one target read the same large headers, so a dozen of them are compiled as one file, which takes a quarter of the
-# time. Such files must not give what is local to them the same name: tests have a namespace each, named like the file.
+# time. Local names in these files must differ: tests have a namespace each, named like the file.
 function(duewheel_compile_together name)
   set_target_properties(${name} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 12)
-  # A class of one .cc file may hold what is local to it; the compiler takes the file that includes it for a user.
+  # A class in a .cc file may have members of local types; the compiler treats the file that includes it as a user.
   target_compile_options(${name} PRIVATE $<$<CXX_COMPILER_ID:GNU>:-Wno-subobject-linkage>)
 endfunction()
 

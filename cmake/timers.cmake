@@ -1,8 +1,8 @@
-# The timer library as its users get it: what `cmake --install` puts into a prefix, what find_package(duewheel) finds there,
-# and what a project gets that takes this tree in with add_subdirectory.
+# The timer library for its users: the files of `cmake --install`, the package for find_package(duewheel), and the targets
+# for a project that includes this tree with add_subdirectory.
 #
-#     duewheel::wheels    the wheels: headers alone
-#     duewheel::timers    all of it, as one archive; only where cctz is installed
+#     duewheel::wheels    the wheels: only headers
+#     duewheel::timers    all of it, as one archive; only if cctz is installed
 #
 # The archive is made of the objects of the modules that TIMER_LIBRARY names, so a module is compiled once for the library
 # and the server.
@@ -15,7 +15,7 @@ target_compile_features(duewheel_wheels INTERFACE cxx_std_20)
 target_include_directories(duewheel_wheels INTERFACE
   $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include> $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
 
-# One component, so that `cmake --install BUILD --component timers` needs nothing of the server to be built.
+# One component, so that `cmake --install BUILD --component timers` does not need the server.
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/duewheel DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT timers)
 install(TARGETS duewheel_wheels EXPORT duewheelWheels)
 install(EXPORT duewheelWheels NAMESPACE duewheel:: DESTINATION ${package} COMPONENT timers)
