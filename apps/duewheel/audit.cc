@@ -19,7 +19,7 @@ struct DirectoryArguments {
 
     std::string audit() const { return audit_directory(data); }
     void add_to(CLI::App& verb) {
-        verb.add_option("--data", data, "What the server was started with as --data")
+        verb.add_option("--data", data, "Data directory of the server")
             ->envname("DUEWHEEL_DATA")
             ->type_name("DIR")
             ->capture_default_str();
@@ -71,7 +71,7 @@ int verify(Session& session, const DirectoryArguments& arguments) {
         const std::string line = at->line == 0 ? "" : ", line " + std::to_string(at->line);
         return session.complain({"audit_log_broken", at->file + line + ": " + at->why}, kExitRefused);
     }
-    if (!session.json) std::printf("\nthe audit log is whole\n");
+    if (!session.json) std::printf("\nthe audit log is intact\n");
     return kExitDone;
 }
 
@@ -140,7 +140,7 @@ void add_audit(CLI::App& program, Session& session) {
                                        "duewheel audit verify --data ./duewheel-data", verify);
     verifying.options->add_to(*verifying.app);
     Verb<ShowArguments> showing(*audit, session, "show",
-                                "Show the audit log, oldest first; with --json the lines as they are",
+                                "Show the audit log, oldest first; --json prints the lines unchanged",
                                 "duewheel audit show --data ./duewheel-data", show);
     showing.options->directory.add_to(*showing.app);
     showing.app->add_option("--since", showing.options->since, "Only from this instant on, such as 2027-01-01T06:00")

@@ -1,4 +1,4 @@
-// duewheel token: access tokens, over HTTP; and the first one, into the data directory of a server that is stopped.
+// duewheel token: access tokens over HTTP; and the first one in the data directory of a stopped server.
 //
 // A secret is printed once, alone on standard output, so that a script can keep it: TOKEN=$(duewheel token add ...).
 #include <cstdint>
@@ -71,7 +71,7 @@ std::string joined(const json::object& token, std::string_view member, const cha
     return text;
 }
 
-// The secret alone on standard output.
+// Only the secret on standard output.
 int show_secret(const Session& session, const ServerAnswer& answer) {
     if (!answer) return answer.exit_code;
     return session.show(answer, [&] { std::printf("%s\n", std::string(word_of(answer.members, "token")).c_str()); });
@@ -83,8 +83,8 @@ int add_offline(Session& session, const AddArguments& arguments) {
                            !arguments.certificate_names.empty();
     if (!arguments.admin || says_more) {
         return session.complain({"conflicting_options",
-                                 "--data makes a token of scope admin for all namespaces, with --admin, --expires and "
-                                 "--description alone: make the others with it over HTTP"},
+                                 "--data creates a token of scope admin for all namespaces, and allows only --admin, "
+                                 "--expires and --description: create other tokens over HTTP with this one"},
                                 kExitUsage);
     }
     AccessToken token;
@@ -169,12 +169,12 @@ void add_adding(CLI::App& token, Session& session) {
                               add);
     AddArguments& options = *adding.options;
     adding.app->add_option("ID", options.id, "1 to 40 characters of a-z, 0-9 and -")->required();
-    adding.app->add_option("--scope", options.scopes, "What it is for: put, read, consume, cancel, schedule, admin")
+    adding.app->add_option("--scope", options.scopes, "Scopes: put, read, consume, cancel, schedule, admin")
         ->type_name("SCOPE");
     adding.app->add_flag("--admin", options.admin, "All scopes, instead of --scope")->excludes("--scope");
-    adding.app->add_option("--namespace", options.namespaces, "Namespaces that it may use; all without")
+    adding.app->add_option("--namespace", options.namespaces, "Namespaces that it may use; default: all")
         ->type_name("NAME");
-    adding.app->add_option("--queues", options.queues, "What the names of its queues begin with; all without")
+    adding.app->add_option("--queues", options.queues, "Prefix of the names of its queues; default: all queues")
         ->type_name("PREFIX");
     takes_duration(
         adding.app->add_option("--expires", options.expires, "From now; never without")->type_name("DURATION"));
@@ -189,14 +189,14 @@ void add_adding(CLI::App& token, Session& session) {
         ->type_name("NAME");
     adding.app
         ->add_option("--data", options.directory,
-                     "Data directory of a server that is stopped: how the first token is made, with --admin")
+                     "Data directory of a stopped server: creates the first token, with --admin")
         ->type_name("DIR");
 }
 
 }  // namespace
 
 void add_token(CLI::App& program, Session& session) {
-    CLI::App* token = program.add_subcommand("token", "Access tokens: who may do what");
+    CLI::App* token = program.add_subcommand("token", "Access tokens and their permissions");
     token->fallthrough();
     token->require_subcommand(1);
     token->footer(
@@ -204,7 +204,7 @@ void add_token(CLI::App& program, Session& session) {
         "  duewheel token add billing --scope put --queues orders- --expires 90d\n"
         "  duewheel token list");
     add_adding(*token, session);
-    Verb<ListArguments> listing(*token, session, "list", "List access tokens by id; with --json one a line",
+    Verb<ListArguments> listing(*token, session, "list", "List access tokens by id; --json prints one per line",
                                 "duewheel token list --limit 1000", list);
     takes_limit(*listing.app, listing.options->limit);
     Verb<RotateArguments> rotating(
@@ -213,7 +213,7 @@ void add_token(CLI::App& program, Session& session) {
     rotating.app->add_option("ID", rotating.options->id, "The token")->required();
     takes_duration(rotating.app
                        ->add_option("--keep-old", rotating.options->keep_old,
-                                    "How long the old secret stays valid; not at all without")
+                                    "How long the old secret stays valid; default: not at all")
                        ->type_name("DURATION"));
     Verb<RemoveArguments> removing(*token, session, "rm", "Remove an access token", "duewheel token rm billing",
                                    remove);

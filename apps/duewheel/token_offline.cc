@@ -56,7 +56,7 @@ Result<Reply> run_command(ShardParts& parts, ReplyToken token, DueMs now_ms) {
         if (Status done = parts.commit(*effects.commit); !done) return std::move(done).error();
         engine.committed();
     }
-    return Error{"internal", "the log did not take the token"};
+    return Error{"internal", "the token could not be written to the log"};
 }
 
 // The line that a running server would have written.
@@ -75,7 +75,7 @@ Status record(AuditWriter& audit, const std::string& id, InstantMs now) {
 Result<Secret> add_token(const std::string& directory, AccessToken token) {
     if (const auto there = posix_file_system().list(directory); !there) {
         return Error{"not_a_data_directory",
-                     "there is no directory " + directory + ": name the one that the server is started with as --data"};
+                     "there is no directory " + directory + ": give the data directory of the server"};
     }
     // Neither spare segments nor a reserve: the server's next start makes them.
     ShardOptions options;
@@ -132,8 +132,9 @@ Status give_to_owner(const std::string& directory) {
         if (::lchown(path, owner.st_uid, owner.st_gid) != 0) failed.assign(errno, std::generic_category());
     }
     if (!failed) return {};
-    return Error{"not_owner", "the token was made, but files in " + directory + " could not be given to its owner (" +
-                                  failed.message() + "): change their owner with chown -R before you start the server"};
+    return Error{"not_owner", "the token was created, but files in " + directory +
+                                  " could not be given to its owner (" + failed.message() +
+                                  "): change their owner with chown -R before you start the server"};
 }
 
 }  // namespace

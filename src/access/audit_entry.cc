@@ -164,11 +164,11 @@ Result<AuditLine> decode_audit_line(std::string_view text) {
     std::string time;
     if (!scan(text, line, time)) return damaged("it is not a line of an audit log");
     const Result<InstantMs> instant = parse_instant(time);
-    if (!instant) return damaged("its time is not an instant");
+    if (!instant) return damaged("its time is not valid");
     line.entry.time_ms = *instant;
     const std::string hashed = hashed_part(line.entry, line.at.seq, line.previous);
     const std::string spelled = hashed + std::string(kBeforeHash) + line.at.hash + "\"}";
-    if (spelled != text) return damaged("it is not spelled as the server writes it");
+    if (spelled != text) return damaged("it is not in the form that the server writes");
     if (sha256_hex(hashed) != line.at.hash) return damaged("its hash does not match its content");
     return line;
 }

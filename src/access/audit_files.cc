@@ -59,14 +59,14 @@ class Verification {
         if (!is_whole) return fail_torn(line);
         const Result<AuditLine> read = decode_audit_line(text);
         if (!read) return fail(line, read.error().message);
-        if (read->previous != report_.end.hash) return fail(line, "it does not follow the line before");
+        if (read->previous != report_.end.hash) return fail(line, "it does not follow the previous line");
         if (read->at.seq != report_.end.seq + 1) {
             return fail(line, "its number is " + std::to_string(read->at.seq) + " and not " +
                                   std::to_string(report_.end.seq + 1));
         }
         const bool begins_file = read->entry.verb == kAuditFileVerb;
         if (begins_file != (line == 1) || (begins_file && read->entry.file != number_)) {
-            return fail(line, "the first line of a file, and no other, states the number of the file");
+            return fail(line, "the first line of each file, and no other line, must state the number of the file");
         }
         if (report_.lines == 0) report_.first_seq = read->at.seq;
         ++report_.lines;
@@ -76,7 +76,9 @@ class Verification {
     }
 
     bool fail_torn(std::uint64_t line) {
-        fail(line, "the last line is incomplete; the next start of the server repairs it and says so");
+        fail(line,
+             "the last line is incomplete; the next start of the server replaces it by a line with the verb "
+             "audit.repair");
         report_.first_break->is_torn_end = true;
         return false;
     }
@@ -140,9 +142,9 @@ void for_each_audit_line(std::string_view content,
 Result<AuditReport> verify_audit(FileSystem& files, const std::string& directory) {
     const Result<std::vector<std::uint64_t>> numbers = audit_files(files, directory);
     if (numbers && numbers->empty()) {
-        return Error{"no_audit_log", directory +
-                                         " holds no audit log; name the data directory of a server that has "
-                                         "the setting audit.enabled"};
+        return Error{
+            "no_audit_log",
+            directory + " contains no audit log; name the data directory of a server with the setting audit.enabled"};
     }
     if (!numbers) return numbers.error();
     AuditReport report;

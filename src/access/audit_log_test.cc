@@ -203,7 +203,7 @@ TEST(AuditLog, with_a_line_or_a_file_missing_added_or_moved_is_found) {
     const std::string line = first.substr(line_begin, line_end - line_begin);
 
     replace(disk, 1, first.substr(0, line_begin) + first.substr(line_end));
-    EXPECT_EQ(verdict(disk), "audit-000001.jsonl:2 it does not follow the line before") << "removed";
+    EXPECT_EQ(verdict(disk), "audit-000001.jsonl:2 it does not follow the previous line") << "removed";
     replace(disk, 1, first + line);
     EXPECT_NE(verdict(disk), "whole") << "copied";
     replace(disk, 1, first.substr(0, line_end) + "\n" + first.substr(line_end));

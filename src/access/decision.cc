@@ -17,7 +17,7 @@ std::string quoted(std::string_view text) {
 
 Status decide(const Principal& principal, Need need, std::string_view name_space, std::string_view queue) {
     if (need.reach == Reach::no_token) return {};
-    if (need.reach == Reach::undecided) return forbidden("this call is open to no token");
+    if (need.reach == Reach::undecided) return forbidden("no token allows this call");
     if (principal.token == nullptr || need.reach == Reach::any_token) return {};
     const AccessToken& token = *principal.token;
     if (!token.scopes.contains(need.scope)) {
@@ -37,11 +37,11 @@ Status decide(const Principal& principal, Need need, std::string_view name_space
         case Reach::whole_namespace:
         case Reach::list:
             if (limits.queue_prefix.empty()) return {};
-            return forbidden("this call is about all queues of a namespace, and the token " + quoted(token.id) +
+            return forbidden("this call concerns all queues of a namespace, and the token " + quoted(token.id) +
                              " may use only those whose names begin with " + quoted(limits.queue_prefix) +
                              ": use a token without `queues`");
         default:
-            return forbidden("this call is about the whole server, and the token " + quoted(token.id) +
+            return forbidden("this call concerns the whole server, and the token " + quoted(token.id) +
                              " is limited to some namespaces or queues: use a token without `namespaces` and `queues`");
     }
 }

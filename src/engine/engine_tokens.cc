@@ -43,8 +43,8 @@ Engine::Verdict Engine::change_token(Pending& pending, const ChangeTokenCommand&
         if (tokens_.admin_until_ms_besides(command.id) < before_ms) {
             reply(pending.token,
                   Error{"last_admin",
-                        "no other token could change all tokens for as long as this one: set another one with scope "
-                        "admin, without namespaces and queues, that expires no earlier, first",
+                        "no other token that can change all tokens lasts as long as this one: first create one "
+                        "with scope admin, without namespaces and queues, that expires no earlier",
                         "id"});
             return Verdict::settled;
         }

@@ -64,9 +64,8 @@ Status check_content_coding(const HttpRequest& request) {
             while (coding.ends_with(' ') || coding.ends_with('\t')) coding.remove_suffix(1);
             if (coding.empty() || equal_ignoring_case(coding, "identity")) continue;
             return Error{"unsupported_content_coding",
-                         "bodies are taken as they are, and no coding is undone or kept: send the body without "
-                         "Content-Encoding, or name what it is packed as in the message's media type, such as "
-                         "application/gzip",
+                         "content codings are not supported: send the body without Content-Encoding, or describe a "
+                         "compressed body by its media type, such as application/gzip",
                          "Content-Encoding"};
         }
     }
@@ -179,7 +178,7 @@ bool HttpApi::is_within_rates(const HttpRequest& request, const Principal& princ
     const std::int64_t wait_ms = activity_.admit(*principal.token, request.body.size(), monotonic_now_ns());
     if (wait_ms == 0) return true;
     HttpResponse response = problem({"too_many_requests", "the rates of the token `" + principal.token->id +
-                                                              "` are used up: send the request again in " +
+                                                              "` are exceeded: send the request again in " +
                                                               std::to_string(wait_ms) + " ms"});
     for (HttpHeader& header : response.headers) {
         if (header.name == "Retry-After") header.value = std::to_string((wait_ms + 999) / 1'000);
@@ -347,8 +346,8 @@ void HttpApi::answer(HttpReply reply, const RequestNote& note, HttpResponse resp
     options_.audit->record(audit_entry(note, code, options_.server_ms()), [this, held](bool is_written) {
         if (!is_written && held->code.empty()) {
             const Error error = audit_unavailable(
-                "the request was carried out, and its line is written when that is possible; look "
-                "at the result before you send the request again");
+                "the request was carried out, and its line will be written later; check the result before you repeat "
+                "the request");
             held->response = problem(error);
             held->code = error.code;
         }

@@ -48,16 +48,14 @@ Result<ScopeSet> read_scopes(const JsonRequest& json) {
         if (found == std::end(kScopeNames)) {
             return Error{"bad_scope",
                          "`" + std::string(name.substr(0, 40)) +
-                             "` is not a scope: give some of put, read, consume, cancel, schedule and admin",
+                             "` is not a scope: use put, read, consume, cancel, schedule and admin",
                          "scopes"};
         }
         scopes.insert(static_cast<Scope>(found - std::begin(kScopeNames)));
     }
     if (scopes.empty()) {
         return Error{"bad_scope",
-                     "a token without a scope may do nothing: give some of put, read, consume, cancel, schedule and "
-                     "admin",
-                     "scopes"};
+                     "a token needs at least one scope: use put, read, consume, cancel, schedule and admin", "scopes"};
     }
     return scopes;
 }
@@ -136,7 +134,7 @@ Status read_rates(const JsonRequest& json, AccessToken& token) {
 // Reads into a token that contains the values that a patch keeps. `now_ms`: the start of `expires_in`.
 Status read_expiry(const JsonRequest& json, std::int64_t now_ms, std::int64_t& into_ms) {
     if (json.has_time("expires") && json.has_time("expires_in")) {
-        return Error{"conflicting_members", "give `expires` or `expires_in`, not both: they name two times", "expires"};
+        return Error{"conflicting_members", "give `expires` or `expires_in`, not both", "expires"};
     }
     reset_if_time_removed(json, "expires", into_ms);
     const Result<std::optional<std::int64_t>> at = json.instant_ms("expires");
@@ -156,7 +154,7 @@ Status read_expiry(const JsonRequest& json, std::int64_t now_ms, std::int64_t& i
 Status read_token_members(const JsonRequest& json, const HttpApiOptions& options, std::int64_t now_ms,
                           AccessToken& token) {
     if (json.removes("scopes") || (!json.has("scopes") && token.scopes.empty())) {
-        return Error{"missing_member", "say what the token is for: `scopes`, such as [\"put\"]", "scopes"};
+        return Error{"missing_member", "`scopes` is required, such as [\"put\"]", "scopes"};
     }
     if (json.has("scopes")) {
         const Result<ScopeSet> scopes = read_scopes(json);
@@ -170,10 +168,10 @@ Status read_token_members(const JsonRequest& json, const HttpApiOptions& options
     if (read && json.has("queues")) {
         read = check_name(limits.queue_prefix, options.queue_name_bytes_max, kQueueName);
         if (!read) {
-            return Error{"bad_queue_name",
-                         "`queues` is the beginning of the names of queues: " + read.error().message +
-                             "; omit it for a token of all queues",
-                         "queues"};
+            return Error{
+                "bad_queue_name",
+                "`queues` is a prefix of queue names: " + read.error().message + "; omit it for a token of all queues",
+                "queues"};
         }
     }
     if (read) read = read_expiry(json, now_ms, token.expires_ms);
@@ -245,8 +243,7 @@ Result<TokenCall> read_rotate(const HttpRequest& request, std::string id, const 
     std::int64_t keep_ms = 0;
     if (Status read = take(json->duration_ms("keep_old"), keep_ms); !read) return std::move(read).error();
     if (keep_ms > kKeepOldMaxMs) {
-        return Error{"out_of_range", "`keep_old` is how long the old secret goes on being valid: at most 90 days",
-                     "keep_old"};
+        return Error{"out_of_range", "`keep_old` is how long the old secret stays valid: up to 90 days", "keep_old"};
     }
     return with_secret(std::move(id), options,
                        [keep_ms](const AccessToken* current, DueMs now_ms, const SecretHash& hash) -> Changed {
@@ -270,10 +267,10 @@ Result<TokenCall> read_token_list(const HttpRequest& request) {
     if (const std::optional<std::string_view> cursor = query->text("cursor")) {
         std::optional<std::string> after = parse_name_cursor(NameList::tokens, *cursor, "");
         if (!after) {
-            return Error{"bad_cursor",
-                         "this is not a cursor of the list of tokens: pass on the one of the page before, or begin "
-                         "without one",
-                         "cursor"};
+            return Error{
+                "bad_cursor",
+                "this is not a cursor of the list of tokens: use the one of the previous page, or start without one",
+                "cursor"};
         }
         list.after = *std::move(after);
     }

@@ -42,10 +42,10 @@ Status AuditTrail::write(const std::vector<AuditEntry>& entries, InstantMs now) 
 
 void AuditTrail::log_opened() {
     if (writer_->torn_bytes() > 0) {
-        log_.warning("audit_log_repaired",
-                     "A crash left an incomplete last line in the audit log. The line was replaced by one that holds "
-                     "it.",
-                     {{"bytes", writer_->torn_bytes()}});
+        log_.warning(
+            "audit_log_repaired",
+            "A crash left an incomplete last line in the audit log. It was replaced by a line that contains it.",
+            {{"bytes", writer_->torn_bytes()}});
     }
     if (writer_->found_damage()) {
         log_.error("audit_log_damaged",
@@ -123,8 +123,8 @@ void AuditTrail::written(const Status& result) {
         retry_at_ns_ = now_ns + kRetryNs;
         if (std::exchange(is_available_, false)) {
             log_.error("audit_log_unavailable",
-                       "The audit log cannot be written: administrative requests are refused until it can. Messages "
-                       "are not affected.",
+                       "The audit log cannot be written: administrative requests are refused until it can be written "
+                       "again. Messages are not affected.",
                        {{"error", result.error().message}});
         }
     }

@@ -80,7 +80,7 @@ class Audit(unittest.TestCase):
     def assert_whole(self, daemon):
         verified = verify(daemon)
         self.assertEqual(verified.returncode, 0, verified.stderr)
-        self.assertIn("the audit log is whole", verified.stdout)
+        self.assertIn("the audit log is intact", verified.stdout)
 
     # ---- what has a line
 
