@@ -16,6 +16,7 @@
 
 #include "base/status.h"
 #include "message/access_token.h"
+#include "message/input_position.h"
 #include "message/message.h"
 #include "message/namespace_settings.h"
 #include "message/queue_counts.h"
@@ -68,6 +69,16 @@ struct PutCommand {
 // Puts that become durable together or not at all, each with its own reply.
 struct PutBatchCommand {
     std::vector<PutCommand> puts;
+};
+// Puts of the records of an input, a sequence of records outside of the server such as a partition of a Kafka topic.
+// The puts and the position after them become durable together, so each record is taken exactly once
+// (engine_inputs.cc).
+struct TakeRecordsCommand {
+    std::string input;                         // its name, such as "topic/partition"
+    std::int64_t position = kNoInputPosition;  // of the input, as the caller knows it
+    std::vector<PutCommand> puts;              // in the order of their records
+    std::vector<std::int64_t> offsets;         // of their records
+    std::int64_t next = 0;                     // the position after all of them
 };
 // Identifies a message by the idempotency key of its put, as long as the key is kept. The key is looked up when the
 // command is executed.
@@ -186,8 +197,8 @@ struct ListTokensCommand {
     std::string after;
     std::uint32_t limit = 100;
 };
-// Compaction: writes the settings of a queue or a namespace, or a token, again, if their newest record is still at
-// `log_position`.
+// Compaction: writes the settings of a queue or a namespace, a token, or the position of an input, again, if their
+// newest record is still at `log_position`.
 struct RelocateSettingsCommand {
     std::string name_space;
     std::string queue;
@@ -398,7 +409,7 @@ using Command =
                  FeedWatchdogCommand, RemoveWatchdogCommand, DescribeWatchdogCommand, ListWatchdogsCommand,
                  ConfigureNamespaceCommand, DescribeNamespaceCommand, ListNamespacesCommand, ForecastCommand,
                  PatchQueueCommand, PatchNamespaceCommand, PatchScheduleCommand, PatchWatchdogCommand,
-                 ChangeTokenCommand, DescribeTokenCommand, ListTokensCommand>;
+                 ChangeTokenCommand, DescribeTokenCommand, ListTokensCommand, TakeRecordsCommand>;
 
 struct PutAnswer {
     MessageId id = 0;
@@ -409,6 +420,11 @@ struct PutAnswer {
 using PutResult = std::variant<Error, PutAnswer>;
 struct PutBatchAnswer {
     std::vector<PutResult> results;  // in the order of the puts
+};
+struct TakeRecordsAnswer {
+    std::int64_t position = kNoInputPosition;  // of the input from now on; unchanged if the first put was refused
+    std::size_t taken = 0;                     // puts that were executed, including those of a known key
+    std::optional<Error> refused;              // why the next one was not; it and those after it were not taken
 };
 // A message with its live state.
 struct MessageAnswer {
@@ -686,7 +702,7 @@ using Reply =
     std::variant<Error, PutAnswer, PutBatchAnswer, MessageAnswer, ChangeAnswer, LeaseAnswer, LeaseEndAnswer,
                  RelocateAnswer, ListAnswer, HistoryAnswer, QueueAnswer, QueueListAnswer, RedriveAnswer, ScheduleAnswer,
                  ScheduleListAnswer, PreviewAnswer, SettleAnswer, WatchdogAnswer, FedAnswer, WatchdogListAnswer,
-                 NamespaceAnswer, NamespaceListAnswer, ForecastAnswer, TokenAnswer, TokenListAnswer>;
+                 NamespaceAnswer, NamespaceListAnswer, ForecastAnswer, TokenAnswer, TokenListAnswer, TakeRecordsAnswer>;
 
 // Identifies the receiver of a reply; chosen by the caller, 0 is none.
 using ReplyToken = std::uint64_t;

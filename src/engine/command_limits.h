@@ -28,7 +28,7 @@ inline Status check_limits(const Command& command, const AccessLimits& limits) {
             using T = std::decay_t<decltype(named)>;
             if constexpr (std::is_same_v<T, PutCommand>) {
                 return check_limits(named, limits);
-            } else if constexpr (std::is_same_v<T, PutBatchCommand>) {
+            } else if constexpr (requires { named.puts; }) {
                 for (const PutCommand& put : named.puts) {
                     if (Status fine = check_limits(put, limits); !fine) return fine;
                 }

@@ -17,7 +17,8 @@ inline std::size_t content_bytes(const PutCommand& put) {
 }
 
 inline bool is_a_put(const Command& command) {
-    return std::holds_alternative<PutCommand>(command) || std::holds_alternative<PutBatchCommand>(command);
+    return std::holds_alternative<PutCommand>(command) || std::holds_alternative<PutBatchCommand>(command) ||
+           std::holds_alternative<TakeRecordsCommand>(command);
 }
 
 // Commands of compaction, which limits itself.
@@ -55,6 +56,7 @@ inline bool is_a_move(const Command& command) {
 inline std::size_t record_count(const Command& command) {
     const auto* batch = std::get_if<PutBatchCommand>(&command);
     if (std::holds_alternative<ControlScheduleCommand>(command)) return 2;
+    if (const auto* records = std::get_if<TakeRecordsCommand>(&command)) return records->puts.size() + 1;
     return batch != nullptr ? batch->puts.size() : 1;
 }
 
@@ -81,6 +83,9 @@ inline std::size_t put_bytes(const Command& command) {
     if (const auto* batch = std::get_if<PutBatchCommand>(&command)) {
         for (const PutCommand& put : batch->puts) bytes += content_bytes(put);
     }
+    if (const auto* records = std::get_if<TakeRecordsCommand>(&command)) {
+        for (const PutCommand& put : records->puts) bytes += content_bytes(put);
+    }
     return bytes;
 }
 
@@ -103,10 +108,16 @@ inline std::size_t record_bytes_at_most(const Command& command, std::size_t over
         for (const PutCommand& put : batch->puts) bytes += record_bytes_at_most(put);
         return bytes;
     }
+    if (const auto* records = std::get_if<TakeRecordsCommand>(&command)) {
+        std::size_t bytes = overhead;  // of the position
+        for (const PutCommand& put : records->puts) bytes += record_bytes_at_most(put);
+        return bytes;
+    }
     if (const auto* relocate = std::get_if<RelocateCommand>(&command)) {
         return overhead + relocate->record_body.size() + relocate->row.reason.size();
     }
     if (const auto* relocate = std::get_if<RelocateSettingsCommand>(&command)) {
+        if (relocate->subject == kSubjectInput) return overhead;
         return overhead + (relocate->subject == kSubjectToken ? kTokenBytesMax : kTargetBytesMax);
     }
     if (std::holds_alternative<ConfigureQueueCommand>(command) || std::holds_alternative<PatchQueueCommand>(command)) {

@@ -57,6 +57,7 @@ Engine::Engine(const EngineOptions& options, const EngineStart& start, RecentTie
         take_settings(number, state.settings, state.settings_position, state.settings_bytes);
     }
     for (const StoredToken& stored : start.tokens) tokens_.set(stored);
+    for (const InputPosition& position : start.inputs) inputs_.set(position);
     zone_data_ = start.zone_data;
     begin_schedules(start.schedules);
     begin_watchdogs(start.watchdogs);

@@ -44,6 +44,7 @@
 #include "engine/engine_options.h"
 #include "engine/fair_lines.h"
 #include "engine/forecast.h"
+#include "engine/input_table.h"
 #include "engine/lease_token.h"
 #include "engine/log_space.h"
 #include "engine/namespace_table.h"
@@ -126,6 +127,7 @@ struct EngineStart {
     std::vector<WatchdogStart> watchdogs;
     std::vector<NamespaceStart> namespaces;  // that have settings
     std::vector<StoredToken> tokens;
+    std::vector<InputPosition> inputs;
     std::string zone_data = "unknown";  // version of the zone data with which their times are calculated
     TokenKey token_key{};
     // Of a restored log: another server may have delivered messages due until then, and have assigned ids up to and
@@ -236,6 +238,8 @@ class Engine {
     std::vector<NamespaceAnswer> namespaces_with_settings(std::size_t most) const;
     // What is durable. Valid until the next iteration.
     const TokenTable& tokens() const { return tokens_; }
+    // How far each input has been taken, by name: what is durable. Valid until the next iteration.
+    const InputTable::Positions& inputs() const { return inputs_.all(); }
     struct ScheduleCounters {
         std::string name_space;
         std::string name;
@@ -469,6 +473,9 @@ class Engine {
                           const std::optional<KeyFacts>* facts) const;
     Result<Repeat> chosen_recurring(const PutCommand& command, DueMs start) const;
     PutResult put_one(PutCommand& command, const std::optional<KeyFacts>& holder);
+    // Keys that earlier puts of the same request hold, as spelled by key_name().
+    using HeldKeys = std::unordered_map<std::string, KeyFacts>;
+    PutResult put_one_of(PutCommand& command, std::optional<KeyFacts>& holder, HeldKeys& held_here);
 
     // The message that a command identifies.
     struct Known {
@@ -786,6 +793,12 @@ class Engine {
     void describe(const DescribeTokenCommand& command, ReplyToken token);
     void list_tokens(const ListTokensCommand& command, ReplyToken token);
 
+    // engine_inputs.cc
+    Verdict take_records(Pending& pending, TakeRecordsCommand& command);
+    Verdict relocate_input(Pending& pending, const RelocateSettingsCommand& command);
+    void add_input(const std::string& input, std::int64_t offset, ReplyToken token, Reply reply);
+    void apply_input(std::string_view record_body, const Operation& operation);
+
     // engine_schedules.cc
     struct PassedTimes {
         DueMs from_ms = 0;
@@ -986,6 +999,7 @@ class Engine {
 
     // queues and namespaces
     TokenTable tokens_;
+    InputTable inputs_;
     NamespaceTable namespaces_;
     std::uint64_t namespaces_in_batch_ = 0;  // that get settings by the batch in construction
     std::vector<std::unique_ptr<Queue>> queues_;

@@ -151,12 +151,14 @@ const std::string* Engine::name_space_of(const Command& command) const {
         command);
 }
 
-// The line in which a command waits. Two commands on one message are in one line, and so are two puts of one key.
+// The line in which a command waits. Two commands on one message are in one line, and so are two puts of one key, unless
+// they come from an input.
 LineKey Engine::line_of(const Command& command) const {
     const auto number = [](std::string_view name) { return std::hash<std::string_view>{}(name); };
     const std::string* name_space = name_space_of(command);
     if (name_space == nullptr) return {};
     LineKey line{number(*name_space), 0};
+    if (const auto* records = std::get_if<TakeRecordsCommand>(&command)) line.queue = number(records->input);
     if (const auto* put = std::get_if<PutCommand>(&command)) line.queue = number(put->queue);
     if (const auto* batch = std::get_if<PutBatchCommand>(&command)) line.queue = number(batch->puts.front().queue);
     return line;
@@ -375,6 +377,7 @@ void Engine::apply_next(Operation& operation) {
     const std::string_view body = batch_->body(operation);
     if (operation.record.kind == RecordKind::conf) {
         if (operation.record.subject == kSubjectToken) return apply_token(body, operation);
+        if (operation.record.subject == kSubjectInput) return apply_input(body, operation);
         return operation.record.subject == kSubjectNamespace ? apply_namespace(body, operation)
                                                              : apply_settings(body, operation);
     }

@@ -32,6 +32,7 @@ Engine::Verdict Engine::validate(Pending& pending) {
             using T = std::decay_t<decltype(command)>;
             if constexpr (std::is_same_v<T, PutCommand>) return put(pending, command);
             if constexpr (std::is_same_v<T, PutBatchCommand>) return put_batch(pending, command);
+            if constexpr (std::is_same_v<T, TakeRecordsCommand>) return take_records(pending, command);
             if constexpr (std::is_same_v<T, CancelCommand> || std::is_same_v<T, RescheduleCommand>) {
                 const auto verdict = name_by_key(pending, command.name_space, command.by_key, command.id);
                 if (verdict) return *verdict;

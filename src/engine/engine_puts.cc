@@ -108,23 +108,30 @@ Engine::Verdict Engine::put_batch(Pending& pending, PutBatchCommand& command) {
     const std::size_t before = batch_->count();
     PutBatchAnswer answer;
     answer.results.reserve(command.puts.size());
-    std::unordered_map<std::string, KeyFacts> held_here;  // by puts of this request
+    HeldKeys held_here;
     for (std::size_t i = 0; i < command.puts.size(); ++i) {
         PutCommand& put = command.puts[i];
-        std::string name = put.key.empty() ? std::string() : key_name_of(put);
-        if (const auto held = held_here.find(name); !name.empty() && held != held_here.end()) holders[i] = held->second;
-        const std::uint64_t hash = put.request_hash;
-        const PutResult& result = answer.results.emplace_back(put_one(put, holders[i]));
-        const auto* made = std::get_if<PutAnswer>(&result);
-        if (!name.empty() && made != nullptr) {
-            held_here[std::move(name)] = {{made->id, hash, made->due_ms, 0}, made->state, put.repeat.has_value()};
-        }
+        answer.results.push_back(put_one_of(put, holders[i], held_here));
     }
     if (batch_->count() == before) return reply(pending.token, std::move(answer)), Verdict::settled;
     // All of them are in one commit, so the reply is sent with the last.
     batch_->operations().back().token = pending.token;
     batch_->operations().back().reply = std::move(answer);
     return Verdict::settled;
+}
+
+// One of several puts of a request: one before it may have got its key.
+PutResult Engine::put_one_of(PutCommand& put, std::optional<KeyFacts>& holder, HeldKeys& held_here) {
+    if (put.key.empty()) return put_one(put, holder);
+    std::string name = key_name_of(put);
+    if (const auto held = held_here.find(name); held != held_here.end()) holder = held->second;
+    const std::uint64_t hash = put.request_hash;
+    const bool is_recurring = put.repeat.has_value();
+    PutResult result = put_one(put, holder);
+    if (const auto* made = std::get_if<PutAnswer>(&result)) {
+        held_here[std::move(name)] = {{made->id, hash, made->due_ms, 0}, made->state, is_recurring};
+    }
+    return result;
 }
 
 // The rule of the recurring message that is put. It refers to the texts of the command.

@@ -137,6 +137,7 @@ Engine::Verdict Engine::remove_settings(Pending& pending, QueueNumber number) {
 Engine::Verdict Engine::relocate_settings(Pending& pending, const RelocateSettingsCommand& command) {
     if (command.subject == kSubjectNamespace) return relocate_namespace(pending, command);
     if (command.subject == kSubjectToken) return relocate_token(pending, command);
+    if (command.subject == kSubjectInput) return relocate_input(pending, command);
     const QueueNumber number = recent_.queues().find(command.name_space, command.queue);
     if (number == kNoQueue) return reply(pending.token, RelocateAnswer{}), Verdict::settled;
     const Queue& at = queue(number);

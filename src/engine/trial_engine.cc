@@ -129,6 +129,7 @@ EngineStart TrialEngine::start_after(const TrialEngine& earlier, const FindZone&
     start.schedules = earlier.schedules(zones);
     start.watchdogs = earlier.watchdogs();
     start.tokens = earlier.tokens();
+    start.inputs = earlier.inputs();
     start.totals = earlier.engine_.totals();
     std::map<std::string, QueueCounts> counts;
     for (const Record& record : earlier.log()) {
@@ -195,6 +196,20 @@ std::vector<StoredToken> TrialEngine::tokens() const {
     for (auto& [id, stored] : by_id) {
         if (!stored.value.empty()) all.push_back(std::move(stored));
     }
+    return all;
+}
+
+std::vector<InputPosition> TrialEngine::inputs() const {
+    std::map<std::string, InputPosition> by_name;
+    for (const auto& [sequence, framed] : log_) {
+        const FramedRecord frame = *read_frame(framed);
+        const Record record = *decode_record(frame.kind, frame.body);
+        if (record.kind != RecordKind::conf || record.subject != kSubjectInput) continue;
+        by_name[std::string(record.name)] = {std::string(record.name), *decode_input_position(record.value), sequence,
+                                             static_cast<std::uint32_t>(framed.size())};
+    }
+    std::vector<InputPosition> all;
+    for (auto& [name, position] : by_name) all.push_back(std::move(position));
     return all;
 }
 

@@ -80,6 +80,7 @@ class TrialEngine {
     std::vector<ScheduleStart> schedules(const FindZone& zones) const;
     std::vector<WatchdogStart> watchdogs() const;
     std::vector<StoredToken> tokens() const;
+    std::vector<InputPosition> inputs() const;
     static RecentTier& replay(const TrialEngine& earlier, RecentTier& into);
     void append(const Commit& commit);
     Answer read(const Lookup& lookup);

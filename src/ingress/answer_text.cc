@@ -383,6 +383,10 @@ HttpResponse write(const RelocateAnswer&) {
     return problem({"internal", "a reply went astray"});
 }
 
+HttpResponse write(const TakeRecordsAnswer&) {
+    return problem({"internal", "a reply went astray"});
+}
+
 void write_part(JsonWriter& json, const Reply& part) {
     if (const auto* error = std::get_if<Error>(&part)) return write_problem(json, *error);
     if (const auto* put = std::get_if<PutAnswer>(&part)) {

@@ -1,6 +1,7 @@
 #include "server/queue_replay.h"
 
 #include "message/access_token.h"
+#include "message/input_position.h"
 #include "message/namespace_settings.h"
 #include "message/queue_settings.h"
 #include "message/watchdog_state.h"
@@ -84,6 +85,7 @@ std::vector<Index::Settings> QueueReplay::settings() const {
     };
     add(settings_, RecordKind::conf, kSubjectQueue);
     add(namespaces_, RecordKind::conf, kSubjectNamespace);
+    add(inputs_, RecordKind::conf, kSubjectInput);
     add(tokens_, RecordKind::conf, kSubjectToken);
     add(schedules_, RecordKind::rule, kSubjectSchedule);
     add(watchdogs_, RecordKind::rule, kSubjectWatchdog);
@@ -137,6 +139,16 @@ Status QueueReplay::finish(std::vector<StoredToken>& into) const {
     for (const auto& [name, row] : tokens_) {
         if (const auto token = decode_access_token(name.second, row.value); !token) return token.error();
         into.push_back({name.second, row.value, row.log_position, row.record_bytes});
+    }
+    return {};
+}
+
+Status QueueReplay::finish(std::vector<InputPosition>& into) const {
+    into.reserve(inputs_.size());
+    for (const auto& [name, row] : inputs_) {
+        const Result<std::int64_t> offset = decode_input_position(row.value);
+        if (!offset) return offset.error();
+        into.push_back({name.second, *offset, row.log_position, row.record_bytes});
     }
     return {};
 }

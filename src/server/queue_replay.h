@@ -38,6 +38,9 @@ class QueueReplay {
     // Every access token, in the order of ids. Codes as above.
     Status finish(std::vector<StoredToken>& into) const;
 
+    // The position of every input, in the order of names. Codes as above.
+    Status finish(std::vector<InputPosition>& into) const;
+
     // Those in force at the log's end, then the schedules and the watchdogs, in the order of names.
     std::vector<Index::Settings> settings() const;
 
@@ -49,6 +52,7 @@ class QueueReplay {
     }
     std::map<Name, SettingsRow>& settings_of(std::uint32_t subject) {
         if (subject == kSubjectToken) return tokens_;
+        if (subject == kSubjectInput) return inputs_;
         return subject == kSubjectNamespace ? namespaces_ : settings_;
     }
     QueueCounts& counts(const std::string& name_space, const std::string& queue);
@@ -57,6 +61,7 @@ class QueueReplay {
     std::map<Name, SettingsRow> settings_;
     std::map<Name, SettingsRow> namespaces_;  // their settings
     std::map<Name, SettingsRow> tokens_;
+    std::map<Name, SettingsRow> inputs_;
     // `log_position` and `record_bytes` of their whole records.
     std::map<Name, SettingsRow> schedules_;
     std::map<Name, SettingsRow> watchdogs_;

@@ -281,6 +281,7 @@ Status ShardParts::replay(const ShardOptions& options, EngineStart& start, std::
     if (Status made = queues.finish(start.watchdogs); !made) return made;
     if (Status made = queues.finish(start.namespaces); !made) return made;
     if (Status made = queues.finish(start.tokens); !made) return made;
+    if (Status made = queues.finish(start.inputs); !made) return made;
     return queues.finish(start.queue_states);
 }
 

@@ -19,6 +19,7 @@ std::string number(std::uint64_t value) {
 std::string named(const Index::Settings& of) {
     if (of.kind == RecordKind::rule) return of.subject == kSubjectWatchdog ? "watchdog " : "schedule ";
     if (of.subject == kSubjectToken) return "access token ";
+    if (of.subject == kSubjectInput) return "the position of input ";
     return of.subject == kSubjectNamespace ? "the settings of namespace " : "the settings of queue ";
 }
 

@@ -203,11 +203,12 @@ TEST(KeyLayout, counts_cursors_and_key_holders_come_back) {
               std::tuple(5u, 6u, kNow + 7, kNow));
 }
 
-TEST(KeyLayout, settings_of_queues_and_of_namespaces_stand_apart_and_within_their_bounds) {
+TEST(KeyLayout, settings_of_each_subject_are_apart_and_within_their_bounds) {
     const std::string queue = settings_key(kSubjectQueue, "n", "n");
     const std::string space = settings_key(kSubjectNamespace, "n", "n");
     EXPECT_LT(queue, space);
-    for (const auto& [key, subject] : {std::pair(queue, kSubjectQueue), std::pair(space, kSubjectNamespace)}) {
+    for (const std::uint32_t subject : {kSubjectQueue, kSubjectNamespace, kSubjectInput, kSubjectToken}) {
+        const std::string key = settings_key(subject, "n", "n");
         EXPECT_GE(key, settings_bound(false));
         EXPECT_LT(key, settings_bound(true));
         const Result<RuleOfKey> of = decode_settings_key(key);
@@ -217,7 +218,7 @@ TEST(KeyLayout, settings_of_queues_and_of_namespaces_stand_apart_and_within_thei
         EXPECT_EQ(of->name, "n");
     }
     std::string unknown = queue;
-    unknown[1] = 3;
+    unknown[1] = 5;
     EXPECT_EQ(decode_settings_key(unknown).error().code, "damaged_index");
 }
 

@@ -1,0 +1,37 @@
+#include "message/input_position.h"
+
+#include "message/fields.h"
+
+namespace duewheel {
+namespace {
+
+// Field numbers. They are part of the log format: never change or reuse one.
+enum Tag : std::uint32_t {
+    kOffset = 1,
+};
+
+}  // namespace
+
+// Offset 0 is written too: a record without a value would remove the position.
+std::string encode_input_position(std::int64_t offset) {
+    std::string out;
+    FieldWriter(out).signed_number(kOffset, offset, kNoInputPosition);
+    return out;
+}
+
+Result<std::int64_t> decode_input_position(std::string_view bytes) {
+    std::int64_t offset = kNoInputPosition;
+    FieldReader from(bytes);
+    while (from.next()) {
+        if (from.tag() != kOffset) {
+            return Error{"newer_format",
+                         "the position of an input holds field " + std::to_string(from.tag()) +
+                             ", which this version does not know: open the data with the version that wrote it"};
+        }
+        from.signed_number(offset);
+    }
+    if (from.damaged() || offset < 0) return Error{"damaged_record", "the position of an input cannot be read"};
+    return offset;
+}
+
+}  // namespace duewheel
