@@ -151,8 +151,8 @@ const std::string* Engine::name_space_of(const Command& command) const {
         command);
 }
 
-// The line in which a command waits. Two commands on one message are in one line, and so are two puts of one key, unless
-// they come from an input.
+// The line in which a command waits. Two commands on one message are in one line, and so are two puts of one key,
+// unless they come from an input.
 LineKey Engine::line_of(const Command& command) const {
     const auto number = [](std::string_view name) { return std::hash<std::string_view>{}(name); };
     const std::string* name_space = name_space_of(command);

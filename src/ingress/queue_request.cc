@@ -39,7 +39,7 @@ Error bad_header(std::string why, std::string_view name = {}) {
             "target.webhook.headers" + (name.empty() ? std::string() : "." + std::string(name.substr(0, 64)))};
 }
 
-Status check_header(std::string_view name, std::string_view value) {
+Status check_webhook_header(std::string_view name, std::string_view value) {
     if (!is_token(name)) {
         return bad_header("a header name consists of letters, digits and ! # $ % & ' * + - . ^ _ ` | ~");
     }
@@ -59,7 +59,7 @@ Status read_headers(const JsonRequest& json, WebhookTarget& webhook, std::string
         return [name](const auto& header) { return equal_ignoring_case(header.first, name); };
     };
     for (auto header = given->begin(); header != given->end(); ++header) {
-        if (Status fine = check_header(header->first, header->second); !fine) return fine;
+        if (Status fine = check_webhook_header(header->first, header->second); !fine) return fine;
         if (std::any_of(given->begin(), header, is_named(header->first))) {
             return bad_header("a header is given twice: give each once; names are compared without regard to case",
                               header->first);

@@ -30,6 +30,11 @@ class RecordingLog final : public LogSink {
         const std::lock_guard guard(mutex_);
         return std::find(events_.begin(), events_.end(), event) != events_.end();
     }
+    // How often an event of exactly this name came.
+    std::size_t count(std::string_view event) const {
+        const std::lock_guard guard(mutex_);
+        return static_cast<std::size_t>(std::count(events_.begin(), events_.end(), event));
+    }
 
   private:
     mutable std::mutex mutex_;

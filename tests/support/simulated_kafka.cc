@@ -191,13 +191,16 @@ class SimulatedConsumer final : public KafkaConsumer {
             return std::move(begun).error();
         }
         std::vector<KafkaRecord> records;
-        for (auto& [from, next] : assigned_) {
+        for (const auto& [from, next] : assigned_) {
             const std::string field = from.first + "/" + std::to_string(from.second);
             const SimulatedKafka::Partition* of = kafka_.find(from.first, from.second);
             if (of == nullptr) return Error{"unknown_topic", "the topic is gone", field};
             if (next < of->low || next > of->high()) {
                 return Error{"position_trimmed", "the topic does not have this offset", field};
             }
+        }
+        for (auto& [from, next] : assigned_) {
+            const SimulatedKafka::Partition* of = kafka_.find(from.first, from.second);
             for (const std::int64_t stable = kafka_.last_stable_offset(*of); next < stable; ++next) {
                 if (records.size() >= records_max) return records;
                 const SimulatedKafka::Entry& entry = of->entries[static_cast<std::size_t>(next - of->low)];
