@@ -342,6 +342,27 @@ TEST(KafkaPusher, does_not_send_again_what_it_sent_before_a_crash) {
     EXPECT_EQ(trial.pusher->counters().already_sent, 1u);
 }
 
+// The ack came too late, so the message comes again.
+TEST(KafkaPusher, does_not_send_again_what_it_sent_under_a_lease_that_ended) {
+    Trial trial;
+    trial.set_target("q", Trial::target());
+    trial.holds_batches = true;
+    const MessageId id = trial.put("q", "body");
+    trial.run();
+    trial.tell("q", What::pause);
+    trial.shard->turn(100'000);  // the pusher does not act meanwhile
+    trial.holds_batches = false;
+    trial.run();
+    EXPECT_EQ(trial.pusher->counters().ended_late, 1u);
+    EXPECT_EQ(trial.values(), Texts{"body"});
+    EXPECT_NE(trial.look(id).row.state.state, State::done);
+    trial.tell("q", What::resume);
+    trial.run(10'000);
+    EXPECT_EQ(trial.values(), Texts{"body"});
+    EXPECT_EQ(trial.pusher->counters().already_sent, 1u);
+    EXPECT_EQ(trial.look(id).row.state.state, State::done);
+}
+
 // Nothing leases it any more, so only a look at the engine tells that it has ended.
 TEST(KafkaPusher, lets_the_ledger_forget_a_message_that_was_cancelled_after_a_crash) {
     Trial trial;
