@@ -442,7 +442,8 @@ HttpResponse batch_text(const std::vector<Reply>& parts, bool of_puts) {
 }
 
 HttpResponse stats_text(std::string_view instance, const EngineCounters& counters, const QueueSums& sums,
-                        const std::vector<QueueCounters>& queues, const LatenessLevels& lateness) {
+                        const std::vector<QueueCounters>& queues, const LatenessLevels& lateness,
+                        std::string_view kafka) {
     std::string body;
     JsonWriter json(body);
     json.open();
@@ -472,7 +473,9 @@ HttpResponse stats_text(std::string_view instance, const EngineCounters& counter
         json.boolean("backlog_on_disk", queue.backlog_on_disk);
         json.close();
     }
-    json.close_array().close();
+    json.close_array();
+    if (!kafka.empty()) json.json("kafka", kafka);
+    json.close();
     return json_response(200, std::move(body));
 }
 

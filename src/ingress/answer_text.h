@@ -16,6 +16,7 @@ HttpResponse late_refusal_text(const Error& refusal, const Reply& reply);
 // Of a request with many parts, each with its status: for puts one JSON line each, otherwise an array of results.
 HttpResponse batch_text(const std::vector<Reply>& parts, bool of_puts);
 HttpResponse stats_text(std::string_view instance, const EngineCounters& counters, const QueueSums& sums,
-                        const std::vector<QueueCounters>& queues, const LatenessLevels& lateness);
+                        const std::vector<QueueCounters>& queues, const LatenessLevels& lateness,
+                        std::string_view kafka);
 
 }  // namespace duewheel

@@ -224,14 +224,14 @@ TEST(AnswerText, of_the_statistics) {
         R"("prepared":0,"committed":0,"rolled_back":0,"unanswered":0,"checks":0,"commits":12,"in_memory":13,)"
         R"("unsealed_segments":14,"puts_stalled":true,"lateness_p50_ms":15,"lateness_p99_ms":16,)"
         R"("lateness_max_ms":17,"queue_count":18,"queues":[)";
-    expect_json(stats_text("5f0c", counters, sums, {}, {5, 15, 16, 17}), 200, levels + "]}");
+    expect_json(stats_text("5f0c", counters, sums, {}, {5, 15, 16, 17}, ""), 200, levels + "]}");
     std::vector<QueueCounters> queues = {{{"default", "mail"}, 1, 2, 3, true}, {{"team", "q"}, 0, 0, 0, false}};
     queues[0].dead = 20;
     expect_json(
-        stats_text("5f0c", counters, sums, queues, {5, 15, 16, 17}), 200,
+        stats_text("5f0c", counters, sums, queues, {5, 15, 16, 17}, R"({"brokers_up":3})"), 200,
         levels +
             R"({"queue":"mail","ready":1,"leased":2,"waiters":3,"dead":20,"backlog_on_disk":true},)"
-            R"({"namespace":"team","queue":"q","ready":0,"leased":0,"waiters":0,"dead":0,"backlog_on_disk":false}]})");
+            R"({"namespace":"team","queue":"q","ready":0,"leased":0,"waiters":0,"dead":0,"backlog_on_disk":false}],"kafka":{"brokers_up":3}})");
 }
 
 TEST(AnswerText, a_page_shows_messages_without_their_content) {

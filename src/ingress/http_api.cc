@@ -248,7 +248,7 @@ Result<HttpResponse> HttpApi::read_stats(const HttpRequest& request) const {
     std::size_t most = kStatsQueues;
     if (Status read = take(query->integer("queues", 0, kStatsQueuesMax), most); !read) return std::move(read).error();
     return stats_text(options_.instance, port_.counters(), port_.queue_sums(), port_.busiest_queues(most),
-                      port_.lateness());
+                      port_.lateness(), options_.kafka_stats());
 }
 
 void HttpApi::submit(Command command, Waiting waiting, const SharedLimits& limits) {

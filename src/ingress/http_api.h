@@ -57,6 +57,7 @@ struct HttpApiOptions {
     std::string contract;  // contract_text()
     std::string instance;  // identifies the log, as in exports of it
     std::function<std::string()> metrics;
+    std::function<std::string()> kafka_stats = [] { return std::string(); };  // a JSON object; empty: no Kafka
     std::function<Readiness()> readiness;
 };
 

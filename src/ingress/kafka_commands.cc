@@ -105,6 +105,11 @@ Result<std::string> read_target(const RecordHeaders& headers, const KafkaRecord&
                          " bytes, without a hyphen in front",
                      "duewheel-topic"};
     }
+    const auto& own = options.own_topics;
+    if (std::find(own.begin(), own.end(), topic) != own.end()) {
+        return Error{"bad_topic", "the target topic `" + topic + "` is one of the server's own: choose another",
+                     "duewheel-topic"};
+    }
     if (is_input(topic)) {
         return Error{
             "topic_loop",

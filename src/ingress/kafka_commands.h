@@ -42,6 +42,7 @@ struct KafkaInput {
 struct KafkaCommandOptions {
     std::string name_space = "kafka";
     std::vector<KafkaInput> inputs;
+    std::vector<std::string> own_topics;  // that the server writes for itself, and no record may name as its target
     HttpApiOptions limits;  // sizes of bodies, headers, keys and names; and `find_zone`, called on the reader's thread
 };
 

@@ -15,9 +15,7 @@
 namespace duewheel {
 namespace {
 
-using Headers = std::vector<std::pair<std::string, std::optional<std::string>>>;
-
-Status check_header(std::string_view name, std::string_view value) {
+Status check_message_header(std::string_view name, std::string_view value) {
     if (!is_token(name)) {
         return Error{"bad_message_header",
                      "a header name consists of letters, digits and ! # $ % & ' * + - . ^ _ ` | ~", "headers"};
@@ -28,12 +26,12 @@ Status check_header(std::string_view name, std::string_view value) {
 }
 
 // The member `headers`: replaces headers of the same names, and keeps the others behind the given ones.
-Status read_headers(const JsonRequest& request, Headers& headers) {
+Status read_headers(const JsonRequest& request, RecordParts::Headers& headers) {
     reset_if_removed(request, "headers", headers);
     const Result<JsonRequest::Texts> given = request.texts("headers");
     if (!given) return given.error();
     for (auto header = given->begin(); header != given->end(); ++header) {
-        if (Status fine = check_header(header->first, header->second); !fine) return fine;
+        if (Status fine = check_message_header(header->first, header->second); !fine) return fine;
         const bool again = std::any_of(given->begin(), header, [&](const auto& earlier) {
             return equal_ignoring_case(earlier.first, header->first);
         });
@@ -75,7 +73,7 @@ Result<std::optional<std::string>> read_bytes(const JsonRequest& json, const std
     return bytes;
 }
 
-Status read_record_headers(const JsonRequest& kafka, Headers& headers) {
+Status read_record_headers(const JsonRequest& kafka, RecordParts::Headers& headers) {
     const Result<std::vector<JsonRequest>> given = kafka.objects("headers");
     if (!given) return given.error();
     headers.clear();
@@ -92,7 +90,7 @@ Status read_record_headers(const JsonRequest& kafka, Headers& headers) {
 }
 
 // No header is null, binary, or given twice.
-bool are_for_http(const Headers& headers) {
+bool are_for_http(const RecordParts::Headers& headers) {
     std::vector<std::string> names;
     for (const auto& [name, value] : headers) {
         if (!value || !is_header_for_http(name, *value)) return false;
@@ -106,7 +104,7 @@ bool are_for_http(const Headers& headers) {
 
 Status read_kafka(const JsonRequest& request, RecordParts& parts) {
     if (request.removes("kafka")) {
-        Headers headers = std::move(parts.headers);
+        RecordParts::Headers headers = std::move(parts.headers);
         std::erase_if(headers, [](const auto& header) { return !are_for_http({header}); });
         parts = {};
         parts.headers = std::move(headers);
@@ -143,7 +141,7 @@ Status check_size(const RecordParts& parts, const HttpApiOptions& options) {
                  "headers"};
 }
 
-void write_headers(JsonWriter& json, const Headers& headers) {
+void write_headers(JsonWriter& json, const RecordParts::Headers& headers) {
     for (const auto& [name, value] : headers) json.text(name, *value);
 }
 

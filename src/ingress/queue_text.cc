@@ -59,10 +59,10 @@ void write_settings(JsonWriter& json, const QueueSettings& settings) {
 
 namespace {
 
-void write_target_status(JsonWriter& json, const TargetStatus& seen, bool is_gone) {
+void write_target_status(JsonWriter& json, const TargetStatus& seen, bool is_gone, std::string_view kind) {
     static constexpr std::string_view kNames[] = {"ok",          "probing",       "backing_off",
                                                   "backing_off", "misconfigured", "disabled"};
-    json.open("webhook").text("state", is_gone ? "gone" : kNames[static_cast<std::size_t>(seen.state)]);
+    json.open(kind).text("state", is_gone ? "gone" : kNames[static_cast<std::size_t>(seen.state)]);
     if (!is_gone && seen.backoff_until_ms != 0) {
         json.text("reason", seen.state == TargetStatus::State::failed ? "failures" : "retry_after");
         write_instant(json, "until", "until_ms", seen.backoff_until_ms);
@@ -115,7 +115,9 @@ void write_queue(JsonWriter& json, const QueueAnswer& answer) {
         json.number("died_before_ms", answer.settings.discard_before_ms);
         json.number("discarded", answer.discarded).close();
     }
-    if (answer.target) write_target_status(json, *answer.target, answer.settings.paused_by == PausedBy::target);
+    if (answer.target)
+        write_target_status(json, *answer.target, answer.settings.paused_by == PausedBy::target,
+                            answer.settings.kafka ? "kafka" : "webhook");
     write_settings(json, answer.settings);
     json.close();
 }

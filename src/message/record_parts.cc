@@ -16,7 +16,7 @@ enum Tag : std::uint32_t {
     kSource = 5,
 };
 
-std::string bytes_of(const std::vector<std::pair<std::string, std::optional<std::string>>>& headers) {
+std::string bytes_of(const RecordParts::Headers& headers) {
     std::string bytes;
     for (const auto& [name, value] : headers) {
         append_varint(bytes, name.size());
@@ -34,7 +34,7 @@ std::optional<std::string> take_text(std::string_view& bytes, std::uint64_t size
     return text;
 }
 
-bool read_headers(std::string_view bytes, std::vector<std::pair<std::string, std::optional<std::string>>>& into) {
+bool read_headers(std::string_view bytes, RecordParts::Headers& into) {
     while (!bytes.empty()) {
         const std::optional<std::uint64_t> name_size = take_varint(bytes);
         if (!name_size) return false;

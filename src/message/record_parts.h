@@ -15,9 +15,12 @@
 namespace duewheel {
 
 struct RecordParts {
+    // Names may repeat; without a value it is null.
+    using Headers = std::vector<std::pair<std::string, std::optional<std::string>>>;
+
     std::optional<std::string> key;  // any bytes; none is null
     bool has_null_value = false;     // the message's body is empty then
-    std::vector<std::pair<std::string, std::optional<std::string>>> headers;
+    Headers headers;
     std::string source;  // "topic/partition/offset" of the record that it came in; empty: it came another way
 
     bool operator==(const RecordParts&) const = default;

@@ -254,6 +254,66 @@ constexpr ServerMetric kServerMetrics[] = {
     {{"duewheel_webhook_targets_gone_total", MetricType::counter, "",
       "Queues paused because their target answered 410 Gone."},
      [](From from) { return MetricValue(from.webhooks.targets_gone); }},
+    {{"duewheel_kafka_queues", MetricType::gauge, "", "Queues whose messages are sent to a Kafka topic."},
+     [](From from) { return MetricValue(from.kafka.sent.targets); }},
+    {{"duewheel_kafka_targets_backing_off", MetricType::gauge, "",
+      "Of these, queues whose topic failed repeatedly and is retried with growing pauses."},
+     [](From from) { return MetricValue(from.kafka.sent.targets_open); }},
+    {{"duewheel_kafka_messages_in_flight", MetricType::gauge, "",
+      "Messages that are being sent to Kafka, or whose end is not recorded yet."},
+     [](From from) { return MetricValue(from.kafka.sent.leased); }},
+    {{"duewheel_kafka_records_sent_total", MetricType::counter, "",
+      "Records that Kafka has acknowledged; with exactly-once delivery, committed."},
+     [](From from) { return MetricValue(from.kafka.sent.sent); }},
+    {{"duewheel_kafka_records_refused_total", MetricType::counter, "",
+      "Records that their topic refused, such as one that is too large."},
+     [](From from) { return MetricValue(from.kafka.sent.refused); }},
+    {{"duewheel_kafka_records_failed_total", MetricType::counter, "",
+      "Records that were not sent because their topic could not be written."},
+     [](From from) { return MetricValue(from.kafka.sent.failed); }},
+    {{"duewheel_kafka_messages_returned_total", MetricType::counter, "",
+      "Messages taken to be sent and returned to their queue unsent."},
+     [](From from) { return MetricValue(from.kafka.sent.given_back); }},
+    {{"duewheel_kafka_late_results_total", MetricType::counter, "", "Results that came after the lease had ended."},
+     [](From from) { return MetricValue(from.kafka.sent.ended_late); }},
+    {{"duewheel_kafka_transactions_total", MetricType::counter, "", "Transactions committed."},
+     [](From from) { return MetricValue(from.kafka.sent.exactly_once.transactions); }},
+    {{"duewheel_kafka_transactions_aborted_total", MetricType::counter, "", "Transactions aborted."},
+     [](From from) { return MetricValue(from.kafka.sent.exactly_once.aborts); }},
+    {{"duewheel_kafka_transactions_unknown_total", MetricType::counter, "",
+      "Transactions whose outcome was unknown until it was read from the ledger."},
+     [](From from) { return MetricValue(from.kafka.sent.exactly_once.unknown_commits); }},
+    {{"duewheel_kafka_producers_recreated_total", MetricType::counter, "",
+      "Producers opened, including the first ones; later ones replace a producer after an error."},
+     [](From from) {
+         return MetricValue(from.kafka.sent.exactly_once.producers_opened +
+                            from.kafka.sent.at_least_once.producers_opened);
+     }},
+    {{"duewheel_kafka_ledger_skips_total", MetricType::counter, "",
+      "Messages that were not sent again because the ledger had them."},
+     [](From from) { return MetricValue(from.kafka.sent.exactly_once.ledger_skips); }},
+    {{"duewheel_kafka_ledger_open_messages", MetricType::gauge, "",
+      "Messages in the ledger whose ends are not known to be durable."},
+     [](From from) { return MetricValue(from.kafka.sent.exactly_once.ledger_open); }},
+    {{"duewheel_kafka_in_records_total", MetricType::counter, "", "Records taken from input topics."},
+     [](From from) { return MetricValue(from.kafka.received.records); }},
+    {{"duewheel_kafka_in_messages_total", MetricType::counter, "", "Messages that records of input topics became."},
+     [](From from) { return MetricValue(from.kafka.received.messages); }},
+    {{"duewheel_kafka_in_cancels_total", MetricType::counter, "", "Records of input topics that cancel a message."},
+     [](From from) { return MetricValue(from.kafka.received.cancels); }},
+    {{"duewheel_kafka_in_errors_total", MetricType::counter, "",
+      "Records of input topics written to the errors topic."},
+     [](From from) { return MetricValue(from.kafka.received.errors); }},
+    {{"duewheel_kafka_in_retries_total", MetricType::counter, "",
+      "Times records of input topics could not be taken, and were tried again."},
+     [](From from) { return MetricValue(from.kafka.received.refusals); }},
+    {{"duewheel_kafka_in_trimmed_total", MetricType::counter, "",
+      "Times an input topic had deleted records that were not read yet."},
+     [](From from) { return MetricValue(from.kafka.received.trimmed); }},
+    {{"duewheel_kafka_brokers_up", MetricType::gauge, "", "Brokers that the server is connected to."},
+     [](From from) { return MetricValue(from.kafka.connections.brokers_up); }},
+    {{"duewheel_kafka_disconnects_total", MetricType::counter, "", "Connections that a broker or the network ended."},
+     [](From from) { return MetricValue(from.kafka.connections.disconnects); }},
     {{"duewheel_http_open_connections", MetricType::gauge, "", "Open HTTP connections."},
      [](From from) { return MetricValue(from.http.connections_open); }},
     {{"duewheel_http_connections_accepted_total", MetricType::counter, "", "HTTP connections accepted."},
@@ -415,6 +475,10 @@ constexpr HistogramMetric kHistogramMetrics[] = {
       "Time from sending a request to a webhook to the end of its response."},
      webhook_times,
      100},
+    {{"duewheel_kafka_batch_duration_seconds", MetricType::histogram, "",
+      "Time from passing a batch of messages to the Kafka client until its transaction is committed or has failed."},
+     [](From from) -> const Histogram& { return from.kafka_batch_us; },
+     1'000},
 };
 
 template <class Rows>
@@ -455,8 +519,8 @@ std::vector<Metric> all_metrics() {
     for (const NamespaceMetric& row : kNamespaceMetrics) all.push_back(row.of.metric);
     add(all, kScheduleMetrics);
     add(all, kHistogramMetrics);
-    all.insert(all.end(),
-               {kClockState, kAuthRefusals, kTlsHandshakes, kCertificateExpiry, kLimit, kLimitUse, kBuildInfo});
+    all.insert(all.end(), {kClockState, kAuthRefusals, kTlsHandshakes, kCertificateExpiry, kKafkaLag, kKafkaReading,
+                           kLimit, kLimitUse, kBuildInfo});
     add(all, kProcessMetrics);
     return all;
 }

@@ -9,10 +9,12 @@
 #include <string>
 #include <vector>
 
+#include "delivery/kafka_pusher.h"
 #include "delivery/webhook_pusher.h"
 #include "engine/engine.h"
 #include "net/http_limits.h"
 #include "server/audit_trail.h"
+#include "server/kafka.h"
 #include "server/metric.h"
 #include "server/process_stats.h"
 #include "server/shard.h"
@@ -26,6 +28,8 @@ struct MetricSources {
     EngineCounters engine;
     QueueSums queues;
     WebhookCounters webhooks;
+    KafkaCounters kafka;
+    const Histogram& kafka_batch_us;
     const AuditCounters& audit;
     const HttpCounters& http;
     std::optional<std::int64_t> certificate_expires_in_ms;  // nothing: no TLS
@@ -79,6 +83,12 @@ inline constexpr Metric kTlsHandshakes{"duewheel_tls_handshakes_total", MetricTy
 inline constexpr Metric kCertificateExpiry{
     "duewheel_tls_certificate_expiry_seconds", MetricType::gauge, "",
     "Time until the TLS certificate in use expires; negative afterwards. Absent without TLS."};
+
+inline constexpr Metric kKafkaLag{
+    "duewheel_kafka_in_lag_records", MetricType::gauge, "topic, partition",
+    "Offsets of a partition of an input topic that the server has not read yet; absent while unknown."};
+inline constexpr Metric kKafkaReading{"duewheel_kafka_in_reading", MetricType::gauge, "topic, partition",
+                                      "1 if a partition of an input topic is read, 0 if it waits or is stopped."};
 
 struct HistogramMetric {
     Metric metric;

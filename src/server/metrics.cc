@@ -89,6 +89,20 @@ void add_refusals(MetricsText& text, const AccessRefusals& access) {
     for (const auto& [reason, count] : reasons) text.series({{"reason", reason}}, count);
 }
 
+void add_inputs(MetricsText& text, const std::vector<KafkaPartitionStatus>& partitions) {
+    text.family(kKafkaLag);
+    for (const KafkaPartitionStatus& each : partitions) {
+        if (!each.lag) continue;
+        text.series({{"topic", each.topic}, {"partition", std::to_string(each.partition)}},
+                    static_cast<std::uint64_t>(*each.lag));
+    }
+    text.family(kKafkaReading);
+    for (const KafkaPartitionStatus& each : partitions) {
+        text.series({{"topic", each.topic}, {"partition", std::to_string(each.partition)}},
+                    each.state == KafkaPartitionStatus::State::reading);
+    }
+}
+
 void add_limits(MetricsText& text, const ServerOptions& options, const LimitLevels& levels) {
     text.family(kLimit);
     for (const Limit& limit : limits()) {
@@ -111,8 +125,19 @@ std::string Metrics::page(const HttpCounters& http, const AccessRefusals& access
     const Engine& engine = shard_.parts().engine();
     const WebhookCounters webhooks = shard_.pusher() != nullptr ? shard_.pusher()->counters() : WebhookCounters{};
     const ClockStatus clock = shard_.clock();  // the engine's time is that of the last iteration, which may be long ago
-    const MetricSources from{shard_, clock, shard_.counters(),         engine.queue_sums(), webhooks,
-                             audit,  http,  certificate_expires_in_ms, process_stats()};
+    static const Histogram kNoHistogram;
+    const KafkaCounters kafka = kafka_ != nullptr ? kafka_->counters() : KafkaCounters{};
+    const MetricSources from{.shard = shard_,
+                             .clock = clock,
+                             .engine = shard_.counters(),
+                             .queues = engine.queue_sums(),
+                             .webhooks = webhooks,
+                             .kafka = kafka,
+                             .kafka_batch_us = kafka_ != nullptr ? kafka_->batch_us() : kNoHistogram,
+                             .audit = audit,
+                             .http = http,
+                             .certificate_expires_in_ms = certificate_expires_in_ms,
+                             .process = process_stats()};
     for (const ServerMetric& row : server_metrics()) text.single(row.metric, row.read(from));
     add_queues(text, engine, clock.server_ms, queue_series_);
     add_namespaces(text, engine);
@@ -124,6 +149,7 @@ std::string Metrics::page(const HttpCounters& http, const AccessRefusals& access
     add_clock_state(text, clock.state);
     add_tls(text, from);
     add_refusals(text, access);
+    add_inputs(text, kafka_ != nullptr ? kafka_->partitions() : std::vector<KafkaPartitionStatus>());
     add_limits(text, options_, {from.engine, http, webhooks});
     text.family(kBuildInfo);
     text.series({{"version", DUEWHEEL_VERSION}}, true);

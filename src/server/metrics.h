@@ -12,6 +12,7 @@
 #include "ingress/http_api.h"
 #include "net/http_limits.h"
 #include "server/audit_trail.h"
+#include "server/kafka.h"
 #include "server/queue_series.h"
 #include "server/server_options.h"
 #include "server/shard.h"
@@ -22,6 +23,9 @@ class Metrics {
   public:
     Metrics(const ServerOptions& options, const Shard& shard) : options_(options), shard_(shard) {}
 
+    // To be called before page(); must outlive it.
+    void include(const Kafka& kafka) { kafka_ = &kafka; }
+
     // Without TLS, `certificate_expires_in_ms` is absent. O(queues + open files).
     std::string page(const HttpCounters& http, const AccessRefusals& access, const AuditCounters& audit,
                      std::optional<std::int64_t> certificate_expires_in_ms);
@@ -29,6 +33,7 @@ class Metrics {
   private:
     const ServerOptions& options_;
     const Shard& shard_;
+    const Kafka* kafka_ = nullptr;
     QueueSeries queue_series_;
 };
 

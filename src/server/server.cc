@@ -22,6 +22,7 @@
 #include "server/certificate_watch.h"
 #include "server/connection_watch.h"
 #include "server/handshake_log.h"
+#include "server/kafka.h"
 #include "server/limit.h"
 #include "server/metrics.h"
 #include "server/open_files.h"
@@ -70,6 +71,7 @@ struct Server::Parts {
     std::optional<std::string> why_puts_are_refused() const;
     Status bind();
     Status open_tls();
+    Status open_kafka();
     Status open_audit();
     Status listen();
     EventLoop::TimePoint turn();
@@ -87,6 +89,7 @@ struct Server::Parts {
     EventLoop loop;
     std::unique_ptr<Webhooks> webhooks;
     std::unique_ptr<Shard> shard;
+    std::unique_ptr<Kafka> kafka;       // null: no brokers are named
     std::unique_ptr<AuditTrail> audit;  // null: the setting audit.enabled is false
     std::optional<Metrics> metrics;
     std::unique_ptr<HttpApi> api;
@@ -158,6 +161,7 @@ Status Server::Parts::open() {
             "webhooks_disabled",
             "Webhooks are disabled (webhooks.post = false): messages of queues with a webhook stay in their queues.");
     }
+    if (Status opened_kafka = open_kafka(); !opened_kafka) return opened_kafka;
     if (Status auditing = open_audit(); !auditing) return auditing;
     return listen();
 }
@@ -225,6 +229,17 @@ Status Server::Parts::open_tls() {
     return {};
 }
 
+Status Server::Parts::open_kafka() {
+    if (options.kafka.bootstrap.empty()) return {};
+    Result<std::unique_ptr<Kafka>> made = Kafka::open(loop, *shard, shard_parts->engine(), options.kafka, options.api,
+                                                      hex(shard_parts->journal().identity().instance), log);
+    if (!made) return std::move(made).error();
+    kafka = *std::move(made);
+    shard->send_with(kafka->pusher());
+    metrics->include(*kafka);
+    return {};
+}
+
 Status Server::Parts::open_audit() {
     if (!options.audit_enabled) return {};
     Result<std::unique_ptr<AuditTrail>> opened = AuditTrail::open(
@@ -249,6 +264,7 @@ Status Server::Parts::listen() {
     api_options.instance = hex(shard_parts->journal().identity().instance);
     api_options.contract = contract_text([this](std::string_view limit) { return find_limit(limit)->read(options); });
     api_options.audit = audit.get();
+    if (kafka) api_options.kafka_stats = [this] { return kafka->stats(); };
     api_options.metrics = [this] {
         std::optional<std::int64_t> expires_in_ms;
         if (certificates) expires_in_ms = certificates->expires_ms() - wall_now_ms();
@@ -278,7 +294,10 @@ Status Server::Parts::listen() {
         return readiness;
     };
     api = std::make_unique<HttpApi>(*shard, std::move(api_options), log);
-    shard->deliver_replies_to([this](ReplyToken token, Reply reply) { api->deliver(token, std::move(reply)); });
+    shard->deliver_replies_to([this](ReplyToken token, Reply reply) {
+        if (kafka && Kafka::is_of_input(token)) return kafka->reply(token, std::move(reply));
+        api->deliver(token, std::move(reply));
+    });
     if (Status accepting = http->start_accepting(); !accepting) return accepting;
     if (requires_tokens(options) && shard_parts->engine().tokens().size() == 0) {
         log.warning(
@@ -315,6 +334,7 @@ EventLoop::TimePoint Server::Parts::turn() {
         ready_logged = true;
         log.info("ready", "The server accepts requests.", {{"http", http_address}});
         reports.ready();
+        if (kafka) kafka->start_reading();
     }
     const EventLoop::TimePoint next = std::min(next_work, report_alive());
     if (!drained) return next;
@@ -343,6 +363,7 @@ void Server::Parts::stop(int signal) {
     stopping = true;
     log.info("stopping", "The server is stopping. It answers the requests that it has received.", {{"signal", signal}});
     reports.stopping();
+    if (kafka) kafka->stop_reading();
     shard->stop_waiting();
     stop_by_ns = monotonic_now_ns() + std::chrono::nanoseconds(options.drain).count();
     http->drain(options.drain, [this] { drained = true; });

@@ -188,6 +188,7 @@ void Shard::forget(ReplyToken token) {
 void Shard::stop_waiting() {
     parts_.engine().stop_waiting();
     if (pusher_ != nullptr) pusher_->stop();
+    if (kafka_pusher_ != nullptr) kafka_pusher_->stop();
 }
 
 void Shard::save_time() {
@@ -203,10 +204,9 @@ EventLoop::TimePoint Shard::turn() {
     const DueMs now_ms = clock_.now_ms(boot_now_ns());
     if (parts_.report_free_space()) maintain_spare_segments();
     log_space_state();
-    if (pusher_ != nullptr) {
-        engine.set_time(now_ms);
-        pusher_->act(engine.now());
-    }
+    if (pusher_ != nullptr || kafka_pusher_ != nullptr) engine.set_time(now_ms);
+    if (pusher_ != nullptr) pusher_->act(engine.now());
+    if (kafka_pusher_ != nullptr) kafka_pusher_->act(engine.now());
     engine.advance_to(now_ms);
     parts_.expire_by(now_ms);
     carry_out(engine.take_effects());
@@ -214,6 +214,7 @@ EventLoop::TimePoint Shard::turn() {
     if (!patrolling_ && engine.is_serving()) patrol();
     DueMs next = engine.next_wakeup();
     if (pusher_ != nullptr) next = std::min(next, pusher_->next_wakeup(engine.now()));
+    if (kafka_pusher_ != nullptr) next = std::min(next, kafka_pusher_->next_wakeup(engine.now()));
     if (next <= engine.now()) return EventLoop::kAtOnce;
     std::int64_t at_ns = maintenance_at_ns_;
     if (clock_.state() == ClockState::quarantine) {  // so that it is trusted no later than reported
@@ -239,6 +240,8 @@ void Shard::carry_out(Effects effects) {
         if (const auto* delivery = std::get_if<LeaseAnswer>(&effect.reply)) measure(*delivery);
         if (pusher_ != nullptr && (effect.token & WebhookPusher::kTokenBit) != 0) {
             pusher_->reply(effect.token, std::move(effect.reply));
+        } else if (kafka_pusher_ != nullptr && (effect.token & KafkaPusher::kTokenBit) != 0) {
+            kafka_pusher_->reply(effect.token, std::move(effect.reply));
         } else if ((effect.token & LogCleaning::kTokenBit) == 0) {
             if (auto* queue = std::get_if<QueueAnswer>(&effect.reply)) fill_in(*queue);
             if (auto* list = std::get_if<QueueListAnswer>(&effect.reply)) {
@@ -263,10 +266,13 @@ void Shard::measure(const LeaseAnswer& delivery) {
 }
 
 void Shard::fill_in(QueueAnswer& queue) const {
-    if (!queue.settings.webhook || queue.removed) return;
+    if (queue.removed || (!queue.settings.webhook && !queue.settings.kafka)) return;
+    const QueueName name{queue.name_space, queue.queue};
     queue.target.emplace();
-    if (pusher_ != nullptr) {
-        queue.target = pusher_->target_status({queue.name_space, queue.queue}, parts_.engine().now());
+    if (queue.settings.webhook && pusher_ != nullptr) {
+        queue.target = pusher_->target_status(name, parts_.engine().now());
+    } else if (queue.settings.kafka && kafka_pusher_ != nullptr) {
+        queue.target = kafka_pusher_->target_status(name, parts_.engine().now());
     } else {
         queue.target->state = TargetStatus::State::off;
     }

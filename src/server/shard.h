@@ -15,6 +15,7 @@
 
 #include "base/histogram.h"
 #include "base/log.h"
+#include "delivery/kafka_pusher.h"
 #include "delivery/webhook_pusher.h"
 #include "ingress/command_port.h"
 #include "net/event_loop.h"
@@ -48,6 +49,8 @@ class Shard final : public CommandPort {
     // Its iterations are part of the shard's; must outlive the shard's last one.
     void push_with(WebhookPusher& pusher) { pusher_ = &pusher; }
     const WebhookPusher* pusher() const { return pusher_; }
+    // Likewise, for queues with a Kafka target.
+    void send_with(KafkaPusher& pusher) { kafka_pusher_ = &pusher; }
 
     // CommandPort; on the loop's thread.
     void submit(Command command, ReplyToken token, SharedLimits limits) override;
@@ -76,9 +79,10 @@ class Shard final : public CommandPort {
     void save_time();
 
     bool is_serving() const { return parts_.engine().is_serving(); }
-    // No accepted command waits for the disk, and nothing is being posted.
+    // No accepted command waits for the disk, and nothing is being posted or sent.
     bool is_idle() const {
-        return parts_.engine().is_idle() && !is_marking_clock_ && (pusher_ == nullptr || pusher_->is_idle());
+        return parts_.engine().is_idle() && !is_marking_clock_ && (pusher_ == nullptr || pusher_->is_idle()) &&
+               (kafka_pusher_ == nullptr || kafka_pusher_->is_idle());
     }
     const ShardTimes& times() const { return times_; }
     const Lateness& delivery_lateness() const { return lateness_; }
@@ -112,6 +116,7 @@ class Shard final : public CommandPort {
     FatalErrorHandler on_fatal_error_;
     ReplySink sink_;
     WebhookPusher* pusher_ = nullptr;
+    KafkaPusher* kafka_pusher_ = nullptr;
     const std::string machine_run_;
     const ClockStart clock_start_;
     ServerClock clock_;

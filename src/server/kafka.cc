@@ -1,0 +1,143 @@
+#include "server/kafka.h"
+
+#include <array>
+#include <cstddef>
+#include <cstring>
+#include <utility>
+
+#include "base/json_writer.h"
+#include "base/secure_random.h"
+#include "base/system_clock.h"
+#include "ingress/kept_headers.h"
+
+namespace duewheel {
+namespace {
+
+// For barriers, which must differ from those of every earlier process.
+std::uint64_t random_number() {
+    std::array<std::byte, sizeof(std::uint64_t)> bytes{};
+    // The server does not start where this fails.
+    static_cast<void>(secure_random_bytes(bytes));
+    std::uint64_t number = 0;
+    std::memcpy(&number, bytes.data(), bytes.size());
+    return number;
+}
+
+std::int64_t monotonic_now_us() {
+    return monotonic_now_ns() / 1000;
+}
+
+KafkaReaderOptions reader_options(const KafkaOptions& options, const HttpApiOptions& limits) {
+    KafkaReaderOptions chosen;
+    chosen.commands.limits = limits;
+    for (auto& [topic, target] : kafka_inputs(options)) chosen.commands.inputs.push_back({topic, target});
+    chosen.commands.own_topics = {options.errors_topic, options.out.ledger_topic()};
+    chosen.errors_topic = options.errors_topic;
+    chosen.skips_trimmed = options.skips_trimmed;
+    return chosen;
+}
+
+// Runs a sender on its worker.
+template <class Sender>
+KafkaPusher::Send send_on(Worker& worker, EventLoop& loop, Sender& sender) {
+    return [&worker, &loop, &sender](KafkaBatch batch, KafkaPusher::Done done) {
+        // Shared because functions are copied; a batch can have many megabytes.
+        auto shared = std::make_shared<KafkaBatch>(std::move(batch));
+        worker.run([&loop, &sender, shared, done = std::move(done)] {
+            sender.send(*shared);
+            loop.post([shared, done] { done(std::move(*shared)); });
+        });
+    };
+}
+
+std::string_view name_of(KafkaPartitionStatus::State state) {
+    switch (state) {
+        case KafkaPartitionStatus::State::reading:
+            return "reading";
+        case KafkaPartitionStatus::State::waiting:
+            return "waiting";
+        case KafkaPartitionStatus::State::stopped:
+            return "stopped";
+    }
+    return "";
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Kafka>> Kafka::open(EventLoop& loop, Shard& shard, Engine& engine, const KafkaOptions& options,
+                                           const HttpApiOptions& limits, const std::string& owner, LogSink& log) {
+    const KafkaConnection connection{.bootstrap = options.bootstrap,
+                                     .client_file = options.client_file,
+                                     .transaction_timeout_ms = options.out.transaction_timeout_ms};
+    Result<std::unique_ptr<KafkaClient>> client = KafkaClient::open(connection, log);
+    if (!client) return std::move(client).error();
+    return std::unique_ptr<Kafka>(new Kafka(loop, shard, engine, options, limits, owner, *std::move(client), log));
+}
+
+Kafka::Kafka(EventLoop& loop, Shard& shard, Engine& engine, const KafkaOptions& options, const HttpApiOptions& limits,
+             const std::string& owner, std::unique_ptr<KafkaClient> client, LogSink& log)
+    : loop_(loop),
+      engine_(engine),
+      log_(log),
+      client_(std::move(client)),
+      reader_options_(reader_options(options, limits)),
+      sender_(*client_, options.out, owner, {monotonic_now_us, random_number}, log),
+      plain_sender_(*client_, options.out, monotonic_now_us),
+      pusher_(engine, options.out,
+              {[&engine](Command command, ReplyToken token) { engine.submit(std::move(command), token); },
+               send_on(exactly_once_, loop, sender_), send_on(at_least_once_, loop, plain_sender_), record_parts_of},
+              log),
+      intake_([&shard](Command command, ReplyToken token) { shard.submit(std::move(command), token, nullptr); }) {}
+
+Kafka::~Kafka() {
+    stop_reading();
+}
+
+void Kafka::start_reading() {
+    if (reader_ || reader_options_.commands.inputs.empty()) return;
+    const auto submit = [this](Command command, KafkaIntake::Done done) {
+        auto shared = std::make_shared<Command>(std::move(command));
+        loop_.post([this, shared, done = std::move(done)] { intake_.take(std::move(*shared), done); });
+    };
+    KafkaReader::Positions positions;
+    for (const auto& [name, input] : engine_.inputs()) positions.emplace(name, input.offset);
+    reader_ = std::make_unique<KafkaReader>(*client_, reader_options_, positions, submit, log_);
+    reading_.run([this] { reader_->run(); });
+}
+
+void Kafka::stop_reading() {
+    if (reader_) reader_->stop();
+}
+
+KafkaCounters Kafka::counters() const {
+    return {pusher_.counters(), reader_ ? reader_->counters() : KafkaReaderCounters(), client_->statistics()};
+}
+
+std::vector<KafkaPartitionStatus> Kafka::partitions() const {
+    return reader_ ? reader_->partitions() : std::vector<KafkaPartitionStatus>();
+}
+
+std::string Kafka::stats() const {
+    const auto [sent, received, connections] = counters();
+    std::string text;
+    JsonWriter json(text);
+    json.open().number("brokers_up", connections.brokers_up).open("out");
+    json.number("queues", sent.targets).number("queues_backing_off", sent.targets_open);
+    json.number("sent", sent.sent).number("refused", sent.refused).number("failed", sent.failed);
+    json.number("in_flight", sent.leased).number("transactions", sent.exactly_once.transactions);
+    json.number("ledger_skips", sent.exactly_once.ledger_skips).close();
+    json.open("in").number("records", received.records).number("messages", received.messages);
+    json.number("errors", received.errors).open_array("partitions");
+    for (const KafkaPartitionStatus& partition : partitions()) {
+        json.open().text("topic", partition.topic).number("partition", partition.partition);
+        json.text("state", name_of(partition.state));
+        if (!partition.reason.empty()) json.text("reason", partition.reason);
+        if (partition.position != kNoInputPosition) json.number("position", partition.position);
+        if (partition.lag) json.number("lag", *partition.lag);
+        json.close();
+    }
+    json.close_array().close().close();
+    return text;
+}
+
+}  // namespace duewheel

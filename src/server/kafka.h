@@ -1,0 +1,76 @@
+// All parts of Kafka: the client, the senders with their threads and the pusher that a shard drives, and the reader of
+// the input topics. While no broker can be reached the server runs as without Kafka, and the parts try again.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/log.h"
+#include "delivery/kafka_plain_sender.h"
+#include "delivery/kafka_pusher.h"
+#include "delivery/kafka_sender.h"
+#include "ingress/kafka_reader.h"
+#include "net/event_loop.h"
+#include "net/kafka_client.h"
+#include "server/kafka_intake.h"
+#include "server/kafka_options.h"
+#include "server/shard.h"
+#include "server/worker.h"
+
+namespace duewheel {
+
+struct KafkaCounters {
+    KafkaOutCounters sent;
+    KafkaReaderCounters received;
+    KafkaStatistics connections;
+};
+
+class Kafka {
+  public:
+    // Loop, shard, engine, options and log must outlive it. `owner` identifies the data directory. Connects later:
+    // success says nothing about the brokers. Codes: those of KafkaClient::open().
+    static Result<std::unique_ptr<Kafka>> open(EventLoop& loop, Shard& shard, Engine& engine,
+                                               const KafkaOptions& options, const HttpApiOptions& limits,
+                                               const std::string& owner, LogSink& log);
+    ~Kafka();
+
+    KafkaPusher& pusher() { return pusher_; }
+
+    // From now on the input topics are read; once.
+    void start_reading();
+    // From now on no record is taken.
+    void stop_reading();
+    // The reply of the engine to a command of the input topics.
+    static bool is_of_input(ReplyToken token) { return (token & KafkaIntake::kTokenBit) != 0; }
+    void reply(ReplyToken token, Reply reply) { intake_.reply(token, std::move(reply)); }
+
+    // Of /v1/stats: a JSON object.
+    std::string stats() const;
+    KafkaCounters counters() const;
+    std::vector<KafkaPartitionStatus> partitions() const;  // of the input topics
+    const Histogram& batch_us() const { return pusher_.batch_us(); }
+
+  private:
+    Kafka(EventLoop& loop, Shard& shard, Engine& engine, const KafkaOptions& options, const HttpApiOptions& limits,
+          const std::string& owner, std::unique_ptr<KafkaClient> client, LogSink& log);
+
+    EventLoop& loop_;
+    const Engine& engine_;
+    LogSink& log_;
+    const std::unique_ptr<KafkaClient> client_;
+    KafkaReaderOptions reader_options_;
+    KafkaSender sender_;
+    KafkaPlainSender plain_sender_;
+    KafkaPusher pusher_;
+    KafkaIntake intake_;
+    std::unique_ptr<KafkaReader> reader_;  // null: not yet, or no input topics
+    // Last: their threads end before anything that they use.
+    Worker reading_{"dw-kafka-in"};
+    Worker exactly_once_{"dw-kafka-once"};
+    Worker at_least_once_{"dw-kafka-least"};
+};
+
+}  // namespace duewheel

@@ -1,0 +1,58 @@
+// Passes the commands of the reader of input topics to the engine.
+//
+// A record becomes a message of the queue with the name of its target topic. Before the first message of such a queue
+// in this run, the queue gets the topic as its target, unless it has a target: the command waits until that is durable,
+// so that there is never a message whose queue does not send it.
+//
+// For the loop's thread.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <set>
+#include <string>
+#include <unordered_map>
+
+#include "engine/command.h"
+
+namespace duewheel {
+
+class KafkaIntake {
+  public:
+    // Of its commands; the lower bits count them.
+    static constexpr ReplyToken kTokenBit = ReplyToken{1} << 60;
+
+    using Submit = std::function<void(Command, ReplyToken)>;
+    using Done = std::function<void(Reply)>;
+
+    explicit KafkaIntake(Submit submit) : submit_(std::move(submit)) {}
+
+    // `done` gets the reply of the engine, or the error for which a queue could not get its target.
+    void take(Command command, Done done);
+    // The engine's reply to one of its tokens.
+    void reply(ReplyToken token, Reply reply);
+
+  private:
+    // A command whose queues get their targets.
+    struct Held {
+        Command command;
+        Done done;
+        std::size_t targets_awaited = 0;
+    };
+    struct Awaited {
+        Done done;                   // of a command that the engine has
+        std::shared_ptr<Held> held;  // or of the target of a queue
+        std::string queue;
+    };
+
+    ReplyToken next_token() { return kTokenBit | next_token_++; }
+    void submit(Command command, Done done);
+
+    const Submit submit_;
+    std::set<std::string> ready_;  // queues with a target
+    std::unordered_map<ReplyToken, Awaited> awaited_;
+    std::uint64_t next_token_ = 1;
+};
+
+}  // namespace duewheel
