@@ -3,6 +3,7 @@ access, and a chain that reveals changes; over restarts, kill -9, a full disk an
 
 import http.client
 import json
+import os
 import pathlib
 import subprocess
 import threading
@@ -138,6 +139,7 @@ class Audit(unittest.TestCase):
         daemon = self.started("--audit-enabled=false")
         self.assertEqual(daemon.client().request("PUT", "/v1/queues/q", {})[0], 200)
         self.assertFalse((daemon.data / "audit").exists())
+        self.assertNotIn("\nduewheel_audit_log_available ", daemon.client().request("GET", "/metrics")[1])  # nothing to alert on
         self.assertIn("no_audit_log" if (daemon.data / "audit").exists() else "not_found", verify(daemon).stderr)
 
     # ---- refusals of access
@@ -340,6 +342,43 @@ class Audit(unittest.TestCase):
         self.assertEqual([line["object"] for line in lines(daemon)], [f"q{number}" for number in range(done + 1)] + ["again"],
                          "each that was carried out has its line")
         self.assert_whole(daemon)
+
+    def test_after_a_failed_sync_administrative_requests_are_refused_until_a_restart(self):
+        daemon = self.enterContext(Daemon())
+        trigger = daemon.directory / "syncs-fail"
+        daemon.environment.update(LD_PRELOAD=os.environ["DUEWHEEL_FAILING_SYNC"], DUEWHEEL_FAIL_SYNC_WHEN=str(trigger),
+                                  DUEWHEEL_FAIL_SYNC_OF="/audit/")
+        daemon.start()
+        client = daemon.client()
+        self.assertEqual(client.request("PUT", "/v1/queues/before", {})[0], 200)
+        self.assertEqual(client.request("PUT", "/v1/queues/not-synced", {})[0], 200)
+        trigger.touch()
+        wait_until(lambda: "audit_log_failed" in daemon.log_text())
+        trigger.unlink()  # what is on disk stays unknown, whatever later syncs say
+        until = time.monotonic() + 2.5  # twice as long as a failed write waits for its repetition
+        while time.monotonic() < until:
+            status, answer = client.request("PUT", "/v1/queues/refused", {})
+            self.assertEqual((status, answer["code"]), (503, "audit_unavailable"))
+            self.assertIn("nothing was changed", answer["detail"])
+            self.assertEqual(client.put("before", "x")[0], 201)
+            self.assertEqual(client.ack_all(client.take("before", 1)), ["done"])
+        self.assertEqual(client.request("GET", "/v1/queues/refused")[0], 404)
+        self.assertIn("audit log", client.request("GET", "/readyz")[1]["reason"])
+        self.assertIn("\nduewheel_audit_log_available 0\n", client.request("GET", "/metrics")[1])
+        daemon.kill()
+        daemon.start()
+        self.assertEqual(daemon.client().request("PUT", "/v1/queues/after", {})[0], 200)
+        self.assertEqual([line["object"] for line in lines(daemon)], ["before", "not-synced", "after"])
+        self.assert_whole(daemon)
+
+    def test_a_start_without_a_place_for_the_log_is_refused(self):
+        daemon = self.enterContext(Daemon())
+        daemon.data.mkdir()
+        (daemon.data / "audit").write_text("not a directory")
+        start = subprocess.run([BIN / "duewheeld", "--data", daemon.data, "--http", "127.0.0.1:0"], capture_output=True, text=True,
+                               timeout=60, env=daemon.environment)
+        self.assertEqual((start.returncode, start.stdout), (1, ""), start.stderr)
+        self.assertIn("/audit", start.stderr)
 
     def test_a_start_on_a_full_disk_waits_for_space_for_the_log(self):
         daemon = self.enterContext(Daemon())
