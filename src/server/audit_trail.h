@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -26,7 +27,7 @@ namespace duewheel {
 struct AuditCounters {
     std::uint64_t lines = 0;
     std::uint64_t refusals_suppressed = 0;
-    bool is_available = false;
+    std::optional<bool> is_available;  // nothing: there is no audit log
 };
 
 class AuditTrail final : public AuditPort {

@@ -208,10 +208,6 @@ constexpr ServerMetric kServerMetrics[] = {
     {{"duewheel_clock_jumps_total", MetricType::counter, "",
       "Jumps of server time to the wall clock, or by a test clock that was advanced."},
      [](From from) { return MetricValue(from.clock.jumps); }},
-    {{"duewheel_audit_log_available", MetricType::gauge, "",
-      "1 if the audit log can be written. 0 if it cannot, and administrative requests are refused, or if it is "
-      "disabled."},
-     [](From from) { return MetricValue(from.audit.is_available); }},
     {{"duewheel_audit_lines_total", MetricType::counter, "", "Lines written to the audit log."},
      [](From from) { return MetricValue(from.audit.lines); }},
     {{"duewheel_audit_refusals_suppressed_total", MetricType::counter, "",
@@ -519,8 +515,8 @@ std::vector<Metric> all_metrics() {
     for (const NamespaceMetric& row : kNamespaceMetrics) all.push_back(row.of.metric);
     add(all, kScheduleMetrics);
     add(all, kHistogramMetrics);
-    all.insert(all.end(), {kClockState, kAuthRefusals, kTlsHandshakes, kCertificateExpiry, kKafkaLag, kKafkaReading,
-                           kLimit, kLimitUse, kBuildInfo});
+    all.insert(all.end(), {kClockState, kAuditLogAvailable, kAuthRefusals, kTlsHandshakes, kCertificateExpiry,
+                           kKafkaLag, kKafkaReading, kLimit, kLimitUse, kBuildInfo});
     add(all, kProcessMetrics);
     return all;
 }

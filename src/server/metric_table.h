@@ -70,6 +70,10 @@ inline constexpr Metric kBuildInfo{"duewheel_build_info", MetricType::gauge, "ve
                                    "Always 1; the label contains the version of the server."};
 inline constexpr Metric kClockState{"duewheel_clock_state", MetricType::gauge, "state",
                                     "1 for the state that the server's clock is in, 0 for all others."};
+inline constexpr Metric kAuditLogAvailable{
+    "duewheel_audit_log_available", MetricType::gauge, "",
+    "1 if the audit log can be written. 0 if it cannot, and administrative requests are refused. Absent if it is "
+    "disabled."};
 inline constexpr Metric kAuthRefusals{
     "duewheel_auth_refusals_total", MetricType::counter, "reason",
     "Requests refused for want of a valid token, of rights, or of the token's rates."};

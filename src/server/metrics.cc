@@ -68,6 +68,11 @@ void add_clock_state(MetricsText& text, ClockState now) {
     }
 }
 
+void add_audit(MetricsText& text, const AuditCounters& audit) {
+    text.family(kAuditLogAvailable);
+    if (audit.is_available) text.series({}, *audit.is_available);
+}
+
 void add_tls(MetricsText& text, const MetricSources& from) {
     text.family(kTlsHandshakes);
     for (std::size_t i = 0; i < kTlsOutcomeNames.size(); ++i) {
@@ -147,6 +152,7 @@ std::string Metrics::page(const HttpCounters& http, const AccessRefusals& access
         text.histogram(row.metric, row.read(from), {first, std::end(kBoundsUs)});
     }
     add_clock_state(text, clock.state);
+    add_audit(text, audit);
     add_tls(text, from);
     add_refusals(text, access);
     add_inputs(text, kafka_ != nullptr ? kafka_->partitions() : std::vector<KafkaPartitionStatus>());
