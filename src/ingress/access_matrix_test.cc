@@ -182,19 +182,20 @@ TEST(AccessMatrix, is_in_the_documentation) {
 }
 
 TEST(AccessMatrix, without_a_valid_token_only_healthz_is_served) {
-    ApiServer server(with_auth());
-    server.server().on_loop([&] {
-        AccessToken expired = known_token("expired", {Scope::admin, Scope::read});
-        expired.expires_ms = 1;
-        server.shard().tokens["expired"] = expired;
-        server.shard().clock_status.server_ms = 2;
-    });
     const std::pair<std::string, std::string> refused[] = {{"", "token_required"},
                                                            {"Bearer x", "bad_token"},
                                                            {bearer("unknown"), "bad_token"},
                                                            {bearer("expired", 'y'), "bad_token"},
                                                            {bearer("expired"), "token_expired"}};
     for (const Row& row : kRows) {
+        // A server of its own, as the failed tokens of an address are limited.
+        ApiServer server(with_auth());
+        server.server().on_loop([&] {
+            AccessToken expired = known_token("expired", {Scope::admin, Scope::read});
+            expired.expires_ms = 1;
+            server.shard().tokens["expired"] = expired;
+            server.shard().clock_status.server_ms = 2;
+        });
         for (const auto& [authorization, code] : refused) {
             Call call{method_of(row), target_of(row)};
             if (!authorization.empty()) call.fields.emplace_back("Authorization", authorization);

@@ -98,6 +98,24 @@ TEST(HttpAccess, an_exceeded_rate_sends_retry_after) {
     EXPECT_EQ(refusals(server).too_many_requests, 2u);
 }
 
+TEST(HttpAccess, failed_tokens_of_an_address_are_limited_and_valid_ones_are_not) {
+    ApiServer server(with_auth());
+    add(server, known_token("a", {Scope::put}));
+    std::uint64_t failed = 0;
+    std::string answer = server.ask(with_token({"GET", "/readyz"}, "b"));
+    for (; status_of(answer) == 401 && failed < 1'000; ++failed)
+        answer = server.ask(with_token({"GET", "/readyz"}, "b"));
+    EXPECT_GE(failed, static_cast<std::uint64_t>(FailedTokenLimit::kBurst));
+    EXPECT_EQ(status_of(answer), 429);
+    EXPECT_EQ(member_of(answer, "code"), "too_many_failed_tokens");
+    EXPECT_EQ(field_of(answer, "Retry-After"), "1");
+    EXPECT_EQ(status_of(server.ask(with_token({"GET", "/readyz"}, "a"))), 200);
+    EXPECT_EQ(status_of(server.ask({"GET", "/readyz"})), 401) << "without a token";
+    const AccessRefusals counted = refusals(server);
+    EXPECT_EQ(counted.bad_token, failed);
+    EXPECT_EQ(counted.too_many_failed_tokens, 1u);
+}
+
 TEST(HttpAccess, refusals_are_counted_by_their_reason) {
     ApiServer server(with_auth());
     add(server, known_token("a", {Scope::put}));

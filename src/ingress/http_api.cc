@@ -82,6 +82,22 @@ HttpApiOptions with_clock_of(CommandPort& port, HttpApiOptions options) {
     return options;
 }
 
+Error too_many_failed_tokens(std::int64_t wait_ms) {
+    return {"too_many_failed_tokens",
+            "this address has sent too many tokens that are not valid: correct the token of this client, and send the "
+            "request again in " +
+                std::to_string(wait_ms) + " ms",
+            "Authorization"};
+}
+
+// Says after which time the request can be sent again.
+HttpResponse with_retry_after(HttpResponse response, std::int64_t wait_ms) {
+    for (HttpHeader& header : response.headers) {
+        if (header.name == "Retry-After") header.value = std::to_string((wait_ms + 999) / 1'000);
+    }
+    return response;
+}
+
 HttpResponse readiness_text(const Readiness& readiness) {
     std::string body;
     JsonWriter json(body);
@@ -110,7 +126,7 @@ void HttpApi::handle(const HttpRequest& request, HttpReply reply) {
     const bool is_open = call && need_of(call->what, request.method).reach == Reach::no_token;
     if (!is_open) {
         const Result<Principal> who = identify(request);
-        if (!who) return refuse(std::move(reply), note, who.error());
+        if (!who) return refuse_credentials(std::move(reply), note, who.error());
         principal = *who;
         if (principal.token != nullptr) note.token_id = principal.token->id;
         if (!is_within_rates(request, principal, note, reply)) return;
@@ -180,11 +196,17 @@ bool HttpApi::is_within_rates(const HttpRequest& request, const Principal& princ
     HttpResponse response = problem({"too_many_requests", "the rates of the token `" + principal.token->id +
                                                               "` are exceeded: send the request again in " +
                                                               std::to_string(wait_ms) + " ms"});
-    for (HttpHeader& header : response.headers) {
-        if (header.name == "Retry-After") header.value = std::to_string((wait_ms + 999) / 1'000);
-    }
-    answer(std::move(reply), note, std::move(response), "too_many_requests");
+    answer(std::move(reply), note, with_retry_after(std::move(response), wait_ms), "too_many_requests");
     return false;
+}
+
+// A token that is not valid is limited by the address that sends it; a request without one is not.
+void HttpApi::refuse_credentials(HttpReply reply, const RequestNote& note, const Error& error) {
+    const bool is_token = error.code != "token_required";
+    const std::int64_t wait_ms = is_token ? failed_tokens_.admit(note.remote_address, monotonic_now_ns()) : 0;
+    if (wait_ms == 0) return refuse(std::move(reply), note, error);
+    const Error limited = too_many_failed_tokens(wait_ms);
+    answer(std::move(reply), note, with_retry_after(problem(limited), wait_ms), limited.code);
 }
 
 void HttpApi::count_refusal(std::string_view code) {
@@ -193,6 +215,7 @@ void HttpApi::count_refusal(std::string_view code) {
     if (code == "token_expired") ++access_refusals_.token_expired;
     if (code == "forbidden") ++access_refusals_.forbidden;
     if (code == "too_many_requests") ++access_refusals_.too_many_requests;
+    if (code == "too_many_failed_tokens") ++access_refusals_.too_many_failed_tokens;
 }
 
 // ---- calls
@@ -327,7 +350,8 @@ void HttpApi::deliver_part(Batch& batch, std::size_t part, Reply reply) {
 // The one place that passes requests to the audit log. The response of an administrative request is sent after its line
 // is in the log.
 void HttpApi::answer(HttpReply reply, const RequestNote& note, HttpResponse response, std::string_view code) {
-    const bool is_refusal_of_access = response.status == 401 || response.status == 403;
+    const bool is_refusal_of_access =
+        response.status == 401 || response.status == 403 || code == "too_many_failed_tokens";
     const bool is_recorded = options_.audit != nullptr && code != "audit_unavailable";
     if (is_recorded && is_refusal_of_access) {
         options_.audit->record_refusal(audit_entry(note, code, options_.server_ms()));

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "access/audit_port.h"
+#include "access/failed_token_limit.h"
 #include "access/token_activity.h"
 #include "base/instant.h"
 #include "base/log.h"
@@ -70,6 +71,7 @@ struct AccessRefusals {
     std::uint64_t token_expired = 0;
     std::uint64_t forbidden = 0;
     std::uint64_t too_many_requests = 0;
+    std::uint64_t too_many_failed_tokens = 0;
 };
 
 class HttpApi {
@@ -114,6 +116,7 @@ class HttpApi {
     };
 
     Result<Principal> identify(const HttpRequest& request);
+    void refuse_credentials(HttpReply reply, const RequestNote& note, const Error& error);
     Status check_access(const HttpRequest& request, const CallPath& call, const Principal& principal) const;
     bool is_within_rates(const HttpRequest& request, const Principal& principal, const RequestNote& note,
                          HttpReply& reply);
@@ -134,6 +137,7 @@ class HttpApi {
     const HttpApiOptions options_;
     RequestLog log_;
     TokenActivity activity_;
+    FailedTokenLimit failed_tokens_;
     AccessRefusals access_refusals_;
     std::unordered_map<ReplyToken, Waiting> waiting_;
     ReplyToken next_token_ = 1;

@@ -105,6 +105,7 @@ constexpr ProblemKind kKinds[] = {
     {"token_required", 401, "Token required"},
     {"too_busy", 503, "Too busy"},
     {"too_deep", 400, "Nested too deeply"},
+    {"too_many_failed_tokens", 429, "Too many failed tokens"},
     {"too_many_members", 400, "Too many members"},
     {"too_many_puts", 429, "Too many puts"},
     {"too_many_requests", 429, "Too many requests"},

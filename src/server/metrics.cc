@@ -86,11 +86,10 @@ void add_tls(MetricsText& text, const MetricSources& from) {
 
 void add_refusals(MetricsText& text, const AccessRefusals& access) {
     text.family(kAuthRefusals);
-    const std::pair<std::string_view, std::uint64_t> reasons[] = {{"token_required", access.token_required},
-                                                                  {"bad_token", access.bad_token},
-                                                                  {"token_expired", access.token_expired},
-                                                                  {"forbidden", access.forbidden},
-                                                                  {"too_many_requests", access.too_many_requests}};
+    const std::pair<std::string_view, std::uint64_t> reasons[] = {
+        {"token_required", access.token_required},       {"bad_token", access.bad_token},
+        {"token_expired", access.token_expired},         {"forbidden", access.forbidden},
+        {"too_many_requests", access.too_many_requests}, {"too_many_failed_tokens", access.too_many_failed_tokens}};
     for (const auto& [reason, count] : reasons) text.series({{"reason", reason}}, count);
 }
 

@@ -103,6 +103,25 @@ class Access(unittest.TestCase):
         self.assertIn('duewheel_auth_refusals_total{reason="token_required"} 9', page)
         self.assertIn('duewheel_auth_refusals_total{reason="bad_token"} 4', page)
 
+    def test_an_address_with_many_failed_tokens_has_to_wait_and_valid_ones_pass(self):
+        wrong = Caller(self.daemon.port, self.admin_token.replace("admin", "nobody"))
+        codes = {}
+        while "too_many_failed_tokens" not in codes:
+            status, answer = wrong.put("q")
+            codes[answer["code"]] = codes.get(answer["code"], 0) + 1
+            self.assertIn((status, answer["code"]), ((401, "bad_token"), (429, "too_many_failed_tokens")))
+            self.assertLess(codes["bad_token"], 1000)
+        self.assertGreaterEqual(codes["bad_token"], 20)
+        self.assertEqual(wrong.headers["Retry-After"], "1")
+        self.assertEqual(self.admin.put("q")[0], 201, "of the same address")
+        self.refused(Caller(self.daemon.port).put("q"), 401, "token_required")
+        page = self.admin.request("GET", "/metrics")[1]
+        self.assertIn('duewheel_auth_refusals_total{reason="too_many_failed_tokens"} 1', page)
+        self.daemon.terminate()
+        audit = [json.loads(line) for line in (self.daemon.data / "audit/audit-000001.jsonl").read_text().splitlines()]
+        counted = sum(line.get("suppressed", 0) + ("call" in line) for line in audit)
+        self.assertEqual(counted, sum(codes.values()) + 1, "each refusal is in the audit log, with a line or by its number")
+
     def test_what_is_outside_of_a_token_is_not_there(self):
         orders = self.make("orders", "put", "read", "consume", "cancel", "schedule", queues="orders-")
         shop = self.make("shop", "put", "read", "consume", "cancel", namespaces=["shop"])

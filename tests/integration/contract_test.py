@@ -34,6 +34,7 @@ ELSEWHERE = {
     "token_required": "tests/integration/access_tokens_test.py",
     "token_expired": "tests/integration/access_tokens_test.py",
     "forbidden": "tests/integration/access_tokens_test.py",
+    "too_many_failed_tokens": "tests/integration/access_tokens_test.py",
     "too_many_requests": "tests/integration/access_tokens_test.py",
     "last_admin": "tests/integration/access_tokens_test.py",
     "token_limit": "src/engine/engine_tokens_test.cc",
