@@ -1,5 +1,8 @@
 #include "access/authentication.h"
 
+#include <optional>
+#include <utility>
+
 #include "access/access_token_text.h"
 
 namespace duewheel {
@@ -38,11 +41,16 @@ Result<Principal> authenticate(const Credentials& credentials, const TokenDirect
                                std::int64_t now_ms) {
     if (credentials.is_ambiguous) return bad_token();
     if (!credentials.authorization) {
+        std::optional<Error> expired;  // of the first name whose token has expired: another name may have a valid one
         for (const std::string& name : credentials.certificate_names) {
             if (credentials.certificate_expires_ms <= now_ms) break;  // it expired while the connection was open
             const AccessToken* token = tokens.find_token_of_certificate(name);
-            if (token != nullptr) return unless_expired(*token, now_ms);
+            if (token == nullptr) continue;
+            Result<Principal> who = unless_expired(*token, now_ms);
+            if (who) return who;
+            if (!expired) expired = std::move(who).error();
         }
+        if (expired) return *std::move(expired);
         if (!required) return Principal{};
         return Error{"token_required",
                      "this server requires an access token: send it as `Authorization: Bearer dw_...`",

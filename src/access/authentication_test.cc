@@ -20,7 +20,7 @@ class Directory final : public TokenDirectory {
         return found == tokens.end() ? nullptr : &found->second;
     }
     const AccessToken* find_token_of_certificate(std::string_view name) const override {
-        return name == "host.example" ? find_token("a") : nullptr;
+        return name == "host.example" ? find_token("a") : name == "spare.example" ? find_token("b") : nullptr;
     }
     std::map<std::string, AccessToken> tokens;
 };
@@ -122,6 +122,20 @@ TEST_F(Authentication, a_certificate_authenticates_its_token_unless_another_is_p
     EXPECT_EQ(ask(credentials), "token_expired");
     credentials.certificate_names = std::span(names).first(1);
     EXPECT_EQ(ask(credentials), "token_required");
+}
+
+// The expired token of the first name ended the search.
+TEST_F(Authentication, a_certificate_with_an_expired_first_name_stands_for_the_next_one) {
+    directory.tokens["a"].expires_ms = kNow;
+    directory.tokens["b"].id = "b";
+    const std::vector<std::string> names = {"host.example", "spare.example"};
+    Credentials credentials;
+    credentials.certificate_names = names;
+    credentials.certificate_expires_ms = kNow + 1;
+    EXPECT_EQ(ask(credentials), "b");
+    directory.tokens["b"].expires_ms = kNow;
+    EXPECT_EQ(ask(credentials), "token_expired");
+    EXPECT_EQ(ask(credentials, false), "token_expired") << "a caller with an expired token believes that it is limited";
 }
 
 }  // namespace
