@@ -183,7 +183,8 @@ void add_takers(Verb<BenchArguments>& verb) {
 }  // namespace
 
 void add_bench(CLI::App& program, Session& session) {
-    CLI::App& bench = *program.add_subcommand("bench", "Measure a server from the same machine");
+    CLI::App& bench =
+        *program.add_subcommand("bench", "Measure a server from the same machine, over http:// and not https://");
     bench.fallthrough();
     bench.require_subcommand(1);
     bench.footer("Example:\n  duewheel bench cycle --for 1s");

@@ -2,6 +2,7 @@
 #include <cstdio>
 
 #include "arguments.h"
+#include "directory_owner.h"
 #include "plain_text.h"
 #include "store/data_check.h"
 #include "verbs.h"
@@ -61,13 +62,14 @@ void print_table(const DataReport& report) {
 
 int check(Session& session, const CheckArguments& arguments) {
     const Result<DataReport> report = check_data_directory(posix_file_system(), arguments.directory);
+    const Status given = give_to_owner(arguments.directory);
     if (!report) return session.complain(report.error(), kExitRefused);
     if (session.json) {
         print_json(*report);
     } else {
         print_table(*report);
     }
-    return kExitDone;
+    return given ? kExitDone : session.complain(given.error(), kExitRefused);
 }
 
 }  // namespace

@@ -383,6 +383,16 @@ class CommandLineTest(unittest.TestCase):
         code, _, error = self.run_program("stats", "--token", "secret")
         self.assertEqual(code, USAGE, error)
 
+    # The word behind `--token` was taken for a command, and printed.
+    def test_a_token_on_the_command_line_is_not_printed(self):
+        token = "dw_shop_" + "s3cret-_" * 5 + "abc"
+        for arguments in (["--token", token, "stats"], ["stats", "--token", token], [f"--token={token}", "stats"], [token],
+                          ["--tokne", "s3cret", "stats"], ["queue", token], ["put", "q", "b", "--in", token], ["stats", f"--{token}"]):
+            code, output, error = self.run_program(*arguments)
+            self.assertEqual((code, output), (USAGE, ""), error)
+            self.assertNotIn("s3cret", error)
+        self.assertIn("Unknown option: --token. Did you mean --token-file?", self.run_program("--token", token, "stats")[2])
+
     def make_certificates(self, directory):
         """An authority, and certificates by it for the server at 127.0.0.1 and for a client."""
         def openssl(*arguments):
@@ -421,10 +431,18 @@ class CommandLineTest(unittest.TestCase):
             context.load_verify_locations(ca)
             self.assertEqual(stats("--ca-file", ca)[0], UNREACHABLE)
             own = ("--ca-file", ca, "--client-certificate", str(folder / "client.pem"))
-            self.assertEqual(stats(*own, "--client-key", str(folder / "client.key")), (0, ""))
+            key = folder / "client.key"
+            for mode in (0o644, 0o640, 0o602):
+                key.chmod(mode)
+                self.assertEqual(stats(*own, "--client-key", str(key)), (USAGE, "unsafe_key_file"), oct(mode))
+            key.chmod(0o600)
+            self.assertEqual(stats(*own, "--client-key", str(key)), (0, ""))
             self.assertEqual(stats(*own), (USAGE, "bad_certificate_file"), "the file has no key")
             both = folder / "both.pem"
             both.write_bytes((folder / "client.pem").read_bytes() + (folder / "client.key").read_bytes())
+            both.chmod(0o644)
+            self.assertEqual(stats("--ca-file", ca, "--client-certificate", str(both)), (USAGE, "unsafe_key_file"))
+            both.chmod(0o600)
             self.assertEqual(stats("--ca-file", ca, "--client-certificate", str(both)), (0, ""))
 
     # ---- exit codes

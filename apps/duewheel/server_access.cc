@@ -34,6 +34,20 @@ Result<std::string> read_token_file(const std::string& path) {
     return token;
 }
 
+// A file that cannot be read, or that holds no key, is reported when the connection needs it.
+Status check_key_file(const std::string& path) {
+    constexpr std::size_t kBytesMax = 64 * 1024;
+    const std::unique_ptr<std::FILE, int (*)(std::FILE*)> file(std::fopen(path.c_str(), "rbe"), &std::fclose);
+    struct stat status {};
+    if (!file || ::fstat(::fileno(file.get()), &status) != 0) return {};
+    if ((status.st_mode & (S_IRWXG | S_IRWXO)) == 0) return {};
+    std::string text(kBytesMax, '\0');
+    text.resize(std::fread(text.data(), 1, text.size(), file.get()));
+    if (text.find("PRIVATE KEY-----") == std::string::npos) return {};
+    return Error{"unsafe_key_file", "Other users may read or change the client key in " + path +
+                                        ": run chmod 600 on the file, and replace the key if they may have read it."};
+}
+
 }  // namespace
 
 void ServerAccess::add_to(CLI::App& program) {
@@ -49,7 +63,8 @@ void ServerAccess::add_to(CLI::App& program) {
     CLI::Option* certificate = program.add_option("--client-certificate", client_certificate,
                                                   "PEM file with a client certificate for the server");
     certificate->type_name("FILE");
-    program.add_option("--client-key", client_key, "PEM file with its private key; default: the same file")
+    program
+        .add_option("--client-key", client_key, "PEM file of mode 0600 with its private key; default: the same file")
         ->type_name("FILE")
         ->needs(certificate);
     program
@@ -62,6 +77,9 @@ void ServerAccess::add_to(CLI::App& program) {
 Result<HttpClientOptions> ServerAccess::client_options() const {
     HttpClientOptions options{
         .server = url, .ca_file = ca_file, .client_certificate = client_certificate, .client_key = client_key};
+    if (Status safe = check_key_file(client_key.empty() ? client_certificate : client_key); !safe) {
+        return std::move(safe).error();
+    }
     const char* const variable = std::getenv("DUEWHEEL_TOKEN");
     const bool has_variable = variable != nullptr && *variable != '\0';
     if (!has_variable && token_file.empty()) return options;

@@ -22,7 +22,7 @@ struct ServerAccess {
     void add_to(CLI::App& program);
 
     // With the token: that of DUEWHEEL_TOKEN, else the content of the token file, without a line end. Codes:
-    // unreadable_token_file, unsafe_token_file (other users may read it), bad_token.
+    // unreadable_token_file, unsafe_token_file and unsafe_key_file (other users may read it), bad_token.
     Result<HttpClientOptions> client_options() const;
 };
 

@@ -2,18 +2,12 @@
 // is the one that a running server would have written.
 #include "token_offline.h"
 
-#include <cerrno>
-#include <filesystem>
 #include <memory>
 #include <optional>
 #include <span>
 #include <string_view>
-#include <system_error>
 #include <utility>
 #include <variant>
-
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "access/access_token_text.h"
 #include "access/audit_files.h"
@@ -22,6 +16,7 @@
 #include "base/log.h"
 #include "base/secure_random.h"
 #include "base/system_clock.h"
+#include "directory_owner.h"
 #include "server/shard_parts.h"
 #include "store/retention.h"
 #include "store/rocks_rows.h"
@@ -116,25 +111,6 @@ Result<Secret> add_token(const std::string& directory, AccessToken token) {
     if (auto* error = std::get_if<Error>(&*reply)) return std::move(*error);
     if (Status recorded = record(**audit, token.id, token.created_ms); !recorded) return std::move(recorded).error();
     return secret;
-}
-
-// Gives the files that root has written to the owner of the directory, the server's user; otherwise the server could
-// not open them.
-Status give_to_owner(const std::string& directory) {
-    struct stat owner {};
-    if (::geteuid() != 0 || ::stat(directory.c_str(), &owner) != 0 || owner.st_uid == 0) return {};
-    std::error_code failed;
-    for (std::filesystem::recursive_directory_iterator each(directory, failed), end; !failed && each != end;
-         each.increment(failed)) {
-        struct stat seen {};
-        const char* path = each->path().c_str();
-        if (::lstat(path, &seen) != 0 || seen.st_uid != 0) continue;
-        if (::lchown(path, owner.st_uid, owner.st_gid) != 0) failed.assign(errno, std::generic_category());
-    }
-    if (!failed) return {};
-    return Error{"not_owner", "the token was created, but files in " + directory +
-                                  " could not be given to its owner (" + failed.message() +
-                                  "): change their owner with chown -R before you start the server"};
 }
 
 }  // namespace

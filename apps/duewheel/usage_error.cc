@@ -1,8 +1,11 @@
 #include "usage_error.h"
 
 #include <algorithm>
+#include <cctype>
+#include <cstddef>
 #include <optional>
 #include <string_view>
+#include <utility>
 
 #include "base/nearest_name.h"
 #include "plain_text.h"
@@ -16,6 +19,25 @@ struct Translation {
     std::string_view foreign;
     std::string_view ours;
 };
+
+// A secret on the command line is a mistake, and must not be shown again: an error may end up in a log.
+std::string without_secrets(std::string text) {
+    constexpr std::string_view kTokenPrefix = "dw_";
+    const auto is_of_token = [](char c) {
+        return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '-' || c == '_';
+    };
+    for (std::size_t at = 0; (at = text.find(kTokenPrefix, at)) != std::string::npos;) {
+        at += kTokenPrefix.size();
+        const auto end = std::find_if_not(text.begin() + static_cast<std::ptrdiff_t>(at), text.end(), is_of_token);
+        text.replace(text.begin() + static_cast<std::ptrdiff_t>(at), end, "***");
+    }
+    return text;
+}
+
+// Whether the option is a misspelt one whose value is a secret: `--token`, or the like.
+bool is_like_token_option(std::string_view word) {
+    return word.starts_with("--tok") && word.find('=') == std::string_view::npos;
+}
 
 // Names of our verbs in other command lines. Each word has a row for each verb that it may mean; the first that is
 // valid at its position is suggested: `add` means `put` alone and `set` after `schedule`.
@@ -73,7 +95,8 @@ std::optional<UsageError> find_unknown_verb(const CLI::App& program, const std::
     std::vector<const CLI::App*> verbs = verbs_of(program);
     std::string named_so_far = program.get_name();
     for (std::size_t i = 0; i < words.size() && !verbs.empty(); ++i) {
-        const bool takes_the_next = words[i] == "--server" || words[i] == "--namespace";
+        const bool takes_the_next =
+            words[i] == "--server" || words[i] == "--namespace" || is_like_token_option(words[i]);
         if (takes_the_next) ++i;
         if (takes_the_next || words[i].empty() || words[i].starts_with('-')) continue;
         const std::string& word = words[i];
@@ -143,8 +166,10 @@ std::string what_is_wrong(const CLI::App& program, const CLI::Error& error) {
 
 UsageError explain_usage_error(const CLI::App& program, const CLI::Error& error,
                                const std::vector<std::string>& words) {
-    if (std::optional<UsageError> unknown = find_unknown_verb(program, words)) return *std::move(unknown);
-    return {what_is_wrong(program, error), command_of(named_verbs(program)) + " --help"};
+    std::optional<UsageError> found = find_unknown_verb(program, words);
+    if (!found) found = UsageError{what_is_wrong(program, error), command_of(named_verbs(program)) + " --help"};
+    found->what = without_secrets(std::move(found->what));
+    return *std::move(found);
 }
 
 }  // namespace duewheel

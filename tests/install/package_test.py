@@ -131,6 +131,11 @@ class Packages(unittest.TestCase):
                      "/usr/share/doc/duewheel/copyright", "/usr/share/doc/duewheel/operating.md",
                      "/usr/share/doc/duewheel/examples/duewheel.rules.yml", "/usr/share/doc/duewheel/examples/duewheel.json"):
             self.assertIn(path, files)
+        # The pages name the reasons of what they say.
+        linked = {link for page in (ROOT / "docs").glob("*.md") for link in re.findall(r"\]\((decisions/[^)#]+)", page.read_text())}
+        self.assertGreater(len(linked), 5)
+        for link in linked:
+            self.assertIn(f"/usr/share/doc/duewheel/{link}", files)
         known = r"/(usr/(bin|lib/systemd|share/(bash-completion|doc/duewheel|fish|man|zsh))|etc/duewheel)(/|$)"
         for path, (mode, owner) in files.items():
             self.assertEqual(owner, "root/root", path)

@@ -5,12 +5,15 @@ no secret."""
 import http.client
 import json
 import os
+import pathlib
 import re
 import subprocess
+import tempfile
 import unittest
 
 from daemon import BIN, Daemon
 
+ROOT = pathlib.Path(__file__).resolve().parents[2]
 CREDENTIALS = re.compile(r"dw_[a-z0-9-]+_[A-Za-z0-9_-]{43}")
 
 
@@ -237,6 +240,20 @@ class Access(unittest.TestCase):
         self.daemon.start()
         self.assertEqual(Caller(self.daemon.port, second).request("GET", "/v1/tokens/second")[0], 200)
         self.assertEqual(Caller(self.daemon.port, second).put("q")[0], 201)
+
+    # `duewheel check` opened the index as root, and the server's user could not open the files that this made.
+    @unittest.skipUnless(os.geteuid() == 0, "takes root")
+    def test_commands_of_root_leave_no_file_of_root(self):
+        self.assertEqual(self.admin.put("q")[0], 201)
+        self.daemon.terminate()
+        user = 65534
+        for path in (self.daemon.data, *self.daemon.data.rglob("*")):
+            os.chown(path, user, user)
+        for command in (["check", self.daemon.data], ["token", "add", "second", "--data", self.daemon.data, "--admin"]):
+            made = duewheel(*map(str, command))
+            if made.startswith("dw_"):
+                self.note(made)
+            self.assertEqual({path.stat().st_uid for path in self.daemon.data.rglob("*")}, {user}, command)
 
     def test_the_command_line_makes_lists_rotates_and_removes(self):
         port, token = self.daemon.port, self.admin_token
