@@ -273,5 +273,31 @@ class Access(unittest.TestCase):
         self.assertEqual(duewheel("put", "orders-eu", "hello", token=new, port=port, check=False).returncode, 1)
 
 
+class Documentation(unittest.TestCase):
+    def test_the_lines_of_the_page_run_as_pasted(self):
+        blocks = re.findall(r"```sh\n(.*?)```", (ROOT / "docs/security.md").read_text(), re.DOTALL)
+        (lines,) = [block for block in blocks if "duewheel token add" in block]
+        with Daemon() as chosen:  # a free port
+            chosen.start()
+            port = chosen.port
+        lines = lines.replace("127.0.0.1:7420", f"127.0.0.1:{port}") + """
+            for refused in "put mail Hello" "lease orders-eu" "token list"; do
+                if DUEWHEEL_TOKEN="$PRODUCER" duewheel $refused; then exit 9; fi
+            done
+            duewheel token list
+            kill %1
+            wait
+        """
+        environment = {name: value for name, value in os.environ.items() if not name.startswith("DUEWHEEL_TOKEN")}
+        environment.update(PATH=f"{BIN}:{os.environ['PATH']}", DUEWHEEL_HTTP=f"127.0.0.1:{port}",
+                           DUEWHEEL_SERVER=f"http://127.0.0.1:{port}", DUEWHEEL_STORE_SEGMENT_SIZE="4MiB")
+        with tempfile.TemporaryDirectory(prefix="duewheel-test-") as directory:
+            run = subprocess.run(["bash", "-e", "-c", lines], capture_output=True, text=True, timeout=60, cwd=directory, env=environment)
+        self.assertEqual(run.returncode, 0, run.stdout + run.stderr)
+        self.assertIn("Hello", run.stdout)  # the lease
+        self.assertRegex(run.stdout, r"(?m)^shop\b.*orders-")
+        self.assertEqual(run.stderr.count("(forbidden"), 3, run.stderr)
+
+
 if __name__ == "__main__":
     unittest.main()
