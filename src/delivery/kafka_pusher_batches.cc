@@ -172,6 +172,7 @@ void KafkaPusher::take_result(Lane& lane, KafkaBatch batch) {
 }
 
 void KafkaPusher::note_readiness(Lane& lane, const KafkaBatch& batch) {
+    if (stopping_) return;
     const std::size_t index = lane.is_exactly_once ? 0 : 1;
     if (!batch.is_ready) {
         if (lane.backoff_ms == 0) {

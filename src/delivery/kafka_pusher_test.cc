@@ -325,6 +325,22 @@ TEST_P(KafkaPusherOf, releases_what_is_not_under_way_when_it_stops) {
     EXPECT_EQ(trial.queue("q").counts.pending, 19u);
 }
 
+TEST(KafkaPusher, stops_while_the_brokers_are_away) {
+    Trial trial;
+    trial.set_target("q", Trial::target());
+    trial.holds_batches = true;
+    trial.put("q", "body");
+    trial.run();
+    trial.kafka.is_up = false;
+    trial.pusher->stop();
+    trial.sender->stop();
+    trial.holds_batches = false;
+    trial.run();
+    EXPECT_TRUE(trial.pusher->is_idle());
+    EXPECT_EQ(trial.queue("q").leased, 0u);
+    EXPECT_FALSE(trial.log.holds("kafka_unavailable")) << "it does not try again";
+}
+
 TEST(KafkaPusher, does_not_send_again_what_it_sent_before_a_crash) {
     Trial trial;
     trial.set_target("q", Trial::target());

@@ -15,6 +15,10 @@ bool is_of_topic(const Error& error) {
     return error.code == "unknown_topic" || error.code == "kafka_refused";
 }
 
+Error stopped() {
+    return {"kafka_unavailable", "the server is stopping"};
+}
+
 }  // namespace
 
 KafkaSender::KafkaSender(KafkaCluster& cluster, const KafkaOutOptions& options, std::string owner,
@@ -53,9 +57,9 @@ void KafkaSender::send(KafkaBatch& batch) {
 
 // Tries once for each batch: each try may take several timeouts.
 Status KafkaSender::be_ready(KafkaBatch& batch) {
-    if (producers_[0]) return {};
     if (!batch.error.code.empty()) return batch.error;
-    Status opened = open(batch);
+    if (producers_[0] && !stopping_) return {};
+    Status opened = stopping_ ? Status(stopped()) : open(batch);
     if (!opened) {
         close();
         batch.error = opened.error();
@@ -70,8 +74,10 @@ Status KafkaSender::open(KafkaBatch& batch) {
         if (!opened) return std::move(opened).error();
         producers_[turn] = *std::move(opened);
         ++counters_.producers_opened;
+        if (stopping_) return stopped();
         if (Status begun = producers_[turn]->init_transactions(timeout_ms()); !begun) return begun;
     }
+    if (stopping_) return stopped();
     const std::string nonce = std::to_string(surroundings_.random());
     if (Status committed = commit_barrier(nonce); !committed) return committed;
     if (Status read = read_ledger(nonce, batch); !read) return read;
@@ -114,6 +120,7 @@ Status KafkaSender::read_ledger(const std::string& nonce, KafkaBatch& batch) {
     if (Status assigned = reader_->assign(topic, options_.shard, read_to_); !assigned) return assigned;
     for (std::int64_t until_us = surroundings_.now_us() + timeout_ms() * 1000; surroundings_.now_us() < until_us;) {
         Result<std::vector<KafkaRecord>> records = reader_->poll(kLedgerRecordsPerPoll, timeout_ms() / 10);
+        if (stopping_) return stopped();
         if (!records && records.error().field.empty()) continue;  // of no partition: reading goes on by itself
         if (!records) return std::move(records).error();
         for (const KafkaRecord& record : *records) {

@@ -20,10 +20,11 @@
 // A record that its topic refuses aborts the transaction. Brokers refuse all records that arrived together, so the
 // refused ones are halved until one is alone, and the other ones are sent without them.
 //
-// Its calls block, for at most a few times the transaction timeout. For one thread.
+// Its calls block, for up to a few times the transaction timeout. For one thread, except stop().
 #pragma once
 
 #include <array>
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -56,6 +57,9 @@ class KafkaSender {
     // Sends the messages that the ledger does not have, and fills in the results. An empty batch only opens the
     // producers, which also ends what an earlier run left open.
     void send(KafkaBatch& batch);
+    // Any thread. From now on it opens no producers and begins no transaction, so that a call in progress ends soon:
+    // the messages that are left are not sent, or unknown.
+    void stop() { stopping_ = true; }
 
   private:
     using Indexes = std::vector<std::size_t>;  // of messages of the batch
@@ -91,6 +95,7 @@ class KafkaSender {
     const Surroundings surroundings_;
     LogSink& log_;
     KafkaLedger ledger_;
+    std::atomic<bool> stopping_ = false;
 
     std::array<std::unique_ptr<KafkaProducer>, 2> producers_;  // null: not open
     std::size_t turn_ = 0;

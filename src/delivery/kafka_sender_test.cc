@@ -332,6 +332,25 @@ TEST(KafkaSender, sends_a_message_once_that_is_twice_in_a_batch) {
     EXPECT_EQ(trial.sent(), (Texts{"1"}));
 }
 
+// Each step of it may take a timeout, and the process waits for them when it stops.
+TEST(KafkaSender, opens_no_producers_once_it_is_stopped) {
+    Trial trial;
+    trial.send({1});
+    trial.restart();
+    trial.kafka.is_up = false;
+    const auto record_call = trial.kafka.on_call;
+    trial.kafka.on_call = [&](const KafkaCall& call) {
+        trial.sender->stop();
+        return record_call(call);
+    };
+    trial.calls.clear();
+    EXPECT_EQ(trial.send({2}), std::vector<Kind>{Kind::not_sent});
+    EXPECT_FALSE(trial.last.is_ready);
+    EXPECT_EQ(trial.calls.size(), 1u);
+    EXPECT_EQ(trial.send({2}), std::vector<Kind>{Kind::not_sent});
+    EXPECT_EQ(trial.calls.size(), 1u);
+}
+
 TEST(KafkaSender, trims_the_ledger_behind_what_is_settled) {
     Trial trial;
     const auto low = [&] {
