@@ -90,7 +90,7 @@ Kafka::Kafka(EventLoop& loop, Shard& shard, Engine& engine, const KafkaOptions& 
       intake_([&shard](Command command, ReplyToken token) { shard.submit(std::move(command), token, nullptr); }) {}
 
 Kafka::~Kafka() {
-    stop_reading();
+    stop();
 }
 
 void Kafka::start_reading() {
@@ -105,8 +105,9 @@ void Kafka::start_reading() {
     reading_.run([this] { reader_->run(); });
 }
 
-void Kafka::stop_reading() {
+void Kafka::stop() {
     if (reader_) reader_->stop();
+    sender_.stop();
 }
 
 KafkaCounters Kafka::counters() const {

@@ -41,8 +41,8 @@ class Kafka {
 
     // From now on the input topics are read; once.
     void start_reading();
-    // From now on no record is taken.
-    void stop_reading();
+    // From now on no record is taken, and no transaction begins.
+    void stop();
     // The reply of the engine to a command of the input topics.
     static bool is_of_input(ReplyToken token) { return (token & KafkaIntake::kTokenBit) != 0; }
     void reply(ReplyToken token, Reply reply) { intake_.reply(token, std::move(reply)); }

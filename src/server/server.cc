@@ -363,7 +363,7 @@ void Server::Parts::stop(int signal) {
     stopping = true;
     log.info("stopping", "The server is stopping. It answers the requests that it has received.", {{"signal", signal}});
     reports.stopping();
-    if (kafka) kafka->stop_reading();
+    if (kafka) kafka->stop();
     shard->stop_waiting();
     stop_by_ns = monotonic_now_ns() + std::chrono::nanoseconds(options.drain).count();
     http->drain(options.drain, [this] { drained = true; });
