@@ -459,6 +459,11 @@ class Answers(unittest.TestCase):
             say(method, "/messages", query=by_key)
         say("PATCH", "/messages", {"delay": "2h"}, query=by_key)
         say("DELETE", "/messages", query=by_key)
+        record = {"key_base64": "/w==", "null_value": True, "headers": [{"name": "a"}, {"name": "a", "value": "1"}], "source": "t/0/1"}
+        for kafka in (record, {"key": "k"}):
+            of_kafka = say("POST", put, {"body": "", "delay": "1h", "kafka": kafka})["id"]
+            self.assertEqual(say("GET", "/messages/{id}", id=of_kafka)["kafka"], kafka)
+            say("DELETE", "/messages/{id}", id=of_kafka)
         say("POST", "/queues/{queue}:pause")
         say("PATCH", "/queues/{queue}", {"lease": "1m", "retry": {"attempts": 2}, "limits": {"pending": None}})
         say("PUT", "/queues/{queue}", {"target": {"webhook": {"url": "https://receiver.example/in", "headers": {"Authorization": "Bearer x"}, "timeout": "5s", "concurrency": 8, "rate": 5}}})
