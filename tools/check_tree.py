@@ -47,7 +47,8 @@ LAYERS = {
     "include": [],
     "apps/duewheeld": ["base", "configuration", "server"],
     "apps/duewheel": ["base", *CALENDAR, "load", "message", "access", "net", "journal", "store", "ingress",
-                      "transfer", "server/shard_parts.h"],
+                      "transfer", "configuration", "server/shard_parts.h", "server/kafka_options.h",
+                      "server/kafka_topics.h"],
     "examples": ["include", "wheel/schemes"],
 }
 TIMER_LIBRARY = ("src/base/", "src/wheel/", "src/calendar/", "src/timer/", "include/")

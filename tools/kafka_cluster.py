@@ -24,9 +24,11 @@ import base64
 import contextlib
 import ctypes
 import hashlib
+import itertools
 import json
 import os
 import pathlib
+import random
 import shutil
 import signal
 import socket
@@ -45,6 +47,7 @@ JAVA = ["java", "-Xmx384m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-Dor
 READY_LINE = b"Kafka Server started"
 READY_WITHIN_S = 90
 STOP_WITHIN_S = 30
+PORT_FREE_WITHIN_S = 5  # threads of a process that was killed may hold it for a moment
 TOOLS = {
     "kafka-acls": "org.apache.kafka.tools.AclCommand",
     "kafka-configs": "org.apache.kafka.tools.ConfigCommand",
@@ -116,12 +119,20 @@ def start_time(pid):
     return None
 
 
+def is_free(port):
+    with socket.socket() as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        with contextlib.suppress(OSError):
+            probe.bind(("127.0.0.1", port))
+            return True
+    return False
+
+
 def free_ports(count):
-    with contextlib.ExitStack() as sockets:
-        bound = [sockets.enter_context(socket.socket()) for _ in range(count)]
-        for each in bound:
-            each.bind(("127.0.0.1", 0))
-        return [each.getsockname()[1] for each in bound]
+    """Below the ports that connections get: one that a client tries again and again while its broker is away would at last
+    be the client's own, and the broker could not have it back."""
+    candidates = random.sample(range(10_000, 32_000), 100 * count)
+    return list(itertools.islice(filter(is_free, candidates), count))
 
 
 class KafkaCluster:
@@ -228,10 +239,12 @@ class KafkaCluster:
 
     def run(self, tool, *arguments, **how):
         """Runs one of Kafka's own tools; `how` as in subprocess.run."""
+        return subprocess.run([*self.tool_command(tool), *arguments], **how)
+
+    def tool_command(self, tool):
         if tool not in TOOLS:
             raise ClusterError(f"there is no tool {tool}; there are: {', '.join(TOOLS)}")
-        return subprocess.run([*JAVA, "-cp", f"{JARS}/*", TOOLS[tool], "--bootstrap-server", self.bootstrap, *arguments],
-                              **how)
+        return [*JAVA, "-cp", f"{JARS}/*", TOOLS[tool], "--bootstrap-server", self.bootstrap]
 
     def log_path(self, number):
         return self.directory / f"broker-{number}.log"
@@ -267,7 +280,10 @@ class KafkaCluster:
     def _start(self, number):
         """Starts a broker; from where its log is that of this start."""
         broker = self.state["brokers"][number - 1]
-        with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", broker["port"]), 1):
+        deadline = time.monotonic() + PORT_FREE_WITHIN_S
+        while not is_free(broker["port"]) and time.monotonic() < deadline:
+            time.sleep(0.05)
+        if not is_free(broker["port"]):
             raise ClusterError(f"port {broker['port']} is in use; choose another one with --port")
         libc = ctypes.CDLL(None)
         with open(self.log_path(number), "ab") as log:

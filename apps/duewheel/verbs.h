@@ -41,6 +41,7 @@ void add_top(CLI::App& program, Session& session);
 void add_bench(CLI::App& program, Session& session);
 void add_check(CLI::App& program, Session& session);
 void add_audit(CLI::App& program, Session& session);
+void add_kafka(CLI::App& program, Session& session);
 void add_backup(CLI::App& program, Session& session);
 void add_restore(CLI::App& program, Session& session);
 void add_export(CLI::App& program, Session& session);

@@ -88,6 +88,8 @@ ErrorKind error_kind(rd_kafka_resp_err_t code) {
             return {"position_trimmed", "the topic no longer has these records, or was created again"};
         case RD_KAFKA_RESP_ERR_TOPIC_ALREADY_EXISTS:
             return {"topic_exists", "use it, or delete it first"};
+        case RD_KAFKA_RESP_ERR_INVALID_REPLICATION_FACTOR:
+            return {"kafka_failed", "ask for as many replicas as there are brokers, or fewer"};
         default:
             return {"kafka_failed", {}};
     }

@@ -1,0 +1,58 @@
+// The brokers and topics that the commands of `duewheel kafka` work with: the settings [kafka] of the server, from its
+// configuration file, the environment and flags, and the client that connects with them.
+#pragma once
+
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include <CLI/CLI.hpp>
+
+#include "base/log.h"
+#include "base/status.h"
+#include "net/kafka_client.h"
+#include "server/kafka_options.h"
+
+namespace duewheel {
+
+struct KafkaConnectionArguments {
+    std::optional<std::string> config;
+    std::optional<std::string> bootstrap;
+    std::optional<std::string> cluster;
+    std::optional<std::string> client_file;
+
+    void add_to(CLI::App& verb);
+    // Codes: `bad_configuration`, `bad_kafka_setting`.
+    Result<KafkaOptions> read() const;
+};
+
+// Keeps the last line that the client logs: why a broker cannot be reached.
+class KafkaReason final : public LogSink {
+  public:
+    void write(LogLevel level, std::string_view event, std::string_view message,
+               std::span<const LogField> fields) override;
+    // The error, with that reason if it is about the connection.
+    Error explain(Error error) const;
+
+  private:
+    mutable std::mutex mutex_;
+    std::string reason_;  // guarded by mutex_
+};
+
+struct KafkaAccess {
+    KafkaReason reason;
+    std::unique_ptr<KafkaClient> client;
+
+    // Until a topic is described, or a request is given up.
+    static constexpr std::int64_t kTimeoutMs = 10'000;
+
+    Status open(const KafkaOptions& options);
+};
+
+// Whether no further request makes sense: no broker, or no login.
+bool is_unreachable(const Error& error);
+
+}  // namespace duewheel

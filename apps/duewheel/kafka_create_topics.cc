@@ -1,0 +1,80 @@
+// duewheel kafka create-topics: creates the topics that a server uses, with the settings that they need.
+#include <cstdint>
+#include <cstdio>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "arguments.h"
+#include "kafka_access.h"
+#include "kafka_verbs.h"
+#include "server/kafka_topics.h"
+
+namespace duewheel {
+namespace {
+
+struct CreateTopicsArguments {
+    KafkaConnectionArguments access;
+    std::vector<std::string> topics;
+    std::int32_t partitions = 0;
+    std::int32_t replicas = 3;
+};
+
+int create_topics(Session& session, const CreateTopicsArguments& arguments) {
+    const Result<KafkaOptions> options = arguments.access.read();
+    if (!options) return session.complain(options.error(), kExitUsage);
+    KafkaAccess access;
+    if (const Status opened = access.open(*options); !opened) return session.complain(opened.error(), kExitUsage);
+    std::vector<KafkaTopicUse> uses{{.topic = options->out.ledger_topic(), .role = KafkaTopicRole::ledger},
+                                    {.topic = options->errors_topic, .role = KafkaTopicRole::errors}};
+    for (const std::string& topic : arguments.topics) {
+        uses.push_back({.topic = topic, .role = KafkaTopicRole::target});
+    }
+    boost::json::array created;
+    boost::json::array existing;
+    int exit_code = kExitDone;
+    for (const KafkaTopicUse& use : uses) {
+        const Status made = access.client->create(
+            new_kafka_topic(use, use.role == KafkaTopicRole::target ? arguments.partitions : 0, arguments.replicas),
+            KafkaAccess::kTimeoutMs);
+        const bool exists = !made && made.error().code == "topic_exists";
+        if (!made && !exists) {
+            exit_code = is_unreachable(made.error()) ? kExitUnreachable : kExitRefused;
+            session.complain(access.reason.explain(made.error()), exit_code);
+            if (exit_code == kExitUnreachable) break;
+            continue;
+        }
+        (exists ? existing : created).push_back(json_text(use.topic));
+        if (!session.json) std::printf("%s %s\n", exists ? "exists " : "created", use.topic.c_str());
+    }
+    if (session.json && exit_code != kExitUnreachable) {
+        const boost::json::object object{{"created", std::move(created)}, {"existing", std::move(existing)}};
+        std::printf("%s\n", boost::json::serialize(object).c_str());
+    }
+    return exit_code;
+}
+
+}  // namespace
+
+void add_kafka_create_topics(CLI::App& kafka, Session& session) {
+    Verb<CreateTopicsArguments> verb(
+        kafka, session, "create-topics",
+        "Create the server's ledger and errors topics, and those given; existing topics stay as they are",
+        "duewheel kafka create-topics --bootstrap 127.0.0.1:9092 --replicas 1 payments.later payments", create_topics);
+    CreateTopicsArguments& options = *verb.options;
+    options.access.add_to(*verb.app);
+    verb.app->add_option("TOPIC", options.topics, "More topics to create: inputs, and targets of queues");
+    verb.app
+        ->add_option("--partitions", options.partitions,
+                     "Partitions of the topics given; default: as the brokers are configured")
+        ->check(CLI::Range(1, 100'000))
+        ->type_name("NUMBER");
+    verb.app
+        ->add_option("--replicas", options.replicas,
+                     "Brokers that keep a copy of each topic; fewer than 3 may lose records")
+        ->check(CLI::Range(1, 1'000))
+        ->type_name("NUMBER")
+        ->capture_default_str();
+}
+
+}  // namespace duewheel

@@ -1,0 +1,43 @@
+// The topics that a server uses in Kafka: the settings that they need, and what is wrong with those that exist. Pure.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "net/kafka.h"
+#include "server/kafka_options.h"
+
+namespace duewheel {
+
+enum class KafkaTopicRole : std::uint8_t {
+    ledger,  // what was sent; exactly once depends on it
+    errors,
+    input,
+    target,
+};
+
+std::string_view name_of(KafkaTopicRole role);
+
+struct KafkaTopicUse {
+    std::string topic;
+    KafkaTopicRole role = KafkaTopicRole::target;
+
+    bool operator==(const KafkaTopicUse&) const = default;
+};
+
+// The topics that the settings name: the ledger, and with input topics these, their targets and the errors topic.
+std::vector<KafkaTopicUse> kafka_topics(const KafkaOptions& options);
+
+// A topic as it is created for this use. `partitions` 0: as many as the brokers create by default; the ledger has one.
+KafkaTopic new_kafka_topic(const KafkaTopicUse& use, std::int32_t partitions, std::int32_t replicas);
+
+struct KafkaTopicFinding {
+    bool breaks_promise = false;  // otherwise a warning
+    std::string text;             // what is wrong, then what to do
+};
+
+std::vector<KafkaTopicFinding> check_kafka_topic(KafkaTopicRole role, const KafkaTopic& topic);
+
+}  // namespace duewheel
