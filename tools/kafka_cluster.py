@@ -15,7 +15,7 @@ It needs java (17 or later), and for the download maven. Kafka is not installed:
 are kept in build/kafka, and are used only if their bytes are those of tools/kafka/jars.sha256. Everything else lies in one
 directory (--directory, build/kafka/cluster by default). It signals only processes that it started there.
 
-Tests import it: `with KafkaCluster(directory, brokers=3) as cluster:`, whose brokers end with the test process.
+Tests import it: `with KafkaCluster(directory, brokers=3) as cluster:`, whose brokers end with the thread that started them.
 
 The brokers have small heaps, keep no promise about speed, and accept connections from this machine only.
 """

@@ -148,7 +148,7 @@ class Packages(unittest.TestCase):
 
     def test_name_what_they_need(self):
         depends = run("dpkg-deb", "-f", self.server, "Depends")
-        for needed in ("libc6 (>= 2.", "librocksdb", "libssl3", "libcurl4", "libboost-json1", "libcctz2", "tzdata"):
+        for needed in ("libc6 (>= 2.", "librocksdb", "libssl3", "libcurl4", "librdkafka1", "libboost-json1", "libcctz2", "tzdata"):
             self.assertIn(needed, depends)
         self.assertIn("libcctz-dev", run("dpkg-deb", "-f", self.library, "Depends"))
         self.assertIn("/etc/duewheel/duewheel.toml\n", run("dpkg-deb", "-I", self.server, "conffiles"))

@@ -79,13 +79,16 @@ class ConsoleConsumer:
         self.changed = threading.Condition()  # guards seen
 
     def __enter__(self):
-        self.process = subprocess.Popen(self.command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-        threading.Thread(target=self._read, daemon=True).start()
+        self.process = subprocess.Popen(self.command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+        self.reading = threading.Thread(target=self._read, daemon=True)
+        self.reading.start()
         return self
 
     def __exit__(self, *unused):
         self.process.send_signal(signal.SIGKILL)
         self.process.wait()
+        self.reading.join()
+        self.process.stdout.close()
 
     def _read(self):
         for line in self.process.stdout:
