@@ -10,21 +10,6 @@
 namespace duewheel {
 namespace {
 
-// The message that a command names; 0 where it names none.
-MessageId id_of(const Command& command) {
-    return std::visit(
-        [](const auto& named) -> MessageId {
-            if constexpr (requires { named.lease.id; }) {
-                return named.lease.id;
-            } else if constexpr (requires { MessageId{named.id}; }) {
-                return named.id;
-            } else {
-                return 0;
-            }
-        },
-        command);
-}
-
 const LeaseToken* lease_of(const Command& command) {
     return std::visit(
         [](const auto& named) -> const LeaseToken* {
@@ -52,51 +37,6 @@ bool changes_a_message(const Command& command) {
            std::holds_alternative<FireCommand>(command) || std::holds_alternative<HoldCommand>(command) ||
            std::holds_alternative<KickCommand>(command) || std::holds_alternative<DiscardCommand>(command) ||
            std::holds_alternative<SettleCommand>(command);
-}
-
-std::string_view name_of(const Command& command) {
-    constexpr std::string_view kNames[] = {"put",
-                                           "put batch",
-                                           "get",
-                                           "cancel",
-                                           "reschedule",
-                                           "fire",
-                                           "lease",
-                                           "ack",
-                                           "fail",
-                                           "extend",
-                                           "release",
-                                           "relocate",
-                                           "relocate outcomes",
-                                           "relocation done",
-                                           "list",
-                                           "history",
-                                           "configure queue",
-                                           "describe queue",
-                                           "list queues",
-                                           "relocate settings",
-                                           "hold",
-                                           "kick",
-                                           "redrive",
-                                           "hold lease",
-                                           "discard",
-                                           "put schedule",
-                                           "tell schedule",
-                                           "describe schedule",
-                                           "list schedules",
-                                           "preview schedule",
-                                           "relocate rule",
-                                           "settle",
-                                           "put watchdog",
-                                           "feed watchdog",
-                                           "remove watchdog",
-                                           "describe watchdog",
-                                           "list watchdogs",
-                                           "configure namespace",
-                                           "describe namespace",
-                                           "list namespaces",
-                                           "forecast"};
-    return kNames[command.index()];
 }
 
 }  // namespace
@@ -166,9 +106,11 @@ void Oracle::died(std::uint64_t step) {
     }
     queues_died();
     namespaces_died();
+    tokens_died();
     schedules_died();
     watchdogs_died();
     requests_.clear();
+    outside_.clear();
     forgotten_.clear();
     for (auto& [queue, leases] : leases_) {
         leases.lost += leases.open;
@@ -178,6 +120,20 @@ void Oracle::died(std::uint64_t step) {
 
 // ---- requests
 
+MessageId Oracle::id_of(const Command& command) {
+    return std::visit(
+        [](const auto& named) -> MessageId {
+            if constexpr (requires { named.lease.id; }) {
+                return named.lease.id;
+            } else if constexpr (requires { MessageId{named.id}; }) {
+                return named.id;
+            } else {
+                return 0;
+            }
+        },
+        command);
+}
+
 std::string Oracle::body_of(std::uint64_t serial, std::uint32_t bytes) {
     std::string body = std::to_string(serial) + ":";
     const auto letter = static_cast<char>('a' + serial % 26);
@@ -185,9 +141,11 @@ std::string Oracle::body_of(std::uint64_t serial, std::uint32_t bytes) {
     return body;
 }
 
-ReplyToken Oracle::submitted(const Command& command) {
+ReplyToken Oracle::submitted(const Command& command, const AccessLimits* limits) {
     const ReplyToken token = next_token_++;
+    if (limits != nullptr && outside_submitted(command, *limits, token)) return token;
     Request request{command, now_, 0, 0, false, step_, 0, 0, {}, {}, 0};
+    request.is_limited = limits != nullptr;
     if (const auto* put = std::get_if<PutCommand>(&command)) {
         put_tried(*put, token, 0);
         request.serial = put_submitted(*put, token);
@@ -207,6 +165,8 @@ ReplyToken Oracle::submitted(const Command& command) {
         watchdog_submitted(command, token);
     } else if (is_of_namespaces(command)) {
         namespace_submitted(command, token);
+    } else if (is_of_tokens(command)) {
+        token_submitted(command, token);
     } else if (const auto* redrive = std::get_if<RedriveCommand>(&command)) {
         queue_of(redrive->name_space, redrive->queue).redriven_ms = now_;
         for (MessageModel* each : in_queue(*redrive)) {
@@ -251,7 +211,7 @@ ReplyToken Oracle::submitted(const Command& command) {
             may_come_back(*named);
             if (named->is_recurring()) named->loop->held_at = UINT64_MAX;
         }
-        note(*named, name_of(command), static_cast<std::int64_t>(token));
+        note(*named, command_name(command), static_cast<std::int64_t>(token));
         for (const auto& [other, open] : requests_) {
             if (open.serial != named->serial || !changes_a_message(open.command)) continue;
             rare_.met(Rare::two_commands_on_one_message);
@@ -399,6 +359,7 @@ void Oracle::close(ReplyToken token, const Request& request) {
     }
     if (const auto* configure = std::get_if<ConfigureQueueCommand>(&request.command))
         configure_closed(*configure, token);
+    if (const auto* change = std::get_if<ChangeTokenCommand>(&request.command)) tokens_[change->id].open.erase(token);
     for (const std::uint64_t serial : request.batch) std::erase(message(serial)->open, token);
     if (MessageModel* about = message(request.serial)) {
         std::erase(about->open, token);
@@ -412,6 +373,11 @@ void Oracle::close(ReplyToken token, const Request& request) {
 }
 
 bool Oracle::replied(const ReplyEffect& effect) {
+    if (const auto outside = outside_.find(effect.token); outside != outside_.end()) {
+        outside_replied(std::exchange(outside->second, {}), effect.reply);
+        outside_.erase(outside);
+        return false;
+    }
     const auto found = requests_.find(effect.token);
     if (found == requests_.end()) {
         if (forgotten_.erase(effect.token) == 0) {
@@ -430,6 +396,8 @@ bool Oracle::replied(const ReplyEffect& effect) {
     const Reply& reply = effect.reply;
     if (is_of_watchdogs(request.command)) watchdog_replied(token, request, reply);
     if (is_of_namespaces(request.command)) return namespace_replied(token, request, reply), true;
+    if (is_of_tokens(request.command)) return token_replied(request, reply), true;
+    if (request.is_limited) rare_.met(Rare::answered_within_limits);
     const bool is_change =
         std::holds_alternative<CancelCommand>(request.command) ||
         std::holds_alternative<RescheduleCommand>(request.command) ||
@@ -440,7 +408,12 @@ bool Oracle::replied(const ReplyEffect& effect) {
         const auto* answer = std::get_if<PutAnswer>(&reply);
         put_told(*one, token, 0, answer != nullptr && !answer->repeated);
     }
-    if (const auto* error = std::get_if<Error>(&reply)) {
+    const auto* error = std::get_if<Error>(&reply);
+    if (error != nullptr && is_forgotten_within_limits(request, *error)) {
+        if (is_change) return change_replied(token, request, ChangeAnswer{}), true;
+        return error_replied(request, {"gone", error->message, error->field}), true;
+    }
+    if (error != nullptr) {
         if (!settle_refused(token, request, *error)) error_replied(request, *error);
     } else if (const auto* put = std::get_if<PutAnswer>(&reply);
                put != nullptr && std::holds_alternative<PutCommand>(request.command)) {
@@ -496,7 +469,7 @@ bool Oracle::replied(const ReplyEffect& effect) {
     } else if (is_of_watchdogs(request.command)) {
         return true;  // seen to
     } else {
-        violate("X", std::string(name_of(request.command)) + " got a reply of another kind");
+        violate("X", std::string(command_name(request.command)) + " got a reply of another kind");
     }
     return true;
 }
@@ -568,15 +541,17 @@ void Oracle::check_live_count(std::uint64_t live_count, std::string_view when, b
 }
 
 bool Oracle::awaits_answers() const {
+    if (!outside_.empty()) return true;
     return std::any_of(requests_.begin(), requests_.end(), [](const auto& request) {
         return !std::holds_alternative<LeaseCommand>(request.second.command);
     });
 }
 
 void Oracle::check_all_answered() {
+    if (!outside_.empty()) return violate("C9", "a command outside its limits is never answered");
     for (const auto& [token, request] : requests_) {
         if (std::holds_alternative<LeaseCommand>(request.command)) continue;
-        return violate("C9", "a " + std::string(name_of(request.command)) + " is never answered",
+        return violate("C9", "a " + std::string(command_name(request.command)) + " is never answered",
                        message(request.serial));
     }
 }

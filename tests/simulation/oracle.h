@@ -25,12 +25,14 @@
 
 #include "engine/command.h"
 #include "engine/engine.h"
+#include "engine/token_table.h"
 #include "simulation/exported_lines.h"
 #include "simulation/message_model.h"
 #include "simulation/namespace_model.h"
 #include "simulation/queue_model.h"
 #include "simulation/rare_states.h"
 #include "simulation/schedule_model.h"
+#include "simulation/token_model.h"
 #include "simulation/watchdog_model.h"
 
 namespace duewheel {
@@ -71,8 +73,11 @@ class Oracle {
     // Before replies are passed: the least free space at any time since the last ones.
     void space_seen(LogSpace least) { least_space_ = least; }
 
-    // ---- clients Before a command is submitted. Assigns the `serial` of a put's message.
-    ReplyToken submitted(const Command& command);
+    // ---- clients
+    // Before a command is submitted. Assigns the `serial` of a put's message. `limits`: null without any.
+    ReplyToken submitted(const Command& command, const AccessLimits* limits = nullptr);
+    // Whether that command must be refused for its limits.
+    bool is_outside(ReplyToken token) const { return outside_.contains(token); }
     // The client is gone; only for leases.
     void forgotten(ReplyToken token);
     // The same, and no messages were on their way to it.
@@ -80,7 +85,8 @@ class Oracle {
     // False if the receiver is gone.
     bool replied(const ReplyEffect& effect);
 
-    // ---- what clients know By serial - 1. References stay valid when messages are added.
+    // ---- what clients know
+    // By serial - 1. References stay valid when messages are added.
     using Messages = std::deque<MessageModel>;
     const Messages& messages() const { return messages_; }
     DueMs now() const { return now_; }
@@ -151,6 +157,10 @@ class Oracle {
         return model.is_known && model.open.empty() ? &model.settings : nullptr;
     }
 
+    using Tokens = std::map<std::string, TokenModel>;
+    const Tokens& tokens() const { return tokens_; }
+    void tokens_found(const TokenTable& tokens, bool is_the_server);
+
     // Another process reads the log.
     void viewed(const FindRow& find);
     // The log is exported; `find` as for viewed().
@@ -189,6 +199,14 @@ class Oracle {
         std::uint32_t least_revision = 0;  // of the schedule when the request was submitted
         std::size_t lives = 0;             // of its name, at that time
         std::uint64_t schedule_moves = 0;  // of all schedules, at that time
+        bool is_limited = false;           // the command has limits, and what it is about is within them
+    };
+
+    // A request that must be refused, because what it is about is outside the limits that it came with.
+    struct OutsideRequest {
+        bool names_it = false;  // a namespace or a queue; otherwise it is about a message or a lease
+        bool is_of_a_lease = false;
+        std::uint64_t serial = 0;  // of that message
     };
 
     // Puts of one request whose answer was lost.
@@ -201,6 +219,9 @@ class Oracle {
     MessageModel* message(std::uint64_t serial) { return serial == 0 ? nullptr : &messages_[serial - 1]; }
     const MessageModel* message(std::uint64_t serial) const { return serial == 0 ? nullptr : &messages_[serial - 1]; }
     MessageModel* message_of(MessageId id);
+    static std::string_view command_name(const Command& command);
+    // The message that a command names by its id or its lease; 0: none.
+    static MessageId id_of(const Command& command);
     void note(MessageModel& message, std::string_view what, std::int64_t first = 0, std::int64_t second = 0);
 
     // What a command does to a world if it is executed between its submission and now.
@@ -528,6 +549,22 @@ class Oracle {
     void put_told(const PutCommand& put, ReplyToken token, std::size_t part, bool is_taken);
     void check_put_rate(const std::string& name_space);
     void refused_for_its_rate(const PutCommand& put, const Request& request);
+    // oracle_access.cc
+    bool outside_submitted(const Command& command, const AccessLimits& limits, ReplyToken token);
+    void outside_replied(const OutsideRequest& request, const Reply& reply);
+    bool is_forgotten_within_limits(const Request& request, const Error& error) const;
+    // oracle_tokens.cc
+    static bool is_of_tokens(const Command& command);
+    void token_submitted(const Command& command, ReplyToken token);
+    void tokens_died();
+    void token_replied(const Request& request, const Reply& reply);
+    void token_seen(const std::string& id, TokenState state);
+    void token_changed(const Request& request, const ChangeTokenCommand& change, const TokenAnswer& answer);
+    void check_certificate_names(const Request& request, const AccessToken& token);
+    void check_admin_is_kept(const std::string& id, const std::vector<TokenState>& before, const TokenState& after);
+    void token_refused(const Request& request, const Error& error);
+    void last_admin_refused(const Request& request, const ChangeTokenCommand& change);
+    void tokens_listed(const Request& request, const TokenListAnswer& answer);
 
     // Whether a lease is certainly held, and whether it may be.
     bool surely_held(const MessageModel& message, const SeenDelivery& delivery, DueMs until) const;
@@ -594,6 +631,7 @@ class Oracle {
     std::map<MessageId, std::uint64_t> serial_of_id_;
     std::map<std::tuple<std::string, std::string, std::string>, std::uint64_t> serial_of_key_;
     std::map<ReplyToken, Request> requests_;
+    std::map<ReplyToken, OutsideRequest> outside_;
     std::set<ReplyToken> forgotten_;  // in this run; a reply may be on its way
     ReplyToken next_token_ = 1;
     struct QueueLeases {
@@ -607,6 +645,7 @@ class Oracle {
     std::vector<LostBatch> lost_batches_;
     std::map<QueueKey, QueueModel> queues_;
     std::map<std::string, NamespaceModel> namespaces_;  // whose limits a client has set, or tried to set
+    Tokens tokens_;
     Schedules schedules_;
     std::deque<SchedulePut> schedule_puts_;
     Watchdogs watchdogs_;

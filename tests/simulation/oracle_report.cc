@@ -3,6 +3,58 @@
 
 namespace duewheel {
 
+std::string_view Oracle::command_name(const Command& command) {
+    constexpr std::string_view kNames[] = {"put",
+                                           "put batch",
+                                           "get",
+                                           "cancel",
+                                           "reschedule",
+                                           "fire",
+                                           "lease",
+                                           "ack",
+                                           "fail",
+                                           "extend",
+                                           "release",
+                                           "relocate",
+                                           "relocate outcomes",
+                                           "relocation done",
+                                           "list",
+                                           "history",
+                                           "configure queue",
+                                           "describe queue",
+                                           "list queues",
+                                           "relocate settings",
+                                           "hold",
+                                           "kick",
+                                           "redrive",
+                                           "hold lease",
+                                           "discard",
+                                           "put schedule",
+                                           "tell schedule",
+                                           "describe schedule",
+                                           "list schedules",
+                                           "preview schedule",
+                                           "relocate rule",
+                                           "settle",
+                                           "put watchdog",
+                                           "feed watchdog",
+                                           "remove watchdog",
+                                           "describe watchdog",
+                                           "list watchdogs",
+                                           "configure namespace",
+                                           "describe namespace",
+                                           "list namespaces",
+                                           "forecast",
+                                           "patch queue",
+                                           "patch namespace",
+                                           "patch schedule",
+                                           "patch watchdog",
+                                           "change token",
+                                           "describe token",
+                                           "list tokens"};
+    return kNames[command.index()];
+}
+
 void Oracle::violate(std::string_view clause, std::string what, const MessageModel* about) {
     if (!violation_) violation_ = Violation{clause, std::move(what), about == nullptr ? 0 : about->serial};
 }

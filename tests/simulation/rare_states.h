@@ -202,6 +202,21 @@ namespace duewheel {
     X(too_many_namespaces)                \
     X(namespace_full)                     \
     X(put_rate_met)                       \
+    X(token_made)                         \
+    X(token_changed)                      \
+    X(token_removed)                      \
+    X(token_was_not_there)                \
+    X(token_unknown)                      \
+    X(token_at_start)                     \
+    X(tokens_listed)                      \
+    X(lost_token_change_found_there)      \
+    X(lost_token_change_found_missing)    \
+    X(certificate_name_taken)             \
+    X(last_admin_kept)                    \
+    X(forbidden_outside_its_limits)       \
+    X(unknown_outside_its_limits)         \
+    X(lease_outside_its_limits)           \
+    X(answered_within_limits)             \
     X(seconds_limited)                    \
     X(seconds_limited_at_start)           \
     X(second_full)                        \

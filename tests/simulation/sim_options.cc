@@ -8,10 +8,11 @@ namespace duewheel {
 namespace {
 
 constexpr std::string_view kOpNames[kOpCount] = {
-    "put",      "get",      "cancel",   "reschedule", "fire",    "lease",     "lease_wait", "ack",     "fail",
-    "extend",   "release",  "repeat",   "forge",      "forget",  "burst",     "collide",    "expire",  "list",
-    "queue",    "hold",     "kick",     "hold_lease", "redrive", "put_batch", "end_batch",  "discard", "loop",
-    "schedule", "transact", "watchdog", "limit",      "narrow",  "hook",      "view",       "backup",  "forecast"};
+    "put",       "get",     "cancel",  "reschedule", "fire",     "lease",      "lease_wait", "ack",
+    "fail",      "extend",  "release", "repeat",     "forge",    "forget",     "burst",      "collide",
+    "expire",    "list",    "queue",   "hold",       "kick",     "hold_lease", "redrive",    "put_batch",
+    "end_batch", "discard", "loop",    "schedule",   "transact", "watchdog",   "limit",      "narrow",
+    "hook",      "view",    "backup",  "forecast",   "token"};
 constexpr std::string_view kFaultNames[kFaultCount] = {
     "kill",       "power_cut",      "cut_in_call", "kill_in_call", "failed_sync", "failed_write", "failed_read",
     "disk_full",  "tables_refused", "index_lost",  "clock_jump",   "clock_back",  "slow_sealing", "slow_disk",
@@ -184,6 +185,8 @@ void draw_later_ones(SimOptions& options) {
     options.engine.forecast_chunk = pick<std::uint32_t>(forecasts, {1, 3, 4096});
     options.engine.forecast_walk_max = pick<std::uint64_t>(forecasts, {3, 50, 1'000'000});
     options.engine.forecast_runs_max = pick<std::uint32_t>(forecasts, {2, 10'000});
+    Random tokens(options.seed ^ 0x70cec5);
+    options.op_weights[static_cast<std::size_t>(Op::token)] = pick<std::uint32_t>(tokens, {0, 0, 0, 5, 25});
     Random clocks(options.seed ^ 0xc10c5);
     options.faults[static_cast<std::size_t>(Fault::stop)] = clocks.chance(400'000);
     options.faults[static_cast<std::size_t>(Fault::wall_ahead)] = clocks.chance(250'000);

@@ -58,8 +58,9 @@ enum class Op : std::uint8_t {
     view,       // the log is read beside the process, and exported
     backup,     // it is copied beside the process, and a server starts on what is restored
     forecast,   // of a queue, or of all
+    token,      // an access token is set, rotated, removed or looked at; and other commands come with limits
 };
-inline constexpr std::size_t kOpCount = 36;
+inline constexpr std::size_t kOpCount = 37;
 
 // What goes wrong. Append only.
 enum class Fault : std::uint8_t {

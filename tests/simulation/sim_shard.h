@@ -59,7 +59,9 @@ class SimShard {
 
     // Runs an iteration of the engine at this server time, and executes its effects.
     void turn(DueMs now);
-    void submit(Command command, ReplyToken token) { engine().submit(std::move(command), token); }
+    void submit(Command command, ReplyToken token, SharedLimits limits = nullptr) {
+        engine().submit(std::move(command), token, std::move(limits));
+    }
 
     // Runs one of the outstanding steps, chosen at random by weight; false if there is none.
     bool run_step(Random& random);

@@ -6,6 +6,7 @@
 
 #include "engine/command_size.h"
 #include "simulation/other_forms.h"
+#include "simulation/random_limits.h"
 
 namespace duewheel {
 namespace {
@@ -55,6 +56,10 @@ std::uint64_t number_of(const Reply& reply) {
                 std::uint64_t sum = answer.minutes.size();
                 for (const ForecastMinute& minute : answer.minutes) sum = sum * 31 + minute.due() * 2 + minute.at_least;
                 return sum;
+            } else if constexpr (requires { answer.token.revision; }) {
+                return answer.token.revision * 2 + answer.created;
+            } else if constexpr (requires { answer.tokens.size(); }) {
+                return answer.tokens.size();
             } else if constexpr (requires { answer.redriven; }) {
                 return answer.redriven;
             } else if constexpr (requires { answer.messages; }) {
@@ -92,6 +97,7 @@ Simulation::Simulation(const SimOptions& options, bool verbose)
       verbose_(verbose),
       random_(options.seed * 3 + 1),
       disk_random_(options.seed * 3 + 2),
+      limits_random_(options.seed ^ 0x1131755),
       disk_(options.seed),
       rows_(std::make_unique<MemoryRowStorage>()),
       retention_(options.keep_ms, options.history),
@@ -257,16 +263,20 @@ void Simulation::hear(const ReplyEffect& effect) {
 }
 
 void Simulation::submit(Command command) {
-    const ReplyToken token = oracle_.submitted(command);
+    const bool has_ended = step_ > options_.steps;
+    const SharedLimits limits =
+        options_.has(Op::token) && !has_ended ? random_limits(command, limits_random_) : nullptr;
+    const ReplyToken token = oracle_.submitted(command, limits.get());
     hash_.add(command.index());
     // One with a key may only repeat an answer: that is known later.
-    const bool is_refused = shard_->is_full() && is_a_put(command) && !may_be_repeated(command);
+    const bool is_refused =
+        shard_->is_full() && is_a_put(command) && !may_be_repeated(command) && !oracle_.is_outside(token);
     const std::uint64_t refused_before = is_refused ? shard_->engine().counters().refused_full : 0;
     const std::uint64_t puts = record_count(command);
     // Keys that may be used again are held for no certain time.
     const std::int64_t keys_held_ms = options_.reuses_keys ? 0 : options_.keep_ms;
     if (token % 3 == 0) command = in_other_form(std::move(command), oracle_, clock_.now(), keys_held_ms);
-    shard_->submit(std::move(command), token);
+    shard_->submit(std::move(command), token, limits);
     if (is_refused && shard_->engine().counters().refused_full != refused_before + puts) {
         oracle_.violate("C11", "the store is full, but a put is not refused");
     }
@@ -561,6 +571,7 @@ void Simulation::count_start() {
     clock_.start(totals.server_time_ms, shard_->parts().clock_mark());
     say("started, unfinished:", static_cast<std::int64_t>(totals.live_count));
     oracle_.started(totals.server_time_ms, totals.live_count, step_);
+    if (!wrong()) oracle_.tokens_found(shard_->engine().tokens(), true);
     if (!wrong() && oracle_.zone_version() != zone_version_) {
         oracle_.zones_changed(zone_version_, shard_->engine().schedules_by_name(SIZE_MAX));
     }

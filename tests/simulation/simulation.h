@@ -108,6 +108,8 @@ class Simulation final : private Surroundings {
     void settle_without_cleaning();
     void rebuild_and_compare();
     void end_limits();
+    void ask_for_tokens();
+    void end_tokens();
     void tell_queues(ConfigureQueueCommand::What what);
     void end_purges();
     bool log_is_short() const;
@@ -137,6 +139,7 @@ class Simulation final : private Surroundings {
     EventHash hash_;
     Random random_;       // of the course of things
     Random disk_random_;  // of what a power cut leaves
+    Random limits_random_;
     SimDisk disk_;
     std::unique_ptr<MemoryRowStorage> rows_;
     Retention retention_;

@@ -132,6 +132,7 @@ void Simulation::look_at_restored(SimDisk& disk) {
     if (!opened) return oracle_.violate("C10", "no server starts on what is restored: " + opened.error().message);
     SimShard& shard = **opened;
     rare_.met(Rare::restored);
+    oracle_.tokens_found(shard.engine().tokens(), false);
     ReplyToken token = 0;
     std::map<ReplyToken, LeaseToken> old_leases;
     for (const MessageModel& about : oracle_.messages()) {

@@ -116,6 +116,7 @@ void Simulation::finish() {
     if (!wrong()) oracle_.discards_are_over();
     if (!wrong()) ask_for_all();
     if (!wrong()) ask_for_schedules();
+    if (!wrong()) ask_for_tokens();
     if (!wrong()) oracle_.check_live_count(shard_->engine().counters().pending, "when all is quiet");
     if (!wrong()) rebuild_and_compare();
     // Where something is made by rules the limit of a queue goes too: recurring messages that were there before it may
@@ -124,6 +125,7 @@ void Simulation::finish() {
     const bool fills_by_itself = options_.has(Op::loop) || options_.has(Op::schedule) || options_.has(Op::transact) ||
                                  options_.has(Op::watchdog);
     if (!wrong()) end_limits();
+    if (!wrong()) end_tokens();
     if (!wrong()) tell_queues(fills_by_itself ? What::set : What::resume);
     if (!wrong() && options_.has(Op::loop)) end_loops(false);
     if (!wrong()) end_schedules(false);
@@ -242,6 +244,24 @@ void Simulation::end_limits() {
         submit(ConfigureNamespaceCommand{name_space, true, {}});
         settle();
         if (wrong()) return;
+    }
+}
+
+void Simulation::ask_for_tokens() {
+    for (const auto& [id, model] : oracle_.tokens()) {
+        if (wrong()) return;
+        submit(DescribeTokenCommand{id});
+        settle();
+    }
+}
+
+void Simulation::end_tokens() {
+    for (const auto& [id, model] : oracle_.tokens()) {
+        settle();  // or it may be refused because too much waits
+        if (wrong()) return;
+        submit(
+            ChangeTokenCommand{id, [](const AccessToken*, DueMs) { return Result<TokenState>(std::nullopt); }, false});
+        settle();
     }
 }
 

@@ -24,6 +24,9 @@ Workload::QueueOf Workload::queue_name(std::uint32_t number) {
 }
 
 void Workload::act() {
+    if (dead_to_kick_ != 0 && random_.chance(150'000)) return kick_into_full();
+    const bool narrows = options_.has(Op::limit) && dead_to_kick_ == 0 && random_.chance(100'000);
+    if (narrows && narrow_around_dead()) return;
     std::uint64_t sum = 0;
     for (const std::uint32_t weight : options_.op_weights) sum += weight;
     std::uint64_t drawn = random_.below(sum);
@@ -113,6 +116,8 @@ void Workload::act(Op op) {
             return surroundings_.back_up();
         case Op::forecast:
             return forecast();
+        case Op::token:
+            return change_token();
         case Op::expire: {
             const LeaseToken* lease = pick_lease();
             if (lease == nullptr) return;

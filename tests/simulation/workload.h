@@ -114,6 +114,11 @@ class Workload {
     void list_queues();
     void forecast();
     void limit();
+    bool narrow_around_dead();
+    void put_beside_dead();
+    void kick_into_full();
+    void change_token();
+    AccessToken draw_token();
     void narrow();
     void hook();
     const MessageModel* pick_in(const QueueOf& queue);
@@ -139,6 +144,7 @@ class Workload {
     };
     std::map<std::uint64_t, HistoryPage> history_pages_;
     std::uint64_t favourite_ = 0;
+    std::uint64_t dead_to_kick_ = 0;  // serial of a dead letter whose namespace is full; 0: none
 };
 
 }  // namespace duewheel

@@ -1,9 +1,42 @@
 // Clients that set, change and remove the limits of namespaces.
+#include <algorithm>
 #include <iterator>
+#include <utility>
 
 #include "simulation/workload.h"
 
 namespace duewheel {
+
+// Limits the namespace of a dead letter to one message, and puts one. A few actions later, when the limit is in force,
+// the dead letter is kicked, and there is no room for it.
+bool Workload::narrow_around_dead() {
+    const Oracle::Messages& messages = oracle_.messages();
+    const auto found = std::find_if(messages.rbegin(), messages.rend(), [](const MessageModel& message) {
+        return message.id != 0 && message.open.empty() && message.may_be(World::Phase::dead);
+    });
+    if (found == messages.rend()) return false;
+    dead_to_kick_ = found->serial;
+    ConfigureNamespaceCommand narrow{found->put.name_space, false, {}};
+    narrow.settings.pending_max = 1;
+    surroundings_.submit(std::move(narrow));
+    put_beside_dead();
+    return true;
+}
+
+void Workload::put_beside_dead() {
+    const PutCommand& dead = oracle_.messages()[dead_to_kick_ - 1].put;
+    PutCommand put = draw_put({dead.name_space, dead.queue}, oracle_.messages().size() + 1);
+    put.when = When{.at_ms = surroundings_.clock() + options_.due_scale_ms};
+    put.expires.reset();
+    put.repeat.reset();
+    surroundings_.submit(std::move(put));
+}
+
+void Workload::kick_into_full() {
+    put_beside_dead();
+    const MessageModel& message = oracle_.messages()[std::exchange(dead_to_kick_, 0) - 1];
+    surroundings_.submit(KickCommand{message.put.name_space, message.id});
+}
 
 void Workload::limit() {
     const std::string name_space = random_.chance(700'000) ? "default" : "other";

@@ -36,10 +36,9 @@ void Workload::narrow() {
     }
     const std::uint64_t count = 1 + random_.below(4);
     const bool in_one_request = random_.chance(300'000) && count > 1;
-    std::uint64_t serial = oracle_.messages().size();
     PutBatchCommand batch;
     for (std::uint64_t i = 0; i < count; ++i) {
-        PutCommand put = draw_put(queue, ++serial);
+        PutCommand put = draw_put(queue, oracle_.messages().size() + batch.puts.size() + 1);
         put.when = When{at, 0};
         put.flex_ms = flex_ms;
         put.expires.reset();
