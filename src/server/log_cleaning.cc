@@ -131,7 +131,9 @@ void LogCleaning::end_pass() {
     rest_until_bytes_ = 0;
     const std::uint64_t most = pass_bytes_ - pass_bytes_ / 4;
     const Totals& totals = parts_.engine().totals();
-    const bool was_alone = totals.digest == pass_begin_.digest && totals.id_counter == pass_begin_.id_counter;
+    // Dead letters are in no digest: that some of them ended shows in what is needed.
+    const bool was_alone = totals.digest == pass_begin_.digest && totals.id_counter == pass_begin_.id_counter &&
+                           totals.needed_bytes >= pass_begin_.needed_bytes - pass_begin_.needed_bytes / 8;
     const bool gained_little = pass_relocated_bytes_ > most || (was_alone && log_bytes() > most);
     if (!gained_little) return;
     rest_until_bytes_ = log_bytes() + log_bytes() / 4;

@@ -131,7 +131,7 @@ class LogCleaning {
     Sequence pass_until_ = 0;              // the size of the log at the start of the current pass; 0: none
     std::uint64_t pass_bytes_ = 0;         // of the segments that it has passed
     std::uint64_t pass_relocated_bytes_ = 0;
-    Totals pass_begin_;                    // digest and ids are the same at its end: nothing else has changed
+    Totals pass_begin_;                    // nearly the same at its end: nothing else has changed
     std::uint64_t rest_until_bytes_ = 0;   // of the log: the last pass gained too little
     std::uint64_t rest_needed_bytes_ = 0;  // when it did
     std::uint64_t segments_dropped_ = 0;
