@@ -265,8 +265,8 @@ class KafkaCluster:
         self.directory.mkdir(parents=True, exist_ok=True)
         for number in self.numbers:
             self._properties_path(number).write_text(self._properties(number))
-        done = subprocess.run([*JAVA, "-cp", f"{JARS}/*", "kafka.tools.StorageTool", "format", "-t", random_uuid(), "-c",
-                               self._properties_path(1)], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+        done = subprocess.run([*JAVA, "-cp", f"{JARS}/*", "kafka.tools.StorageTool", "format",
+                               f"--cluster-id={random_uuid()}", "-c", self._properties_path(1)], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
         if done.returncode:
             raise ClusterError(f"Kafka cannot format {self.directory}:\n{done.stdout}")
         for number in self.numbers[1:]:

@@ -432,6 +432,7 @@ class Engine {
     // Attempts started that count against the rule.
     std::uint32_t attempts_counted(const Entry& entry) const;
     bool is_used_up(const Entry& entry) const;
+    bool outlasts_lost_leases(QueueNumber number) const;
     Record dead_letter_record(const Entry& entry, std::string_view reason) const;
     Record redrive_record(const Entry& entry, Cause cause) const;
     void mark_exhausted(EntryNumber number);

@@ -88,7 +88,7 @@ void Engine::make_ready(EntryNumber number) {
     if (take_for_purge(number)) return;
     Entry& entry = recent_.entry(number);
     assert(is_legal_move(entry.state, State::ready));
-    if (is_used_up(entry)) return mark_exhausted(number);
+    if (is_used_up(entry) && !outlasts_lost_leases(entry.queue)) return mark_exhausted(number);
     mark(entry.queue);
     if (queue(entry.queue).ready_count >= ready_max_for(entry) && may_leave(number)) return evict(number);
     if (entry.has_rare && wait_in_line(number)) return;

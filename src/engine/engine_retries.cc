@@ -41,6 +41,12 @@ bool Engine::is_used_up(const Entry& entry) const {
     return entry.begun > 0 && attempts_counted(entry) >= retry_rule(entry).attempts;
 }
 
+// Whether a message may already be in its topic, which only the pusher knows: it asks the ledger. So a process that
+// dies often makes no dead letters of such a queue; a failure does.
+bool Engine::outlasts_lost_leases(QueueNumber number) const {
+    return number < queues_.size() && queues_[number]->conf && queues_[number]->conf->settings.kafka;
+}
+
 // ---- how a lease ends without an ack
 
 // Ends the message if it may not return, because its queue is purged or it has expired.

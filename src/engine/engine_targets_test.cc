@@ -67,6 +67,29 @@ TEST(EngineTargets, lists_a_change_for_the_kinds_of_target_that_the_queue_has_an
     EXPECT_EQ(changed(shard), "k v paused;");
 }
 
+// A server that was killed more often than there were attempts had turned messages into dead letters that it had
+// already sent: a redrive would have sent them twice.
+TEST(EngineTargets, only_failures_make_dead_letters_of_a_queue_with_a_topic) {
+    TrialEngine shard;
+    ConfigureQueueCommand to_kafka;
+    to_kafka.queue = "q";
+    to_kafka.settings.kafka = KafkaTarget{.topic = "payments"};
+    to_kafka.settings.retry.attempts = 2;
+    shard.ask<QueueAnswer>(to_kafka);
+    const MessageId id = shard.put(0);
+    std::vector<Delivered> leased;
+    for (std::uint32_t attempt = 1; attempt <= 4; ++attempt) {
+        leased = shard.lease(1, 1'000);
+        ASSERT_EQ(leased.size(), 1u) << "attempt " << attempt;
+        EXPECT_EQ(leased[0].attempt, attempt);
+        if (attempt < 4) shard.turn(1'000);
+    }
+    EXPECT_EQ(shard.ask<LeaseEndAnswer>(FailCommand{leased[0].lease, "too large", {}}).outcome, LeaseOutcome::dead);
+    GetCommand get;
+    get.id = id;
+    EXPECT_EQ(shard.ask<MessageAnswer>(get).row.reason, "too large");
+}
+
 TEST(EngineTargets, reports_those_that_the_start_finds) {
     EngineStart start;
     QueueSettings settings;

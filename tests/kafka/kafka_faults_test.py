@@ -26,9 +26,7 @@ class Faults(unittest.TestCase):
         with tempfile.TemporaryDirectory(prefix="duewheel-kafka-") as directory, \
                 KafkaCluster(f"{directory}/cluster", brokers=3) as cluster:
             create_topics(cluster, ["later", "out", "doomed"], replicas=3, partitions=3)
-            # A kill while a message is leased is one of its attempts, and here there are more than 10.
-            with ConsoleConsumer(cluster, "out") as consumer, \
-                    BridgeDaemon(cluster, ["later=out"], ["--retry-attempts", "1000"]) as daemon:
+            with ConsoleConsumer(cluster, "out") as consumer, BridgeDaemon(cluster, ["later=out"]) as daemon:
                 daemon.start()
                 sent_from_ms = time.time_ns() // 1_000_000
                 delays = {str(number): numbers.randrange(SPREAD_MS) for number in range(MESSAGES)}
