@@ -555,8 +555,8 @@ class CommandLineTest(unittest.TestCase):
         self.assertEqual(code, 0)
         verbs = [line.split()[0] for line in output.split("Subcommands:")[1].split("\n\n")[0].splitlines() if line.strip()]
         self.assertEqual(verbs, ["put", "prepare", "commit", "rollback", "get", "cancel", "move", "fire", "list", "history", "forecast", "lease", "ack", "fail", "extend",
-                                 "release", "hold", "kick", "discard", "queue", "schedule", "watchdog", "namespace", "token", "clock", "stats", "health", "top", "bench", "check",
-                                 "audit", "backup", "restore", "export", "import", "completion"])
+                                 "release", "hold", "kick", "discard", "queue", "schedule", "watchdog", "namespace", "token", "clock", "stats", "health", "top", "kafka", "bench",
+                                 "check", "audit", "backup", "restore", "export", "import", "completion"])
         for verb in verbs:
             code, output, _ = self.run_program(verb, "--help")
             self.assertEqual(code, 0)

@@ -3,6 +3,7 @@ tests of the contract; their Python packages are those of requirements.txt, in b
 
 import copy
 import http.client
+import itertools
 import json
 import pathlib
 import subprocess
@@ -119,9 +120,13 @@ class Answer:
         return json.loads(self.text)["code"] if self.headers["content-type"] == PROBLEM else None
 
 
+SOURCES = itertools.cycle(f"127.0.0.{number}" for number in range(2, 255))
+
+
 def ask(port, method, target, headers=None, body=None):
-    """One request on a connection of its own, with exactly these fields beside Host and Content-Length."""
-    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=60)
+    """One request on a connection of its own, with exactly these fields beside Host and Content-Length. Each comes from the next
+    loopback address, so that no limit per address refuses it."""
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=60, source_address=(next(SOURCES), 0))
     try:
         fields = dict(headers or {})
         connection.putrequest(method, target, skip_host="Host" in fields, skip_accept_encoding=True)
