@@ -101,7 +101,16 @@ void Workload::schedule() {
 Command Workload::draw_schedule_command(const QueueOf& name, const ScheduleModel& known) {
     const ScheduleState* state = known.surely();
     const auto tell = [&](Control what) { return ControlScheduleCommand{name.name_space, name.queue, what}; };
+    const auto preview = [&] {
+        PreviewScheduleCommand command{name.name_space, name.queue, 10, {}};
+        command.count = static_cast<std::uint32_t>(1 + random_.below(6));
+        if (random_.chance(50'000)) command.count = random_.chance(500'000) ? 0 : options_.engine.preview_max + 1;
+        if (random_.chance(300'000)) command.from_ms = draw_instant();
+        return command;
+    };
     if (state != nullptr && state->paused && random_.chance(400'000)) return tell(Control::resume);
+    // Few rules exclude days, and only a preview shows the times that they exclude.
+    if (state != nullptr && !state->rule.times.closed.empty() && random_.chance(600'000)) return preview();
     switch (random_.below(16)) {
         case 0:
         case 1:
@@ -123,13 +132,8 @@ Command Workload::draw_schedule_command(const QueueOf& name, const ScheduleModel
         }
         case 8:
         case 9:
-        case 10: {
-            PreviewScheduleCommand preview{name.name_space, name.queue, 10, {}};
-            preview.count = static_cast<std::uint32_t>(1 + random_.below(6));
-            if (random_.chance(50'000)) preview.count = random_.chance(500'000) ? 0 : options_.engine.preview_max + 1;
-            if (random_.chance(300'000)) preview.from_ms = draw_instant();
-            return preview;
-        }
+        case 10:
+            return preview();
         default:
             return DescribeScheduleCommand{name.name_space, name.queue};
     }
@@ -235,7 +239,7 @@ TimesRule Workload::draw_times() {
             times.every_ms = rest;
             break;
     }
-    if (rest >= kHourMs && random_.chance(200'000))
+    if (rest >= kHourMs && random_.chance(400'000))
         times.closed = random_.chance(500'000) ? "SAT SUN" : "03-31 10-27 11-03";
     draw_bounds(times, rest);
     return times;
