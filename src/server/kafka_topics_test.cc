@@ -41,7 +41,7 @@ TEST(KafkaTopics, a_ledger_as_it_is_created_has_no_findings) {
 }
 
 TEST(KafkaTopics, a_ledger_that_may_lose_records_breaks_the_promise) {
-    for (const auto& [name, value] :
+    for (const auto& wrong :
          std::vector<std::pair<std::string, std::string>>{{"cleanup.policy", "compact"},
                                                           {"cleanup.policy", "compact,delete"},
                                                           {"retention.ms", "604800000"},
@@ -49,6 +49,8 @@ TEST(KafkaTopics, a_ledger_that_may_lose_records_breaks_the_promise) {
                                                           {"max.message.bytes", "1000"},
                                                           {"min.insync.replicas", "1"},
                                                           {"unclean.leader.election.enable", "true"}}) {
+        const std::string& name = wrong.first;
+        const std::string& value = wrong.second;
         KafkaTopic topic = safe_ledger();
         const std::string wanted(name == "max.message.bytes" ? "1048576" : [&] {
             for (const auto& [each, good] : topic.settings) {
