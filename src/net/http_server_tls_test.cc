@@ -68,8 +68,8 @@ class TlsServer {
     }
 
   private:
+    std::vector<TlsFailure> failures_;  // of the server's thread, which closes connections when it ends
     LoopbackServer server_;
-    std::vector<TlsFailure> failures_;  // of the server's thread
 };
 
 TlsClient::Options trusting() {
