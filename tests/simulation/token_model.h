@@ -1,7 +1,8 @@
 // What the oracle knows of an access token: every state that is possible after what clients saw.
 //
 // A change whose response was lost in a crash leaves two possible states; the next response, or the next start, removes
-// those that it contradicts. The engine executes the changes of one token in the order of their responses.
+// those that it contradicts. The engine executes the changes of one token in the order of their responses, but for
+// those of one step: a change that finds nothing to do is answered before the change of the commit that came before it.
 #pragma once
 
 #include <cstdint>
@@ -34,6 +35,7 @@ struct TokenModel {
     std::vector<TokenState> states{std::nullopt};     // the first one is the last that a response reported
     std::uint64_t settled_step = 0;                   // the step of that response
     std::map<ReplyToken, ChangeTokenCommand> open{};  // changes without a response
+    std::vector<TokenState> earlier{};                // what was possible before the responses of that step
 
     // Also those that open changes may have led to, in any order.
     std::vector<TokenState> possible() const {
@@ -52,6 +54,7 @@ struct TokenModel {
     }
     bool may_be(const TokenState& state) const { return contains(possible(), state); }
     void settle(TokenState state, std::uint64_t step) {
+        if (settled_step != step) earlier = possible();
         states = {std::move(state)};
         settled_step = step;
     }
