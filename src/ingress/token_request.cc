@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "access/access_token_text.h"
+#include "calendar/instant_text.h"
 #include "ingress/json_request.h"
 #include "ingress/list_request.h"
 #include "ingress/name_cursor.h"
@@ -142,6 +143,10 @@ Status read_expiry(const JsonRequest& json, std::int64_t now_ms, std::int64_t& i
     const Result<std::optional<std::int64_t>> after = json.duration_ms("expires_in");
     if (!after) return after.error();
     if (!*at && !*after) return {};
+    if (*after && **after > kLastInstant - now_ms) {
+        return Error{"out_of_range",
+                     "`expires_in` must end before the year 10000; omit it for a token that stays valid", "expires_in"};
+    }
     into_ms = *at ? **at : now_ms + **after;
     if (into_ms <= now_ms) {
         const char* const field = *at ? "expires" : "expires_in";

@@ -73,6 +73,8 @@ TEST(TokenRequest, what_is_wrong_has_a_code_of_its_own) {
     EXPECT_EQ(refusal(scopes + R"("queues":"a*"})"), "bad_queue_name queues");
     EXPECT_EQ(refusal(scopes + R"("expires":"2020-01-01T00:00:00Z"})"), "out_of_range expires");
     EXPECT_EQ(refusal(scopes + R"("expires_in_ms":0})"), "out_of_range expires_in");
+    // A response showed such an expiry as a bare number.
+    EXPECT_EQ(refusal(scopes + R"("expires_in":"P80923308D"})"), "out_of_range expires_in");
     EXPECT_EQ(refusal(scopes + R"("expires_in":"1d","expires":"2030-01-01T00:00:00Z"})"),
               "conflicting_members expires");
     EXPECT_EQ(refusal(scopes + R"("limits":{"requests_per_second":0}})"), "out_of_range limits.requests_per_second");
