@@ -10,7 +10,7 @@ namespace {
 
 struct Died {};
 
-// What was put, and what its producer was told of it.
+// A message that was put, and the response to its put.
 struct Put {
     bool is_bad = false;        // its topic refuses it
     bool is_cancelled = false;  // and it had certainly not been sent

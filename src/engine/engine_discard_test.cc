@@ -89,7 +89,7 @@ TEST(DiscardOfAQueue, continues_while_other_settings_are_set) {
     TrialEngine shard(options());
     const MessageId id = dead(shard);
     shard.turn(1);
-    shard.hold_lookups = true;  // who is dead is asked and not answered yet
+    shard.hold_lookups = true;  // the lookup of the dead letters has no result yet
     shard.ask<QueueAnswer>(discard_all());
     ConfigureQueueCommand set{"default", "q", What::set, {}};
     set.settings.lease_ms = 5000;

@@ -182,7 +182,7 @@ TEST(OrderKey, twenty_thousand_behind_one_key_delay_no_others) {
     const auto last = shard.lease(1000);
     EXPECT_EQ(last.size(), 1u);
     for (int i = 0; i < 20; ++i) EXPECT_TRUE(shard.lease(1000).empty());
-    EXPECT_LE(shard.engine().counters().lookups, lookups + 2) << "who waits is not asked for again and again";
+    EXPECT_LE(shard.engine().counters().lookups, lookups + 2) << "waiting messages are not looked up repeatedly";
 }
 
 TEST(OrderKey, a_lookup_result_older_than_a_new_table_is_repeated) {

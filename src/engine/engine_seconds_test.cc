@@ -353,7 +353,7 @@ void check_against_model(std::uint32_t seed) {
             const std::int64_t step_ms = below(2'000);
             now += step_ms;
             shard.turn(step_ms);
-            // Who is due is delivered and done with, so that what can be chosen waits.
+            // Due messages are delivered and acknowledged, so that all others are waiting.
             for (const Delivered& taken : shard.lease(100)) {
                 shard.ask<LeaseEndAnswer>(AckCommand{taken.lease});
                 model.due_.erase(taken.id);

@@ -11,7 +11,7 @@
 namespace duewheel::engine_transactions_model_test {
 namespace {
 
-// What a prepared message should be by its put and what was said of it since: the rule of engine_transactions.cc once
+// What a prepared message should be after its put and the commands on it since: the rule of engine_transactions.cc once
 // more.
 struct Model {
     TransactionRule rule;

@@ -276,7 +276,7 @@ class Trial {
         });
         for (const auto& [token, reply] : replies) {
             const auto found = pending_lookups_.find(token);
-            require(found != pending_lookups_.end(), "an answer came that nobody waits for");
+            require(found != pending_lookups_.end(), "a lookup result has no pending lookup");
             const PendingLookup asked = std::move(found->second);
             pending_lookups_.erase(found);
             if (asked.id != 0) --under_way_[asked.id];
