@@ -1,0 +1,141 @@
+// What the server reports by itself: server-sent events of `/v1/events`, or, where they are not available (a proxy that
+// buffers, too many listeners), `/v1/stats` every two seconds. Rates are differences of the counters.
+import { effect, signal } from '@preact/signals'
+import { ApiError, get } from './client'
+import { epoch, lost } from './connection'
+import { loginNeeded, session } from './session'
+import type { LatenessRow, LogLine, Queue, Stats } from './types'
+
+export const stats = signal<Stats | null>(null)
+/** The newest row of lateness, every five seconds; null while polling. */
+export const lateness = signal<LatenessRow | null>(null)
+/** Rows of queues that have changed; `more` if there were too many to send. */
+export const changedQueues = signal<{ queues: Partial<Queue>[]; more: boolean }>({ queues: [], more: false })
+/** The newest lines of the server's log, newest first. */
+export const logLines = signal<LogLine[]>([])
+export const source = signal<'none' | 'events' | 'polling'>('none')
+
+/** Counters at a time of the browser's monotonic clock. */
+export interface Sample {
+  at_ms: number
+  server_time_ms: number
+  accepted: number
+  delivered: number
+  done: number
+  failed: number
+  pending: number
+  ready: number
+}
+export const samples = signal<Sample[]>([])
+
+const POLL_MS = 2000
+const EVENTS_AGAIN_MS = 60_000
+const SAMPLES_MAX = 1800
+const LOG_MAX = 200
+
+let events: EventSource | null = null
+let pollTimer = 0
+let eventsTimer = 0
+/** Server time minus the browser's clock, so that "in 5 minutes" is right on a machine with another clock. */
+let offset_ms = 0
+
+export function serverNow(): number {
+  return Date.now() + offset_ms
+}
+
+function accept(next: Stats) {
+  const before = stats.value
+  offset_ms = next.server_time_ms - Date.now()
+  // Another process counts from zero again.
+  const restarted = before !== null && (before.instance !== next.instance || next.accepted < before.accepted || next.delivered < before.delivered)
+  const sample: Sample = {
+    at_ms: performance.now(),
+    server_time_ms: next.server_time_ms,
+    accepted: next.accepted,
+    delivered: next.delivered,
+    done: next.done,
+    failed: next.failed,
+    pending: next.pending,
+    ready: next.ready,
+  }
+  samples.value = [...(restarted ? [] : samples.value), sample].slice(-SAMPLES_MAX)
+  stats.value = next
+}
+
+/** Events a second of a counter over the last `window_ms`; null until there are two samples. */
+export function rate(counter: 'accepted' | 'delivered' | 'done' | 'failed', window_ms = 10_000): number | null {
+  const all = samples.value
+  const last = all.at(-1)
+  if (!last) return null
+  const first = all.find((sample) => sample.at_ms >= last.at_ms - window_ms)
+  if (!first || first === last) return null
+  return ((last[counter] - first[counter]) * 1000) / (last.at_ms - first.at_ms)
+}
+
+async function poll() {
+  window.clearTimeout(pollTimer)
+  if (source.value !== 'polling') return
+  try {
+    accept(await get<Stats>('/v1/stats'))
+  } catch (error) {
+    // A lost connection and a refused token are shown by themselves.
+    if (error instanceof ApiError && error.problem.status === 403) return
+  }
+  pollTimer = window.setTimeout(poll, POLL_MS)
+}
+
+function startPolling() {
+  source.value = 'polling'
+  void poll()
+  window.clearTimeout(eventsTimer)
+  eventsTimer = window.setTimeout(start, EVENTS_AGAIN_MS)
+}
+
+function listen<T>(name: string, take: (value: T) => void) {
+  events!.addEventListener(name, (event) => take(JSON.parse((event as MessageEvent<string>).data) as T))
+}
+
+function start() {
+  stop()
+  events = new EventSource('/v1/events')
+  const opened = events
+  opened.onopen = () => {
+    window.clearTimeout(pollTimer)
+    window.clearTimeout(eventsTimer)
+    source.value = 'events'
+  }
+  opened.onerror = () => {
+    if (events !== opened) return
+    // EventSource tries again by itself after a broken connection, but not after an answer such as 404 or 503. Meanwhile a
+    // poll finds out why: the server is down, or the token has expired.
+    if (opened.readyState === EventSource.CLOSED) {
+      opened.close()
+      events = null
+    }
+    startPolling()
+  }
+  listen<Stats>('stats', accept)
+  listen<LatenessRow>('lateness', (row) => (lateness.value = row))
+  listen<{ queues: Partial<Queue>[]; more?: boolean }>('queues', (value) => {
+    changedQueues.value = { queues: value.queues, more: value.more ?? false }
+  })
+  listen<LogLine>('log', (line) => (logLines.value = [line, ...logLines.value].slice(0, LOG_MAX)))
+}
+
+function stop() {
+  events?.close()
+  events = null
+  window.clearTimeout(pollTimer)
+  window.clearTimeout(eventsTimer)
+}
+
+/** Runs as long as the page is open: starts with the session, again after the connection was lost. */
+export function runLive() {
+  effect(() => {
+    // Each of these begins or ends the stream.
+    const open = session.value !== null && !loginNeeded.value && !lost.value && epoch.value >= 0
+    stop()
+    if (open) start()
+    else source.value = 'none'
+  })
+}
