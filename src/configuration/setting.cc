@@ -94,6 +94,7 @@ constexpr Setting kSettings[] = {
     at<&ServerOptions::http_hosts>({"http.hosts", Kind::texts,
                                     "Further host names of the server, such as the name of a proxy in front of it, and "
                                     "hosts whose web pages may call the server. Without ports."}),
+    at<kApi, &Api::dashboard>({"http.dashboard", Kind::yes_or_no, "Serve the dashboard at / of the HTTP address."}),
 
     at<kTls, &TlsFiles::certificate>(
         {.name = "tls.certificate",
@@ -120,7 +121,8 @@ constexpr Setting kSettings[] = {
 
     at<&ServerOptions::auth_required>(
         {"auth.required", Kind::yes_or_no,
-         "Require an access token for every request but /healthz. Without this setting a server that listens beyond "
+         "Require an access token for every request but /healthz and the files of the dashboard. Without this setting "
+         "a server that listens beyond "
          "loopback requires one, and a server on loopback does not. The first token is made with `duewheel token add "
          "ID --data DIR --admin` while the server is stopped."}),
 

@@ -94,6 +94,8 @@ constexpr Row kRows[] = {
     {"GET /v1/clock", "read", "server"},
     {"POST /v1/clock:accept", "admin", "server"},
     {"POST /v1/clock:advance", "admin", "server"},
+    {"GET /", "nothing", "server"},
+    {"GET /assets/{}", "nothing", "server"},
 };
 
 // What a token may see of the data.
@@ -133,6 +135,18 @@ std::string target_of(const Row& row) {
     return is_of_namespace ? "/v1/namespaces/shop" + path.substr(3) : path;
 }
 
+// "POST /v1/queues/{queue}:lease" as a row has it: the name between the braces does not matter.
+std::string with_empty_braces(std::string_view text) {
+    std::string out;
+    bool is_inside = false;
+    for (const char c : text) {
+        if (c == '}') is_inside = false;
+        if (!is_inside) out += c;
+        if (c == '{') is_inside = true;
+    }
+    return out;
+}
+
 std::set<std::string> operations(const std::string& path, std::string_view methods) {
     std::set<std::string> all;
     for (const std::string_view method : {"GET", "POST", "PUT", "PATCH", "DELETE"}) {
@@ -144,22 +158,10 @@ std::set<std::string> operations(const std::string& path, std::string_view metho
 TEST(AccessMatrix, has_a_row_for_every_call_and_method) {
     std::set<std::string> served;
     for (const CallShape& shape : call_shapes()) served.merge(operations(shape.path, shape.methods));
-    for (const ServerPage& page : kServerPages) served.merge(operations(std::string(page.path), page.methods));
+    for (const ServerPage& page : kServerPages) served.merge(operations(with_empty_braces(page.path), page.methods));
     std::set<std::string> rows;
     for (const Row& row : kRows) EXPECT_TRUE(rows.insert(std::string(row.operation)).second) << row.operation;
     EXPECT_EQ(rows, served);
-}
-
-// "POST /v1/queues/{queue}:lease" as a row has it: what stands between braces does not matter.
-std::string with_empty_braces(std::string_view text) {
-    std::string out;
-    bool is_inside = false;
-    for (const char c : text) {
-        if (c == '}') is_inside = false;
-        if (!is_inside) out += c;
-        if (c == '{') is_inside = true;
-    }
-    return out;
 }
 
 TEST(AccessMatrix, is_in_the_documentation) {
@@ -181,7 +183,7 @@ TEST(AccessMatrix, is_in_the_documentation) {
     }
 }
 
-TEST(AccessMatrix, without_a_valid_token_only_healthz_is_served) {
+TEST(AccessMatrix, without_a_valid_token_only_open_pages_are_served) {
     const std::pair<std::string, std::string> refused[] = {{"", "token_required"},
                                                            {"Bearer x", "bad_token"},
                                                            {bearer("unknown"), "bad_token"},
@@ -201,7 +203,7 @@ TEST(AccessMatrix, without_a_valid_token_only_healthz_is_served) {
             if (!authorization.empty()) call.fields.emplace_back("Authorization", authorization);
             const std::string answer = server.ask(call);
             if (row.needs == "nothing") {
-                EXPECT_EQ(status_of(answer), 200) << row.operation;
+                EXPECT_EQ(status_of(answer), row.operation == "GET /assets/{}" ? 404 : 200) << row.operation;
                 continue;
             }
             EXPECT_EQ(status_of(answer), 401) << row.operation;

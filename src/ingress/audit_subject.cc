@@ -117,6 +117,8 @@ std::string_view audit_verb(CallPath::What what, std::string_view method) {
         case What::stats:
         case What::contract:
         case What::clock:
+        case What::dashboard:
+        case What::asset:
             break;
     }
     return {};

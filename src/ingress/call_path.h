@@ -71,7 +71,10 @@ struct CallPath {
         contract,
         clock,
         accept_clock,
-        advance_clock
+        advance_clock,
+        // Files of the dashboard.
+        dashboard,
+        asset
     } what = What::put;
     std::string_view name_space = kDefaultNamespace;  // this and the name: raw, not decoded and not checked
     std::string_view name;    // of the queue, schedule, watchdog or token, the message's id, the lease token
@@ -123,6 +126,8 @@ inline constexpr ServerPage kServerPages[] = {
     {CallPath::What::clock, "/v1/clock", "GET, HEAD", {.get = {Reach::server, Scope::read}}},
     {CallPath::What::accept_clock, "/v1/clock:accept", "POST", {.post = {Reach::server, Scope::admin}}},
     {CallPath::What::advance_clock, "/v1/clock:advance", "POST", {.post = {Reach::server, Scope::admin}}},
+    {CallPath::What::dashboard, "/", "GET, HEAD", {.get = {Reach::no_token}}},
+    {CallPath::What::asset, "/assets/{file}", "GET, HEAD", {.get = {Reach::no_token}}},
 };
 
 // Whether it is a page of the server itself.

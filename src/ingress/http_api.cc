@@ -11,6 +11,7 @@
 #include "ingress/batch_request.h"
 #include "ingress/call_path.h"
 #include "ingress/clock_call.h"
+#include "ingress/dashboard_file.h"
 #include "ingress/late_outcome.h"
 #include "ingress/nearest_call.h"
 #include "ingress/problem.h"
@@ -96,6 +97,10 @@ HttpResponse with_retry_after(HttpResponse response, std::int64_t wait_ms) {
         if (header.name == "Retry-After") header.value = std::to_string((wait_ms + 999) / 1'000);
     }
     return response;
+}
+
+Error dashboard_is_off() {
+    return {"unknown_path", "the dashboard of this server is off: the setting http.dashboard turns it on"};
 }
 
 HttpResponse readiness_text(const Readiness& readiness) {
@@ -227,6 +232,11 @@ void HttpApi::answer_page(const Admitted& admitted, RequestNote note, HttpReply 
         return page ? answer(std::move(reply), note, *page) : refuse(std::move(reply), note, page.error());
     };
     if (admitted.call.what == Call::stats) return give(read_stats(request));
+    if (admitted.call.what == Call::dashboard || admitted.call.what == Call::asset) {
+        if (!options_.dashboard) return give(dashboard_is_off());
+        const HttpResponse file = answer_dashboard_file(request);
+        return answer(std::move(reply), note, file, file.status == 404 ? "unknown_path" : "");
+    }
     if (const auto none = QueryRequest::parse(request.query, {}); !none) return give(none.error());
     switch (admitted.call.what) {
         case Call::healthz:

@@ -53,6 +53,7 @@ struct HttpApiOptions {
         [](std::string_view, std::string_view, const KafkaTarget&) { return Status(); };
     CallerRules callers;
     bool auth_required = false;  // a request needs an access token
+    bool dashboard = true;       // serve the dashboard
     AuditPort* audit = nullptr;  // records administrative requests and refusals of access; null: they are not recorded
     RequestLogOptions requests;
     std::string contract;  // contract_text()

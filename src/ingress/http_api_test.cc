@@ -348,8 +348,7 @@ TEST(HttpApi, refuses_invalid_names_ids_and_tokens) {
 
 TEST(HttpApi, refuses_unknown_paths) {
     std::vector<Refusal> refusals;
-    for (const char* path : {"/",
-                             "/v1",
+    for (const char* path : {"/v1",
                              "/v1/",
                              "/v2/stats",
                              "/v1/queues/q/",

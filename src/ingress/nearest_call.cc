@@ -141,6 +141,7 @@ std::string nearest_page(std::span<const std::string_view> segments) {
     std::string nearest;
     std::size_t least = ~std::size_t{0};
     for (const ServerPage& page : kServerPages) {
+        if (page.what >= CallPath::What::dashboard) continue;  // its files are no calls
         // The common prefix /v1 does not make a page similar.
         const std::size_t distance = edit_distance(path, page.path);
         if (3 * distance > std::max(path.size(), page.path.size()) || distance >= least) continue;

@@ -51,8 +51,8 @@ TEST(NearestCall, a_word_of_another_collection_or_system_gets_the_call) {
 }
 
 TEST(NearestCall, anything_else_has_no_suggestion) {
-    for (const char* path : {"/", "/v1", "/v1/", "/x", "/v1/x", "/v2/jobs", "/favicon.ico", "/v1/queues/q:nonsense",
-                             "/v1/queues/q/messages/1/2", "/v1/messages/1:x"}) {
+    for (const char* path : {"/", "/assets", "/v1", "/v1/", "/x", "/v1/x", "/v2/jobs", "/favicon.ico",
+                             "/v1/queues/q:nonsense", "/v1/queues/q/messages/1/2", "/v1/messages/1:x"}) {
         EXPECT_EQ(nearest(path), "") << path;
     }
     EXPECT_EQ(nearest("/v1/queues/q:" + std::string(100'000, 'l')), "");

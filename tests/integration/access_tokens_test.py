@@ -87,10 +87,11 @@ class Access(unittest.TestCase):
         self.assertEqual((answer[0], answer[1]["code"]), (status, code), answer)
         return answer[1]
 
-    def test_without_a_token_only_healthz_is_served(self):
+    def test_without_a_token_only_open_pages_are_served(self):
         stranger = Caller(self.daemon.port)
         self.assertEqual(stranger.request("GET", "/healthz"), (200, "ok\n"))
-        for path in ("/readyz", "/metrics", "/openapi.json", "/v1/stats", "/v1/clock", "/v1/queues", "/v1/nothing", "/"):
+        self.assertEqual(stranger.request("GET", "/")[0], 200)
+        for path in ("/readyz", "/metrics", "/openapi.json", "/v1/stats", "/v1/clock", "/v1/queues", "/v1/nothing", "/index.html"):
             self.refused(stranger.request("GET", path), 401, "token_required")
             self.assertEqual(stranger.headers["WWW-Authenticate"], "Bearer")
         self.refused(stranger.put("q"), 401, "token_required")

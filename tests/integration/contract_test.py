@@ -41,6 +41,7 @@ ELSEWHERE = {
     "too_busy": "src/engine/engine_limits_test.cc",
 }
 ELSEWHERE_OF = {
+    ("dashboard", "unknown_path"): "src/ingress/dashboard_file_test.cc",
     ("fire", "expires_too_soon"): "a message that expires at the very moment",
 }
 
@@ -69,7 +70,7 @@ class Provocation:
         self.name = re.sub("^patch", "set", self.name)
         self.method = method.upper()
         self.path = path
-        self.names = {"namespace": "default", "queue": "q", "id": ISSUED_NEVER, "token": TOKEN, "schedule": "s", "watchdog": "w", "token_id": "t"}
+        self.names = {"namespace": "default", "queue": "q", "id": ISSUED_NEVER, "token": TOKEN, "file": "none.js", "schedule": "s", "watchdog": "w", "token_id": "t"}
         self.query = "queue=q&key=taken" if self.by_key else "queue=q" if self.name == "history" else ""
         self.headers = dict(LINES) if self.name == "putMany" else {}
         self.body = None
@@ -231,6 +232,7 @@ HOW = {
     "unknown_key": lambda p: (p.with_query("queue=q&key=unheard-of"), p.with_body({"delay_ms": 1} if p.name == "move" else {})),
     "unknown_member": lambda p: p.with_headers(Duewheel_Delay="1s", **{"Content-Type": LINES["Content-Type"]})
                       if p.name == "putMany" else p.with_body({"nonsense": 1}),
+    "unknown_path": lambda p: None,
     "unknown_parameter": lambda p: p.with_query("nonsense=1"),
     "unknown_schedule": lambda p: p.with_name("schedule", "unheard-of"),
     "unknown_watchdog": lambda p: p.with_name("watchdog", "unheard-of"),
@@ -540,8 +542,10 @@ class Answers(unittest.TestCase):
             say(method, "/history", query="?queue=q")
             say(method, "/forecast", query="?queue=q&minutes=2")
             say(method, "/forecast")
-            for page in ("v1/stats", "v1/clock", "healthz", "readyz", "metrics", "openapi.json"):
+            for page in ("v1/stats", "v1/clock", "healthz", "readyz", "metrics", "openapi.json", ""):
                 say(method, page)
+            asset = re.search('"/assets/([^"]+)"', ask(daemon.port, "GET", "/").text)[1]
+            say(method, "assets/{file}", file=asset)
         say("POST", "v1/clock:advance", {"by": "1s"})
         return met
 
