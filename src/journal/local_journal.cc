@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cassert>
+#include <utility>
 
 namespace duewheel {
 
@@ -36,7 +37,12 @@ Status LocalJournal::start(FoundLog log) {
         SegmentHeader first;
         first.identity = options_.identity;
         first.block_bytes = options_.block_bytes;
-        if (Status begun = begin_segment(first, options_.segment_bytes); !begun) return begun;
+        first.segment_bytes = options_.segment_bytes;
+        if (options_.front) {
+            first = *options_.front;
+            identity_ = first.identity;
+        }
+        if (Status begun = begin_segment(first); !begun) return begun;
         return mark_newest();
     }
     newest_ = log.segments.back();
@@ -50,7 +56,12 @@ Status LocalJournal::start(FoundLog log) {
 Status LocalJournal::commit(const Commit& commit) {
     if (const std::optional<Error> failed = failure()) return *failed;
     if (newest()->end().closed) {
-        if (Status rolled = roll(commit); !rolled) return rolled;
+        const bool was_reported = prepared_.has_value();
+        Status begun;
+        if (const Result<CommitPlace> place = prepare(commit); !place) begun = place.error();
+        if (begun) begun = give_name(*std::exchange(prepared_spare_, {}), *prepared_);
+        if (begun || !was_reported) prepared_.reset();
+        if (!begun) return begun;
     }
     if (Status marked = mark_newest(); !marked) return marked;
     const std::shared_ptr<SegmentFile> segment = newest();
@@ -68,17 +79,46 @@ Status LocalJournal::commit(const Commit& commit) {
                 appended.error());
 }
 
-// The next segment, large enough for the commit that is its first, and for one that closes it.
-Status LocalJournal::roll(const Commit& commit) {
+Result<CommitPlace> LocalJournal::prepare(const Commit& commit) {
+    if (const std::optional<Error> failed = failure()) return *failed;
+    const std::shared_ptr<SegmentFile> last = newest();
+    const SegmentEnd end = last->end();
+    if (!end.closed) return CommitPlace{last->header(), end.link, false};
+    if (!prepared_spare_) {
+        SegmentHeader header = prepared_ ? *prepared_ : header_after_end();
+        if (!prepared_) header.segment_bytes = segment_size_for(commit, header.block_bytes);
+        Result<SpareSegment> spare =
+            take_spare(header.segment_bytes, prepared_ ? SpareSize::exactly : SpareSize::at_least);
+        if (!spare) return std::move(spare).error();
+        header.segment_bytes = spare->bytes;
+        prepared_ = header;
+        prepared_spare_ = std::move(*spare);
+    }
+    return CommitPlace{*prepared_, end.link, true};
+}
+
+Status LocalJournal::follow(const SegmentHeader& header) {
+    if (const std::optional<Error> failed = failure()) return *failed;
+    assert(newest()->end().closed && header.number == newest()->header().number + 1);
+    assert(header.before == newest()->end().totals && header.link == newest()->end().link);
+    return begin_segment(header);
+}
+
+SegmentHeader LocalJournal::header_after_end() const {
     const std::shared_ptr<SegmentFile> last = newest();
     const SegmentEnd end = last->end();
     SegmentHeader next = last->header();
     next.number += 1;
     next.before = end.totals;
     next.link = end.link;
-    std::uint64_t needed = kSegmentHeaderBytes + commit_size_in_segment(commit.records.size(), next.block_bytes);
-    if (!commit.closes_segment) needed += std::max<std::uint64_t>(kClosingRoomBytes, next.block_bytes);
-    return begin_segment(next, std::max(options_.segment_bytes, needed));
+    return next;
+}
+
+// Large enough for the commit that is its first, and for one that closes it.
+std::uint64_t LocalJournal::segment_size_for(const Commit& commit, std::uint32_t block_bytes) const {
+    std::uint64_t needed = kSegmentHeaderBytes + commit_size_in_segment(commit.records.size(), block_bytes);
+    if (!commit.closes_segment) needed += std::max<std::uint64_t>(kClosingRoomBytes, block_bytes);
+    return std::max(options_.segment_bytes, needed);
 }
 
 // Does nothing except in the first commit of a segment.
@@ -88,16 +128,20 @@ Status LocalJournal::mark_newest() {
     return fail("record the newest segment in " + directory_, raised.error());
 }
 
-Status LocalJournal::begin_segment(const SegmentHeader& header, std::uint64_t bytes) {
-    Result<SpareSegment> spare = spares_.take(bytes);
-    if (spare) return give_name(std::move(*spare), header);
-    if (spare.error().code == "no_space") return std::move(spare).error();
-    return fail("create a segment in " + directory_, spare.error());
+Status LocalJournal::begin_segment(const SegmentHeader& header) {
+    Result<SpareSegment> spare = take_spare(header.segment_bytes, SpareSize::exactly);
+    if (!spare) return std::move(spare).error();
+    return give_name(std::move(*spare), header);
+}
+
+Result<SpareSegment> LocalJournal::take_spare(std::uint64_t bytes, SpareSize size) {
+    Result<SpareSegment> spare = spares_.take(bytes, size);
+    if (spare || spare.error().code == "no_space") return spare;
+    return fail("create a segment in " + directory_, spare.error()).error();
 }
 
 // A segment is created in this order: header durable, name, name durable; so a named segment never has a torn header.
-Status LocalJournal::give_name(SpareSegment spare, SegmentHeader header) {
-    header.segment_bytes = spare.bytes;
+Status LocalJournal::give_name(SpareSegment spare, const SegmentHeader& header) {
     const std::string head = encode_segment_header(header);
     const std::string path = directory_ + "/" + segment_name(header.first_sequence());
     Status written = spare.file->write_at(0, std::as_bytes(std::span(head)));

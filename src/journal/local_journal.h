@@ -28,6 +28,15 @@ struct JournalOptions {
     std::size_t spare_count = 1;             // zero-filled segments ready for the next one
     std::size_t reserve_count = 3;           // additional ones, for use while the disk is full
     LogIdentity identity;                    // 32 random bytes; used only when the log is created
+    // Of the first segment, if this log is created as a copy of another one.
+    std::optional<SegmentHeader> front{};
+};
+
+// Where the next commit goes.
+struct CommitPlace {
+    SegmentHeader header;         // of its segment
+    std::uint64_t link = 0;       // checksum of the footer before it
+    bool begins_segment = false;  // the segment does not exist yet
 };
 
 // How full the newest segment is.
@@ -50,6 +59,15 @@ class LocalJournal final : public Journal {
     // waits. If a commit is larger than a fresh segment, that segment is enlarged. Asserts that the commit follows the
     // last one and fits.
     Status commit(const Commit& commit) override;
+
+    // For a log with another copy, which is written first: where commit() will put this commit, byte for byte. Nothing
+    // is written, and `no_space` means that commit() would not succeed either. The next call of commit() must be for
+    // the same commit.
+    Result<CommitPlace> prepare(const Commit& commit);
+
+    // For a copy of another log: begins the segment with exactly this header, which must follow the end of the log.
+    // Codes as of commit().
+    Status follow(const SegmentHeader& header);
 
     // Fills spare segments until there are enough. Blocks; for a background thread. `no_space`: try again later; ready
     // ones stay ready.
@@ -88,9 +106,11 @@ class LocalJournal final : public Journal {
     LocalJournal(FileSystem& files, std::string directory, const JournalOptions& options, std::uint64_t marked);
 
     Status start(FoundLog log);
-    Status begin_segment(const SegmentHeader& header, std::uint64_t bytes);
-    Status give_name(SpareSegment spare, SegmentHeader header);
-    Status roll(const Commit& commit);
+    Status begin_segment(const SegmentHeader& header);
+    Result<SpareSegment> take_spare(std::uint64_t bytes, SpareSize size);
+    Status give_name(SpareSegment spare, const SegmentHeader& header);
+    SegmentHeader header_after_end() const;
+    std::uint64_t segment_size_for(const Commit& commit, std::uint32_t block_bytes) const;
     Status mark_newest();
     Status fail(std::string_view action, const Error& error);
     std::optional<Error> failure() const;
@@ -102,6 +122,9 @@ class LocalJournal final : public Journal {
     LogIdentity identity_;
     SpareSegments spares_;
     NewestMark mark_;  // of the committer
+    // Of the committer: the segment that prepare() reported, and the file for it, unless its space had to be returned.
+    std::optional<SegmentHeader> prepared_;
+    std::optional<SpareSegment> prepared_spare_;
     SegmentCatalog catalog_;
     std::optional<Cut> cut_;
 

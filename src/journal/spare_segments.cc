@@ -90,12 +90,16 @@ Status SpareSegments::prepare() {
     return {};
 }
 
-Result<SpareSegment> SpareSegments::take(std::uint64_t bytes) {
-    bytes = std::max(bytes, segment_bytes_);
+Result<SpareSegment> SpareSegments::take(std::uint64_t bytes, SpareSize size) {
+    if (size == SpareSize::at_least) bytes = std::max(bytes, segment_bytes_);
     SpareSegment spare;
     if (!pop_ready(spare)) {
         if (!pop_found(spare)) return fill_new(bytes);
         if (Status cleaned = clean(spare); !cleaned) return std::move(cleaned).error();
+    }
+    if (size == SpareSize::exactly && spare.bytes > bytes) {
+        return_spare(std::move(spare));
+        return fill_new(bytes);
     }
     if (spare.bytes < bytes) {
         if (Status filled = fill(*spare.file, spare.bytes, bytes); !filled) {

@@ -29,6 +29,8 @@ struct SpareSegment {
     std::uint64_t bytes = 0;
 };
 
+enum class SpareSize : std::uint8_t { at_least, exactly };
+
 // Any thread; prepare() is for one thread at a time and may run at the same time as take().
 class SpareSegments {
   public:
@@ -41,8 +43,9 @@ class SpareSegments {
     // Fills until enough are ready. Blocks for as long as the disk takes. `no_space`: the disk is full; what had been
     // filled of the next one was freed. Other codes as of the file system.
     Status prepare();
-    // A spare of at least `bytes`: a ready one, or one that is filled now. Codes as of prepare().
-    Result<SpareSegment> take(std::uint64_t bytes);
+    // A spare of at least `bytes`, or of exactly `bytes`: a ready one, or one that is filled now. Codes as of
+    // prepare().
+    Result<SpareSegment> take(std::uint64_t bytes, SpareSize size);
     // Returns one that was taken and could not be used; its content may be anything.
     void return_spare(SpareSegment spare);
     // Removes one to free its space; false if there are no more than `keep`.

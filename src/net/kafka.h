@@ -91,6 +91,18 @@ class KafkaConsumer {
     virtual Result<Offsets> offsets(const std::string& topic, std::int32_t partition, std::int64_t timeout_ms) = 0;
 };
 
+// Appends to one partition and returns the offsets: for a log of which this process is the only writer.
+class KafkaAppender {
+  public:
+    virtual ~KafkaAppender() = default;
+
+    // Appends records with these values and without keys, in this order; returns the offset of each when all replicas
+    // in sync have them. After an error any of them may have been written, and may still be written later: destroy
+    // this and open another.
+    virtual Result<std::vector<std::int64_t>> append(const std::vector<std::string>& values,
+                                                     std::int64_t timeout_ms) = 0;
+};
+
 struct KafkaTopic {
     std::string name;
     std::int32_t partitions = 0;
@@ -107,6 +119,7 @@ class KafkaCluster {
     // Empty `transactional_id`: without transactions.
     virtual Result<std::unique_ptr<KafkaProducer>> open_producer(const std::string& transactional_id) = 0;
     virtual Result<std::unique_ptr<KafkaConsumer>> open_consumer() = 0;
+    virtual Result<std::unique_ptr<KafkaAppender>> open_appender(const std::string& topic, std::int32_t partition) = 0;
     // `unknown_topic` if there is none. Without settings if the permission to read them is missing.
     virtual Result<KafkaTopic> look_at(const std::string& topic, std::int64_t timeout_ms) = 0;
     virtual Status create(const KafkaTopic& topic, std::int64_t timeout_ms) = 0;

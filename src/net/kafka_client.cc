@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "net/kafka_appender.h"
 #include "net/kafka_client_file.h"
 #include "net/kafka_consumer.h"
 #include "net/kafka_handle.h"
@@ -107,6 +108,10 @@ Result<std::unique_ptr<KafkaProducer>> KafkaClient::open_producer(const std::str
 
 Result<std::unique_ptr<KafkaConsumer>> KafkaClient::open_consumer() {
     return RdkafkaConsumer::open(*parts_->conf, watch_);
+}
+
+Result<std::unique_ptr<KafkaAppender>> KafkaClient::open_appender(const std::string& topic, std::int32_t partition) {
+    return RdkafkaAppender::open(*parts_->producer_conf, topic, partition, watch_);
 }
 
 Result<KafkaTopic> KafkaClient::look_at(const std::string& topic, std::int64_t timeout_ms) {

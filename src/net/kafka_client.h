@@ -40,6 +40,7 @@ class KafkaClient final : public KafkaCluster {
 
     Result<std::unique_ptr<KafkaProducer>> open_producer(const std::string& transactional_id) override;
     Result<std::unique_ptr<KafkaConsumer>> open_consumer() override;
+    Result<std::unique_ptr<KafkaAppender>> open_appender(const std::string& topic, std::int32_t partition) override;
     Result<KafkaTopic> look_at(const std::string& topic, std::int64_t timeout_ms) override;
     Status create(const KafkaTopic& topic, std::int64_t timeout_ms) override;
     Status delete_before(const std::string& topic, std::int32_t partition, std::int64_t offset,

@@ -226,6 +226,43 @@ class SimulatedConsumer final : public KafkaConsumer {
     std::map<std::pair<std::string, std::int32_t>, std::int64_t> assigned_;
 };
 
+class SimulatedAppender final : public KafkaAppender {
+  public:
+    SimulatedAppender(SimulatedKafka& kafka, std::string topic, std::int32_t partition)
+        : kafka_(kafka), topic_(std::move(topic)), partition_(partition) {}
+
+    Result<std::vector<std::int64_t>> append(const std::vector<std::string>& values, std::int64_t timeout_ms) override {
+        KafkaFault fault{};
+        if (Status begun = kafka_.begin_call({KafkaCall::append, topic_}, timeout_ms, fault); !begun) {
+            return std::move(begun).error();
+        }
+        const SimulatedKafka::Partition* to = kafka_.find(topic_, partition_);
+        if (to == nullptr) return unknown_topic(topic_);
+        std::vector<KafkaRecord> late;
+        std::swap(late, kafka_.delayed_);
+        const std::size_t before = late.size() / 2;
+        for (std::size_t i = 0; i < before; ++i) kafka_.append(late[i]);
+        std::vector<std::int64_t> offsets;
+        for (const std::string& value : values) {
+            KafkaRecord record;
+            record.topic = topic_;
+            record.partition = partition_;
+            record.value = value;
+            offsets.push_back(to->high());
+            if (takes_place(fault)) kafka_.append(record);
+            if (fault == KafkaFault::delayed) kafka_.delayed_.push_back(record);
+        }
+        for (std::size_t i = before; i < late.size(); ++i) kafka_.append(late[i]);
+        if (is_timeout(fault)) return kafka_.timed_out("append");
+        return offsets;
+    }
+
+  private:
+    SimulatedKafka& kafka_;
+    const std::string topic_;
+    const std::int32_t partition_;
+};
+
 SimulatedKafka::SimulatedKafka() = default;
 SimulatedKafka::~SimulatedKafka() = default;
 
@@ -243,6 +280,13 @@ Result<std::unique_ptr<KafkaConsumer>> SimulatedKafka::open_consumer() {
     if (on_call) fault = on_call({KafkaCall::open_consumer, ""});
     if (is_timeout(fault)) return timed_out("open_consumer");
     return std::unique_ptr<KafkaConsumer>(std::make_unique<SimulatedConsumer>(*this));
+}
+
+Result<std::unique_ptr<KafkaAppender>> SimulatedKafka::open_appender(const std::string& topic, std::int32_t partition) {
+    KafkaFault fault{};
+    if (on_call) fault = on_call({KafkaCall::open_appender, topic});
+    if (is_timeout(fault)) return timed_out("open_appender");
+    return std::unique_ptr<KafkaAppender>(std::make_unique<SimulatedAppender>(*this, topic, partition));
 }
 
 Result<KafkaTopic> SimulatedKafka::look_at(const std::string& topic, std::int64_t timeout_ms) {
@@ -305,6 +349,11 @@ void SimulatedKafka::append(const KafkaRecord& record) {
     own.offset = to.high();
     if (own.timestamp_ms == 0) own.timestamp_ms = now_us / 1000;
     to.entries.push_back({std::move(own), 0});
+}
+
+void SimulatedKafka::lose_tail(const std::string& topic, std::int32_t partition, std::int64_t offset) {
+    Partition& of = *find(topic, partition);
+    if (offset < of.high()) of.entries.resize(static_cast<std::size_t>(offset - of.low));
 }
 
 void SimulatedKafka::hang(const std::string& topic, std::int32_t partition) {

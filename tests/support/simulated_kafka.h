@@ -46,6 +46,8 @@ struct KafkaCall {
         look_at,
         create,
         delete_before,
+        open_appender,
+        append,
     };
     Kind kind = begin;
     std::string name{};  // the transactional id, or the topic
@@ -57,7 +59,8 @@ enum class KafkaFault : std::uint8_t {
     unreachable,  // does not take place; a timeout
     lost_answer,  // takes place; a timeout
     late,         // of commit and abort: takes place, and comes again in the next transaction, see above; slow
-    delayed,      // of commit and abort: a timeout; takes place at the last moment before it would be fenced
+    delayed,      // of commit and abort: a timeout; takes place at the last moment before it would be fenced;
+                  // of append: a timeout; takes place with the next append to the partition, before or after it
 };
 
 class SimulatedKafka final : public KafkaCluster {
@@ -70,6 +73,7 @@ class SimulatedKafka final : public KafkaCluster {
 
     Result<std::unique_ptr<KafkaProducer>> open_producer(const std::string& transactional_id) override;
     Result<std::unique_ptr<KafkaConsumer>> open_consumer() override;
+    Result<std::unique_ptr<KafkaAppender>> open_appender(const std::string& topic, std::int32_t partition) override;
     Result<KafkaTopic> look_at(const std::string& topic, std::int64_t timeout_ms) override;
     Status create(const KafkaTopic& topic, std::int64_t timeout_ms) override;
     Status delete_before(const std::string& topic, std::int32_t partition, std::int64_t offset,
@@ -82,6 +86,8 @@ class SimulatedKafka final : public KafkaCluster {
     std::vector<KafkaRecord> committed(const std::string& topic) const;
     // Adds a record of an own client, committed.
     void append(const KafkaRecord& record);
+    // The partition loses its records from this offset on, as after an unclean election.
+    void lose_tail(const std::string& topic, std::int32_t partition, std::int64_t offset);
     // A transaction of another client that nobody ends: readers of this partition stop at it.
     void hang(const std::string& topic, std::int32_t partition);
     // The coordinator ends all open transactions, as after transaction.timeout.ms.
@@ -104,6 +110,7 @@ class SimulatedKafka final : public KafkaCluster {
   private:
     friend class SimulatedProducer;
     friend class SimulatedConsumer;
+    friend class SimulatedAppender;
 
     struct Entry {
         KafkaRecord record;
@@ -154,6 +161,7 @@ class SimulatedKafka final : public KafkaCluster {
     std::map<std::uint64_t, Transaction> transactions_;
     std::uint64_t next_transaction_ = 1;
     std::vector<LateEnd> late_;
+    std::vector<KafkaRecord> delayed_;  // by appenders
     std::uint32_t next_partition_ = 0;
 };
 

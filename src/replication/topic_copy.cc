@@ -1,0 +1,187 @@
+#include "replication/topic_copy.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace duewheel {
+namespace {
+
+constexpr std::size_t kReadRecords = 1'000;
+constexpr std::int64_t kOffsetsTimeoutMs = 10'000;
+
+}  // namespace
+
+TopicCopy::TopicCopy(FileSystem& files, KafkaCluster& cluster, const TopicCopyOptions& options, TopicChain chain)
+    : files_(files),
+      cluster_(cluster),
+      options_(options),
+      position_(files, options.directory),
+      chain_(std::move(chain)) {}
+
+Result<std::unique_ptr<TopicCopy>> TopicCopy::open(FileSystem& files, KafkaCluster& cluster,
+                                                   const TopicCopyOptions& options) {
+    std::unique_ptr<TopicCopy> made(new TopicCopy(files, cluster, options, TopicChain(options.log)));
+    if (Status opened = made->open_local(); !opened) return std::move(opened).error();
+    Result<std::unique_ptr<KafkaConsumer>> consumer = cluster.open_consumer();
+    if (!consumer) return std::move(consumer).error();
+    made->consumer_ = *std::move(consumer);
+    const auto partition = static_cast<std::int32_t>(options.log.shard);
+    const Result<KafkaConsumer::Offsets> offsets =
+        made->consumer_->offsets(options.log.topic, partition, kOffsetsTimeoutMs);
+    if (!offsets) return offsets.error();
+    const Result<std::optional<ChainPosition>> stored = made->position_.read();
+    if (!stored) return stored.error();
+    std::int64_t from = offsets->low;
+    // A position of a log that was replaced, or of a topic that was created again, says nothing.
+    const bool is_usable = *stored && (*stored)->next_offset >= offsets->low &&
+                           (*stored)->next_offset <= offsets->high && (*stored)->commit <= made->local_commit();
+    if (is_usable) {
+        made->chain_ = TopicChain(options.log, **stored);
+        from = (*stored)->next_offset;
+        made->is_resuming_ = true;
+    }
+    if (Status assigned = made->consumer_->assign(options.log.topic, partition, from); !assigned) {
+        return std::move(assigned).error();
+    }
+    return made;
+}
+
+Status TopicCopy::open_local() {
+    const std::string directory = options_.directory + "/journal";
+    const Result<std::vector<std::string>> names = files_.list(directory);
+    if (!names && names.error().code != "not_found") return names.error();
+    const bool has_segment = names && std::any_of(names->begin(), names->end(), [](const std::string& name) {
+                                 return sequence_of_segment_name(name) != 0;
+                             });
+    if (!has_segment) return {};
+    Result<std::unique_ptr<LocalJournal>> opened = LocalJournal::open(files_, directory, options_.journal);
+    if (!opened) return std::move(opened).error();
+    local_ = *std::move(opened);
+    return {};
+}
+
+Result<TopicCopy::Progress> TopicCopy::follow(std::int64_t timeout_ms) {
+    const Result<std::vector<KafkaRecord>> records = consumer_->poll(kReadRecords, timeout_ms);
+    if (!records) return records.error();
+    Progress progress{.records = records->size()};
+    for (const KafkaRecord& record : *records) {
+        const Result<TopicChain::Step> step = chain_.take(record);
+        if (std::exchange(is_resuming_, false) && (!step || *step != TopicChain::Step::segment)) {
+            if (Status started = read_from_front(); !started) return std::move(started).error();
+            return progress;
+        }
+        if (!step) return step.error();
+        if (Status applied = apply(*step); !applied) return std::move(applied).error();
+        if (*step != TopicChain::Step::ignored) progress.is_released = *step == TopicChain::Step::released;
+    }
+    return progress;
+}
+
+// The topic has something else at the stored position: it was created again, or lost its end.
+Status TopicCopy::read_from_front() {
+    const auto partition = static_cast<std::int32_t>(options_.log.shard);
+    chain_ = TopicChain(options_.log);
+    if (Status ended = consumer_->unassign(options_.log.topic, partition); !ended) return ended;
+    return consumer_->assign(options_.log.topic, partition, KafkaConsumer::kBeginning);
+}
+
+Status TopicCopy::apply(TopicChain::Step step) {
+    if (step == TopicChain::Step::segment) return begin_segment();
+    if (step != TopicChain::Step::committed) return {};
+    const Commit& commit = chain_.committed();
+    if (!local_) return Error{"copy_too_old", "the topic begins in the middle of a segment"};
+    if (commit.totals.commit > local_commit()) return local_->commit(commit);
+    return commit.totals.commit == local_commit() ? check_same(chain_.position().link) : Status();
+}
+
+Status TopicCopy::begin_segment() {
+    const SegmentHeader& header = chain_.segment();
+    if (local_ && local_commit() == 0 && header.before.commit == 0) {
+        if (local_->catalog().snapshot().back()->header() == header) return {};
+        if (Status discarded = discard_local(); !discarded) return discarded;
+    }
+    if (local_ && header.before.commit > local_commit()) {
+        return Error{"copy_too_old", "the local log ends at commit " + std::to_string(local_commit()) +
+                                         ", and the topic no longer has what follows it: it continues after commit " +
+                                         std::to_string(header.before.commit) + ". Move " + options_.directory +
+                                         " away; the next start copies the log from the topic"};
+    }
+    if (!local_) {
+        JournalOptions journal = options_.journal;
+        journal.front = header;
+        Result<std::unique_ptr<LocalJournal>> created =
+            LocalJournal::open(files_, options_.directory + "/journal", journal);
+        if (!created) return std::move(created).error();
+        local_ = *std::move(created);
+    } else if (header.before.commit == local_commit()) {
+        if (Status same = check_same(header.link); !same) return same;
+        const SegmentRoom room = local_->room();
+        if (room.closed) {
+            if (Status begun = local_->follow(header); !begun) return begun;
+        }
+    }
+    Status written = position_.write(chain_.segment_position());
+    return written || written.error().code == "no_space" ? Status() : written;
+}
+
+// Of the last commit of the local log.
+Status TopicCopy::check_same(std::uint64_t link) const {
+    return local_->catalog().snapshot().back()->end().link == link ? Status() : Status(forked());
+}
+
+Status TopicCopy::discard_local() {
+    local_.reset();
+    if (Status removed = position_.remove(); !removed) return removed;
+    return files_.remove_tree(options_.directory + "/journal");
+}
+
+Result<bool> TopicCopy::is_at_end(std::int64_t timeout_ms) {
+    const Result<KafkaConsumer::Offsets> offsets =
+        consumer_->offsets(options_.log.topic, static_cast<std::int32_t>(options_.log.shard), timeout_ms);
+    if (!offsets) return offsets.error();
+    return std::max(chain_.position().next_offset, offsets->low) >= offsets->high;
+}
+
+Result<TopicChain> TopicCopy::claim(std::uint64_t node, const std::string& url, std::int64_t timeout_ms) {
+    Result<std::unique_ptr<KafkaAppender>> appender =
+        cluster_.open_appender(options_.log.topic, static_cast<std::int32_t>(options_.log.shard));
+    if (!appender) return std::move(appender).error();
+    const std::uint64_t link = local_ ? local_->catalog().snapshot().back()->end().link : 0;
+    const std::string claim = encode_topic_record({.kind = TopicRecordKind::claim,
+                                                   .shard = options_.log.shard,
+                                                   .cluster = hash_of_cluster(options_.log.cluster),
+                                                   .epoch = 0,
+                                                   .node = node,
+                                                   .commit = local_commit(),
+                                                   .part = 0,
+                                                   .parts = 1},
+                                                  encode_claim({.link = link, .url = url}));
+    const Result<std::vector<std::int64_t>> offset = (*appender)->append({claim}, timeout_ms);
+    if (!offset) return offset.error();
+    while (chain_.position().next_offset <= offset->front()) {
+        const Result<Progress> progress = follow(timeout_ms);
+        if (!progress) return progress.error();
+        if (progress->records == 0) return Error{"kafka_unavailable", "the own claim cannot be read"};
+    }
+    if (chain_.position().epoch != offset->front()) {
+        return Error{"log_fenced", "another node claimed the log at the same time"};
+    }
+    if (local_commit() > chain_.position().commit) {
+        return Error{"log_went_back", "the local log has commits up to " + std::to_string(local_commit()) +
+                                          ", but topic " + options_.log.topic + ", partition " +
+                                          std::to_string(options_.log.shard) + ", only up to " +
+                                          std::to_string(chain_.position().commit) +
+                                          ": the cluster has lost records, or the topic is new"};
+    }
+    local_.reset();
+    return chain_;
+}
+
+Error TopicCopy::forked() const {
+    return {"log_forked", "commit " + std::to_string(local_commit()) + " of the local log in " + options_.directory +
+                              " is another one than that in topic " + options_.log.topic +
+                              ": this node was owner while the topic lost its records. Move the directory away; the "
+                              "next start copies the log from the topic"};
+}
+
+}  // namespace duewheel

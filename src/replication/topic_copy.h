@@ -1,0 +1,76 @@
+// A standby node's copy of a replicated log: extends or rebuilds the local log from the topic, follows it, and takes it
+// over.
+//
+// The copy has the same bytes as the owner's log: the topic has the headers of the segments and the bytes of the
+// commits. A local log without commits is replaced by what the topic has.
+//
+// One thread. The directory is locked by the caller, and nothing else has the log open.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "journal/local_journal.h"
+#include "net/kafka.h"
+#include "replication/position_file.h"
+#include "replication/topic_chain.h"
+
+namespace duewheel {
+
+struct TopicCopyOptions {
+    TopicLog log;
+    std::string directory;  // the data directory; the log is in DIR/journal
+    JournalOptions journal;
+};
+
+class TopicCopy {
+  public:
+    // Opens the local log, if there is one, and finds where to read on. Codes: as of LocalJournal::open(), those of
+    // Kafka, and `copy_too_old` (the topic no longer has what follows the local log).
+    static Result<std::unique_ptr<TopicCopy>> open(FileSystem& files, KafkaCluster& cluster,
+                                                   const TopicCopyOptions& options);
+
+    struct Progress {
+        std::size_t records = 0;   // that were read
+        bool is_released = false;  // the owner has ended: take over
+    };
+    // Reads what there is, waiting up to this long for the first record, and applies it durably. Codes: those of Kafka
+    // (try again), `damaged_topic`, `newer_format`, `log_forked` (the local log has a commit that the topic has
+    // otherwise), those of LocalJournal.
+    Result<Progress> follow(std::int64_t timeout_ms);
+
+    // Whether everything that the topic has now was read.
+    Result<bool> is_at_end(std::int64_t timeout_ms);
+
+    // Takes the log over: appends a claim, and reads up to it. The local log then has all that counts, and is closed:
+    // the owner opens it. Codes: as of follow(), and `log_went_back` (the local log has commits that the topic lacks).
+    Result<TopicChain> claim(std::uint64_t node, const std::string& url, std::int64_t timeout_ms);
+
+    const TopicChain& chain() const { return chain_; }
+    // Of the local log; 0: it has none.
+    std::uint64_t local_commit() const { return local_ ? local_->totals().commit : 0; }
+
+  private:
+    TopicCopy(FileSystem& files, KafkaCluster& cluster, const TopicCopyOptions& options, TopicChain chain);
+
+    Status open_local();
+    Status read_from_front();
+    Status apply(TopicChain::Step step);
+    Status begin_segment();
+    Status check_same(std::uint64_t link) const;
+    Status discard_local();
+    Error forked() const;
+
+    FileSystem& files_;
+    KafkaCluster& cluster_;
+    const TopicCopyOptions options_;
+    PositionFile position_;
+    TopicChain chain_;
+    std::unique_ptr<LocalJournal> local_;
+    std::unique_ptr<KafkaConsumer> consumer_;
+    bool is_resuming_ = false;  // nothing was read yet since the start at a stored position
+};
+
+}  // namespace duewheel

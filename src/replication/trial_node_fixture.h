@@ -1,0 +1,97 @@
+// For the tests of this folder: nodes of one replicated log, each with a disk of its own, on a simulated topic.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include <gtest/gtest.h>
+
+#include "journal/trial_log.h"
+#include "replication/replicated_journal.h"
+#include "replication/topic_copy.h"
+#include "support/sim_disk.h"
+#include "support/simulated_kafka.h"
+
+namespace duewheel {
+
+inline const TopicLog kTrialLog{.topic = "duewheel.test.log", .shard = 0, .cluster = "test"};
+
+class TrialNode {
+  public:
+    TrialNode(SimulatedKafka& kafka, std::uint64_t number) : kafka_(kafka), number_(number), disk_(number) {
+        EXPECT_TRUE(disk_.make_directories("/data").ok());
+    }
+
+    // Becomes a standby: reads everything that the topic has.
+    Status stand_by() {
+        end();
+        Result<std::unique_ptr<TopicCopy>> copy = TopicCopy::open(disk_, kafka_, options());
+        if (!copy) return std::move(copy).error();
+        copy_ = *std::move(copy);
+        return catch_up();
+    }
+
+    Status catch_up() {
+        for (;;) {
+            const Result<bool> done = copy_->is_at_end(1'000);
+            if (!done) return done.error();
+            if (*done) return {};
+            if (const Result<TopicCopy::Progress> read = copy_->follow(1'000); !read) return read.error();
+        }
+    }
+
+    // A standby becomes the owner.
+    Status take_over() {
+        Result<TopicChain> chain = copy_->claim(number_, "http://node-" + std::to_string(number_), 1'000);
+        copy_.reset();
+        if (!chain) return std::move(chain).error();
+        Result<std::unique_ptr<LocalJournal>> local = LocalJournal::open(disk_, kDirectory, options().journal);
+        if (!local) return std::move(local).error();
+        local_ = *std::move(local);
+        owner_ = std::make_unique<ReplicatedJournal>(kafka_, *local_, PositionFile(disk_, "/data"), *std::move(chain),
+                                                     number_, [this](std::int64_t) { return --waits_left > 0; });
+        return {};
+    }
+
+    Status become_owner() {
+        Status done = stand_by();
+        return done ? take_over() : done;
+    }
+
+    // The process ends, the disk keeps everything that was written.
+    void end() {
+        owner_.reset();
+        local_.reset();
+        copy_.reset();
+    }
+    void lose_power() {
+        end();
+        disk_.crash(random_);
+    }
+
+    ReplicatedJournal& owner() { return *owner_; }
+    LocalJournal& local() { return *local_; }
+    TopicCopy& copy() { return *copy_; }
+    SimDisk& disk() { return disk_; }
+    bool is_owner() const { return owner_ != nullptr; }
+
+    int waits_left = 1'000'000;  // the process ends while it waits for brokers for the last time
+
+  private:
+    TopicCopyOptions options() const {
+        return {.log = kTrialLog, .directory = "/data", .journal = trial_options(16 << 10, number_)};
+    }
+
+    SimulatedKafka& kafka_;
+    const std::uint64_t number_;
+    SimDisk disk_;
+    Random random_{number_};
+    std::unique_ptr<TopicCopy> copy_;
+    std::unique_ptr<LocalJournal> local_;
+    std::unique_ptr<ReplicatedJournal> owner_;
+};
+
+}  // namespace duewheel
