@@ -1,0 +1,240 @@
+// The timeline: what becomes due ahead, from the forecast, as bars; a bar leads to its messages.
+import { get, inNamespace, prefix } from '../api/client'
+import { stats } from '../api/live'
+import { useQuery } from '../api/query'
+import type { Queue, QueuePage } from '../api/types'
+import { definePage } from '../app/page'
+import { href, namespace, route, setQuery } from '../app/router'
+import { dictionary } from '../i18n/language'
+import { terms } from '../i18n/terms'
+import { bucketsOf, bucketSize, localDay, peakOf, type Bucket, type DueCounts, type Minute } from '../timeline/buckets'
+import { Chart } from '../ui/chart'
+import { formatCompact, formatDuration, formatInstant, formatNumber as n, formatTime } from '../ui/format'
+import { Button, Figure, Figures, PageHead, Section } from '../ui/parts'
+import { Pending, Table } from '../ui/table'
+import { Name } from '../ui/text'
+import './plan.css'
+
+const t = dictionary(
+  {
+    title: 'Timeline', about: 'How many messages become due, from now on.',
+    range: 'Time ahead', hour: 'Next hour', sixHours: 'Next 6 hours', day: 'Next 24 hours', queue: 'Queue', allQueues: 'All queues',
+    dueNow: 'Due now', dueNowHint: 'ready, not delivered yet', inRange: 'Due in this time', firstTime: 'First time', retries: 'Retries', recurring: 'Recurring', runs: 'Runs of schedules',
+    chart: 'Messages that become due', bars: (size: string) => `One bar is ${size}.`, clickHint: 'Click a bar to see its messages; drag over bars to enlarge them.',
+    summary: (count: string, peak: string) => `${count} become due. ${peak}`,
+    peak: (from: string, to: string, count: string) => `Busiest: ${from} to ${to}, with ${count}.`,
+    peakTomorrow: (from: string, to: string, count: string) => `Tomorrow’s peak: ${from} to ${to}, with ${count}.`,
+    noneTomorrow: (until: string) => `Nothing is due tomorrow before ${until}.`,
+    nothing: 'Nothing becomes due in this time.',
+    horizon: (until: string) => `The forecast ends at ${until}.`,
+    atLeast: (from: string) => `From ${from} on, there may be more than shown: the server stopped counting there.`,
+    zoomed: (from: string, to: string) => `${from} to ${to}`, zoomOut: 'Show all',
+    table: 'As a table', tableCaption: 'Messages that become due, by time', time: 'Time', due: 'Due',
+    chosen: (from: string, to: string) => `Due from ${from} to ${to}`, byQueue: 'Queues with messages in this time',
+    busiest: (count: number) => `Of the ${n(count)} queues with the most pending messages.`, noneChosen: 'None of these queues has messages in this time.', showMessages: 'Show messages', close: 'Close',
+  },
+  {
+    title: '时间线', about: '从现在起有多少消息到期。',
+    range: '时间范围', hour: '未来 1 小时', sixHours: '未来 6 小时', day: '未来 24 小时', queue: '队列', allQueues: '全部队列',
+    dueNow: '已到期', dueNowHint: '就绪，尚未投递', inRange: '此时段内到期', firstTime: '首次', retries: '重试', recurring: '循环消息', runs: '定时任务的运行',
+    chart: '到期的消息', bars: (size: string) => `每根柱为 ${size}。`, clickHint: '点击柱可查看消息，拖动可放大。',
+    summary: (count: string, peak: string) => `${count}到期。${peak}`,
+    peak: (from: string, to: string, count: string) => `最繁忙：${from} 至 ${to}，${count}。`,
+    peakTomorrow: (from: string, to: string, count: string) => `明日高峰：${from} 至 ${to}，${count}。`,
+    noneTomorrow: (until: string) => `明天 ${until} 之前没有消息到期。`,
+    nothing: '此时段内没有消息到期。',
+    horizon: (until: string) => `预测截至 ${until}。`,
+    atLeast: (from: string) => `从 ${from} 起，实际数量可能更多：服务器到此停止计数。`,
+    zoomed: (from: string, to: string) => `${from} 至 ${to}`, zoomOut: '显示全部',
+    table: '以表格显示', tableCaption: '按时间排列的到期消息', time: '时间', due: '到期',
+    chosen: (from: string, to: string) => `${from} 至 ${to} 到期`, byQueue: '此时段内有消息的队列',
+    busiest: (count: number) => `仅限待处理消息最多的 ${n(count)} 个队列。`, noneChosen: '这些队列在此时段内没有消息。', showMessages: '显示消息', close: '关闭',
+  },
+)
+
+interface Forecast {
+  now_ms: number
+  exact: boolean
+  total: DueCounts
+  minutes: Minute[]
+}
+
+const MINUTES: Record<string, number> = { hour: 60, six: 360, day: 1440 }
+const QUEUES_MAX = 12
+
+function forecast(minutes: number, queue: string | null, signal: AbortSignal): Promise<Forecast> {
+  return get<Forecast>(`${prefix()}/forecast`, { minutes, queue }, signal)
+}
+
+async function busiestQueues(signal: AbortSignal): Promise<Queue[]> {
+  const { queues } = await get<QueuePage>(inNamespace('queues'), { limit: 1000 }, signal)
+  return queues.sort((a, b) => b.pending - a.pending)
+}
+
+function Timeline() {
+  const query = route.value.query
+  const queue = query.get('queue')
+  const range = query.get('range') ?? 'hour'
+  const minutes = MINUTES[range] ?? 60
+  const from = Number(query.get('from')) || null
+  const to = Number(query.get('to')) || null
+  const data = useQuery(['forecast', minutes, queue, namespace.value], (signal) => forecast(minutes, queue, signal), { every_ms: minutes > 60 ? 15_000 : 5000 })
+  const queues = useQuery(['timeline queues', namespace.value], busiestQueues, { every_ms: 30_000 })
+  const chosen = Number(query.get('at')) || null
+
+  return (
+    <>
+      <PageHead title={queue === null ? t.title : <>{t.title} <Name>{queue}</Name></>} about={t.about} />
+      <div class="filters">
+        <div class="field">
+          <label for="timeline-range">{t.range}</label>
+          <select id="timeline-range" value={range} onChange={(event) => setQuery({ range: event.currentTarget.value, from: null, to: null, at: null })}>
+            <option value="hour">{t.hour}</option>
+            <option value="six">{t.sixHours}</option>
+            <option value="day">{t.day}</option>
+          </select>
+        </div>
+        <div class="field">
+          <label for="timeline-queue">{t.queue}</label>
+          <select id="timeline-queue" value={queue ?? ''} onChange={(event) => setQuery({ queue: event.currentTarget.value || null, at: null })}>
+            <option value="">{t.allQueues}</option>
+            {queue !== null && !queues.data?.some((one) => one.queue === queue) && <option value={queue}>{queue}</option>}
+            {queues.data?.map((one) => <option key={one.queue} value={one.queue}>{one.queue}</option>)}
+          </select>
+        </div>
+      </div>
+      {data.data ? <Bars forecast={data.data} queue={queue} queues={queues.data ?? []} from={from} to={to} chosen={chosen} /> : <Pending query={data} />}
+    </>
+  )
+}
+
+interface BarsProps {
+  forecast: Forecast
+  queue: string | null
+  queues: Queue[]
+  from: number | null
+  to: number | null
+  chosen: number | null
+}
+
+function Bars({ forecast: { minutes, now_ms }, queue, queues, from, to, chosen }: BarsProps) {
+  const rows = from && to ? minutes.filter((row) => row.start_ms >= from && row.start_ms < to) : minutes
+  const length = rows.length * 60_000
+  const size = bucketSize(length)
+  const buckets = bucketsOf(rows, size)
+  const total = buckets.reduce((sum, bucket) => ({ ...sum, due: sum.due + bucket.due, scheduled: sum.scheduled + bucket.scheduled, retrying: sum.retrying + bucket.retrying, recurring: sum.recurring + bucket.recurring, runs: sum.runs + bucket.runs }), { due: 0, scheduled: 0, retrying: 0, recurring: 0, runs: 0 })
+  const peak = peakOf(buckets)
+  const unsure = rows.find((row) => row.at_least)
+  const end = (minutes.at(-1)?.start_ms ?? now_ms) + 60_000
+  const tomorrow = localDay(now_ms, 1)
+  const known = bucketsOf(minutes, size, tomorrow)
+  const tomorrowPeak = peakOf(known)
+  const peakText = peak ? (peak.start_ms >= tomorrow ? t.peakTomorrow : t.peak)(formatTime(peak.start_ms, false), formatTime(peak.end_ms, false), terms.countMessages(peak.due)) : t.nothing
+  const bucket = buckets.find((one) => one.start_ms === chosen)
+  const ready = queue === null ? readyInNamespace(queues) : queues.find((one) => one.queue === queue)?.ready
+  const select = (time: number) => {
+    const hit = buckets.find((one) => time * 1000 >= one.start_ms && time * 1000 < one.end_ms)
+    if (hit) setQuery({ at: hit.start_ms === chosen ? null : hit.start_ms })
+  }
+  return (
+    <>
+      <Figures>
+        <Figure name={t.dueNow} value={ready === undefined ? '–' : n(ready)} hint={t.dueNowHint} tone={ready ? 'warn' : 'plain'} />
+        <Figure name={t.inRange} value={n(total.due)} />
+        <Figure name={t.firstTime} value={n(total.scheduled)} />
+        <Figure name={t.retries} value={n(total.retrying)} />
+        <Figure name={t.recurring} value={n(total.recurring)} />
+        <Figure name={t.runs} value={n(total.runs)} />
+      </Figures>
+      <Section
+        title={from && to ? t.zoomed(formatInstant(from), formatInstant(to)) : t.chart}
+        aside={from && to ? <Button onClick={() => setQuery({ from: null, to: null, at: null })}>{t.zoomOut}</Button> : t.bars(formatDuration(size))}
+      >
+        <p>
+          <strong>{peakText}</strong>{' '}
+          {end > tomorrow && (peak?.start_ms ?? 0) < tomorrow && (tomorrowPeak
+            ? t.peakTomorrow(formatTime(tomorrowPeak.start_ms, false), formatTime(tomorrowPeak.end_ms, false), terms.countMessages(tomorrowPeak.due))
+            : t.noneTomorrow(formatTime(end, false)))}{' '}
+          <span class="muted">{t.horizon(formatInstant(end))}</span>
+        </p>
+        {unsure && <p class="note warn">{t.atLeast(formatInstant(unsure.start_ms))}</p>}
+        <Chart
+          kind="bars" height={240} times={buckets.map((one) => one.start_ms / 1000)} series={[{ label: t.due, values: buckets.map((one) => one.due) }]}
+          format={formatCompact} summary={t.summary(terms.countMessages(total.due), peakText)} onClick={select}
+          onSelect={(first, last) => {
+            const begin = Math.floor((first * 1000) / 60_000) * 60_000
+            const finish = Math.max(begin + 60_000, Math.ceil((last * 1000) / 60_000) * 60_000)
+            setQuery({ from: begin, to: finish, at: null })
+          }}
+        />
+        <p class="muted small">{t.clickHint}</p>
+      </Section>
+      {bucket && <Chosen bucket={bucket} queue={queue} queues={queues} now_ms={now_ms} />}
+      <details class="plan-details">
+        <summary>{t.table}</summary>
+        <Table
+          caption={t.tableCaption} rows={buckets.filter((one) => one.due > 0)} rowKey={(row) => String(row.start_ms)} empty={t.nothing}
+          columns={[
+            { key: 'time', heading: t.time, cell: (row) => <button type="button" class="link" onClick={() => setQuery({ at: row.start_ms })}>{formatInstant(row.start_ms)}</button> },
+            { key: 'due', heading: t.due, number: true, cell: (row) => n(row.due) },
+            { key: 'scheduled', heading: t.firstTime, number: true, cell: (row) => n(row.scheduled) },
+            { key: 'retrying', heading: t.retries, number: true, cell: (row) => n(row.retrying) },
+            { key: 'recurring', heading: t.recurring, number: true, cell: (row) => n(row.recurring) },
+            { key: 'runs', heading: t.runs, number: true, cell: (row) => n(row.runs) },
+          ]}
+        />
+      </details>
+    </>
+  )
+}
+
+// The counters of the server are those of all namespaces.
+function readyInNamespace(queues: Queue[]): number | undefined {
+  if (namespace.value === 'default' && stats.value && queues.length >= 1000) return stats.value.ready
+  return queues.reduce((sum, queue) => sum + queue.ready, 0)
+}
+
+/** The messages of a bar: of the chosen queue directly, otherwise of each of the busiest queues. */
+function Chosen({ bucket, queue, queues, now_ms }: { bucket: Bucket; queue: string | null; queues: Queue[]; now_ms: number }) {
+  const names = queue === null ? queues.filter((one) => one.pending > 0).slice(0, QUEUES_MAX).map((one) => one.queue) : [queue]
+  const minutes = Math.min(1440, Math.ceil((bucket.end_ms - now_ms) / 60_000) + 1)
+  const counts = useQuery(
+    ['timeline chosen', bucket.start_ms, bucket.end_ms, names, namespace.value],
+    async (signal) => {
+      const all = await Promise.all(names.map(async (name) => {
+        const { minutes: rows } = await forecast(minutes, name, signal)
+        return { queue: name, due: bucketsOf(rows, bucket.end_ms - bucket.start_ms, bucket.start_ms, bucket.end_ms)[0]?.due ?? 0 }
+      }))
+      return all.filter((one) => one.due > 0).sort((a, b) => b.due - a.due)
+    },
+  )
+  const messages = (name: string) =>
+    href(['messages'], { queue: name, after: new Date(bucket.start_ms).toISOString(), before: new Date(bucket.end_ms).toISOString() })
+  return (
+    <Section
+      title={t.chosen(formatInstant(bucket.start_ms), formatTime(bucket.end_ms, false))}
+      aside={<Button onClick={() => setQuery({ at: null })}>{t.close}</Button>}
+    >
+      <p class="muted">{terms.countMessages(bucket.due)} {queue === null && queues.length > QUEUES_MAX && t.busiest(QUEUES_MAX)}</p>
+      {counts.data ? (
+        <Table
+          caption={t.byQueue} rows={counts.data} rowKey={(row) => row.queue} empty={t.noneChosen}
+          columns={[
+            { key: 'queue', heading: terms.queue, cell: (row) => <a href={href(['queues', row.queue])}><Name>{row.queue}</Name></a> },
+            { key: 'due', heading: t.due, number: true, cell: (row) => n(row.due) },
+            { key: 'messages', heading: terms.messages, cell: (row) => <a href={messages(row.queue)}>{t.showMessages}</a> },
+          ]}
+        />
+      ) : (
+        <Pending query={counts} />
+      )}
+    </Section>
+  )
+}
+
+export default definePage({
+  route: 'timeline',
+  title: () => t.title,
+  view: Timeline,
+  nav: { group: 'work', order: 15, label: () => t.title, key: 't' },
+})

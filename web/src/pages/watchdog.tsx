@@ -1,0 +1,102 @@
+// One watchdog: when it fires, what it has done, its settings.
+import { inNamespace, request, requestText } from '../api/client'
+import { memberText } from '../api/json_text'
+import { useQuery } from '../api/query'
+import { can } from '../api/session'
+import { leave } from '../app/leave'
+import { definePage, type PageProps } from '../app/page'
+import { href, namespace } from '../app/router'
+import { terms } from '../i18n/terms'
+import { BodyView } from '../ui/body_view'
+import { confirm } from '../ui/dialog'
+import { formatDuration, formatNumber as n } from '../ui/format'
+import { Button, Facts, Figure, Figures, PageHead, Section } from '../ui/parts'
+import { Pending } from '../ui/table'
+import { Name } from '../ui/text'
+import { Instant } from '../ui/time'
+import { FeedButton, StateBadge } from '../watchdogs/parts'
+import { t } from '../watchdogs/text'
+import type { Watchdog } from '../watchdogs/types'
+import './plan.css'
+
+async function load(name: string, signal: AbortSignal): Promise<{ watchdog: Watchdog; json?: string }> {
+  const text = await requestText('GET', inNamespace('watchdogs', name), { signal })
+  const settings = memberText(text, 'settings')
+  return { watchdog: JSON.parse(text) as Watchdog, json: settings && memberText(settings, 'json') }
+}
+
+function WatchdogView({ params }: PageProps) {
+  const name = params.watchdog!
+  const query = useQuery(['watchdog', name, namespace.value], (signal) => load(name, signal), { every_ms: 2000 })
+  const watchdog = query.data?.watchdog
+  return (
+    <>
+      <p class="back"><a href={href(['watchdogs'])}>← {t.all}</a></p>
+      <PageHead title={<>{terms.watchdog} <Name>{name}</Name></>}>{watchdog && <Actions name={name} />}</PageHead>
+      {watchdog ? (
+        <>
+          <p class="page-line">
+            <StateBadge watchdog={watchdog} />
+            {watchdog.due_ms === undefined ? t.asleepAbout : <span>{t.fires}: <Instant ms={watchdog.due_ms} relative /></span>}
+          </p>
+          {watchdog.blocked_by && <p class="note warn">{t.blockedLong(watchdog.blocked_by)}</p>}
+          {watchdog.overdue && <p class="note warn">{t.overdueLong}</p>}
+          <Figures>
+            <Figure name={t.feeds} value={n(watchdog.feeds)} />
+            <Figure name={t.fired} value={n(watchdog.fired)} tone={watchdog.fired > 0 ? 'warn' : 'plain'} />
+            <Figure name={t.merged} value={n(watchdog.merged)} hint={t.mergedHint} />
+          </Figures>
+          <div class="columns">
+            <Section title={t.settings}>
+              <Facts
+                facts={[
+                  [t.lastFed, <Instant ms={watchdog.last_fed_ms} relative />],
+                  [t.lastFired, watchdog.last_fired && <><Instant ms={watchdog.last_fired.due_ms} relative /> <a href={href(['messages', watchdog.last_fired.id])}>{t.message} {watchdog.last_fired.id}</a></>],
+                  [terms.queue, <a href={href(['queues', watchdog.settings.queue])}><Name>{watchdog.settings.queue}</Name></a>],
+                  [t.timeout, formatDuration(watchdog.settings.timeout_ms)],
+                  [t.max, watchdog.settings.max_ms !== undefined && formatDuration(watchdog.settings.max_ms)],
+                  [t.repeat, watchdog.settings.repeat_every_ms !== undefined && formatDuration(watchdog.settings.repeat_every_ms)],
+                  [t.created, <Instant ms={watchdog.created_ms} />],
+                ]}
+              />
+            </Section>
+            <Section title={t.content}>
+              <BodyView body={{ text: query.data?.json ?? watchdog.settings.body, base64: watchdog.settings.body_base64, json: query.data?.json !== undefined }} />
+            </Section>
+          </div>
+        </>
+      ) : (
+        <Pending query={query} />
+      )}
+    </>
+  )
+}
+
+function Actions({ name }: { name: string }) {
+  if (!can('schedule')) return null
+  return (
+    <>
+      <FeedButton name={name} />
+      <a class="button" href={href(['watchdogs', name, 'edit'])}>{t.edit}</a>
+      <Button
+        kind="danger"
+        onClick={() =>
+          confirm({
+            title: <>{t.removeTitle} <Name>{name}</Name></>, what: t.removeWhat, verb: t.remove, danger: true,
+            run: async () => {
+              const { removed } = await request<{ removed: boolean }>('DELETE', inNamespace('watchdogs', name))
+              await leave(['watchdogs'])
+              return removed
+            },
+            done: (removed) => (removed ? t.removed : t.removedNot),
+          })}
+      >
+        {t.remove}
+      </Button>
+    </>
+  )
+}
+
+export default definePage({
+  route: 'watchdogs/:watchdog', title: ({ watchdog }) => `${watchdog} · ${t.title}`, view: WatchdogView,
+})

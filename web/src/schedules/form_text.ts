@@ -1,0 +1,43 @@
+// The words of the form for schedules.
+import { dictionary } from '../i18n/language'
+
+export const t = dictionary(
+  {
+    newTitle: 'New schedule', editTitle: 'Edit the schedule', name: 'Name', nameHint: 'Letters and digits of any script, and . _ + / ; $ ( ) -', queue: 'Queue', queueHint: 'Its runs are messages of this queue.',
+    rule: 'Rule', cron: 'Cron', every: 'Interval', iso: 'ISO 8601', at: 'One time',
+    cronField: 'Cron expression', cronHint: 'minute hour day month weekday, such as 30 2 * * MON-FRI. With seconds in front, or in the Quartz form, it works as well.',
+    everyField: 'Interval', everyHint: 'Such as 10s, 15m, 1d12h.',
+    isoField: 'Repeating interval', isoHint: 'Such as R/2027-01-31T09:00:00/P1M: monthly on the last days, R5/... for five times.',
+    atField: 'Instant or local time', atHint: 'Such as 2027-01-01T06:00:00, in the time zone below.',
+    zone: 'Time zone', zoneHint: 'UTC if empty.',
+    dst: 'When clocks go forward, a skipped local time', dstShift: 'runs at the end of the gap', dstSkip: 'does not run',
+    dstRepeat: 'When clocks go back, a repeated local time', repeatFirst: 'runs once, the first time', repeatBoth: 'runs twice',
+    more: 'Bounds, missed times, overlap', closed: 'Closed days', closedHint: 'Such as SAT SUN 12-25 2026-12-28..2026-12-31.', start: 'Not before', end: 'Not after', instantHint: 'RFC 3339, such as 2027-01-01T06:00:00Z.',
+    times: 'Number of times', timesHint: 'No end if empty.', jitter: 'Jitter', jitterHint: 'Each run is due later by up to this duration, such as 5m.',
+    misfire: 'Missed times', misfireOnce: 'one run for all of them', misfireAll: 'a run for each', misfireSkip: 'no run',
+    window: 'Misfire window', windowHint: 'Missed times older than this, such as 6h, have no run.',
+    overlap: 'While the previous run is unfinished', overlapAllow: 'create the next one', overlapSkip: 'skip the next one', overlapQueueOne: 'keep one waiting',
+    content: 'Content', contentHint: 'The content of each run.', contentType: 'Media type', contentTypeHint: 'Such as application/json; optional.', replaceContent: 'Replace the content', keepContent: 'The content stays as it is.',
+    preview: 'Next runs with these settings', previewHint: 'The preview appears when queue and rule are given.', words: 'In words', checking: 'Calculating…',
+    create: 'Create schedule', save: 'Save changes', saved: (name: string) => `The schedule ${name} was saved.`, nothing: 'Nothing has changed.', nameNeeded: 'Give the schedule a name.', nameTaken: 'A schedule with this name exists. Choose another name, or edit that one.',
+  },
+  {
+    newTitle: '新建定时任务', editTitle: '编辑定时任务', name: '名称', nameHint: '任意文字的字母和数字，以及 . _ + / ; $ ( ) -', queue: '队列', queueHint: '运行会成为此队列的消息。',
+    rule: '规则', cron: 'Cron', every: '固定间隔', iso: 'ISO 8601', at: '一次',
+    cronField: 'Cron 表达式', cronHint: '分 时 日 月 星期，例如 30 2 * * MON-FRI。也可在前面加秒，或使用 Quartz 形式。',
+    everyField: '间隔', everyHint: '例如 10s、15m、1d12h。',
+    isoField: '重复间隔', isoHint: '例如 R/2027-01-31T09:00:00/P1M：每月最后一天；R5/... 表示五次。',
+    atField: '时刻或当地时间', atHint: '例如 2027-01-01T06:00:00，按下面的时区。',
+    zone: '时区', zoneHint: '留空为 UTC。',
+    dst: '时钟拨快时，被跳过的当地时间', dstShift: '在空缺结束时运行', dstSkip: '不运行',
+    dstRepeat: '时钟拨慢时，重复的当地时间', repeatFirst: '只运行第一次', repeatBoth: '运行两次',
+    more: '范围、错过的时间、重叠', closed: '排除日', closedHint: '例如 SAT SUN 12-25 2026-12-28..2026-12-31。', start: '不早于', end: '不晚于', instantHint: 'RFC 3339，例如 2027-01-01T06:00:00Z。',
+    times: '次数', timesHint: '留空表示没有结束。', jitter: '抖动', jitterHint: '每次运行最多推迟这么久，例如 5m。',
+    misfire: '错过的时间', misfireOnce: '全部合并为一次运行', misfireAll: '每个时间各运行一次', misfireSkip: '不运行',
+    window: '补偿窗口', windowHint: '早于此时长（例如 6h）的错过时间不运行。',
+    overlap: '上一次运行未完成时', overlapAllow: '照常创建', overlapSkip: '跳过', overlapQueueOne: '保留一次等待',
+    content: '内容', contentHint: '每次运行的内容。', contentType: '媒体类型', contentTypeHint: '例如 application/json，可选。', replaceContent: '替换内容', keepContent: '内容保持不变。',
+    preview: '按此设置接下来的运行', previewHint: '填写队列和规则后显示预览。', words: '含义', checking: '正在计算…',
+    create: '创建定时任务', save: '保存更改', saved: (name: string) => `定时任务 ${name} 已保存。`, nothing: '没有更改。', nameNeeded: '请填写名称。', nameTaken: '已有同名的定时任务。请换一个名称，或编辑已有的任务。',
+  },
+)
