@@ -91,7 +91,8 @@ export async function requestText(method: Method, path: string, options: Options
 }
 
 export async function request<T>(method: Method, path: string, options: Options = {}): Promise<T> {
-  return JSON.parse(await requestText(method, path, options)) as T
+  const text = await requestText(method, path, options)
+  return (text === '' ? undefined : JSON.parse(text)) as T
 }
 
 export function get<T>(path: string, query?: Options['query'], signal?: AbortSignal): Promise<T> {

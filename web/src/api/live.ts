@@ -25,6 +25,8 @@ export interface Sample {
   failed: number
   pending: number
   ready: number
+  lateness_p50_ms: number
+  lateness_p99_ms: number
 }
 export const samples = signal<Sample[]>([])
 
@@ -57,6 +59,8 @@ function accept(next: Stats) {
     failed: next.failed,
     pending: next.pending,
     ready: next.ready,
+    lateness_p50_ms: next.lateness_p50_ms,
+    lateness_p99_ms: next.lateness_p99_ms,
   }
   samples.value = [...(restarted ? [] : samples.value), sample].slice(-SAMPLES_MAX)
   stats.value = next

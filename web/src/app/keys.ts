@@ -6,7 +6,7 @@ import { pages } from './registry'
 export const keysShown = signal(false)
 
 const SECOND_KEY_MS = 1500
-let afterG = 0
+let afterG = -Infinity
 
 function typing(target: EventTarget | null): boolean {
   return target instanceof HTMLElement && (target.isContentEditable || /^(INPUT|TEXTAREA|SELECT)$/.test(target.tagName))
@@ -16,7 +16,7 @@ export function listenToKeys() {
   window.addEventListener('keydown', (event) => {
     if (event.ctrlKey || event.metaKey || event.altKey || typing(event.target) || document.querySelector('dialog[open]')) return
     const second = performance.now() - afterG < SECOND_KEY_MS
-    afterG = 0
+    afterG = -Infinity
     if (second) {
       const page = pages.find((candidate) => candidate.nav?.key === event.key)
       if (!page) return

@@ -63,7 +63,13 @@ export function Chart(props: ChartProps) {
         cursor: { points: { size: 6 }, drag: { x: !!latest.current.onSelect, y: false, setScale: false } },
         scales: { x: { time: true }, y: { range: (_, _min, max) => [0, Math.max(max * 1.1, 1)] } },
         axes: [
-          { ...axis, values: (_, splits) => splits.map((second) => formatTime(second * 1000, false)) },
+          {
+            ...axis, size: 30, space: 70,
+            values: (_, splits) => {
+              const seconds = (splits[1] ?? 0) - (splits[0] ?? 0) < 60
+              return splits.map((second) => formatTime(second * 1000, seconds))
+            },
+          },
           { ...axis, size: 64, values: (_, splits) => splits.map((value) => latest.current.format(value)) },
         ],
         series: [

@@ -129,3 +129,20 @@ export function formatRelative(ms: number, now_ms: number): string {
   if (unit === 'day' && size > 36_525 * 86_400_000) return format.format(Math.round(distance / (365.25 * 86_400_000)), 'year')
   return format.format(Math.trunc(distance / length), unit as Intl.RelativeTimeFormatUnit)
 }
+
+/** What was typed as a number; text that is none stays text, so that the server explains what is wrong with it. */
+export function numberOf(text: string): number | string {
+  const trimmed = text.trim()
+  return /^-?\d{1,15}$/.test(trimmed) ? Number(trimmed) : trimmed
+}
+
+/** The value of an input of type `datetime-local` for an instant, and the other way round: undefined if it is empty. */
+export function toLocalInput(ms: number): string {
+  const date = new Date(ms)
+  return new Date(ms - date.getTimezoneOffset() * 60_000).toISOString().slice(0, 19)
+}
+
+export function fromLocalInput(text: string): string | undefined {
+  const date = new Date(text)
+  return text === '' || Number.isNaN(date.getTime()) ? undefined : date.toISOString()
+}

@@ -9,14 +9,16 @@ export function Badge({ tone = 'plain', children, title }: { tone?: Tone; childr
   return <span class={`badge ${tone}`} title={title}>{children}</span>
 }
 
-/** A part of a page with a heading, and what can be done with it on the right. */
-export function Section(props: { title: ComponentChildren; aside?: ComponentChildren; children: ComponentChildren; class?: string }) {
+/** A part of a page, usually with a heading, and what can be done with it on the right. */
+export function Section(props: { title?: ComponentChildren; aside?: ComponentChildren; children: ComponentChildren; class?: string }) {
   return (
     <section class={`section ${props.class ?? ''}`}>
-      <div class="section-head">
-        <h2>{props.title}</h2>
-        {props.aside && <div class="section-aside">{props.aside}</div>}
-      </div>
+      {(props.title || props.aside) && (
+        <div class="section-head">
+          {props.title && <h2>{props.title}</h2>}
+          {props.aside && <div class="section-aside">{props.aside}</div>}
+        </div>
+      )}
       {props.children}
     </section>
   )

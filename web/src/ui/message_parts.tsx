@@ -1,0 +1,116 @@
+// What the pages of messages share: the badge of a state, and the actions on one message.
+import { useState } from 'preact/hooks'
+import { inNamespace, post, request } from '../api/client'
+import { changed } from '../api/query'
+import { can } from '../api/session'
+import type { Message, MessageState, Outcome } from '../api/types'
+import { dictionary } from '../i18n/language'
+import { terms } from '../i18n/terms'
+import { Dialog, act, confirm, notify } from './dialog'
+import { fromLocalInput, toLocalInput } from './format'
+import { Badge, Button, Field, type Tone } from './parts'
+import { ProblemNote } from './problem'
+import { Instant, now } from './time'
+
+const t = dictionary(
+  {
+    cancel: 'Cancel message', cancelTitle: (id: string) => `Cancel message ${id}?`, cancelWhat: 'This ends 1 message for good. It is not delivered.',
+    cancelRecurring: 'This ends 1 recurring message: it creates no more occurrences. Existing occurrences stay.', cancelled: 'The message was cancelled.',
+    maybe: ' A consumer may already have received it.',
+    fire: 'Deliver now', fired: 'The message is due now.', hold: 'Hold', heldDone: 'The message is held until it is kicked.', kick: 'Kick', kickedDone: 'The message is in its queue again.',
+    discard: 'Discard', discardTitle: (id: string) => `Discard dead letter ${id}?`, discardWhat: 'This ends 1 dead letter for good. It cannot be redriven afterwards.', discarded: 'The dead letter was discarded.',
+    move: 'Move', moveTitle: (id: string) => `Move message ${id}`, moveIn: 'Due in', moveInHint: 'Such as 10m or 1d2h', moveAt: 'Or due at, local time', moved: 'The message is now due',
+  },
+  {
+    cancel: '取消消息', cancelTitle: (id: string) => `取消消息 ${id}？`, cancelWhat: '这将永久结束 1 条消息，不再投递。',
+    cancelRecurring: '这将结束 1 条周期消息：不再产生新的消息，已产生的会保留。', cancelled: '消息已取消。',
+    maybe: ' 消费者可能已经收到它。',
+    fire: '立即投递', fired: '消息现在到期。', hold: '扣留', heldDone: '消息已扣留，直到被放回。', kick: '放回队列', kickedDone: '消息已回到队列。',
+    discard: '丢弃', discardTitle: (id: string) => `丢弃死信 ${id}？`, discardWhat: '这将永久结束 1 条死信，之后无法重新投递。', discarded: '死信已丢弃。',
+    move: '改期', moveTitle: (id: string) => `修改消息 ${id} 的到期时间`, moveIn: '多久后到期', moveInHint: '例如 10m 或 1d2h', moveAt: '或到期时间（本地时间）', moved: '消息的到期时间改为',
+  },
+)
+
+const TONES: Partial<Record<MessageState, Tone>> = { ready: 'accent', leased: 'accent', retrying: 'warn', held: 'warn', dead: 'bad', expired: 'warn', done: 'good' }
+
+export function StateBadge({ state }: { state: MessageState }) {
+  return <Badge tone={TONES[state] ?? 'plain'}>{terms[state]}</Badge>
+}
+
+function MoveDialog({ message, onClose }: { message: Message; onClose: () => void }) {
+  const [delay, setDelay] = useState('')
+  const [at, setAt] = useState('')
+  const [error, setError] = useState<Error | null>(null)
+  const due = fromLocalInput(at)
+  const move = async () => {
+    try {
+      const body = delay.trim() ? { delay: delay.trim() } : { due }
+      const answer = await request<Outcome>('PATCH', inNamespace('messages', message.id), { body })
+      notify(<>{t.moved} {answer.due_ms !== undefined && <Instant ms={answer.due_ms} relative />}</>)
+      changed()
+      onClose()
+    } catch (failure) {
+      setError(failure as Error)
+    }
+  }
+  return (
+    <Dialog title={t.moveTitle(message.id)} onClose={onClose}>
+      <form onSubmit={(event) => { event.preventDefault(); void move() }}>
+        {error && <ProblemNote error={error} />}
+        <div class="fields">
+          <Field id="move-in" label={t.moveIn} hint={t.moveInHint}>
+            {(id) => <input id={id} value={delay} autocomplete="off" aria-describedby={`${id}-hint`} onInput={(event) => { setDelay(event.currentTarget.value); setAt('') }} />}
+          </Field>
+          <Field id="move-at" label={t.moveAt}>
+            {(id) => <input id={id} type="datetime-local" step={1} min={toLocalInput(now())} value={at} onInput={(event) => { setAt(event.currentTarget.value); setDelay('') }} />}
+          </Field>
+        </div>
+        <div class="dialog-actions">
+          <Button onClick={onClose}>{terms.cancel}</Button>
+          <Button kind="primary" type="submit" disabled={!delay.trim() && !due}>{t.move}</Button>
+        </div>
+      </form>
+    </Dialog>
+  )
+}
+
+/** The buttons for what is possible in the state of the message; none without the scope `cancel`. */
+export function MessageActions({ message }: { message: Message }) {
+  const [moving, setMoving] = useState(false)
+  if (!can('cancel')) return null
+  const path = inNamespace('messages', message.id)
+  const { state, repeat } = message
+  const waits = state === 'scheduled' || state === 'ready' || state === 'retrying'
+  const call = (verb: string, done: string) => void act(() => post<Outcome>(`${path}:${verb}`), (answer) => done + (answer.maybe_delivered ? t.maybe : ''))
+  return (
+    <>
+      {(state === 'scheduled' || state === 'retrying') && !repeat && <Button onClick={() => call('fire', t.fired)}>{t.fire}</Button>}
+      {waits && !repeat && <Button onClick={() => setMoving(true)}>{t.move}</Button>}
+      {waits && <Button onClick={() => call('hold', t.heldDone)}>{t.hold}</Button>}
+      {(state === 'held' || state === 'dead') && <Button kind="primary" onClick={() => call('kick', t.kickedDone)}>{t.kick}</Button>}
+      {(waits || state === 'held' || state === 'prepared') && (
+        <Button
+          kind="danger"
+          onClick={() => confirm({
+            title: t.cancelTitle(message.id), what: repeat ? t.cancelRecurring : t.cancelWhat, verb: t.cancel, danger: true,
+            run: () => request<Outcome>('DELETE', path), done: (answer) => t.cancelled + (answer.maybe_delivered ? t.maybe : ''),
+          })}
+        >
+          {t.cancel}
+        </Button>
+      )}
+      {state === 'dead' && (
+        <Button
+          kind="danger"
+          onClick={() => confirm({
+            title: t.discardTitle(message.id), what: t.discardWhat, verb: t.discard, danger: true,
+            run: () => post<Outcome>(`${path}:discard`), done: () => t.discarded,
+          })}
+        >
+          {t.discard}
+        </Button>
+      )}
+      {moving && <MoveDialog message={message} onClose={() => setMoving(false)} />}
+    </>
+  )
+}
