@@ -38,8 +38,8 @@ export function useDaemon(argumentList = []) {
 /** Runs `test` with a page in a browser profile of its own, and checks afterwards that nothing went wrong in it.
     `expected` are patterns of console errors that the test causes, such as those of a lost connection. */
 export async function withPage(daemon, path, options, test) {
-  const { theme = 'light', width = 1280, height = 900, language = 'en-GB', expected = [] } = options
-  const context = await browser.newContext({ viewport: { width, height }, colorScheme: theme, locale: language, timezoneId: 'Europe/Oslo' })
+  const { theme = 'light', width = 1280, height = 900, language = 'en-GB', reducedMotion, expected = [] } = options
+  const context = await browser.newContext({ viewport: { width, height }, colorScheme: theme, locale: language, timezoneId: 'Europe/Oslo', reducedMotion })
   const faults = []
   try {
     const page = await context.newPage()

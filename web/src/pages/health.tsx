@@ -176,7 +176,7 @@ function Kafka({ kafka }: { kafka: Stats['kafka'] }) {
 function Warnings() {
   const lines = logLines.value
   const text = (line: LogLine, member: string) => String(line[member] ?? '')
-  const fields = (line: LogLine) => Object.entries(line).filter(([name]) => !['time', 'level', 'event', 'message'].includes(name)).map(([name, value]) => `${name}=${String(value)}`).join(' ')
+  const fields = (line: LogLine) => Object.entries(line).filter(([name]) => !['time_ms', 'level', 'event', 'message'].includes(name)).map(([name, value]) => `${name}=${String(value)}`).join(' ')
   return (
     <Section title={t.warnings} aside={t.warningsAbout}>
       {source.value === 'polling' && <p class="muted">{t.noEvents}</p>}
@@ -184,7 +184,7 @@ function Warnings() {
         <Table
           caption={t.warnings} rows={lines} rowKey={(row) => JSON.stringify(row)} empty={t.noWarnings}
           columns={[
-            { key: 'time', heading: t.time, cell: (row) => formatInstant(Date.parse(text(row, 'time'))) },
+            { key: 'time', heading: t.time, cell: (row) => formatInstant(Number(row.time_ms)) },
             { key: 'event', heading: t.event, cell: (row) => <Badge tone={row.level === 'warning' ? 'warn' : 'bad'}>{text(row, 'event')}</Badge> },
             { key: 'message', heading: t.what, cell: (row) => <><Cut text={text(row, 'message')} max={300} /> <span class="muted"><Cut text={fields(row)} max={200} /></span></> },
           ]}

@@ -1,0 +1,71 @@
+// The timeline: what becomes due, the busiest time in words, and the way to the messages of a bar.
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { checkLooks, eventually, useBrowser, useDaemon, waitForText, withPage } from './browser.mjs'
+
+useBrowser()
+const daemon = useDaemon()
+
+test('a server where nothing is due says so', () =>
+  checkLooks(daemon, '#/timeline', (page) => waitForText(page.locator('.section strong'), /Nothing becomes due|没有消息到期/)))
+
+test('the page in both themes and languages, and in a narrow window', async () => {
+  await daemon.put('now', { body: 'x' })
+  const minute = Math.floor((await daemon.call('GET', '/v1/clock')).server_time_ms / 60_000)
+  const put = async (queue, minutes, count) => {
+    for (let number = 0; number < count; ++number) await daemon.put(queue, { body: 'x', due_ms: (minute + minutes) * 60_000 + 30_000 })
+  }
+  await put('mail', 12, 5)
+  await put('orders', 12, 2)
+  await put('orders', 40, 3)
+  await put('mail', 20 * 60, 20)
+  await checkLooks(daemon, '#/timeline', (page) => waitForText(page.locator('.section strong'), /with 7 messages|7 条消息/))
+})
+
+test('the busiest time is in words, in an hour and in a day', () =>
+  withPage(daemon, '#/timeline', {}, async (page) => {
+    await waitForText(page.locator('.section strong'), /^Busiest: \d\d:\d\d to \d\d:\d\d, with 7 messages\.$/)
+    await waitForText(page.locator('.figure').first(), /Due now\s*1/)
+    await page.getByLabel('Time ahead').selectOption('day')
+    await waitForText(page.locator('.section strong'), /(Busiest|Tomorrow’s peak): \d\d:\d\d to \d\d:\d\d, with 20 messages\./)
+    await waitForText(page.locator('.figure').nth(1), '30')
+  }))
+
+test('a queue is chosen, and its address leads to the same', () =>
+  withPage(daemon, '#/timeline', {}, async (page) => {
+    await page.getByLabel('Queue', { exact: true }).selectOption('orders')
+    await waitForText(page.locator('main h1'), 'Timeline orders')
+    await waitForText(page.locator('.section strong'), 'with 3 messages')
+    await page.reload()
+    await waitForText(page.locator('main h1'), 'Timeline orders')
+    await waitForText(page.locator('.figure').nth(1), '5')
+  }))
+
+test('a bar leads to the messages of its time, by queue', () =>
+  withPage(daemon, '#/timeline', {}, async (page) => {
+    await page.getByText('As a table').click()
+    const row = page.getByRole('row').filter({ hasText: '7' }).first()
+    await row.getByRole('button').click()
+    const chosen = page.locator('.section').filter({ hasText: 'Due from' })
+    await waitForText(chosen, '7 messages')
+    const rows = chosen.locator('tbody tr')
+    await eventually('both queues are listed', async () => (await rows.count()) === 2)
+    assert.match(await rows.first().innerText(), /mail\s*5/)
+    const link = await rows.first().getByRole('link', { name: 'Show messages' }).getAttribute('href')
+    assert.match(link, /^#\/messages\?queue=mail&after=.+&before=.+$/)
+    await chosen.getByRole('button', { name: 'Close' }).click()
+    await chosen.waitFor({ state: 'detached' })
+  }))
+
+test('bars are enlarged by dragging, and all are shown again', () =>
+  withPage(daemon, '#/timeline', {}, async (page) => {
+    await waitForText(page.locator('.section strong'), 'with 7 messages')
+    const box = await page.locator('.u-over').boundingBox()
+    await page.mouse.move(box.x + box.width * 0.5, box.y + 100)
+    await page.mouse.down()
+    await page.mouse.move(box.x + box.width * 0.95, box.y + 100, { steps: 5 })
+    await page.mouse.up()
+    await waitForText(page.locator('.section strong'), 'with 3 messages')
+    await page.getByRole('button', { name: 'Show all' }).click()
+    await waitForText(page.locator('.section strong'), 'with 7 messages')
+  }))
