@@ -323,7 +323,8 @@ struct PreviewScheduleCommand {
     std::string name_space{kDefaultNamespace};
     std::string name;
     std::uint32_t count = 10;
-    std::optional<DueMs> from_ms;  // none: the next times
+    std::optional<DueMs> from_ms;                           // none: the next times
+    std::shared_ptr<const PutScheduleCommand> after_put{};  // not null: as they would be after this put
 };
 // Creates a watchdog, or changes it in place (engine_watchdogs.cc); replies with the watchdog after the change.
 struct PutWatchdogCommand {

@@ -809,6 +809,7 @@ class Engine {
     void keep_to_zone_data(Schedule& schedule) const;
     Verdict put_schedule(Pending& pending, PutScheduleCommand& command);
     Status check_schedule(const PutScheduleCommand& command) const;
+    Result<ScheduleState> state_after(const PutScheduleCommand& command, const Schedule* schedule) const;
     Error unknown_schedule(const std::string& name_space, const std::string& name, const SharedLimits& limits) const;
     Verdict control_schedule(Pending& pending, ControlScheduleCommand& command);
     Verdict fire_schedule(Pending& pending, ControlScheduleCommand& command, Schedule& schedule);
@@ -821,6 +822,7 @@ class Engine {
     void finish_describe_schedule(ScheduleRead read, std::string_view record_body);
     void list_schedules(const ListSchedulesCommand& command, ReplyToken token, const SharedLimits& limits);
     void preview(const PreviewScheduleCommand& command, ReplyToken token, const SharedLimits& limits);
+    PreviewAnswer preview_of(const Schedule& schedule, const PreviewScheduleCommand& command) const;
     static std::uint64_t number_at(const Schedule& schedule, DueMs from_ms);
 
     // engine_runs.cc

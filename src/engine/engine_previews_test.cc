@@ -42,6 +42,32 @@ TEST(Previews, a_preview_shows_what_will_be_made_and_changes_nothing) {
     EXPECT_EQ(shard.log().size(), records);
 }
 
+TEST(Previews, a_preview_of_a_put_shows_what_it_would_do_and_changes_nothing) {
+    TrialEngine shard;
+    const auto after = [&shard](const PutScheduleCommand& put) {
+        PreviewScheduleCommand look{"default", "s", 3, {}};
+        look.after_put = std::make_shared<const PutScheduleCommand>(put);
+        return shard.ask<PreviewAnswer>(look);
+    };
+    const auto first = [](const PreviewAnswer& seen) {
+        return std::pair(seen.times.at(0).number, seen.times.at(0).nominal_ms);
+    };
+    EXPECT_EQ(first(after(every(100))), (std::pair<std::uint64_t, DueMs>(1, kStart + 100)))
+        << "of one that does not exist";
+    EXPECT_EQ(shard.ask<Error>(PreviewScheduleCommand{"default", "s", 3, {}}).code, "unknown_schedule");
+    shard.ask<ScheduleAnswer>(every(100));
+    shard.turn(100);
+    const std::size_t records = shard.log().size();
+    EXPECT_EQ(first(after(every(100))), (std::pair<std::uint64_t, DueMs>(2, kStart + 200))) << "the same times go on";
+    EXPECT_EQ(first(after(every(70))), (std::pair<std::uint64_t, DueMs>(2, kStart + 170))) << "other times start now";
+    EXPECT_EQ(first(shard.ask<PreviewAnswer>(PreviewScheduleCommand{"default", "s", 1, {}})),
+              (std::pair<std::uint64_t, DueMs>(2, kStart + 200)));
+    PreviewScheduleCommand look{"default", "s", 3, {}};
+    look.after_put = std::make_shared<const PutScheduleCommand>(every(100, 1));
+    EXPECT_EQ(shard.ask<Error>(look).code, "out_of_range") << "its only time has passed";
+    EXPECT_EQ(shard.log().size(), records);
+}
+
 TEST(Previews, a_preview_in_a_pause_starts_after_the_times_in_it) {
     TrialEngine shard;
     shard.ask<ScheduleAnswer>(every(100));

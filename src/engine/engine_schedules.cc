@@ -101,28 +101,8 @@ Engine::Verdict Engine::put_schedule(Pending& pending, PutScheduleCommand& comma
         (!command.paused || *command.paused == schedule->state.paused)) {
         return reply(pending.token, describe(*schedule)), Verdict::settled;
     }
-    ScheduleState next = schedule != nullptr ? schedule->state : ScheduleState{};
-    const bool has_same_times = schedule != nullptr && schedule->times && next.rule.times == command.rule.times;
-    next.rule = std::move(command.rule);
-    if (command.paused && next.paused && !*command.paused) next.pass_until_ms = now_;
-    if (command.paused) next.paused = *command.paused;
-    if (next.created_ms == 0) next.created_ms = now_;
-    if (!has_same_times) {
-        next.from_ms = now_;
-        next.pass_until_ms = 0;
-        next.made_up = 0;
-        const std::uint64_t most = next.rule.times.times;
-        const std::optional<DueMs> first = command.times.next(now_, now_);
-        next.next_ms = most != 0 && next.next_run > most ? 0 : first.value_or(0);
-        if (!first) return reply(pending.token, never_due(command.times, next.rule.times, now_)), Verdict::settled;
-        if (next.next_ms == 0) {
-            return reply(pending.token,
-                         out_of_range("times", "`times` is the total number of nominal times, of which " +
-                                                   std::to_string(next.next_run - 1) +
-                                                   " have passed already: give a larger number, or omit it")),
-                   Verdict::settled;
-        }
-    }
+    Result<ScheduleState> next = state_after(command, schedule);
+    if (!next) return reply(pending.token, std::move(next).error()), Verdict::settled;
     if (schedule == nullptr && schedules_.size() >= options_.schedules_max) {
         reply(pending.token, Error{"schedule_limit",
                                    "there are " + std::to_string(options_.schedules_max) +
@@ -153,8 +133,32 @@ Engine::Verdict Engine::put_schedule(Pending& pending, PutScheduleCommand& comma
         schedule = &schedules_.add(command.name_space, command.name);
     }
     schedule->coming = std::move(command.times);
-    add_rule(*schedule, std::move(next), &content, {}, pending.token, std::move(answer));
+    add_rule(*schedule, *std::move(next), &content, {}, pending.token, std::move(answer));
     return Verdict::settled;
+}
+
+// The state that a put would write, unless its rule has no future time. `schedule`: null if it is new.
+Result<ScheduleState> Engine::state_after(const PutScheduleCommand& command, const Schedule* schedule) const {
+    ScheduleState next = schedule != nullptr ? schedule->state : ScheduleState{};
+    const bool has_same_times = schedule != nullptr && schedule->times && next.rule.times == command.rule.times;
+    next.rule = command.rule;
+    if (command.paused && next.paused && !*command.paused) next.pass_until_ms = now_;
+    if (command.paused) next.paused = *command.paused;
+    if (next.created_ms == 0) next.created_ms = now_;
+    if (has_same_times) return next;
+    next.from_ms = now_;
+    next.pass_until_ms = 0;
+    next.made_up = 0;
+    const std::uint64_t most = next.rule.times.times;
+    const std::optional<DueMs> first = command.times.next(now_, now_);
+    if (!first) return never_due(command.times, next.rule.times, now_);
+    if (most != 0 && next.next_run > most) {
+        return out_of_range("times", "`times` is the total number of nominal times, of which " +
+                                         std::to_string(next.next_run - 1) +
+                                         " have passed already: give a larger number, or omit it");
+    }
+    next.next_ms = *first;
+    return next;
 }
 
 Status Engine::check_schedule(const PutScheduleCommand& command) const {
@@ -430,27 +434,43 @@ std::uint64_t Engine::number_at(const Schedule& schedule, DueMs from_ms) {
 // The next times, and those times of the rule that its policies exclude.
 void Engine::preview(const PreviewScheduleCommand& command, ReplyToken token, const SharedLimits& limits) {
     const Schedule* schedule = schedules_.find(command.name_space, command.name);
-    if (schedule == nullptr || !schedule->exists() || !is_visible(*schedule, limits))
+    const bool exists = schedule != nullptr && schedule->exists();
+    if (exists ? !is_visible(*schedule, limits) : command.after_put == nullptr)
         return reply(token, unknown_schedule(command.name_space, command.name, limits));
     if (command.count < 1 || command.count > options_.preview_max) {
         return reply(token, out_of_range("count", "from 1 to " + std::to_string(options_.preview_max)));
     }
+    if (command.after_put == nullptr) return reply(token, preview_of(*schedule, command));
+    const PutScheduleCommand& put = *command.after_put;
+    if (limits && !limits->admits_queue(put.rule.queue)) return reply(token, outside_queues(*limits, "queue"));
+    if (Status legal = check_schedule(put); !legal) return reply(token, std::move(legal).error());
+    Result<ScheduleState> state = state_after(put, exists ? schedule : nullptr);
+    if (!state) return reply(token, std::move(state).error());
+    Schedule changed;
+    changed.name_space = command.name_space;
+    changed.name = command.name;
+    changed.state = *std::move(state);
+    changed.times = put.times;
+    reply(token, preview_of(changed, command));
+}
+
+PreviewAnswer Engine::preview_of(const Schedule& schedule, const PreviewScheduleCommand& command) const {
     PreviewAnswer answer;
-    answer.name_space = schedule->name_space;
-    answer.name = schedule->name;
-    answer.paused = schedule->state.paused;
-    answer.zone = schedule->state.rule.times.zone;
+    answer.name_space = schedule.name_space;
+    answer.name = schedule.name;
+    answer.paused = schedule.state.paused;
+    answer.zone = schedule.state.rule.times.zone;
     answer.zone_data = zone_data_;
-    if (!schedule->times) return reply(token, std::move(answer));
-    const ScheduleTimes& times = *schedule->times;
-    const ScheduleState& state = schedule->state;
+    if (!schedule.times) return answer;
+    const ScheduleTimes& times = *schedule.times;
+    const ScheduleState& state = schedule.state;
     const std::uint64_t most = state.rule.times.times;
     const auto left_out = times.without_policies();
     std::optional<DueMs> from_ms = command.from_ms;
     // A pause skips the times that passed in it.
     if (!from_ms && state.paused && state.next_ms <= now_) from_ms = now_ + 1;
     DueMs seen = from_ms ? *from_ms - 1 : state.next_ms != 0 ? state.next_ms - 1 : now_;
-    std::uint64_t number = from_ms ? number_at(*schedule, *from_ms) : state.next_run;  // 0: unknown
+    std::uint64_t number = from_ms ? number_at(schedule, *from_ms) : state.next_run;  // 0: unknown
     const bool has_next = state.next_ms != 0 || command.from_ms.has_value();
     while (has_next && answer.times.size() < command.count && (most == 0 || number <= most)) {
         const std::optional<DueMs> next = times.next(seen, state.from_ms);
@@ -466,12 +486,12 @@ void Engine::preview(const PreviewScheduleCommand& command, ReplyToken token, co
         if (!next || is_none_of_it) break;
         if (*next == state.next_ms) number = state.next_run;
         const bool is_of_the_pause = state.paused && *next <= now_;
-        answer.times.push_back({is_of_the_pause ? 0 : number, *next, due_of_run(*schedule, *next),
+        answer.times.push_back({is_of_the_pause ? 0 : number, *next, due_of_run(schedule, *next),
                                 times.local_text(*next), times.note(*next)});
         seen = *next;
         if (number != 0) ++number;
     }
-    reply(token, std::move(answer));
+    return answer;
 }
 
 std::vector<Engine::ScheduleCounters> Engine::schedules_by_name(std::size_t most) const {

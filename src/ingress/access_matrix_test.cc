@@ -68,6 +68,7 @@ constexpr Row kRows[] = {
     {"POST /v1/schedules/{}:resume", "schedule", "things"},
     {"POST /v1/schedules/{}:fire", "schedule", "things"},
     {"GET /v1/schedules/{}:preview", "read", "things"},
+    {"POST /v1/schedules/{}:preview", "read", "things"},
     {"GET /v1/schedules", "read", "things"},
     {"GET /v1/watchdogs/{}", "read", "things"},
     {"PUT /v1/watchdogs/{}", "schedule", "things"},

@@ -1,6 +1,7 @@
 #include "ingress/schedule_request.h"
 
 #include <algorithm>
+#include <memory>
 #include <optional>
 #include <utility>
 
@@ -218,12 +219,23 @@ Result<Command> read_patch_schedule(const HttpRequest& request, std::string name
     return Command(PatchScheduleCommand{std::move(name_space), std::move(name), change, request.body.size()});
 }
 
-Result<Command> read_preview(const HttpRequest& request, PreviewScheduleCommand preview) {
+// GET previews the schedule as it is, POST as it would be after a put with this body.
+Result<Command> read_preview(const HttpRequest& request, PreviewScheduleCommand preview,
+                             const HttpApiOptions& options) {
     const Result<QueryRequest> query = QueryRequest::parse(request.query, {"count", "from"});
     if (!query) return query.error();
     Status read = take(query->integer("count", 1, kPreviewMax), preview.count);
     if (read) read = take(query->instant_ms("from"), preview.from_ms);
     if (!read) return std::move(read).error();
+    if (request.method != "POST") {
+        if (const Result<JsonRequest> none = read_members(request, {}); !none) return none.error();
+        return Command(std::move(preview));
+    }
+    const Result<JsonRequest> json = read_members(request, kScheduleMembers);
+    if (!json) return json.error();
+    Result<PutScheduleCommand> put = changed_schedule(*json, {}, {}, options);
+    if (!put) return std::move(put).error();
+    preview.after_put = std::make_shared<const PutScheduleCommand>(*std::move(put));
     return Command(std::move(preview));
 }
 
@@ -238,6 +250,9 @@ Result<Command> read_schedule_call(const HttpRequest& request, CallPath::What wh
     if (what == CallPath::What::schedule && request.method == "PATCH") {
         return read_patch_schedule(request, std::move(name_space), std::move(name), options);
     }
+    if (what == CallPath::What::preview_schedule) {
+        return read_preview(request, {.name_space = std::move(name_space), .name = std::move(name)}, options);
+    }
     if (const Result<JsonRequest> none = read_members(request, {}); !none) return none.error();
     switch (what) {
         case CallPath::What::pause_schedule:
@@ -246,8 +261,6 @@ Result<Command> read_schedule_call(const HttpRequest& request, CallPath::What wh
             return Command(ControlScheduleCommand{std::move(name_space), std::move(name), What::resume});
         case CallPath::What::fire_schedule:
             return Command(ControlScheduleCommand{std::move(name_space), std::move(name), What::fire});
-        case CallPath::What::preview_schedule:
-            return read_preview(request, {.name_space = std::move(name_space), .name = std::move(name)});
         default:
             break;
     }

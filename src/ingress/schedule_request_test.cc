@@ -88,6 +88,15 @@ TEST(ScheduleRequest, other_calls_become_their_commands) {
         *command_of({"GET", "/v1/schedules/s:preview?count=3&from=1970-01-01T00:00:00.077Z"}));
     EXPECT_EQ(preview.count, 3u);
     EXPECT_EQ(preview.from_ms, 77);
+    EXPECT_EQ(preview.after_put, nullptr);
+    const auto changed = std::get<PreviewScheduleCommand>(
+        *command_of({"POST", "/v1/schedules/s:preview?count=3", R"({"queue": "q", "cron": "0 9 * * *"})"}));
+    ASSERT_NE(changed.after_put, nullptr);
+    EXPECT_EQ(changed.count, 3u);
+    EXPECT_EQ(changed.after_put->rule.times.text, "0 9 * * *");
+    EXPECT_EQ(refusal({"POST", "/v1/schedules/s:preview", R"({"queue": "q"})"}), "missing_member cron");
+    EXPECT_EQ(refusal({"POST", "/v1/schedules/s:preview", R"({"queue": "q", "cron": "x"})"}), "bad_cron cron");
+    EXPECT_EQ(refusal({"GET", "/v1/schedules/s:preview", R"({"queue": "q"})"}), "unknown_member queue");
     const std::string cursor = name_cursor(NameList::schedules, "default", "a/b");
     const auto list = std::get<ListSchedulesCommand>(*command_of({"GET", "/v1/schedules?limit=5&cursor=" + cursor}));
     EXPECT_EQ(list.after, "a/b");

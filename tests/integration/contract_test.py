@@ -48,11 +48,15 @@ ELSEWHERE_OF = {
 # A member of each call that takes it once, and one that is a duration.
 MEMBERS = {"put": "key", "lease": "max", "move": "delay", "fail": "reason", "extend": "lease", "release": "delay",
            "ackMany": "leases", "failMany": "reason", "extendMany": "lease", "releaseMany": "delay", "setQueue": "paused", "redrive": "max", "discard": "died_before",
-           "setSchedule": "paused", "advanceClock": "by", "setWatchdog": "feed", "setNamespace": "limits",
+           "setSchedule": "paused", "previewSettings": "paused", "advanceClock": "by", "setWatchdog": "feed", "setNamespace": "limits",
            "setToken": "scopes", "rotateToken": "keep_old"}
 DURATIONS = {"put": "delay", "lease": "wait", "move": "delay", "fail": "retry_in", "extend": "lease", "release": "delay",
-             "failMany": "retry_in", "extendMany": "lease", "releaseMany": "delay", "setQueue": "lease", "setSchedule": "every", "advanceClock": "by",
+             "failMany": "retry_in", "extendMany": "lease", "releaseMany": "delay", "setQueue": "lease", "setSchedule": "every",
+             "previewSettings": "every", "advanceClock": "by",
              "setWatchdog": "timeout", "setToken": "expires_in", "rotateToken": "keep_old"}
+
+# Calls with the settings of a schedule.
+SCHEDULE = ("setSchedule", "previewSettings")
 
 
 def body_of(value):
@@ -115,7 +119,7 @@ class Provocation:
 
     def of_this_call(self, value):
         """The members with those that the call cannot do without."""
-        if self.name == "setSchedule":
+        if self.name in SCHEDULE:
             return {"queue": "q", **({} if "every_ms" in value or "at" in value else {"every": "1h"}), **value}
         if self.name == "setWatchdog":
             return {"queue": "q", **({} if "timeout_ms" in value else {"timeout": "1h"}), **value}
@@ -160,7 +164,7 @@ HOW = {
                    p.with_body({"died_before": "x"}) if p.name == "discard" else
                    p.with_body({"to": "x"}) if p.name == "advanceClock" else
                    p.with_body(p.of_this_call({"expires": "x"})) if p.name == "setToken" else
-                   p.with_body(p.of_this_call({"at": "x"})) if p.name == "setSchedule" else
+                   p.with_body(p.of_this_call({"at": "x"})) if p.name in SCHEDULE else
                    p.with_query({"list": "due_after=x", "history": "queue=q&from=x", "previewSchedule": "from=x"}[p.name]),
     "bad_json": lambda p: p.with_body(b"{"),
     "bad_key": lambda p: p.with_query("queue=q&key=%07") if p.by_key else p.with_body({"key": ""}),
@@ -175,7 +179,7 @@ HOW = {
     "bad_queue_name": lambda p: p.with_query("queue=-q&key=a") if p.by_key else
                       p.with_query("queue=-q") if p.name in ("history", "forecast") else
                       p.with_body(p.of_this_call({"queues": "-q"})) if p.name == "setToken" else
-                      p.with_body(p.of_this_call({"queue": "-q"})) if p.name in ("setSchedule", "setWatchdog") else
+                      p.with_body(p.of_this_call({"queue": "-q"})) if p.name in (*SCHEDULE, "setWatchdog") else
                       p.with_name("queue", "-q"),
     "bad_request": lambda p: p.with_headers(Host=["localhost", "localhost"]),
     "bad_state": lambda p: p.with_query({"list": "state=x", "history": "queue=q&outcome=x"}[p.name]),
@@ -183,7 +187,7 @@ HOW = {
     "batch_too_large": lambda p: p.with_body(b"{}\n" * 1001, LINES) if p.name == "putMany" else p.with_body({"leases": [TOKEN] * 1001}),
     "body_too_large": lambda p: p.with_body(b" " * ((64 << 10) + 1)),
     "clock_not_held": lambda p: None,
-    "conflicting_members": lambda p: p.with_body({"by_ms": 1, "to_ms": FULL} if p.name == "advanceClock" else {"queue": "q", "cron": "* * * * *", "every_ms": 1} if p.name == "setSchedule" else
+    "conflicting_members": lambda p: p.with_body({"by_ms": 1, "to_ms": FULL} if p.name == "advanceClock" else {"queue": "q", "cron": "* * * * *", "every_ms": 1} if p.name in SCHEDULE else
                                                  p.of_this_call({"body": "", "body_base64": ""}) if p.name == "setWatchdog" else
                                                  {"due_ms": FULL, "delay_ms": 1} if p.name in ("put", "move") else
                                                  {"died_before": "2027-01-01T06:00:00Z", "died_before_ms": FULL} if p.name == "discard" else
@@ -191,7 +195,7 @@ HOW = {
     "delay_too_long": lambda p: p.with_body(p.of_this_call({DURATIONS[p.name]: "36500d"})),
     "duplicate_member": lambda p: p.with_body('{{"{0}":1,"{0}":1}}'.format(MEMBERS[p.name]).encode()),
     "duplicate_parameter": lambda p: p.with_query("queue=q&key=a&key=a" if p.by_key else "queues=1&queues=1" if p.name == "stats" else
-                                                  "count=1&count=1" if p.name == "previewSchedule" else
+                                                  "count=1&count=1" if p.name in ("previewSchedule", "previewSettings") else
                                                   "minutes=1&minutes=1" if p.name == "forecast" else "limit=1&limit=1"),
     "expectation_failed": lambda p: p.with_headers(Expect="magic"),
     "expires_too_soon": lambda p: p.with_body(p.of_this_call({"expires_in_ms": 0}) if p.name == "put" else {"delay": "2h"}),
@@ -491,6 +495,8 @@ class Answers(unittest.TestCase):
             say(method, "/schedules/{schedule}", schedule="other")
             say(method, "/schedules/{schedule}:preview", query="?count=3&from=2030-03-29T00:00:00Z", **name)
             say(method, "/schedules", query="?limit=1")
+        say("POST", "/schedules/{schedule}:preview", {"queue": "r", "cron": "30 2 * * *", "zone": "Europe/Oslo"},
+            query="?count=3&from=2030-03-29T00:00:00Z", **name)
         for verb in ("pause", "resume"):
             say("POST", "/schedules/{schedule}:" + verb, **name)
         for _ in range(2):
