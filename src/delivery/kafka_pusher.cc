@@ -12,8 +12,11 @@ constexpr std::int64_t kLeaseBeyondTransactionMs = 30'000;
 constexpr std::int64_t kExtendMs = 5'000;        // between looks at the leases of what is under way
 constexpr std::int64_t kLeaseRefusedMs = 1'000;  // after the engine refused a lease call
 constexpr std::uint32_t kLeaseMax = 1'000;       // messages of one call
-constexpr std::size_t kTargetEndsMax = 4'096;    // of a target, not durable yet; then no more is leased for it
+constexpr std::size_t kTargetEndsMax = 16'384;   // of a target, not durable yet; then no more is leased for it
 constexpr std::size_t kBatchesGathered = 3;      // that may wait in a lane
+// How many times as large as a transaction a batch without one may be. It is one wait for the brokers, and no record of
+// it depends on another one.
+constexpr std::size_t kTimesTransaction = 4;
 
 }  // namespace
 
@@ -24,6 +27,8 @@ KafkaPusher::KafkaPusher(Engine& engine, const KafkaOutOptions& options, Surroun
       log_(log),
       ends_([this](Command command) { return submit(std::move(command)); }) {
     lanes_[0].is_exactly_once = true;
+    lanes_[0].batch_max = options_.batch_max;
+    lanes_[1].batch_max = kTimesTransaction * options_.batch_max;
     lanes_[0].send = surroundings_.send_exactly_once;
     lanes_[1].send = surroundings_.send_at_least_once;
 }
@@ -211,7 +216,7 @@ std::size_t KafkaPusher::room_of(const Target& target) const {
     if (bytes_ >= options_.bytes_max) return 0;
     const Share& share = *target.share;
     const Lane& lane = lanes_[target.lane];
-    const std::size_t gathered_max = kBatchesGathered * options_.batch_max;
+    const std::size_t gathered_max = kBatchesGathered * lane.batch_max;
     const std::size_t free = gathered_max - std::min(gathered_max, lane.waiting);
     const bool is_large = share.bytes >= kTimesFree * (options_.bytes_max - bytes_);
     const std::size_t left = is_large ? 0 : left_of(share.waiting[target.lane], free);
@@ -262,7 +267,7 @@ void KafkaPusher::lease(TargetNumber number, std::uint32_t max) {
 
 // Those that have waited longest first. One that finds no room waits again.
 void KafkaPusher::feed_starved(Lane& lane) {
-    const std::size_t gathered_max = kBatchesGathered * options_.batch_max;
+    const std::size_t gathered_max = kBatchesGathered * lane.batch_max;
     if (lane.starved.empty() || lane.waiting >= gathered_max || bytes_ >= options_.bytes_max) return;
     for (std::size_t room = gathered_max - lane.waiting; room > 0 && !lane.starved.empty(); --room) {
         targets_.at(lane.starved.front())->starved = false;

@@ -152,6 +152,7 @@ class KafkaPusher {
         Send send;
         FairLines<Item> together;        // messages of targets that are not alone
         std::deque<TargetNumber> alone;  // targets with messages apart, in the order of their turns
+        std::size_t batch_max = 0;       // messages
         bool was_alone = false;          // the last batch was of one such target
         std::size_t targets = 0;
         std::size_t waiting = 0;      // messages

@@ -78,7 +78,7 @@ void KafkaPusher::begin_batch(Lane& lane) {
 std::vector<KafkaPusher::Item> KafkaPusher::next_together(Lane& lane) {
     std::vector<Item> items;
     std::size_t bytes = 0;
-    while (!lane.together.empty() && items.size() < options_.batch_max && bytes < kBatchBytesMax) {
+    while (!lane.together.empty() && items.size() < lane.batch_max && bytes < kBatchBytesMax) {
         Item item = lane.together.take(static_cast<std::int64_t>(lane.together.next().bytes + kRecordCostBytes));
         stop_waiting(item);
         if (!may_go(item)) {
@@ -103,7 +103,7 @@ std::vector<KafkaPusher::Item> KafkaPusher::next_alone(Lane& lane) {
         target.is_lined = false;
         touch(number);  // it is put back there if it has more
         if (&lanes_[target.lane] != &lane || !may_send(target) || backs_off_until(target) > now_) continue;
-        const std::size_t max = target.breaker.is_open() ? 1 : options_.batch_max;
+        const std::size_t max = target.breaker.is_open() ? 1 : lane.batch_max;
         for (std::size_t bytes = 0; !target.apart.empty() && items.size() < max && bytes < kBatchBytesMax;) {
             Item item = std::move(target.apart.front());
             target.apart.pop_front();

@@ -229,8 +229,9 @@ KafkaSender::Rest KafkaSender::transact(KafkaBatch& batch, const Indexes& part) 
         abort();
         return rest;
     }
-    if (const Status queued = producer().produce(record_of(entry)); !queued) return give_up(queued.error());
     const Result<std::vector<Status>> flushed = producer().flush(timeout_ms());
+    // First, so that its partition is added to the transaction by the same request as those of the first records.
+    if (const Status queued = producer().produce(record_of(entry)); !queued) return give_up(queued.error());
     if (!flushed) return give_up(flushed.error());
     if (const std::optional<Error> error = judge(batch, part, *flushed, rest)) return give_up(*error);
     if (rest.others.size() == part.size()) {
@@ -248,7 +249,7 @@ KafkaSender::Rest KafkaSender::transact(KafkaBatch& batch, const Indexes& part) 
     return rest;
 }
 
-// From the results of the records and that of the ledger record behind them. An error: of all of them.
+// From the results of the ledger record and of the records behind it. An error: of all of them.
 std::optional<Error> KafkaSender::judge(KafkaBatch& batch, const Indexes& part, const std::vector<Status>& results,
                                         Rest& rest) const {
     rest = {};
@@ -256,11 +257,12 @@ std::optional<Error> KafkaSender::judge(KafkaBatch& batch, const Indexes& part, 
     bool is_at_fault = false;  // one of the records, certainly
     for (std::size_t i = 0; i < part.size(); ++i) {
         KafkaOutcome& outcome = batch.messages[part[i]].outcome;
-        if (results[i]) {
+        const Status& result = results[i + 1];
+        if (result) {
             rest.others.push_back(part[i]);
             continue;
         }
-        const Error& error = results[i].error();
+        const Error& error = result.error();
         outcome.error = error;
         if (error.code == "record_refused") {
             rest.refused.push_back(part[i]);
@@ -278,7 +280,7 @@ std::optional<Error> KafkaSender::judge(KafkaBatch& batch, const Indexes& part, 
         rest.others.insert(rest.others.end(), timed_out.begin(), timed_out.end());
         return std::nullopt;
     }
-    if (!results.back()) return results.back().error();
+    if (!results.front()) return results.front().error();
     for (const std::size_t index : timed_out) batch.messages[index].outcome.kind = KafkaOutcome::Kind::failed;
     return std::nullopt;
 }

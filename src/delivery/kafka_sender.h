@@ -7,7 +7,7 @@
 //     send() ── is it open? ──no──► open both producers, init_transactions, barrier, read the ledger
 //                  │yes                  ▲
 //                  ▼                     │ close both
-//        begin, records, ledger record, flush, commit ── any error, a timeout, a slow or unknown commit
+//        begin, ledger record, records, flush, commit ── any error, a timeout, a slow or unknown commit
 //                  │
 //                  ▼
 //                sent

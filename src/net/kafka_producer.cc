@@ -7,6 +7,7 @@ namespace duewheel {
 namespace {
 
 constexpr std::int64_t kPurgeTimeoutMs = 1000;
+constexpr int kLookupTimeoutMs = 1000;
 
 // What librdkafka gives back with the report of a record: round and index, in place of a pointer.
 void* to_opaque(std::uint32_t round, std::size_t index) {
@@ -49,6 +50,7 @@ Result<std::unique_ptr<KafkaProducer>> RdkafkaProducer::open(const rd_kafka_conf
 }
 
 Status RdkafkaProducer::open_handle() {
+    topics_.clear();
     handle_.reset();
     Result<std::unique_ptr<KafkaHandle>> handle =
         KafkaHandle::open(RD_KAFKA_PRODUCER, *conf_,
@@ -85,7 +87,20 @@ Status RdkafkaProducer::begin_transaction() {
     return handle_->error(*error, "Kafka does not begin a transaction");
 }
 
+// librdkafka looks up a topic that is new to it by a timer, once a second; until then its first record waits.
+void RdkafkaProducer::look_up(const std::string& topic) {
+    if (is_lookup_failing_ || topics_.contains(topic)) return;
+    KafkaTopicPtr handle(rd_kafka_topic_new(handle_->get(), topic.c_str(), nullptr));
+    if (!handle) return;
+    const rd_kafka_metadata_t* read = nullptr;
+    const rd_kafka_resp_err_t error = rd_kafka_metadata(handle_->get(), 0, handle.get(), &read, kLookupTimeoutMs);
+    const KafkaMetadataPtr metadata(read);
+    is_lookup_failing_ = error != RD_KAFKA_RESP_ERR_NO_ERROR;
+    if (!is_lookup_failing_) topics_.emplace(topic, std::move(handle));
+}
+
 Status RdkafkaProducer::produce(const KafkaRecord& record) {
+    look_up(record.topic);
     rd_kafka_headers_t* headers = to_headers(record.headers);
     std::array<rd_kafka_vu_t, 8> values{};
     values[0].vtype = RD_KAFKA_VTYPE_TOPIC;
@@ -167,6 +182,7 @@ bool RdkafkaProducer::ended_once() {
 void RdkafkaProducer::forget_records() {
     watch_.queued(-static_cast<std::int64_t>(records_.size()));
     records_.clear();
+    is_lookup_failing_ = false;
     ++round_;
 }
 

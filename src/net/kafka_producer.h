@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -35,6 +36,7 @@ class RdkafkaProducer final : public KafkaProducer {
     explicit RdkafkaProducer(KafkaWatch& watch) : watch_(watch) {}
 
     Status open_handle();
+    void look_up(const std::string& topic);
 
     static void on_report(rd_kafka_t* handle, const rd_kafka_message_t* message, void* self);
     void forget_records();
@@ -45,8 +47,10 @@ class RdkafkaProducer final : public KafkaProducer {
     // Since the last flush or begin. A report of an earlier record has the number of an earlier round.
     std::vector<Record> records_;
     std::uint32_t round_ = 0;
-    bool has_refused_ = false;             // a record of this transaction
-    std::unique_ptr<KafkaHandle> handle_;  // destroyed first, as it may report until then
+    bool has_refused_ = false;                     // a record of this transaction
+    bool is_lookup_failing_ = false;               // since the last flush or begin
+    std::unique_ptr<KafkaHandle> handle_;          // destroyed before what is above, as it may report until then
+    std::map<std::string, KafkaTopicPtr> topics_;  // that were looked up; of this handle
 };
 
 }  // namespace duewheel
