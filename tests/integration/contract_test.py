@@ -16,6 +16,9 @@ ISSUED_NEVER = "9007199254740991"
 LIMITS = ["--http-body-max=64KiB", "--limits-body-max=1KiB", "--limits-queues-max=5",
           "--limits-waiters-per-queue-max=1", "--limits-schedules-max=2", "--limits-watchdogs-max=2", "--limits-namespaces-max=2"]
 
+# Brokers that do not run: queues can have topics, and their messages wait.
+KAFKA = ["--kafka-bootstrap=127.0.0.1:1", "--kafka-in-topics=letters.later=letters"]
+
 # A second of the queue `narrow`, which takes one message in each.
 FULL = (int(time.time()) + 7200) * 1000
 
@@ -365,7 +368,7 @@ class Answers(unittest.TestCase):
 
     def test_each_success_of_each_call_is_met_and_keeps_to_the_contract(self):
         for name_space in ("", "/namespaces/other"):
-            with self.subTest(name_space=name_space), Daemon(arguments=["--test-clock"]) as daemon:
+            with self.subTest(name_space=name_space), Daemon(arguments=["--test-clock", *KAFKA]) as daemon:
                 daemon.start()
                 contract = Contract(daemon.client())
                 met = self.walk(daemon, contract, "/v1" + name_space)
@@ -470,6 +473,13 @@ class Answers(unittest.TestCase):
             of_kafka = say("POST", put, {"body": "", "delay": "1h", "kafka": kafka})["id"]
             self.assertEqual(say("GET", "/messages/{id}", id=of_kafka)["kafka"], kafka)
             say("DELETE", "/messages/{id}", id=of_kafka)
+        topic = {"topic": "letters", "key": "k", "partition": 0, "delivery": "at_least_once"}
+        for method, kafka in (("PUT", {"topic": "letters"}), ("PATCH", topic)):
+            self.assertLessEqual(kafka.items(), say(method, "/queues/{queue}", {"target": {"kafka": kafka}}, queue="letters")["settings"]["target"]["kafka"].items())
+            say("POST", put, {"body": "x"}, queue="letters")
+            self.assertIn("state", say("GET", "/queues/{queue}", queue="letters")["kafka"])
+        say("PATCH", "/queues/{queue}", {"target": None}, queue="letters")
+        say("POST", "/queues/{queue}:purge", queue="letters")
         say("POST", "/queues/{queue}:pause")
         say("PATCH", "/queues/{queue}", {"lease": "1m", "retry": {"attempts": 2}, "limits": {"pending": None}})
         say("PUT", "/queues/{queue}", {"target": {"webhook": {"url": "https://receiver.example/in", "headers": {"Authorization": "Bearer x"}, "timeout": "5s", "concurrency": 8, "rate": 5}}})
