@@ -190,9 +190,11 @@ struct MessageModel {
     std::uint64_t occurrence = 0;       // and its number
     std::optional<PreparedModel> half;  // it was put in a transaction
     bool is_check = false;
-    std::uint64_t schedule_put = 0;  // a run of a schedule: the serial of the put that has its content
-    std::uint64_t watchdog_put = 0;  // a message of a watchdog: likewise
-    DueMs unended_ms = 0;            // a run: until then nothing had ended it, not even temporarily
+    std::uint32_t records = 0;        // of inputs, that have this put
+    bool is_record_in_doubt = false;  // a crash left it open whether one of them was taken
+    std::uint64_t schedule_put = 0;   // a run of a schedule: the serial of the put that has its content
+    std::uint64_t watchdog_put = 0;   // a message of a watchdog: likewise
+    DueMs unended_ms = 0;             // a run: until then nothing had ended it, not even temporarily
 
     const Worlds& worlds() const { return epochs.back().worlds; }
     bool may_be_unfinished() const;

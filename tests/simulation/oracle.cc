@@ -90,8 +90,8 @@ void Oracle::died(std::uint64_t step) {
     for (auto& [token, request] : requests_) {
         if (is_a_put(request.command)) puts_lost(request);
         if (const auto* put = std::get_if<PutCommand>(&request.command)) put_lost(request.serial, *put);
-        for (std::size_t i = 0; i < request.batch.size(); ++i) {
-            put_lost(request.batch[i], std::get<PutBatchCommand>(request.command).puts[i]);
+        if (const auto* batch = std::get_if<PutBatchCommand>(&request.command)) {
+            for (std::size_t i = 0; i < request.batch.size(); ++i) put_lost(request.batch[i], batch->puts[i]);
         }
         MessageModel* about = message(request.serial);
         if (about != nullptr && about->half && std::holds_alternative<SettleCommand>(request.command)) {
@@ -151,6 +151,8 @@ ReplyToken Oracle::submitted(const Command& command, const AccessLimits* limits)
         request.serial = put_submitted(*put, token);
     } else if (std::holds_alternative<PutBatchCommand>(command)) {
         batch_submitted(request, token);
+    } else if (const auto* take = std::get_if<TakeRecordsCommand>(&command)) {
+        records_submitted(*take, request, token);
     } else if (const auto* lease = std::get_if<LeaseCommand>(&command)) {
         ++leases_[lease->queue].open;
     } else if (const auto* list = std::get_if<ListCommand>(&command)) {
@@ -180,10 +182,11 @@ ReplyToken Oracle::submitted(const Command& command, const AccessLimits* limits)
         }
     } else if (std::holds_alternative<ForecastCommand>(command)) {
         request.schedule_moves = schedule_moves_;
-    } else if (MessageModel* named = message_of(id_of(command))) {
+    } else if (MessageModel* named = named_by(command)) {
         request.serial = named->serial;
         request.epoch = named->epochs.size() - 1;
         request.forgiven_low = named->forgiven_low;
+        request.was_absent = named->may_be(World::Phase::absent);
         if (named->is_recurring()) request.made_least = named->loop->made_least;
         if (const LeaseToken* lease_token = lease_of(command)) {
             if (SeenDelivery* delivery = named->delivery_of(*lease_token)) {
@@ -397,6 +400,8 @@ bool Oracle::replied(const ReplyEffect& effect) {
     if (is_of_watchdogs(request.command)) watchdog_replied(token, request, reply);
     if (is_of_namespaces(request.command)) return namespace_replied(token, request, reply), true;
     if (is_of_tokens(request.command)) return token_replied(request, reply), true;
+    if (std::holds_alternative<TakeRecordsCommand>(request.command))
+        return records_replied(token, request, reply), true;
     if (request.is_limited) rare_.met(Rare::answered_within_limits);
     const bool is_change =
         std::holds_alternative<CancelCommand>(request.command) ||

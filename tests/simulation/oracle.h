@@ -25,8 +25,10 @@
 
 #include "engine/command.h"
 #include "engine/engine.h"
+#include "engine/input_table.h"
 #include "engine/token_table.h"
 #include "simulation/exported_lines.h"
+#include "simulation/input_model.h"
 #include "simulation/message_model.h"
 #include "simulation/namespace_model.h"
 #include "simulation/queue_model.h"
@@ -160,6 +162,9 @@ class Oracle {
     using Tokens = std::map<std::string, TokenModel>;
     const Tokens& tokens() const { return tokens_; }
     void tokens_found(const TokenTable& tokens, bool is_the_server);
+    using Inputs = std::map<std::string, InputModel>;
+    const Inputs& inputs() const { return inputs_; }
+    void inputs_found(const InputTable::Positions& found, bool is_the_server);
 
     // Another process reads the log.
     void viewed(const FindRow& find);
@@ -200,6 +205,7 @@ class Oracle {
         std::size_t lives = 0;             // of its name, at that time
         std::uint64_t schedule_moves = 0;  // of all schedules, at that time
         bool is_limited = false;           // the command has limits, and what it is about is within them
+        bool was_absent = false;           // its message may not have been there when the request was submitted
     };
 
     // A request that must be refused, because what it is about is outside the limits that it came with.
@@ -219,6 +225,7 @@ class Oracle {
     MessageModel* message(std::uint64_t serial) { return serial == 0 ? nullptr : &messages_[serial - 1]; }
     const MessageModel* message(std::uint64_t serial) const { return serial == 0 ? nullptr : &messages_[serial - 1]; }
     MessageModel* message_of(MessageId id);
+    MessageModel* named_by(const Command& command);
     static std::string_view command_name(const Command& command);
     // The message that a command names by its id or its lease; 0: none.
     static MessageId id_of(const Command& command);
@@ -565,6 +572,11 @@ class Oracle {
     void token_refused(const Request& request, const Error& error);
     void last_admin_refused(const Request& request, const ChangeTokenCommand& change);
     void tokens_listed(const Request& request, const TokenListAnswer& answer);
+    // oracle_inputs.cc
+    void records_submitted(const TakeRecordsCommand& command, Request& request, ReplyToken token);
+    void records_replied(ReplyToken token, const Request& request, const Reply& reply);
+    void record_taken(ReplyToken token, const Request& request, std::size_t part);
+    void record_found(std::uint64_t serial, const std::vector<InputModel::Way>& ways);
 
     // Whether a lease is certainly held, and whether it may be.
     bool surely_held(const MessageModel& message, const SeenDelivery& delivery, DueMs until) const;
@@ -646,6 +658,7 @@ class Oracle {
     std::map<QueueKey, QueueModel> queues_;
     std::map<std::string, NamespaceModel> namespaces_;  // whose limits a client has set, or tried to set
     Tokens tokens_;
+    Inputs inputs_;
     Schedules schedules_;
     std::deque<SchedulePut> schedule_puts_;
     Watchdogs watchdogs_;

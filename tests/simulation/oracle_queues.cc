@@ -143,7 +143,14 @@ void Oracle::purge_answered(const Request& request, const QueueAnswer& answer) {
         queue_of(name.first, name.second).marks.push_back({through, request.submitted_ms, now_, run_});
     }
     for (MessageModel& about : messages_) {
-        if (!is_in(about, name) || about.id == 0) continue;
+        if (!is_in(about, name)) continue;
+        if (about.id == 0) {  // of a record, which of the two was executed first is not known
+            const Worlds worlds = with_open_commands(about, 0);
+            const bool may_be_there =
+                std::any_of(worlds.begin(), worlds.end(), [](const World& world) { return world.is_unfinished(); });
+            if (about.records > 0 && may_be_there) may_be_purged(about, request.submitted_ms);
+            continue;
+        }
         const bool before = about.answered && about.answered_step < request.step && about.is_surely_unfinished();
         if (before && about.open.empty() && about.id > through && !about.may_have_expired(now_) &&
             !may_have_died(about)) {

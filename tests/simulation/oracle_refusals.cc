@@ -122,6 +122,12 @@ void Oracle::error_replied(const Request& request, const Error& error) {
             return;
         }
     }
+    if (code == "unknown_key" && about != nullptr && about->records > 0) {
+        const Worlds worlds = with_open_commands(*about, 0);
+        const bool may_be_unknown = std::any_of(worlds.begin(), worlds.end(),
+                                                [](const World& world) { return world.phase == World::Phase::absent; });
+        if (may_be_unknown || request.was_absent) return;
+    }
     if (code == "not_waiting" && about != nullptr) {
         const Worlds worlds = with_open_commands(*about, 0);
         const bool may_be = std::any_of(worlds.begin(), worlds.end(), [](const World& world) {

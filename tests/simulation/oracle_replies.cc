@@ -508,6 +508,10 @@ void Oracle::message_replied(const Request& request, const MessageAnswer& answer
     if (about == nullptr) return violate("X", "an id that was never given out is answered");
     const MessageRow& row = answer.row;
     note(*about, "get: due, state", row.state.due_ms, static_cast<std::int64_t>(row.state.state));
+    if (about->id == 0) {  // it was named by its key
+        if (message_of(row.id) != nullptr) return violate("C9", "get by key answers another message", about);
+        id_learned(*about, row.id);
+    }
     Worlds candidates = with_open_commands(*about, 0);
     for (std::size_t i = request.epoch; i < about->epochs.size(); ++i) {
         for (const World& world : about->epochs[i].worlds) add_world(candidates, world);

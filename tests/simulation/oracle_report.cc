@@ -51,7 +51,8 @@ std::string_view Oracle::command_name(const Command& command) {
                                            "patch watchdog",
                                            "change token",
                                            "describe token",
-                                           "list tokens"};
+                                           "list tokens",
+                                           "take records"};
     return kNames[command.index()];
 }
 

@@ -21,6 +21,7 @@ MessageKey held_key(MessageId id, const Oracle& oracle, DueMs now, std::int64_t 
 
 Command in_other_form(Command command, const Oracle& oracle, DueMs now, std::int64_t keys_held_ms) {
     const auto by_key = [&](auto& named) {
+        if (named.by_key.is_given()) return;
         named.by_key = held_key(named.id, oracle, now, keys_held_ms);
         if (named.by_key.is_given()) named.id = 0;
     };

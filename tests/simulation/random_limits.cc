@@ -48,11 +48,22 @@ About about(const Command& command) {
         command);
 }
 
+// Messages of records are named by key.
+bool is_by_key(const Command& command) {
+    return std::visit(
+        [](const auto& named) {
+            if constexpr (requires { named.by_key.queue; }) return named.by_key.is_given();
+            return false;
+        },
+        command);
+}
+
 }  // namespace
 
 SharedLimits random_limits(const Command& command, Random& random) {
     constexpr const char* kPrefixes[] = {"q", "q0", "q1", "q2", "z"};
     if (!random.chance(150'000)) return nullptr;
+    if (std::holds_alternative<TakeRecordsCommand>(command) || is_by_key(command)) return nullptr;
     const About what = about(command);
     if (what.brings_a_rule) return nullptr;
     AccessLimits limits;

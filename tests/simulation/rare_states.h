@@ -386,6 +386,19 @@ namespace duewheel {
     X(expired_with_its_lease)             \
     X(dead_message_listed)                \
     X(dead_message_let_go)                \
+    X(records_taken)                      \
+    X(records_taken_in_part)              \
+    X(records_passed)                     \
+    X(records_taken_of_two_readers)       \
+    X(records_refused_for_space)          \
+    X(reader_not_at_its_position)         \
+    X(record_of_a_known_key)              \
+    X(record_named_by_its_key)            \
+    X(record_repeated_after_crash)        \
+    X(lost_records_found_there)           \
+    X(lost_records_found_missing)         \
+    X(input_at_start)                     \
+    X(input_relocated)                    \
     X(damage_refused)                     \
     X(damage_harmless)
 

@@ -12,7 +12,7 @@ constexpr std::string_view kOpNames[kOpCount] = {
     "fail",      "extend",  "release", "repeat",     "forge",    "forget",     "burst",      "collide",
     "expire",    "list",    "queue",   "hold",       "kick",     "hold_lease", "redrive",    "put_batch",
     "end_batch", "discard", "loop",    "schedule",   "transact", "watchdog",   "limit",      "narrow",
-    "hook",      "view",    "backup",  "forecast",   "token"};
+    "hook",      "view",    "backup",  "forecast",   "token",    "input"};
 constexpr std::string_view kFaultNames[kFaultCount] = {
     "kill",       "power_cut",      "cut_in_call", "kill_in_call", "failed_sync", "failed_write", "failed_read",
     "disk_full",  "tables_refused", "index_lost",  "clock_jump",   "clock_back",  "slow_sealing", "slow_disk",
@@ -187,6 +187,9 @@ void draw_later_ones(SimOptions& options) {
     options.engine.forecast_runs_max = pick<std::uint32_t>(forecasts, {2, 10'000});
     Random tokens(options.seed ^ 0x70cec5);
     options.op_weights[static_cast<std::size_t>(Op::token)] = pick<std::uint32_t>(tokens, {0, 0, 0, 5, 25});
+    Random inputs(options.seed ^ 0x1b907);
+    options.op_weights[static_cast<std::size_t>(Op::input)] = pick<std::uint32_t>(inputs, {0, 0, 0, 10, 40});
+    options.inputs = pick<std::uint32_t>(inputs, {1, 1, 3});
     Random clocks(options.seed ^ 0xc10c5);
     options.faults[static_cast<std::size_t>(Fault::stop)] = clocks.chance(400'000);
     options.faults[static_cast<std::size_t>(Fault::wall_ahead)] = clocks.chance(250'000);

@@ -59,8 +59,9 @@ enum class Op : std::uint8_t {
     backup,     // it is copied beside the process, and a server starts on what is restored
     forecast,   // of a queue, or of all
     token,      // an access token is set, rotated, removed or looked at; and other commands come with limits
+    input,      // records of an input are taken, also again, by two readers, and from another position
 };
-inline constexpr std::size_t kOpCount = 37;
+inline constexpr std::size_t kOpCount = 38;
 
 // What goes wrong. Append only.
 enum class Fault : std::uint8_t {
@@ -119,6 +120,7 @@ struct SimOptions {
     bool lists_queues = false;
     std::uint32_t schedules = 1;                // names of them
     std::uint32_t watchdogs = 1;                // likewise
+    std::uint32_t inputs = 1;                   // likewise
     std::int64_t start_ms = 1'700'000'000'000;  // when the clock begins: where there are schedules, mostly before
     std::string_view zone;                      // the clocks of this zone are changed
     bool zones_change = false;                  // zone data, over restarts

@@ -310,6 +310,7 @@ void SimShard::run_clean() {
         for (const RelocationCandidate& candidate : found_->cleanings.candidates) {
             if (candidate.subject == kSubjectSchedule) rare_.met(Rare::schedule_relocated);
             if (candidate.subject == kSubjectWatchdog) rare_.met(Rare::watchdog_relocated);
+            if (candidate.subject == kSubjectInput) rare_.met(Rare::input_relocated);
             if (candidate.is_settings()) rare_.met(Rare::settings_relocated);
         }
         if (found_->cleanings.outcomes.count > 0) rare_.met(Rare::outcomes_relocated);

@@ -60,6 +60,8 @@ std::uint64_t number_of(const Reply& reply) {
                 return answer.token.revision * 2 + answer.created;
             } else if constexpr (requires { answer.tokens.size(); }) {
                 return answer.tokens.size();
+            } else if constexpr (requires { answer.taken; }) {
+                return static_cast<std::uint64_t>(answer.position) * 31 + answer.taken;
             } else if constexpr (requires { answer.redriven; }) {
                 return answer.redriven;
             } else if constexpr (requires { answer.messages; }) {
@@ -572,6 +574,8 @@ void Simulation::count_start() {
     say("started, unfinished:", static_cast<std::int64_t>(totals.live_count));
     oracle_.started(totals.server_time_ms, totals.live_count, step_);
     if (!wrong()) oracle_.tokens_found(shard_->engine().tokens(), true);
+    if (!wrong()) oracle_.inputs_found(shard_->engine().inputs(), true);
+    if (!wrong()) oracle_.check_live_count(totals.live_count, "after a restart, by the positions of inputs");
     if (!wrong() && oracle_.zone_version() != zone_version_) {
         oracle_.zones_changed(zone_version_, shard_->engine().schedules_by_name(SIZE_MAX));
     }

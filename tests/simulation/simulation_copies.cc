@@ -133,6 +133,7 @@ void Simulation::look_at_restored(SimDisk& disk) {
     SimShard& shard = **opened;
     rare_.met(Rare::restored);
     oracle_.tokens_found(shard.engine().tokens(), false);
+    if (!wrong()) oracle_.inputs_found(shard.engine().inputs(), false);
     ReplyToken token = 0;
     std::map<ReplyToken, LeaseToken> old_leases;
     for (const MessageModel& about : oracle_.messages()) {

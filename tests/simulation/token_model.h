@@ -54,7 +54,10 @@ struct TokenModel {
     }
     bool may_be(const TokenState& state) const { return contains(possible(), state); }
     void settle(TokenState state, std::uint64_t step) {
-        if (settled_step != step) earlier = possible();
+        if (settled_step != step) earlier.clear();
+        for (const TokenState& before : possible()) {
+            if (!contains(earlier, before)) earlier.push_back(before);
+        }
         states = {std::move(state)};
         settled_step = step;
     }

@@ -118,6 +118,8 @@ void Workload::act(Op op) {
             return forecast();
         case Op::token:
             return change_token();
+        case Op::input:
+            return input();
         case Op::expire: {
             const LeaseToken* lease = pick_lease();
             if (lease == nullptr) return;
@@ -273,7 +275,7 @@ std::optional<PutCommand> Workload::draw_put_again() {
     const MessageModel& drawn = messages[messages.size() - back];
     const DueMs age = surroundings_.clock() - drawn.first_put_ms;
     const bool may_be_over = !options_.reuses_keys && (age < 0 || age >= options_.keep_ms);
-    if (drawn.put.key.empty() || may_be_over) return std::nullopt;
+    if (drawn.put.key.empty() || may_be_over || drawn.records > 0) return std::nullopt;
     // Nor while another is in progress that has its key.
     const bool is_under_way = std::any_of(messages.begin(), messages.end(), [&](const MessageModel& other) {
         return !other.open.empty() && (&other == &drawn || Oracle::share_key(other, drawn));

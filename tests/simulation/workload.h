@@ -118,6 +118,11 @@ class Workload {
     void put_beside_dead();
     void kick_into_full();
     void change_token();
+    void input();
+    TakeRecordsCommand draw_take(const std::string& name, const InputModel& input, std::int64_t position);
+    PutCommand draw_record(const QueueOf& queue, std::uint64_t serial);
+    const MessageModel* pick_record();
+    bool change_record();
     AccessToken draw_token();
     void narrow();
     void hook();
