@@ -215,7 +215,7 @@ function OneQueue({ queue }: { queue: string }) {
             <Table
               caption={t.messages} rows={pages.data.messages} rowKey={(row) => row.id} empty={t.noneHere}
               columns={[
-                { key: 'id', heading: terms.id, cell: (row) => <a href={href(['messages', row.id])}>{row.id}</a> },
+                { key: 'id', heading: terms.id, cell: (row) => <a class="nowrap" href={href(['messages', row.id])}>{row.id}</a> },
                 { key: 'died', heading: t.died, cell: (row) => <Instant ms={row.ended_ms ?? row.due_ms} relative /> },
                 { key: 'attempts', heading: terms.attempts, number: true, cell: (row) => n(row.attempts) },
                 { key: 'reason', heading: t.lastError, cell: (row) => <Reason message={row} /> },

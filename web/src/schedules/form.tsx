@@ -181,9 +181,9 @@ function LivePreview({ draft }: { draft: Draft }) {
     if (query.data) setShown(query.data)
   }, [query.data])
   return (
-    <Section title={t.preview} aside={query.loading && ready && t.checking}>
+    <Section title={t.preview} aside={query.loading && ready && t.checking} class="schedule-preview">
       <div aria-live="polite">
-        {!ready ? <p class="empty">{t.previewHint}</p> : query.error ? <ProblemNote error={query.error} /> : shown && <PreviewTable preview={shown} />}
+        {!ready ? <p class="empty">{t.previewHint}</p> : query.error ? <ProblemNote error={query.error} /> : shown && <PreviewTable preview={shown} narrow />}
       </div>
     </Section>
   )

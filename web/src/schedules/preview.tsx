@@ -1,7 +1,7 @@
 // The next times of a schedule, with those that clock changes affect and those that are excluded.
 import { formatDuration, formatInstant, formatNumber as n } from '../ui/format'
 import { Badge } from '../ui/parts'
-import { Table } from '../ui/table'
+import { Table, type Column } from '../ui/table'
 import { t } from './text'
 import type { Preview } from './types'
 
@@ -60,33 +60,34 @@ function Local({ local }: { local: string }) {
 export const PREVIEW_COUNT = 370
 const CHANGES_MAX = 4
 
-/** The first `shown` rows, and below them the next times that clock changes affect. */
-export function PreviewTable({ preview, shown = 10 }: { preview: Preview; shown?: number }) {
+/** The first `shown` rows, and below them the next times that clock changes affect. `narrow`: with two columns only. */
+export function PreviewTable({ preview, shown = 10, narrow = false }: { preview: Preview; shown?: number; narrow?: boolean }) {
   const rows = rowsOf(preview)
   const later = rows.slice(shown).filter((row) => row.change || (row.excluded && row.excluded !== t.closedDay) || row.offset).slice(0, CHANGES_MAX)
   return (
     <>
-      <Rows caption={t.nextRuns} rows={rows.slice(0, shown)} zone={preview.zone} />
+      <Rows caption={t.nextRuns} rows={rows.slice(0, shown)} zone={preview.zone} narrow={narrow} />
       {later.length > 0 && (
         <>
           <h3 class="preview-later">{t.laterChanges}</h3>
-          <Rows caption={t.laterChanges} rows={later} zone={preview.zone} />
+          <Rows caption={t.laterChanges} rows={later} zone={preview.zone} narrow={narrow} />
         </>
       )}
     </>
   )
 }
 
-function Rows({ caption, rows, zone }: { caption: string; rows: Row[]; zone: string }) {
+function Rows({ caption, rows, zone, narrow }: { caption: string; rows: Row[]; zone: string; narrow: boolean }) {
+  const columns: Column<Row>[] = [
+    { key: 'local', heading: `${t.local} (${zone || 'UTC'})`, cell: (row) => (row.excluded ? <s><Local local={row.local} /></s> : <Local local={row.local} />) },
+    { key: 'yours', heading: t.yours, cell: (row) => (row.excluded ? <span class="muted">{t.noRun}</span> : formatInstant(row.nominal_ms)) },
+    { key: 'number', heading: t.number, number: true, cell: (row) => row.number !== null && n(row.number) },
+    { key: 'remarks', heading: t.about_, cell: (row) => remarks(row) },
+  ]
   return (
     <Table
       caption={caption} rows={rows} rowKey={(row) => `${row.nominal_ms} ${row.local} ${row.excluded ?? ''}`} empty={t.noTimes}
-      columns={[
-        { key: 'local', heading: `${t.local} (${zone || 'UTC'})`, cell: (row) => (row.excluded ? <s><Local local={row.local} /></s> : <Local local={row.local} />) },
-        { key: 'yours', heading: t.yours, cell: (row) => (row.excluded ? <span class="muted">{t.noRun}</span> : formatInstant(row.nominal_ms)) },
-        { key: 'number', heading: t.number, number: true, cell: (row) => row.number !== null && n(row.number) },
-        { key: 'remarks', heading: t.about_, cell: (row) => remarks(row) },
-      ]}
+      columns={columns.filter(({ key }) => !narrow || key === 'local' || key === 'remarks')}
     />
   )
 }
