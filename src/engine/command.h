@@ -160,11 +160,12 @@ struct DescribeQueueCommand {
     std::string name_space{kDefaultNamespace};
     std::string queue;
 };
-// Queues by name, in byte order, from the first after `after`.
+// Queues by name, in byte order, from the first after `after`; only those whose names begin with `prefix`.
 struct ListQueuesCommand {
     std::string name_space{kDefaultNamespace};
     std::string after;
     std::uint32_t limit = 100;
+    std::string prefix{};
 };
 // Replaces the limits of a namespace, or removes its settings; its content stays unchanged.
 struct ConfigureNamespaceCommand {

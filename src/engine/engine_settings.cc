@@ -471,7 +471,13 @@ void Engine::list_queues(const ListQueuesCommand& command, ReplyToken token, con
         return reply(token, out_of_range("limit", "from 1 to " + std::to_string(options_.list_limit_max)));
     }
     QueueListAnswer answer;
-    const std::string prefix = limits ? limits->queue_prefix : "";
+    // Of the prefix of the token and that of the call, the longer one decides, unless they exclude each other.
+    std::string prefix = limits ? limits->queue_prefix : "";
+    if (command.prefix.starts_with(prefix)) {
+        prefix = command.prefix;
+    } else if (!prefix.starts_with(command.prefix)) {
+        return reply(token, std::move(answer));
+    }
     auto next = command.after < prefix ? queues_by_name_.lower_bound({command.name_space, prefix})
                                        : queues_by_name_.upper_bound({command.name_space, command.after});
     const auto is_in_list = [&](const QueueName& name) {

@@ -240,6 +240,15 @@ TEST(QueueList, lists_all_queues_by_name) {
     EXPECT_EQ(names("c", 3), "d");
     EXPECT_EQ(names("", 4), "abcd");
     EXPECT_EQ(names("d", 4), "");
+    shard.put(0, "body", "bb");
+    const auto begin_with_b = shard.ask<QueueListAnswer>(ListQueuesCommand{"default", "", 1, "b"});
+    ASSERT_EQ(begin_with_b.queues.size(), 1u);
+    EXPECT_EQ(begin_with_b.queues.front().queue, "b");
+    EXPECT_FALSE(begin_with_b.complete);
+    const auto following = shard.ask<QueueListAnswer>(ListQueuesCommand{"default", "b", 1, "b"});
+    ASSERT_EQ(following.queues.size(), 1u);
+    EXPECT_EQ(following.queues.front().queue, "bb");
+    EXPECT_TRUE(following.complete) << "what follows begins with another letter";
     EXPECT_EQ(shard.ask<Error>(ListQueuesCommand{"default", "", 0}).code, "out_of_range");
     EXPECT_EQ(shard.ask<Error>(ListQueuesCommand{"default", "", 1001}).code, "out_of_range");
 }

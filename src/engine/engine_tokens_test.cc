@@ -315,6 +315,9 @@ TEST_F(Limited, lists_omit_what_is_outside_and_their_pages_are_full) {
     ASSERT_EQ(rest.queues.size(), 1u);
     EXPECT_TRUE(rest.complete) << "what follows is outside";
     EXPECT_TRUE(shard.ask<QueueListAnswer>(ListQueuesCommand{"default", "x", 2}, orders).queues.empty());
+    EXPECT_EQ(shard.ask<QueueListAnswer>(ListQueuesCommand{"default", "", 9, "ord"}, orders).queues.size(), 3u);
+    EXPECT_EQ(shard.ask<QueueListAnswer>(ListQueuesCommand{"default", "", 9, "orders-3"}, orders).queues.size(), 1u);
+    EXPECT_TRUE(shard.ask<QueueListAnswer>(ListQueuesCommand{"default", "", 9, "z"}, orders).queues.empty());
     const auto schedules = shard.ask<ScheduleListAnswer>(ListSchedulesCommand{"default", "", 3}, orders);
     ASSERT_EQ(schedules.schedules.size(), 3u);
     EXPECT_EQ(schedules.schedules.back().name, "of-orders-3");

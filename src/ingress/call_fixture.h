@@ -151,7 +151,8 @@ inline std::string describe(const Command& command) {
                 return "release " + lease_text(c.lease) + " delay=" + number(c.delay_ms);
             } else if constexpr (std::is_same_v<T, ListCommand>) {
                 return "list " + c.name_space + " " + c.queue + " states=" + number(c.states.bits()) +
-                       " from=" + number(c.from.due_ms) + "," + number(c.from.id) + " limit=" + number(c.limit);
+                       " from=" + number(c.from.due_ms) + "," + number(c.from.id) + " limit=" + number(c.limit) +
+                       (c.prefix.empty() ? "" : " prefix=" + c.prefix);
             } else if constexpr (std::is_same_v<T, HistoryCommand>) {
                 return "history " + c.name_space + " " + c.queue + " outcomes=" + number(c.outcomes.bits()) +
                        " from=" + number(c.from.due_ms) + "," + number(c.from.id) + " limit=" + number(c.limit);

@@ -332,10 +332,11 @@ Result<Command> read_queue_call(const HttpRequest& request, CallPath::What what,
 
 Result<Command> read_queue_list(const HttpRequest& request, std::string name_space) {
     if (const Result<JsonRequest> none = read_members(request, {}); !none) return none.error();
-    const Result<QueryRequest> query = QueryRequest::parse(request.query, {"limit", "cursor"});
+    const Result<QueryRequest> query = QueryRequest::parse(request.query, {"prefix", "limit", "cursor"});
     if (!query) return query.error();
     ListQueuesCommand list;
     list.name_space = std::move(name_space);
+    list.prefix = query->text("prefix").value_or("");
     if (Status read = take(query->integer("limit", 1, kListLimitMax), list.limit); !read)
         return std::move(read).error();
     if (const std::optional<std::string_view> cursor = query->text("cursor")) {

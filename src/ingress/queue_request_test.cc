@@ -35,6 +35,7 @@ TEST(QueueRequest, each_call_becomes_its_command) {
     EXPECT_EQ(read({"GET", "/v1/namespaces/team/queues"}), "list queues team after= limit=100");
     EXPECT_EQ(read({"GET", "/v1/queues?limit=7&cursor=" + queue_cursor("default", "a")}),
               "list queues default after=a limit=7");
+    EXPECT_EQ(read({"GET", "/v1/queues?prefix=a%2Fb&limit=7"}), "list queues default after= limit=7 prefix=a/b");
     EXPECT_EQ(read({"GET", "/v1/queues?limit=1001"}), "out_of_range limit");
     EXPECT_EQ(read({"GET", "/v1/queues?cursor=%21"}), "bad_cursor cursor");
     EXPECT_EQ(read({"GET", "/v1/queues?cursor=AAAA"}), "bad_cursor cursor");
