@@ -88,16 +88,16 @@ export async function checkWidth(page) {
 }
 
 /** What every page must hold: `ready` waits until its data is there. In both themes, and in a narrow window in Chinese. */
-export async function checkLooks(daemon, path, ready) {
+export async function checkLooks(daemon, path, ready, options = {}) {
   for (const theme of ['light', 'dark']) {
-    await withPage(daemon, path, { theme }, async (page) => {
+    await withPage(daemon, path, { ...options, theme }, async (page) => {
       await ready(page)
       await checkAccess(page)
       await checkWidth(page)
     })
   }
   for (const language of ['en-GB', 'zh-CN']) {
-    await withPage(daemon, path, { width: 400, height: 800, language }, async (page) => {
+    await withPage(daemon, path, { ...options, width: 400, height: 800, language }, async (page) => {
       await ready(page)
       await checkAccess(page)
       await checkWidth(page)

@@ -1,7 +1,7 @@
 // What surrounds every page: navigation, keys, language, theme, a lost connection and a restarted server.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { checkLooks, eventually, useBrowser, useDaemon, waitForText, withPage } from './browser.mjs'
+import { checkAccess, checkLooks, eventually, useBrowser, useDaemon, waitForText, withPage } from './browser.mjs'
 
 useBrowser()
 const daemon = useDaemon()
@@ -53,6 +53,28 @@ test('the question mark lists the keys, and Escape closes the list', () =>
     await dialog.waitFor()
     await page.keyboard.press('Escape')
     await dialog.waitFor({ state: 'detached' })
+  }))
+
+test('g and a letter go to another page, but not while typing', () =>
+  withPage(daemon, '', {}, async (page) => {
+    await page.keyboard.press('g')
+    await page.keyboard.press('q')
+    await waitForText(page.locator('main h1'), 'Queues')
+    await page.keyboard.press('/')
+    await page.keyboard.type('gm')
+    assert.equal(await page.getByRole('searchbox').inputValue(), 'gm')
+    await waitForText(page.locator('main h1'), 'Queues')
+  }))
+
+test('a narrow window has the pages behind a button', () =>
+  withPage(daemon, '', { width: 400, height: 800 }, async (page) => {
+    const link = page.getByRole('navigation', { name: 'Pages' }).getByRole('link', { name: 'Queues' })
+    assert.equal(await link.isVisible(), false)
+    await page.getByRole('button', { name: 'Menu' }).click()
+    await checkAccess(page)
+    await link.click()
+    await waitForText(page.locator('main h1'), 'Queues')
+    assert.equal(await link.isVisible(), false)
   }))
 
 test('a lost connection is shown, and the page goes on with a restarted server', () =>

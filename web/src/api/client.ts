@@ -64,7 +64,7 @@ export async function requestText(method: Method, path: string, options: Options
   const init: RequestInit = { method, cache: 'no-store', credentials: 'same-origin', signal: options.signal }
   if (options.body !== undefined) {
     init.body = JSON.stringify(options.body)
-    init.headers = { 'Content-Type': method === 'PATCH' ? 'application/merge-patch+json' : 'application/json' }
+    init.headers = { 'Content-Type': 'application/json' }
   }
   let response: Response
   let text: string

@@ -1,16 +1,14 @@
 // What the server reports by itself: server-sent events of `/v1/events`, or, where they are not available (a proxy that
 // buffers, too many listeners), `/v1/stats` every two seconds. Rates are differences of the counters.
 import { effect, signal } from '@preact/signals'
-import { ApiError, get } from './client'
+import { get } from './client'
 import { epoch, lost } from './connection'
-import { loginNeeded, session } from './session'
-import type { LatenessRow, LogLine, Queue, Stats } from './types'
+import { can, limited, loginNeeded, session } from './session'
+import type { LatenessRow, LogLine, Stats } from './types'
 
 export const stats = signal<Stats | null>(null)
 /** The newest row of lateness, every five seconds; null while polling. */
 export const lateness = signal<LatenessRow | null>(null)
-/** Rows of queues that have changed; `more` if there were too many to send. */
-export const changedQueues = signal<{ queues: Partial<Queue>[]; more: boolean }>({ queues: [], more: false })
 /** The newest lines of the server's log, newest first. */
 export const logLines = signal<LogLine[]>([])
 export const source = signal<'none' | 'events' | 'polling'>('none')
@@ -25,8 +23,6 @@ export interface Sample {
   failed: number
   pending: number
   ready: number
-  lateness_p50_ms: number
-  lateness_p99_ms: number
 }
 export const samples = signal<Sample[]>([])
 
@@ -59,8 +55,6 @@ function accept(next: Stats) {
     failed: next.failed,
     pending: next.pending,
     ready: next.ready,
-    lateness_p50_ms: next.lateness_p50_ms,
-    lateness_p99_ms: next.lateness_p99_ms,
   }
   samples.value = [...(restarted ? [] : samples.value), sample].slice(-SAMPLES_MAX)
   stats.value = next
@@ -81,9 +75,8 @@ async function poll() {
   if (source.value !== 'polling') return
   try {
     accept(await get<Stats>('/v1/stats'))
-  } catch (error) {
+  } catch {
     // A lost connection and a refused token are shown by themselves.
-    if (error instanceof ApiError && error.problem.status === 403) return
   }
   pollTimer = window.setTimeout(poll, POLL_MS)
 }
@@ -101,7 +94,9 @@ function listen<T>(name: string, take: (value: T) => void) {
 
 function start() {
   stop()
-  events = new EventSource('/v1/events')
+  // A new stream begins with the newest lines.
+  logLines.value = []
+  events = new EventSource('/v1/events?only=stats,lateness,log')
   const opened = events
   opened.onopen = () => {
     window.clearTimeout(pollTimer)
@@ -120,9 +115,6 @@ function start() {
   }
   listen<Stats>('stats', accept)
   listen<LatenessRow>('lateness', (row) => (lateness.value = row))
-  listen<{ queues: Partial<Queue>[]; more?: boolean }>('queues', (value) => {
-    changedQueues.value = { queues: value.queues, more: value.more ?? false }
-  })
   listen<LogLine>('log', (line) => (logLines.value = [line, ...logLines.value].slice(0, LOG_MAX)))
 }
 
@@ -133,11 +125,15 @@ function stop() {
   window.clearTimeout(eventsTimer)
 }
 
+// A browser has six connections to a server for all of its tabs, so a tab in the background keeps none.
+const shown = signal(document.visibilityState === 'visible')
+document.addEventListener('visibilitychange', () => (shown.value = document.visibilityState === 'visible'))
+
 /** Runs as long as the page is open: starts with the session, again after the connection was lost. */
 export function runLive() {
   effect(() => {
     // Each of these begins or ends the stream.
-    const open = session.value !== null && !loginNeeded.value && !lost.value && epoch.value >= 0
+    const open = shown.value && session.value !== null && !loginNeeded.value && !limited.value && can('read') && !lost.value && epoch.value >= 0
     stop()
     if (open) start()
     else source.value = 'none'

@@ -2,6 +2,7 @@
 // They are asked for every ten seconds while a page shows them.
 import { useQuery, type Query } from './query'
 import { requestText } from './client'
+import { limited } from './session'
 
 export interface Metrics {
   /** Metrics without labels. */
@@ -38,5 +39,5 @@ export function parseMetrics(text: string): Metrics {
 }
 
 export function useMetrics(): Query<Metrics> {
-  return useQuery(['metrics'], async (signal) => parseMetrics(await requestText('GET', '/metrics', { signal })), { every_ms: 10_000 })
+  return useQuery(['metrics'], async (signal) => parseMetrics(await requestText('GET', '/metrics', { signal })), { every_ms: 10_000, skip: limited.value })
 }

@@ -32,19 +32,24 @@ export function useQuery<T>(
   const loader = useRef(load)
   loader.current = load
   const running = useRef<AbortController | null>(null)
+  const busy = useRef(false)
 
   const reload = useCallback(() => {
     if (options.skip) return
     running.current?.abort()
     const controller = new AbortController()
     running.current = controller
+    busy.current = true
     setState((old) => (old.key === text ? { ...old, loading: true } : { key: text, data: null, error: null, loading: true }))
     loader.current(controller.signal).then(
       (data) => {
-        if (!controller.signal.aborted) setState({ key: text, data, error: null, loading: false })
+        if (controller.signal.aborted) return
+        busy.current = false
+        setState({ key: text, data, error: null, loading: false })
       },
       (error: Error) => {
         if (controller.signal.aborted) return
+        busy.current = false
         // While the connection is lost, the banner says so and the old data stays.
         if (error instanceof NoConnection) setState((old) => ({ ...old, loading: false }))
         else setState({ key: text, data: null, error, loading: false })
@@ -60,7 +65,8 @@ export function useQuery<T>(
   useEffect(() => {
     if (!options.every_ms) return undefined
     const timer = window.setInterval(() => {
-      if (document.visibilityState === 'visible') reload()
+      // A slow answer is waited for, not asked for again.
+      if (document.visibilityState === 'visible' && !busy.current) reload()
     }, options.every_ms)
     return () => window.clearInterval(timer)
   }, [reload, options.every_ms])

@@ -20,6 +20,12 @@ export function can(scope: Scope): boolean {
   return known.token.scopes.includes(scope)
 }
 
+/** Whether the token is for some queues or namespaces only. Figures of the whole server are refused to it. */
+export const limited = computed(() => {
+  const token = session.value?.token
+  return token !== null && token !== undefined && (token.queues !== undefined || token.namespaces !== undefined)
+})
+
 /** Two scopes allow some calls, such as cancel. */
 export function canAny(...scopes: Scope[]): boolean {
   return scopes.some(can)

@@ -197,7 +197,14 @@ export interface Readiness {
   reason?: string
 }
 
-/** A row of `GET /v1/lateness`: five seconds. */
+/** The answer of `GET /v1/lateness`. Rows without deliveries are omitted. */
+export interface LatenessHour {
+  row_ms: number
+  from_ms: number
+  until_ms: number
+  rows: LatenessRow[]
+}
+
 export interface LatenessRow {
   time_ms: number
   count: number
@@ -206,7 +213,12 @@ export interface LatenessRow {
   max_ms: number
 }
 
+/** A line of the server's log: its members beside these four are the details. */
 export interface LogLine {
+  time_ms: number
+  level: string
+  event: string
+  message?: string
   [member: string]: unknown
 }
 

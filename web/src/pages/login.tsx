@@ -56,7 +56,7 @@ function Login() {
       </Section>
       <p class="muted">{t.about}</p>
       <p class="muted">{t.how}</p>
-      <p><code>duewheel token add ann --scope read,cancel,put,admin</code></p>
+      <p><code>duewheel token add ann --scope read cancel put admin</code></p>
     </div>
   )
 }

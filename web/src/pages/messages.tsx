@@ -1,6 +1,6 @@
 // The messages of a queue by due time: of some states, and due in a window. The search goes straight to a message, by its id,
 // or by its idempotency key in the chosen queue.
-import { useState } from 'preact/hooks'
+import { useEffect, useState } from 'preact/hooks'
 import { get, inNamespace, prefix } from '../api/client'
 import { useQuery } from '../api/query'
 import { WAITING_STATES, type Message, type MessagePage, type MessageState, type QueuePage } from '../api/types'
@@ -68,9 +68,11 @@ function Finder({ queue }: { queue: string }) {
 
 function QueueField({ queue }: { queue: string }) {
   const [text, setText] = useState(queue)
+  // A link may change the queue while the page stays.
+  useEffect(() => setText(queue), [queue])
   const names = useQuery(
     ['names', namespace.value, text],
-    (signal) => get<QueuePage>(inNamespace('queues'), { limit: SUGGESTIONS, search: text }, signal),
+    (signal) => get<QueuePage>(inNamespace('queues'), { limit: SUGGESTIONS, prefix: text }, signal),
   )
   const choose = (value: string) => setQuery({ queue: value.trim() })
   return (
@@ -180,7 +182,7 @@ function Messages() {
     <>
       <PageHead title={t.title}><Finder queue={queue} /></PageHead>
       <div class="filters">
-        <QueueField key={queue} queue={queue} />
+        <QueueField queue={queue} />
         <TimeField name="after" label={dead ? t.diedFrom : t.from} />
         <TimeField name="before" label={dead ? t.diedTo : t.to} />
         <StateChoice chosen={states} />

@@ -1,9 +1,11 @@
 // The first page: whether the server is well, how fast and how late it delivers, and which queues need attention, and why.
+import { useState } from 'preact/hooks'
 import { get } from '../api/client'
-import { changedQueues, lateness, logLines, rate, samples, stats } from '../api/live'
+import { lateness, logLines, rate, samples, stats } from '../api/live'
 import { useMetrics, type Metrics } from '../api/metrics'
 import { useQuery } from '../api/query'
-import type { LatenessRow, Queue, Readiness, Stats } from '../api/types'
+import { limited } from '../api/session'
+import type { LatenessHour, LatenessRow, LogLine, Queue, Readiness, Stats } from '../api/types'
 import { definePage } from '../app/page'
 import { href } from '../app/router'
 import { dictionary } from '../i18n/language'
@@ -13,6 +15,7 @@ import { formatBytes, formatCompact, formatDuration, formatNumber, formatRate, f
 import { Badge, Figure, Figures, PageHead, Section } from '../ui/parts'
 import { Pending, Table, type Column } from '../ui/table'
 import { Cut, Name } from '../ui/text'
+import { Instant } from '../ui/time'
 import { LATE_MS, healthOf, lateText, type Health } from '../ui/queue_health'
 
 const t = dictionary(
@@ -23,12 +26,12 @@ const t = dictionary(
     disk: 'Free disk', dataSize: (text: string) => `${text} of data`, full: 'puts are refused',
     needs: 'What needs attention', calm: 'Nothing. No queue is late, and no message is dead.',
     moreDead: 'Dead letters are kept until they are redriven, discarded, or too old.',
-    latenessTitle: 'Lateness', latenessAbout: 'How late messages were delivered', lastHour: 'last hour', sinceOpen: 'since this page was opened',
-    throughput: 'Throughput', throughputAbout: 'Messages per second',
+    latenessTitle: 'Lateness of deliveries', lastHour: 'last hour', noDelivery: 'No message was delivered in the last hour.', sinceOpen: 'since this page was opened',
+    throughput: 'Messages per second',
     latenessSummary: (p50: string, p99: string) => `Lateness over time. Now p50 ${p50}, p99 ${p99}.`,
     rateSummary: (a: string, d: string) => `Messages per second over time. Now ${a} accepted, ${d} delivered.`,
-    busiest: 'Busiest queues', allQueues: 'All queues', noQueues: 'No queue yet. A queue exists from its first message or its settings.',
-    noQueuesHow: 'Put a message with the command line:', log: 'Log', logAbout: 'Warnings and errors since this page was opened',
+    busiest: 'Busiest queues', allQueues: 'All queues', limited: 'Your token is for some queues or namespaces only. The figures of the whole server are not shown to it.', noQueues: 'No queue yet. A queue exists from its first message or its settings.',
+    noQueuesHow: 'Put a message with the command line:', log: 'Log', logAbout: 'warnings and errors, the newest first',
     why: 'Why', overdue: 'Overdue', gathering: 'The first values arrive in a few seconds.', version: (text: string) => `version ${text}`,
     kafkaDown: 'No Kafka broker is connected', stalled: 'Puts wait for the disk',
     leased: (n: number) => `${formatCompact(n)} leased`,
@@ -40,12 +43,12 @@ const t = dictionary(
     disk: '磁盘剩余', dataSize: (text: string) => `数据 ${text}`, full: '拒绝新消息',
     needs: '需要关注', calm: '无。没有迟到的队列，也没有死信。',
     moreDead: '死信会一直保留，直到重新投递、丢弃或过期。',
-    latenessTitle: '延迟', latenessAbout: '消息投递比到期时间晚多久', lastHour: '最近一小时', sinceOpen: '自打开本页以来',
-    throughput: '吞吐量', throughputAbout: '每秒消息数',
+    latenessTitle: '投递延迟', lastHour: '最近一小时', noDelivery: '最近一小时没有投递消息。', sinceOpen: '自打开本页以来',
+    throughput: '每秒消息数',
     latenessSummary: (p50: string, p99: string) => `延迟随时间变化。当前 p50 ${p50}，p99 ${p99}。`,
     rateSummary: (a: string, d: string) => `每秒消息数随时间变化。当前接收 ${a}，投递 ${d}。`,
-    busiest: '最繁忙的队列', allQueues: '全部队列', noQueues: '还没有队列。收到第一条消息或设置后队列即存在。',
-    noQueuesHow: '用命令行放入一条消息：', log: '日志', logAbout: '自打开本页以来的警告和错误',
+    busiest: '最繁忙的队列', allQueues: '全部队列', limited: '你的令牌仅限部分队列或命名空间，无法查看整个服务器的数据。', noQueues: '还没有队列。收到第一条消息或设置后队列即存在。',
+    noQueuesHow: '用命令行放入一条消息：', log: '日志', logAbout: '警告和错误，最新在前',
     why: '原因', overdue: '逾期', gathering: '几秒后显示第一批数据。', version: (text: string) => `版本 ${text}`,
     kafkaDown: '没有连接任何 Kafka broker', stalled: '写入正在等待磁盘',
     leased: (n: number) => `已租出 ${formatCompact(n)}`,
@@ -81,7 +84,7 @@ function serverProblems(now: Stats, metrics: Metrics | null, readiness: Readines
   const list: Attention[] = []
   const add = (key: string, what: string, bad: boolean, link?: string) =>
     list.push({ key, what, health: { tone: bad ? 'bad' : 'warn', reason: '' }, link })
-  if (readiness?.reason) add('readyz', readiness.reason, !readiness.ready, href(['clock']))
+  if (readiness?.reason) add('readyz', readiness.reason, !readiness.ready, href(['health']))
   if (metrics?.values.get('duewheel_store_full') === 1) add('disk', `${t.disk}: ${t.full}`, true)
   if (now.puts_stalled) add('stalled', t.stalled, false)
   if (now.kafka && now.kafka.brokers_up === 0) add('kafka', t.kafkaDown, true)
@@ -125,40 +128,41 @@ function AttentionList({ items }: { items: Attention[] }) {
   return <Table caption={t.needs} columns={columns} rows={items} rowKey={(row) => row.key} empty={<p>{t.calm}</p>} />
 }
 
-/** Rows of the last hour from the server; without that call, what this page has seen. */
-function useLateness(): { rows: LatenessRow[]; whole: boolean } {
-  const hour = useQuery(['lateness'], (signal) => get<{ rows: LatenessRow[] }>('/v1/lateness', { window: '1h' }, signal), { every_ms: 60_000 })
-  if (hour.data) {
-    const newest = lateness.value
-    const last = hour.data.rows.at(-1)
-    const rows = newest && (!last || newest.time_ms > last.time_ms) ? [...hour.data.rows, newest] : hour.data.rows
-    return { rows, whole: true }
+type Point = Pick<LatenessRow, 'time_ms'> & { p50_ms: number | null; p99_ms: number | null }
+
+/** The server omits rows without deliveries; the line has a gap there. */
+function withGaps(rows: LatenessRow[], row_ms: number): Point[] {
+  const points: Point[] = []
+  for (const [index, row] of rows.entries()) {
+    const before = rows[index - 1]
+    if (before && row.time_ms - before.time_ms > row_ms) points.push({ time_ms: before.time_ms + row_ms, p50_ms: null, p99_ms: null })
+    points.push(row)
   }
-  return {
-    rows: samples.value.map((sample) => ({
-      time_ms: sample.server_time_ms, count: 1, p50_ms: sample.lateness_p50_ms, p99_ms: sample.lateness_p99_ms, max_ms: sample.lateness_p99_ms,
-    })),
-    whole: false,
-  }
+  return points
 }
 
+const RANGE_MIN_MS = 60_000
+
 function LatenessChart() {
-  const { rows, whole } = useLateness()
-  const last = rows.at(-1)
+  const hour = useQuery(['lateness', lateness.value?.time_ms], (signal) => get<LatenessHour>('/v1/lateness', { window: '1h' }, signal), { every_ms: 15_000 })
+  const [shown, setShown] = useState<LatenessHour | null>(null)
+  if (hour.data && hour.data !== shown) setShown(hour.data)
+  if (!shown) return <Section title={t.latenessTitle}><Pending query={hour} /></Section>
+  const points = withGaps(shown.rows, shown.row_ms)
+  const last = shown.rows.at(-1)
+  // A server that has just started has no hour to show.
+  const from_ms = Math.max(shown.from_ms, Math.min(shown.rows[0]?.time_ms ?? 0, shown.until_ms - RANGE_MIN_MS))
   return (
-    <Section title={t.latenessTitle} aside={`${t.latenessAbout}, ${whole ? t.lastHour : t.sinceOpen}`}>
-      {rows.length < 2 ? (
-        <p class="empty">{t.gathering}</p>
+    <Section title={t.latenessTitle} aside={t.lastHour}>
+      {!last ? (
+        <p class="empty">{t.noDelivery}</p>
       ) : (
         <>
           <Legend series={['p50', 'p99']} />
           <Chart
-            times={rows.map((row) => row.time_ms / 1000)} format={formatDuration}
-            series={[
-              { label: 'p50', values: rows.map((row) => (row.count > 0 ? row.p50_ms : null)) },
-              { label: 'p99', values: rows.map((row) => (row.count > 0 ? row.p99_ms : null)) },
-            ]}
-            summary={t.latenessSummary(formatDuration(last?.p50_ms ?? 0), formatDuration(last?.p99_ms ?? 0))}
+            times={points.map((point) => point.time_ms / 1000)} format={formatDuration} top={10} range={[from_ms / 1000, shown.until_ms / 1000]}
+            series={[{ label: 'p50', values: points.map((point) => point.p50_ms) }, { label: 'p99', values: points.map((point) => point.p99_ms) }]}
+            summary={t.latenessSummary(formatDuration(last.p50_ms), formatDuration(last.p99_ms))}
           />
         </>
       )}
@@ -177,14 +181,14 @@ function RateChart() {
   }).filter((row) => row !== null)
   const last = rows.at(-1)
   return (
-    <Section title={t.throughput} aside={`${t.throughputAbout}, ${t.sinceOpen}`}>
+    <Section title={t.throughput} aside={t.sinceOpen}>
       {!last || rows.length < 2 ? (
         <p class="empty">{t.gathering}</p>
       ) : (
         <>
           <Legend series={[t.accepted, t.delivered]} />
           <Chart
-            times={rows.map((row) => row.sample.server_time_ms / 1000)} format={formatCompact}
+            times={rows.map((row) => row.sample.server_time_ms / 1000)} format={formatCompact} top={10}
             series={[{ label: t.accepted, values: rows.map((row) => row.accepted) }, { label: t.delivered, values: rows.map((row) => row.delivered) }]}
             summary={t.rateSummary(formatRate(last.accepted), formatRate(last.delivered))}
           />
@@ -224,20 +228,45 @@ function Busiest({ now, metrics }: { now: Stats; metrics: Metrics | null }) {
   )
 }
 
+function LogEntry({ line }: { line: LogLine }) {
+  const { time_ms, level, event, message, ...details } = line
+  const text = Object.entries(details).map(([name, value]) => `${name}=${typeof value === 'string' ? value : JSON.stringify(value)}`).join(' ')
+  return (
+    <>
+      <Instant ms={time_ms} /> <Badge tone={/^(error|fatal)$/.test(level) ? 'bad' : 'warn'}>{event}</Badge>{' '}
+      {message && <Cut text={message} max={240} />} <span class="muted"><Cut text={text} max={160} /></span>
+    </>
+  )
+}
+
 function Log() {
   if (logLines.value.length === 0) return null
   return (
     <Section title={t.log} aside={t.logAbout}>
       <ul class="log">
         {logLines.value.slice(0, 20).map((line, index) => (
-          <li key={index}><Cut text={JSON.stringify(line)} max={240} /></li>
+          <li key={index}><LogEntry line={line} /></li>
         ))}
       </ul>
     </Section>
   )
 }
 
+/** A token for some queues sees no figures of the whole server. */
+function Limited() {
+  return (
+    <>
+      <PageHead title={t.title} />
+      <Section><p>{t.limited}</p><p><a href={href(['queues'])}>{t.allQueues}</a></p></Section>
+    </>
+  )
+}
+
 function Overview() {
+  return limited.value ? <Limited /> : <WholeServer />
+}
+
+function WholeServer() {
   const metrics = useMetrics()
   const readiness = useQuery(['readyz'], async (signal) => {
     // 503 is an answer here, too.
@@ -245,7 +274,7 @@ function Overview() {
     return (await response.json()) as Readiness
   }, { every_ms: 10_000 })
   const ages = metrics.data?.oldest.filter(({ age_ms }) => age_ms >= LATE_MS).map(({ namespace, queue }) => `${namespace}/${queue}`) ?? []
-  const late = useQuery(['late', ages, changedQueues.value.queues.length > 0], (signal) => explainLate(metrics.data, signal), { every_ms: 10_000, skip: !metrics.data })
+  const late = useQuery(['late', ages], (signal) => explainLate(metrics.data, signal), { every_ms: 10_000, skip: !metrics.data })
   const now = stats.value
   if (!now) return <><PageHead title={t.title} /><Pending query={{ data: null, error: null, loading: true, reload: () => undefined }} /></>
 
@@ -273,7 +302,7 @@ function Overview() {
         <Figure name={terms.ready} value={formatCompact(now.ready)} hint={t.leased(now.leased)} />
         <Figure
           name={t.oldest} tone={oldest && oldest.age_ms >= LATE_MS ? 'bad' : 'plain'}
-          value={oldest && oldest.age_ms >= 1000 ? formatDuration(oldest.age_ms) : '–'}
+          value={oldest && oldest.age_ms >= 1000 ? formatDuration(oldest.age_ms, 1) : '–'}
           hint={oldest && oldest.age_ms >= 1000 ? <Name>{t.inQueue(oldest.queue)}</Name> : t.nothingLate}
           link={oldest && oldest.age_ms >= 1000 ? href(['queues', oldest.queue], { ns: oldest.namespace }) : undefined}
         />

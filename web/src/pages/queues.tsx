@@ -15,15 +15,15 @@ import { Name } from '../ui/text'
 
 const t = dictionary(
   {
-    title: 'Queues', searchLabel: 'Search queues by name', searchHint: 'Part of a name', overdue: 'Overdue',
-    none: 'No queue yet. A queue exists from its first message or its settings.', noMatch: 'No queue has this in its name.',
-    pageSorted: 'Sorted within this page', more: 'The search continues on the next page.',
+    title: 'Queues', searchLabel: 'Search queues by the beginning of their names', searchHint: 'Beginning of a name', overdue: 'Overdue',
+    none: 'No queue yet. A queue exists from its first message or its settings.', noMatch: 'No queue has a name that begins like this.',
+    pageSorted: 'Sorted within this page',
     pull: 'consumers', webhook: 'webhook', kafka: 'Kafka', status: 'State',
   },
   {
-    title: '队列', searchLabel: '按名称搜索队列', searchHint: '名称的一部分', overdue: '逾期',
-    none: '还没有队列。收到第一条消息或设置后队列即存在。', noMatch: '没有名称包含此文本的队列。',
-    pageSorted: '仅在本页内排序', more: '下一页继续搜索。',
+    title: '队列', searchLabel: '按名称开头搜索队列', searchHint: '名称开头', overdue: '逾期',
+    none: '还没有队列。收到第一条消息或设置后队列即存在。', noMatch: '没有名称以此开头的队列。',
+    pageSorted: '仅在本页内排序',
     pull: '消费者', webhook: 'webhook', kafka: 'Kafka', status: '状态',
   },
 )
@@ -38,7 +38,7 @@ function Queues() {
   const metrics = useMetrics()
   const pages = usePages<QueuePage>(
     ['queues', namespace.value, search],
-    (cursor, signal) => get(inNamespace('queues'), { limit: PAGE_SIZE, search, cursor }, signal),
+    (cursor, signal) => get(inNamespace('queues'), { prefix: search, limit: PAGE_SIZE, cursor }, signal),
     { every_ms: 5000 },
   )
   const age = (queue: Queue): number =>
@@ -104,7 +104,7 @@ function Queues() {
         {pages.data && (
           <Table
             caption={t.title} columns={columns} rows={rows} rowKey={(queue) => queue.queue} sort={sort} onSort={setSortKey}
-            empty={search ? (pages.next ? t.more : t.noMatch) : t.none}
+            empty={search ? t.noMatch : t.none}
           />
         )}
         <Pager pages={pages} />

@@ -30,6 +30,10 @@ export interface ChartProps {
   /** What a screen reader says instead of the picture. */
   summary: string
   height?: number
+  /** What the axis of time shows, in seconds since 1970; the times by default. */
+  range?: [number, number]
+  /** The axis of values reaches at least this. */
+  top?: number
   kind?: 'line' | 'bars'
   /** A selected range, in seconds since 1970. */
   onSelect?: (from: number, to: number) => void
@@ -58,10 +62,10 @@ export function Chart(props: ChartProps) {
       {
         width: element.clientWidth || 300,
         height,
-        padding: [8, 8, 0, 0],
+        padding: [8, 28, 0, 0],
         legend: { show: false },
         cursor: { points: { size: 6 }, drag: { x: !!latest.current.onSelect, y: false, setScale: false } },
-        scales: { x: { time: true }, y: { range: (_, _min, max) => [0, Math.max(max * 1.1, 1)] } },
+        scales: { x: { time: true, range: (_, min, max) => latest.current.range ?? [min, max] }, y: { range: (_, _min, max) => [0, Math.max((max ?? 0) * 1.1, latest.current.top ?? 1)] } },
         axes: [
           {
             ...axis, size: 30, space: 70,
@@ -76,7 +80,7 @@ export function Chart(props: ChartProps) {
           {},
           ...latest.current.series.map((one, index) => {
             const stroke = color(COLORS[index] ?? '--soft')
-            return { label: one.label, stroke, width: props.kind === 'bars' ? 0 : 1.75, fill: props.kind === 'bars' ? stroke : undefined, paths: shapes, points: { show: false } }
+            return { label: one.label, stroke, width: props.kind === 'bars' ? 0 : 1.75, fill: props.kind === 'bars' ? stroke : undefined, paths: shapes, points: props.kind === 'bars' ? { show: false } : { size: 4, fill: stroke } }
           }),
         ],
         hooks: {

@@ -55,9 +55,9 @@ function inUnit(value: number, unit: Unit, digits = 0): string {
   ).format(value)
 }
 
-/** The two largest units: 2 days 3 hr; 1.5 sec; 12 ms. */
-export function formatDuration(ms: number): string {
-  if (ms < 0) return `−${formatDuration(-ms)}`
+/** The two largest units, or one: 2 days 3 hr; 1.5 sec; 12 ms. */
+export function formatDuration(ms: number, units: 1 | 2 = 2): string {
+  if (ms < 0) return `−${formatDuration(-ms, units)}`
   if (ms < 1000) return inUnit(Math.round(ms), 'millisecond')
   if (ms < 60_000) return inUnit(ms / 1000, 'second', ms < 10_000 ? 1 : 0)
   for (const [index, [unit, size]] of UNITS.entries()) {
@@ -66,7 +66,7 @@ export function formatDuration(ms: number): string {
     const whole = Math.floor(ms / size)
     const remainder = Math.floor((ms - whole * size) / smallerSize)
     const text = inUnit(whole, unit)
-    return remainder > 0 && whole < 100 ? `${text} ${inUnit(remainder, smaller)}` : text
+    return units === 2 && remainder > 0 && whole < 100 ? `${text} ${inUnit(remainder, smaller)}` : text
   }
   return inUnit(ms, 'millisecond')
 }

@@ -1,0 +1,174 @@
+// The list of queues and the page of one queue: numbers, reasons, and every action.
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { checkAccess, checkLooks, eventually, useBrowser, useDaemon, waitForText, withPage } from './browser.mjs'
+
+useBrowser()
+const daemon = useDaemon()
+
+const STRANGE = 'größe/δοκιμή+$(x);y.中文_اختبار'
+const path = (queue) => `/v1/queues/${encodeURIComponent(queue)}`
+const pageOf = (queue) => `#/queues/${encodeURIComponent(queue)}`
+const figure = (page, name) => page.locator('.figure', { hasText: name }).locator('.figure-value')
+
+test('an empty server has no queues, and says when one exists', () =>
+  withPage(daemon, '#/queues', {}, (page) => page.getByText('No queue yet.').waitFor()))
+
+test('the list has the queues, and sorts them by numbers', async () => {
+  await daemon.put(STRANGE, { body: 'x', delay: '1h' })
+  for (let count = 0; count < 3; count++) await daemon.put('mail', { body: 'x', delay: '1h' })
+  for (let count = 0; count < 2; count++) await daemon.put('orders', { body: 'x', delay: '1h' })
+  await withPage(daemon, '#/queues', {}, async (page) => {
+    const names = () => page.locator('tbody tr td:first-child').allInnerTexts()
+    await page.getByRole('link', { name: STRANGE }).waitFor()
+    await page.getByRole('button', { name: 'Pending' }).click()
+    await eventually('the largest comes first', async () => (await names())[0] === 'mail')
+    await page.getByRole('button', { name: 'Pending' }).click()
+    await eventually('the smallest comes first', async () => (await names())[0] === STRANGE)
+    await page.getByRole('link', { name: STRANGE }).click()
+    await waitForText(page.locator('main h1'), STRANGE)
+    await waitForText(figure(page, 'Pending'), '1')
+  })
+})
+
+test('the slash key searches, and the server pages', async () => {
+  for (let first = 0; first < 120; first += 40) {
+    await Promise.all(Array.from({ length: 40 }, (_, index) => daemon.put(`many-${String(first + index).padStart(3, '0')}`, { body: 'x', delay: '1h' })))
+  }
+  await withPage(daemon, '#/queues', {}, async (page) => {
+    await page.getByRole('link', { name: 'mail' }).waitFor()
+    await page.keyboard.press('/')
+    await page.keyboard.type('many-')
+    await page.getByRole('link', { name: 'many-000' }).waitFor()
+    await page.getByRole('link', { name: 'mail', exact: true }).waitFor({ state: 'detached' })
+    await page.getByRole('button', { name: 'Next' }).click()
+    await page.getByRole('link', { name: 'many-050' }).waitFor()
+    await page.getByRole('button', { name: 'Next' }).click()
+    await page.getByRole('link', { name: 'many-119' }).waitFor()
+    assert.equal(await page.getByRole('button', { name: 'Next' }).isDisabled(), true)
+    await page.getByRole('button', { name: 'Previous' }).click()
+    await page.getByRole('link', { name: 'many-099' }).waitFor()
+    await page.getByRole('searchbox').fill('many-11')
+    await page.getByRole('link', { name: 'many-110' }).waitFor()
+    await page.getByRole('searchbox').fill('nothing-like-this')
+    await page.getByText('No queue has a name that begins like this.').waitFor()
+  })
+})
+
+test('a queue is paused and resumed', () =>
+  withPage(daemon, pageOf('mail'), {}, async (page) => {
+    await page.getByRole('button', { name: 'Pause' }).click()
+    await waitForText(page.locator('.notices'), 'Paused mail')
+    await page.getByRole('button', { name: 'Resume' }).waitFor()
+    assert.equal((await daemon.call('GET', path('mail'))).paused, true)
+    await page.getByRole('button', { name: 'Resume' }).click()
+    await waitForText(page.locator('.notices'), 'Resumed mail')
+    await page.getByRole('button', { name: 'Pause' }).waitFor()
+    assert.equal((await daemon.call('GET', path('mail'))).paused, false)
+  }))
+
+test('a purge says how many it ends, asks once, and shows what happened', () =>
+  withPage(daemon, pageOf('mail'), {}, async (page) => {
+    await page.getByRole('button', { name: 'Purge' }).click()
+    const dialog = page.getByRole('dialog', { name: 'Purge mail?' })
+    await waitForText(dialog, 'This ends 3 unfinished messages for good')
+    await dialog.getByRole('button', { name: 'Cancel' }).click()
+    await dialog.waitFor({ state: 'detached' })
+    assert.equal((await daemon.call('GET', path('mail'))).pending, 3)
+    await page.getByRole('button', { name: 'Purge' }).click()
+    await dialog.getByRole('button', { name: 'Purge' }).click()
+    await waitForText(dialog, 'The server ends 3 messages')
+    await dialog.getByRole('button', { name: 'Close' }).click()
+    await eventually('the queue is empty', async () => (await daemon.call('GET', path('mail'))).pending === 0)
+    await waitForText(figure(page, 'Pending'), /^0$/)
+  }))
+
+test('dead letters are redriven, and discarded', async () => {
+  await daemon.putDead('fragile')
+  await daemon.putDead('fragile')
+  await withPage(daemon, pageOf('fragile'), {}, async (page) => {
+    await page.getByRole('button', { name: 'Redrive dead letters' }).click()
+    const redrive = page.getByRole('dialog', { name: 'Redrive the dead letters of fragile?' })
+    await waitForText(redrive, '2 dead letters are due at once')
+    await redrive.getByRole('button', { name: 'Redrive' }).click()
+    await waitForText(redrive, '2 dead letters were returned to the queue')
+    await redrive.getByRole('button', { name: 'Close' }).click()
+    await waitForText(figure(page, 'Ready'), /^2$/)
+    await daemon.call('POST', `${path('fragile')}:purge`)
+    await daemon.putDead('fragile')
+    await page.getByRole('button', { name: 'Discard dead letters' }).click()
+    const discard = page.getByRole('dialog', { name: 'Discard the dead letters of fragile?' })
+    await waitForText(discard, 'This ends 1 dead letter for good')
+    await discard.getByRole('button', { name: 'Discard' }).click()
+    await waitForText(discard, 'The server discards')
+    await discard.getByRole('button', { name: 'Close' }).click()
+    await eventually('none is left', async () => (await daemon.call('GET', path('fragile'))).dead === 0)
+  })
+})
+
+test('a test message is put, and what is wrong with it is explained', () =>
+  withPage(daemon, pageOf('trial'), { expected: [/status of 404/, /status of 400/] }, async (page) => {
+    await waitForText(page.getByRole('alert'), 'unknown_queue')
+    await page.getByLabel('Content').fill('{"order": 12345678901234567890}')
+    await page.getByLabel('Media type').fill('application/json')
+    await page.getByLabel('Due in').fill('soon')
+    await page.getByRole('button', { name: 'Put message' }).click()
+    await waitForText(page.locator('.notice.bad'), /duration/i)
+    await page.getByLabel('Due in').fill('1h')
+    await page.getByLabel('Idempotency key').fill('order 7')
+    await page.getByRole('button', { name: 'Put message' }).click()
+    await page.locator('.notices').getByRole('link').click()
+    await waitForText(page.locator('main h1'), /^Message \d+/)
+    await waitForText(page.locator('.body-view pre'), '12345678901234567890')
+    await waitForText(page.locator('.facts'), 'order 7')
+  }))
+
+test('settings are changed, and emptied ones are removed', async () => {
+  await daemon.call('PUT', path('settings'), { limits: { pending: 10 }, retry: { factor: 3 } })
+  await withPage(daemon, pageOf('settings'), { expected: [/status of 400/] }, async (page) => {
+    await page.getByRole('button', { name: 'Change' }).click()
+    const dialog = page.getByRole('dialog', { name: 'Settings of settings' })
+    await dialog.getByLabel('Lease').fill('never')
+    await dialog.getByRole('button', { name: 'Save' }).click()
+    await dialog.getByRole('alert').waitFor()
+    await dialog.getByLabel('Lease').fill('2m')
+    await dialog.getByLabel('Attempts').fill('3')
+    await dialog.getByLabel('Limit of unfinished messages').fill('')
+    await dialog.getByLabel('Limit of messages due per second').fill('5')
+    await dialog.getByRole('button', { name: 'Save' }).click()
+    await dialog.waitFor({ state: 'detached' })
+    await waitForText(page.locator('.about'), '5 messages due per second')
+    const { settings } = await daemon.call('GET', path('settings'))
+    assert.deepEqual(settings, { paused: false, lease_ms: 120000, retry: { attempts: 3, factor: 3 }, limits: { per_second: 5 } })
+  })
+})
+
+test('a queue with a webhook shows its target and that it fails', async () => {
+  await daemon.call('PUT', path('hooks'), { target: { webhook: { url: 'https://receiver.invalid/in', rate: 20 } } })
+  await daemon.put('hooks', { body: 'x' })
+  await withPage(daemon, pageOf('hooks'), {}, async (page) => {
+    await waitForText(page.locator('.section', { hasText: 'Target' }), 'https://receiver.invalid/in')
+    await waitForText(page.locator('.section', { hasText: 'Target' }), '20 per second')
+    await waitForText(page.locator('.section', { hasText: 'Target' }), /backing off|probing/)
+  })
+})
+
+test('how messages ended lately is counted', async () => {
+  await daemon.put('ended', { body: 'x' })
+  const { messages } = await daemon.call('POST', `${path('ended')}:lease`, { wait: '20s' })
+  await daemon.call('POST', `/v1/leases/${messages[0].lease}:ack`)
+  await daemon.put('ended', { body: 'x', delay: '1h' })
+  await withPage(daemon, pageOf('ended'), {}, (page) => waitForText(page.locator('.section', { hasText: 'Ended in the last ten minutes' }), 'acknowledged'))
+})
+
+test('the list can be read by all, in both themes and in a narrow window', () =>
+  checkLooks(daemon, '#/queues', (page) => page.locator('tbody tr').first().waitFor()))
+
+test('the page of a queue can be read by all', () => checkLooks(daemon, pageOf(STRANGE), (page) => page.locator('.figures').waitFor()))
+
+test('an open question can be read by all', () =>
+  withPage(daemon, pageOf(STRANGE), {}, async (page) => {
+    await page.getByRole('button', { name: 'Purge' }).click()
+    await page.getByRole('dialog').waitFor()
+    await checkAccess(page)
+  }))
