@@ -19,8 +19,9 @@ class AuditPort {
     // written later.
     virtual void record(AuditEntry entry, std::function<void(bool)> done) = 0;
 
-    // A refusal of access. It gets a line unless there are too many of them (refusal_limit.h).
-    virtual void record_refusal(AuditEntry entry) = 0;
+    // What any client can cause: a refusal of access, or the begin or end of a session. It gets a line unless there are
+    // too many of them (refusal_limit.h).
+    virtual void record_limited(AuditEntry entry) = 0;
 };
 
 }  // namespace duewheel

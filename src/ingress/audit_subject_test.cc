@@ -8,6 +8,7 @@
 
 #include <gtest/gtest.h>
 
+#include "ingress/access_fixture.h"
 #include "ingress/call_fixture.h"
 
 namespace duewheel::audit_subject_test {
@@ -55,7 +56,7 @@ class PlayedAudit final : public AuditPort {
         ASSERT_NE(loop, nullptr);
         loop->post([this, done = std::move(done)] { done(takes_lines); });
     }
-    void record_refusal(AuditEntry entry) override { refused.push_back(std::move(entry)); }
+    void record_limited(AuditEntry entry) override { refused.push_back(std::move(entry)); }
 
     EventLoop* loop = nullptr;
     bool available = true;
@@ -122,6 +123,26 @@ TEST(AuditSubject, each_administrative_request_has_one_entry_and_others_have_non
         EXPECT_EQ(entry.outcome, status_of(answer) < 300 ? "ok" : member_of(answer, "code"));
         EXPECT_EQ(entry.call, "");
     }
+}
+
+// Any client with a token can log in and out as often as it likes: these lines are limited like refusals.
+TEST(AuditSubject, a_session_is_recorded_if_its_token_is_valid) {
+    AuditedServer server;
+    server.server.server().on_loop([&] { server.server.shard().tokens["a"] = known_token("a", {Scope::read}); });
+    const std::string token = "dw_a_" + known_secret();
+    const auto verb_of = [&](const Call& call) {
+        server.ask(call);
+        EXPECT_TRUE(server.audit.recorded.empty());
+        if (server.audit.refused.empty()) return std::string();
+        const AuditEntry& entry = server.audit.refused[0];
+        return std::string(entry.verb) + " " + entry.actor + " " + std::string(entry.outcome);
+    };
+    EXPECT_EQ(verb_of({"POST", "/v1/session", R"({"token":")" + token + R"("})"}), "session.begin a ok");
+    EXPECT_EQ(verb_of({"POST", "/v1/session", R"({"token":"x"})"}), "access.refuse anonymous bad_token");
+    Call logout{"DELETE", "/v1/session"};
+    EXPECT_EQ(verb_of(logout), "");
+    logout.fields = {{"Cookie", "duewheel_session=" + token}, {"Origin", "http://x"}};
+    EXPECT_EQ(verb_of(logout), "session.end a ok");
 }
 
 TEST(AuditSubject, an_entry_names_its_subject) {

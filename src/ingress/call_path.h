@@ -72,6 +72,7 @@ struct CallPath {
         clock,
         accept_clock,
         advance_clock,
+        session,  // of the dashboard
         // Files of the dashboard.
         dashboard,
         asset
@@ -126,6 +127,10 @@ inline constexpr ServerPage kServerPages[] = {
     {CallPath::What::clock, "/v1/clock", "GET, HEAD", {.get = {Reach::server, Scope::read}}},
     {CallPath::What::accept_clock, "/v1/clock:accept", "POST", {.post = {Reach::server, Scope::admin}}},
     {CallPath::What::advance_clock, "/v1/clock:advance", "POST", {.post = {Reach::server, Scope::admin}}},
+    {CallPath::What::session,
+     "/v1/session",
+     "GET, HEAD, POST, DELETE",
+     {.get = {Reach::no_token}, .post = {Reach::no_token}, .del = {Reach::no_token}}},
     {CallPath::What::dashboard, "/", "GET, HEAD", {.get = {Reach::no_token}}},
     {CallPath::What::asset, "/assets/{file}", "GET, HEAD", {.get = {Reach::no_token}}},
 };

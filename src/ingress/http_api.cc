@@ -19,6 +19,7 @@
 #include "ingress/query_request.h"
 #include "ingress/request_command.h"
 #include "ingress/request_members.h"
+#include "ingress/session_cookie.h"
 #include "ingress/token_request.h"
 #include "ingress/token_text.h"
 #include "net/http_target.h"
@@ -91,6 +92,13 @@ Error too_many_failed_tokens(std::int64_t wait_ms) {
             "Authorization"};
 }
 
+// A change that the cookie of the dashboard authenticates comes from a page of this server.
+Status check_session(const HttpRequest& request, const Principal& principal) {
+    if (principal.token == nullptr || request.method == "GET" || request.method == "HEAD") return {};
+    if (request.header("Authorization") || !session_token(request)) return {};
+    return check_session_page(request);
+}
+
 // Says after which time the request can be sent again.
 HttpResponse with_retry_after(HttpResponse response, std::int64_t wait_ms) {
     for (HttpHeader& header : response.headers) {
@@ -134,6 +142,7 @@ void HttpApi::handle(const HttpRequest& request, HttpReply reply) {
         if (!who) return refuse_credentials(std::move(reply), note, who.error());
         principal = *who;
         if (principal.token != nullptr) note.token_id = principal.token->id;
+        if (Status own = check_session(request, principal); !own) return refuse(std::move(reply), note, own.error());
         if (!is_within_rates(request, principal, note, reply)) return;
     }
     if (Status fine = check_content_coding(request); !fine) return refuse(std::move(reply), note, fine.error());
@@ -173,10 +182,22 @@ Result<Principal> HttpApi::identify(const HttpRequest& request) {
         credentials.is_ambiguous = credentials.authorization.has_value();
         credentials.authorization = field.value;
     }
+    std::string of_session;
+    if (!credentials.authorization) {
+        if (const auto token = session_token(request)) {
+            of_session.append("Bearer ").append(*token);
+            credentials.authorization = of_session;
+        }
+    }
     const bool has_none = !credentials.authorization && credentials.certificate_names.empty();
     if (has_none && !options_.auth_required) return Principal{};  // without reading the clock
     const std::int64_t now_ms = options_.server_ms();
     Result<Principal> who = authenticate(credentials, port_, options_.auth_required, now_ms);
+    if (!who && !of_session.empty() && !options_.auth_required) {
+        // Servers on other ports of this host share its cookies. One that is not of this server gives no rights.
+        credentials.authorization.reset();
+        who = authenticate(credentials, port_, false, now_ms);
+    }
     if (who && who->token != nullptr) activity_.note_use(who->token->id, now_ms);
     return who;
 }
@@ -207,11 +228,16 @@ bool HttpApi::is_within_rates(const HttpRequest& request, const Principal& princ
 
 // A token that is not valid is limited by the address that sends it; a request without one is not.
 void HttpApi::refuse_credentials(HttpReply reply, const RequestNote& note, const Error& error) {
-    const bool is_token = error.code != "token_required";
-    const std::int64_t wait_ms = is_token ? failed_tokens_.admit(note.remote_address, monotonic_now_ns()) : 0;
-    if (wait_ms == 0) return refuse(std::move(reply), note, error);
+    if (error.code == "token_required" || may_fail(note, reply)) refuse(std::move(reply), note, error);
+}
+
+// Counts a token that is not valid. Responds with the problem if its address has sent too many.
+bool HttpApi::may_fail(const RequestNote& note, HttpReply& reply) {
+    const std::int64_t wait_ms = failed_tokens_.admit(note.remote_address, monotonic_now_ns());
+    if (wait_ms == 0) return true;
     const Error limited = too_many_failed_tokens(wait_ms);
     answer(std::move(reply), note, with_retry_after(problem(limited), wait_ms), limited.code);
+    return false;
 }
 
 void HttpApi::count_refusal(std::string_view code) {
@@ -245,6 +271,8 @@ void HttpApi::answer_page(const Admitted& admitted, RequestNote note, HttpReply 
             return give(readiness_text(options_.readiness()));
         case Call::contract:
             return give(plain(200, "application/json", options_.contract));
+        case Call::session:
+            return answer_session(request, std::move(note), std::move(reply));
         case Call::metrics:
             return give(plain(200, "text/plain; version=0.0.4; charset=utf-8", options_.metrics()));
         default:
@@ -364,7 +392,7 @@ void HttpApi::answer(HttpReply reply, const RequestNote& note, HttpResponse resp
         response.status == 401 || response.status == 403 || code == "too_many_failed_tokens";
     const bool is_recorded = options_.audit != nullptr && code != "audit_unavailable";
     if (is_recorded && is_refusal_of_access) {
-        options_.audit->record_refusal(audit_entry(note, code, options_.server_ms()));
+        options_.audit->record_limited(audit_entry(note, code, options_.server_ms()));
     }
     if (!is_recorded || is_refusal_of_access || !note.audit) {
         return send(std::move(reply), note, std::move(response), code);

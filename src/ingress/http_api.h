@@ -118,6 +118,11 @@ class HttpApi {
 
     Result<Principal> identify(const HttpRequest& request);
     void refuse_credentials(HttpReply reply, const RequestNote& note, const Error& error);
+    bool may_fail(const RequestNote& note, HttpReply& reply);
+    void answer_session(const HttpRequest& request, RequestNote note, HttpReply reply);
+    void begin_session(const HttpRequest& request, RequestNote note, HttpReply reply);
+    HttpResponse session_text(const AccessToken* token) const;
+    void record_session(RequestNote note, std::string_view verb);
     Status check_access(const HttpRequest& request, const CallPath& call, const Principal& principal) const;
     bool is_within_rates(const HttpRequest& request, const Principal& principal, const RequestNote& note,
                          HttpReply& reply);

@@ -25,6 +25,17 @@ void write_limits(JsonWriter& json, const AccessToken& token) {
 
 }  // namespace
 
+void write_rights(JsonWriter& json, const AccessToken& token) {
+    json.open_array("scopes");
+    for (std::size_t i = 0; i < kScopeCount; ++i) {
+        if (token.scopes.contains(static_cast<Scope>(i))) json.element(kScopeNames[i]);
+    }
+    json.close_array();
+    if (!token.limits) return;
+    write_names(json, "namespaces", token.limits->namespaces);
+    if (!token.limits->queue_prefix.empty()) json.text("queues", token.limits->queue_prefix);
+}
+
 void write_token(JsonWriter& json, const TokenAnswer& answer, const Secret* shown) {
     const AccessToken& token = answer.token;
     json.open().text("id", token.id);
@@ -34,15 +45,7 @@ void write_token(JsonWriter& json, const TokenAnswer& answer, const Secret* show
     }
     if (shown != nullptr) json.text("token", access_token_text(token.id, *shown).reveal());
     if (!token.description.empty()) json.text("description", token.description);
-    json.open_array("scopes");
-    for (std::size_t i = 0; i < kScopeCount; ++i) {
-        if (token.scopes.contains(static_cast<Scope>(i))) json.element(kScopeNames[i]);
-    }
-    json.close_array();
-    if (token.limits) {
-        write_names(json, "namespaces", token.limits->namespaces);
-        if (!token.limits->queue_prefix.empty()) json.text("queues", token.limits->queue_prefix);
-    }
+    write_rights(json, token);
     write_limits(json, token);
     write_names(json, "certificate_names", token.certificate_names);
     write_instant(json, "created", "created_ms", token.created_ms);

@@ -10,6 +10,8 @@ namespace duewheel {
 
 // `shown`: the secret, where this response shows it; null elsewhere.
 void write_token(JsonWriter& json, const TokenAnswer& answer, const Secret* shown);
+// What the token allows: its members `scopes`, `namespaces` and `queues`.
+void write_rights(JsonWriter& json, const AccessToken& token);
 
 HttpResponse token_text(const TokenAnswer& answer, const Secret* shown);
 

@@ -64,7 +64,7 @@ void AuditTrail::record(AuditEntry entry, std::function<void(bool)> done) {
     if (retry_at_ns_ == 0) write_waiting();
 }
 
-void AuditTrail::record_refusal(AuditEntry entry) {
+void AuditTrail::record_limited(AuditEntry entry) {
     const std::int64_t now_ns = monotonic_now_ns();
     if (!is_available_) {
         limit_.suppress(entry.address);

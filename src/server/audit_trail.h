@@ -39,7 +39,7 @@ class AuditTrail final : public AuditPort {
 
     bool is_available() const override { return is_available_; }
     void record(AuditEntry entry, std::function<void(bool)> done) override;
-    void record_refusal(AuditEntry entry) override;
+    void record_limited(AuditEntry entry) override;
 
     // Does what is due: syncs, retries, writes counts of refusals. Returns when to call it again.
     EventLoop::TimePoint act(std::int64_t now_ns);

@@ -52,7 +52,7 @@ ELSEWHERE_OF = {
 MEMBERS = {"put": "key", "lease": "max", "move": "delay", "fail": "reason", "extend": "lease", "release": "delay",
            "ackMany": "leases", "failMany": "reason", "extendMany": "lease", "releaseMany": "delay", "setQueue": "paused", "redrive": "max", "discard": "died_before",
            "setSchedule": "paused", "previewSettings": "paused", "advanceClock": "by", "setWatchdog": "feed", "setNamespace": "limits",
-           "setToken": "scopes", "rotateToken": "keep_old"}
+           "setToken": "scopes", "rotateToken": "keep_old", "beginSession": "token"}
 DURATIONS = {"put": "delay", "lease": "wait", "move": "delay", "fail": "retry_in", "extend": "lease", "release": "delay",
              "failMany": "retry_in", "extendMany": "lease", "releaseMany": "delay", "setQueue": "lease", "setSchedule": "every",
              "previewSettings": "every", "advanceClock": "by",
@@ -128,6 +128,8 @@ class Provocation:
             return {"queue": "q", **({} if "timeout_ms" in value else {"timeout": "1h"}), **value}
         if self.name == "setToken":
             return {"scopes": ["put"], **value}
+        if self.name == "beginSession":
+            return {"token": "", **value}
         if self.name == "put":
             return {**({} if "body_base64" in value else {"body": ""}), **value}
         return {"leases": [], **value} if self.name.endswith("Many") else value
@@ -143,7 +145,7 @@ HOW = {
     "bad_content_type": lambda p: p.with_body(p.of_this_call({"content_type": "text"})),
     "bad_certificate_name": lambda p: p.with_body(p.of_this_call({"certificate_names": ["a b"]})),
     "bad_scope": lambda p: p.with_body({"scopes": ["write"]}),
-    "bad_token": lambda p: p.with_headers(Authorization="Bearer dw_unheard-of_" + "x" * 43),
+    "bad_token": lambda p: p.with_body({"token": "dw_unheard-of_" + "x" * 43}) if p.name == "beginSession" else p.with_headers(Authorization="Bearer dw_unheard-of_" + "x" * 43),
     "bad_token_id": lambda p: p.with_name("token_id", "A"),
     "certificate_name_taken": lambda p: p.with_body(p.of_this_call({"certificate_names": ["taken.example"]})),
     "unknown_token": lambda p: (p.with_name("token_id", "unheard-of"), p.with_body({"description": "x"} if p.name == "setToken" else {})),
@@ -373,7 +375,7 @@ class Answers(unittest.TestCase):
                 contract = Contract(daemon.client())
                 met = self.walk(daemon, contract, "/v1" + name_space)
                 for path, method, operation in contract.operations():
-                    if ("/namespaces/" in path) != bool(name_space) and path.startswith("/v1/") and not path.startswith(("/v1/stats", "/v1/clock", "/v1/tokens")):
+                    if ("/namespaces/" in path) != bool(name_space) and path.startswith("/v1/") and not path.startswith(("/v1/stats", "/v1/clock", "/v1/tokens", "/v1/session")):
                         continue
                     if path == "/v1/clock:accept":  # a wall clock that is set: tests/integration/clock_test.py
                         continue
@@ -545,7 +547,12 @@ class Answers(unittest.TestCase):
             say("PUT", "v1/tokens/{token_id}", members, **token)
         say("PUT", "v1/tokens/{token_id}", {"scopes": ["admin"]}, token_id="other")
         say("PATCH", "v1/tokens/{token_id}", {"limits": None, "expires_in": "1d"}, **token)
-        say("POST", "v1/tokens/{token_id}:rotate", {"keep_old": "1h"}, **token)
+        secret = say("POST", "v1/tokens/{token_id}:rotate", {"keep_old": "1h"}, **token)["token"]
+        self.assertEqual(say("POST", "v1/session", {"token": secret})["token"]["id"], "billing")
+        for cookie in ({}, {"Cookie": "duewheel_session=" + secret}):
+            for method in ("GET", "HEAD"):
+                say(method, "v1/session", headers=cookie)
+        say("DELETE", "v1/session")
         for method in ("GET", "HEAD"):
             say(method, "v1/tokens/{token_id}", **token)
             say(method, "v1/tokens", query="?limit=1")
