@@ -139,6 +139,12 @@ class ParkingLevels {
     // call's work are stated in.
     std::uint64_t touched() const { return touched_; }
 
+    // Calls visit(level, start, timers) for each slot of the levels that armed timers are in, with its first tick, and
+    // returns how many are in none: those that are late, or being moved down by an advance that stopped at its budget.
+    // O(nodes).
+    template <class Visit>
+    std::size_t visit_slots(Visit&& visit) const;
+
     // O(entries).
     void check() const;
 
@@ -938,6 +944,26 @@ void ParkingLevels<Node>::reset() {
     set_position(now_);
     if (!advancing_) caught_up_ = true;
     next_event_ = caught_up_ ? kNever : 0;
+}
+
+// ---- the slots ----
+
+template <class Node>
+template <class Visit>
+std::size_t ParkingLevels<Node>::visit_slots(Visit&& visit) const {
+    std::array<std::size_t, kNowhere> timers{};
+    std::size_t others = 0;
+    for (std::size_t index = 1; index < nodes_.size(); ++index) {
+        const Node& node = nodes_[static_cast<TimerIndex>(index)];
+        if (node.deadline == kNever) continue;
+        const unsigned slot = node.place & kSlotMask;
+        const bool is_in_slot = is_level_slot(slot) && slots_[slot].start != kNever;
+        ++(is_in_slot ? timers[slot] : others);
+    }
+    for (unsigned slot = 0; slot < kNowhere; ++slot) {
+        if (timers[slot] != 0) visit(level_of(slot), slots_[slot].start, timers[slot]);
+    }
+    return others;
 }
 
 // ---- the checker ----

@@ -173,6 +173,12 @@ class TimingWheel {
     // All pending timers in order of deadlines. O(n log n). To move them to another wheel, schedule each.
     [[nodiscard]] std::vector<Pending> pending() const;
 
+    // For pictures of a wheel: calls visit(level, start, timers) for each slot that pending timers are in, where
+    // `start` is its first tick and a slot of level L has 64^L ticks; then returns how many are in none, because they
+    // are late or are being moved down. Those that never fire are not counted. O(timers).
+    template <std::invocable<unsigned, Tick, std::size_t> Visit>
+    std::size_t visit_slots(Visit&& visit) const;
+
     // Reserves memory for `timers` pending timers in total; only slots may allocate after that.
     // Throws like schedule().
     void reserve(std::size_t timers);
@@ -384,6 +390,12 @@ inline std::vector<TimingWheel::Pending> TimingWheel::pending() const {
     std::stable_sort(all.begin(), all.end(),
                      [](const Pending& a, const Pending& b) { return a.deadline < b.deadline; });
     return all;
+}
+
+template <std::invocable<unsigned, Tick, std::size_t> Visit>
+std::size_t TimingWheel::visit_slots(Visit&& visit) const {
+    carry_out_what_was_posted();
+    return levels_.visit_slots(visit);
 }
 
 inline void TimingWheel::reserve(std::size_t timers) {

@@ -505,6 +505,7 @@ struct Delivered {
 struct LeaseAnswer {
     std::string queue;
     std::vector<Delivered> messages;
+    std::string name_space;  // of the queue; empty if there are no messages
 };
 // Why a message ended, as named in every interface: "acknowledged", "attempts_used_up", ...
 std::string_view cause_name(Cause cause);

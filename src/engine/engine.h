@@ -238,6 +238,8 @@ class Engine {
     std::vector<NamespaceAnswer> namespaces_with_settings(std::size_t most) const;
     // What is durable. Valid until the next iteration.
     const TokenTable& tokens() const { return tokens_; }
+    // The timers of messages, leases and waiting consumers. Their ticks are milliseconds since 1970.
+    const TimerLanes& timers() const { return wheel_; }
     // How far each input has been taken, by name: what is durable. Valid until the next iteration.
     const InputTable::Positions& inputs() const { return inputs_.all(); }
     struct ScheduleCounters {

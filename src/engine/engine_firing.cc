@@ -291,6 +291,7 @@ std::size_t Engine::grant(QueueNumber number, const Waiter& waiter) {
     delivery.token = waiter.token;
     delivery.queue = number;
     delivery.answer.queue = recent_.queues().name(number).queue;
+    delivery.answer.name_space = recent_.queues().name(number).name_space;
     std::vector<Sequence> missing;
     for (const ReadyKey& taken : take_ready(number, waiter)) {
         Entry& entry = recent_.entry(taken.entry);

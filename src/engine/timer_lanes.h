@@ -62,6 +62,19 @@ class TimerLanes {
         for (const TimingWheel& wheel : wheels_) next = std::min(next, wheel.next_work());
         return next;
     }
+    // Pending timers.
+    [[nodiscard]] std::size_t size() const {
+        std::size_t timers = 0;
+        for (const TimingWheel& wheel : wheels_) timers += wheel.size();
+        return timers;
+    }
+    // Like TimingWheel::visit_slots(), lane by lane: slots with the same level and start are of different lanes.
+    template <class Visit>
+    std::size_t visit_slots(Visit&& visit) const {
+        std::size_t others = 0;
+        for (const TimingWheel& wheel : wheels_) others += wheel.visit_slots(visit);
+        return others;
+    }
     [[nodiscard]] std::size_t memory_bytes() const {
         std::size_t bytes = 0;
         for (const TimingWheel& wheel : wheels_) bytes += wheel.memory_bytes();

@@ -47,6 +47,10 @@ TEST(TimerLanes, a_handle_names_one_timer_of_one_lane) {
     for (std::uint64_t company : {0u, 1u, 16u, 256u})
         handles.push_back(lanes.schedule(10 + company % 50, company, company));
     EXPECT_EQ(lanes.next_work(), 10u);
+    EXPECT_EQ(lanes.size(), 4u);
+    std::vector<Tick> starts;
+    EXPECT_EQ(lanes.visit_slots([&](unsigned, Tick start, std::size_t) { starts.push_back(start); }), 0u);
+    EXPECT_EQ(starts, (std::vector<Tick>{10, 11, 26, 16})) << "lane by lane";
     EXPECT_FALSE(lanes.deadline_of(TimerHandle{}));
     EXPECT_FALSE(lanes.cancel(TimerHandle{}));
     EXPECT_EQ(lanes.deadline_of(handles[2]), 26u);

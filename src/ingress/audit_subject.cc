@@ -115,6 +115,8 @@ std::string_view audit_verb(CallPath::What what, std::string_view method) {
         case What::readyz:
         case What::metrics:
         case What::stats:
+        case What::lateness:
+        case What::wheel:
         case What::contract:
         case What::clock:
         case What::session:  // HttpApi records it, if its token is valid

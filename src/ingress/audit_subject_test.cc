@@ -44,7 +44,8 @@ std::vector<MethodOfCall> all_calls() {
 bool is_administrative(const MethodOfCall& call) {
     const Need need = need_of(call.what, call.method);
     const bool reads = call.method == "GET" || call.method == "HEAD";
-    return !reads && call.what != What::feed_watchdog && (need.scope == Scope::admin || need.scope == Scope::schedule);
+    return !reads && need.reach != Reach::no_token && call.what != What::feed_watchdog &&
+           (need.scope == Scope::admin || need.scope == Scope::schedule);
 }
 
 // A simulated audit log. It replies as the test requests, from the loop.

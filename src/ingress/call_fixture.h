@@ -218,6 +218,8 @@ class PlayedShard final : public CommandPort {
     EngineCounters levels;
     std::vector<QueueCounters> queue_levels;
     ClockStatus clock_status;
+    LatenessHistory history;
+    WheelView wheel_view;
     bool silent = false;
     SharedLimits last_limits;  // of what was submitted last
     std::map<std::string, AccessToken, std::less<>> tokens;
@@ -245,6 +247,8 @@ class PlayedShard final : public CommandPort {
     }
     QueueSums queue_sums() const override { return {}; }
     LatenessLevels lateness() const override { return {}; }
+    const LatenessHistory& lateness_history() const override { return history; }
+    WheelView wheel() const override { return wheel_view; }
     ClockStatus clock() const override { return clock_status; }
     bool accept_clock() override {
         const bool waits = clock_status.state == ClockState::quarantine || clock_status.state == ClockState::held;

@@ -9,6 +9,8 @@
 #include "engine/command.h"
 #include "engine/engine_counters.h"
 #include "engine/lateness.h"
+#include "ingress/lateness_history.h"
+#include "ingress/wheel_view.h"
 #include "message/server_time.h"
 
 namespace duewheel {
@@ -28,6 +30,9 @@ class CommandPort : public TokenDirectory {
     // Of the last ten to twenty seconds.
     virtual QueueSums queue_sums() const = 0;
     virtual LatenessLevels lateness() const = 0;
+    virtual const LatenessHistory& lateness_history() const = 0;
+    // O(timers).
+    virtual WheelView wheel() const = 0;
 
     virtual ClockStatus clock() const = 0;
     // An operator accepts the wall clock. False if no jump waits for that.

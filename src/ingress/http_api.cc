@@ -11,6 +11,7 @@
 #include "ingress/batch_request.h"
 #include "ingress/call_path.h"
 #include "ingress/clock_call.h"
+#include "ingress/dashboard_call.h"
 #include "ingress/dashboard_file.h"
 #include "ingress/late_outcome.h"
 #include "ingress/nearest_call.h"
@@ -258,6 +259,7 @@ void HttpApi::answer_page(const Admitted& admitted, RequestNote note, HttpReply 
         return page ? answer(std::move(reply), note, *page) : refuse(std::move(reply), note, page.error());
     };
     if (admitted.call.what == Call::stats) return give(read_stats(request));
+    if (admitted.call.what == Call::lateness) return give(answer_lateness_call(request, port_));
     if (admitted.call.what == Call::dashboard || admitted.call.what == Call::asset) {
         if (!options_.dashboard) return give(dashboard_is_off());
         const HttpResponse file = answer_dashboard_file(request);
@@ -271,6 +273,8 @@ void HttpApi::answer_page(const Admitted& admitted, RequestNote note, HttpReply 
             return give(readiness_text(options_.readiness()));
         case Call::contract:
             return give(plain(200, "application/json", options_.contract));
+        case Call::wheel:
+            return give(plain(200, "application/json", wheel_page()));
         case Call::session:
             return answer_session(request, std::move(note), std::move(reply));
         case Call::metrics:
@@ -310,6 +314,17 @@ Result<HttpResponse> HttpApi::read_stats(const HttpRequest& request) const {
     if (Status read = take(query->integer("queues", 0, kStatsQueuesMax), most); !read) return std::move(read).error();
     return stats_text(options_.instance, port_.counters(), port_.queue_sums(), port_.busiest_queues(most),
                       port_.lateness(), options_.kafka_stats());
+}
+
+// Visiting two million timers takes a few milliseconds, in which no message is delivered: so it happens once a second,
+// whatever the number of clients.
+const std::string& HttpApi::wheel_page() {
+    constexpr std::int64_t kWheelIntervalNs = 1'000'000'000;
+    if (const std::int64_t now_ns = monotonic_now_ns(); now_ns >= wheel_page_until_ns_) {
+        wheel_page_ = wheel_text(port_.wheel());
+        wheel_page_until_ns_ = now_ns + kWheelIntervalNs;
+    }
+    return wheel_page_;
 }
 
 void HttpApi::submit(Command command, Waiting waiting, const SharedLimits& limits) {

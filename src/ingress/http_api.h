@@ -132,6 +132,7 @@ class HttpApi {
     void deliver_part(Batch& batch, std::size_t part, Reply reply);
     void deliver_token(Waiting& waiting, TokenAnswer answer);
     Result<HttpResponse> read_stats(const HttpRequest& request) const;
+    const std::string& wheel_page();
     void submit(Command command, Waiting waiting, const SharedLimits& limits);
     void count_refusal(std::string_view code);
     // `code` is that of a refusal.
@@ -147,6 +148,8 @@ class HttpApi {
     AccessRefusals access_refusals_;
     std::unordered_map<ReplyToken, Waiting> waiting_;
     ReplyToken next_token_ = 1;
+    std::string wheel_page_;
+    std::int64_t wheel_page_until_ns_ = 0;
 };
 
 // For HttpServer: the problem documents of its own refusals.

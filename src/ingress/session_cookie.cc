@@ -5,8 +5,8 @@
 namespace duewheel {
 namespace {
 
-constexpr std::string_view kName = "duewheel_session";
-constexpr std::string_view kTlsName = "__Host-duewheel_session";
+constexpr std::string_view kCookieName = "duewheel_session";
+constexpr std::string_view kTlsCookieName = "__Host-duewheel_session";
 
 // The browser speaks TLS: to this server, or to a proxy in front of it, as the origin of its page shows.
 bool is_over_tls(const HttpRequest& request) {
@@ -33,7 +33,7 @@ std::optional<std::string_view> find_cookie(const HttpRequest& request, std::str
 
 HttpHeader set_cookie(const HttpRequest& request, std::string_view value, std::string_view more) {
     const bool over_tls = is_over_tls(request);
-    std::string text(over_tls ? kTlsName : kName);
+    std::string text(over_tls ? kTlsCookieName : kCookieName);
     text.append("=").append(value).append("; HttpOnly; SameSite=Strict; Path=/").append(over_tls ? "; Secure" : "");
     return {"Set-Cookie", text.append(more)};
 }
@@ -41,8 +41,8 @@ HttpHeader set_cookie(const HttpRequest& request, std::string_view value, std::s
 }  // namespace
 
 std::optional<std::string_view> session_token(const HttpRequest& request) {
-    const std::optional<std::string_view> secure = find_cookie(request, kTlsName);
-    return secure || request.peer.is_tls ? secure : find_cookie(request, kName);
+    const std::optional<std::string_view> secure = find_cookie(request, kTlsCookieName);
+    return secure || request.peer.is_tls ? secure : find_cookie(request, kCookieName);
 }
 
 HttpHeader begin_session(const HttpRequest& request, std::string_view token) {

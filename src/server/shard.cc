@@ -260,9 +260,28 @@ void Shard::carry_out(Effects effects) {
 void Shard::measure(const LeaseAnswer& delivery) {
     if (delivery.messages.empty()) return;
     const std::int64_t now_us = clock_.now_us(boot_now_ns());
+    const DueMs now = parts_.engine().now();
+    LatenessHistory::Deliveries history =
+        lateness_history_.deliver(now, {delivery.name_space, delivery.queue}, delivery.messages.size());
     for (const Delivered& message : delivery.messages) {
-        lateness_.record(parts_.engine().now(), now_us - message.late_from_ms * 1000);
+        const std::int64_t late_us = now_us - message.late_from_ms * 1000;
+        lateness_.record(now, late_us);
+        history.record(late_us / 1000);
     }
+}
+
+WheelView Shard::wheel() const {
+    constexpr unsigned kDigitBits = 6;
+    const Engine& engine = parts_.engine();
+    const EngineCounters counters = engine.counters();
+    WheelView view;
+    view.now_ms = engine.now();
+    view.timers = engine.timers().size();
+    view.indexed_only = counters.pending - std::min(counters.pending, counters.in_memory);
+    view.late = engine.timers().visit_slots([&view](unsigned level, Tick start, std::size_t timers) {
+        view.levels[level][start >> (level * kDigitBits)] += timers;
+    });
+    return view;
 }
 
 void Shard::fill_in(QueueAnswer& queue) const {

@@ -64,6 +64,8 @@ class Shard final : public CommandPort {
         return parts_.engine().busiest_queues(most);
     }
     QueueSums queue_sums() const override { return parts_.engine().queue_sums(); }
+    const LatenessHistory& lateness_history() const override { return lateness_history_; }
+    WheelView wheel() const override;
     LatenessLevels lateness() const override { return lateness_.of_late(parts_.engine().now()); }
     ClockStatus clock() const override;
     bool accept_clock() override;
@@ -135,6 +137,7 @@ class Shard final : public CommandPort {
     bool seal_waits_ = false;  // for space, and that was logged; of the sealer
     ShardTimes times_;
     Lateness lateness_;  // of messages as they are delivered
+    LatenessHistory lateness_history_;
     bool patrolling_ = false;
 
     // Last: their threads end before anything that their jobs use is destroyed.

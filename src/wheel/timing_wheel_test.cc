@@ -82,6 +82,36 @@ TEST(TimingWheel, follows_the_example_of_its_levels) {
     EXPECT_TRUE(moves_within(19'904, 19'967)) << "and to level 0";
 }
 
+// The example of parking_levels.h.
+TEST(TimingWheel, shows_the_slots_of_its_timers) {
+    TimingWheel wheel(100);
+    using Slots = std::map<std::pair<unsigned, Tick>, std::size_t>;
+    std::size_t others = 0;
+    const auto slots = [&] {
+        Slots used;
+        others = wheel.visit_slots([&](unsigned level, Tick start, std::size_t timers) {
+            EXPECT_TRUE(used.emplace(std::pair(level, start), timers).second);
+        });
+        return used;
+    };
+    for (const Tick deadline : {130, 130, 300, 20000}) wheel.schedule(deadline, 1);
+    const TimerHandle moved = wheel.schedule(131, 1);
+    const TimerHandle cancelled = wheel.schedule(132, 1);
+    wheel.schedule(kNever, 1);
+    wheel.schedule(100, 1);
+    const Slots before{{{0, 130}, 2}, {{0, 131}, 1}, {{0, 132}, 1}, {{1, 256}, 1}, {{2, 16384}, 1}};
+    EXPECT_EQ(slots(), before);
+    EXPECT_EQ(others, 1u) << "the late one";
+    ASSERT_TRUE(wheel.cancel(cancelled));
+    ASSERT_TRUE(wheel.reschedule(moved, 300));
+    const Slots after{{{0, 130}, 2}, {{0, 131}, 1}, {{1, 256}, 1}, {{2, 16384}, 1}};
+    EXPECT_EQ(slots(), after) << "a timer that is moved to a later tick stays parked";
+    EXPECT_EQ(advance(wheel, 255).size(), 3u);
+    const Slots later{{{0, 300}, 2}, {{2, 16384}, 1}};
+    EXPECT_EQ(slots(), later) << "they have moved down";
+    EXPECT_EQ(others, 0u);
+}
+
 TEST(TimingWheel, fires_on_the_slot_edge) {
     // Trap: truncation in upper levels, and slots that are off by one where levels meet.
     for (unsigned level = 1; level < 11; ++level) {

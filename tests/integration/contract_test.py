@@ -163,7 +163,7 @@ HOW = {
     "bad_webhook_url": lambda p: p.with_body({"target": {"webhook": {"url": "example.com"}}}),
     "bad_zone": lambda p: p.with_body(p.of_this_call({"zone": "Europe/Olso"})),
     "bad_cursor": lambda p: p.with_query(p.query + "&cursor=x" if p.query else "cursor=x"),
-    "bad_duration": lambda p: p.with_body(p.of_this_call({DURATIONS[p.name]: "soon"})),
+    "bad_duration": lambda p: p.with_query("window=soon") if p.name == "lateness" else p.with_body(p.of_this_call({DURATIONS[p.name]: "soon"})),
     "bad_id": lambda p: p.with_query("queue=q&id=x") if p.name == "history" else p.with_name("id", "x"),
     "bad_instant": lambda p: p.with_body({"due": "x"}) if p.name in ("put", "move") else
                    p.with_body({"died_before": "x"}) if p.name == "discard" else
@@ -199,7 +199,7 @@ HOW = {
                                                  p.of_this_call({DURATIONS[p.name]: "1s", DURATIONS[p.name] + "_ms": 1000})),
     "delay_too_long": lambda p: p.with_body(p.of_this_call({DURATIONS[p.name]: "36500d"})),
     "duplicate_member": lambda p: p.with_body('{{"{0}":1,"{0}":1}}'.format(MEMBERS[p.name]).encode()),
-    "duplicate_parameter": lambda p: p.with_query("queue=q&key=a&key=a" if p.by_key else "queues=1&queues=1" if p.name == "stats" else
+    "duplicate_parameter": lambda p: p.with_query("queue=q&key=a&key=a" if p.by_key else "queues=1&queues=1" if p.name == "stats" else "queue=a&queue=a" if p.name == "lateness" else
                                                   "count=1&count=1" if p.name in ("previewSchedule", "previewSettings") else
                                                   "minutes=1&minutes=1" if p.name == "forecast" else "limit=1&limit=1"),
     "expectation_failed": lambda p: p.with_headers(Expect="magic"),
@@ -226,7 +226,7 @@ HOW = {
     "not_implemented": lambda p: p.with_headers(Transfer_Encoding="gzip"),
     "not_transactional": lambda p: None,
     "not_waiting": lambda p: p.with_body({"delay_ms": 1}) if p.name == "move" else None,
-    "out_of_range": lambda p: p.with_query("queues=1001") if p.name == "stats" else p.with_body(b'{"a":1e99999999999}'),
+    "out_of_range": lambda p: p.with_query("queues=1001") if p.name == "stats" else p.with_query("window=2h") if p.name == "lateness" else p.with_body(b'{"a":1e99999999999}'),
     "queue_full": lambda p: p.with_name("schedule" if p.name == "fireSchedule" else "queue", "full"),
     "queue_limit": lambda p: p.with_name("schedule", "one-too-many") if p.name == "fireSchedule" else (
         p.with_name("queue", "one-too-many"), p.with_body({"wait": "1s"} if p.name == "lease" else p.of_this_call({}))),
@@ -375,7 +375,7 @@ class Answers(unittest.TestCase):
                 contract = Contract(daemon.client())
                 met = self.walk(daemon, contract, "/v1" + name_space)
                 for path, method, operation in contract.operations():
-                    if ("/namespaces/" in path) != bool(name_space) and path.startswith("/v1/") and not path.startswith(("/v1/stats", "/v1/clock", "/v1/tokens", "/v1/session")):
+                    if ("/namespaces/" in path) != bool(name_space) and path.startswith("/v1/") and not path.startswith(("/v1/stats", "/v1/lateness", "/v1/wheel", "/v1/clock", "/v1/tokens", "/v1/session")):
                         continue
                     if path == "/v1/clock:accept":  # a wall clock that is set: tests/integration/clock_test.py
                         continue
@@ -565,7 +565,7 @@ class Answers(unittest.TestCase):
             say(method, "/history", query="?queue=q")
             say(method, "/forecast", query="?queue=q&minutes=2")
             say(method, "/forecast")
-            for page in ("v1/stats", "v1/clock", "healthz", "readyz", "metrics", "openapi.json", ""):
+            for page in ("v1/stats", "v1/lateness", "v1/wheel", "v1/clock", "healthz", "readyz", "metrics", "openapi.json", ""):
                 say(method, page)
             asset = re.search('"/assets/([^"]+)"', ask(daemon.port, "GET", "/").text)[1]
             say(method, "assets/{file}", file=asset)

@@ -1,0 +1,20 @@
+// The calls that the pages of the dashboard show as pictures: the lateness of the last hour, and the timing wheel.
+#pragma once
+
+#include <string>
+
+#include "base/status.h"
+#include "ingress/command_port.h"
+#include "ingress/lateness_history.h"
+#include "net/http_message.h"
+
+namespace duewheel {
+
+// Codes: those of QueryRequest; bad_duration, out_of_range.
+Result<HttpResponse> answer_lateness_call(const HttpRequest& request, const CommandPort& port);
+// The row as a JSON object.
+std::string lateness_row_text(const LatenessHistory::Row& row);
+
+std::string wheel_text(const WheelView& wheel);
+
+}  // namespace duewheel
