@@ -12,7 +12,7 @@ const axe = require('axe-core')
 
 export const WAIT_MS = 30_000
 // Calls that the page does without where the server does not have them.
-const OPTIONAL = /404 \(Not Found\).*\/v1\/(session|events|lateness|wheel)/
+const OPTIONAL = /404 \(Not Found\).*\/v1\/events/
 
 let browser
 

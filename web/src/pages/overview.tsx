@@ -174,8 +174,10 @@ const RATE_WINDOW_MS = 10_000
 
 function RateChart() {
   const all = samples.value
+  let begin = 0
   const rows = all.slice(1).map((sample) => {
-    const first = all.find((one) => one.at_ms >= sample.at_ms - RATE_WINDOW_MS)!
+    while (all[begin]!.at_ms < sample.at_ms - RATE_WINDOW_MS) begin += 1
+    const first = all[begin]!
     const seconds = (sample.at_ms - first.at_ms) / 1000
     return seconds > 0 ? { sample, accepted: (sample.accepted - first.accepted) / seconds, delivered: (sample.delivered - first.delivered) / seconds } : null
   }).filter((row) => row !== null)
