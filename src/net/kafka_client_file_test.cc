@@ -14,6 +14,8 @@ namespace duewheel {
 namespace {
 namespace kafka_client_file_test {
 
+using std::string_literals::operator""s;
+
 std::string refusal(std::string_view text) {
     const auto parsed = parse_kafka_client_file("client", text);
     EXPECT_FALSE(parsed.ok()) << text;
@@ -80,6 +82,23 @@ TEST(KafkaClientFile, names_the_line_that_librdkafka_refuses_but_no_value) {
     const Error name = open("sasl.passwort=geheim\n");
     EXPECT_NE(name.message.find("line 1: librdkafka has no property sasl.passwort"), std::string::npos) << name.message;
     EXPECT_EQ(name.message.find("geheim"), std::string::npos);
+}
+
+// The server crashed instead: librdkafka released its interceptors twice.
+TEST(KafkaClientFile, refuses_files_and_mechanisms_that_librdkafka_cannot_use) {
+    const TemporaryDirectory directory;
+    const std::string path = directory.path() + "/client";
+    RecordingLog log;
+    for (const std::string& line : {"ssl.ca.location=" + directory.path() + "/missing.pem", "sasl.mechanism=GEHEIM"s}) {
+        std::ofstream(path) << "security.protocol=sasl_ssl\nsasl.username=ann\nsasl.password=geheim\n" << line << "\n";
+        std::filesystem::permissions(path, std::filesystem::perms(0600));
+        const auto opened = KafkaClient::open({.bootstrap = "127.0.0.1:1", .client_file = path}, log);
+        ASSERT_FALSE(opened.ok()) << line;
+        EXPECT_EQ(opened.error().code, "kafka_failed");
+        EXPECT_NE(opened.error().message.find("the file that kafka.client_file names"), std::string::npos)
+            << opened.error().message;
+        EXPECT_EQ(opened.error().message.find("geheim"), std::string::npos) << opened.error().message;
+    }
 }
 
 }  // namespace kafka_client_file_test

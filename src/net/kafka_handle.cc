@@ -99,6 +99,26 @@ bool is_login(rd_kafka_resp_err_t code) {
     return error_kind(code).code == "kafka_login";
 }
 
+Error cannot_start(const std::string& why) {
+    return {"kafka_failed", "cannot start the Kafka client: " + why +
+                                "; check the settings [kafka] and the file that kafka.client_file names"};
+}
+
+// Makes a handle without brokers and without interceptors. When rd_kafka_new() fails, for example because a
+// certificate is missing, librdkafka releases the interceptors, and rd_kafka_conf_destroy() would release them again
+// (https://github.com/confluentinc/librdkafka/issues/4142). So a configuration that fails is recognized here first.
+Status try_out(rd_kafka_type_t type, const rd_kafka_conf_t& with_brokers) {
+    KafkaConfPtr conf(rd_kafka_conf_dup(&with_brokers));
+    std::array<char, 512> text{};
+    rd_kafka_conf_set(conf.get(), "bootstrap.servers", nullptr, text.data(), text.size());
+    rd_kafka_conf_set_log_cb(conf.get(), nullptr);
+    const std::unique_ptr<rd_kafka_t, KafkaDeleter<rd_kafka_destroy>> handle(
+        rd_kafka_new(type, conf.get(), text.data(), text.size()));
+    if (!handle) return cannot_start(text.data());
+    static_cast<void>(conf.release());  // it is the handle's now
+    return {};
+}
+
 }  // namespace
 
 Status set_kafka_property(rd_kafka_conf_t& conf, const std::string& name, const std::string& value) {
@@ -121,6 +141,7 @@ Result<std::unique_ptr<KafkaHandle>> KafkaHandle::open(rd_kafka_type_t type, con
     for (const auto& [name, value] : properties) {
         if (Status set = set_kafka_property(*conf, name, value); !set) return set.error();
     }
+    if (Status tried = try_out(type, *conf); !tried) return std::move(tried).error();
     made->report_ = report;
     made->reported_to_ = reported_to;
     rd_kafka_conf_set_opaque(conf.get(), made.get());
@@ -135,11 +156,8 @@ Result<std::unique_ptr<KafkaHandle>> KafkaHandle::open(rd_kafka_type_t type, con
     rd_kafka_conf_interceptor_add_on_new(conf.get(), kInterceptor, &on_new, made.get());
     std::array<char, 512> text{};
     made->handle_ = rd_kafka_new(type, conf.get(), text.data(), text.size());
-    if (made->handle_ == nullptr) {
-        return Error{"kafka_failed", "cannot start the Kafka client: " + std::string(text.data()) +
-                                         "; check the settings [kafka] and the file that kafka.client_file names"};
-    }
-    static_cast<void>(conf.release());  // it is the handle's now
+    static_cast<void>(conf.release());  // the handle's; or it cannot be destroyed, see try_out()
+    if (made->handle_ == nullptr) return cannot_start(text.data());
     return made;
 }
 
