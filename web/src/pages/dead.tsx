@@ -97,7 +97,7 @@ function DeadPage() {
 }
 
 function AllQueues() {
-  const query = useQuery(['dead queues', namespace.value], queuesWithDead, { every_ms: 10_000 })
+  const query = useQuery(['dead queues', namespace.value], queuesWithDead, { every_ms: 30_000 })
   const search = useSignal('')
   const text = search.value.trim()
   const rows = query.data?.queues.filter((row) => row.queue.includes(text)) ?? []

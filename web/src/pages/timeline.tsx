@@ -31,7 +31,7 @@ const t = dictionary(
     zoomed: (from: string, to: string) => `${from} to ${to}`, zoomOut: 'Show all',
     table: 'As a table', tableCaption: 'Messages that become due, by time', time: 'Time', due: 'Due',
     chosen: (from: string, to: string) => `Due from ${from} to ${to}`, byQueue: 'Queues with messages in this time',
-    busiest: (count: number) => `Of the ${n(count)} queues with the most pending messages.`, noneChosen: 'None of these queues has messages in this time.', showMessages: 'Show messages', close: 'Close',
+    busiest: (count: number) => `Of the ${n(count)} queues with the most pending messages.`, noneChosen: 'None of these queues has messages in this time.', showMessages: 'Show messages', ofTheseRuns: 'Of these runs of schedules', notYet: 'created when they are due', close: 'Close',
   },
   {
     title: '时间线', about: '从现在起有多少消息到期。',
@@ -48,7 +48,7 @@ const t = dictionary(
     zoomed: (from: string, to: string) => `${from} 至 ${to}`, zoomOut: '显示全部',
     table: '以表格显示', tableCaption: '按时间排列的到期消息', time: '时间', due: '到期',
     chosen: (from: string, to: string) => `${from} 至 ${to} 到期`, byQueue: '此时段内有消息的队列',
-    busiest: (count: number) => `仅限待处理消息最多的 ${n(count)} 个队列。`, noneChosen: '这些队列在此时段内没有消息。', showMessages: '显示消息', close: '关闭',
+    busiest: (count: number) => `仅限待处理消息最多的 ${n(count)} 个队列。`, noneChosen: '这些队列在此时段内没有消息。', showMessages: '显示消息', ofTheseRuns: '其中定时任务的运行', notYet: '到期时创建', close: '关闭',
   },
 )
 
@@ -203,7 +203,8 @@ function Chosen({ bucket, queue, queues, now_ms }: { bucket: Bucket; queue: stri
     async (signal) => {
       const all = await Promise.all(names.map(async (name) => {
         const { minutes: rows } = await forecast(minutes, name, signal)
-        return { queue: name, due: bucketsOf(rows, bucket.end_ms - bucket.start_ms, bucket.start_ms, bucket.end_ms)[0]?.due ?? 0 }
+        const counts = bucketsOf(rows, bucket.end_ms - bucket.start_ms, bucket.start_ms, bucket.end_ms)[0]
+        return { queue: name, due: counts?.due ?? 0, runs: counts?.runs ?? 0 }
       }))
       return all.filter((one) => one.due > 0).sort((a, b) => b.due - a.due)
     },
@@ -222,7 +223,11 @@ function Chosen({ bucket, queue, queues, now_ms }: { bucket: Bucket; queue: stri
           columns={[
             { key: 'queue', heading: terms.queue, cell: (row) => <a href={href(['queues', row.queue])}><Name>{row.queue}</Name></a> },
             { key: 'due', heading: t.due, number: true, cell: (row) => n(row.due) },
-            { key: 'messages', heading: terms.messages, cell: (row) => <a href={messages(row.queue)}>{t.showMessages}</a> },
+            { key: 'runs', heading: t.ofTheseRuns, number: true, cell: (row) => row.runs > 0 && n(row.runs) },
+            {
+              key: 'messages', heading: terms.messages,
+              cell: (row) => (row.due > row.runs ? <a href={messages(row.queue)}>{t.showMessages}</a> : <span class="muted">{t.notYet}</span>),
+            },
           ]}
         />
       ) : (
