@@ -18,6 +18,7 @@ struct CreateTopicsArguments {
     std::vector<std::string> topics;
     std::int32_t partitions = 0;
     std::int32_t replicas = 3;
+    bool log = false;
 };
 
 int create_topics(Session& session, const CreateTopicsArguments& arguments) {
@@ -27,6 +28,9 @@ int create_topics(Session& session, const CreateTopicsArguments& arguments) {
     if (const Status opened = access.open(*options); !opened) return session.complain(opened.error(), kExitUsage);
     std::vector<KafkaTopicUse> uses{{.topic = options->out.ledger_topic(), .role = KafkaTopicRole::ledger},
                                     {.topic = options->errors_topic, .role = KafkaTopicRole::errors}};
+    if (arguments.log || options->log.replicate) {
+        uses.push_back({.topic = options->log_topic(), .role = KafkaTopicRole::log});
+    }
     for (const std::string& topic : arguments.topics) {
         uses.push_back({.topic = topic, .role = KafkaTopicRole::target});
     }
@@ -64,6 +68,7 @@ void add_kafka_create_topics(CLI::App& kafka, Session& session) {
     CreateTopicsArguments& options = *verb.options;
     options.access.add_to(*verb.app);
     verb.app->add_option("TOPIC", options.topics, "More topics to create: inputs, and targets of queues");
+    verb.app->add_flag("--log", options.log, "Also create the topic of the log of servers with kafka.log.replicate");
     verb.app
         ->add_option("--partitions", options.partitions,
                      "Partitions of the topics given; default: as the brokers are configured")

@@ -1,6 +1,7 @@
 // The daemon: parses its configuration, builds the parts, runs them.
 #include <cstdio>
 #include <cstdlib>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -13,6 +14,7 @@
 #include "configuration/setting_text.h"
 #include "server/server.h"
 #include "server/server_log.h"
+#include "server/standby.h"
 #include "server/supervisor.h"
 
 namespace {
@@ -69,17 +71,29 @@ int main(int argc, char** argv) {
         if (const Status sent = supervisor.tell(state); !sent)
             log.warning("service_manager_unreachable", sent.error().message);
     };
-    tell_supervisor("STATUS=Opens the data directory.");
-    Result<std::unique_ptr<Server>> server = Server::open(options, log);
-    if (!server) {
-        const std::string place = place_of(command_line.configuration, server.error());
+    const auto refuse = [&](const Error& error) {
+        const std::string place = place_of(command_line.configuration, error);
         if (place.empty()) {
-            log.error("cannot_start", server.error().message, {{"code", server.error().code}});
+            log.error("cannot_start", error.message, {{"code", error.code}});
         } else {
-            log.error("cannot_start", server.error().message, {{"code", server.error().code}, {"place", place}});
+            log.error("cannot_start", error.message, {{"code", error.code}, {"place", place}});
         }
-        return exit_code_of(server.error());
+        return exit_code_of(error);
+    };
+    std::optional<Takeover> takeover;
+    if (options.kafka.log.replicate) {
+        Result<std::optional<Takeover>> stood = stand_by(options, log, [&](const std::string& address) {
+            std::printf("standby http=%s\n", address.c_str());
+            std::fflush(stdout);
+            tell_supervisor("READY=1\nSTATUS=Follows the log of another node.");
+        });
+        if (!stood) return refuse(stood.error());
+        if (!*stood) return EXIT_SUCCESS;
+        takeover = *std::move(stood);
     }
+    tell_supervisor("STATUS=Opens the data directory.");
+    Result<std::unique_ptr<Server>> server = Server::open(options, log, std::move(takeover));
+    if (!server) return refuse(server.error());
     (*server)->run({
         .ready =
             [&] {

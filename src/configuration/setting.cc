@@ -192,6 +192,24 @@ constexpr Setting kSettings[] = {
          "a second, and records wait longer for their commit.",
          1, 10'000}),
 
+    at<kKafka, &Kafka::log, &KafkaLogOptions::replicate>(
+        {"kafka.log.replicate", Kind::yes_or_no,
+         "Write each commit to the topic duewheel.NAME.log before it is acknowledged, so that a standby node can take "
+         "over. A node that starts is a standby node while another one owns the log."}),
+    at<kKafka, &Kafka::log, &KafkaLogOptions::url>(
+        {.name = "kafka.log.url",
+         .kind = Kind::text,
+         .sentence = "URL of this node, to which standby nodes redirect clients, such as http://node1:7420. If empty, "
+                     "the address that it listens on.",
+         .may_be_empty = true}),
+    at<kKafka, &Kafka::log, &KafkaLogOptions::takeover_after_ms>(
+        {"kafka.log.takeover_after", Kind::duration,
+         "How long a standby node waits for a sign of life of the owner before it takes over.", 2 * kSecond,
+         5 * kMinute}),
+    at<kKafka, &Kafka::log, &KafkaLogOptions::unsafe_replication>(
+        {"kafka.log.unsafe_replication", Kind::yes_or_no,
+         "Start with a log topic that may lose acknowledged records, such as one with a single replica. For trials."}),
+
     at<kEngine, &Engine::retry, &RetryRule::attempts>(
         {"retry.attempts", Kind::number,
          "Number of deliveries of a message before it becomes a dead letter, if it has no retry rule of its own.", 1,
@@ -299,8 +317,9 @@ Setting setting_of(const Limit& limit) {
 // The sections in their order; in each its own settings first, then those that are limits.
 std::vector<Setting> all_settings() {
     std::vector<Setting> all;
-    for (const std::string_view section : {"", "http", "tls", "auth", "limits", "webhooks", "kafka", "kafka.in",
-                                           "kafka.out", "retry", "store", "clock", "audit", "memory", "log"}) {
+    for (const std::string_view section :
+         {"", "http", "tls", "auth", "limits", "webhooks", "kafka", "kafka.in", "kafka.log", "kafka.out", "retry",
+          "store", "clock", "audit", "memory", "log"}) {
         std::copy_if(std::begin(kSettings), std::end(kSettings), std::back_inserter(all),
                      [&](const Setting& setting) { return setting.section() == section; });
         for (const Limit& limit : limits()) {

@@ -20,6 +20,7 @@ Status check_input(const std::string& topic, const std::string& target, const Ka
         return bad_setting(name, "contains the errors topic " + topic +
                                      ", so its records would come back: remove it, or change kafka.in.errors");
     }
+    if (topic == options.log_topic()) return bad_setting(name, "contains the server's own topic " + topic);
     if (topic == options.out.ledger_topic()) return bad_setting(name, "contains the server's own topic " + topic);
     return {};
 }
@@ -46,6 +47,9 @@ Status check_kafka_options(const KafkaOptions& options) {
     if (options.bootstrap.empty() && !options.inputs.empty()) {
         return bad_setting("kafka.in.topics", "needs brokers: name them in the setting kafka.bootstrap");
     }
+    if (options.bootstrap.empty() && options.log.replicate) {
+        return bad_setting("kafka.log.replicate", "needs brokers: name them in the setting kafka.bootstrap");
+    }
     const auto inputs = kafka_inputs(options);
     for (auto input = inputs.begin(); input != inputs.end(); ++input) {
         const auto& [topic, target] = *input;
@@ -70,8 +74,8 @@ Status check_kafka_target(const KafkaOptions& options, const KafkaTarget& target
                      "the server has no Kafka brokers: name them in its setting kafka.bootstrap, and restart it",
                      "target.kafka"};
     }
-    if (target.topic == options.out.ledger_topic()) {
-        return Error{"bad_kafka_target", "`target.kafka.topic` is the server's own ledger: use another topic",
+    if (target.topic == options.out.ledger_topic() || target.topic == options.log_topic()) {
+        return Error{"bad_kafka_target", "`target.kafka.topic` is a topic of the server itself: use another one",
                      "target.kafka.topic"};
     }
     const auto inputs = kafka_inputs(options);

@@ -1,6 +1,7 @@
 // The settings of Kafka, and what they allow.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <utility>
 #include <vector>
@@ -11,6 +12,14 @@
 
 namespace duewheel {
 
+// The log of the server on a Kafka partition, which standby nodes follow.
+struct KafkaLogOptions {
+    bool replicate = false;
+    std::string url;  // where other nodes send the clients of this one; empty: the address that it listens on
+    std::int64_t takeover_after_ms = 5'000;
+    bool unsafe_replication = false;  // accept a topic that may lose records
+};
+
 struct KafkaOptions {
     std::string bootstrap;            // "host:port,host:port"; empty: no Kafka
     std::string client_file;          // properties of librdkafka; empty: none
@@ -18,6 +27,9 @@ struct KafkaOptions {
     std::vector<std::string> inputs;  // "input" or "input=target"
     std::string errors_topic = "duewheel.errors";
     bool skips_trimmed = false;
+    KafkaLogOptions log;
+
+    std::string log_topic() const { return "duewheel." + out.cluster + ".log"; }
 };
 
 inline constexpr std::size_t kKafkaClusterNameBytesMax = 64;

@@ -37,12 +37,17 @@ TEST(KafkaOptions, that_make_no_sense_are_refused_by_name) {
                                                    {"a=a"},
                                                    {"a=b", "b=c"},
                                                    {"duewheel.errors"},
+                                                   {"duewheel.default.log"},
                                                    {"duewheel.default.ledger"}}) {
         EXPECT_EQ(refused(with_inputs(inputs)), "kafka.in.topics") << inputs.back();
     }
     KafkaOptions options = with_inputs({"a"});
     options.bootstrap.clear();
     EXPECT_EQ(refused(options), "kafka.in.topics") << "without brokers";
+    options = with_inputs({});
+    options.bootstrap.clear();
+    options.log.replicate = true;
+    EXPECT_EQ(refused(options), "kafka.log.replicate") << "without brokers";
     options = with_inputs({});
     options.errors_topic.clear();
     EXPECT_EQ(refused(options), "kafka.in.errors");
@@ -58,6 +63,7 @@ TEST(KafkaOptions, allow_targets_that_do_not_come_back) {
     EXPECT_TRUE(check_kafka_target(options, {.topic = "payments"}));
     EXPECT_EQ(check_kafka_target(options, {.topic = "payments.later"}).error().code, "kafka_loop");
     EXPECT_EQ(check_kafka_target(options, {.topic = "duewheel.default.ledger"}).error().code, "bad_kafka_target");
+    EXPECT_EQ(check_kafka_target(options, {.topic = "duewheel.default.log"}).error().code, "bad_kafka_target");
     EXPECT_EQ(check_kafka_target({}, {.topic = "payments"}).error().code, "kafka_not_configured");
 }
 

@@ -35,6 +35,7 @@ class Findings {
                                   ": run kafka-configs --alter --entity-type topics --entity-name " + topic_.name +
                                   " --add-config " + name + "=" + wanted});
     }
+    void refuse_topic(std::string text) { found_.push_back({.breaks_promise = true, .text = std::move(text)}); }
     std::vector<KafkaTopicFinding> take() { return std::move(found_); }
 
   private:
@@ -42,14 +43,15 @@ class Findings {
     std::vector<KafkaTopicFinding> found_;
 };
 
-void check_ledger(const KafkaTopic& topic, Findings& findings) {
+// Of the server's own topics, from which nothing may be lost.
+void check_own_topic(const KafkaTopic& topic, Findings& findings) {
     const std::string lost = "Kafka may remove records that the server needs";
     if (findings.value("cleanup.policy") != "delete") findings.refuse("cleanup.policy", "delete", lost);
     if (findings.value("retention.ms") != "-1") findings.refuse("retention.ms", "-1", lost);
     if (findings.value("retention.bytes") != "-1") findings.refuse("retention.bytes", "-1", lost);
     if (findings.number("max.message.bytes") < kLedgerRecordBytesMax) {
         findings.refuse("max.message.bytes", std::to_string(kLedgerRecordBytesMax),
-                        "records of the ledger may be larger");
+                        "records of the server may be larger");
     }
     if (findings.value("unclean.leader.election.enable") == "true") {
         findings.refuse("unclean.leader.election.enable", "false",
@@ -72,6 +74,8 @@ std::string_view name_of(KafkaTopicRole role) {
     switch (role) {
         case KafkaTopicRole::ledger:
             return "ledger";
+        case KafkaTopicRole::log:
+            return "log";
         case KafkaTopicRole::errors:
             return "errors";
         case KafkaTopicRole::input:
@@ -87,6 +91,7 @@ std::vector<KafkaTopicUse> kafka_topics(const KafkaOptions& options) {
         KafkaTopicUse use{.topic = topic, .role = role};
         if (!topic.empty() && std::ranges::find(uses, use) == uses.end()) uses.push_back(std::move(use));
     };
+    if (options.log.replicate) add(options.log_topic(), KafkaTopicRole::log);
     const auto inputs = kafka_inputs(options);
     if (!inputs.empty()) add(options.errors_topic, KafkaTopicRole::errors);
     for (const auto& [input, target] : inputs) {
@@ -98,7 +103,7 @@ std::vector<KafkaTopicUse> kafka_topics(const KafkaOptions& options) {
 
 KafkaTopic new_kafka_topic(const KafkaTopicUse& use, std::int32_t partitions, std::int32_t replicas) {
     KafkaTopic topic{.name = use.topic, .partitions = partitions, .replicas = replicas, .settings = {}};
-    if (use.role != KafkaTopicRole::ledger) return topic;
+    if (use.role != KafkaTopicRole::ledger && use.role != KafkaTopicRole::log) return topic;
     topic.partitions = 1;
     topic.settings = {
         {"cleanup.policy", "delete"},
@@ -116,8 +121,8 @@ std::vector<KafkaTopicFinding> check_kafka_topic(KafkaTopicRole role, const Kafk
     if (topic.settings.empty()) {
         findings.warn(
             "its settings cannot be read: give Duewheel's user the permission DescribeConfigs on it (kafka-acls)");
-    } else if (role == KafkaTopicRole::ledger) {
-        check_ledger(topic, findings);
+    } else if (role == KafkaTopicRole::ledger || role == KafkaTopicRole::log) {
+        check_own_topic(topic, findings);
     } else if (findings.is_compacted() && role == KafkaTopicRole::input) {
         findings.warn(
             "it is compacted, so Kafka may remove a record before it is read if a later one has the same key: use a "
@@ -125,7 +130,14 @@ std::vector<KafkaTopicFinding> check_kafka_topic(KafkaTopicRole role, const Kafk
     } else if (findings.is_compacted()) {
         findings.warn("it is compacted, so it refuses records without a key: give each message a key");
     }
-    check_replicas(topic, findings);
+    if (role == KafkaTopicRole::log && topic.replicas < kSafeReplicas) {
+        findings.refuse_topic("it has " + std::to_string(topic.replicas) +
+                              (topic.replicas == 1 ? " replica" : " replicas") +
+                              ", so the loss of a broker loses acknowledged messages: create it with 3, or set "
+                              "kafka.log.unsafe_replication for a trial");
+    } else {
+        check_replicas(topic, findings);
+    }
     return findings.take();
 }
 

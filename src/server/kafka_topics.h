@@ -13,6 +13,7 @@ namespace duewheel {
 
 enum class KafkaTopicRole : std::uint8_t {
     ledger,  // what was sent; exactly once depends on it
+    log,     // of a server whose log is replicated: everything depends on it
     errors,
     input,
     target,
@@ -27,10 +28,12 @@ struct KafkaTopicUse {
     bool operator==(const KafkaTopicUse&) const = default;
 };
 
-// The topics that the settings name: the ledger, and with input topics these, their targets and the errors topic.
+// The topics that the settings name: the ledger, the log if it is replicated, and with input topics these, their
+// targets and the errors topic.
 std::vector<KafkaTopicUse> kafka_topics(const KafkaOptions& options);
 
-// A topic as it is created for this use. `partitions` 0: as many as the brokers create by default; the ledger has one.
+// A topic as it is created for this use. `partitions` 0: as many as the brokers create by default; the ledger and the
+// log have one.
 KafkaTopic new_kafka_topic(const KafkaTopicUse& use, std::int32_t partitions, std::int32_t replicas);
 
 struct KafkaTopicFinding {

@@ -31,6 +31,22 @@ TEST(KafkaTopics, the_settings_name_each_topic_once) {
                                                                  {"c", KafkaTopicRole::input}}));
 }
 
+TEST(KafkaTopics, the_log_of_a_server_is_among_them_if_it_is_replicated_and_needs_three_replicas) {
+    KafkaOptions options;
+    options.out.cluster = "c";
+    options.log.replicate = true;
+    ASSERT_EQ(kafka_topics(options).size(), 2u);
+    const KafkaTopicUse log{"duewheel.c.log", KafkaTopicRole::log};
+    EXPECT_EQ(kafka_topics(options)[1], log);
+    EXPECT_TRUE(check_kafka_topic(KafkaTopicRole::log, new_kafka_topic(log, 0, 3)).empty());
+    KafkaTopic topic = new_kafka_topic(log, 0, 1);
+    EXPECT_EQ(topic.partitions, 1);
+    const auto found = check_kafka_topic(KafkaTopicRole::log, topic);
+    ASSERT_EQ(found.size(), 1u);
+    EXPECT_TRUE(found[0].breaks_promise);
+    EXPECT_NE(found[0].text.find("it has 1 replica,"), std::string::npos) << found[0].text;
+}
+
 TEST(KafkaTopics, a_ledger_as_it_is_created_has_no_findings) {
     EXPECT_TRUE(check_kafka_topic(KafkaTopicRole::ledger, safe_ledger()).empty());
     const auto alone = check_kafka_topic(KafkaTopicRole::ledger,

@@ -24,6 +24,7 @@
 #include "server/handshake_log.h"
 #include "server/kafka.h"
 #include "server/limit.h"
+#include "server/log_replication.h"
 #include "server/metrics.h"
 #include "server/open_files.h"
 #include "server/options_check.h"
@@ -40,6 +41,8 @@ namespace {
 
 // sysexits.h: an error while doing input or output.
 constexpr int kExitFatalError = 74;
+// Likewise: a temporary failure. Started again, this node is a standby node.
+constexpr int kExitFenced = 75;
 
 // Beyond loopback the server does not know its own names: it checks them only if they are configured.
 CallerRules caller_rules(const ServerOptions& options) {
@@ -56,13 +59,17 @@ CallerRules caller_rules(const ServerOptions& options) {
 
 // In the order of construction; destroyed in reverse order.
 struct Server::Parts {
-    Parts(const ServerOptions& server_options, LogSink& log_sink)
+    Parts(const ServerOptions& server_options, LogSink& log_sink, std::optional<Takeover> takeover)
         : options(server_options),
           log(log_sink),
           retention(options.keep_outcomes_ms, options.history),
           rows(
               posix_file_system(), options.data_directory + "/index",
               [this](std::string_view key, std::string_view value) { return has_row_expired(retention, key, value); }) {
+        if (!takeover) return;
+        options.http_address = takeover->http_address;
+        replication = std::make_unique<LogReplication>(*std::move(takeover), options.data_directory,
+                                                       [this](const Error& error) { fail(error); });
     }
 
     Status open();
@@ -85,6 +92,7 @@ struct Server::Parts {
     LogSink& log;
     Retention retention;
     RocksRowStorage rows;
+    std::unique_ptr<LogReplication> replication;  // null: the log is only here
     std::unique_ptr<ShardParts> shard_parts;
     EventLoop loop;
     std::unique_ptr<Webhooks> webhooks;
@@ -111,6 +119,10 @@ struct Server::Parts {
 
 // Ends the process: nothing may be answered any more, and the loop's thread may be busy.
 void Server::Parts::fail(const Error& error) {
+    if (error.code == "log_fenced") {
+        log.warning("replaced", error.message, {{"code", error.code}});
+        _exit(kExitFenced);
+    }
     log.error("fatal_error", error.message, {{"code", error.code}});
     if (error.code == "damaged_index") {
         const std::string index = options.data_directory + "/index";
@@ -143,10 +155,12 @@ Status Server::Parts::open() {
     Status drawn = secure_random_bytes(shard_options.identity.instance);
     if (drawn) drawn = secure_random_bytes(shard_options.identity.token_key);
     if (!drawn) return drawn;
+    if (replication) shard_options.replicate = [this](LocalJournal& local) { return replication->wrap(local); };
     Result<std::unique_ptr<ShardParts>> opened =
         ShardParts::open(posix_file_system(), options.data_directory, rows, retention, shard_options, log);
     if (!opened) return std::move(opened).error();
     shard_parts = *std::move(opened);
+    if (replication) replication->start_beating();
     shard =
         std::make_unique<Shard>(loop, *shard_parts, options.clock, log, [this](const Error& error) { fail(error); });
     metrics.emplace(options, *shard);
@@ -382,9 +396,10 @@ Server::Server() = default;
 
 Server::~Server() = default;
 
-Result<std::unique_ptr<Server>> Server::open(const ServerOptions& options, LogSink& log) {
+Result<std::unique_ptr<Server>> Server::open(const ServerOptions& options, LogSink& log,
+                                             std::optional<Takeover> takeover) {
     auto server = std::unique_ptr<Server>(new Server);
-    server->parts_ = std::make_unique<Parts>(options, log);
+    server->parts_ = std::make_unique<Parts>(options, log, std::move(takeover));
     if (Status opened = server->parts_->open(); !opened) return std::move(opened).error();
     return server;
 }
@@ -402,6 +417,7 @@ void Server::run(Reports reports) {
         const DiskForbidden on_this_thread;
         parts_->loop.run([this] { return parts_->turn(); });
     }
+    if (parts_->replication) parts_->replication->release();
     parts_->log.info("stopped", "The server has stopped.");
 }
 

@@ -9,19 +9,22 @@
 #include <chrono>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "base/log.h"
 #include "base/status.h"
 #include "server/server_options.h"
+#include "server/standby.h"
 
 namespace duewheel {
 
 class Server {
   public:
     // Takes its address, recovers, and accepts clients. Codes: those of ShardParts::open(), HttpServer::listen()
-    // and check_options().
-    static Result<std::unique_ptr<Server>> open(const ServerOptions& options, LogSink& log);
+    // and check_options(). `takeover`: the log is replicated, and this node owns it.
+    static Result<std::unique_ptr<Server>> open(const ServerOptions& options, LogSink& log,
+                                                std::optional<Takeover> takeover = {});
     ~Server();
 
     // "127.0.0.1:7420", with the selected port if 0 was given.

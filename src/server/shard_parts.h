@@ -16,6 +16,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 
@@ -42,6 +43,8 @@ struct ShardOptions {
     // The source of time zones and the version of their data; by default the operating system's.
     FindZone find_zone;
     std::string zone_data;
+    // For a log with other copies: the journal that writes them, around the local one.
+    std::function<std::unique_ptr<Journal>(LocalJournal&)> replicate;
 };
 
 struct RecoveryReport {
@@ -71,7 +74,7 @@ class ShardParts {
     Status save_clock_mark(const ClockMark& mark);
 
     // The committer's step: returns when the commit is durable. Any error is fatal.
-    Status commit(const Commit& commit) { return journal_->commit(commit); }
+    Status commit(const Commit& commit) { return replicated_ ? replicated_->commit(commit) : journal_->commit(commit); }
 
     // The reader's step.
     Result<Answer> read(const Lookup& lookup) const { return reader_->answer(lookup); }
@@ -131,6 +134,7 @@ class ShardParts {
     ClockMark clock_mark_;
     Retention* retention_ = nullptr;
     std::unique_ptr<LocalJournal> journal_;
+    std::unique_ptr<Journal> replicated_;  // null: there is no other copy
     std::unique_ptr<Index> index_;
     RecentTier recent_;
     ZoneCache zones_;
