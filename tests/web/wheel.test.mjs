@@ -1,4 +1,4 @@
-// The page of the timing wheel: the demonstration, step by step.
+// The page of the timing wheel: the demonstration step by step, and the wheel of the server.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { checkLooks, eventually, useBrowser, useDaemon, waitForText, withPage } from './browser.mjs'
@@ -17,6 +17,9 @@ async function tick(page) {
 
 test('the page in both themes and languages, and in a narrow window', () =>
   checkLooks(daemon, '#/wheel', (page) => page.locator('svg.wheel').waitFor()))
+
+test('the wheel of the server in both themes and languages, and in a narrow window', () =>
+  checkLooks(daemon, '#/wheel?show=server', (page) => page.locator('svg.wheel').waitFor()))
 
 test('it plays until it is paused; with reduced motion it starts paused', async () => {
   await withPage(daemon, '#/wheel', {}, async (page) => {
@@ -86,3 +89,15 @@ test('the levels as a table, in words for a screen reader', () =>
     assert.deepEqual((await rows.first().innerText()).split(/\s+/).filter(Boolean), ['0', '1', 'tick', '111', '2', '2'])
     assert.match(await page.locator('svg.wheel').getAttribute('aria-label'), /^The wheel at tick 100: 12 timers. Level 0: 2\./)
   }))
+
+test('the wheel of the server has the timers of its messages, and a message is followed', async () => {
+  const { id } = await daemon.put('later', { body: 'x', delay: '10m' })
+  await withPage(daemon, '#/wheel?show=server', {}, async (page) => {
+    await eventually('the timer is in the wheel', async () => Number(await page.locator('.figure-value').first().innerText()) >= 1)
+    await page.getByLabel('Message id').fill(id)
+    await page.getByRole('button', { name: 'Follow' }).click()
+    await waitForText(page.locator('.wheel-route li').first(), 'On level 3')
+    assert.equal(await page.locator('.ring.level-3 .mark').count(), 1)
+  })
+  await daemon.call('DELETE', `/v1/messages/${id}`)
+})
