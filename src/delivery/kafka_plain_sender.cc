@@ -8,23 +8,26 @@ namespace {
 // Of a record that was queued.
 KafkaOutcome::Kind kind_of_failure(const Error& error) {
     if (error.code == "record_refused") return KafkaOutcome::Kind::refused;
-    const bool is_of_topic = error.code == "unknown_topic" || error.code == "kafka_refused";
-    return is_of_topic ? KafkaOutcome::Kind::failed : KafkaOutcome::Kind::unknown;
+    return is_of_kafka_topic(error) ? KafkaOutcome::Kind::failed : KafkaOutcome::Kind::unknown;
 }
 
 }  // namespace
 
 KafkaPlainSender::KafkaPlainSender(KafkaCluster& cluster, const KafkaOutOptions& options,
                                    std::function<std::int64_t()> now_us)
-    : cluster_(cluster), options_(options), now_us_(std::move(now_us)) {}
+    : cluster_(cluster),
+      options_(options),
+      now_us_(std::move(now_us)),
+      topics_(cluster, options.transaction_timeout_ms) {}
 
 KafkaPlainSender::~KafkaPlainSender() = default;
 
 void KafkaPlainSender::send(KafkaBatch& batch) {
     const std::int64_t began_us = now_us_();
     batch.is_ready = true;
-    std::vector<Indexes> parts(1);
-    for (std::size_t i = 0; i < batch.messages.size(); ++i) parts[0].push_back(i);
+    Indexes all;
+    for (std::size_t i = 0; i < batch.messages.size(); ++i) all.push_back(i);
+    std::vector<Indexes> parts{topics_.keep_existing(batch, all)};
     while (!parts.empty()) {
         const Indexes part = std::move(parts.back());
         parts.pop_back();
@@ -35,6 +38,7 @@ void KafkaPlainSender::send(KafkaBatch& batch) {
         parts.emplace_back(refused.begin(), middle);
         parts.emplace_back(middle, refused.end());
     }
+    topics_.forget_failed(batch, all);
     batch.counters = counters_;
     batch.took_us = now_us_() - began_us;
 }

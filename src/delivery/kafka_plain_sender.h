@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "delivery/kafka_batch.h"
+#include "delivery/kafka_known_topics.h"
 #include "net/kafka.h"
 
 namespace duewheel {
@@ -33,6 +34,7 @@ class KafkaPlainSender {
     KafkaCluster& cluster_;
     const KafkaOutOptions& options_;
     const std::function<std::int64_t()> now_us_;
+    KafkaKnownTopics topics_;
     std::unique_ptr<KafkaProducer> producer_;  // null: not open
     KafkaSenderCounters counters_;
 };

@@ -10,11 +10,6 @@ namespace {
 constexpr std::size_t kLedgerRecordsPerPoll = 1'000;
 constexpr std::int64_t kTrimUs = 60'000'000;
 
-// The topic is at fault, and all its records.
-bool is_of_topic(const Error& error) {
-    return error.code == "unknown_topic" || error.code == "kafka_refused";
-}
-
 Error stopped() {
     return {"kafka_unavailable", "the server is stopping"};
 }
@@ -27,7 +22,8 @@ KafkaSender::KafkaSender(KafkaCluster& cluster, const KafkaOutOptions& options, 
       options_(options),
       surroundings_(std::move(surroundings)),
       log_(log),
-      ledger_(std::move(owner)) {}
+      ledger_(std::move(owner)),
+      topics_(cluster, options.transaction_timeout_ms) {}
 
 KafkaSender::~KafkaSender() = default;
 
@@ -69,6 +65,8 @@ Status KafkaSender::be_ready(KafkaBatch& batch) {
 
 // After it every earlier transaction with these ids has ended, and the ledger says how.
 Status KafkaSender::open(KafkaBatch& batch) {
+    if (Status found = find_ledger(); !found) return found;
+    if (stopping_) return stopped();
     for (std::size_t turn = 0; turn < producers_.size(); ++turn) {
         Result<std::unique_ptr<KafkaProducer>> opened = cluster_.open_producer(options_.transactional_id(turn));
         if (!opened) return std::move(opened).error();
@@ -83,6 +81,15 @@ Status KafkaSender::open(KafkaBatch& batch) {
     if (Status read = read_ledger(nonce, batch); !read) return read;
     unknown_.clear();
     return {};
+}
+
+// Before a producer uses it: some brokers create a topic that a producer asks for, with settings that lose records.
+Status KafkaSender::find_ledger() {
+    const std::string topic = options_.ledger_topic();
+    const Result<KafkaTopic> found = cluster_.look_at(topic, timeout_ms());
+    if (found || found.error().code == "kafka_refused") return {};  // what is refused is said when it is written
+    if (found.error().code != "unknown_topic") return found.error();
+    return Error{"unknown_topic", "the ledger topic " + topic + " does not exist: run duewheel kafka create-topics"};
 }
 
 void KafkaSender::close() {
@@ -186,7 +193,10 @@ void KafkaSender::send_parts(KafkaBatch& batch, Indexes all) {
             fail(batch, part, ready.error());
             continue;
         }
+        part = topics_.keep_existing(batch, part);
+        if (part.empty()) continue;
         Rest rest = transact(batch, part);
+        topics_.forget_failed(batch, part);
         if (rest.refused.size() == 1) {
             batch.messages[rest.refused[0]].outcome.kind = KafkaOutcome::Kind::refused;
         } else if (!rest.refused.empty()) {
@@ -218,7 +228,7 @@ KafkaSender::Rest KafkaSender::transact(KafkaBatch& batch, const Indexes& part) 
             rest.others.push_back(index);
         } else if (queued.error().code == "record_refused") {
             message.outcome = {KafkaOutcome::Kind::refused, queued.error()};
-        } else if (is_of_topic(queued.error())) {
+        } else if (is_of_kafka_topic(queued.error())) {
             message.outcome = {KafkaOutcome::Kind::failed, queued.error()};
         } else {
             return give_up(queued.error());
@@ -267,7 +277,7 @@ std::optional<Error> KafkaSender::judge(KafkaBatch& batch, const Indexes& part, 
         if (error.code == "record_refused") {
             rest.refused.push_back(part[i]);
             is_at_fault = true;
-        } else if (is_of_topic(error)) {
+        } else if (is_of_kafka_topic(error)) {
             outcome.kind = KafkaOutcome::Kind::failed;
             is_at_fault = true;
         } else if (error.code == "kafka_unavailable") {

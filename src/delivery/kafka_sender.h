@@ -36,6 +36,7 @@
 
 #include "base/log.h"
 #include "delivery/kafka_batch.h"
+#include "delivery/kafka_known_topics.h"
 #include "delivery/kafka_ledger.h"
 #include "net/kafka.h"
 
@@ -71,6 +72,7 @@ class KafkaSender {
 
     Status be_ready(KafkaBatch& batch);
     Status open(KafkaBatch& batch);
+    Status find_ledger();
     void close();
     Status commit_barrier(const std::string& nonce);
     Status read_ledger(const std::string& nonce, KafkaBatch& batch);
@@ -95,6 +97,7 @@ class KafkaSender {
     const Surroundings surroundings_;
     LogSink& log_;
     KafkaLedger ledger_;
+    KafkaKnownTopics topics_;
     std::atomic<bool> stopping_ = false;
 
     std::array<std::unique_ptr<KafkaProducer>, 2> producers_;  // null: not open

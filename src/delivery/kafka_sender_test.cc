@@ -205,6 +205,47 @@ TEST(KafkaSender, fails_messages_for_topics_that_cannot_be_written_and_sends_the
     EXPECT_EQ(trial.count(KafkaCall::init), 6u) << "each timeout closes the producers: with others at fault, and alone";
 }
 
+// librdkafka waits for a missing topic for some seconds, and the whole batch waits with it. A few misspelt names kept
+// all other queues seconds late.
+TEST(KafkaSender, does_not_wait_for_a_missing_topic) {
+    Trial trial;
+    const auto calls = [&](KafkaCall::Kind kind, const std::string& name) {
+        return std::count_if(trial.calls.begin(), trial.calls.end(),
+                             [&](const KafkaCall& call) { return call.kind == kind && call.name == name; });
+    };
+    const auto send = [&](MessageId id) {
+        KafkaBatch batch = Trial::batch({id});
+        batch.messages.push_back(Trial::message(id + 1, "new"));
+        return trial.send(std::move(batch));
+    };
+    EXPECT_EQ(send(1), (std::vector<Kind>{Kind::sent, Kind::failed}));
+    EXPECT_EQ(trial.last.messages[1].outcome.error.code, "unknown_topic");
+    EXPECT_EQ(calls(KafkaCall::produce, "new"), 0);
+    EXPECT_EQ(trial.count(KafkaCall::abort), 0u);
+    trial.kafka.create_topic("new");
+    EXPECT_EQ(send(3), std::vector<Kind>(2, Kind::sent));
+    EXPECT_EQ(calls(KafkaCall::look_at, "out"), 1) << "what exists is not looked up again";
+    EXPECT_EQ(calls(KafkaCall::look_at, "new"), 2);
+    trial.kafka.remove_topic("new");
+    EXPECT_EQ(send(5), (std::vector<Kind>{Kind::sent, Kind::failed}));
+    EXPECT_EQ(send(7), (std::vector<Kind>{Kind::sent, Kind::failed}));
+    EXPECT_EQ(calls(KafkaCall::produce, "new"), 2) << "the second one is where the topic was deleted";
+    EXPECT_EQ(trial.sent(), (Texts{"1", "3", "5", "7"}));
+}
+
+// The lookup of each topic would take as long as the first one.
+TEST(KafkaSender, looks_up_no_more_topics_when_no_broker_answers) {
+    Trial trial;
+    trial.send({1});
+    trial.faults[KafkaCall::look_at] = {KafkaFault::unreachable, KafkaFault::unreachable};
+    KafkaBatch batch;
+    for (MessageId id = 2; id < 10; ++id) batch.messages.push_back(Trial::message(id, "t" + std::to_string(id)));
+    const std::size_t before = trial.count(KafkaCall::look_at);
+    trial.send(std::move(batch));
+    EXPECT_EQ(trial.faults[KafkaCall::look_at].size(), 1u);
+    EXPECT_EQ(trial.count(KafkaCall::look_at), before + 1);
+}
+
 struct UnknownCommit {
     KafkaFault fault;
     Kind expected;
