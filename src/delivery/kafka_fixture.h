@@ -127,6 +127,7 @@ class KafkaTrial {
     std::optional<KafkaPlainSender> plain_sender;
     std::optional<KafkaPusher> pusher;
     std::deque<Pending> batches;
+    std::vector<std::string> removed;  // queues whose targets were removed
     bool holds_batches = false;
     bool hides_time = false;  // from the sender, which takes slow calls for quick ones
     bool was_early = false;   // a message was passed to a sender before it was due
@@ -154,7 +155,8 @@ class KafkaTrial {
                                                      RecordParts parts;
                                                      parts.headers.emplace_back("kept", std::string(kept));
                                                      return parts;
-                                                 }},
+                                                 },
+                                                 [this](const QueueName& name) { removed.push_back(name.queue); }},
                        log);
     }
     static bool is_for_pusher(ReplyToken token) { return (token & KafkaPusher::kTokenBit) != 0; }

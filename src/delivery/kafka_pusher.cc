@@ -133,6 +133,7 @@ void KafkaPusher::take_change(Engine::TargetQueue changed) {
     touch(number);
     target.name = changed.name;
     target.paused = changed.paused;
+    if (target.kafka && !changed.kafka && surroundings_.target_removed) surroundings_.target_removed(target.name);
     if (changed.kafka != target.kafka) take_target(number, std::move(changed.kafka));
 }
 

@@ -79,6 +79,7 @@ class KafkaPusher {
         Send send_exactly_once;
         Send send_at_least_once;
         std::function<RecordParts(std::string_view kept)> read_parts;  // from stored headers
+        std::function<void(const QueueName&)> target_removed{};        // the queue has no Kafka target any more
     };
 
     // All must outlive it; `done` must not be called after its end.

@@ -221,6 +221,15 @@ TEST_P(KafkaPusherOf, tries_a_missing_topic_now_and_then_without_using_up_attemp
     EXPECT_EQ(trial.pusher->counters().targets_open, 0u);
 }
 
+TEST_P(KafkaPusherOf, says_when_a_queue_has_no_topic_any_more) {
+    Trial trial;
+    trial.set_target("q", target());
+    trial.set_target("q", target("elsewhere"));
+    EXPECT_TRUE(trial.removed.empty());
+    trial.set_target("q", std::nullopt);
+    EXPECT_EQ(trial.removed, std::vector<std::string>{"q"});
+}
+
 TEST_P(KafkaPusherOf, a_topic_without_a_leader_does_not_hold_up_the_others) {
     Trial trial;
     trial.kafka.create_topic("down");

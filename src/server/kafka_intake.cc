@@ -45,6 +45,10 @@ void KafkaIntake::take(Command command, Done done) {
     }
 }
 
+void KafkaIntake::target_removed(const QueueName& queue) {
+    ready_.erase(queue.queue);  // if it is of another namespace, one lookup is repeated
+}
+
 void KafkaIntake::submit(Command command, Done done) {
     const ReplyToken token = next_token();
     awaited_.emplace(token, Awaited{.done = std::move(done), .held = {}, .queue = {}});

@@ -1,8 +1,8 @@
 // Passes the commands of the reader of input topics to the engine.
 //
 // A record becomes a message of the queue with the name of its target topic. Before the first message of such a queue
-// in this run, the queue gets the topic as its target, unless it has a target: the command waits until that is durable,
-// so that there is never a message whose queue does not send it.
+// in this run, and the first one after its target was removed, the queue gets the topic as its target, unless it has a
+// target: the command waits until that is durable, so that no message stays in a queue that does not send it.
 //
 // For the loop's thread.
 #pragma once
@@ -15,6 +15,7 @@
 #include <unordered_map>
 
 #include "engine/command.h"
+#include "store/queue_names.h"
 
 namespace duewheel {
 
@@ -30,6 +31,8 @@ class KafkaIntake {
 
     // `done` gets the reply of the engine, or the error for which a queue could not get its target.
     void take(Command command, Done done);
+    // The queue does not send to Kafka any more, as far as its settings are durable.
+    void target_removed(const QueueName& queue);
     // The engine's reply to one of its tokens.
     void reply(ReplyToken token, Reply reply);
 

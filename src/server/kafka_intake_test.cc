@@ -79,6 +79,17 @@ TEST(KafkaIntake, leaves_a_target_that_a_queue_has) {
     EXPECT_EQ(changed(settings), settings);
 }
 
+// Someone removes the settings of a queue: its later messages would stay there until the next start.
+TEST(KafkaIntake, gives_a_queue_its_topic_again_after_it_was_removed) {
+    Trial trial;
+    trial.take(records_for({"mail"}));
+    trial.intake.reply(trial.submitted[0].second, QueueAnswer{});
+    trial.intake.target_removed({"kafka", "mail"});
+    trial.take(records_for({"mail"}));
+    ASSERT_EQ(trial.submitted.size(), 3u);
+    EXPECT_TRUE(trial.is_patch_of(2, "mail"));
+}
+
 TEST(KafkaIntake, refuses_messages_of_a_queue_that_cannot_get_its_target) {
     Trial trial;
     trial.take(records_for({"a", "b"}));

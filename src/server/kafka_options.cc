@@ -22,6 +22,9 @@ Status check_input(const std::string& topic, const std::string& target, const Ka
     }
     if (topic == options.log_topic()) return bad_setting(name, "contains the server's own topic " + topic);
     if (topic == options.out.ledger_topic()) return bad_setting(name, "contains the server's own topic " + topic);
+    if (target == options.errors_topic || target == options.out.ledger_topic()) {
+        return bad_setting(name, "sends " + topic + " to the server's own topic " + target + ": choose another target");
+    }
     return {};
 }
 

@@ -36,6 +36,8 @@ TEST(KafkaOptions, that_make_no_sense_are_refused_by_name) {
                                                    {"a", "a=b"},
                                                    {"a=a"},
                                                    {"a=b", "b=c"},
+                                                   {"a=duewheel.errors"},
+                                                   {"a=duewheel.default.ledger"},
                                                    {"duewheel.errors"},
                                                    {"duewheel.default.log"},
                                                    {"duewheel.default.ledger"}}) {
