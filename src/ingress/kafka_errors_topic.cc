@@ -44,6 +44,8 @@ Status KafkaErrorsTopic::write(const std::vector<Rejected>& rejected) {
 
 Status KafkaErrorsTopic::write(const std::vector<KafkaRecord>& records, std::vector<std::size_t>& refused) {
     if (!producer_) {
+        // Before a producer uses it: brokers may create a topic that a producer asks for.
+        if (const Result<KafkaTopic> found = cluster_.look_at(topic_, timeout_ms_); !found) return found.error();
         Result<std::unique_ptr<KafkaProducer>> opened = cluster_.open_producer("");
         if (!opened) return std::move(opened).error();
         producer_ = *std::move(opened);

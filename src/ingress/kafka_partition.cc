@@ -31,6 +31,18 @@ void KafkaPartition::add(KafkaRecord record) {
     items_.push_back({std::move(record), false, {}});
 }
 
+std::optional<std::int64_t> KafkaPartition::drop_surplus(std::size_t records_max, std::size_t bytes_max) {
+    std::optional<std::int64_t> first;
+    while (items_.size() > 1 && (items_.size() > records_max || bytes_ > bytes_max)) {
+        const Item& last = items_.back();
+        if (last.is_settled || last.error) break;
+        first = last.record.offset;
+        bytes_ -= bytes_of(last.record);
+        items_.pop_back();
+    }
+    return first;
+}
+
 KafkaWork KafkaPartition::work(const KafkaCommandOptions& options, std::int64_t now_ms) {
     KafkaWork work;
     put_items_.clear();

@@ -61,6 +61,11 @@ class KafkaPartition {
     std::size_t bytes() const { return bytes_; }
     const KafkaRecord& record(std::size_t item) const { return items_[item].record; }
 
+    // Drops records at the end, to be read again later, until no more are left than this; but neither the
+    // first one nor any up to the last one that is settled or rejected. Returns the offset of the first one that was
+    // dropped.
+    std::optional<std::int64_t> drop_surplus(std::size_t records_max, std::size_t bytes_max);
+
     // The work of the round; empty if no record waits. To be called again once it is done: what is settled by then is
     // omitted.
     KafkaWork work(const KafkaCommandOptions& options, std::int64_t now_ms);

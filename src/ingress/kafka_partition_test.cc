@@ -159,6 +159,22 @@ TEST_F(Partition, a_round_has_up_to_a_thousand_records_and_a_limit_of_bytes) {
 }
 
 // One that is larger than all limits must not stop its partition.
+TEST_F(Partition, drops_a_surplus_from_its_end_but_nothing_that_is_done) {
+    add_cancel("a");
+    for (int i = 0; i < 5; ++i) add_put();
+    add_broken();
+    EXPECT_EQ(records.drop_surplus(7, 1u << 20), std::nullopt);
+    EXPECT_EQ(records.drop_surplus(4, 1u << 20), 104);
+    EXPECT_EQ(records.records(), 4u);
+    const std::size_t bytes = records.bytes();
+    EXPECT_EQ(records.drop_surplus(4, bytes - 1), 103);
+    EXPECT_LT(records.bytes(), bytes);
+    records.settle(0);
+    records.reject(1, Error{"x", "x"});
+    EXPECT_EQ(records.drop_surplus(0, 0), 102);
+    EXPECT_EQ(records.records(), 2u);
+}
+
 TEST_F(Partition, a_round_has_at_least_one_record) {
     add({{"duewheel-delay", "1m"}}, std::string(2 * KafkaPartition::kBytesMax, 'x'));
     add_put();

@@ -13,7 +13,7 @@ constexpr std::size_t kPollMax = 1'000;
 // Of all partitions that do not wait for a retry: as long as less waits, more is read.
 constexpr std::size_t kWaitingRecordsMax = 8 * KafkaPartition::kRecordsMax;
 constexpr std::size_t kWaitingBytesMax = 8 * KafkaPartition::kBytesMax;
-// Of a partition that waits for a retry: then it is not read.
+// Of a partition that waits for a retry: then it is not read. All of them together have as much as is given above.
 constexpr std::size_t kRefusedRecordsMax = 2 * KafkaPartition::kRecordsMax;
 constexpr std::size_t kRefusedBytesMax = 2 * KafkaPartition::kBytesMax;
 constexpr std::int64_t kBackoffMinMs = 100;
@@ -83,18 +83,19 @@ void KafkaReader::step(std::int64_t wait_ms) {
 
 void KafkaReader::look_at_topics() {
     for (auto& [name, topic] : topics_) {
+        if (is_stopping()) return;
         const std::int64_t now_ns = options_.monotonic_ns();
         if (now_ns < topic.look_at_ns) continue;
         const Result<KafkaTopic> found = cluster_.look_at(name, options_.timeout_ms);
         if (!found) {
             topic.look_at_ns = options_.monotonic_ns() + kRetryAfterErrorMs * kMsNs;
-            if (topic.said_code == found.error().code) continue;
-            topic.said_code = found.error().code;
-            log_.warning("kafka_input_unavailable",
-                         "The partitions of the input topic cannot be looked up. This is repeated. If the topic does "
-                         "not exist, create it with `duewheel kafka create-topics`.",
-                         {{"topic", name}, {"code", found.error().code}, {"error", found.error().message}});
-            continue;
+            topic_failed(name, topic, found.error());
+            if (found.error().code == "unknown_topic" || found.error().code == "kafka_refused") continue;
+            return;  // no broker answers: the lookup of each further topic might take as long
+        }
+        if (topic.partitions == 0) {
+            const std::lock_guard lock(published_mutex_);
+            published_.erase(name);
         }
         topic.look_at_ns = now_ns + options_.look_again_ms * kMsNs;
         if (!std::exchange(topic.said_code, "").empty()) {
@@ -103,6 +104,23 @@ void KafkaReader::look_at_topics() {
         }
         for (; topic.partitions < found->partitions; ++topic.partitions) add_partition(name, topic.partitions);
     }
+}
+
+void KafkaReader::topic_failed(const std::string& name, Topic& topic, const Error& error) {
+    if (topic.said_code == error.code) return;
+    topic.said_code = error.code;
+    log_.warning("kafka_input_unavailable",
+                 "The partitions of the input topic cannot be looked up. This is repeated. If the topic does "
+                 "not exist, create it with `duewheel kafka create-topics`.",
+                 {{"topic", name}, {"code", error.code}, {"error", error.message}});
+    if (topic.partitions > 0) return;
+    KafkaPartitionStatus status;
+    status.topic = name;
+    status.partition = -1;
+    status.state = KafkaPartitionStatus::State::waiting;
+    status.reason = error.code;
+    const std::lock_guard lock(published_mutex_);
+    published_[name] = std::move(status);
 }
 
 void KafkaReader::add_partition(const std::string& topic, std::int32_t number) {
@@ -168,15 +186,24 @@ void KafkaReader::poll(std::int64_t wait_ms) {
         }
         if (last == nullptr || !last->is_assigned || record.offset < last->read_from) continue;
         last->read_from = record.offset + 1;
+        last->read_error.clear();
         last->records.add(std::move(record));
         if (has_enough_for_now(*last)) unassign(*last);
     }
 }
 
+std::size_t KafkaReader::refused_records_max() const {
+    return std::min(kRefusedRecordsMax, kWaitingRecordsMax / partitions_.size());
+}
+
+std::size_t KafkaReader::refused_bytes_max() const {
+    return std::min(kRefusedBytesMax, kWaitingBytesMax / partitions_.size());
+}
+
 // It waits for a retry, and what it would read would only take memory.
-bool KafkaReader::has_enough_for_now(const Partition& partition) {
+bool KafkaReader::has_enough_for_now(const Partition& partition) const {
     const KafkaPartition& records = partition.records;
-    return partition.refusal && (records.records() >= kRefusedRecordsMax || records.bytes() >= kRefusedBytesMax);
+    return partition.refusal && (records.records() >= refused_records_max() || records.bytes() >= refused_bytes_max());
 }
 
 // An error of a partition ends the reading of that one until it is assigned again. Any other is an outage, which the
@@ -188,6 +215,8 @@ void KafkaReader::consumer_failed(const Error& error) {
         unassign(partition);
         if (error.code == "position_trimmed") return trimmed(partition, error);
         partition.assign_at_ns = now_ns + kRetryAfterErrorMs * kMsNs;
+        partition.read_error = error.code;
+        publish(partition);
     } else {
         poll_at_ns_ = now_ns + kUnavailableMs * kMsNs;
     }
@@ -241,11 +270,11 @@ void KafkaReader::look_at_lag() {
         partition->lag_at_ns = now_ns + options_.lag_every_ms * kMsNs;
         const KafkaPartition& records = partition->records;
         const auto offsets = consumer_->offsets(records.topic(), records.partition(), kLagTimeoutMs);
-        partition->status.lag.reset();
-        if (offsets) {
-            const std::int64_t from = std::max(records.position(), offsets->low);
-            partition->status.lag = std::max<std::int64_t>(offsets->high - from, 0);
-        }
+        partition->offsets.reset();
+        if (offsets) partition->offsets = *offsets;
+        // An error would have come again by now.
+        const bool is_read = partition->is_assigned && now_ns >= partition->assign_at_ns + kRetryAfterErrorMs * kMsNs;
+        if (offsets && is_read) partition->read_error.clear();
         return publish(*partition);  // one in a step
     }
 }
@@ -389,12 +418,14 @@ void KafkaReader::refused(Partition& partition, const Error& error) {
                      {{"input", partition.records.input()}, {"code", error.code}, {"error", error.message}});
     }
     partition.refusal = error;
-    if (partition.status.state != KafkaPartitionStatus::State::stopped) {
-        partition.status.state = KafkaPartitionStatus::State::waiting;
-        partition.status.reason = error.code;
+    if (has_enough_for_now(partition)) {
+        unassign(partition);
+        if (!partition.is_trimmed) {  // otherwise it could not read them again
+            const auto dropped = partition.records.drop_surplus(refused_records_max(), refused_bytes_max());
+            partition.read_from = dropped.value_or(partition.read_from);
+        }
     }
     publish(partition);
-    if (has_enough_for_now(partition)) unassign(partition);
 }
 
 void KafkaReader::went_on(Partition& partition) {
@@ -404,10 +435,6 @@ void KafkaReader::went_on(Partition& partition) {
         log_.info("kafka_input_goes_on", "The records of a partition are taken again.",
                   {{"input", partition.records.input()}});
         partition.refusal.reset();
-    }
-    if (partition.status.state == KafkaPartitionStatus::State::waiting) {
-        partition.status.state = KafkaPartitionStatus::State::reading;
-        partition.status.reason.clear();
     }
     publish(partition);
 }
@@ -451,10 +478,20 @@ void KafkaReader::count(std::uint64_t KafkaReaderCounters::*what, std::uint64_t 
 }
 
 void KafkaReader::publish(Partition& partition) {
-    partition.status.position = partition.records.position();
-    partition.status.waiting_records = partition.records.records();
+    KafkaPartitionStatus& status = partition.status;
+    status.position = partition.records.position();
+    status.waiting_records = partition.records.records();
+    status.lag.reset();
+    if (const auto& offsets = partition.offsets) {
+        status.lag = std::max<std::int64_t>(offsets->high - std::max(status.position, offsets->low), 0);
+    }
+    if (status.state != KafkaPartitionStatus::State::stopped) {
+        status.reason = partition.refusal ? std::string(partition.refusal->code) : partition.read_error;
+        const bool waits = !status.reason.empty();
+        status.state = waits ? KafkaPartitionStatus::State::waiting : KafkaPartitionStatus::State::reading;
+    }
     const std::lock_guard lock(published_mutex_);
-    published_[partition.records.input()] = partition.status;
+    published_[partition.records.input()] = status;
 }
 
 KafkaReaderCounters KafkaReader::counters() const {

@@ -74,11 +74,11 @@ struct KafkaReaderCounters {
 struct KafkaPartitionStatus {
     enum class State : std::uint8_t {
         reading,
-        waiting,  // a command was refused, or the errors topic cannot be written; that is repeated
+        waiting,  // a command was refused, or a topic cannot be read or the errors topic written; that is repeated
         stopped,  // records were lost, or another reader uses the input
     };
     std::string topic;
-    std::int32_t partition = 0;
+    std::int32_t partition = 0;  // -1: the partitions of the topic could not be looked up yet
     State state = State::reading;
     std::string reason;                        // code, unless it is reading
     std::int64_t position = kNoInputPosition;  // in the engine
@@ -130,7 +130,9 @@ class KafkaReader {
         std::optional<Error> refusal;       // it waits because of this one, or has not succeeded since
         std::int64_t retry_at_ns = 0;
         std::int64_t backoff_ms = 0;
-        std::int64_t assign_at_ns = 0;  // not before: an error ended its reading
+        std::int64_t assign_at_ns = 0;                  // not before: an error ended its reading
+        std::string read_error;                         // code of that error; empty: it is read
+        std::optional<KafkaConsumer::Offsets> offsets;  // when they were looked up last
         std::int64_t lag_at_ns = 0;
         KafkaPartitionStatus status;
     };
@@ -154,12 +156,15 @@ class KafkaReader {
 
     bool is_stopping() const;
     void look_at_topics();
+    void topic_failed(const std::string& name, Topic& topic, const Error& error);
     void add_partition(const std::string& topic, std::int32_t number);
     void open_consumer();
     void assign(Partition& partition);
     void unassign(Partition& partition);
     bool may_poll() const;
-    static bool has_enough_for_now(const Partition& partition);
+    std::size_t refused_records_max() const;
+    std::size_t refused_bytes_max() const;
+    bool has_enough_for_now(const Partition& partition) const;
     void poll(std::int64_t wait_ms);
     void consumer_failed(const Error& error);
     void trimmed(Partition& partition, const Error& error);

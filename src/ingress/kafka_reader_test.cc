@@ -1,4 +1,5 @@
-// The reader against a simulated cluster and an engine whose log survives crashes.
+// The reader against a simulated cluster and an engine whose log survives crashes. The file is long because all cases
+// share this trial.
 #include "ingress/kafka_reader.h"
 
 #include <algorithm>
@@ -351,6 +352,33 @@ TEST(KafkaReader, a_partition_that_waits_is_not_read_on_without_end) {
     for (const auto& [body, times] : trial.put_bodies()) ASSERT_EQ(times, 1) << body;
 }
 
+// Each of them kept 2,000 records and 8 MiB: a topic with 64 partitions and a full queue took 670 MB.
+TEST(KafkaReader, many_partitions_that_wait_keep_no_more_than_a_few_do) {
+    constexpr int kPartitions = 64;
+    constexpr int kRecords = 250 * kPartitions;
+    Trial trial;
+    trial.kafka.remove_topic(kLater);
+    trial.kafka.create_topic(kLater, kPartitions);
+    trial.restart_reader();
+    trial.limit_queue(1);
+    for (int i = 0; i < kRecords; ++i) trial.append(i % kPartitions, std::to_string(i));
+    for (int i = 0; i < 20; ++i) {
+        trial.wait(1'000);
+        trial.run();
+    }
+    std::size_t waiting = 0;
+    for (const KafkaPartitionStatus& status : trial.reader->partitions()) waiting += status.waiting_records;
+    EXPECT_GT(waiting, 4'000u);
+    EXPECT_LE(waiting, 8'000u);
+    trial.limit_queue(0);
+    for (int i = 0; i < 100 && trial.reader->counters().messages < kRecords; ++i) {
+        trial.wait(10'000);
+        trial.run();
+    }
+    EXPECT_EQ(trial.put_bodies().size(), static_cast<std::size_t>(kRecords));
+    for (const auto& [body, times] : trial.put_bodies()) ASSERT_EQ(times, 1) << body;
+}
+
 TEST(KafkaReader, what_the_engine_refuses_for_good_goes_to_the_errors_topic) {
     Trial trial;
     trial.append(0, "a", {{"duewheel-delay", "1h"}, {"duewheel-key", "k"}});
@@ -483,6 +511,75 @@ TEST(KafkaReader, a_topic_that_is_missing_at_first_and_partitions_that_are_added
     trial.wait(61'000);
     trial.run();
     EXPECT_EQ(trial.put_bodies(), (std::map<std::string, int>{{"a", 1}, {"b", 1}}));
+}
+
+// Each lookup takes as long as its timeout, and a server with twenty input topics needed minutes to stop.
+TEST(KafkaReader, looks_up_one_topic_in_a_step_while_no_broker_answers) {
+    Trial trial;
+    for (int i = 0; i < 20; ++i) trial.options.commands.inputs.push_back({"in" + std::to_string(i), "out"});
+    trial.restart_reader();
+    int lookups = 0;
+    trial.kafka.on_call = [&](const KafkaCall& call) {
+        lookups += call.kind == KafkaCall::look_at ? 1 : 0;
+        return KafkaFault::unreachable;
+    };
+    trial.reader->step(0);
+    EXPECT_EQ(lookups, 1);
+    trial.reader->step(0);
+    EXPECT_EQ(lookups, 2);
+    trial.reader->stop();
+    trial.reader->step(0);
+    EXPECT_EQ(lookups, 2);
+}
+
+// `duewheel kafka status` and the metric duewheel_kafka_in_reading called it read.
+TEST(KafkaReader, the_status_names_topics_and_partitions_that_cannot_be_read) {
+    using State = KafkaPartitionStatus::State;
+    Trial trial;
+    trial.kafka.remove_topic(kLater);
+    trial.restart_reader();
+    trial.run();
+    ASSERT_EQ(trial.reader->partitions().size(), 1u);
+    EXPECT_EQ(trial.status(-1).topic, kLater);
+    EXPECT_EQ(trial.status(-1).state, State::waiting);
+    EXPECT_EQ(trial.status(-1).reason, "unknown_topic");
+
+    trial.kafka.create_topic(kLater, 2);
+    trial.append(0, "a");
+    trial.wait(10'000);
+    trial.run();
+    ASSERT_EQ(trial.reader->partitions().size(), 2u);
+    EXPECT_EQ(trial.status(0).state, State::reading);
+
+    trial.kafka.remove_topic(kLater);
+    trial.run();
+    for (const std::int32_t partition : {0, 1}) {
+        EXPECT_EQ(trial.status(partition).state, State::waiting);
+        EXPECT_EQ(trial.status(partition).reason, "unknown_topic");
+    }
+
+    trial.kafka.create_topic(kLater, 2);
+    trial.append(0, "in the place of a");
+    for (int i = 0; i < 10; ++i) {
+        trial.wait(3'000);
+        trial.run();
+    }
+    EXPECT_EQ(trial.status(0).state, State::reading);
+    EXPECT_EQ(trial.status(1).state, State::reading);
+}
+
+TEST(KafkaReader, the_lag_is_that_of_the_position_next_to_it) {
+    Trial trial;
+    for (int i = 0; i < 5; ++i) trial.append(0, std::to_string(i));
+    trial.shard->hold_commits = true;
+    trial.reader->step(0);
+    trial.deliver();
+    EXPECT_EQ(trial.status(0).lag, 5);
+    trial.shard->hold_commits = false;
+    trial.deliver();
+    trial.run();
+    EXPECT_EQ(trial.status(0).position, 5);
+    EXPECT_EQ(trial.status(0).lag, 0);
 }
 
 TEST(KafkaReader, a_partition_stops_if_another_reader_takes_its_records) {

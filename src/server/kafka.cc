@@ -85,7 +85,8 @@ Kafka::Kafka(EventLoop& loop, Shard& shard, Engine& engine, const KafkaOptions& 
       plain_sender_(*client_, options.out, monotonic_now_us),
       pusher_(engine, options.out,
               {[&engine](Command command, ReplyToken token) { engine.submit(std::move(command), token); },
-               send_on(exactly_once_, loop, sender_), send_on(at_least_once_, loop, plain_sender_), record_parts_of},
+               send_on(exactly_once_, loop, sender_), send_on(at_least_once_, loop, plain_sender_), record_parts_of,
+               [this](const QueueName& queue) { intake_.target_removed(queue); }},
               log),
       intake_([&shard](Command command, ReplyToken token) { shard.submit(std::move(command), token, nullptr); }) {}
 
@@ -130,7 +131,8 @@ std::string Kafka::stats() const {
     json.open("in").number("records", received.records).number("messages", received.messages);
     json.number("errors", received.errors).open_array("partitions");
     for (const KafkaPartitionStatus& partition : partitions()) {
-        json.open().text("topic", partition.topic).number("partition", partition.partition);
+        json.open().text("topic", partition.topic);
+        if (partition.partition >= 0) json.number("partition", partition.partition);
         json.text("state", name_of(partition.state));
         if (!partition.reason.empty()) json.text("reason", partition.reason);
         if (partition.position != kNoInputPosition) json.number("position", partition.position);

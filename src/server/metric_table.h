@@ -92,7 +92,8 @@ inline constexpr Metric kKafkaLag{
     "duewheel_kafka_in_lag_records", MetricType::gauge, "topic, partition",
     "Offsets of a partition of an input topic that the server has not read yet; absent while unknown."};
 inline constexpr Metric kKafkaReading{"duewheel_kafka_in_reading", MetricType::gauge, "topic, partition",
-                                      "1 if a partition of an input topic is read, 0 if it waits or is stopped."};
+                                      "1 if a partition of an input topic is read, 0 if it waits or is stopped; "
+                                      "without a partition if the topic cannot be looked up."};
 
 struct HistogramMetric {
     Metric metric;

@@ -102,7 +102,8 @@ void add_inputs(MetricsText& text, const std::vector<KafkaPartitionStatus>& part
     }
     text.family(kKafkaReading);
     for (const KafkaPartitionStatus& each : partitions) {
-        text.series({{"topic", each.topic}, {"partition", std::to_string(each.partition)}},
+        const std::string partition = each.partition < 0 ? "" : std::to_string(each.partition);
+        text.series({{"topic", each.topic}, {"partition", partition}},
                     each.state == KafkaPartitionStatus::State::reading);
     }
 }
