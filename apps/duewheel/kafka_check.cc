@@ -72,7 +72,7 @@ void print(const std::vector<CheckedTopic>& topics, const Status& transactions) 
         }
     }
     if (!transactions) std::printf("error: transactions: %s\n", printable(transactions.error().message).c_str());
-    if (is_fine) std::printf("the server can work with these brokers and topics\n");
+    if (is_fine) std::printf("the server can use these brokers and topics if it may read and write them\n");
 }
 
 void print_json(const std::vector<CheckedTopic>& topics, const Status& transactions) {
@@ -124,7 +124,7 @@ int run_kafka_check(Session& session, const KafkaCheckArguments& arguments) {
 void add_kafka_check(CLI::App& kafka, Session& session) {
     Verb<KafkaCheckArguments> verb(kafka, session, "check",
                                    "Connect to the brokers and check the topics of the configuration and those given, "
-                                   "and that transactions are permitted; exits 1 if the server cannot work with them",
+                                   "and that transactions are permitted; exits 1 if the server cannot use them",
                                    "duewheel kafka check --bootstrap 127.0.0.1:9092 payments", run_kafka_check);
     verb.options->access.add_to(*verb.app);
     verb.app->add_option("TOPIC", verb.options->topics, "Topics that queues send to");
