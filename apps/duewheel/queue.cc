@@ -56,9 +56,11 @@ std::string state(const json::object& queue) {
     if (is_true(queue, "paused")) say(is_gone(queue) ? "paused: its target is gone" : "paused");
     if (queue.contains("purge")) say("purging");
     if (queue.contains("discard")) say("discarding");
-    const json::object* webhook = object_of(queue, "webhook");
-    if (webhook != nullptr && word_of(*webhook, "state") != "ok" && !is_gone(queue))
-        say(("target: " + std::string(word_of(*webhook, "state"))).c_str());
+    for (const char* kind : {"webhook", "kafka"}) {
+        const json::object* target = object_of(queue, kind);
+        if (target != nullptr && word_of(*target, "state") != "ok" && !is_gone(queue))
+            say(("target: " + std::string(word_of(*target, "state"))).c_str());
+    }
     return words;
 }
 
@@ -103,6 +105,16 @@ std::string doing(const json::object& webhook) {
     return count(webhook, "in_flight") + " posts in progress";
 }
 
+std::string sending(const json::object& kafka) {
+    const std::string_view state = word_of(kafka, "state");
+    if (state == "backing_off") {
+        return "backing off until " + format_when(number_of(kafka, "until_ms")) + ": see the server's log";
+    }
+    if (state == "probing") return "the server tests whether it works again: see its log";
+    if (state == "disabled") return "disabled: the server has no brokers (kafka.bootstrap)";
+    return count(kafka, "in_flight") + " records in progress";
+}
+
 void print(const json::object& queue) {
     Rows rows = {{"queue", printable(word_of(queue, "queue"))},
                  {"pending", count(queue, "pending") + ": " + count(queue, "scheduled") + " scheduled, " +
@@ -122,6 +134,7 @@ void print(const json::object& queue) {
                                        count(*discard, "discarded") + " ended so far"});
     }
     if (const json::object* webhook = object_of(queue, "webhook")) rows.push_back({"target", doing(*webhook)});
+    if (const json::object* kafka = object_of(queue, "kafka")) rows.push_back({"target", sending(*kafka)});
     if (const json::object* settings = object_of(queue, "settings")) {
         if (const std::int64_t lease_ms = number_of(*settings, "lease_ms"); lease_ms != 0) {
             rows.push_back({"lease", format_span(lease_ms)});
