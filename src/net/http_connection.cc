@@ -59,7 +59,7 @@ void HttpConnection::on_read(const error_code& error, std::size_t size) {
 // The client closed the connection, or only its sending side, which cannot be distinguished. Responses are still sent.
 void HttpConnection::on_input_end() {
     input_ended_ = true;
-    if (lingering_ || (slots_.empty() && all_sent())) return close(true);
+    if (lingering_ || streaming_ || (slots_.empty() && all_sent())) return close(true);
     no_more_requests_ = true;
     if (!slots_.empty()) ++all_->counters.clients_gone;
     const auto self = shared_from_this();
@@ -134,6 +134,7 @@ void HttpConnection::dispatch() {
     framing.head_request = request.method == "HEAD";
     framing.close = !request.keep_alive;
     framing.old_keep_alive = request.keep_alive && request.minor_version == 0;
+    framing.until_close = request.minor_version == 0;  // matters to a stream only
     if (framing.close) no_more_requests_ = true;
     const std::uint64_t sequence = open_slot(framing);
     all_->handler(request, HttpReply(shared_from_this(), sequence));
@@ -205,7 +206,8 @@ void HttpConnection::close(bool tell_owners) {
     HttpConnections& all = *all_;
     if (tls_ && in_handshake() && !all.draining) count_handshake(TlsOutcome::disconnected);
     if (all_sent()) say_end();
-    if (tell_owners && !input_ended_ && !slots_.empty()) ++all.counters.clients_gone;
+    if (tell_owners && !input_ended_ && !streaming_ && !slots_.empty()) ++all.counters.clients_gone;
+    end_stream();
     all.counters.unfinished_bytes -= held_bytes_;
     all.counters.unsent_bytes -= unsent_bytes_;
     closed_ = true;

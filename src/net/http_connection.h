@@ -93,8 +93,11 @@ class HttpConnection : public std::enable_shared_from_this<HttpConnection> {
     // Without a word to the client. `tell_owners`: run the on_client_gone callbacks.
     void close(bool tell_owners);
 
-    // For HttpReply. After close() they do nothing.
+    // For HttpReply and HttpStream. After close() they do nothing.
     void answer(std::uint64_t sequence, const HttpResponse& response);
+    void begin_stream(std::uint64_t sequence, const HttpResponse& response);
+    bool write_stream(std::uint64_t sequence, std::string_view bytes);
+    void finish_stream(std::uint64_t sequence);
     void drop_answer(std::uint64_t sequence);
     void set_gone_callback(std::uint64_t sequence, std::function<void()> callback);
     bool client_gone() const { return input_ended_ || closed_; }
@@ -141,6 +144,7 @@ class HttpConnection : public std::enable_shared_from_this<HttpConnection> {
     bool out_of_reach() const { return closed_ || last_answer_given_; }
     void complete(std::uint64_t sequence);
     void pop_complete_slots();
+    void end_stream();
     bool is_last_answer(std::uint64_t sequence) const;
     void tell_gone();
 
@@ -188,6 +192,7 @@ class HttpConnection : public std::enable_shared_from_this<HttpConnection> {
     bool no_more_requests_ = false;   // after a refusal, or `Connection: close`
     bool last_answer_given_ = false;  // a later response is discarded
     bool input_ended_ = false;
+    bool streaming_ = false;  // the response of the last request has no end yet
     bool lingering_ = false;
     bool closed_ = false;
 };

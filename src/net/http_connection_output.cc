@@ -49,9 +49,52 @@ void HttpConnection::answer(std::uint64_t sequence, const HttpResponse& response
     assert(!mine.complete);
     if (is_last_answer(sequence)) mine.framing.close = true;
     HttpFraming framing = mine.framing;
+    framing.until_close = false;
     framing.date = all_->date_now();
     append(sequence, [&](std::string& to) { append_response(to, response, framing); });
     complete(sequence);
+}
+
+void HttpConnection::begin_stream(std::uint64_t sequence, const HttpResponse& response) {
+    if (out_of_reach()) return;
+    Slot& mine = slot(sequence);
+    assert(!mine.complete);
+    assert(sequence == first_sequence_ + slots_.size() - 1);
+    mine.framing.close = true;
+    mine.framing.chunked = !mine.framing.until_close;
+    no_more_requests_ = true;
+    streaming_ = true;
+    ++all_->counters.streams_open;
+    HttpFraming framing = mine.framing;
+    framing.date = all_->date_now();
+    append(sequence, [&](std::string& to) { append_response(to, response, framing); });
+    want_flush();
+}
+
+bool HttpConnection::write_stream(std::uint64_t sequence, std::string_view bytes) {
+    if (client_gone() || out_of_reach() || pending_output() >= all_->limits.stream_bytes_max) return false;
+    const bool is_chunked = slot(sequence).framing.chunked;
+    if (bytes.empty()) return true;
+    append(sequence, [&](std::string& to) {
+        if (is_chunked) {
+            append_chunk(to, bytes);
+        } else {
+            to += bytes;
+        }
+    });
+    want_flush();
+    return true;
+}
+
+void HttpConnection::finish_stream(std::uint64_t sequence) {
+    if (out_of_reach()) return;
+    if (slot(sequence).framing.chunked) append(sequence, [](std::string& to) { to += kLastChunk; });
+    end_stream();
+    complete(sequence);
+}
+
+void HttpConnection::end_stream() {
+    if (std::exchange(streaming_, false)) --all_->counters.streams_open;
 }
 
 void HttpConnection::drop_answer(std::uint64_t sequence) {
@@ -141,7 +184,7 @@ void HttpConnection::write_output() {
             sent_ += size;
         }
         progress_ += size;
-        if (progress_ >= kWriteProgressBytes) {
+        if (progress_ >= kWriteProgressBytes || streaming_) {
             progress_ = 0;
             writing_since_ = all_->sweep;
         }

@@ -21,6 +21,7 @@ struct HttpLimits {
     std::size_t pipeline_max = 1024;  // requests of one connection without a response; when reached, reading pauses
     std::size_t reads_max = 16;       // of these, reads: their responses can be large; likewise
     std::size_t output_bytes_max = 1024 * 1024;  // unsent responses of one connection; when reached, reading pauses
+    std::size_t stream_bytes_max = 16 * 1024;    // unsent bytes of a stream; when reached, it takes no more
 
     // Unsent responses of all clients together. Beyond it the connections with the most are closed: a client that
     // requests much and reads nothing must not take the memory that others need.
@@ -31,14 +32,16 @@ struct HttpLimits {
     std::chrono::milliseconds header_deadline{10'000};    // from a request's first byte (or the connect) to its body
     std::chrono::milliseconds body_deadline{60'000};      // for all of the body
     std::chrono::milliseconds idle_timeout{75'000};       // between requests, nothing pending
-    std::chrono::milliseconds write_deadline{30'000};     // for each 64 KiB of output, or the rest of it
-    std::chrono::milliseconds linger{2'000};              // for the client to close after the last answer
-    std::chrono::milliseconds sweep{1'000};               // no connection: no sweep
+    // For each 64 KiB of output, or the rest of it; of a stream for each byte.
+    std::chrono::milliseconds write_deadline{30'000};
+    std::chrono::milliseconds linger{2'000};  // for the client to close after the last answer
+    std::chrono::milliseconds sweep{1'000};   // no connection: no sweep
 };
 
 // Since the start of the server, except values with "open" or "unfinished". For metrics.
 struct HttpCounters {
     std::uint64_t connections_open = 0;
+    std::uint64_t streams_open = 0;      // HttpStream
     std::uint64_t unsent_bytes = 0;      // of responses, over all connections
     std::uint64_t unfinished_bytes = 0;  // of partly received requests, over all connections
     std::uint64_t connections_accepted = 0;

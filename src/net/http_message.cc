@@ -65,7 +65,9 @@ void append_response(std::string& to, const HttpResponse& response, HttpFraming 
     }
     // 204 and 304 have no body by definition, and a 204 must not even have a length.
     const bool bodiless = response.status == 204 || response.status == 304;
-    if (!bodiless) {
+    if (framing.chunked) {
+        to += "Transfer-Encoding: chunked\r\n";
+    } else if (!bodiless && !framing.until_close) {
         to += "Content-Length: ";
         append_number(to, response.body.size());
         to += "\r\n";
@@ -76,7 +78,17 @@ void append_response(std::string& to, const HttpResponse& response, HttpFraming 
         to += "Connection: keep-alive\r\n";
     }
     to += "\r\n";
-    if (!bodiless && !framing.head_request) to += response.body;
+    const bool has_stream = framing.chunked || framing.until_close;
+    if (!bodiless && !framing.head_request && !has_stream) to += response.body;
+}
+
+void append_chunk(std::string& to, std::string_view bytes) {
+    char digits[24];
+    const auto end = std::to_chars(digits, digits + sizeof digits, bytes.size(), 16).ptr;
+    to.append(digits, end);
+    to += "\r\n";
+    to += bytes;
+    to += "\r\n";
 }
 
 std::string_view reason_phrase(int status) {

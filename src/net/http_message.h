@@ -82,11 +82,17 @@ struct HttpFraming {
     bool head_request = false;    // the head of the response, without its body
     bool close = false;           // announce that this is the last response
     bool old_keep_alive = false;  // an HTTP/1.0 client asked to keep the connection
+    bool chunked = false;         // the body follows in chunks
+    bool until_close = false;     // the body follows and ends with the connection (HTTP/1.0)
     std::string_view date = {};   // of the Date field; empty: none
 };
 
 // Appends the response in wire format.
 void append_response(std::string& to, const HttpResponse& response, HttpFraming framing);
+
+// Appends `bytes`, which must not be empty, as one chunk of a chunked body.
+void append_chunk(std::string& to, std::string_view bytes);
+inline constexpr std::string_view kLastChunk = "0\r\n\r\n";
 
 // "Not Found" for 404; "Unknown" for a status not in the registry.
 std::string_view reason_phrase(int status);

@@ -31,6 +31,12 @@ void HttpReply::answer(const HttpResponse& response) {
     if (const auto connection = std::exchange(connection_, nullptr)) connection->answer(sequence_, response);
 }
 
+HttpStream HttpReply::stream(const HttpResponse& response) {
+    assert(connection_);
+    connection_->begin_stream(sequence_, response);
+    return HttpStream(std::exchange(connection_, nullptr), sequence_);
+}
+
 bool HttpReply::client_gone() const {
     assert(connection_);
     return connection_->client_gone();
@@ -39,6 +45,34 @@ bool HttpReply::client_gone() const {
 void HttpReply::on_client_gone(std::function<void()> callback) {
     assert(connection_);
     connection_->set_gone_callback(sequence_, std::move(callback));
+}
+
+HttpStream::HttpStream(std::shared_ptr<HttpConnection> connection, std::uint64_t sequence)
+    : connection_(std::move(connection)), sequence_(sequence) {}
+
+HttpStream::~HttpStream() {
+    if (connection_) connection_->close(false);
+}
+
+HttpStream& HttpStream::operator=(HttpStream&& other) noexcept {
+    if (this != &other) {
+        if (connection_) connection_->close(false);
+        connection_ = std::move(other.connection_);
+        sequence_ = other.sequence_;
+    }
+    return *this;
+}
+
+bool HttpStream::write(std::string_view bytes) {
+    return connection_ != nullptr && connection_->write_stream(sequence_, bytes);
+}
+
+void HttpStream::finish() {
+    if (const auto connection = std::exchange(connection_, nullptr)) connection->finish_stream(sequence_);
+}
+
+bool HttpStream::is_over() const {
+    return connection_ == nullptr || connection_->client_gone();
 }
 
 }  // namespace duewheel

@@ -31,6 +31,32 @@ namespace duewheel {
 class HttpConnection;
 class TlsContext;
 
+// A response without a known end, such as server-sent events: pieces are sent as they are written, and the connection
+// is closed after it. What the client sends meanwhile is ignored. Destroying it unfinished cuts the connection, so that
+// the client can tell.
+class HttpStream {
+  public:
+    HttpStream(HttpStream&&) noexcept = default;
+    HttpStream& operator=(HttpStream&& other) noexcept;
+    ~HttpStream();
+
+    // Sends `bytes` at the end of this iteration of the loop. False, and takes nothing, if the client is gone, or reads
+    // so slowly that HttpLimits::stream_bytes_max are unsent; the next piece may be taken again.
+    [[nodiscard]] bool write(std::string_view bytes);
+    // Ends it, after what is unsent.
+    void finish();
+    // Whether it is finished, or the client is gone.
+    bool is_over() const;
+
+  private:
+    friend class HttpReply;
+    HttpStream(std::shared_ptr<HttpConnection> connection, std::uint64_t sequence);
+
+    // Shared: the connection may close long before the owner of the stream uses it again.
+    std::shared_ptr<HttpConnection> connection_;
+    std::uint64_t sequence_ = 0;
+};
+
 // Responds to one request, exactly once. May outlive the handler's call, the connection and the server. Destroying it
 // without a response is a bug: it fails an assertion, and the client gets a 500.
 class HttpReply {
@@ -41,6 +67,9 @@ class HttpReply {
 
     // Consumes the reply. If the client is gone, the response is discarded.
     void answer(const HttpResponse& response);
+    // As answer(), without the body, which is written to the stream. For requests that run alone (kAlone), because the
+    // connection takes no others.
+    [[nodiscard]] HttpStream stream(const HttpResponse& response);
 
     // True once the client closed its side or the connection broke. A client that only stopped sending still receives
     // the response, but one that was killed looks the same: do not send it anything that must not be lost. The reply of

@@ -365,6 +365,112 @@ TEST(HttpServerDeathTest, a_dropped_reply_is_a_bug_answered_with_500) {
 #endif
 }
 
+// Everything that a client sends behind the request of a stream is ignored: its response never comes to an end.
+TEST(HttpServer, streams_in_chunks_until_it_is_finished) {
+    std::optional<HttpStream> stream;
+    const HttpRouter alone = [](const HttpRequest&) { return HttpRoute{kAlone}; };
+    LoopbackServer server(
+        [&](const HttpRequest& request, HttpReply reply) {
+            if (request.path != "/events") return echo(request, std::move(reply));
+            stream = reply.stream({.content_type = "text/event-stream"});
+            EXPECT_TRUE(stream->write("one"));
+        },
+        {}, alone);
+    RawClient client(server.port());
+    client.send(get("/before") + get("/events") + get("/behind"));
+    EXPECT_EQ(body_of(client.answer()), "GET /before|");
+    EXPECT_EQ(client.until("one\r\n"),
+              "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\n"
+              "Connection: close\r\n\r\n3\r\none\r\n");
+    EXPECT_EQ(server.counters().streams_open, 1u);
+    client.send(get("/later"));
+    server.on_loop([&] { EXPECT_TRUE(stream->write("two, two, two, two")); });
+    EXPECT_EQ(client.until("two\r\n"), "12\r\ntwo, two, two, two\r\n");
+    server.on_loop([&] {
+        EXPECT_FALSE(stream->is_over());
+        stream->finish();
+        EXPECT_TRUE(stream->is_over());
+        EXPECT_FALSE(stream->write("three"));
+    });
+    EXPECT_EQ(client.rest(), "0\r\n\r\n");
+    EXPECT_EQ(server.counters().streams_open, 0u);
+    EXPECT_EQ(server.counters().requests, 2u);
+}
+
+TEST(HttpServer, a_stream_to_an_old_client_ends_with_the_connection) {
+    LoopbackServer server([&](const HttpRequest&, HttpReply reply) {
+        HttpStream stream = reply.stream({});
+        EXPECT_TRUE(stream.write("one"));
+        stream.finish();
+    });
+    RawClient client(server.port());
+    client.send("GET / HTTP/1.0\r\n\r\n");
+    EXPECT_EQ(client.rest(), "HTTP/1.1 200 OK\r\nConnection: close\r\n\r\none");
+}
+
+TEST(HttpServer, a_stream_takes_no_more_than_its_limit_for_a_slow_client_and_ends_without_it) {
+    std::optional<HttpStream> stream;
+    HttpLimits limits;
+    LoopbackServer server([&](const HttpRequest&, HttpReply reply) { stream = reply.stream({}); }, limits);
+    RawClient client(server.port(), 4096);
+    client.send(get("/"));
+    client.until("\r\n\r\n");
+    const std::string piece(10'000, 'p');
+    ASSERT_TRUE(server.await([&] {
+        server.loop().post([] {});
+        return !stream->write(piece);
+    })) << "a client that does not read must not fill the memory";
+    EXPECT_LE(server.counters().unsent_bytes, limits.stream_bytes_max + piece.size() + 10);
+    client.reset();
+    ASSERT_TRUE(server.await([&] {
+        static_cast<void>(stream->write("p"));
+        server.loop().post([] {});
+        return stream->is_over();
+    }));
+    EXPECT_EQ(server.counters().streams_open, 0u);
+    EXPECT_EQ(server.counters().clients_gone, 0u) << "that is how streams end";
+    server.on_loop([&] { stream.reset(); });
+}
+
+TEST(HttpServer, an_unfinished_stream_cuts_the_connection) {
+    std::optional<HttpStream> stream;
+    LoopbackServer server([&](const HttpRequest&, HttpReply reply) {
+        stream = reply.stream({});
+        EXPECT_TRUE(stream->write("a"));
+    });
+    RawClient client(server.port());
+    client.send(get("/"));
+    client.until("1\r\na\r\n");
+    server.on_loop([&] { stream.reset(); });
+    EXPECT_EQ(client.rest(), "") << "the client can tell that the end is missing";
+}
+
+TEST(HttpServer, a_stream_outlives_idle_times_and_ends_if_its_client_reads_nothing) {
+    std::optional<HttpStream> stream;
+    LoopbackServer server(
+        [&](const HttpRequest& request, HttpReply reply) {
+            if (request.path == "/events") {
+                stream = reply.stream({});
+            } else {
+                reply.answer({});
+            }
+        },
+        hasty());
+    RawClient client(server.port(), 4096);
+    client.send(get("/events"));
+    client.until("\r\n\r\n");
+    RawClient idle(server.port());
+    idle.send(get("/"));
+    EXPECT_EQ(status_of(idle.rest()), 200) << "ended by the idle timeout, which is that of this stream too";
+    server.on_loop([&] { EXPECT_FALSE(stream->is_over()); });
+    ASSERT_TRUE(server.await([&] {
+        server.loop().post([] {});
+        if (!stream->is_over()) static_cast<void>(stream->write(std::string(10'000, 'p')));
+        return stream->is_over();
+    })) << "by the write deadline";
+    EXPECT_EQ(server.counters().timeouts_write, 1u);
+}
+
 TEST(HttpServer, refuses_addresses_it_cannot_listen_on_and_says_why) {
     LoopbackServer server(echo);
     server.on_loop([&] {

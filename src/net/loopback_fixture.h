@@ -123,6 +123,14 @@ class RawClient {
         if (input_.empty()) (void)receive();
         return std::exchange(input_, {});
     }
+    // Everything up to and including `end`.
+    std::string until(std::string_view end) {
+        auto at = input_.find(end);
+        while (at == std::string::npos && receive()) at = input_.find(end);
+        const std::string text = input_.substr(0, at == std::string::npos ? at : at + end.size());
+        input_.erase(0, text.size());
+        return text;
+    }
     // Everything up to the end of the connection.
     std::string rest() {
         while (receive()) {
