@@ -242,6 +242,7 @@ struct ForecastCommand {
     std::string name_space{kDefaultNamespace};
     std::string queue;  // empty: all of the namespace
     std::uint32_t minutes = 60;
+    DueMs step_ms = 60'000;  // of a row; a divisor of a day, and whole minutes
 };
 struct AckCommand {
     LeaseToken lease;
@@ -563,7 +564,8 @@ struct ForecastMinute {
 struct ForecastAnswer {
     std::string queue;  // empty: the whole namespace
     DueMs now_ms = 0;
-    std::vector<ForecastMinute> minutes;
+    DueMs step_ms = 60'000;
+    std::vector<ForecastMinute> minutes;  // or of longer steps
 };
 struct RelocateAnswer {
     bool relocated = false;  // something that the index counts as needed is elsewhere now; outcomes do not count

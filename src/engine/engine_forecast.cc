@@ -35,8 +35,9 @@
 namespace duewheel {
 
 void Engine::forecast(const ForecastCommand& command, ReplyToken token) {
-    if (command.minutes < 1 || command.minutes > options_.forecast_minutes_max) {
-        return reply(token, out_of_range("minutes", "from 1 to " + std::to_string(options_.forecast_minutes_max)));
+    if (command.minutes < 1 || Forecast::rows_of(command) > options_.forecast_minutes_max) {
+        const std::int64_t max = options_.forecast_minutes_max * (command.step_ms / Forecast::kMinuteMs);
+        return reply(token, out_of_range("minutes", "from 1 to " + std::to_string(max)));
     }
     if (begin_listing(token)) forecasts_.emplace_back(token, command, now_);
 }

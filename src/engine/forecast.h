@@ -18,19 +18,25 @@ struct Forecast {
         : token(who), name_space(command.name_space), from_ms(now_ms + 1) {
         answer.queue = command.queue;
         answer.now_ms = now_ms;
-        const DueMs first_ms = now_ms / kMinuteMs * kMinuteMs;
-        for (std::uint32_t i = 0; i < command.minutes; ++i) {
-            answer.minutes.push_back({.start_ms = first_ms + i * kMinuteMs});
+        answer.step_ms = command.step_ms;
+        const DueMs first_ms = now_ms / command.step_ms * command.step_ms;
+        const std::size_t rows = rows_of(command);
+        for (std::size_t i = 0; i < rows; ++i) {
+            answer.minutes.push_back({.start_ms = first_ms + static_cast<DueMs>(i) * command.step_ms});
         }
-        until_ms = complete_to_ms = first_ms + command.minutes * kMinuteMs;
+        until_ms = complete_to_ms = first_ms + static_cast<DueMs>(rows) * command.step_ms;
     }
 
     static constexpr DueMs kMinuteMs = 60'000;
 
+    static std::size_t rows_of(const ForecastCommand& command) {
+        return static_cast<std::size_t>((command.minutes * kMinuteMs + command.step_ms - 1) / command.step_ms);
+    }
+
     bool covers(DueMs due_ms) const { return due_ms >= from_ms && due_ms < until_ms; }
     // The minute of an instant that it covers.
     ForecastMinute& minute(DueMs due_ms) {
-        return answer.minutes[static_cast<std::size_t>((due_ms - answer.minutes.front().start_ms) / kMinuteMs)];
+        return answer.minutes[static_cast<std::size_t>((due_ms - answer.minutes.front().start_ms) / answer.step_ms)];
     }
     void count(DueMs due_ms, FallsDue what) {
         ForecastMinute& of = minute(due_ms);
@@ -52,7 +58,7 @@ struct Forecast {
     }
 
     ForecastAnswer finish() {
-        for (ForecastMinute& each : answer.minutes) each.at_least = each.start_ms + kMinuteMs > complete_to_ms;
+        for (ForecastMinute& each : answer.minutes) each.at_least = each.start_ms + answer.step_ms > complete_to_ms;
         return std::move(answer);
     }
 

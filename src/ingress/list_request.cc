@@ -6,6 +6,7 @@
 
 #include "base/base64.h"
 #include "base/random.h"
+#include "calendar/duration.h"
 #include "ingress/query_request.h"
 #include "ingress/request_command.h"
 #include "ingress/request_members.h"
@@ -164,14 +165,27 @@ Result<Command> read_history(const HttpRequest& request, HistoryCommand history,
 }
 
 Result<Command> read_forecast(const HttpRequest& request, ForecastCommand forecast, const HttpApiOptions& options) {
-    const Result<QueryRequest> query = QueryRequest::parse(request.query, {"queue", "minutes"});
+    const Result<QueryRequest> query = QueryRequest::parse(request.query, {"queue", "minutes", "step"});
     if (!query) return query.error();
+    if (const std::optional<std::string_view> step = query->text("step")) {
+        const Result<std::int64_t> step_ms = parse_duration(*step);
+        if (!step_ms) return Error{step_ms.error().code, step_ms.error().message, "step"};
+        constexpr std::int64_t kMinute = 60'000;
+        constexpr std::int64_t kDay = 1'440 * kMinute;
+        if (*step_ms < kMinute || *step_ms % kMinute != 0 || kDay % *step_ms != 0) {
+            return Error{"out_of_range",
+                         "`step` must be whole minutes of which a day is a multiple, such as 1m, 15m, 1h or 1d",
+                         "step"};
+        }
+        forecast.step_ms = *step_ms;
+    }
     if (const std::optional<std::string_view> queue = query->text("queue")) {
         Result<std::string> name = check_queue_name(std::string(*queue), options);
         if (!name) return std::move(name).error();
         forecast.queue = *std::move(name);
     }
-    Status read = take(query->integer("minutes", 1, kForecastMinutesMax), forecast.minutes);
+    Status read =
+        take(query->integer("minutes", 1, kForecastMinutesMax * (forecast.step_ms / 60'000)), forecast.minutes);
     if (!read) return std::move(read).error();
     return Command(std::move(forecast));
 }

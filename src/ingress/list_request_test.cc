@@ -188,6 +188,15 @@ TEST(ForecastRequest, takes_a_queue_and_minutes_or_neither) {
     for (const char* minutes : {"0", "1441", "-1", "x", "1h"}) {
         EXPECT_EQ(read("/v1/forecast?minutes=" + std::string(minutes)).error().code, "out_of_range") << minutes;
     }
+    const ForecastCommand hours = forecast_of("/v1/forecast?step=1h&minutes=86400");
+    EXPECT_EQ(hours.step_ms, 3'600'000);
+    EXPECT_EQ(hours.minutes, 86'400u);
+    EXPECT_EQ(plain.step_ms, 60'000);
+    for (const char* step : {"1s", "90s", "7m", "2d", "0m"}) {
+        EXPECT_EQ(read("/v1/forecast?step=" + std::string(step)).error().code, "out_of_range") << step;
+    }
+    EXPECT_EQ(read("/v1/forecast?step=1h&minutes=86401").error().code, "out_of_range");
+    EXPECT_EQ(read("/v1/forecast?step=60").error().code, "bad_duration");
     EXPECT_EQ(read("/v1/forecast?queue=-x").error().code, "bad_queue_name");
     EXPECT_EQ(read("/v1/forecast?queue=").error().code, "bad_parameter");
     EXPECT_EQ(read("/v1/forecast?state=ready").error().code, "unknown_parameter");
