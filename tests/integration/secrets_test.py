@@ -103,6 +103,8 @@ class Secrets(unittest.TestCase):
         self.assertEqual(client.request_text("PUT", "/v1/queues/bad", '{"target": "' + REFUSED)[0], 400)
         for path in ("/v1/queues/q", "/v1/nonsense", "/v1/messages/1"):
             self.ask(client, "GET", path, headers=bearer)
+            self.ask(client, "GET", path, headers={"Cookie": f"duewheel_session={BEARER}"})
+            self.ask(client, "POST", "/v1/session", {"token": BEARER})
             self.ask(client, "POST", path, headers={**bearer, "Host": "foreign.example"})
         for number in range(20):
             client.put("q", "x" * 20_000)
