@@ -92,6 +92,7 @@ constexpr Row kRows[] = {
     {"GET /openapi.json", "token", "server"},
     {"GET /metrics", "read", "server"},
     {"GET /v1/stats", "read", "server"},
+    {"GET /v1/events", "read", "server"},
     {"GET /v1/lateness", "read", "server"},
     {"GET /v1/wheel", "read", "server"},
     {"GET /v1/clock", "read", "server"},

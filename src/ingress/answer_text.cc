@@ -264,7 +264,7 @@ HttpResponse write(const ForecastAnswer& answer) {
     if (!answer.queue.empty()) json.text("queue", answer.queue);
     ForecastMinute total;
     for (const ForecastMinute& minute : answer.minutes) total.add(minute);
-    json.boolean("exact", !total.at_least).open("total");
+    json.boolean("exact", !total.at_least).number("step_ms", answer.step_ms).open("total");
     write_counts(json, total);
     json.close().open_array("minutes");
     for (const ForecastMinute& minute : answer.minutes) {
@@ -441,13 +441,13 @@ HttpResponse batch_text(const std::vector<Reply>& parts, bool of_puts) {
     return response;
 }
 
-HttpResponse stats_text(std::string_view instance, const EngineCounters& counters, const QueueSums& sums,
-                        const std::vector<QueueCounters>& queues, const LatenessLevels& lateness,
-                        std::string_view kafka) {
+HttpResponse stats_text(const ServerFacts& server, const EngineCounters& counters, const QueueSums& sums,
+                        const std::vector<QueueCounters>& queues, const LatenessLevels& lateness) {
     std::string body;
     JsonWriter json(body);
     json.open();
-    json.text("instance", instance).number("server_time_ms", counters.server_time_ms);
+    json.text("instance", server.instance).text("version", server.version);
+    json.number("server_time_ms", counters.server_time_ms);
     json.number("pending", counters.pending).number("ready", counters.ready).number("leased", counters.leased);
     json.number("waiters", counters.waiters).number("dead_letters", sums.dead);
     json.number("accepted", counters.accepted)
@@ -461,20 +461,21 @@ HttpResponse stats_text(std::string_view instance, const EngineCounters& counter
     json.number("rolled_back", counters.rolled_back).number("unanswered", counters.unanswered);
     json.number("checks", counters.checks).number("commits", counters.commits);
     json.number("in_memory", counters.in_memory).number("unsealed_segments", counters.unsealed_segments);
-    json.boolean("puts_stalled", counters.puts_stalled);
+    json.boolean("puts_stalled", counters.puts_stalled).number("disk_free_bytes", server.disk_free_bytes);
     json.number("lateness_p50_ms", lateness.p50_ms).number("lateness_p99_ms", lateness.p99_ms);
     json.number("lateness_max_ms", lateness.max_ms);
     json.number("queue_count", counters.queues).open_array("queues");
     for (const QueueCounters& queue : queues) {
         json.open();
         if (queue.name.name_space != kDefaultNamespace) json.text("namespace", queue.name.name_space);
-        json.text("queue", queue.name.queue).number("ready", queue.ready).number("leased", queue.leased);
-        json.number("waiters", queue.waiters).number("dead", queue.dead);
-        json.boolean("backlog_on_disk", queue.backlog_on_disk);
+        json.text("queue", queue.name.queue).number("pending", queue.pending).number("ready", queue.ready);
+        json.number("leased", queue.leased).number("waiters", queue.waiters).number("dead", queue.dead);
+        json.boolean("paused", queue.paused).boolean("backlog_on_disk", queue.backlog_on_disk);
+        if (queue.oldest_due_ms != 0) json.number("oldest_due_ms", queue.oldest_due_ms);
         json.close();
     }
     json.close_array();
-    if (!kafka.empty()) json.json("kafka", kafka);
+    if (!server.kafka.empty()) json.json("kafka", server.kafka);
     json.close();
     return json_response(200, std::move(body));
 }

@@ -219,19 +219,24 @@ TEST(AnswerText, of_the_statistics) {
     QueueSums sums;
     sums.dead = 19;
     const std::string levels =
-        R"({"instance":"5f0c","server_time_ms":1798783200250,"pending":1,"ready":2,"leased":3,"waiters":4,"dead_letters":19,"accepted":5,"delivered":6,)"
+        R"({"instance":"5f0c","version":"0.1.0","server_time_ms":1798783200250,"pending":1,"ready":2,"leased":3,"waiters":4,"dead_letters":19,"accepted":5,"delivered":6,)"
         R"("done":7,"failed":8,"cancelled":9,"expired":90,"rescheduled":10,"leases_lost":11,"dead":0,"held":0,"requeued":0,)"
         R"("prepared":0,"committed":0,"rolled_back":0,"unanswered":0,"checks":0,"commits":12,"in_memory":13,)"
-        R"("unsealed_segments":14,"puts_stalled":true,"lateness_p50_ms":15,"lateness_p99_ms":16,)"
+        R"("unsealed_segments":14,"puts_stalled":true,"disk_free_bytes":21,"lateness_p50_ms":15,"lateness_p99_ms":16,)"
         R"("lateness_max_ms":17,"queue_count":18,"queues":[)";
-    expect_json(stats_text("5f0c", counters, sums, {}, {5, 15, 16, 17}, ""), 200, levels + "]}");
+    ServerFacts facts{.instance = "5f0c", .version = "0.1.0", .disk_free_bytes = 21, .kafka = {}};
+    expect_json(stats_text(facts, counters, sums, {}, {5, 15, 16, 17}), 200, levels + "]}");
     std::vector<QueueCounters> queues = {{{"default", "mail"}, 1, 2, 3, true}, {{"team", "q"}, 0, 0, 0, false}};
     queues[0].dead = 20;
+    queues[0].pending = 22;
+    queues[0].oldest_due_ms = 1'798'783'200'000;
+    queues[1].paused = true;
+    facts.kafka = R"({"brokers_up":3})";
     expect_json(
-        stats_text("5f0c", counters, sums, queues, {5, 15, 16, 17}, R"({"brokers_up":3})"), 200,
+        stats_text(facts, counters, sums, queues, {5, 15, 16, 17}), 200,
         levels +
-            R"({"queue":"mail","ready":1,"leased":2,"waiters":3,"dead":20,"backlog_on_disk":true},)"
-            R"({"namespace":"team","queue":"q","ready":0,"leased":0,"waiters":0,"dead":0,"backlog_on_disk":false}],"kafka":{"brokers_up":3}})");
+            R"({"queue":"mail","pending":22,"ready":1,"leased":2,"waiters":3,"dead":20,"paused":false,"backlog_on_disk":true,"oldest_due_ms":1798783200000},)"
+            R"({"namespace":"team","queue":"q","pending":0,"ready":0,"leased":0,"waiters":0,"dead":0,"paused":true,"backlog_on_disk":false}],"kafka":{"brokers_up":3}})");
 }
 
 TEST(AnswerText, a_page_shows_messages_without_their_content) {
@@ -260,15 +265,16 @@ TEST(AnswerText, of_a_forecast) {
     forecast.queue = "mail";
     forecast.minutes.push_back(
         {.start_ms = 1'798'783'200'000, .scheduled = 4, .retrying = 3, .recurring = 2, .runs = 1});
-    expect_json(answer_text(forecast), 200,
-                R"({"now":"2027-01-01T06:00:00.250Z","now_ms":1798783200250,"queue":"mail","exact":true,)"
-                R"("total":{"due":10,"scheduled":4,"retrying":3,"recurring":2,"runs":1},)"
-                R"("minutes":[{"start":"2027-01-01T06:00:00.000Z","start_ms":1798783200000,)"
-                R"("due":10,"scheduled":4,"retrying":3,"recurring":2,"runs":1}]})");
+    expect_json(
+        answer_text(forecast), 200,
+        R"({"now":"2027-01-01T06:00:00.250Z","now_ms":1798783200250,"queue":"mail","exact":true,"step_ms":60000,)"
+        R"("total":{"due":10,"scheduled":4,"retrying":3,"recurring":2,"runs":1},)"
+        R"("minutes":[{"start":"2027-01-01T06:00:00.000Z","start_ms":1798783200000,)"
+        R"("due":10,"scheduled":4,"retrying":3,"recurring":2,"runs":1}]})");
     forecast.queue.clear();
     forecast.minutes.push_back({.start_ms = 1'798'783'260'000, .scheduled = 1, .at_least = true});
     expect_json(answer_text(forecast), 200,
-                R"({"now":"2027-01-01T06:00:00.250Z","now_ms":1798783200250,"exact":false,)"
+                R"({"now":"2027-01-01T06:00:00.250Z","now_ms":1798783200250,"exact":false,"step_ms":60000,)"
                 R"("total":{"due":11,"scheduled":5,"retrying":3,"recurring":2,"runs":1},)"
                 R"("minutes":[{"start":"2027-01-01T06:00:00.000Z","start_ms":1798783200000,)"
                 R"("due":10,"scheduled":4,"retrying":3,"recurring":2,"runs":1},)"

@@ -115,6 +115,7 @@ std::string_view audit_verb(CallPath::What what, std::string_view method) {
         case What::readyz:
         case What::metrics:
         case What::stats:
+        case What::events:
         case What::lateness:
         case What::wheel:
         case What::contract:

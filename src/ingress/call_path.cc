@@ -258,6 +258,7 @@ HttpRoute classify(const HttpRequest& request) {
     const std::optional<CallPath> call = find_call(request);
     if (!call) return route;
     if (!is_read) route.group = group_of(*call, request.method);
+    if (call->what == What::events) route.group = kAlone;  // its response has no end
     route.call = static_cast<unsigned>(call->what) + 1 + (call->is_raw_put ? kRawPutBit : 0);
     route.outer_name = call->name_space;
     route.name = call->name;

@@ -128,7 +128,11 @@ HttpResponse readiness_text(const Readiness& readiness) {
 }  // namespace
 
 HttpApi::HttpApi(CommandPort& port, HttpApiOptions options, LogSink& log)
-    : port_(port), options_(with_clock_of(port, std::move(options))), log_(log, options_.requests) {}
+    : port_(port),
+      options_(with_clock_of(port, std::move(options))),
+      log_(log, options_.requests),
+      events_(
+          port, [this] { return stats(kStatsQueues).body; }, options_.recent_log) {}
 
 void HttpApi::handle(const HttpRequest& request, HttpReply reply) {
     RequestNote note = RequestLog::note(request, monotonic_now_ns());
@@ -167,7 +171,7 @@ void HttpApi::handle(const HttpRequest& request, HttpReply reply) {
     if (note.audit && options_.audit != nullptr && !options_.audit->is_available()) {
         return refuse(std::move(reply), note, audit_unavailable("nothing was changed"));
     }
-    const Admitted admitted{request, *call, principal.limits()};
+    const Admitted admitted{request, *call, principal.token, principal.limits()};
     return is_page(call->what) ? answer_page(admitted, std::move(note), std::move(reply))
                                : answer_call(admitted, std::move(note), std::move(reply));
 }
@@ -259,6 +263,7 @@ void HttpApi::answer_page(const Admitted& admitted, RequestNote note, HttpReply 
         return page ? answer(std::move(reply), note, *page) : refuse(std::move(reply), note, page.error());
     };
     if (admitted.call.what == Call::stats) return give(read_stats(request));
+    if (admitted.call.what == Call::events) return answer_events(admitted, std::move(note), std::move(reply));
     if (admitted.call.what == Call::lateness) return give(answer_lateness_call(request, port_));
     if (admitted.call.what == Call::dashboard || admitted.call.what == Call::asset) {
         if (!options_.dashboard) return give(dashboard_is_off());
@@ -285,7 +290,7 @@ void HttpApi::answer_page(const Admitted& admitted, RequestNote note, HttpReply 
 }
 
 void HttpApi::answer_call(const Admitted& admitted, RequestNote note, HttpReply reply) {
-    const auto& [request, call, limits] = admitted;
+    const auto& [request, call, token, limits] = admitted;
     if (is_batch(call.what)) {
         Result<BatchRequest> batch = read_batch(request, call, options_);
         if (!batch) return refuse(std::move(reply), note, batch.error());
@@ -312,8 +317,46 @@ Result<HttpResponse> HttpApi::read_stats(const HttpRequest& request) const {
     if (!query) return query.error();
     std::size_t most = kStatsQueues;
     if (Status read = take(query->integer("queues", 0, kStatsQueuesMax), most); !read) return std::move(read).error();
-    return stats_text(options_.instance, port_.counters(), port_.queue_sums(), port_.busiest_queues(most),
-                      port_.lateness(), options_.kafka_stats());
+    return stats(most);
+}
+
+HttpResponse HttpApi::stats(std::size_t most_queues) const {
+    const std::string kafka = options_.kafka_stats();
+    const ServerFacts facts{.instance = options_.instance,
+                            .version = options_.version,
+                            .disk_free_bytes = options_.disk_free_bytes(),
+                            .kafka = kafka};
+    return stats_text(facts, port_.counters(), port_.queue_sums(), port_.busiest_queues(most_queues), port_.lateness());
+}
+
+void HttpApi::answer_events(const Admitted& admitted, RequestNote note, HttpReply reply) {
+    const HttpRequest& request = admitted.request;
+    const Result<QueryRequest> query = QueryRequest::parse(request.query, {"only"});
+    if (!query) return refuse(std::move(reply), note, query.error());
+    EventSet wanted = kAllEvents;
+    if (const auto only = query->text("only")) {
+        const Result<EventSet> read = read_event_set(*only);
+        if (!read) return refuse(std::move(reply), note, read.error());
+        wanted = *read;
+    }
+    // A proxy must neither store events nor collect them.
+    HttpResponse head{.content_type = "text/event-stream",
+                      .headers = {{"Cache-Control", "no-store"}, {"X-Accel-Buffering", "no"}}};
+    if (request.method == "HEAD") return answer(std::move(reply), note, std::move(head));
+    if (Status has_room = events_.admit(); !has_room) {
+        return refuse(std::move(reply), note, has_room.error());
+    }
+    EventHolder holder;
+    if (admitted.token != nullptr) {
+        holder.token_id = admitted.token->id;
+        holder.token_revision = admitted.token->revision;
+        const bool is_by_certificate = !request.header("Authorization") && !session_token(request);
+        if (is_by_certificate) holder.certificate_expires_ms = request.peer.certificate_expires_ms;
+    }
+    if (!note.traceparent.empty()) head.headers.push_back({"traceparent", note.traceparent});
+    const std::int64_t now_ns = monotonic_now_ns();
+    events_.open(reply.stream(head), wanted, std::move(holder), request.header("Last-Event-ID").value_or(""), now_ns);
+    log_.answered(note, head.status, {}, now_ns);
 }
 
 // Visiting two million timers takes a few milliseconds, in which no message is delivered: so it happens once a second,

@@ -21,6 +21,8 @@
 #include "ingress/call_path.h"
 #include "ingress/caller.h"
 #include "ingress/command_port.h"
+#include "ingress/event_streams.h"
+#include "ingress/recent_log.h"
 #include "ingress/request_log.h"
 #include "message/kafka_target.h"
 #include "message/schedule_times.h"
@@ -52,11 +54,14 @@ struct HttpApiOptions {
     std::function<Status(std::string_view name_space, std::string_view queue, const KafkaTarget&)> check_kafka =
         [](std::string_view, std::string_view, const KafkaTarget&) { return Status(); };
     CallerRules callers;
-    bool auth_required = false;  // a request needs an access token
-    bool dashboard = true;       // serve the dashboard
+    bool auth_required = false;             // a request needs an access token
+    bool dashboard = true;                  // serve the dashboard
+    const RecentLog* recent_log = nullptr;  // of events; null: they have no log lines
     AuditPort* audit = nullptr;  // records administrative requests and refusals of access; null: they are not recorded
     RequestLogOptions requests;
     std::string contract;  // contract_text()
+    std::string version;
+    std::function<std::uint64_t()> disk_free_bytes = [] { return std::uint64_t{0}; };
     std::string instance;  // identifies the log, as in exports of it
     std::function<std::string()> metrics;
     std::function<std::string()> kafka_stats = [] { return std::string(); };  // a JSON object; empty: no Kafka
@@ -86,6 +91,11 @@ class HttpApi {
     // The response to a request that the HTTP server itself refuses.
     HttpResponse refuse(int status, std::string_view code, std::string_view message);
 
+    // Sends events (event_streams.h) that are due at `now_ns` by the monotonic clock; returns when to call it again.
+    std::int64_t send_events(std::int64_t now_ns) { return events_.act(now_ns); }
+    // Ends the responses without an end, for a server that is about to stop.
+    void stop_events() { events_.stop(); }
+
     std::size_t waiting() const { return waiting_.size(); }
     const AccessRefusals& access_refusals() const { return access_refusals_; }
 
@@ -113,7 +123,8 @@ class HttpApi {
     struct Admitted {
         const HttpRequest& request;
         CallPath call;
-        SharedLimits limits;  // of the caller's token
+        const AccessToken* token;  // null: none is required
+        SharedLimits limits;       // of the token
     };
 
     Result<Principal> identify(const HttpRequest& request);
@@ -132,6 +143,8 @@ class HttpApi {
     void deliver_part(Batch& batch, std::size_t part, Reply reply);
     void deliver_token(Waiting& waiting, TokenAnswer answer);
     Result<HttpResponse> read_stats(const HttpRequest& request) const;
+    HttpResponse stats(std::size_t most_queues) const;
+    void answer_events(const Admitted& admitted, RequestNote note, HttpReply reply);
     const std::string& wheel_page();
     void submit(Command command, Waiting waiting, const SharedLimits& limits);
     void count_refusal(std::string_view code);
@@ -148,6 +161,7 @@ class HttpApi {
     AccessRefusals access_refusals_;
     std::unordered_map<ReplyToken, Waiting> waiting_;
     ReplyToken next_token_ = 1;
+    EventStreams events_;
     std::string wheel_page_;
     std::int64_t wheel_page_until_ns_ = 0;
 };

@@ -98,6 +98,7 @@ constexpr ProblemKind kKinds[] = {
     {"schedule_limit", 429, "Too many schedules"},
     {"second_full", 429, "Limit per second reached"},
     {"store_full", 507, "Disk nearly full"},
+    {"stream_limit", 503, "Too many event streams"},
     {"target_too_long", 414, "Target too long"},
     {"tls_required", 400, "TLS required"},
     {"token_expired", 401, "Token expired"},

@@ -5,6 +5,7 @@
 #include <type_traits>
 
 #include "calendar/duration.h"
+#include "ingress/event_streams.h"
 #include "ingress/field_syntax.h"
 #include "ingress/json_request.h"
 #include "ingress/list_request.h"
@@ -93,6 +94,10 @@ constexpr Limit kLimits[] = {
          .max = 1'000'000,
          .otherwise = "clients wait in the kernel's queue",
          .use = of_http<&HttpCounters::connections_open>}),
+    fixed<kEventStreamsMax>({.name = "http.event_streams_max",
+                             .sentence = "Maximum number of open event streams.",
+                             .codes = {"stream_limit"},
+                             .use = of_http<&HttpCounters::streams_open>}),
     at<kHttp, &Http::body_bytes_max>({.name = "http.body_max",
                                       .unit = Unit::bytes,
                                       .sentence = "Maximum size of a request body.",

@@ -16,6 +16,7 @@
 #include "calendar/duration.h"
 #include "ingress/contract.h"
 #include "ingress/http_api.h"
+#include "ingress/recent_log.h"
 #include "net/event_loop.h"
 #include "net/http_server.h"
 #include "server/audit_trail.h"
@@ -61,7 +62,8 @@ CallerRules caller_rules(const ServerOptions& options) {
 struct Server::Parts {
     Parts(const ServerOptions& server_options, LogSink& log_sink, std::optional<Takeover> takeover)
         : options(server_options),
-          log(log_sink),
+          recent_log(log_sink),
+          log(recent_log),
           retention(options.keep_outcomes_ms, options.history),
           rows(
               posix_file_system(), options.data_directory + "/index",
@@ -89,6 +91,7 @@ struct Server::Parts {
     [[noreturn]] void fail(const Error& error);
 
     ServerOptions options;
+    RecentLog recent_log;
     LogSink& log;
     Retention retention;
     RocksRowStorage rows;
@@ -276,8 +279,11 @@ Status Server::Parts::listen() {
         return check_kafka_target(options.kafka, target);
     };
     api_options.instance = hex(shard_parts->journal().identity().instance);
+    api_options.version = DUEWHEEL_VERSION;
+    api_options.disk_free_bytes = [this] { return shard->parts().space().seen().free_bytes; };
     api_options.contract = contract_text([this](std::string_view limit) { return find_limit(limit)->read(options); });
     api_options.audit = audit.get();
+    api_options.recent_log = &recent_log;
     if (kafka) api_options.kafka_stats = [this] { return kafka->stats(); };
     api_options.metrics = [this] {
         std::optional<std::int64_t> expires_in_ms;
@@ -343,6 +349,8 @@ EventLoop::TimePoint Server::Parts::turn() {
         next_work = std::min(next_work, EventLoop::TimePoint(std::chrono::nanoseconds(at_ns)));
     }
     if (audit) next_work = std::min(next_work, audit->act(monotonic_now_ns()));
+    const std::int64_t events_ns = api->send_events(monotonic_now_ns());
+    next_work = std::min(next_work, EventLoop::TimePoint(std::chrono::nanoseconds(events_ns)));
     connection_watch.check(http->counters(), monotonic_now_ns());
     if (!ready_logged && shard->is_serving()) {
         ready_logged = true;
@@ -379,6 +387,7 @@ void Server::Parts::stop(int signal) {
     reports.stopping();
     if (kafka) kafka->stop();
     shard->stop_waiting();
+    api->stop_events();
     stop_by_ns = monotonic_now_ns() + std::chrono::nanoseconds(options.drain).count();
     http->drain(options.drain, [this] { drained = true; });
 }

@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "base/system_clock.h"
-#include "server/json_log_line.h"
+#include "ingress/json_log_line.h"
 
 namespace duewheel {
 namespace {

@@ -11,7 +11,7 @@
 #include "duewheel/plain_text.h"
 #include "fuzz/fuzz_target.h"
 #include "fuzz/input_script.h"
-#include "server/json_log_line.h"
+#include "ingress/json_log_line.h"
 
 namespace duewheel::shown_text_fuzz {
 namespace {

@@ -49,7 +49,7 @@ class Generated(unittest.TestCase):
             (place / "schemathesis.toml").write_text(SETTINGS)
             run = subprocess.run(
                 [PYTHON, "-m", "schemathesis.cli", "--config-file", "schemathesis.toml", "run", "openapi.json",
-                 "--url", f"http://127.0.0.1:{daemon.port}", "--max-examples", str(CASES),
+                 "--url", f"http://127.0.0.1:{daemon.port}", "--max-examples", str(CASES), "--exclude-path", "/v1/events",
                  "--generation-deterministic", "--request-timeout", "90", "--no-color"],
                 cwd=place, capture_output=True, text=True, timeout=800, env={**os.environ, "SCHEMATHESIS_HOOKS": "hooks"})
             output = "\n".join(line[:500] for line in run.stdout.splitlines()) + run.stderr

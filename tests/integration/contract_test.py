@@ -3,10 +3,11 @@ problem code of each call occurs, and no other response does. contract_generated
 
 import json
 import re
+import socket
 import time
 import unittest
 
-from contract import METHODS, Contract, ask, with_packages
+from contract import METHODS, Answer, Contract, ask, with_packages
 from daemon import Daemon
 
 JSON = {"Content-Type": "application/json"}
@@ -26,6 +27,7 @@ FULL = (int(time.time()) + 7200) * 1000
 ELSEWHERE = {
     "audit_unavailable": "tests/integration/audit_test.py",
     "internal": "a bug of the server",
+    "stream_limit": "tests/integration/limits_test.py",
     "namespace_full": "tests/integration/namespaces_test.py",
     "too_many_puts": "tests/integration/namespaces_test.py",
     "gone": "src/ingress/answer_text_test.cc",
@@ -163,7 +165,7 @@ HOW = {
     "bad_webhook_url": lambda p: p.with_body({"target": {"webhook": {"url": "example.com"}}}),
     "bad_zone": lambda p: p.with_body(p.of_this_call({"zone": "Europe/Olso"})),
     "bad_cursor": lambda p: p.with_query(p.query + "&cursor=x" if p.query else "cursor=x"),
-    "bad_duration": lambda p: p.with_query("window=soon") if p.name == "lateness" else p.with_body(p.of_this_call({DURATIONS[p.name]: "soon"})),
+    "bad_duration": lambda p: p.with_query("window=soon") if p.name == "lateness" else p.with_query("step=soon") if p.name == "forecast" else p.with_body(p.of_this_call({DURATIONS[p.name]: "soon"})),
     "bad_id": lambda p: p.with_query("queue=q&id=x") if p.name == "history" else p.with_name("id", "x"),
     "bad_instant": lambda p: p.with_body({"due": "x"}) if p.name in ("put", "move") else
                    p.with_body({"died_before": "x"}) if p.name == "discard" else
@@ -199,7 +201,7 @@ HOW = {
                                                  p.of_this_call({DURATIONS[p.name]: "1s", DURATIONS[p.name] + "_ms": 1000})),
     "delay_too_long": lambda p: p.with_body(p.of_this_call({DURATIONS[p.name]: "36500d"})),
     "duplicate_member": lambda p: p.with_body('{{"{0}":1,"{0}":1}}'.format(MEMBERS[p.name]).encode()),
-    "duplicate_parameter": lambda p: p.with_query("queue=q&key=a&key=a" if p.by_key else "queues=1&queues=1" if p.name == "stats" else "queue=a&queue=a" if p.name == "lateness" else
+    "duplicate_parameter": lambda p: p.with_query("queue=q&key=a&key=a" if p.by_key else "queues=1&queues=1" if p.name == "stats" else "queue=a&queue=a" if p.name == "lateness" else "only=log&only=log" if p.name == "events" else
                                                   "count=1&count=1" if p.name in ("previewSchedule", "previewSettings") else
                                                   "minutes=1&minutes=1" if p.name == "forecast" else "limit=1&limit=1"),
     "expectation_failed": lambda p: p.with_headers(Expect="magic"),
@@ -259,8 +261,6 @@ HOW = {
 
 def raw(daemon, text):
     """As ask(), for what a client library would not send."""
-    import socket
-    from contract import Answer
     with socket.create_connection(("127.0.0.1", daemon.port), timeout=60) as connection:
         connection.sendall(text)
         head, _, body = b"".join(iter(lambda: connection.recv(65536), b"")).partition(b"\r\n\r\n")
@@ -375,7 +375,7 @@ class Answers(unittest.TestCase):
                 contract = Contract(daemon.client())
                 met = self.walk(daemon, contract, "/v1" + name_space)
                 for path, method, operation in contract.operations():
-                    if ("/namespaces/" in path) != bool(name_space) and path.startswith("/v1/") and not path.startswith(("/v1/stats", "/v1/lateness", "/v1/wheel", "/v1/clock", "/v1/tokens", "/v1/session")):
+                    if ("/namespaces/" in path) != bool(name_space) and path.startswith("/v1/") and not path.startswith(("/v1/stats", "/v1/events", "/v1/lateness", "/v1/wheel", "/v1/clock", "/v1/tokens", "/v1/session")):
                         continue
                     if path == "/v1/clock:accept":  # a wall clock that is set: tests/integration/clock_test.py
                         continue
@@ -564,10 +564,22 @@ class Answers(unittest.TestCase):
             say(method, "/queues/{queue}")
             say(method, "/history", query="?queue=q")
             say(method, "/forecast", query="?queue=q&minutes=2")
-            say(method, "/forecast")
+            say(method, "/forecast", query="?step=1h&minutes=43200")
             for page in ("v1/stats", "v1/lateness", "v1/wheel", "v1/clock", "healthz", "readyz", "metrics", "openapi.json", ""):
                 say(method, page)
-            asset = re.search('"/assets/([^"]+)"', ask(daemon.port, "GET", "/").text)[1]
+        say("HEAD", "v1/events")
+        with socket.create_connection(("127.0.0.1", daemon.port), timeout=60) as stream:
+            stream.sendall(b"GET /v1/events HTTP/1.1\r\nHost: localhost\r\n\r\n")
+            head = b""
+            while b"event: queues\n" not in head:
+                head += stream.recv(65536)
+        contract.check("/v1/events", "get", Answer(200, {"content-type": "text/event-stream"}, ""))
+        self.assertIn(b"\r\nContent-Type: text/event-stream\r\n", head)
+        stats = json.loads(re.search(b"event: stats\nid: [0-9]+\ndata: (.*)\n\n", head)[1])
+        contract.check_value(stats, {"$ref": "#/components/schemas/Stats"})
+        met.add(("get", "/v1/events", 200))
+        asset = re.search('"/assets/([^"]+)"', ask(daemon.port, "GET", "/").text)[1]
+        for method in ("GET", "HEAD"):
             say(method, "assets/{file}", file=asset)
         say("POST", "v1/clock:advance", {"by": "1s"})
         return met

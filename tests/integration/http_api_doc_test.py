@@ -17,7 +17,7 @@ END = "-- end of example --"
 
 # Of the moment, of the run, or of how commands happened to be gathered into commits.
 VARYING = {"lease", "cursor", "ended", "due", "now", "commits", "server_time", "server_time_ms", "lateness_ms",
-           "instance", "timers", "indexed_only", "token", "created", "old_until"}
+           "instance", "version", "disk_free_bytes", "timers", "indexed_only", "token", "created", "old_until"}
 
 
 def blocks():

@@ -241,6 +241,23 @@ def readable(connection):
 
 # ---- limits that hold something up instead of refusing it: each returns whether it was held up
 
+def event_streams(daemon, count):
+    """Opens a number of event streams; whether the last one is refused."""
+    with contextlib.ExitStack() as open_connections:
+        streams = [open_connections.enter_context(connect(daemon)) for _ in range(count)]
+        for number, stream in enumerate(streams):
+            stream.sendall(b"GET /v1/events HTTP/1.1\r\nHost: localhost\r\n\r\n")
+            with stream.makefile("rb") as lines:
+                head = b"".join(iter(lines.readline, b"\r\n"))
+                if head.split()[1] == b"200":
+                    continue
+                assert number == count - 1, head
+                return json.loads(lines.read(int(re.search(rb"(?i)content-length: (\d+)", head)[1])))["code"]
+        client = daemon.client()
+        wait_until(lambda: metric(client, 'duewheel_limit_use{limit="http.event_streams_max"}') == count)
+        return None
+
+
 def connections(daemon, count):
     with contextlib.ExitStack() as open_connections:
         clients = [daemon.client() for _ in range(count - 1)]
@@ -348,6 +365,7 @@ REFUSES = {
         daemon.client().request("PUT", "/v1/queues/q", {"limits": {"pending": count}}))),
     "limits.queues_max": (["--limits-queues-max=3"], 3, queues),
     "limits.namespaces_max": (["--limits-namespaces-max=3"], 3, namespaces),
+    "http.event_streams_max": ([], 64, event_streams),
     "limits.waiters_per_queue_max": (["--limits-waiters-per-queue-max=3"], 3, waiters),
     "limits.waiting_max": (["--limits-waiting-max=1MiB", "--limits-body-max=1MiB", "--http-body-max=1MiB"], 1 << 20,
                            waiting_content),

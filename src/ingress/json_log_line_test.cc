@@ -1,4 +1,4 @@
-#include "server/json_log_line.h"
+#include "ingress/json_log_line.h"
 
 #include <limits>
 
