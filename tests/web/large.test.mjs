@@ -1,41 +1,66 @@
 // A server with 100,000 queues and a million pending messages: the pages load what they show and no more.
 import assert from 'node:assert/strict'
-import { before, test } from 'node:test'
+import { connect } from 'node:net'
+import { test } from 'node:test'
 import { checkWidth, eventually, useBrowser, useDaemon, waitForText, withPage } from './browser.mjs'
 
 const QUEUES = 99_000
 const MESSAGES = 1_000_000
 const BATCH = 1000
-const AT_ONCE = 64
+const AT_ONCE = 500
 
 useBrowser()
 const daemon = useDaemon()
 
-/** Runs `count` calls, some of them at once. */
-async function many(count, call) {
-  let next = 0
-  await Promise.all(Array.from({ length: AT_ONCE }, async () => {
-    while (next < count) await call(next++)
-  }))
+/** Sends requests over one connection without waiting for each answer; resolves when all are answered with this status. */
+function pipeline(count, request, status) {
+  return new Promise((resolve, reject) => {
+    const socket = connect(daemon.port, '127.0.0.1')
+    const mark = `HTTP/1.1 ${status} `
+    let sent = 0
+    let answered = 0
+    let rest = ''
+    const send = () => {
+      const requests = []
+      while (sent < count && sent < answered + AT_ONCE) requests.push(request(sent++))
+      if (requests.length > 0) socket.write(requests.join(''))
+    }
+    socket.setEncoding('utf8')
+    socket.on('connect', send)
+    socket.on('error', reject)
+    socket.on('close', () => reject(new Error(`the server closed the connection after ${answered} answers: ${rest}`)))
+    socket.on('data', (text) => {
+      const pieces = (rest + text).split(mark)
+      answered += pieces.length - 1
+      // A mark may arrive in two parts.
+      rest = pieces.at(-1).slice(-mark.length)
+      if (answered === count) {
+        socket.removeAllListeners('close')
+        socket.end()
+        resolve()
+      } else send()
+    })
+  })
 }
 
-before(async () => {
-  const names = Array.from({ length: QUEUES }, (_, index) => `queue-${String(index).padStart(6, '0')}`)
-  await many(QUEUES, (index) => daemon.put(names[index], { body: 'x', delay: '1d' }))
+function post(path, type, body) {
+  return `POST ${path} HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: ${type}\r\nContent-Length: ${body.length}\r\n\r\n${body}`
+}
+
+test('the server takes them', { timeout: 900_000 }, async () => {
+  const name = (index) => `queue-${String(index).padStart(6, '0')}`
+  await pipeline(QUEUES, (index) => post(`/v1/queues/${name(index)}/messages`, 'application/json', '{"body": "x", "delay": "1d"}'), 201)
   const start = Date.now() + 3_600_000
-  await many(MESSAGES / BATCH, async (batch) => {
-    const lines = Array.from({ length: BATCH }, (_, index) => `{"body": "x", "due": "${new Date(start + (batch * BATCH + index) * 80).toISOString()}"}`)
-    const response = await fetch(`${daemon.url}/v1/queues/big/messages:batch`, {
-      method: 'POST', headers: { 'Content-Type': 'application/x-ndjson' }, body: lines.join('\n'),
-    })
-    assert.equal(response.status, 200)
-    await response.text()
-  })
-}, { timeout: 900_000 })
+  const line = (index) => `{"body": "x", "due": "${new Date(start + index * 80).toISOString()}"}`
+  const lines = (batch) => Array.from({ length: BATCH }, (_, index) => line(batch * BATCH + index)).join('\n')
+  for (let batch = 0; batch < MESSAGES / BATCH; batch++) {
+    await pipeline(1, () => post('/v1/queues/big/messages:batch', 'application/x-ndjson', lines(batch)), 200)
+  }
+})
 
 test('the overview counts them', () =>
   withPage(daemon, '', {}, async (page) => {
-    await waitForText(page.locator('.figure', { hasText: 'Pending' }), '1.1M')
+    await waitForText(page.locator('.figure', { hasText: 'Pending' }), /1\.1m/i)
     await waitForText(page.locator('.figure', { hasText: 'Pending' }), '99,001 queues')
     await checkWidth(page)
   }))
