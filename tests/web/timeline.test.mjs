@@ -19,6 +19,7 @@ test('the page in both themes and languages, and in a narrow window', async () =
   await put('orders', 12, 2)
   await put('orders', 40, 3)
   await put('mail', 20 * 60, 20)
+  await put('mail', 20 * 24 * 60, 4)
   await checkLooks(daemon, '#/timeline', (page) => waitForText(page.locator('.section strong'), /with 7 messages|7 条消息/))
 })
 
@@ -27,9 +28,23 @@ test('the busiest time is in words, in an hour and in a day', () =>
     await waitForText(page.locator('.section strong'), /^Busiest: \d\d:\d\d to \d\d:\d\d, with 7 messages\.$/)
     await waitForText(page.locator('.figure').first(), /Due now\s*1/)
     await page.getByLabel('Time ahead').selectOption('day')
-    await waitForText(page.locator('.section strong'), /(Busiest|Tomorrow’s peak): \d\d:\d\d to \d\d:\d\d, with 20 messages\./)
+    await waitForText(page.locator('.section strong'), /Busiest: .*\d\d:\d\d.* to \d\d:\d\d, with 20 messages\./)
     await waitForText(page.locator('.figure').nth(1), '30')
+    await page.getByLabel('Time ahead').selectOption('month')
+    await waitForText(page.locator('.figure').nth(1), '34')
+    await waitForText(page.locator('.section-aside'), 'One bar is 6 hrs.')
   }))
+
+test('tomorrow’s peak is in words, whatever range is shown', async () => {
+  // The pages of the tests are in Oslo; ten o'clock of UTC is before or at noon there.
+  const { server_time_ms: now } = await daemon.call('GET', '/v1/clock')
+  const today = new Intl.DateTimeFormat('sv-SE', { timeZone: 'Europe/Oslo' }).format(now)
+  const noon = Date.parse(`${today}T10:00:00Z`) + 86_400_000
+  for (let number = 0; number < 25; ++number) await daemon.put('tomorrow', { body: 'x', due_ms: noon })
+  await withPage(daemon, '#/timeline?queue=tomorrow', {}, (page) => waitForText(page.locator('.section p').first(), /Tomorrow’s peak: \d\d:\d\d to \d\d:\d\d, with 25 messages\./))
+  const { messages } = await daemon.call('GET', '/v1/queues/tomorrow/messages?limit=100')
+  for (const { id } of messages) await daemon.call('DELETE', `/v1/messages/${id}`)
+})
 
 test('a queue is chosen, and its address leads to the same', () =>
   withPage(daemon, '#/timeline', {}, async (page) => {

@@ -18,13 +18,13 @@ import './plan.css'
 const t = dictionary(
   {
     title: 'Timeline', about: 'How many messages become due, from now on.',
-    range: 'Time ahead', hour: 'Next hour', sixHours: 'Next 6 hours', day: 'Next 24 hours', queue: 'Queue', allQueues: 'All queues',
+    range: 'Time ahead', hour: 'Next hour', sixHours: 'Next 6 hours', day: 'Next 24 hours', twoDays: 'Next 2 days', week: 'Next 7 days', month: 'Next 30 days', queue: 'Queue', allQueues: 'All queues',
     dueNow: 'Due now', dueNowHint: 'ready, not delivered yet', inRange: 'Due in this time', firstTime: 'First time', retries: 'Retries', recurring: 'Recurring', runs: 'Runs of schedules',
     chart: 'Messages that become due', bars: (size: string) => `One bar is ${size}.`, clickHint: 'Click a bar to see its messages; drag over bars to enlarge them.',
     summary: (count: string, peak: string) => `${count} become due. ${peak}`,
     peak: (from: string, to: string, count: string) => `Busiest: ${from} to ${to}, with ${count}.`,
     peakTomorrow: (from: string, to: string, count: string) => `Tomorrow’s peak: ${from} to ${to}, with ${count}.`,
-    noneTomorrow: (until: string) => `Nothing is due tomorrow before ${until}.`,
+    noneTomorrow: 'Nothing is due tomorrow.',
     nothing: 'Nothing becomes due in this time.',
     horizon: (until: string) => `The forecast ends at ${until}.`,
     atLeast: (from: string) => `From ${from} on, there may be more than shown: the server stopped counting there.`,
@@ -35,13 +35,13 @@ const t = dictionary(
   },
   {
     title: '时间线', about: '从现在起有多少消息到期。',
-    range: '时间范围', hour: '未来 1 小时', sixHours: '未来 6 小时', day: '未来 24 小时', queue: '队列', allQueues: '全部队列',
+    range: '时间范围', hour: '未来 1 小时', sixHours: '未来 6 小时', day: '未来 24 小时', twoDays: '未来 2 天', week: '未来 7 天', month: '未来 30 天', queue: '队列', allQueues: '全部队列',
     dueNow: '已到期', dueNowHint: '就绪，尚未投递', inRange: '此时段内到期', firstTime: '首次', retries: '重试', recurring: '循环消息', runs: '定时任务的运行',
     chart: '到期的消息', bars: (size: string) => `每根柱为 ${size}。`, clickHint: '点击柱可查看消息，拖动可放大。',
     summary: (count: string, peak: string) => `${count}到期。${peak}`,
     peak: (from: string, to: string, count: string) => `最繁忙：${from} 至 ${to}，${count}。`,
     peakTomorrow: (from: string, to: string, count: string) => `明日高峰：${from} 至 ${to}，${count}。`,
-    noneTomorrow: (until: string) => `明天 ${until} 之前没有消息到期。`,
+    noneTomorrow: '明天没有消息到期。',
     nothing: '此时段内没有消息到期。',
     horizon: (until: string) => `预测截至 ${until}。`,
     atLeast: (from: string) => `从 ${from} 起，实际数量可能更多：服务器到此停止计数。`,
@@ -59,11 +59,19 @@ interface Forecast {
   minutes: Minute[]
 }
 
-const MINUTES: Record<string, number> = { hour: 60, six: 360, day: 1440 }
+const DAY_MIN = 1440
+// How far each range reaches, and the length of a step of its forecast, both in minutes. A day can be enlarged to its minutes.
+const RANGES: Record<string, { minutes: number; step: number }> = {
+  hour: { minutes: 60, step: 1 }, six: { minutes: 360, step: 1 }, day: { minutes: DAY_MIN, step: 1 },
+  two: { minutes: 2 * DAY_MIN, step: 5 }, week: { minutes: 7 * DAY_MIN, step: 15 }, month: { minutes: 30 * DAY_MIN, step: 60 },
+}
+// All of tomorrow, wherever the day begins.
+const TOMORROW = RANGES.two!
+const TOMORROW_SIZE_MS = 15 * 60_000
 const QUEUES_MAX = 12
 
-function forecast(minutes: number, queue: string | null, signal: AbortSignal): Promise<Forecast> {
-  return get<Forecast>(`${prefix()}/forecast`, { minutes, queue }, signal)
+function forecast({ minutes, step }: { minutes: number; step: number }, queue: string | null, signal: AbortSignal): Promise<Forecast> {
+  return get<Forecast>(`${prefix()}/forecast`, { minutes, step: `${step}m`, queue }, signal)
 }
 
 async function busiestQueues(signal: AbortSignal): Promise<Queue[]> {
@@ -75,10 +83,11 @@ function Timeline() {
   const query = route.value.query
   const queue = query.get('queue')
   const range = query.get('range') ?? 'hour'
-  const minutes = MINUTES[range] ?? 60
+  const reach = RANGES[range] ?? RANGES.hour!
   const from = Number(query.get('from')) || null
   const to = Number(query.get('to')) || null
-  const data = useQuery(['forecast', minutes, queue, namespace.value], (signal) => forecast(minutes, queue, signal), { every_ms: minutes > 60 ? 15_000 : 5000 })
+  const data = useQuery(['forecast', reach, queue, namespace.value], (signal) => forecast(reach, queue, signal), { every_ms: reach.minutes > 60 ? 15_000 : 5000 })
+  const ahead = useQuery(['tomorrow', queue, namespace.value], (signal) => forecast(TOMORROW, queue, signal), { every_ms: 60_000 })
   const queues = useQuery(['timeline queues', namespace.value], busiestQueues, { every_ms: 30_000 })
   const chosen = Number(query.get('at')) || null
 
@@ -92,6 +101,9 @@ function Timeline() {
             <option value="hour">{t.hour}</option>
             <option value="six">{t.sixHours}</option>
             <option value="day">{t.day}</option>
+            <option value="two">{t.twoDays}</option>
+            <option value="week">{t.week}</option>
+            <option value="month">{t.month}</option>
           </select>
         </div>
         <div class="field">
@@ -103,13 +115,17 @@ function Timeline() {
           </select>
         </div>
       </div>
-      {data.data ? <Bars forecast={data.data} queue={queue} queues={queues.data ?? []} from={from} to={to} chosen={chosen} /> : <Pending query={data} />}
+      {data.data ? <Bars forecast={data.data} ahead={ahead.data} step={reach.step} queue={queue} queues={queues.data ?? []} from={from} to={to} chosen={chosen} /> : <Pending query={data} />}
     </>
   )
 }
 
 interface BarsProps {
   forecast: Forecast
+  /** Two days, for tomorrow's peak. */
+  ahead: Forecast | null
+  /** Minutes of a row. */
+  step: number
   queue: string | null
   queues: Queue[]
   from: number | null
@@ -117,19 +133,18 @@ interface BarsProps {
   chosen: number | null
 }
 
-function Bars({ forecast: { minutes, now_ms }, queue, queues, from, to, chosen }: BarsProps) {
+function Bars({ forecast: { minutes, now_ms }, ahead, step, queue, queues, from, to, chosen }: BarsProps) {
   const rows = from && to ? minutes.filter((row) => row.start_ms >= from && row.start_ms < to) : minutes
-  const length = rows.length * 60_000
-  const size = bucketSize(length)
+  const step_ms = step * 60_000
+  const size = Math.max(step_ms, bucketSize(rows.length * step_ms))
   const buckets = bucketsOf(rows, size)
   const total = buckets.reduce((sum, bucket) => ({ ...sum, due: sum.due + bucket.due, scheduled: sum.scheduled + bucket.scheduled, retrying: sum.retrying + bucket.retrying, recurring: sum.recurring + bucket.recurring, runs: sum.runs + bucket.runs }), { due: 0, scheduled: 0, retrying: 0, recurring: 0, runs: 0 })
   const peak = peakOf(buckets)
   const unsure = rows.find((row) => row.at_least)
-  const end = (minutes.at(-1)?.start_ms ?? now_ms) + 60_000
+  const end = (minutes.at(-1)?.start_ms ?? now_ms) + step_ms
   const tomorrow = localDay(now_ms, 1)
-  const known = bucketsOf(minutes, size, tomorrow)
-  const tomorrowPeak = peakOf(known)
-  const peakText = peak ? (peak.start_ms >= tomorrow ? t.peakTomorrow : t.peak)(formatTime(peak.start_ms, false), formatTime(peak.end_ms, false), terms.countMessages(peak.due)) : t.nothing
+  const tomorrowPeak = peakOf(bucketsOf(ahead?.minutes ?? [], TOMORROW_SIZE_MS, tomorrow, localDay(now_ms, 2)))
+  const peakText = peak ? t.peak(momentOf(peak.start_ms, now_ms), formatTime(peak.end_ms, false), terms.countMessages(peak.due)) : t.nothing
   const bucket = buckets.find((one) => one.start_ms === chosen)
   const ready = queue === null ? readyInNamespace(queues) : queues.find((one) => one.queue === queue)?.ready
   const select = (time: number) => {
@@ -152,9 +167,9 @@ function Bars({ forecast: { minutes, now_ms }, queue, queues, from, to, chosen }
       >
         <p>
           <strong>{peakText}</strong>{' '}
-          {end > tomorrow && (peak?.start_ms ?? 0) < tomorrow && (tomorrowPeak
+          {ahead && (tomorrowPeak
             ? t.peakTomorrow(formatTime(tomorrowPeak.start_ms, false), formatTime(tomorrowPeak.end_ms, false), terms.countMessages(tomorrowPeak.due))
-            : t.noneTomorrow(formatTime(end, false)))}{' '}
+            : t.noneTomorrow)}{' '}
           <span class="muted">{t.horizon(formatInstant(end))}</span>
         </p>
         {unsure && <p class="note warn">{t.atLeast(formatInstant(unsure.start_ms))}</p>}
@@ -162,8 +177,8 @@ function Bars({ forecast: { minutes, now_ms }, queue, queues, from, to, chosen }
           kind="bars" height={240} times={buckets.map((one) => one.start_ms / 1000)} series={[{ label: t.due, values: buckets.map((one) => one.due) }]}
           format={formatCompact} summary={t.summary(terms.countMessages(total.due), peakText)} onClick={select}
           onSelect={(first, last) => {
-            const begin = Math.floor((first * 1000) / 60_000) * 60_000
-            const finish = Math.max(begin + 60_000, Math.ceil((last * 1000) / 60_000) * 60_000)
+            const begin = Math.floor((first * 1000) / step_ms) * step_ms
+            const finish = Math.max(begin + step_ms, Math.ceil((last * 1000) / step_ms) * step_ms)
             setQuery({ from: begin, to: finish, at: null })
           }}
         />
@@ -188,6 +203,11 @@ function Bars({ forecast: { minutes, now_ms }, queue, queues, from, to, chosen }
   )
 }
 
+/** The time, with the date if it is not today. */
+function momentOf(ms: number, now_ms: number): string {
+  return ms < localDay(now_ms, 1) ? formatTime(ms, false) : formatInstant(ms)
+}
+
 // The counters of the server are those of all namespaces.
 function readyInNamespace(queues: Queue[]): number | undefined {
   if (namespace.value === 'default' && stats.value && queues.length >= 1000) return stats.value.ready
@@ -197,13 +217,14 @@ function readyInNamespace(queues: Queue[]): number | undefined {
 /** The messages of a bar: of the chosen queue directly, otherwise of each of the busiest queues. */
 function Chosen({ bucket, queue, queues, now_ms }: { bucket: Bucket; queue: string | null; queues: Queue[]; now_ms: number }) {
   const names = queue === null ? queues.filter((one) => one.pending > 0).slice(0, QUEUES_MAX).map((one) => one.queue) : [queue]
-  const minutes = Math.min(1440, Math.ceil((bucket.end_ms - now_ms) / 60_000) + 1)
+  const size = bucket.end_ms - bucket.start_ms
+  const reach = { minutes: Math.ceil((bucket.end_ms - now_ms) / size + 1) * (size / 60_000), step: size / 60_000 }
   const counts = useQuery(
     ['timeline chosen', bucket.start_ms, bucket.end_ms, names, namespace.value],
     async (signal) => {
       const all = await Promise.all(names.map(async (name) => {
-        const { minutes: rows } = await forecast(minutes, name, signal)
-        const counts = bucketsOf(rows, bucket.end_ms - bucket.start_ms, bucket.start_ms, bucket.end_ms)[0]
+        const { minutes: rows } = await forecast(reach, name, signal)
+        const counts = bucketsOf(rows, size, bucket.start_ms, bucket.end_ms)[0]
         return { queue: name, due: counts?.due ?? 0, runs: counts?.runs ?? 0 }
       }))
       return all.filter((one) => one.due > 0).sort((a, b) => b.due - a.due)

@@ -30,11 +30,12 @@ test('the peak is the first of the largest, and there is none if nothing is due'
   assert.equal(peakOf(bucketsOf([minute(1, 0)], MINUTE)), null)
 })
 
-test('a chart has up to 120 bars', () => {
+test('a chart has up to 124 bars', () => {
   assert.equal(bucketSize(60 * MINUTE), MINUTE)
   assert.equal(bucketSize(6 * 60 * MINUTE), 5 * MINUTE)
   assert.equal(bucketSize(24 * 60 * MINUTE), 15 * MINUTE)
-  assert.equal(bucketSize(30 * 24 * 60 * MINUTE), 1440 * MINUTE)
+  assert.equal(bucketSize(2 * 24 * 60 * MINUTE), 30 * MINUTE)
+  assert.equal(bucketSize(30 * 24 * 60 * MINUTE), 360 * MINUTE)
 })
 
 test('tomorrow begins at the next midnight of local time', () => {

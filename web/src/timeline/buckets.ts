@@ -51,10 +51,11 @@ export function localDay(now_ms: number, days: number): number {
   return new Date(date.getFullYear(), date.getMonth(), date.getDate() + days).getTime()
 }
 
-const SIZES_MIN = [1, 5, 15, 30, 60, 180, 1440]
-const BUCKETS_MAX = 120
+// Each divides a day.
+const SIZES_MIN = [1, 5, 15, 30, 60, 180, 360, 1440]
+const BUCKETS_MAX = 124
 
-/** A size of buckets that makes up to 120 of a range. */
+/** A size of buckets that makes up to 124 of a range. */
 export function bucketSize(range_ms: number): number {
   const size = SIZES_MIN.find((minutes) => range_ms / (minutes * 60_000) <= BUCKETS_MAX) ?? SIZES_MIN.at(-1)!
   return size * 60_000

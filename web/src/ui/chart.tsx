@@ -4,7 +4,7 @@ import uPlot from 'uplot'
 import 'uplot/dist/uPlot.min.css'
 import { dark } from '../app/theme'
 import { language } from '../i18n/language'
-import { formatTime } from './format'
+import { formatDate, formatInstant, formatTime } from './format'
 
 export interface Series {
   label: string
@@ -40,6 +40,8 @@ export interface ChartProps {
   onClick?: (time: number) => void
 }
 
+// Beyond this, the axis has dates instead of times.
+const LONG_S = 3 * 86_400
 const COLORS = ['--series-1', '--series-2']
 
 export function Chart(props: ChartProps) {
@@ -71,7 +73,8 @@ export function Chart(props: ChartProps) {
             ...axis, size: 30, space: 70,
             values: (_, splits) => {
               const seconds = (splits[1] ?? 0) - (splits[0] ?? 0) < 60
-              return splits.map((second) => formatTime(second * 1000, seconds))
+              const long = (splits.at(-1) ?? 0) - (splits[0] ?? 0) > LONG_S
+              return splits.map((second) => (long ? formatDate(second * 1000) : formatTime(second * 1000, seconds)))
             },
           },
           { ...axis, size: 64, values: (_, splits) => splits.map((value) => latest.current.format(value)) },
@@ -117,7 +120,8 @@ export function Chart(props: ChartProps) {
         const value = one.values[index!]
         return value === null || value === undefined ? null : `${one.label} ${latest.current.format(value)}`
       })
-      tip.textContent = [formatTime(time * 1000), ...values.filter((text) => text !== null)].join(' · ')
+      const long = u.data[0].at(-1)! - u.data[0][0]! > LONG_S
+      tip.textContent = [(long ? formatInstant : formatTime)(time * 1000), ...values.filter((text) => text !== null)].join(' · ')
       tip.hidden = false
       tip.classList.toggle('left', (u.cursor.left ?? 0) > u.over.clientWidth / 2)
     }

@@ -114,6 +114,12 @@ export function formatTime(ms: number, seconds = true): string {
   ).format(new Date(ms))
 }
 
+/** The day, for axes. */
+export function formatDate(ms: number): string {
+  if (!representable(ms)) return `${ms} ms`
+  return cached('date', (tag) => new Intl.DateTimeFormat(tag, { month: 'short', day: 'numeric' })).format(new Date(ms))
+}
+
 /** UTC as in RFC 3339, for tooltips and machine-readable attributes. */
 export function utc(ms: number): string {
   return representable(ms) ? new Date(ms).toISOString() : `${ms} ms`
