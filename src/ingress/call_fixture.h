@@ -152,8 +152,7 @@ inline std::string describe(const Command& command) {
                 return "release " + lease_text(c.lease) + " delay=" + number(c.delay_ms);
             } else if constexpr (std::is_same_v<T, ListCommand>) {
                 return "list " + c.name_space + " " + c.queue + " states=" + number(c.states.bits()) +
-                       " from=" + number(c.from.due_ms) + "," + number(c.from.id) + " limit=" + number(c.limit) +
-                       (c.prefix.empty() ? "" : " prefix=" + c.prefix);
+                       " from=" + number(c.from.due_ms) + "," + number(c.from.id) + " limit=" + number(c.limit);
             } else if constexpr (std::is_same_v<T, HistoryCommand>) {
                 return "history " + c.name_space + " " + c.queue + " outcomes=" + number(c.outcomes.bits()) +
                        " from=" + number(c.from.due_ms) + "," + number(c.from.id) + " limit=" + number(c.limit);
@@ -184,7 +183,8 @@ inline std::string describe(const Command& command) {
             } else if constexpr (std::is_same_v<T, DescribeQueueCommand>) {
                 return "describe " + c.name_space + " " + c.queue;
             } else if constexpr (std::is_same_v<T, ListQueuesCommand>) {
-                return "list queues " + c.name_space + " after=" + c.after + " limit=" + number(c.limit);
+                return "list queues " + c.name_space + " after=" + c.after + " limit=" + number(c.limit) +
+                       (c.prefix.empty() ? "" : " prefix=" + c.prefix);
             } else if constexpr (std::is_same_v<T, ConfigureNamespaceCommand>) {
                 const NamespaceSettings& settings = c.settings;
                 if (c.removes) return "remove namespace " + c.name_space;
