@@ -219,6 +219,8 @@ KafkaSender::Rest KafkaSender::transact(KafkaBatch& batch, const Indexes& part) 
     };
 
     if (const Status begun = producer().begin_transaction(); !begun) return give_up(begun.error());
+    // First, so that its partition is added to the transaction by the same request as those of the first records.
+    if (const Status queued = producer().produce(record_of(entry)); !queued) return give_up(queued.error());
     Rest rest;
     bool is_clean = true;
     for (const std::size_t index : part) {
@@ -240,8 +242,6 @@ KafkaSender::Rest KafkaSender::transact(KafkaBatch& batch, const Indexes& part) 
         return rest;
     }
     const Result<std::vector<Status>> flushed = producer().flush(timeout_ms());
-    // First, so that its partition is added to the transaction by the same request as those of the first records.
-    if (const Status queued = producer().produce(record_of(entry)); !queued) return give_up(queued.error());
     if (!flushed) return give_up(flushed.error());
     if (const std::optional<Error> error = judge(batch, part, *flushed, rest)) return give_up(*error);
     if (rest.others.size() == part.size()) {
