@@ -315,11 +315,11 @@ class Verbs(CommandLine):
         output = self.output("stats")
         self.assertRegex(output, r"(?m)^server time +\d{4}-\d\d-\d\d \d\d:\d\d:\d\d \+00:00$")
         self.assertRegex(output, r"(?m)^pending +3$")
-        self.assertRegex(output, r"(?m)^queue +ready +leased +waiters .*\n(.*\n)*work +1 +1 +0 ")
+        self.assertRegex(output, r"(?m)^queue +pending +ready +leased +waiters .* oldest due\n(.*\n)*work +2 +1 +1 +0 .*:\d\d \+00:00$")
         self.assertNotRegex(output, r"(?m) $")
         self.assertEqual(self.answer("stats")["pending"], 3)
         self.put("work", "z", "--namespace", "other")
-        self.assertRegex(self.output("stats"), r"(?m)^namespace +queue .*\n(.*\n)*other +work +1 +0")
+        self.assertRegex(self.output("stats"), r"(?m)^namespace +queue .*\n(.*\n)*other +work +1 +1 +0")
 
     def test_check_reads_a_directory_that_no_server_uses(self):
         self.put("q", "x", "--in", "1h")

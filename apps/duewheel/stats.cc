@@ -15,7 +15,12 @@ struct StatsArguments {};
 
 namespace json = boost::json;
 
-std::string shown(const json::value& value) {
+bool is_instant(std::string_view member) {
+    return member == "server_time_ms" || member == "oldest_due_ms";
+}
+
+std::string shown(std::string_view member, const json::value& value) {
+    if (is_instant(member) && value.is_int64()) return format_local(value.get_int64());
     if (value.is_string()) return printable({value.get_string().data(), value.get_string().size()});
     if (value.is_bool()) return value.get_bool() ? "yes" : "no";
     return printable(json::serialize(value));
@@ -23,6 +28,7 @@ std::string shown(const json::value& value) {
 
 std::string label(std::string_view member) {
     std::string words(member);
+    if (is_instant(member)) words.resize(words.size() - std::string_view("_ms").size());
     for (char& c : words) c = c == '_' ? ' ' : c;
     return words;
 }
@@ -33,11 +39,7 @@ void print_levels(const json::object& stats) {
     for (const auto& pair : stats) {
         if (pair.value().is_structured()) continue;
         const std::string_view member(pair.key().data(), pair.key().size());
-        if (member == "server_time_ms" && pair.value().is_int64()) {
-            rows.push_back({"server time", format_local(pair.value().get_int64())});
-        } else {
-            rows.push_back({label(member), shown(pair.value())});
-        }
+        rows.push_back({label(member), shown(member, pair.value())});
     }
     std::printf("%s", fields(rows).c_str());
 }
@@ -63,7 +65,7 @@ void print_queues(const json::array& queues) {
         std::vector<std::string>& row = rows.emplace_back();
         for (const std::string& member : members) {
             const json::value* value = queue.get_object().if_contains(member);
-            row.push_back(value != nullptr ? shown(*value) : member == "namespace" ? "default" : "-");
+            row.push_back(value != nullptr ? shown(member, *value) : member == "namespace" ? "default" : "-");
         }
     }
     const std::size_t name = rows[0][0] == "queue" ? 0 : 1;
