@@ -6,6 +6,7 @@
 
 #include "base/json_writer.h"
 #include "calendar/duration.h"
+#include "ingress/name_rule.h"
 #include "ingress/query_request.h"
 
 namespace duewheel {
@@ -33,12 +34,20 @@ void write_row(JsonWriter& json, const LatenessHistory::Row& row) {
 
 }  // namespace
 
-Result<HttpResponse> answer_lateness_call(const HttpRequest& request, const CommandPort& port) {
+Result<HttpResponse> answer_lateness_call(const HttpRequest& request, const CommandPort& port,
+                                          const HttpApiOptions& options) {
     const Result<QueryRequest> query = QueryRequest::parse(request.query, {"window", "queue", "namespace"});
     if (!query) return query.error();
     const Result<DueMs> window_ms = read_window(*query);
     if (!window_ms) return window_ms.error();
     const std::optional<std::string_view> queue = query->text("queue");
+    const std::string_view name_space = query->text("namespace").value_or(kDefaultNamespace);
+    if (queue) {
+        if (Status fits = check_name(*queue, options.queue_name_bytes_max, kQueueName); !fits) return fits.error();
+    }
+    if (Status fits = check_name(name_space, options.queue_name_bytes_max, kNamespaceName); !fits) {
+        return fits.error();
+    }
     const DueMs now = port.clock().server_ms;
     const LatenessHistory& history = port.lateness_history();
     HttpResponse response;
@@ -50,7 +59,7 @@ Result<HttpResponse> answer_lateness_call(const HttpRequest& request, const Comm
     json.open_array("rows");
     std::vector<LatenessHistory::Row> rows;
     if (queue) {
-        const QueueName name{std::string(query->text("namespace").value_or(kDefaultNamespace)), std::string(*queue)};
+        const QueueName name{std::string(name_space), std::string(*queue)};
         rows = history.rows_of(name, now, *window_ms);
     } else {
         rows = history.rows(now, *window_ms);

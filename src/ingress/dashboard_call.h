@@ -10,8 +10,9 @@
 
 namespace duewheel {
 
-// Codes: those of QueryRequest; bad_duration, out_of_range.
-Result<HttpResponse> answer_lateness_call(const HttpRequest& request, const CommandPort& port);
+// Codes: those of QueryRequest; bad_duration, out_of_range, bad_queue_name, bad_namespace.
+Result<HttpResponse> answer_lateness_call(const HttpRequest& request, const CommandPort& port,
+                                          const HttpApiOptions& options);
 // The row as a JSON object.
 std::string lateness_row_text(const LatenessHistory::Row& row);
 

@@ -58,6 +58,8 @@ TEST_F(DashboardCall, lateness_checks_its_parameters) {
     EXPECT_EQ(code("?window=1h1ms"), "out_of_range");
     EXPECT_EQ(code("?window=60"), "bad_duration");
     EXPECT_EQ(code("?windows=1m"), "unknown_parameter");
+    EXPECT_EQ(code("?queue=.."), "bad_queue_name");
+    EXPECT_EQ(code("?queue=mail&namespace=.."), "bad_namespace");
     EXPECT_EQ(code("?queue=a&queue=b"), "duplicate_parameter");
 }
 

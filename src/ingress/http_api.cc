@@ -264,7 +264,7 @@ void HttpApi::answer_page(const Admitted& admitted, RequestNote note, HttpReply 
     };
     if (admitted.call.what == Call::stats) return give(read_stats(request));
     if (admitted.call.what == Call::events) return answer_events(admitted, std::move(note), std::move(reply));
-    if (admitted.call.what == Call::lateness) return give(answer_lateness_call(request, port_));
+    if (admitted.call.what == Call::lateness) return give(answer_lateness_call(request, port_, options_));
     if (admitted.call.what == Call::dashboard || admitted.call.what == Call::asset) {
         if (!options_.dashboard) return give(dashboard_is_off());
         const HttpResponse file = answer_dashboard_file(request);

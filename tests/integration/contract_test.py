@@ -178,13 +178,14 @@ HOW = {
     "bad_lease_token": lambda p: p.with_name("token", "nonsense"),
     "bad_max": lambda p: p.with_body({"max": 0}),
     "bad_message_header": lambda p: p.with_body(p.of_this_call({"headers": {"a b": "c"}})),
-    "bad_namespace": lambda p: p.with_body(p.of_this_call({"namespaces": ["-n"]})) if p.name == "setToken" else p.with_name("namespace", "-n"),
+    "bad_namespace": lambda p: p.with_body(p.of_this_call({"namespaces": ["-n"]})) if p.name == "setToken" else
+                     p.with_query("namespace=-n") if p.name == "lateness" else p.with_name("namespace", "-n"),
     "bad_order_key": lambda p: p.with_body(p.of_this_call({"order_key": ""})),
     "bad_parameter": lambda p: p.with_query("x=%zz"),
     "bad_path": lambda p: p.with_name("namespace" if "{namespace}" in p.path else "queue" if "{queue}" in p.path else
                                         "schedule" if "{schedule}" in p.path else "watchdog" if "{watchdog}" in p.path else "id", "%zz"),
     "bad_queue_name": lambda p: p.with_query("queue=-q&key=a") if p.by_key else
-                      p.with_query("queue=-q") if p.name in ("history", "forecast") else
+                      p.with_query("queue=-q") if p.name in ("history", "forecast", "lateness") else
                       p.with_body(p.of_this_call({"queues": "-q"})) if p.name == "setToken" else
                       p.with_body(p.of_this_call({"queue": "-q"})) if p.name in (*SCHEDULE, "setWatchdog") else
                       p.with_name("queue", "-q"),

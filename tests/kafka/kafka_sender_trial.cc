@@ -28,9 +28,9 @@ namespace duewheel {
 namespace {
 
 constexpr std::int64_t kTimeoutMs = 20'000;
-constexpr std::uint64_t kMessages = 5'000;
+constexpr std::uint64_t kMessages = 15'000;
 constexpr std::uint64_t kBatch = 100;
-constexpr int kKillsMin = 10;
+constexpr int kKillsMin = 8;
 constexpr const char* kTopic = "sent";
 
 std::unique_ptr<KafkaClient> connect(LogSink& log) {
@@ -120,13 +120,14 @@ TEST(KafkaSenderTrial, each_message_is_there_once_after_many_kills) {
     Random random(seed);
     std::uint64_t sent = 0;
     int kills = 0;
-    for (int children = 0; sent < kMessages && children < 200; ++children) {
+    for (int children = 0; sent < kMessages && children < 500; ++children) {
         const bool is_early = random.below(4) == 0;
-        const auto kill_after_ms = static_cast<std::int64_t>(random.below(600));
+        const auto kill_after_ms = static_cast<std::int64_t>(random.below(60));
         kills += run_child(sent, random.next(), kill_after_ms, is_early) ? 1 : 0;
     }
     ASSERT_EQ(sent, kMessages) << "seed " << seed;
     EXPECT_GE(kills, kKillsMin);
+    RecordProperty("kills", kills);
 
     const std::unique_ptr<KafkaClient> client = connect(log);
     const std::unique_ptr<KafkaConsumer> reader = *client->open_consumer();
