@@ -140,7 +140,8 @@ std::vector<LatenessHistory::Row> LatenessHistory::rows_of(const QueueName& name
 
 std::vector<LatenessHistory::Row> LatenessHistory::rows(const Series& series, DueMs now, DueMs window_ms) const {
     const std::int64_t end = now / kRowMs;  // the row of `now` has not ended
-    const std::int64_t oldest = current_ - static_cast<std::int64_t>(kRows) + 1;
+    // A test clock may begin at 0, and no row is before it.
+    const std::int64_t oldest = std::max<std::int64_t>(current_ - static_cast<std::int64_t>(kRows) + 1, 0);
     std::vector<Row> rows;
     for (std::int64_t row = std::max(oldest, (now - window_ms) / kRowMs); row < std::min(end, current_ + 1); ++row) {
         Kept kept;
