@@ -123,10 +123,10 @@ TEST(Session, guesses_are_limited_for_each_call_that_tells_whether_a_token_is_va
 
 TEST(Session, reading_the_session_is_never_unauthorized) {
     ApiServer server(with_auth());
-    const std::string nobody = R"({"tokens_required":true,"token":null})";
-    EXPECT_EQ(body_of(server.ask({"GET", "/v1/session"})), nobody);
-    EXPECT_EQ(body_of(server.ask(with_session({"GET", "/v1/session"}))), nobody);
-    EXPECT_EQ(body_of(server.ask(with_token({"GET", "/v1/session"}, "b"))), nobody);
+    const std::string not_signed_in = R"({"tokens_required":true,"token":null})";
+    EXPECT_EQ(body_of(server.ask({"GET", "/v1/session"})), not_signed_in);
+    EXPECT_EQ(body_of(server.ask(with_session({"GET", "/v1/session"}))), not_signed_in);
+    EXPECT_EQ(body_of(server.ask(with_token({"GET", "/v1/session"}, "b"))), not_signed_in);
 }
 
 TEST(Session, the_cookie_counts_like_an_authorization_field_which_wins) {

@@ -54,7 +54,6 @@ class ReplicatedJournal final : public Journal {
     // Tells them that it has ended, so that one takes over at once. Nothing can be committed after that.
     Status release();
 
-    std::int64_t epoch() const { return epoch_; }
     ReplicationCounters counters() const;
 
     // How long one append may take before it is sent again.

@@ -42,7 +42,7 @@ void LogReplication::start_beating() {
 void LogReplication::beat() {
     std::uint64_t commits = 0;
     while (wait(kBeatMs)) {
-        if (const std::uint64_t now = counters().commits; now != commits) {
+        if (const std::uint64_t now = journal_->counters().commits; now != commits) {
             commits = now;
             continue;
         }

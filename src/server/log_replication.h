@@ -30,9 +30,6 @@ class LogReplication {
     // Before the process ends, when nothing is committed any more: a standby node takes over at once.
     void release();
 
-    std::int64_t epoch() const { return journal_->epoch(); }
-    ReplicationCounters counters() const { return journal_->counters(); }
-
   private:
     bool wait(std::int64_t ms);
     void beat();

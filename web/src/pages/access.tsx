@@ -1,4 +1,4 @@
-// Who is signed in, and what the token allows.
+// The token of this browser, and what it allows.
 import { request } from '../api/client'
 import { loadSession, session } from '../api/session'
 import type { Scope } from '../api/types'

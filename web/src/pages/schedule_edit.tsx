@@ -14,7 +14,7 @@ import './plan.css'
 
 function ScheduleEdit({ params }: PageProps) {
   const name = params.schedule!
-  // Loaded once: what somebody types is not replaced.
+  // Loaded once: what the user types is not replaced.
   const query = useQuery(['schedule to edit', name, namespace.value], (signal) => get<Schedule>(inNamespace('schedules', name), {}, signal))
   const draft = query.data && draftOf(name, query.data.settings)
   return (

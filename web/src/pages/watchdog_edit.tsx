@@ -13,7 +13,7 @@ import './plan.css'
 
 function WatchdogEdit({ params }: PageProps) {
   const name = params.watchdog!
-  // Loaded once: what somebody types is not replaced.
+  // Loaded once: what the user types is not replaced.
   const query = useQuery(['watchdog to edit', name, namespace.value], (signal) => get<Watchdog>(inNamespace('watchdogs', name), {}, signal))
   const draft = query.data && draftOf(query.data)
   return (
