@@ -56,7 +56,7 @@ int run() {
         [](int status, std::string_view, std::string_view message) {
             return HttpResponse{.status = status, .content_type = "text/plain", .body = std::string(message)};
         },
-        group_by_method);
+        route_by_method);
     const Result<BoundAddress> bound = server.listen("127.0.0.1:0");
     if (!bound) return std::fprintf(stderr, "%s\n", bound.error().message.c_str()), 1;
     std::printf("ready http=%s\n", bound->text().c_str());
