@@ -23,7 +23,8 @@ void print_sent(const boost::json::object& kafka, const boost::json::object& out
                               {"sent", shown_number(out, "sent")},
                               {"refused", shown_number(out, "refused")},
                               {"failed", shown_number(out, "failed")},
-                              {"transactions", shown_number(out, "transactions")}})
+                              {"transactions", shown_number(out, "transactions")},
+                              {"fenced by another server", shown_number(out, "fenced")}})
                           .c_str());
 }
 

@@ -59,6 +59,7 @@ struct KafkaSenderCounters {
     std::uint64_t producers_opened = 0;
     std::uint64_t unknown_commits = 0;
     std::uint64_t slow_commits = 0;
+    std::uint64_t fenced = 0;        // times another server had taken over the transactional ids
     std::uint64_t ledger_skips = 0;  // messages that the ledger had already
     std::uint64_t ledger_open = 0;   // gauge: messages in the ledger whose ends are not known to be durable
 };
@@ -73,8 +74,9 @@ struct KafkaBatch {
     std::vector<MessageId> settled;  // their ends are durable since the last batch, so that the ledger may forget them
 
     // Filled in by the sender.
-    bool is_ready = false;                // false: the brokers could not be used; try again later
-    Error error{};                        // the reason
+    bool is_ready = false;    // false: the brokers could not be used; try again later
+    Error error{};            // the reason
+    bool was_fenced = false;  // another server has taken over the transactional ids meanwhile, and still runs
     std::vector<KafkaMessageName> found;  // of an earlier run, read in the ledger; not settled yet
     KafkaSenderCounters counters;
     std::int64_t took_us = 0;

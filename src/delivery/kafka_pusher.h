@@ -11,6 +11,9 @@
 // and is passed to the sender again until it knows: with exactly-once delivery the ledger tells. If the process dies
 // before an ack, the message is leased again in the next run, found in the ledger, and acknowledged.
 //
+// Two servers with the same transactional ids take them over from each other without end. A lane that was fenced
+// pauses, longer each time, so that each server gets on, and the log says what to do.
+//
 // A queue whose last batch failed goes alone until it works again, so that a bad topic does not hold up other queues.
 // Leases last longer than a transaction, and are extended while a message is under way.
 //
@@ -150,10 +153,10 @@ class KafkaPusher {
     };
     struct Lane {
         bool is_exactly_once = false;
+        std::size_t batch_max = 0;  // messages
         Send send;
         FairLines<Item> together;        // messages of targets that are not alone
         std::deque<TargetNumber> alone;  // targets with messages apart, in the order of their turns
-        std::size_t batch_max = 0;       // messages
         bool was_alone = false;          // the last batch was of one such target
         std::size_t targets = 0;
         std::size_t waiting = 0;      // messages
@@ -163,6 +166,9 @@ class KafkaPusher {
         bool is_down = false;    // the brokers could not be used
         std::int64_t backoff_ms = 0;
         DueMs backoff_until_ms = 0;
+        std::int64_t fenced_pause_ms = 0;  // after it was fenced by another server
+        DueMs fenced_at_ms = 0;
+        DueMs fenced_log_at_ms = 0;  // not before
         std::deque<TargetNumber> starved;
         KafkaSenderCounters counters;
     };
@@ -203,6 +209,7 @@ class KafkaPusher {
     void take_result(Lane& lane, KafkaBatch batch);
     void take_outcome(Item item, KafkaOutcome outcome, bool is_ready, bool was_alone);
     void note_readiness(Lane& lane, const KafkaBatch& batch);
+    void slow_down_fenced(Lane& lane);
     void note_worked(TargetNumber number);
     void note_failed(const Item& item, const Error& error);
     void log_target(const Target& target, LogLevel level, const char* event, const char* sentence, const Error& error);

@@ -16,6 +16,9 @@ constexpr std::size_t kRecordCostBytes = 256;       // beside the content: what 
 constexpr std::int64_t kLeaseBeyondSendMs = 1'000;  // and the transaction timeout: left of a lease that is sent
 constexpr std::int64_t kBackoffMinMs = 1'000;
 constexpr std::int64_t kBackoffMaxMs = 30'000;
+constexpr std::int64_t kFencedPauseMinMs = 1'000;
+constexpr std::int64_t kFencedPauseMaxMs = 60'000;
+constexpr std::int64_t kFencedAgainMs = 600'000;  // until this has passed, the pauses grow, and the log says it once
 constexpr std::int64_t kLookUpAgainMs = 60'000;
 constexpr std::size_t kLookupsAtOnce = 100;
 constexpr std::size_t kFailureBytesMax = 1'024;
@@ -171,9 +174,27 @@ void KafkaPusher::take_result(Lane& lane, KafkaBatch batch) {
     }
 }
 
+// What waits is released meanwhile.
+void KafkaPusher::slow_down_fenced(Lane& lane) {
+    const bool is_again = lane.fenced_at_ms != 0 && now_ - lane.fenced_at_ms < kFencedAgainMs;
+    lane.fenced_pause_ms = is_again ? std::min(2 * lane.fenced_pause_ms, kFencedPauseMaxMs) : kFencedPauseMinMs;
+    lane.fenced_at_ms = now_;
+    lane.backoff_until_ms = std::max(lane.backoff_until_ms, now_ + lane.fenced_pause_ms);
+    give_back_all(lane);
+    touch_all(lane.is_exactly_once ? 0 : 1);
+    if (now_ < lane.fenced_log_at_ms) return;
+    lane.fenced_log_at_ms = now_ + kFencedAgainMs;
+    log_.error("kafka_fenced",
+               "Another server sends with the same kafka.cluster name, and each ends the other one's transactions. "
+               "Both slow down, and a message may be sent twice after a restart. Stop one of them, or give it a "
+               "kafka.cluster name of its own.",
+               {{"cluster", options_.cluster}, {"pause_ms", lane.fenced_pause_ms}});
+}
+
 void KafkaPusher::note_readiness(Lane& lane, const KafkaBatch& batch) {
     if (stopping_) return;
     const std::size_t index = lane.is_exactly_once ? 0 : 1;
+    if (batch.was_fenced) slow_down_fenced(lane);
     if (!batch.is_ready) {
         if (lane.backoff_ms == 0) {
             log_.warning("kafka_unavailable",
@@ -183,7 +204,7 @@ void KafkaPusher::note_readiness(Lane& lane, const KafkaBatch& batch) {
         }
         lane.is_down = true;
         lane.backoff_ms = std::clamp(2 * lane.backoff_ms, kBackoffMinMs, kBackoffMaxMs);
-        lane.backoff_until_ms = now_ + lane.backoff_ms;
+        lane.backoff_until_ms = std::max(lane.backoff_until_ms, now_ + lane.backoff_ms);
         give_back_all(lane);
         return touch_all(index);
     }

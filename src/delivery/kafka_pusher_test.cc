@@ -351,6 +351,33 @@ TEST(KafkaPusher, stops_while_the_brokers_are_away) {
     EXPECT_FALSE(trial.log.holds("kafka_unavailable")) << "it does not try again";
 }
 
+// Two servers with one name used to take their transactions from each other as fast as they could.
+TEST(KafkaPusher, slows_down_beside_a_server_with_the_same_name) {
+    Trial trial;
+    trial.set_target("q", Trial::target());
+    std::optional<KafkaSender> other;
+    std::uint64_t randoms = 1'000;
+    for (int second = 0; second < 300; ++second) {
+        other.emplace(trial.kafka, trial.options, "other",
+                      KafkaSender::Surroundings{[&] { return trial.kafka.now_us; }, [&] { return ++randoms; }},
+                      trial.log);
+        KafkaBatch opens;
+        other->send(opens);
+        trial.put("q", std::to_string(second));
+        trial.run(1'000);
+    }
+    const std::uint64_t fenced = trial.pusher->counters().exactly_once.fenced;
+    EXPECT_GE(fenced, 8u);
+    EXPECT_LE(fenced, 12u) << "after 1, 2, 4, 8, 16, 32 and then 60 seconds";
+    EXPECT_EQ(trial.log.count("kafka_fenced"), 1u);
+    EXPECT_EQ(trial.pusher->target_status({"default", "q"}, trial.shard->engine().now()).state,
+              TargetStatus::State::failed);
+    other.reset();
+    for (int pauses = 0; pauses < 3; ++pauses) trial.run(60'000);
+    EXPECT_EQ(trial.values().size(), 300u) << "the last takeover costs one more pause";
+    EXPECT_EQ(trial.queue("q").counts.dead, 0u);
+}
+
 TEST(KafkaPusher, does_not_send_again_what_it_sent_before_a_crash) {
     Trial trial;
     trial.set_target("q", Trial::target());

@@ -23,7 +23,8 @@ KafkaSender::KafkaSender(KafkaCluster& cluster, const KafkaOutOptions& options, 
       surroundings_(std::move(surroundings)),
       log_(log),
       ledger_(std::move(owner)),
-      topics_(cluster, options.transaction_timeout_ms) {}
+      topics_(cluster, options.transaction_timeout_ms),
+      run_(std::to_string(surroundings_.random()) + ".") {}
 
 KafkaSender::~KafkaSender() = default;
 
@@ -38,8 +39,9 @@ void KafkaSender::send(KafkaBatch& batch) {
         if (ids.insert(batch.messages[i].name.id).second) all.push_back(i);
     }
     if (const Status ready = be_ready(batch); ready) {
-        send_parts(batch, std::move(all));
+        send_parts(batch, all);
         batch.is_ready = be_ready(batch).ok();
+        if (batch.is_ready && batch.was_fenced) send_again(batch, all);
     } else {
         fail(batch, all, ready.error());
     }
@@ -76,9 +78,14 @@ Status KafkaSender::open(KafkaBatch& batch) {
         if (Status begun = producers_[turn]->init_transactions(timeout_ms()); !begun) return begun;
     }
     if (stopping_) return stopped();
-    const std::string nonce = std::to_string(surroundings_.random());
+    const std::string nonce = run_ + std::to_string(surroundings_.random());
     if (Status committed = commit_barrier(nonce); !committed) return committed;
     if (Status read = read_ledger(nonce, batch); !read) return read;
+    is_read_on_ = true;
+    if (std::exchange(has_rival_, false)) {
+        ++counters_.fenced;
+        batch.was_fenced = true;
+    }
     unknown_.clear();
     return {};
 }
@@ -122,6 +129,7 @@ Status KafkaSender::read_ledger(const std::string& nonce, KafkaBatch& batch) {
                    "sent again after a restart. Keep the topic, with three replicas.",
                    {{"topic", topic}, {"read_to", read_to_}, {"end", offsets->high}});
         read_to_ = 0;
+        is_read_on_ = false;
     }
     read_to_ = std::max(read_to_, offsets->low);
     if (Status assigned = reader_->assign(topic, options_.shard, read_to_); !assigned) return assigned;
@@ -141,6 +149,7 @@ Status KafkaSender::read_ledger(const std::string& nonce, KafkaBatch& batch) {
         if (!records->empty()) until_us = surroundings_.now_us() + timeout_ms() * 1000;
     }
     read_to_ = 0;  // in case the topic was created again, and is longer already
+    is_read_on_ = false;
     return Error{"kafka_unavailable",
                  "the barrier cannot be read in " + topic + ": an open transaction before it may hold it up"};
 }
@@ -161,7 +170,9 @@ bool KafkaSender::take_ledger_record(const KafkaRecord& record, const std::strin
             {{"topic", options_.ledger_topic()}, {"offset", record.offset}});
         return false;
     }
-    if (entry->owner != ledger_.owner() && !std::exchange(was_shared_, true)) {
+    const bool is_mine = entry->owner == ledger_.owner();
+    if (is_read_on_ && (!is_mine || (entry->number == 0 && !entry->nonce.starts_with(run_)))) has_rival_ = true;
+    if (!is_mine && !std::exchange(was_shared_, true)) {
         log_.warning("kafka_ledger_shared",
                      "The ledger topic has records of another data directory, which are ignored. If another server "
                      "still uses this cluster name, give this one another name.",
@@ -169,7 +180,7 @@ bool KafkaSender::take_ledger_record(const KafkaRecord& record, const std::strin
     }
     std::vector<KafkaMessageName> added = ledger_.add(*entry);
     std::move(added.begin(), added.end(), std::back_inserter(batch.found));
-    return entry->owner == ledger_.owner() && entry->nonce == nonce;
+    return is_mine && entry->nonce == nonce;
 }
 
 // ---- sending
@@ -206,6 +217,17 @@ void KafkaSender::send_parts(KafkaBatch& batch, Indexes all) {
         }
         if (!rest.others.empty()) parts.push_back(std::move(rest.others));
     }
+}
+
+// Before the pause of a sender that was fenced: after it, the other server has the transactional ids again.
+void KafkaSender::send_again(KafkaBatch& batch, const Indexes& all) {
+    Indexes left;
+    for (const std::size_t index : all) {
+        const KafkaOutcome::Kind kind = batch.messages[index].outcome.kind;
+        if (kind == KafkaOutcome::Kind::not_sent || kind == KafkaOutcome::Kind::unknown) left.push_back(index);
+    }
+    send_parts(batch, std::move(left));
+    batch.is_ready = be_ready(batch).ok();
 }
 
 KafkaSender::Rest KafkaSender::transact(KafkaBatch& batch, const Indexes& part) {

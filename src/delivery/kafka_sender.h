@@ -17,6 +17,11 @@
 // random number, committed and read back: what lies before it in the ledger is decided, and only then the sender says
 // whether a transaction was committed. After an unknown commit it never aborts.
 //
+// If another server uses the same transactional ids, each takes them over from the other one. The sender recognizes
+// this by ledger records that it did not write, behind those that it read when it was opened before: of another data
+// directory, or a barrier of another run. (Brokers also fence a producer whose transaction took too long; that leaves
+// no record.)
+//
 // A record that its topic refuses aborts the transaction. Brokers refuse all records that arrived together, so the
 // refused ones are halved until one is alone, and the other ones are sent without them.
 //
@@ -79,6 +84,7 @@ class KafkaSender {
     bool take_ledger_record(const KafkaRecord& record, const std::string& nonce, KafkaBatch& batch, Status& status);
 
     void send_parts(KafkaBatch& batch, Indexes all);
+    void send_again(KafkaBatch& batch, const Indexes& all);
     Rest transact(KafkaBatch& batch, const Indexes& part);
     std::optional<Error> judge(KafkaBatch& batch, const Indexes& part, const std::vector<Status>& results,
                                Rest& rest) const;
@@ -106,6 +112,9 @@ class KafkaSender {
     std::int64_t read_to_ = 0;               // offset in the ledger
     std::unordered_set<MessageId> unknown_;  // in a transaction of which it is not known whether it was committed
     bool was_shared_ = false;                // the ledger has records of another owner
+    std::string run_;                        // begins the barriers of this run
+    bool is_read_on_ = false;                // what is read in the ledger is newer than the last opening
+    bool has_rival_ = false;                 // and there was a record of another server
     KafkaSenderCounters counters_;
 
     // Every ledger record before `offset` has a lower number.

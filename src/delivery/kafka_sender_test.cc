@@ -362,8 +362,33 @@ TEST(KafkaSender, goes_on_after_it_was_fenced) {
         ASSERT_TRUE(other->init_transactions(1'000));
     }
     EXPECT_EQ(trial.send({2}), std::vector<Kind>{Kind::not_sent});
+    EXPECT_FALSE(trial.last.was_fenced) << "there is no other server";
     EXPECT_EQ(trial.send({2}), std::vector<Kind>{Kind::sent});
     EXPECT_EQ(trial.sent(), (Texts{"1", "2"}));
+}
+
+TEST(KafkaSender, recognizes_another_server_that_uses_its_ids) {
+    for (const std::string owner : {"other", "own"}) {  // or a copy of the data directory
+        Trial trial;
+        EXPECT_EQ(trial.send({1}), std::vector<Kind>{Kind::sent});
+        trial.restart();
+        EXPECT_EQ(trial.send({2}), std::vector<Kind>{Kind::sent});
+        EXPECT_FALSE(trial.last.was_fenced) << "that was an earlier run";
+        KafkaSender other(
+            trial.kafka, trial.options, owner,
+            KafkaSender::Surroundings{[&] { return trial.kafka.now_us; }, [&] { return ++trial.randoms; }}, trial.log);
+        KafkaBatch opens;
+        other.send(opens);
+        EXPECT_FALSE(opens.was_fenced);
+        EXPECT_EQ(trial.send({3}), std::vector<Kind>{Kind::sent}) << "both get on, however often they take turns";
+        EXPECT_TRUE(trial.last.was_fenced) << owner;
+        EXPECT_EQ(trial.last.counters.fenced, 1u);
+        EXPECT_EQ(trial.send({5}), std::vector<Kind>{Kind::sent});
+        EXPECT_FALSE(trial.last.was_fenced);
+        KafkaBatch batch = Trial::batch({4});
+        other.send(batch);
+        EXPECT_TRUE(batch.was_fenced) << "so does the other one";
+    }
 }
 
 TEST(KafkaSender, sends_a_message_once_that_is_twice_in_a_batch) {

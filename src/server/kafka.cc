@@ -127,7 +127,7 @@ std::string Kafka::stats() const {
     json.number("queues", sent.targets).number("queues_backing_off", sent.targets_open);
     json.number("sent", sent.sent).number("refused", sent.refused).number("failed", sent.failed);
     json.number("in_flight", sent.leased).number("transactions", sent.exactly_once.transactions);
-    json.number("ledger_skips", sent.exactly_once.ledger_skips).close();
+    json.number("ledger_skips", sent.exactly_once.ledger_skips).number("fenced", sent.exactly_once.fenced).close();
     json.open("in").number("records", received.records).number("messages", received.messages);
     json.number("errors", received.errors).open_array("partitions");
     for (const KafkaPartitionStatus& partition : partitions()) {

@@ -285,6 +285,9 @@ constexpr ServerMetric kServerMetrics[] = {
          return MetricValue(from.kafka.sent.exactly_once.producers_opened +
                             from.kafka.sent.at_least_once.producers_opened);
      }},
+    {{"duewheel_kafka_fenced_total", MetricType::counter, "",
+      "Times another server with the same kafka.cluster name had taken over the transactions of this one."},
+     [](From from) { return MetricValue(from.kafka.sent.exactly_once.fenced); }},
     {{"duewheel_kafka_ledger_skips_total", MetricType::counter, "",
       "Messages that were not sent again because the ledger had them."},
      [](From from) { return MetricValue(from.kafka.sent.exactly_once.ledger_skips); }},
