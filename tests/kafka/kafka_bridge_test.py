@@ -1,103 +1,120 @@
-"""The real server between two topics of a real broker: what docs/kafka.md shows, with nothing but Kafka's console tools."""
+"""Records through the server, from topic to topic, with one real broker and Kafka's own console tools: the quick start of
+docs/kafka.md, exactly once through kill -9 of server and broker, records that are invalid, and puts over HTTP.
+"""
 
+import json
 import os
-import pathlib
 import re
-import sys
+import subprocess
 import tempfile
 import time
 import unittest
 
-from cluster import KafkaCluster, free_ports, skip_without_kafka
+from bridge import BIN, BridgeDaemon, ConsoleConsumer, check_exactly_once, create_topics, duewheel, produce
+from cluster import TOOLS, KafkaCluster, free_ports, skip_without_kafka
+from daemon import Daemon
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "integration"))
-from daemon import Daemon  # noqa: E402
-
-TOPICS = ("payments.later", "payments", "orders", "duewheel.errors", "duewheel.default.ledger")
-SHOWN = {"print.key": "true", "print.headers": "true", "headers.separator": "\x1f", "null.literal": "(null)"}
-
-
-def wait_until(condition, what, within_s=60):
-    deadline = time.monotonic() + within_s
-    while not (found := condition()):
-        assert time.monotonic() < deadline, f"not within {within_s} s: {what}"
-        time.sleep(0.1)
-    return found
+PAGE = TOOLS.parent / "docs" / "kafka.md"
+MESSAGES = 1200
+EACH_MS = 5  # from one delay to the next
+KILLS = 3
 
 
 class Bridge(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
-        cls.directory = tempfile.TemporaryDirectory(prefix="duewheel-kafka-")
-        cls.addClassCleanup(cls.directory.cleanup)
-        cls.cluster = cls.enterClassContext(KafkaCluster(f"{cls.directory.name}/cluster"))
-        for topic in TOPICS:
-            done = cls.cluster.run("kafka-topics", "--create", "--topic", topic, "--partitions", "1", capture_output=True, text=True)
-            assert done.returncode == 0, done.stdout + done.stderr
+        cls.temporary = tempfile.TemporaryDirectory(prefix="duewheel-kafka-")
+        cls.addClassCleanup(cls.temporary.cleanup)
+        cls.cluster = cls.enterClassContext(KafkaCluster(f"{cls.temporary.name}/cluster"))
 
-    def daemon(self):
-        daemon = Daemon(arguments=["--kafka-bootstrap", self.cluster.bootstrap, "--kafka-in-topics", "payments.later=payments"])
-        self.addCleanup(daemon.__exit__)
-        daemon.start()
-        return daemon
+    def test_a_record_comes_out_once_at_its_time_through_kills(self):
+        create_topics(self.cluster, ["once.later", "once"])
+        with ConsoleConsumer(self.cluster, "once") as consumer, \
+                BridgeDaemon(self.cluster, ["once.later=once"]) as daemon:
+            daemon.start()
+            self.assertEqual(duewheel(self.cluster, "check", "once.later", "once")[0], 0)
+            sent_from_ms = time.time_ns() // 1_000_000
+            delays = {str(number): number * EACH_MS for number in range(MESSAGES)}
+            produce(self.cluster, "once.later",
+                    [({"duewheel-delay": f"{delay}ms"}, value, value) for value, delay in delays.items()])
+            for kill in range(KILLS):
+                consumer.wait_for((kill + 1) * len(delays) // (KILLS + 2), 60)
+                daemon.kill()
+                if kill == KILLS // 2:
+                    self.cluster.kill(1)
+                    self.cluster.start()
+                daemon.start()
+            consumer.wait_for(len(delays), 60)
+            # A copy, if there is one, is before this one.
+            put = {"target": {"kafka": {"topic": "once", "key": "end"}}}
+            self.assertEqual(daemon.client().request("PUT", "/v1/queues/ends", put)[0], 200)
+            daemon.client().put("ends", "end")
+            seen = consumer.wait_for(len(delays) + 1, 60)
+            check_exactly_once(self, seen, {**delays, "end": 0}, sent_from_ms)
+            self.assertEqual({record.key for record in seen}, {record.value for record in seen})
+            self.assertEqual(daemon.terminate(), 0, daemon.log_text())
 
-    def produce(self, topic, lines):
-        """Lines as `name:value,name:value<tab>key<tab>value`."""
-        done = self.cluster.run("kafka-console-producer", "--topic", topic, "--reader-property", "parse.headers=true",
-                                "--reader-property", "parse.key=true", "--reader-property", "null.marker=(null)",
-                                input="".join(line + "\n" for line in lines), capture_output=True, text=True)
-        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
-
-    def consume(self, topic, count, timeout_ms=30_000):
-        """[(headers, key, value)] of the first committed records; fewer if no more come in time."""
-        options = [word for name, value in SHOWN.items() for word in ("--formatter-property", f"{name}={value}")]
-        done = self.cluster.run("kafka-console-consumer", "--topic", topic, "--from-beginning", "--max-messages", str(count),
-                                "--timeout-ms", str(timeout_ms), "--isolation-level", "read_committed", *options,
-                                capture_output=True, text=True)
-        records = []
-        for line in done.stdout.splitlines():
-            headers, key, value = line.split("\t")
-            records.append((dict(pair.split(":", 1) for pair in headers.split("\x1f")) if ":" in headers else {}, key, value))
-        return records
-
-    def test_a_record_appears_in_its_target_topic_when_it_is_due_through_a_kill(self):
-        daemon = self.daemon()
-        due_ms = int(time.time() * 1000) + 8_000
-        self.produce("payments.later", ["duewheel-delay:1s,trace:a\tann\tfirst", "duewheel-delay:8s\tbob\tsecond",
-                                        "duewheel-dealy:1s\tann\tmisspelt", "duewheel-delay:soon\tann\tbroken",
-                                        "duewheel-delay:1h,duewheel-key:c\tann\tcancelled", "duewheel-key:c\tann\t(null)"])
-        wait_until(lambda: daemon.client().request("GET", "/v1/stats")[1]["kafka"]["in"]["records"] == 6, "records are taken")
-        daemon.kill()
-        daemon.start()
-        (first, key, value), (second, *of_second) = self.consume("payments", 2)
-        self.assertEqual((first["trace"], key, value, of_second), ("a", "ann", "first", ["bob", "second"]))
-        self.assertEqual(first["duewheel-source"], "payments.later/0/0")
-        self.assertGreaterEqual(int(second["duewheel-due-ms"]), due_ms)
-        self.assertGreaterEqual(int(second["duewheel-lateness-ms"]), 0)
-        errors = self.consume("duewheel.errors", 2)
-        self.assertEqual([(headers["duewheel-error-code"], headers["duewheel-source"], value) for headers, _, value in errors],
-                         [("unknown_member", "payments.later/0/2", "misspelt"), ("bad_duration", "payments.later/0/3", "broken")])
-        self.assertEqual(len(self.consume("payments", 3, timeout_ms=5_000)), 2, "each once")
-        status, queue = daemon.client().request("GET", "/v1/namespaces/kafka/queues/payments")
-        self.assertEqual((status, queue["settings"]["target"]["kafka"]["topic"], queue["kafka"]["state"], queue["pending"]),
-                         (200, "payments", "ok", 0))
-        self.assertEqual(daemon.terminate(), 0, daemon.log_text())
+    def test_bad_records_go_to_the_errors_topic_and_the_rest_goes_on(self):
+        create_topics(self.cluster, ["bad.later", "bad"])
+        with ConsoleConsumer(self.cluster, "bad") as consumer, \
+                ConsoleConsumer(self.cluster, "duewheel.errors") as errors, \
+                BridgeDaemon(self.cluster, ["bad.later=bad"], ["--kafka-cluster", "second"]) as daemon:
+            create = duewheel(self.cluster, "create-topics", "--cluster", "second", "--replicas", "1")
+            self.assertEqual(create[0], 0, create)
+            daemon.start()
+            now = "2020-01-01T00:00:00Z"
+            produce(self.cluster, "bad.later", [
+                ({"duewheel-delay": "soon"}, "k", "no duration"),
+                ({"duewheel-delay": "1s", "duewheel-due": now}, "k", "both"),
+                ({"x": "1"}, "k", "neither"),
+                ({"duewheel-delay": "1s", "duewheel-topic": "bad.later"}, "k", "a loop"),
+                ({"duewheel-due": now, "x": "1"}, "k", "past"),
+                ({"duewheel-dealy": "1s"}, "k", "misspelt"),
+                ({"duewheel-delay": "30s", "duewheel-key": "order"}, "k", "cancelled"),
+                ({"duewheel-key": "order"}, "k", None),
+                ({"duewheel-delay": "2s"}, "k", "last"),
+            ])
+            seen = consumer.wait_for(2, 60)
+            self.assertEqual([record.value for record in seen], ["past", "last"])
+            self.assertEqual(seen[0].headers["x"], "1")
+            self.assertRegex(seen[0].headers["duewheel-source"], r"^bad\.later/0/4$")
+            self.assertGreaterEqual(int(seen[0].headers["duewheel-lateness-ms"]), 0)
+            refused = {record.value: record for record in errors.wait_for(5, 60)}
+            self.assertEqual({value: record.headers["duewheel-error-code"] for value, record in refused.items()},
+                             {"no duration": "bad_duration", "both": "conflicting_members", "neither": "missing_member",
+                              "a loop": "topic_loop", "misspelt": "unknown_member"})
+            self.assertEqual(refused["both"].headers["duewheel-due"], now)
+            self.assertEqual(refused["misspelt"].headers["duewheel-source"], "bad.later/0/5")
+            self.assertTrue(all(record.headers["duewheel-error"] for record in refused.values()))
+            _, queue = daemon.client().request("GET", "/v1/namespaces/kafka/queues/bad")
+            self.assertEqual((queue["ready"], queue["scheduled"]), (0, 0), queue)  # the cancelled one has ended
+            self.assertEqual((queue["settings"]["target"]["kafka"]["topic"], queue["kafka"]["state"]), ("bad", "ok"))
+            status = [BIN / "duewheel", "--server", f"http://127.0.0.1:{daemon.port}", "kafka", "status"]
+            shown = json.loads(subprocess.check_output([*status, "--json"]))
+            self.assertEqual((shown["brokers_up"], shown["in"]["errors"], shown["out"]["sent"], shown["out"]["fenced"]), (1, 5, 2, 0))
+            self.assertEqual(shown["in"]["partitions"][0]["position"], 9)
+            self.assertRegex(subprocess.check_output(status, text=True), r"bad\.later +0 +reading +9 ")
 
     def test_a_put_over_http_goes_to_the_topic_of_its_queue(self):
-        daemon = self.daemon()
-        client = daemon.client()
-        target = {"target": {"kafka": {"topic": "orders", "key": "other"}}}
-        self.assertEqual(client.request("PUT", "/v1/queues/orders", target)[0], 200)
-        self.assertEqual(client.request("PUT", "/v1/queues/orders", {"target": {"kafka": {"topic": "payments.later"}}})[1]["code"], "kafka_loop")
-        client.put("orders", "one", headers={"colour": "red"}, kafka={"key": "mine"})
-        client.put("orders", "two", order_key="in line")
-        client.put("orders", "three")
-        records = self.consume("orders", 3)
-        self.assertEqual(sorted((key, value) for _, key, value in records), [("in line", "two"), ("mine", "one"), ("other", "three")])
-        self.assertEqual([headers["colour"] for headers, key, _ in records if key == "mine"], ["red"])
-        page = client.request_text("GET", "/metrics", None)[1]
-        self.assertRegex(page, r"(?m)^duewheel_kafka_records_sent_total 3$")
-        self.assertRegex(page, r'(?m)^duewheel_kafka_in_reading\{topic="payments.later",partition="0"\} 1$')
+        create_topics(self.cluster, ["orders.later", "orders"])
+        with ConsoleConsumer(self.cluster, "orders") as consumer, \
+                BridgeDaemon(self.cluster, ["orders.later=orders"]) as daemon:
+            daemon.start()
+            client = daemon.client()
+            target = {"target": {"kafka": {"topic": "orders", "key": "other"}}}
+            self.assertEqual(client.request("PUT", "/v1/queues/orders", target)[0], 200)
+            loop = {"target": {"kafka": {"topic": "orders.later"}}}
+            self.assertEqual(client.request("PUT", "/v1/queues/orders", loop)[1]["code"], "kafka_loop")
+            client.put("orders", "one", headers={"colour": "red"}, kafka={"key": "mine"})
+            client.put("orders", "two", order_key="in line")
+            client.put("orders", "three")
+            seen = consumer.wait_for(3, 60)
+            self.assertEqual(sorted((record.key, record.value) for record in seen),
+                             [("in line", "two"), ("mine", "one"), ("other", "three")])
+            self.assertEqual([record.headers["colour"] for record in seen if record.key == "mine"], ["red"])
+            page = client.request_text("GET", "/metrics", None)[1]
+            self.assertRegex(page, r"(?m)^duewheel_kafka_records_sent_total 3$")
+            self.assertRegex(page, r'(?m)^duewheel_kafka_in_reading\{topic="orders.later",partition="0"\} 1$')
 
     def test_a_server_without_brokers_serves_http_and_stops(self):
         daemon = Daemon(arguments=["--kafka-bootstrap", f"127.0.0.1:{free_ports(1)[0]}", "--kafka-in-topics", "a=b"])
@@ -106,11 +123,28 @@ class Bridge(unittest.TestCase):
         client = daemon.client()
         self.assertEqual(client.request("PUT", "/v1/queues/q", {"target": {"kafka": {"topic": "t"}}})[0], 200)
         self.assertEqual(client.put("q", "x")[0], 201)
-        wait_until(lambda: re.search(r"kafka_unavailable", daemon.log_text()), "it says so")
+        deadline = time.monotonic() + 60
+        while "kafka_unavailable" not in daemon.log_text():
+            self.assertLess(time.monotonic(), deadline, "the log does not say kafka_unavailable")
+            time.sleep(0.1)
         self.assertEqual(client.request("GET", "/v1/queues/q")[1]["dead"], 0)
         began = time.monotonic()
         self.assertEqual(daemon.terminate(), 0, daemon.log_text())
         self.assertLess(time.monotonic() - began, 30)
+
+    def test_the_quick_start_of_the_page_runs(self):
+        script = "\n".join(re.findall(r"^```sh\n(.*?)^```", PAGE.read_text().split("## Quick start")[1].split("\n## ")[0],
+                                      re.DOTALL | re.MULTILINE))
+        for old, new in [("tools/kafka_cluster.py", f"{TOOLS}/kafka_cluster.py --directory {self.cluster.directory}"),
+                         ("127.0.0.1:9092", self.cluster.bootstrap), ("duewheeld --data", "duewheeld --http 127.0.0.1:0 --data"),
+                         ("--from-beginning", "--from-beginning --max-messages 1 --timeout-ms 60000")]:
+            self.assertIn(old, script)
+            script = script.replace(old, new)
+        with tempfile.TemporaryDirectory() as directory:
+            done = subprocess.run(["sh", "-eu", "-c", f"{script}\nkill $!\n"], cwd=directory, capture_output=True,
+                                  text=True, timeout=120, env=dict(os.environ, PATH=f"{BIN}:{os.environ['PATH']}"))
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        self.assertIn('{"amount": 5}\n', done.stdout)
 
 
 if __name__ == "__main__":

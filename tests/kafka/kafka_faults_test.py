@@ -9,13 +9,12 @@ import threading
 import time
 import unittest
 
-from bridge import BridgeDaemon, ConsoleConsumer, create_topics, produce
-from kafka_exactly_once_test import check_exactly_once
+from bridge import BridgeDaemon, ConsoleConsumer, check_exactly_once, create_topics, produce
 from cluster import KafkaCluster, skip_without_kafka
 
 MESSAGES = 100_000
 KILLS = 100
-SPREAD_MS = 150_000  # of the delays
+SPREAD_MS = 110_000  # of the delays
 SEED = 20261127
 
 
@@ -48,7 +47,7 @@ class Faults(unittest.TestCase):
 
     def kill_server(self, daemon, numbers):
         for _ in range(KILLS):
-            time.sleep(numbers.uniform(0.2, 2.5))
+            time.sleep(numbers.uniform(0.1, 1.5))
             daemon.kill()
             daemon.start()
 
