@@ -4,6 +4,7 @@ on the disk that is measured, and whether it is only to see that it works."""
 import contextlib
 import http.client
 import shutil
+import socket
 import threading
 import time
 
@@ -22,17 +23,19 @@ def read_to_the_end(answer):
 @contextlib.contextmanager
 def event_streams(server, count):
     """Open pages of the dashboard: each reads all events."""
-    connections = []
+    streams = []
     for _ in range(count):
         connection = http.client.HTTPConnection(server.address.removeprefix("http://"))
         connection.request("GET", "/v1/events")
         answer = connection.getresponse()
         assert answer.status == 200, answer.status
-        threading.Thread(target=read_to_the_end, args=(answer,), daemon=True).start()
-        connections.append((connection, answer))
+        reader = threading.Thread(target=read_to_the_end, args=(answer,), daemon=True)
+        reader.start()
+        streams.append((connection, reader))
     yield
-    for connection, answer in connections:
-        answer.close()
+    for connection, reader in streams:
+        connection.sock.shutdown(socket.SHUT_RDWR)
+        reader.join()
         connection.close()
 
 
