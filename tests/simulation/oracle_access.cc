@@ -71,6 +71,7 @@ void Oracle::outside_replied(const OutsideRequest& request, const Reply& reply) 
     }
     const MessageModel* about = message(request.serial);
     if (code == "too_busy") return rare_.met(Rare::too_busy);
+    if (code == "delay_too_long") return;  // of every message, before it is looked up
     if (request.is_of_a_lease) {
         const auto* end = std::get_if<LeaseEndAnswer>(&reply);
         const bool has_ended = end != nullptr && end->outcome == LeaseOutcome::expired;

@@ -149,7 +149,9 @@ void Oracle::delivered(ReplyToken token, const LeaseCommand& command, DueMs subm
                     std::to_string(about->recorded.attempts) + " was answered before",
                 about);
     }
-    if (about->returns_open == 0 && delivery.attempt > about->forgiven_high + about->attempts_most) {
+    const bool outlasts_its_leases = queue_of(about->put.name_space, about->put.queue).had_topic;
+    if (about->returns_open == 0 && !outlasts_its_leases &&
+        delivery.attempt > about->forgiven_high + about->attempts_most) {
         violate("C3",
                 "attempt " + std::to_string(delivery.attempt) + " although at most " +
                     std::to_string(about->forgiven_high) + " are forgiven and its rule allows " +

@@ -61,7 +61,7 @@ void Oracle::history_replied(const Request& request, const HistoryAnswer& answer
             if (may_be_forgotten || reading.met.contains(serial)) continue;
             return violate("X", "had ended, but its queue's history does not tell it", &messages_[serial - 1]);
         }
-        if (reading.must_be_met.size() > 2) rare_.met(Rare::history_of_several);
+        if (reading.must_be_met.size() > 1) rare_.met(Rare::history_of_several);
     }
     histories_.erase(asked.query);
 }

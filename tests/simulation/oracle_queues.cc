@@ -35,6 +35,7 @@ void Oracle::configure_submitted(const ConfigureQueueCommand& command, ReplyToke
     queue.open.emplace(token, command);
     if (command.what == What::purge) queue.was_purged = true;
     if (command.what == What::set) rule_may_become(command);
+    queue.had_topic |= command.settings.kafka.has_value();
     if (may_end_a_pause(command) && queue.paused) {
         queue.was_paused = {queue.paused->from, now_};
         queue.paused.reset();

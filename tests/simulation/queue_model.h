@@ -40,6 +40,7 @@ struct QueueModel {
     std::vector<DiscardMark> discards;  // answered
     DueMs discarded_until = 0;          // who died before then may have been met by one
     bool was_purged = false;            // or may have been
+    bool had_topic = false;             // or may have had: lost leases make no dead letters while it has
     DueMs purge_lost_ms = 0;            // the first purge whose answer was lost; 0: none was
     DueMs redriven_ms = 0;              // when the last redrive was asked for; 0: none was
     // What may have been in force at any time.

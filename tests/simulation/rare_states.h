@@ -399,6 +399,19 @@ namespace duewheel {
     X(lost_records_found_missing)         \
     X(input_at_start)                     \
     X(input_relocated)                    \
+    X(record_sent)                        \
+    X(record_already_sent)                \
+    X(record_refused)                     \
+    X(record_failed)                      \
+    X(record_not_sent)                    \
+    X(record_in_doubt)                    \
+    X(record_sent_again_at_least_once)    \
+    X(kafka_unavailable)                  \
+    X(commit_of_records_unknown)          \
+    X(commit_of_records_slow)             \
+    X(ledger_found_messages)              \
+    X(died_in_a_call_to_kafka)            \
+    X(died_with_records_sent)             \
     X(damage_refused)                     \
     X(damage_harmless)
 

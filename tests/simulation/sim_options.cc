@@ -12,7 +12,7 @@ constexpr std::string_view kOpNames[kOpCount] = {
     "fail",      "extend",  "release", "repeat",     "forge",    "forget",     "burst",      "collide",
     "expire",    "list",    "queue",   "hold",       "kick",     "hold_lease", "redrive",    "put_batch",
     "end_batch", "discard", "loop",    "schedule",   "transact", "watchdog",   "limit",      "narrow",
-    "hook",      "view",    "backup",  "forecast",   "token",    "input"};
+    "hook",      "view",    "backup",  "forecast",   "token",    "input",      "topic"};
 constexpr std::string_view kFaultNames[kFaultCount] = {
     "kill",       "power_cut",      "cut_in_call", "kill_in_call", "failed_sync", "failed_write", "failed_read",
     "disk_full",  "tables_refused", "index_lost",  "clock_jump",   "clock_back",  "slow_sealing", "slow_disk",
@@ -114,16 +114,16 @@ constexpr ClockChange kClockChanges[] = {
 
 void draw_schedules(SimOptions& options, Random& random) {
     options.op_weights[static_cast<std::size_t>(Op::schedule)] = pick<std::uint32_t>(random, {0, 0, 6, 20, 60});
-    options.schedules = pick<std::uint32_t>(random, {1, 2, 5});
+    options.schedules = pick<std::uint32_t>(random, {1, 2, 5, 5});
     const ClockChange& change = pick(random, kClockChanges);
     options.zone = change.zone;
     options.engine.schedules_max = pick<std::uint32_t>(random, {1, 3, 1000});
-    options.engine.preview_max = pick<std::uint32_t>(random, {3, 1000});
+    options.engine.preview_max = pick<std::uint32_t>(random, {3, 3, 3, 1000});
     options.engine.run_on_time_ms = pick<std::int64_t>(random, {0, 5, 200, 5000});
     options.engine.runs_catch_up_max = pick<std::uint32_t>(random, {1, 3, 1000});
     options.engine.run_steps_max = pick<std::uint32_t>(random, {3, 100, 10'000});
     options.zones_change = random.chance(300'000);
-    options.follows_clocks = random.chance(300'000) || options.zones_change;
+    options.follows_clocks = random.chance(500'000) || options.zones_change;
     options.runs_overlap = random.chance(600'000);
     if (!options.has(Op::schedule)) return;
     // Some time before the clocks are changed, so that the run comes to it.
@@ -190,6 +190,10 @@ void draw_later_ones(SimOptions& options) {
     Random inputs(options.seed ^ 0x1b907);
     options.op_weights[static_cast<std::size_t>(Op::input)] = pick<std::uint32_t>(inputs, {0, 0, 0, 10, 40});
     options.inputs = pick<std::uint32_t>(inputs, {1, 1, 3});
+    Random topics(options.seed ^ 0x70b1c);
+    options.op_weights[static_cast<std::size_t>(Op::topic)] = pick<std::uint32_t>(topics, {0, 0, 0, 4, 15});
+    options.kafka.batch_max = pick<std::size_t>(topics, {1, 3, 8, 1000});
+    options.kafka.bytes_max = pick<std::size_t>(topics, {100, 4000, 64u << 20});
     Random clocks(options.seed ^ 0xc10c5);
     options.faults[static_cast<std::size_t>(Fault::stop)] = clocks.chance(400'000);
     options.faults[static_cast<std::size_t>(Fault::wall_ahead)] = clocks.chance(250'000);

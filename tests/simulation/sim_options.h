@@ -13,6 +13,7 @@
 #include <string_view>
 #include <vector>
 
+#include "delivery/kafka_batch.h"
 #include "delivery/webhook_options.h"
 #include "engine/engine_options.h"
 #include "message/server_time.h"
@@ -60,8 +61,9 @@ enum class Op : std::uint8_t {
     forecast,   // of a queue, or of all
     token,      // an access token is set, rotated, removed or looked at; and other commands come with limits
     input,      // records of an input are taken, also again, by two readers, and from another position
+    topic,      // a queue gets a Kafka topic, another one, or none
 };
-inline constexpr std::size_t kOpCount = 38;
+inline constexpr std::size_t kOpCount = 39;
 
 // What goes wrong. Append only.
 enum class Fault : std::uint8_t {
@@ -99,6 +101,7 @@ struct SimOptions {
 
     EngineOptions engine;
     WebhookOptions webhooks;
+    KafkaOutOptions kafka;
     std::size_t spare_segments = 1;
     std::size_t reserve_segments = 0;
     std::uint64_t free_floor_bytes = 0;

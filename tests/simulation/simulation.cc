@@ -107,6 +107,7 @@ Simulation::Simulation(const SimOptions& options, bool verbose)
       oracle_(options_.engine, options.keep_ms, history_keep_ms(options), rare_),
       workload_(options_, oracle_, *this, Random(options.seed * 3)),
       webhooks_(options_, oracle_, log_, rare_, hash_, Random(options.seed * 5 + 1)),
+      topics_(options_, oracle_, log_, rare_, hash_, Random(options.seed * 7 + 1)),
       clock_(options_, oracle_, rare_) {
     watch_disk();
     rows_->set_free_space([this] { return capacity_ - std::min(capacity_, disk_.used_bytes()); });
@@ -159,7 +160,11 @@ void Simulation::act() {
         workload_.act();
     } else if (drawn < options_.client_weight + options_.clock_weight) {
         tick();
-    } else if (!has_hooks() || !random_.chance(200'000) || !webhooks_.answer_one()) {
+    } else if (has_hooks() && random_.chance(200'000) && webhooks_.answer_one()) {
+        // A target has answered.
+    } else if (has_topics() && random_.chance(250'000) && topics_.run_one()) {
+        if (topics_.take_death()) return die(has(Fault::cut_in_call) && random_.chance(500'000));
+    } else {
         shard_->run_step(random_);
     }
     if (random_.chance(options_.turn_per_million) && !shard_->fatal_error()) turn();
@@ -219,10 +224,9 @@ void Simulation::turn() {
     oracle_.time_told(told);
     const bool due = shard_->commit_under_way() && shard_->engine().next_wakeup() <= told;
     if (due) rare_.met(Rare::due_while_commit_in_flight);
-    if (has_hooks()) {
-        shard_->engine().set_time(told);
-        webhooks_.act();
-    }
+    if (has_hooks() || has_topics()) shard_->engine().set_time(told);
+    if (has_hooks()) webhooks_.act();
+    if (has_topics()) topics_.act();
     const std::uint64_t lost_before = due ? shard_->engine().counters().leases_lost : 0;
     shard_->turn(told);
     if (due && shard_->engine().counters().leases_lost > lost_before) {
@@ -242,8 +246,12 @@ void Simulation::mark_clock(const std::optional<ClockMark>& mark) {
 
 // When the process does something by itself.
 DueMs Simulation::next_wakeup() const {
-    const DueMs next = shard_->engine().next_wakeup();
-    return has_hooks() ? std::min(next, webhooks_.next_wakeup()) : next;
+    return std::min(shard_->engine().next_wakeup(), next_target_wakeup());
+}
+
+DueMs Simulation::next_target_wakeup() const {
+    const DueMs of_hooks = has_hooks() ? webhooks_.next_wakeup() : Engine::kNoWakeup;
+    return has_topics() ? std::min(of_hooks, topics_.next_wakeup()) : of_hooks;
 }
 
 void Simulation::hear(const ReplyEffect& effect) {
@@ -252,6 +260,7 @@ void Simulation::hear(const ReplyEffect& effect) {
     hash_.add(number_of(effect.reply));
     if (wrong()) return;
     if (SimWebhooks::is_own(effect.token)) return webhooks_.hear(effect);
+    if (SimTopics::is_own(effect.token)) return topics_.hear(effect);
     if (!oracle_.replied(effect)) return;
     if (const auto* queue = std::get_if<QueueAnswer>(&effect.reply)) webhooks_.told_of(*queue);
     if (const auto* page = std::get_if<ListAnswer>(&effect.reply)) workload_.take_page(*page);
@@ -445,6 +454,7 @@ void Simulation::count_death() {
 
 void Simulation::process_ends() {
     if (has_hooks() && shard_) webhooks_.process_died();
+    if (has_topics() && shard_) topics_.process_died();
     if (shard_) clock_.process_ends(shard_->engine().totals().server_time_ms);
     shard_.reset();
 }
@@ -536,6 +546,7 @@ bool Simulation::try_to_start(bool must) {
     if (opened && !disturbed) {
         shard_ = *std::move(opened);
         if (has_hooks()) webhooks_.start(shard_->engine());
+        if (has_topics()) topics_.start(shard_->engine());
         ++restarts_;
         count_start();
         return true;

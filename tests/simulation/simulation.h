@@ -17,6 +17,7 @@
 #include "simulation/sim_clock.h"
 #include "simulation/sim_options.h"
 #include "simulation/sim_shard.h"
+#include "simulation/sim_topics.h"
 #include "simulation/sim_webhooks.h"
 #include "simulation/workload.h"
 #include "store/memory_rows.h"
@@ -130,6 +131,12 @@ class Simulation final : private Surroundings {
     bool wrong() const { return oracle_.violated(); }
     bool has(Fault fault) const { return options_.has(fault); }
     bool has_hooks() const { return options_.has(Op::hook); }
+    bool has_topics() const { return options_.has(Op::topic); }
+    bool has_target(const QueueSettings& settings) const {
+        return (has_hooks() && settings.webhook) || (has_topics() && settings.kafka);
+    }
+    // Of what delivers to targets.
+    DueMs next_target_wakeup() const;
     bool disk_is_small() const { return capacity_ != SimDisk::kDefaultCapacityBytes; }
     void say(const char* what, std::int64_t value = 0) const;
 
@@ -147,6 +154,7 @@ class Simulation final : private Surroundings {
     Oracle oracle_;
     Workload workload_;
     SimWebhooks webhooks_;
+    SimTopics topics_;
     std::unique_ptr<SimShard> shard_;
 
     SimClock clock_;

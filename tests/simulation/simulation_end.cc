@@ -108,6 +108,7 @@ std::string difference(const Rows& left, const Rows& right) {
 void Simulation::finish() {
     calm();
     webhooks_.calm();
+    topics_.calm();
     clock_.calm();
     capacity_ = SimDisk::kDefaultCapacityBytes;
     disk_.set_capacity(capacity_);
@@ -162,7 +163,8 @@ void Simulation::settle_without_cleaning() {
     std::uint64_t answered = oracle_.totals().replies;
     for (int steps = 0; steps < kStepsWithoutAnswerMax; ++steps) {
         const bool answered_one = has_hooks() && webhooks_.answer_one();
-        const bool stepped = shard_->run_step(random_) || answered_one;
+        const bool sent_one = has_topics() && topics_.run_one();
+        const bool stepped = shard_->run_step(random_) || answered_one || sent_one;
         if (shard_->fatal_error()) return oracle_.violate("C10", "broken at peace: " + shard_->fatal_error()->message);
         const bool is_quiet = !stepped && shard_->is_quiet() && next_wakeup() > clock_.now();
         if (is_quiet) {
@@ -233,6 +235,8 @@ void Simulation::tell_queues(ConfigureQueueCommand::What what) {
             const bool is_first = settings->webhook->url == SimWebhooks::url_of(0);
             webhook.url = SimWebhooks::url_of(is_first ? 1 : 0);
         }
+        const bool keeps_topic = has_topics() && settings != nullptr && settings->kafka && random_.chance(700'000);
+        if (keeps_topic) command.settings.kafka = settings->kafka;
         submit(std::move(command));
         settle();
     }
@@ -440,7 +444,7 @@ void Simulation::drain_round(std::uint64_t& progress) {
     for (std::uint32_t number = 0; number < options_.queues && !wrong(); ++number) {
         const Workload::QueueOf queue = Workload::queue_name(number);
         const QueueSettings* settings = oracle_.certain_settings(queue.name_space, queue.queue);
-        if (has_hooks() && settings != nullptr && settings->webhook) continue;  // its target is its consumer
+        if (settings != nullptr && has_target(*settings)) continue;  // its target is its consumer
         LeaseCommand lease;
         lease.name_space = queue.name_space;
         lease.queue = queue.queue;
@@ -450,7 +454,7 @@ void Simulation::drain_round(std::uint64_t& progress) {
     }
     settle();
     if (wrong()) return;
-    progress = drained_.size() + webhooks_.take_taken();
+    progress = drained_.size() + webhooks_.take_taken() + topics_.take_taken();
     const std::vector<LeaseToken> held = std::exchange(drained_, {});
     for (const LeaseToken& token : held) submit(AckCommand{token});
     if (!held.empty()) settle();
@@ -486,7 +490,7 @@ void Simulation::drain() {
             ++idle_rounds;
             // A target gets no more than so many a second, or rests: it is waited for first, as whoever may be dead has
             // one more possible world with each redrive.
-            const DueMs wakeup = has_hooks() ? webhooks_.next_wakeup() : Engine::kNoWakeup;
+            const DueMs wakeup = next_target_wakeup();
             const bool awaits_target = wakeup != Engine::kNoWakeup && idle_rounds == 1 && !all_ended;
             if (!awaits_target) bring_back();
             if (wrong()) return;

@@ -120,6 +120,8 @@ void Workload::act(Op op) {
             return change_token();
         case Op::input:
             return input();
+        case Op::topic:
+            return topic();
         case Op::expire: {
             const LeaseToken* lease = pick_lease();
             if (lease == nullptr) return;

@@ -126,6 +126,7 @@ class Workload {
     AccessToken draw_token();
     void narrow();
     void hook();
+    void topic();
     const MessageModel* pick_in(const QueueOf& queue);
     static constexpr std::uint32_t kNone = ~0u;
     void send(Command command);

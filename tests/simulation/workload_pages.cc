@@ -16,7 +16,7 @@ void Workload::list() {
         page.asked_in_run = oracle_.run();
         return surroundings_.submit(page.command);
     }
-    if (random_.chance(250'000) && list_dead()) return;
+    if (random_.chance(400'000) && list_dead()) return;
     const QueueOf queue = queue_name(static_cast<std::uint32_t>(random_.below(options_.queues)));
     ListCommand first;
     first.name_space = queue.name_space;

@@ -110,7 +110,11 @@ Command Workload::draw_schedule_command(const QueueOf& name, const ScheduleModel
     };
     if (state != nullptr && state->paused && random_.chance(400'000)) return tell(Control::resume);
     // Few rules exclude days, and only a preview shows the times that they exclude.
-    if (state != nullptr && !state->rule.times.closed.empty() && random_.chance(600'000)) return preview();
+    if (state != nullptr && !state->rule.times.closed.empty() && random_.chance(700'000)) {
+        PreviewScheduleCommand command = preview();
+        if (random_.chance(500'000)) command.count = 1;  // then it may exclude more than it tells
+        return command;
+    }
     switch (random_.below(16)) {
         case 0:
         case 1:
@@ -239,7 +243,7 @@ TimesRule Workload::draw_times() {
             times.every_ms = rest;
             break;
     }
-    if (rest >= kHourMs && random_.chance(400'000))
+    if (rest >= kHourMs && random_.chance(600'000))
         times.closed = random_.chance(500'000) ? "SAT SUN" : "03-31 10-27 11-03";
     draw_bounds(times, rest);
     return times;

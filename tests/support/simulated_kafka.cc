@@ -332,14 +332,19 @@ void SimulatedKafka::remove_topic(const std::string& name) {
 
 std::vector<KafkaRecord> SimulatedKafka::committed(const std::string& topic) const {
     std::vector<KafkaRecord> records;
+    for_each_committed(topic, [&](const KafkaRecord& record) { records.push_back(record); });
+    return records;
+}
+
+void SimulatedKafka::for_each_committed(const std::string& topic,
+                                        const std::function<void(const KafkaRecord&)>& visit) const {
     const auto found = topics_.find(topic);
-    if (found == topics_.end()) return records;
+    if (found == topics_.end()) return;
     for (const Partition& partition : found->second.partitions) {
         for (const Entry& entry : partition.entries) {
-            if (is_committed(entry)) records.push_back(entry.record);
+            if (is_committed(entry)) visit(entry.record);
         }
     }
-    return records;
 }
 
 void SimulatedKafka::append(const KafkaRecord& record) {

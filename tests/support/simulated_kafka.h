@@ -84,6 +84,7 @@ class SimulatedKafka final : public KafkaCluster {
     // Committed, in the order of partition and offset; what a read_committed consumer sees, now or later. It does not
     // stop at an open transaction, but omits it.
     std::vector<KafkaRecord> committed(const std::string& topic) const;
+    void for_each_committed(const std::string& topic, const std::function<void(const KafkaRecord&)>& visit) const;
     // Adds a record of an own client, committed.
     void append(const KafkaRecord& record);
     // The partition loses its records from this offset on, as after an unclean election.
