@@ -40,8 +40,10 @@
 
 #include "engine/batch.h"
 #include "engine/command.h"
+#include "engine/effects.h"
 #include "engine/engine_counters.h"
 #include "engine/engine_options.h"
+#include "engine/engine_start.h"
 #include "engine/fair_lines.h"
 #include "engine/forecast.h"
 #include "engine/input_table.h"
@@ -62,79 +64,6 @@
 #include "store/store.h"
 
 namespace duewheel {
-
-struct ReplyEffect {
-    ReplyToken token = 0;
-    Reply reply;
-};
-
-// What the owner must execute, in any order; empty again after take_effects().
-struct Effects {
-    std::optional<Commit> commit;
-    std::vector<ReplyEffect> replies;
-    std::vector<Lookup> lookups;
-    std::vector<SegmentNumber> closed_segments;  // full: to be sealed, in order
-    std::optional<Error> fatal_error;            // the process must stop and report it
-};
-
-struct ScheduleStart {
-    std::string name_space;
-    std::string name;
-    ScheduleState state;
-    Sequence log_position = 0;
-    std::uint32_t record_bytes = 0;
-    std::optional<ScheduleTimes> times;  // none: its zone cannot be loaded
-};
-
-struct WatchdogStart {
-    std::string name_space;
-    std::string name;
-    WatchdogState state;
-    Sequence log_position = 0;
-    std::uint32_t record_bytes = 0;
-};
-
-struct NamespaceStart {
-    std::string name_space;
-    NamespaceSettings settings;
-    Sequence log_position = 0;
-    std::uint32_t record_bytes = 0;
-};
-
-// What a start finds in the index and the log.
-struct EngineStart {
-    Totals totals;
-    SegmentNumber segment = 1;  // the open segment
-    std::uint64_t segment_fill = kSegmentHeaderBytes;
-    std::uint64_t segment_bytes = 0;      // of the open segment; 0: as in the options
-    std::uint32_t block_bytes = 512;      // of the log
-    std::vector<SegmentNumber> unsealed;  // closed ones that are not in the index
-    DueMs load_cursor_ms = 0;
-    struct Cursor {
-        QueueName queue;
-        DuePosition position;
-    };
-    std::vector<Cursor> queue_cursors;
-    struct QueueState {
-        QueueName queue;
-        QueueCounts counts;
-        QueueSettings settings;  // revision 0: none
-        Sequence settings_position = 0;
-        std::uint32_t settings_bytes = 0;
-    };
-    std::vector<QueueState> queue_states;
-    std::vector<ScheduleStart> schedules;
-    std::vector<WatchdogStart> watchdogs;
-    std::vector<NamespaceStart> namespaces;  // that have settings
-    std::vector<StoredToken> tokens;
-    std::vector<InputPosition> inputs;
-    std::string zone_data = "unknown";  // version of the zone data with which their times are calculated
-    TokenKey token_key{};
-    // Of a restored log: another server may have delivered messages due until then, and have assigned ids up to and
-    // including this counter.
-    DueMs past_until_ms = 0;
-    std::uint64_t ids_from = 0;
-};
 
 class Engine {
   public:
@@ -220,13 +149,7 @@ class Engine {
     // messages: up to `most`, the busiest first; among equals, the one known longest first. O(queues * log(most)).
     std::vector<QueueCounters> busiest_queues(std::size_t most) const;
     // The queues with the most messages received and delivered since the start, then with the most pending ones, an
-    // order that hardly changes over time: up to `max`, the busiest first; and the sums of all
-    // others.
-    struct QueueTraffic {
-        std::vector<QueueCounters> busiest;
-        std::size_t other_queues = 0;
-        QueueCounters others;  // without a name, `paused` and totals; oldest_due_ms is the oldest of all
-    };
+    // order that hardly changes over time: up to `max`, the busiest first; and the sums of all others.
     // O(queues * log(max)).
     QueueTraffic queue_traffic(std::size_t max) const;
     // Of all queues, including forgotten ones.
@@ -242,17 +165,6 @@ class Engine {
     const TimerLanes& timers() const { return wheel_; }
     // How far each input has been taken, by name: what is durable. Valid until the next iteration.
     const InputTable::Positions& inputs() const { return inputs_.all(); }
-    struct ScheduleCounters {
-        std::string name_space;
-        std::string name;
-        std::uint64_t made = 0;
-        std::uint64_t late = 0;
-        std::uint64_t fired = 0;
-        std::uint64_t skipped = 0;
-        std::uint64_t merged = 0;
-        DueMs next_ms = 0;
-        bool paused = false;
-    };
     // By name, up to this number. O(schedules).
     std::vector<ScheduleCounters> schedules_by_name(std::size_t most) const;
 

@@ -1,7 +1,10 @@
 // What an engine counts, as plain values for metrics and statistics: counts since the start, and levels now.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <string>
+#include <vector>
 
 #include "engine/log_space.h"
 #include "engine/queue_totals.h"
@@ -94,12 +97,32 @@ struct QueueCounters {
     QueueTotals totals;
 };
 
+// The busiest queues, and the sums of all others.
+struct QueueTraffic {
+    std::vector<QueueCounters> busiest;
+    std::size_t other_queues = 0;
+    QueueCounters others;  // without a name, `paused` and totals; oldest_due_ms is the oldest of all
+};
+
 // Sums over all queues.
 struct QueueSums {
     std::uint64_t dead = 0;  // dead letters of all queues
     std::uint64_t held = 0;
     std::uint64_t prepared = 0;
     std::uint64_t with_settings = 0;  // queues
+};
+
+// Of one schedule.
+struct ScheduleCounters {
+    std::string name_space;
+    std::string name;
+    std::uint64_t made = 0;
+    std::uint64_t late = 0;
+    std::uint64_t fired = 0;
+    std::uint64_t skipped = 0;
+    std::uint64_t merged = 0;
+    DueMs next_ms = 0;
+    bool paused = false;
 };
 
 }  // namespace duewheel

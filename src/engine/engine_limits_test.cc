@@ -212,7 +212,7 @@ TEST(EngineLimits, the_queues_with_most_traffic_come_first_and_the_others_are_su
     ASSERT_EQ(messages.size(), 3u);
     EXPECT_EQ(shard.ask<LeaseEndAnswer>(AckCommand{messages[0].lease}).outcome, LeaseOutcome::done);
 
-    const Engine::QueueTraffic traffic = shard.engine().queue_traffic(2);
+    const QueueTraffic traffic = shard.engine().queue_traffic(2);
     ASSERT_EQ(traffic.busiest.size(), 2u);
     const QueueCounters& first = traffic.busiest[0];
     EXPECT_EQ(first.name.queue, "first");

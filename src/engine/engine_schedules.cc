@@ -494,7 +494,7 @@ PreviewAnswer Engine::preview_of(const Schedule& schedule, const PreviewSchedule
     return answer;
 }
 
-std::vector<Engine::ScheduleCounters> Engine::schedules_by_name(std::size_t most) const {
+std::vector<ScheduleCounters> Engine::schedules_by_name(std::size_t most) const {
     std::vector<ScheduleCounters> all;
     schedules_.for_each([&](const Schedule& schedule) {
         if (all.size() == most || !schedule.exists()) return;

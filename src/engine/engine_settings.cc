@@ -420,7 +420,7 @@ std::vector<QueueCounters> Engine::busiest_queues(std::size_t most) const {
     return counters;
 }
 
-Engine::QueueTraffic Engine::queue_traffic(std::size_t max) const {
+QueueTraffic Engine::queue_traffic(std::size_t max) const {
     const auto order = [](const Queue& at) {
         return std::tuple(at.totals.received + at.totals.delivered, at.counts.pending);
     };

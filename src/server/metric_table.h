@@ -57,7 +57,7 @@ struct QueueSnapshot {
 };
 using QueueMetric = MetricOf<QueueSnapshot>;
 std::span<const QueueMetric> queue_metrics();
-using ScheduleMetric = MetricOf<Engine::ScheduleCounters>;
+using ScheduleMetric = MetricOf<ScheduleCounters>;
 std::span<const ScheduleMetric> schedule_metrics();
 // Limits have no series if the namespace has none: then they read 0.
 struct NamespaceMetric {

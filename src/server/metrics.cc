@@ -25,7 +25,7 @@ constexpr std::int64_t kBoundsUs[] = {
     250'000, 500'000, 1'000'000, 2'500'000, 5'000'000, 10'000'000, 30'000'000, 60'000'000, 300'000'000, 3'600'000'000};
 
 void add_queues(MetricsText& text, const Engine& engine, DueMs now_ms, QueueSeries& series) {
-    const Engine::QueueTraffic traffic = engine.queue_traffic(QueueSeries::kMax);
+    const QueueTraffic traffic = engine.queue_traffic(QueueSeries::kMax);
     const QueueTotals& others = series.count_others(traffic, engine.queue_totals());
     for (const QueueMetric& row : queue_metrics()) {
         text.family(row.metric);
@@ -51,10 +51,10 @@ void add_namespaces(MetricsText& text, const Engine& engine) {
 
 // The counts of a schedule are durable: they do not restart with the process.
 void add_schedules(MetricsText& text, const Engine& engine) {
-    const std::vector<Engine::ScheduleCounters> schedules = engine.schedules_by_name(kSchedulesMax);
+    const std::vector<ScheduleCounters> schedules = engine.schedules_by_name(kSchedulesMax);
     for (const ScheduleMetric& row : schedule_metrics()) {
         text.family(row.metric);
-        for (const Engine::ScheduleCounters& schedule : schedules) {
+        for (const ScheduleCounters& schedule : schedules) {
             text.series({{"namespace", schedule.name_space}, {"schedule", schedule.name}}, row.read(schedule));
         }
     }

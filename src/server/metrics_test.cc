@@ -98,8 +98,8 @@ TEST(Metrics, the_process_knows_itself) {
 }
 
 // Named queues with what was received in them; the first `max` have series of their own.
-Engine::QueueTraffic traffic(std::vector<std::pair<std::string, std::uint64_t>> queues, std::size_t others) {
-    Engine::QueueTraffic traffic;
+QueueTraffic traffic(std::vector<std::pair<std::string, std::uint64_t>> queues, std::size_t others) {
+    QueueTraffic traffic;
     for (const auto& [name, received] : queues) {
         QueueCounters& queue = traffic.busiest.emplace_back();
         queue.name = {"default", name};

@@ -14,7 +14,7 @@ static_assert(sizeof(QueueTotals) == sizeof(kTotals) / sizeof(kTotals[0]) * size
 
 }  // namespace
 
-const QueueTotals& QueueSeries::count_others(const Engine::QueueTraffic& traffic, const QueueTotals& all) {
+const QueueTotals& QueueSeries::count_others(const QueueTraffic& traffic, const QueueTotals& all) {
     std::map<std::pair<std::string, std::string>, QueueTotals> counted;
     QueueTotals apart;
     for (const QueueCounters& queue : traffic.busiest) {

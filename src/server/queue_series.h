@@ -20,7 +20,7 @@ class QueueSeries {
 
     // Events in the other queues since the start, as far as they are not counted for a queue with its own series.
     // `all`: in all queues.
-    const QueueTotals& count_others(const Engine::QueueTraffic& traffic, const QueueTotals& all);
+    const QueueTotals& count_others(const QueueTraffic& traffic, const QueueTotals& all);
 
   private:
     std::map<std::pair<std::string, std::string>, QueueTotals> counted_;

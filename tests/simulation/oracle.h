@@ -119,7 +119,7 @@ class Oracle {
     // The first nominal time after now, if known.
     std::optional<DueMs> next_time(const ScheduleModel& model) const;
     // The process has started with other zone data, and reports these counts of its schedules first.
-    void zones_changed(std::uint32_t version, const std::vector<Engine::ScheduleCounters>& counters);
+    void zones_changed(std::uint32_t version, const std::vector<ScheduleCounters>& counters);
     std::uint32_t zone_version() const { return zone_version_; }
     // Known prepared messages that may not be settled yet, or that became due by their default.
     std::vector<const MessageModel*> halves_left() const;
@@ -426,7 +426,7 @@ class Oracle {
     ScheduleLife* life_told(ScheduleModel& model, const ScheduleState& state, const Request& request, bool was_created);
     bool may_be_two_lives(const ScheduleModel& model, const ScheduleLife& life, const ScheduleState& state) const;
     void check_stretch(ScheduleModel& model, ScheduleLife& life, const SchedulePut& put, const ScheduleState& state);
-    void zone_changed(ScheduleModel& model, const Engine::ScheduleCounters& counters);
+    void zone_changed(ScheduleModel& model, const ScheduleCounters& counters);
     void check_goes_on(const ScheduleModel& model, const ScheduleTold& before, const ScheduleTold& after);
     void check_passed(const ScheduleModel& model, const ScheduleLife& life, const ScheduleState& before,
                       const ScheduleState& after);

@@ -200,21 +200,21 @@ void Oracle::check_stretch(ScheduleModel& model, ScheduleLife& life, const Sched
 }
 
 // Times that were decided stay so. Of the others the first comes whose local time is later, by the clocks of then.
-void Oracle::zones_changed(std::uint32_t version, const std::vector<Engine::ScheduleCounters>& counters) {
+void Oracle::zones_changed(std::uint32_t version, const std::vector<ScheduleCounters>& counters) {
     zone_version_ = version;
     rare_.met(Rare::zone_data_changed);
     for (SchedulePut& put : schedule_puts_) {
         if (put.times.empty()) continue;
         put.times.push_back(*TimesModel::make(put.command.rule.times, version));
     }
-    for (const Engine::ScheduleCounters& each : counters) {
+    for (const ScheduleCounters& each : counters) {
         const auto found = schedules_.find({each.name_space, each.name});
         if (found == schedules_.end()) return violate("C1", "a start finds a schedule that nobody put");
         if (!violated()) zone_changed(found->second, each);
     }
 }
 
-void Oracle::zone_changed(ScheduleModel& model, const Engine::ScheduleCounters& counters) {
+void Oracle::zone_changed(ScheduleModel& model, const ScheduleCounters& counters) {
     ScheduleLife* life = model.life();
     const bool is_certain = model.there == ScheduleModel::There::yes && !model.put_lost && !model.remove_lost &&
                             life != nullptr && life->newest() != nullptr;

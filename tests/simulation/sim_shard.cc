@@ -48,6 +48,7 @@ void SimShard::carry_out(Effects effects) {
         commit_ = std::move(effects.commit);
     }
     for (Lookup& lookup : effects.lookups) {
+        hash_.add(lookup.what.index());
         if (std::holds_alternative<FindMessage>(lookup.what)) rare_.met(Rare::command_asked_the_index);
         if (std::holds_alternative<ReadRecords>(lookup.what)) rare_.met(Rare::content_read_from_the_log);
         if (const auto* scan = std::get_if<ScanQueue>(&lookup.what)) {
@@ -101,6 +102,7 @@ void SimShard::count_commit(const Commit& commit) {
     hash_.add(commit.totals.commit);
     hash_.add(commit.totals.digest);
     hash_.add(commit.count);
+    hash_.add(commit.records);
     if (commit.closes_segment) {
         rare_.met(Rare::closing_commit);
         if (commit.count > 0) rare_.met(Rare::closing_commit_with_cursors);

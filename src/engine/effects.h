@@ -1,0 +1,28 @@
+// What the owner of the engine executes: the engine itself does no I/O.
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "base/status.h"
+#include "engine/command.h"
+#include "journal/journal.h"
+#include "store/store.h"
+
+namespace duewheel {
+
+struct ReplyEffect {
+    ReplyToken token = 0;
+    Reply reply;
+};
+
+// What the owner must execute, in any order; empty again after take_effects().
+struct Effects {
+    std::optional<Commit> commit;
+    std::vector<ReplyEffect> replies;
+    std::vector<Lookup> lookups;
+    std::vector<SegmentNumber> closed_segments;  // full: to be sealed, in order
+    std::optional<Error> fatal_error;            // the process must stop and report it
+};
+
+}  // namespace duewheel
