@@ -101,8 +101,12 @@ void Engine::submit(Command command, ReplyToken token, SharedLimits limits) {
     const LineKey line = line_of(command);
     if (!is_of_cleaning(command) && !may_wait(line, bytes)) return reply(token, too_busy());
     const std::uint32_t weight = weight_of(command);
-    Pending pending{std::move(command), token, std::nullopt, std::nullopt, 0, 0, bytes, line, weight,
-                    std::move(limits)};
+    PendingCommand pending{.command = std::move(command),
+                           .token = token,
+                           .bytes = bytes,
+                           .line = line,
+                           .weight = weight,
+                           .limits = std::move(limits)};
     waiting_bytes_ += bytes;
     Share& share = shares_[line.name_space];
     ++share.commands;
@@ -157,6 +161,7 @@ MessageId Engine::next_id() const {
 }
 
 Effects Engine::take_effects() {
+    effects_.lookups = lookups_.take_started();
     return std::exchange(effects_, Effects{});
 }
 
@@ -180,181 +185,31 @@ void Engine::mark(QueueNumber number) {
 
 // ---- lookups and their results
 
-std::uint64_t Engine::look_up(Lookup lookup, PendingLookup pending_lookup) {
-    const std::uint64_t ticket = lookup.ticket = next_ticket_++;
-    ++counters_.lookups;
-    pending_lookups_.emplace(lookup.ticket, std::move(pending_lookup));
-    effects_.lookups.push_back(std::move(lookup));
-    return ticket;
-}
-
 void Engine::answer(Answer answer) {
-    const auto found = pending_lookups_.find(answer.ticket);
-    assert(found != pending_lookups_.end());
-    PendingLookup pending_lookup = std::move(found->second);
-    pending_lookups_.erase(found);
-    if (answer.generation != generation_.load(std::memory_order_relaxed)) ++counters_.stale_answers;
-    switch (pending_lookup.what) {
-        case LookupKind::facts:
-            pending_lookup.pending->facts = std::move(std::get<std::optional<MessageRow>>(answer.what));
-            pending_lookup.pending->facts_generation = answer.generation;
-            if (const auto* read = std::get_if<GetCommand>(&pending_lookup.pending->command)) {
-                const bool fresh = answer.generation == generation_.load(std::memory_order_relaxed);
-                if (!fresh || recent_.find(read->id) != kNoEntry || recent_.outcome(read->id) != nullptr) {
-                    return get(*read, pending_lookup.pending->token, pending_lookup.pending->limits);
-                }
-                const SharedLimits& limits = pending_lookup.pending->limits;
-                // Its namespace is not known any more.
-                if (!*pending_lookup.pending->facts) {
-                    return reply(pending_lookup.pending->token, limits ? unknown_id(read->id) : gone());
-                }
-                MessageRow& row = **pending_lookup.pending->facts;
-                if (row.state.name_space != read->name_space || (limits && !limits->admits_queue(row.state.queue))) {
-                    return reply(pending_lookup.pending->token, unknown_id(read->id));
-                }
-                row.state.maybe_delivered |= !is_ended(row.state.state) && is_from_past(row.id, row.state);
-                return answer_get(std::move(row), pending_lookup.pending->token);
-            }
-            wait_in(looked_up_, std::move(*pending_lookup.pending));
-            return;
-        case LookupKind::key_facts:
-            pending_lookup.pending->key_facts = std::move(std::get<std::vector<std::optional<KeyFacts>>>(answer.what));
-            pending_lookup.pending->key_facts_generation = answer.generation;
-            if (std::holds_alternative<GetCommand>(pending_lookup.pending->command)) {
-                return get_by_key(*std::move(pending_lookup.pending));
-            }
-            wait_in(is_a_put(pending_lookup.pending->command) ? looked_up_puts_ : looked_up_,
-                    std::move(*pending_lookup.pending));
-            return;
-        case LookupKind::seconds:
-            take_seconds(pending_lookup, std::get<SecondCounts>(answer.what));
-            wait_in(is_a_put(pending_lookup.pending->command) ? looked_up_puts_ : looked_up_,
-                    std::move(*pending_lookup.pending));
-            return;
-        case LookupKind::due_stretch:
-            return take_due_stretch(pending_lookup, std::move(std::get<Stretch>(answer.what)), answer.generation);
-        case LookupKind::queue_stretch:
-            return take_queue_stretch(pending_lookup, std::move(std::get<Stretch>(answer.what)), answer.generation);
-        case LookupKind::dead_stretch:
-            return take_dead_stretch(pending_lookup.redrive, std::move(std::get<Stretch>(answer.what)),
-                                     answer.generation);
-        case LookupKind::dead_listing:
-            return finish_dead_listing(*std::move(pending_lookup.listing), std::move(std::get<Stretch>(answer.what)),
-                                       answer.generation);
-        case LookupKind::purge_stretch:
-            return take_purge_stretch(pending_lookup, std::get<Stretch>(answer.what), answer.generation);
-        case LookupKind::order_stretch:
-            return take_order_stretch(pending_lookup, std::get<Stretch>(answer.what), answer.generation);
-        case LookupKind::prefetch:
-            for (RecordBytes& record : std::get<std::vector<RecordBytes>>(answer.what)) {
-                cache_.insert(record.log_position, record.body);
-            }
-            return;
-        case LookupKind::listing:
-            return finish_listing(std::move(*pending_lookup.listing), std::move(std::get<ListedRows>(answer.what)),
-                                  answer.generation);
-        case LookupKind::history:
-            return finish_history(*std::move(pending_lookup.history), std::move(std::get<HistoryRows>(answer.what)),
-                                  answer.generation);
-        case LookupKind::due_rows:
-            return take_due_rows(std::get<DueRows>(answer.what), answer.generation);
-        case LookupKind::spawns:
-            return take_spawn_records(std::get<std::vector<RecordBytes>>(answer.what));
-        case LookupKind::prepared:
-            return take_prepared_records(std::get<std::vector<RecordBytes>>(answer.what));
-        case LookupKind::firings:
-            return take_firing_records(std::get<std::vector<RecordBytes>>(answer.what));
-        case LookupKind::watchdog:
-            reading_bytes_ -= pending_lookup.watchdog->record_bytes;
-            return finish_describe_watchdog(*std::move(pending_lookup.watchdog),
-                                            std::get<std::vector<RecordBytes>>(answer.what).front().body);
-        case LookupKind::runs:
-            return take_run_records(std::get<std::vector<RecordBytes>>(answer.what));
-        case LookupKind::last_run:
-            return take_last_run(pending_lookup.run, std::get<std::optional<MessageRow>>(answer.what),
-                                 answer.generation);
-        case LookupKind::schedule:
-            reading_bytes_ -= pending_lookup.schedule->record_bytes;
-            return finish_describe_schedule(*std::move(pending_lookup.schedule),
-                                            std::get<std::vector<RecordBytes>>(answer.what).front().body);
-        case LookupKind::whole_rule: {
-            std::string& body = std::get<std::vector<RecordBytes>>(answer.what).front().body;
-            std::visit(
-                [&](auto& command) {
-                    if constexpr (requires { command.record_body = std::move(body); }) {
-                        command.record_body = std::move(body);
-                    }
-                },
-                pending_lookup.pending->command);
-            wait_in(looked_up_, std::move(*pending_lookup.pending));
-            return;
-        }
-        case LookupKind::delivery:
-            delivery_of_reply_.erase(pending_lookup.delivery->token);
-            return finish_delivery(std::move(*pending_lookup.delivery),
-                                   std::get<std::vector<RecordBytes>>(answer.what));
-        case LookupKind::message: {
-            MessageAnswer& message = pending_lookup.message->answer;
-            reading_bytes_ -= message.row.record_bytes;
-            for (const RecordBytes& record : std::get<std::vector<RecordBytes>>(answer.what)) {
-                Result<Record> decoded = decode_record(RecordKind::relocate, record.body);
-                if (!decoded) {
-                    effects_.fatal_error = std::move(decoded).error();
-                    return;
-                }
-                message.has_content = true;
-                message.put_ms = decoded->content.put_ms;
-                message.body = decoded->content.body;
-                message.content_type = decoded->content.content_type;
-                message.headers = decoded->content.headers;
-                message.traceparent = decoded->content.traceparent;
-                if (const std::optional<Repeat>& repeat = decoded->content.repeat) {
-                    message.repeat = repeat->rule;
-                    message.row.state.order_key = repeat->order_key;
-                    message.expires_in_ms = repeat->expires_after_ms;
-                }
-                message.transaction = decoded->content.transaction;
-                if (message.row.state.state == State::prepared && message.transaction) {
-                    message.blocked_by = why_check_waits(message.row.state, *message.transaction);
-                }
-                message.parent = decoded->content.parent;
-                message.occurrence = decoded->content.occurrence;
-                message.schedule = decoded->content.schedule;
-                message.watchdog = decoded->content.watchdog;
-                message.fed_ms = decoded->content.fed_ms;
-            }
-            return reply(pending_lookup.message->token, std::move(message));
-        }
-    }
+    PendingLookup pending = lookups_.finish(answer.ticket, answer.generation);
+    std::visit(
+        [&]<class Kind>(Kind& lookup) {
+            finish(std::move(lookup), std::get<typename Kind::Found>(std::move(answer.what)), answer.generation);
+        },
+        pending);
 }
 
 void Engine::table_taken(SegmentNumber through) {
-    taken_through_ = std::max(taken_through_, through);
     while (!unsealed_.empty() && unsealed_.front() <= through) {
         to_sweep_.push_back(unsealed_.front());
         unsealed_.pop_front();
     }
-    generation_.fetch_add(1);
-    recent_.seconds().table_taken(taken_through_);
+    recent_.seconds().table_taken(lookups_.table_taken(through));
 }
 
 // ---- queries of the owner
 
-bool Engine::awaits_answer_until(std::uint64_t ticket) const {
-    return std::any_of(pending_lookups_.begin(), pending_lookups_.end(),
-                       [ticket](const auto& each) { return each.first <= ticket; });
-}
-
 bool Engine::is_idle() const {
-    const bool looks_up = std::any_of(pending_lookups_.begin(), pending_lookups_.end(), [](const auto& each) {
-        return each.second.pending || each.second.delivery || each.second.message || each.second.schedule ||
-               each.second.watchdog;
-    });
     return looked_up_.empty() && commands_.empty() && looked_up_puts_.empty() && puts_.empty() &&
            (attempts_.empty() || attempts_wait()) && expiries_.empty() && exhausted_.empty() && redrives_.empty() &&
            spawns_.empty() && spawning_.empty() && overdue_prepared_.is_idle() && schedules_.due.empty() &&
            schedules_.preparing.empty() && watchdogs_.due.empty() && watchdogs_.preparing.empty() && !in_flight_ &&
-           !looks_up;
+           !lookups_.has_awaited();
 }
 
 DueMs Engine::next_wakeup() const {
@@ -388,7 +243,9 @@ EngineCounters Engine::counters() const {
     counters.waiters = waiters_.size();
     counters.commands_waiting = waiting_commands();
     counters.waiting_bytes = waiting_bytes_;
-    counters.reading_bytes = reading_bytes_;
+    counters.reading_bytes = lookups_.shown_bytes();
+    counters.lookups = lookups_.newest_ticket();
+    counters.stale_answers = lookups_.stale_results();
     counters.listings = listings_open_;
     counters.in_memory = recent_.entry_count();
     counters.unsealed_segments = unsealed_.size();
@@ -416,7 +273,7 @@ void Engine::check() const {
     recent_.check();
     wheel_.check();
     const bool new_put_waits =
-        puts_.find_if([](const Pending& put) { return !may_be_repeated(put.command); }) != nullptr;
+        puts_.find_if([](const PendingCommand& put) { return !may_be_repeated(put.command); }) != nullptr;
     require(!refuses_puts() || !new_put_waits, "a put waits though the store is full");
     std::vector<std::uint32_t> ready(queues_.size());
     std::vector<std::uint32_t> leased(queues_.size());

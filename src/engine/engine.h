@@ -40,6 +40,7 @@
 
 #include "engine/batch.h"
 #include "engine/command.h"
+#include "engine/delivery.h"
 #include "engine/effects.h"
 #include "engine/engine_counters.h"
 #include "engine/engine_options.h"
@@ -49,9 +50,11 @@
 #include "engine/input_table.h"
 #include "engine/lease_token.h"
 #include "engine/log_space.h"
+#include "engine/lookups.h"
 #include "engine/namespace_table.h"
 #include "engine/order_line.h"
 #include "engine/overdue_prepared.h"
+#include "engine/pending_command.h"
 #include "engine/queue.h"
 #include "engine/record_cache.h"
 #include "engine/schedule_plan.h"
@@ -121,14 +124,14 @@ class Engine {
     void answer(Answer answer);
     // Lookups are numbered in order. Whether one up to this one is still open: it may contain the log position that a
     // record had when it started. O(open lookups).
-    std::uint64_t newest_ticket() const { return next_ticket_ - 1; }
-    bool awaits_answer_until(std::uint64_t ticket) const;
+    std::uint64_t newest_ticket() const { return lookups_.newest_ticket(); }
+    bool awaits_answer_until(std::uint64_t ticket) const { return lookups_.is_open_until(ticket); }
 
     // The index now contains every segment up to and including this one. Called on the shard's thread, in order; for
     // the newest one possibly before committed() for the commit that closed it.
     void table_taken(SegmentNumber through);
     // The generation of the newest table, which a reader notes before it reads (store/store.h).
-    const std::atomic<Generation>& generation() const { return generation_; }
+    const std::atomic<Generation>& generation() const { return lookups_.generation(); }
 
     Effects take_effects();
 
@@ -185,64 +188,11 @@ class Engine {
     void check() const;
 
   private:
-    struct Pending {
-        Command command;
-        ReplyToken token = 0;
-        // The lookup result for the message, if the recent tier does not know it.
-        std::optional<std::optional<MessageRow>> facts;
-        // Of puts with keys, in order, and of a message identified by its key: the lookup result for each.
-        std::optional<std::vector<std::optional<KeyFacts>>> key_facts;
-        Generation facts_generation = 0;
-        Generation key_facts_generation = 0;
-        std::size_t bytes = 0;  // of the content of a put
-        LineKey line;
-        std::uint32_t weight = 1;  // of its namespace
-        SharedLimits limits;
-    };
-    using PendingLines = FairLines<Pending>;
+    using PendingLines = FairLines<PendingCommand>;
     // The waiting commands of a namespace.
     struct Share {
         std::size_t commands = 0;
         std::size_t bytes = 0;
-    };
-    struct Lease {
-        std::uint32_t attempt = 0;
-        DueMs until_ms = 0;
-        DueMs delivered_ms = 0;
-    };
-    // A lease reply whose bodies are being read.
-    struct Delivery {
-        ReplyToken token = 0;
-        QueueNumber queue = 0;
-        LeaseAnswer answer;
-        std::vector<Sequence> log_positions;  // of answer.messages, 0: already there
-        DueMs latest_due_ms = 0;              // of its messages
-    };
-    struct MessageRead {
-        ReplyToken token = 0;
-        MessageAnswer answer;
-    };
-    // A page in progress: first the entries in memory are scanned, then the index is looked up (engine_listing.cc).
-    struct Listing {
-        ReplyToken token = 0;
-        ListCommand command;
-        EntryNumber walked_to = 0;
-        std::vector<DuePosition> nearest;        // a heap, the last on top; at most as many as the page can have
-        std::optional<DuePosition> known_up_to;  // beyond it there were more than `nearest` can hold
-    };
-    struct HistoryRead {
-        ReplyToken token = 0;
-        HistoryCommand command;
-    };
-    struct ScheduleRead {
-        ReplyToken token = 0;
-        ScheduleAnswer answer;
-        std::uint32_t record_bytes = 0;
-    };
-    struct WatchdogRead {
-        ReplyToken token = 0;
-        WatchdogAnswer answer;
-        std::uint32_t record_bytes = 0;
     };
     struct Waiter {
         ReplyToken token = 0;
@@ -271,75 +221,36 @@ class Engine {
         bool complete = false;  // there are no rows behind these
         Generation generation = 0;
     };
-    enum class LookupKind : std::uint8_t {
-        facts,
-        key_facts,
-        seconds,
-        due_stretch,
-        queue_stretch,
-        order_stretch,
-        delivery,
-        message,
-        prefetch,
-        listing,
-        purge_stretch,
-        dead_stretch,
-        dead_listing,
-        history,
-        due_rows,
-        spawns,
-        runs,
-        last_run,
-        schedule,
-        whole_rule,
-        prepared,
-        firings,
-        watchdog
-    };
-    struct PendingLookup {
-        LookupKind what = LookupKind::facts;
-        QueueNumber queue = 0;
-        DuePosition from;
-        DueMs until_ms = 0;
-        std::uint64_t redrive = 0;
-        Second second = 0;
-        std::string line;
-        std::optional<Pending> pending;
-        std::optional<Delivery> delivery;
-        std::optional<MessageRead> message;
-        std::optional<Listing> listing;
-        std::optional<HistoryRead> history;
-        std::optional<ScheduleRead> schedule;
-        std::optional<WatchdogRead> watchdog;
-        std::size_t run = 0;
-    };
-
     // engine_commands.cc: commands that change something, validated when a batch is built; reads and leases at once
     enum class Verdict : std::uint8_t { settled, deferred, looking_up };
-    Verdict validate(Pending& pending);
-    Verdict cancel(Pending& pending, const CancelCommand& command);
-    Verdict ack(Pending& pending, const AckCommand& command);
-    Verdict relocate(Pending& pending, const RelocateCommand& command);
-    Verdict extend(Pending& pending, const ExtendCommand& command);
-    Verdict relocate_outcomes(Pending& pending, const RelocateOutcomesCommand& command);
-    Verdict relocation_done(Pending& pending, const RelocationDoneCommand& command);
-    std::optional<Verdict> name_by_key(Pending& pending, const std::string& name_space, const MessageKey& by_key,
+    Verdict validate(PendingCommand& pending);
+    Verdict cancel(PendingCommand& pending, const CancelCommand& command);
+    Verdict ack(PendingCommand& pending, const AckCommand& command);
+    Verdict relocate(PendingCommand& pending, const RelocateCommand& command);
+    Verdict extend(PendingCommand& pending, const ExtendCommand& command);
+    Verdict relocate_outcomes(PendingCommand& pending, const RelocateOutcomesCommand& command);
+    Verdict relocation_done(PendingCommand& pending, const RelocationDoneCommand& command);
+    std::optional<Verdict> name_by_key(PendingCommand& pending, const std::string& name_space, const MessageKey& by_key,
                                        MessageId& id);
     static Error unknown_key();
     void get(const GetCommand& command, ReplyToken token, const SharedLimits& limits);
-    void get_by_key(Pending pending);
+    void get_by_key(PendingCommand pending);
+    void finish(FactsLookup lookup, std::optional<MessageRow> row, Generation generation);
+    void finish_get(const PendingCommand& pending, std::optional<MessageRow> row, Generation generation);
+    void finish(KeysLookup lookup, std::vector<std::optional<KeyFacts>> facts, Generation generation);
+    void finish(MessageLookup lookup, const FoundRecords& records, Generation generation);
     void answer_get(MessageRow row, ReplyToken token, std::string_view blocked_by = {});
     std::int64_t lease_time(const Queue& at) const;
     void lease(const LeaseCommand& command, ReplyToken token);
 
     // engine_retries.cc: attempts, and what happens when they are used up; hold and kick
-    Verdict fail(Pending& pending, const FailCommand& command);
-    Verdict release(Pending& pending, const ReleaseCommand& command);
-    std::optional<Verdict> end_with_lease(Pending& pending, EntryNumber number);
-    Verdict hold(Pending& pending, const HoldCommand& command);
-    Verdict hold_lease(Pending& pending, const HoldLeaseCommand& command);
-    Verdict kick(Pending& pending, const KickCommand& command);
-    Verdict discard(Pending& pending, const DiscardCommand& command);
+    Verdict fail(PendingCommand& pending, const FailCommand& command);
+    Verdict release(PendingCommand& pending, const ReleaseCommand& command);
+    std::optional<Verdict> end_with_lease(PendingCommand& pending, EntryNumber number);
+    Verdict hold(PendingCommand& pending, const HoldCommand& command);
+    Verdict hold_lease(PendingCommand& pending, const HoldLeaseCommand& command);
+    Verdict kick(PendingCommand& pending, const KickCommand& command);
+    Verdict discard(PendingCommand& pending, const DiscardCommand& command);
     // The rule of a message or of a queue (kNoQueue: of a future queue) that has none of its own.
     const RetryRule& retry_rule(const Entry& entry) const;
     const RetryRule& queue_retry_rule(QueueNumber queue) const;
@@ -359,7 +270,7 @@ class Engine {
     // engine_dead_letters.cc
     void redrive(const RedriveCommand& command, ReplyToken token);
     void look_up_dead(Redrive& job);
-    void take_dead_stretch(std::uint64_t number, Stretch stretch, Generation generation);
+    void finish(const DeadLookup& lookup, Stretch stretch, Generation generation);
     void add_redrives();
     bool redrive_chunk(Redrive& job);
     bool has_redrives_to_add() const;
@@ -372,17 +283,17 @@ class Engine {
     bool finish_dead_expiry(const Redrive& job, DuePosition next);
     bool is_discarded(const Entry& entry) const;
     void begin_discard(QueueNumber number);
-    void list_dead(Listing listing);
-    void finish_dead_listing(Listing listing, Stretch stretch, Generation generation);
+    void list_dead(DeadListingLookup listing);
+    void finish(DeadListingLookup listing, Stretch stretch, Generation generation);
 
     // engine_puts.cc: puts, with or without keys, one or many
     struct KeyLookup {
         enum class What : std::uint8_t { free, held, needs_lookup, busy } what = What::free;
         KeyFacts holder;
     };
-    Verdict put(Pending& pending, PutCommand& command);
-    Verdict put_batch(Pending& pending, PutBatchCommand& command);
-    std::optional<Verdict> look_up_keys(Pending& pending, std::span<const PutCommand> puts,
+    Verdict put(PendingCommand& pending, PutCommand& command);
+    Verdict put_batch(PendingCommand& pending, PutBatchCommand& command);
+    std::optional<Verdict> look_up_keys(PendingCommand& pending, std::span<const PutCommand> puts,
                                         std::vector<std::optional<KeyFacts>>& holders);
     KeyLookup look_up_key(std::string_view name_space, std::string_view queue_name, std::string_view key,
                           const std::optional<KeyFacts>* facts) const;
@@ -399,16 +310,16 @@ class Engine {
         MessageRow ended;
         bool admitted = false;  // from the lookup result, for this command
     };
-    Known find_message(Pending& pending, MessageId id, const std::string* name_space);
+    Known find_message(PendingCommand& pending, MessageId id, const std::string* name_space);
     Known expire_or(Known known);
     std::optional<ChangeAnswer> too_late(const Entry& entry) const;
     Status check_lease_time(std::int64_t lease_ms) const;
-    std::optional<Verdict> answer_unless_here(const Known& known, Pending& pending, MessageId id);
+    std::optional<Verdict> answer_unless_here(const Known& known, PendingCommand& pending, MessageId id);
     void withdraw(const Known& known);
     Record changed(const Entry& entry, RecordKind kind, Cause cause) const;
     void add(EntryNumber number, Record record, ReplyToken token, Reply reply);
     // The entry that a lease token still holds, or the error.
-    std::optional<Verdict> find_leased(Pending& pending, const LeaseToken& lease, Known& known);
+    std::optional<Verdict> find_leased(PendingCommand& pending, const LeaseToken& lease, Known& known);
     Result<DueMs> resolve(const When& when, const char* delay_field = "delay", const char* at_field = "due") const;
     static Error unknown_id(MessageId id);
     static Error too_busy();
@@ -419,9 +330,9 @@ class Engine {
     void reply(ReplyToken token, Reply reply);
 
     // engine_settings.cc
-    Verdict configure(Pending& pending, const ConfigureQueueCommand& command);
-    Verdict remove_settings(Pending& pending, QueueNumber number);
-    Verdict relocate_settings(Pending& pending, const RelocateSettingsCommand& command);
+    Verdict configure(PendingCommand& pending, const ConfigureQueueCommand& command);
+    Verdict remove_settings(PendingCommand& pending, QueueNumber number);
+    Verdict relocate_settings(PendingCommand& pending, const RelocateSettingsCommand& command);
     Status check_settings(const QueueSettings& settings) const;
     bool is_queue_full(QueueNumber number, std::uint64_t more);
     std::uint64_t& puts_in_batch(Queue& at);
@@ -448,16 +359,17 @@ class Engine {
     static Error unknown_queue();
 
     // engine_patches.cc: changes of some settings
-    Verdict patch(Pending& pending, const PatchQueueCommand& command);
-    Verdict patch(Pending& pending, const PatchNamespaceCommand& command);
-    Verdict patch(Pending& pending, PatchScheduleCommand& command);
-    Verdict patch(Pending& pending, PatchWatchdogCommand& command);
-    std::optional<Verdict> read_whole_rule(Pending& pending, Sequence log_position, Sequence& read_position,
+    Verdict patch(PendingCommand& pending, const PatchQueueCommand& command);
+    Verdict patch(PendingCommand& pending, const PatchNamespaceCommand& command);
+    Verdict patch(PendingCommand& pending, PatchScheduleCommand& command);
+    Verdict patch(PendingCommand& pending, PatchWatchdogCommand& command);
+    std::optional<Verdict> read_whole_rule(PendingCommand& pending, Sequence log_position, Sequence& read_position,
                                            std::string& record_body);
+    void finish(RuleLookup lookup, FoundRecords records, Generation generation);
 
     // engine_namespaces.cc
-    Verdict configure_namespace(Pending& pending, const ConfigureNamespaceCommand& command);
-    Verdict relocate_namespace(Pending& pending, const RelocateSettingsCommand& command);
+    Verdict configure_namespace(PendingCommand& pending, const ConfigureNamespaceCommand& command);
+    Verdict relocate_namespace(PendingCommand& pending, const RelocateSettingsCommand& command);
     Status check_settings(const NamespaceSettings& settings) const;
     Namespace* limited_space(QueueNumber number, std::string_view name_space);
     std::string_view why_full(QueueNumber number, std::string_view name_space);
@@ -500,13 +412,13 @@ class Engine {
     };
     bool is_purged(const Entry& entry) const;
     bool take_for_purge(EntryNumber number);
-    Verdict purge(EntryNumber number, Pending& pending, Reply reply);
-    Verdict purge(const Known& known, Pending& pending, Reply reply);
+    Verdict purge(EntryNumber number, PendingCommand& pending, Reply reply);
+    Verdict purge(const Known& known, PendingCommand& pending, Reply reply);
     static ChangeAnswer purged_answer(ChangeAnswer answer);
     void begin_purge(QueueNumber number);
     std::size_t walking_purge() const;
     void walk_purge();
-    void take_purge_stretch(const PendingLookup& pending_lookup, const Stretch& stretch, Generation generation);
+    void finish(const PurgeLookup& lookup, const Stretch& stretch, Generation generation);
     void add_purged();
     bool is_over(const PurgeWalk& walk) const;
     bool purge_has_work() const;
@@ -519,7 +431,7 @@ class Engine {
     bool log_is_stalled() const;
     bool cleaning_may_write() const;
     bool may_add(Adds what) const;
-    bool refuse_for_space(const Pending& pending, Adds what);
+    bool refuse_for_space(const PendingCommand& pending, Adds what);
     bool is_held_back(const Command& command) const;
     bool has_commands() const;
     bool attempts_wait() const { return space_ >= LogSpace::reserve; }
@@ -541,7 +453,7 @@ class Engine {
     LineKey line_of(const Command& command) const;
     std::uint32_t weight_of(const Command& command);
     bool may_wait(LineKey line, std::size_t bytes) const;
-    void wait_in(PendingLines& lines, Pending pending);
+    void wait_in(PendingLines& lines, PendingCommand pending);
     void release_waiting(LineKey line, std::size_t bytes);
     void add_attempts();
     bool must_close_segment() const;
@@ -589,7 +501,8 @@ class Engine {
     std::vector<ReadyKey> take_ready(QueueNumber number, const Waiter& waiter);
     std::size_t grant(QueueNumber number, const Waiter& waiter);
     void fill(Delivered& message, std::string_view record_body);
-    void finish_delivery(Delivery delivery, const std::vector<RecordBytes>& records);
+    void finish(DeliveryLookup lookup, const FoundRecords& records, Generation generation);
+    void finish_delivery(Delivery delivery, const FoundRecords& records);
     bool is_due_saved(const Delivery& delivery) const;
     void deliver_held();
     void return_delivery(const Delivery& delivery);
@@ -608,10 +521,10 @@ class Engine {
     bool may_be_of_original(DueMs due_ms) const;
 
     // engine_moves.cc
-    Verdict reschedule(Pending& pending, const RescheduleCommand& command);
-    Verdict fire(Pending& pending, const FireCommand& command);
+    Verdict reschedule(PendingCommand& pending, const RescheduleCommand& command);
+    Verdict fire(PendingCommand& pending, const FireCommand& command);
     // Both: another due time for a waiting message; `field` is the member of the command.
-    Verdict move(Pending& pending, MessageId id, const std::string& name_space, DueMs due, Cause cause,
+    Verdict move(PendingCommand& pending, MessageId id, const std::string& name_space, DueMs due, Cause cause,
                  const char* field, std::int64_t flex_ms = 0);
 
     // engine_seconds.cc
@@ -634,11 +547,12 @@ class Engine {
     std::uint64_t second_limit(QueueNumber queue) const;
     SecondSearch find_second(QueueNumber queue, DueMs due, DueMs latest, const SecondsTaken& taken,
                              std::optional<Second> own) const;
-    std::optional<Verdict> find_seconds(Pending& pending, std::span<const PutCommand> puts,
+    std::optional<Verdict> find_seconds(PendingCommand& pending, std::span<const PutCommand> puts,
                                         std::span<const std::optional<KeyFacts>> holders);
-    std::optional<Verdict> await_seconds(const SecondSearch& search, Pending& pending, QueueNumber queue, DueMs latest);
+    std::optional<Verdict> await_seconds(const SecondSearch& search, PendingCommand& pending, QueueNumber queue,
+                                         DueMs latest);
     void have_seconds_counted(QueueNumber queue);
-    void take_seconds(const PendingLookup& pending_lookup, const SecondCounts& counts);
+    void finish(SecondsLookup lookup, const SecondCounts& counts, Generation generation);
     DueMs latest_due(DueMs due, std::int64_t flex_ms, DueMs before_ms) const;
     Result<DueMs> place_in_second(QueueNumber queue, DueMs due, DueMs latest, std::optional<Second> own);
     void take_second(QueueNumber queue, DueMs due);
@@ -651,7 +565,7 @@ class Engine {
     void unsettled_expiry(EntryNumber number);
     void settled_expiry(EntryNumber number);
     void begin_expiry(EntryNumber number);
-    Verdict expire(EntryNumber number, Pending& pending);
+    Verdict expire(EntryNumber number, PendingCommand& pending);
     void add_expiries();
     bool may_leave(EntryNumber number) const;
 
@@ -667,7 +581,7 @@ class Engine {
     std::string_view blocking_reason(EntryNumber number);
     void recheck_spawn(EntryNumber number);
     void read_spawns();
-    void take_spawn_records(const std::vector<RecordBytes>& records);
+    void finish(const SpawnLookup& lookup, const FoundRecords& records, Generation generation);
     bool has_spawns_to_read() const;
     bool has_spawns_to_add() const;
     std::size_t next_spawn_bytes() const;
@@ -680,13 +594,13 @@ class Engine {
     // engine_transactions.cc
     Status check_transaction(const PutCommand& command) const;
     Status validate_check_queue(const PutCommand& command);
-    Verdict settle_transaction(Pending& pending, const SettleCommand& command);
+    Verdict settle_transaction(PendingCommand& pending, const SettleCommand& command);
     Record commit_record(const Entry& entry, Cause cause) const;
     Record rollback_record(const Entry& entry, Cause cause) const;
     void settle_prepared(EntryNumber number);
     void recheck_prepared(EntryNumber number);
     void read_prepared();
-    void take_prepared_records(const std::vector<RecordBytes>& records);
+    void finish(const PreparedLookup& lookup, const FoundRecords& records, Generation generation);
     bool has_prepared_to_settle() const;
     std::size_t next_prepared_bytes() const;
     void settle_overdue_prepared();
@@ -701,16 +615,16 @@ class Engine {
     static bool is_visible(const Rule& rule, const SharedLimits& limits) {
         return !limits || limits->admits_queue(rule.state.rule.queue);
     }
-    Verdict change_token(Pending& pending, const ChangeTokenCommand& command);
-    Verdict relocate_token(Pending& pending, const RelocateSettingsCommand& command);
+    Verdict change_token(PendingCommand& pending, const ChangeTokenCommand& command);
+    Verdict relocate_token(PendingCommand& pending, const RelocateSettingsCommand& command);
     void add_token(const std::string& id, std::string_view value, ReplyToken token, Reply reply);
     void apply_token(std::string_view record_body, Operation& operation);
     void describe(const DescribeTokenCommand& command, ReplyToken token);
     void list_tokens(const ListTokensCommand& command, ReplyToken token);
 
     // engine_inputs.cc
-    Verdict take_records(Pending& pending, TakeRecordsCommand& command);
-    Verdict relocate_input(Pending& pending, const RelocateSettingsCommand& command);
+    Verdict take_records(PendingCommand& pending, TakeRecordsCommand& command);
+    Verdict relocate_input(PendingCommand& pending, const RelocateSettingsCommand& command);
     void add_input(const std::string& input, std::int64_t offset, ReplyToken token, Reply reply);
     void apply_input(std::string_view record_body, const Operation& operation);
 
@@ -721,19 +635,20 @@ class Engine {
     };
     void begin_schedules(std::vector<ScheduleStart> all);
     void keep_to_zone_data(Schedule& schedule) const;
-    Verdict put_schedule(Pending& pending, PutScheduleCommand& command);
+    Verdict put_schedule(PendingCommand& pending, PutScheduleCommand& command);
     Status check_schedule(const PutScheduleCommand& command) const;
     Result<ScheduleState> state_after(const PutScheduleCommand& command, const Schedule* schedule) const;
     Error unknown_schedule(const std::string& name_space, const std::string& name, const SharedLimits& limits) const;
-    Verdict control_schedule(Pending& pending, ControlScheduleCommand& command);
-    Verdict fire_schedule(Pending& pending, ControlScheduleCommand& command, Schedule& schedule);
-    Verdict relocate_schedule(Pending& pending, const RelocateRuleCommand& command);
+    Verdict control_schedule(PendingCommand& pending, ControlScheduleCommand& command);
+    Verdict fire_schedule(PendingCommand& pending, ControlScheduleCommand& command, Schedule& schedule);
+    Verdict relocate_schedule(PendingCommand& pending, const RelocateRuleCommand& command);
     void add_rule(Schedule& schedule, ScheduleState next, const MessageContent* content, PassedTimes passed,
                   ReplyToken token, Reply reply);
     void apply_rule(std::string_view record_body, Operation& operation);
     ScheduleAnswer describe(const Schedule& schedule) const;
     void describe(const DescribeScheduleCommand& command, ReplyToken token, const SharedLimits& limits);
-    void finish_describe_schedule(ScheduleRead read, std::string_view record_body);
+    void finish(ScheduleLookup lookup, const FoundRecords& records, Generation generation);
+    void reply_with_content(ScheduleLookup lookup, std::string_view record_body);
     void list_schedules(const ListSchedulesCommand& command, ReplyToken token, const SharedLimits& limits);
     void preview(const PreviewScheduleCommand& command, ReplyToken token, const SharedLimits& limits);
     PreviewAnswer preview_of(const Schedule& schedule, const PreviewScheduleCommand& command) const;
@@ -748,8 +663,8 @@ class Engine {
     bool has_runs_to_read() const;
     bool has_runs_to_add() const;
     void read_runs();
-    void take_last_run(std::size_t number, const std::optional<MessageRow>& row, Generation generation);
-    void take_run_records(const std::vector<RecordBytes>& records);
+    void finish(const LastRunLookup& lookup, const std::optional<MessageRow>& row, Generation generation);
+    void finish(const RunLookup& lookup, const FoundRecords& records, Generation generation);
     std::size_t run_bytes(std::size_t record_bytes) const;
     void add_runs();
     void make_runs(Schedule& schedule, const RunInPreparation& run, std::size_t share, std::size_t& steps_left);
@@ -764,16 +679,17 @@ class Engine {
     void begin_watchdogs(std::vector<WatchdogStart> all);
     Error unknown_watchdog(const std::string& name_space, const std::string& name, const SharedLimits& limits) const;
     Status check_watchdog(const PutWatchdogCommand& command) const;
-    Verdict put_watchdog(Pending& pending, PutWatchdogCommand& command);
-    Verdict feed_watchdog(Pending& pending, const FeedWatchdogCommand& command);
-    Verdict remove_watchdog(Pending& pending, const RemoveWatchdogCommand& command);
-    Verdict relocate_watchdog(Pending& pending, const RelocateRuleCommand& command);
+    Verdict put_watchdog(PendingCommand& pending, PutWatchdogCommand& command);
+    Verdict feed_watchdog(PendingCommand& pending, const FeedWatchdogCommand& command);
+    Verdict remove_watchdog(PendingCommand& pending, const RemoveWatchdogCommand& command);
+    Verdict relocate_watchdog(PendingCommand& pending, const RelocateRuleCommand& command);
     void add_watchdog(Watchdog& watchdog, WatchdogState next, const MessageContent* content, ReplyToken token,
                       Reply reply);
     void apply_watchdog(std::string_view record_body, Operation& operation);
     static WatchdogAnswer describe(const Watchdog& watchdog);
     void describe(const DescribeWatchdogCommand& command, ReplyToken token, const SharedLimits& limits);
-    void finish_describe_watchdog(WatchdogRead read, std::string_view record_body);
+    void finish(WatchdogLookup lookup, const FoundRecords& records, Generation generation);
+    void reply_with_content(WatchdogLookup lookup, std::string_view record_body);
     void list_watchdogs(const ListWatchdogsCommand& command, ReplyToken token, const SharedLimits& limits);
 
     // engine_firings.cc
@@ -785,7 +701,7 @@ class Engine {
     bool has_firings_to_read() const;
     bool has_firings_to_add() const;
     void read_firings();
-    void take_firing_records(const std::vector<RecordBytes>& records);
+    void finish(const FiringLookup& lookup, const FoundRecords& records, Generation generation);
     static std::size_t firing_bytes(std::size_t record_bytes);
     void add_firings();
     void add_firing(Watchdog& watchdog, const FiringInPreparation& prepared);
@@ -804,7 +720,7 @@ class Engine {
     void advance_line(const std::string& name);
     void end_line_lookup(OrderLine& line);
     void look_up_line(const std::string& name, OrderLine& line);
-    void take_order_stretch(const PendingLookup& pending_lookup, const Stretch& stretch, Generation generation);
+    void finish(const OrderLookup& lookup, const Stretch& stretch, Generation generation);
     void take_head(OrderLine& line, const Stretch& stretch);
     std::vector<DuePosition> bounds_of_lines() const;
     void check_lines() const;
@@ -815,14 +731,14 @@ class Engine {
     DueMs next_load() const;
     bool is_overdue_left() const { return overdue_to_.due_ms < overdue_until_ms_; }
     bool is_window_behind() const { return is_overdue_left() || loaded_to_.due_ms <= now_; }
-    void take_due_stretch(const PendingLookup& pending_lookup, Stretch stretch, Generation generation);
-    void take_queue_stretch(const PendingLookup& pending_lookup, Stretch stretch, Generation generation);
+    void finish(const DueLookup& lookup, Stretch stretch, Generation generation);
+    void finish(const BacklogLookup& lookup, Stretch stretch, Generation generation);
+    void finish(const PrefetchLookup& lookup, const FoundRecords& records, Generation generation);
     void read_backlog(QueueNumber number);
     void prefetch(const std::vector<MessageRow>& rows);
     EntryNumber admit(const MessageRow& row);
     void drop(EntryNumber number, Leaving leaving = Leaving::to_disk);
     void sweep();
-    std::uint64_t look_up(Lookup lookup, PendingLookup pending_lookup);
     DueMs load_cursor() const;
 
     // engine_listing.cc
@@ -830,10 +746,10 @@ class Engine {
     bool begin_listing(ReplyToken token);
     void end_listing(ReplyToken token, Reply page);
     void walk_listings();
-    std::uint32_t walk(Listing& listing, std::uint32_t budget);
-    void add_candidate(Listing& listing, QueueNumber queue, const Entry& entry) const;
-    void look_up_listing(Listing listing);
-    void finish_listing(Listing listing, ListedRows sealed, Generation generation);
+    std::uint32_t walk(ListingLookup& listing, std::uint32_t budget);
+    void add_candidate(ListingLookup& listing, QueueNumber queue, const Entry& entry) const;
+    void look_up_listing(ListingLookup listing);
+    void finish(ListingLookup listing, ListedRows sealed, Generation generation);
     ListedMessage listed(const Entry& entry) const;
     ListedMessage listed(MessageRow row) const;
     State live_state(State state, DueMs due_ms, bool is_recurring) const;
@@ -848,7 +764,7 @@ class Engine {
     void note_relocated(EntryNumber number);
     bool count_unsealed(Forecast& forecast, std::uint32_t& budget);
     void look_up_due_rows(Forecast& forecast);
-    void take_due_rows(const DueRows& due, Generation generation);
+    void finish(const ForecastLookup& lookup, const DueRows& due, Generation generation);
     bool count_runs(Forecast& forecast, std::uint32_t& budget);
     void begin_runs(Forecast& forecast, const Schedule& schedule) const;
     void count_run(Forecast& forecast, const Schedule* schedule) const;
@@ -856,8 +772,8 @@ class Engine {
 
     // engine_history.cc
     void list_history(HistoryCommand command, ReplyToken token);
-    void look_up_history(HistoryRead read);
-    void finish_history(HistoryRead read, HistoryRows sealed, Generation generation);
+    void look_up_history(HistoryLookup lookup);
+    void finish(HistoryLookup lookup, HistoryRows sealed, Generation generation);
     DueMs add_recent_ends(const std::vector<EndInQueue>& ends, const HistoryCommand& command, QueueNumber queue,
                           std::vector<EndedRow>& page) const;
 
@@ -887,8 +803,6 @@ class Engine {
     const std::uint32_t block_bytes_;
     std::deque<SegmentNumber> unsealed_;
     std::deque<SegmentNumber> to_sweep_;
-    SegmentNumber taken_through_ = 0;
-    std::atomic<Generation> generation_{1};
     DueMs durable_load_cursor_ms_ = 0;
     DueMs confirm_at_ms_ = kNoWakeup;
 
@@ -929,7 +843,7 @@ class Engine {
     };
     std::array<Targets, kTargetKinds> targets_;  // by kind
     bool serving_left_ = false;  // the last iteration delivered its maximum before it came to all of these
-    std::unordered_map<MessageId, Lease> leases_;
+    Leases leases_;
     std::unordered_map<std::uint64_t, Waiter> waiters_;
     std::unordered_map<ReplyToken, std::uint64_t> waiter_of_reply_;
     std::unordered_map<ReplyToken, std::uint64_t>
@@ -967,14 +881,12 @@ class Engine {
     std::vector<QueueNumber> waiting_for_window_;  // a consumer there waits for due messages to be loaded
     DueMs loaded_until_ms_ = 0;                    // set before its range is looked up; only rises
     bool loading_ = false;
-    std::unordered_map<std::uint64_t, PendingLookup> pending_lookups_;
-    std::uint64_t next_ticket_ = 1;
-    std::size_t reading_bytes_ = 0;
+    Lookups lookups_;
     std::uint32_t backlogs_reading_ = 0;
     RecordCache cache_;
 
-    std::deque<Listing> listings_;     // still scanning; the first one is
-    std::deque<Forecast> forecasts_;   // the first one is in progress
+    std::deque<ListingLookup> listings_;  // still scanning; the first one is
+    std::deque<Forecast> forecasts_;      // the first one is in progress
     std::uint32_t listings_open_ = 0;  // these, and those with an open lookup; those of dead letters and of history too
 
     Effects effects_;

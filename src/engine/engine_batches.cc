@@ -11,7 +11,7 @@
 namespace duewheel {
 
 std::size_t Engine::waiting_commands() const {
-    return looked_up_.size() + commands_.size() + looked_up_puts_.size() + puts_.size() + pending_lookups_.size();
+    return looked_up_.size() + commands_.size() + looked_up_puts_.size() + puts_.size() + lookups_.open();
 }
 
 // On a full disk sealing may make no progress for a long time. New puts are refused then, and puts that only repeat an
@@ -183,7 +183,7 @@ bool Engine::may_wait(LineKey line, std::size_t bytes) const {
            own.bytes <= kTimesFree * (options_.waiting_bytes_max - waiting_bytes_);
 }
 
-void Engine::wait_in(PendingLines& lines, Pending pending) {
+void Engine::wait_in(PendingLines& lines, PendingCommand pending) {
     const LineKey line = pending.line;
     const std::uint32_t weight = pending.weight;
     lines.push(line, weight, std::move(pending));
@@ -205,7 +205,7 @@ void Engine::take_commands(PendingLines& from, Takes what, std::size_t quarters)
         if (what == Takes::cleaning) return !is_of_cleaning(command);
         return (what == Takes::others && is_of_cleaning(command)) || is_held_back(command);
     };
-    std::vector<Pending> deferred;
+    std::vector<PendingCommand> deferred;
     for (std::size_t left = from.size(); left > 0; --left) {
         const Command& next = from.next().command;
         if (is_left(next)) {
@@ -221,7 +221,7 @@ void Engine::take_commands(PendingLines& from, Takes what, std::size_t quarters)
             unfit_bytes_ = std::max(unfit_bytes_, at_most);
             break;
         }
-        Pending pending = from.take(static_cast<std::int64_t>(at_most));
+        PendingCommand pending = from.take(static_cast<std::int64_t>(at_most));
         [[maybe_unused]] const std::size_t before = batch_->bytes();
         const LineKey line = pending.line;
         const std::size_t bytes = pending.bytes;
@@ -411,7 +411,7 @@ std::unique_ptr<Batch> Engine::finish_commit() {
     if (batch->closes_segment) {
         effects_.closed_segments.push_back(segment_);
         // A fast sealer may have found the full segment on the disk before this call.
-        (segment_ <= taken_through_ ? to_sweep_ : unsealed_).push_back(segment_);
+        (segment_ <= lookups_.sealed_through() ? to_sweep_ : unsealed_).push_back(segment_);
         ++segment_;
         segment_fill_ = kSegmentHeaderBytes;
         segment_bytes_ = options_.segment_bytes;

@@ -4,6 +4,7 @@
 #include <cassert>
 
 #include "calendar/duration.h"
+#include "engine/command_size.h"
 #include "engine/engine.h"
 
 namespace duewheel {
@@ -26,7 +27,7 @@ Error Engine::too_busy() {
     return {"too_busy", "too many requests are waiting for the disk: try again in a moment"};
 }
 
-Engine::Verdict Engine::validate(Pending& pending) {
+Engine::Verdict Engine::validate(PendingCommand& pending) {
     return std::visit(
         [&](auto& command) -> Verdict {
             using T = std::decay_t<decltype(command)>;
@@ -77,7 +78,7 @@ Engine::Verdict Engine::validate(Pending& pending) {
 
 // ---- finding a message
 
-Engine::Known Engine::find_message(Pending& pending, MessageId id, const std::string* name_space) {
+Engine::Known Engine::find_message(PendingCommand& pending, MessageId id, const std::string* name_space) {
     using What = Known::What;
     Known known;
     if (id == 0 || id % kShardsMax != options_.shard || id / kShardsMax > totals_.id_counter) {
@@ -112,7 +113,7 @@ Engine::Known Engine::find_message(Pending& pending, MessageId id, const std::st
         known.ended.lease_incarnation = outcome->lease_incarnation;
         return known;
     }
-    const bool fresh = pending.facts && pending.facts_generation == generation_.load(std::memory_order_relaxed);
+    const bool fresh = pending.facts && lookups_.is_fresh(pending.facts_generation);
     if (!fresh) return known.what = What::needs_lookup, known;
     if (!*pending.facts) {  // its namespace is not known any more
         known.what = pending.limits ? What::unknown : What::gone;
@@ -145,20 +146,16 @@ void Engine::withdraw(const Known& known) {
 }
 
 // Defers or answers the command, or looks the message up, if there is no entry; nothing if there is one, or an outcome.
-std::optional<Engine::Verdict> Engine::answer_unless_here(const Known& known, Pending& pending, MessageId id) {
+std::optional<Engine::Verdict> Engine::answer_unless_here(const Known& known, PendingCommand& pending, MessageId id) {
     switch (known.what) {
         case Known::What::unknown:
             reply(pending.token, unknown_id(id));
             return Verdict::settled;
         case Known::What::busy:
             return Verdict::deferred;
-        case Known::What::needs_lookup: {
-            PendingLookup pending_lookup;
-            pending_lookup.what = LookupKind::facts;
-            pending_lookup.pending = std::move(pending);
-            look_up(Lookup{0, FindMessage{id}}, std::move(pending_lookup));
+        case Known::What::needs_lookup:
+            lookups_.start(FindMessage{id}, FactsLookup{std::move(pending)});
             return Verdict::looking_up;
-        }
         case Known::What::gone:
             reply(pending.token, ChangeAnswer{});
             return Verdict::settled;
@@ -179,10 +176,10 @@ Error Engine::unknown_key() {
 // Sets `id` if the command identifies its message by key. Otherwise answers or defers the command, or looks the key up,
 // and returns which. If another message than in an earlier call holds the key by then, it is in the recent tier: the
 // earlier lookup result is not used for it.
-std::optional<Engine::Verdict> Engine::name_by_key(Pending& pending, const std::string& name_space,
+std::optional<Engine::Verdict> Engine::name_by_key(PendingCommand& pending, const std::string& name_space,
                                                    const MessageKey& by_key, MessageId& id) {
     if (!by_key.is_given()) return std::nullopt;
-    const bool fresh = pending.key_facts && pending.key_facts_generation == generation_.load(std::memory_order_relaxed);
+    const bool fresh = pending.key_facts && lookups_.is_fresh(pending.key_facts_generation);
     const KeyLookup found =
         look_up_key(name_space, by_key.queue, by_key.key, fresh ? &pending.key_facts->front() : nullptr);
     switch (found.what) {
@@ -199,10 +196,7 @@ std::optional<Engine::Verdict> Engine::name_by_key(Pending& pending, const std::
     }
     FindKeys wanted;
     wanted.keys.push_back({name_space, by_key.queue, by_key.key});
-    PendingLookup pending_lookup;
-    pending_lookup.what = LookupKind::key_facts;
-    pending_lookup.pending = std::move(pending);
-    look_up(Lookup{0, std::move(wanted)}, std::move(pending_lookup));
+    lookups_.start(std::move(wanted), KeysLookup{std::move(pending)});
     return Verdict::looking_up;
 }
 
@@ -308,7 +302,7 @@ std::optional<ChangeAnswer> Engine::too_late(const Entry& entry) const {
     return answer;
 }
 
-Engine::Verdict Engine::cancel(Pending& pending, const CancelCommand& command) {
+Engine::Verdict Engine::cancel(PendingCommand& pending, const CancelCommand& command) {
     const Known known = find_message(pending, command.id, &command.name_space);
     if (const auto verdict = answer_unless_here(known, pending, command.id)) return *verdict;
     if (known.what == Known::What::ended) return reply(pending.token, ended_answer(known.ended)), Verdict::settled;
@@ -330,7 +324,7 @@ Engine::Verdict Engine::cancel(Pending& pending, const CancelCommand& command) {
 
 // Finds the message that `lease` still holds. Otherwise answers or defers the command, or looks the message up, and
 // returns which.
-std::optional<Engine::Verdict> Engine::find_leased(Pending& pending, const LeaseToken& lease, Known& known) {
+std::optional<Engine::Verdict> Engine::find_leased(PendingCommand& pending, const LeaseToken& lease, Known& known) {
     if (!signer_.is_genuine(lease)) {
         reply(pending.token,
               Error{"bad_lease_token",
@@ -368,7 +362,7 @@ std::optional<Engine::Verdict> Engine::find_leased(Pending& pending, const Lease
     return Verdict::settled;
 }
 
-Engine::Verdict Engine::ack(Pending& pending, const AckCommand& command) {
+Engine::Verdict Engine::ack(PendingCommand& pending, const AckCommand& command) {
     Known known;
     if (const auto verdict = find_leased(pending, command.lease, known)) return *verdict;
     const Entry& entry = recent_.entry(known.entry);
@@ -397,7 +391,7 @@ Status Engine::check_lease_time(std::int64_t lease_ms) const {
     return {};
 }
 
-Engine::Verdict Engine::extend(Pending& pending, const ExtendCommand& command) {
+Engine::Verdict Engine::extend(PendingCommand& pending, const ExtendCommand& command) {
     if (command.lease_ms) {
         if (Status legal = check_lease_time(*command.lease_ms); !legal) {
             return reply(pending.token, std::move(legal).error()), Verdict::settled;
@@ -417,7 +411,7 @@ Engine::Verdict Engine::extend(Pending& pending, const ExtendCommand& command) {
 
 // ---- compaction
 
-Engine::Verdict Engine::relocate(Pending& pending, const RelocateCommand& command) {
+Engine::Verdict Engine::relocate(PendingCommand& pending, const RelocateCommand& command) {
     const MessageId id = command.row.id;
     const Known known = find_message(pending, id, nullptr);
     switch (known.what) {
@@ -458,7 +452,7 @@ Engine::Verdict Engine::relocate(Pending& pending, const RelocateCommand& comman
     return Verdict::settled;
 }
 
-Engine::Verdict Engine::relocate_outcomes(Pending& pending, const RelocateOutcomesCommand& command) {
+Engine::Verdict Engine::relocate_outcomes(PendingCommand& pending, const RelocateOutcomesCommand& command) {
     Record record;
     record.kind = RecordKind::outcomes;
     record.time_ms = now_;
@@ -470,7 +464,7 @@ Engine::Verdict Engine::relocate_outcomes(Pending& pending, const RelocateOutcom
     return Verdict::settled;
 }
 
-Engine::Verdict Engine::relocation_done(Pending& pending, const RelocationDoneCommand& command) {
+Engine::Verdict Engine::relocation_done(PendingCommand& pending, const RelocationDoneCommand& command) {
     Record record;
     record.kind = RecordKind::relocation_done;
     record.time_ms = now_;
@@ -484,7 +478,7 @@ Engine::Verdict Engine::relocation_done(Pending& pending, const RelocationDoneCo
 // ---- commands that change nothing durable
 
 // A put in the current batch does not hold its key yet.
-void Engine::get_by_key(Pending pending) {
+void Engine::get_by_key(PendingCommand pending) {
     const GetCommand command = std::get<GetCommand>(pending.command);
     const ReplyToken token = pending.token;
     MessageId id = 0;
@@ -497,7 +491,7 @@ void Engine::get(const GetCommand& command, ReplyToken token, const SharedLimits
     const auto is_foreign = [&](std::string_view of_namespace, std::string_view of_queue) {
         return of_namespace != command.name_space || (limits && !limits->admits_queue(of_queue));
     };
-    Pending pending;
+    PendingCommand pending;
     pending.limits = limits;
     pending.command = command;
     pending.token = token;
@@ -534,16 +528,45 @@ void Engine::get(const GetCommand& command, ReplyToken token, const SharedLimits
         row.ended_ms = outcome->ended_ms;
         return answer_get(std::move(row), token);
     }
-    PendingLookup pending_lookup;
-    pending_lookup.what = LookupKind::facts;
-    pending_lookup.pending = std::move(pending);
-    look_up(Lookup{0, FindMessage{id}}, std::move(pending_lookup));
+    lookups_.start(FindMessage{id}, FactsLookup{std::move(pending)});
+}
+
+void Engine::finish(FactsLookup lookup, std::optional<MessageRow> row, Generation generation) {
+    PendingCommand& pending = lookup.command;
+    if (std::holds_alternative<GetCommand>(pending.command)) return finish_get(pending, std::move(row), generation);
+    pending.facts = std::move(row);
+    pending.facts_generation = generation;
+    wait_in(looked_up_, std::move(pending));
+}
+
+void Engine::finish_get(const PendingCommand& pending, std::optional<MessageRow> row, Generation generation) {
+    const GetCommand& command = std::get<GetCommand>(pending.command);
+    const SharedLimits& limits = pending.limits;
+    if (!lookups_.is_fresh(generation) || recent_.find(command.id) != kNoEntry ||
+        recent_.outcome(command.id) != nullptr) {
+        return get(command, pending.token, limits);
+    }
+    // Its namespace is not known any more.
+    if (!row) return reply(pending.token, limits ? unknown_id(command.id) : gone());
+    if (row->state.name_space != command.name_space || (limits && !limits->admits_queue(row->state.queue))) {
+        return reply(pending.token, unknown_id(command.id));
+    }
+    row->state.maybe_delivered |= !is_ended(row->state.state) && is_from_past(row->id, row->state);
+    answer_get(*std::move(row), pending.token);
+}
+
+void Engine::finish(KeysLookup lookup, std::vector<std::optional<KeyFacts>> facts, Generation generation) {
+    PendingCommand& pending = lookup.command;
+    pending.key_facts = std::move(facts);
+    pending.key_facts_generation = generation;
+    if (std::holds_alternative<GetCommand>(pending.command)) return get_by_key(std::move(pending));
+    wait_in(is_a_put(pending.command) ? looked_up_puts_ : looked_up_, std::move(pending));
 }
 
 // Completes the reply with the content of the message, which is in the log.
 void Engine::answer_get(MessageRow row, ReplyToken token, std::string_view blocked_by) {
     row.state.state = live_state(row.state.state, row.state.due_ms, row.state.is_recurring());
-    MessageRead read;
+    MessageLookup read;
     read.token = token;
     read.answer.blocked_by = blocked_by;
     if (const auto held = leases_.find(row.id); held != leases_.end())
@@ -551,13 +574,41 @@ void Engine::answer_get(MessageRow row, ReplyToken token, std::string_view block
     read.answer.row = std::move(row);
     const bool has_content = !is_ended(read.answer.row.state.state) || read.answer.row.state.state == State::dead;
     if (!has_content) return reply(token, std::move(read.answer));
-    if (reading_bytes_ >= options_.reading_bytes_max) return reply(token, too_busy());
-    reading_bytes_ += read.answer.row.record_bytes;
+    if (lookups_.shown_bytes() >= options_.reading_bytes_max) return reply(token, too_busy());
+    read.shown_bytes = read.answer.row.record_bytes;
     ReadRecords wanted{{read.answer.row.log_position}};
-    PendingLookup pending_lookup;
-    pending_lookup.what = LookupKind::message;
-    pending_lookup.message = std::move(read);
-    look_up(Lookup{0, std::move(wanted)}, std::move(pending_lookup));
+    lookups_.start(std::move(wanted), std::move(read));
+}
+
+void Engine::finish(MessageLookup lookup, const FoundRecords& records, Generation) {
+    MessageAnswer& message = lookup.answer;
+    Result<Record> whole = decode_record(RecordKind::relocate, records.front().body);
+    if (!whole) {
+        effects_.fatal_error = std::move(whole).error();
+        return;
+    }
+    const MessageContent& content = whole->content;
+    message.has_content = true;
+    message.put_ms = content.put_ms;
+    message.body = content.body;
+    message.content_type = content.content_type;
+    message.headers = content.headers;
+    message.traceparent = content.traceparent;
+    if (content.repeat) {
+        message.repeat = content.repeat->rule;
+        message.row.state.order_key = content.repeat->order_key;
+        message.expires_in_ms = content.repeat->expires_after_ms;
+    }
+    message.transaction = content.transaction;
+    if (message.row.state.state == State::prepared && message.transaction) {
+        message.blocked_by = why_check_waits(message.row.state, *message.transaction);
+    }
+    message.parent = content.parent;
+    message.occurrence = content.occurrence;
+    message.schedule = content.schedule;
+    message.watchdog = content.watchdog;
+    message.fed_ms = content.fed_ms;
+    reply(lookup.token, std::move(message));
 }
 
 // The duration of a lease without a time of its own.

@@ -45,18 +45,15 @@ void Engine::look_up_dead(Redrive& job) {
     job.lookup_open = true;
     job.rows.clear();
     job.next_row = 0;
-    PendingLookup pending_lookup;
-    pending_lookup.what = LookupKind::dead_stretch;
-    pending_lookup.redrive = job.number;
     // An expiry also needs the next dead letter.
     const DueMs until = job.expires ? std::numeric_limits<DueMs>::max() : job.until_ms;
-    look_up(Lookup{0, ScanDead{job.queue.name_space, job.queue.queue, job.from, until, options_.redrive_chunk}},
-            std::move(pending_lookup));
+    lookups_.start(ScanDead{job.queue.name_space, job.queue.queue, job.from, until, options_.redrive_chunk},
+                   DeadLookup{job.number});
 }
 
-void Engine::take_dead_stretch(std::uint64_t number, Stretch stretch, Generation generation) {
-    const auto job =
-        std::find_if(redrives_.begin(), redrives_.end(), [&](const Redrive& each) { return each.number == number; });
+void Engine::finish(const DeadLookup& lookup, Stretch stretch, Generation generation) {
+    const auto job = std::find_if(redrives_.begin(), redrives_.end(),
+                                  [&](const Redrive& each) { return each.number == lookup.redrive; });
     assert(job != redrives_.end());
     job->lookup_open = false;
     job->rows = std::move(stretch.rows);
@@ -84,7 +81,7 @@ void Engine::add_redrives() {
 // Adds its next messages to the batch. True if the job is complete: its reply is sent with the last of them, or at once
 // if there are none, because earlier batches are durable.
 bool Engine::redrive_chunk(Redrive& job) {
-    if (job.generation != generation_.load(std::memory_order_relaxed)) return look_up_dead(job), false;
+    if (!lookups_.is_fresh(job.generation)) return look_up_dead(job), false;
     const QueueNumber queue = recent_.queues().find(job.queue.name_space, job.queue.queue);
     if (!job.expires && queue != kNoQueue && queue < queues_.size()) {  // a discarded one is not redriven
         job.from = std::max(job.from, {queues_[queue]->discard_before_ms, 0});
@@ -251,7 +248,7 @@ void Engine::begin_discard(QueueNumber number) {
 }
 
 // Ends one dead letter. A message that is not dead stays as it is: a client ends it with a cancel.
-Engine::Verdict Engine::discard(Pending& pending, const DiscardCommand& command) {
+Engine::Verdict Engine::discard(PendingCommand& pending, const DiscardCommand& command) {
     const Known known = find_message(pending, command.id, &command.name_space);
     if (const auto verdict = answer_unless_here(known, pending, command.id)) return *verdict;
     if (known.what == Known::What::ended) return reply(pending.token, ended_answer(known.ended)), Verdict::settled;
@@ -270,17 +267,14 @@ Engine::Verdict Engine::discard(Pending& pending, const DiscardCommand& command)
 
 // ---- listing
 
-void Engine::list_dead(Listing listing) {
+void Engine::list_dead(DeadListingLookup listing) {
     const ListCommand& command = listing.command;
     ScanDead wanted{command.name_space, command.queue, command.from, command.until_ms, command.limit};
-    PendingLookup pending_lookup;
-    pending_lookup.what = LookupKind::dead_listing;
-    pending_lookup.listing = std::move(listing);
-    look_up(Lookup{0, std::move(wanted)}, std::move(pending_lookup));
+    lookups_.start(std::move(wanted), std::move(listing));
 }
 
-void Engine::finish_dead_listing(Listing listing, Stretch stretch, Generation generation) {
-    if (generation != generation_.load(std::memory_order_relaxed)) return list_dead(std::move(listing));
+void Engine::finish(DeadListingLookup listing, Stretch stretch, Generation generation) {
+    if (!lookups_.is_fresh(generation)) return list_dead(std::move(listing));
     const ListCommand& command = listing.command;
     const auto position = [](const ListedMessage& message) {
         return DuePosition{message.row.ended_ms, message.row.id};

@@ -54,7 +54,7 @@ void Engine::begin_expiry(EntryNumber number) {
 }
 
 // A lease that ends without an ack after the expiry of its message ends the message too.
-Engine::Verdict Engine::expire(EntryNumber number, Pending& pending) {
+Engine::Verdict Engine::expire(EntryNumber number, PendingCommand& pending) {
     Record record = changed(recent_.entry(number), RecordKind::end, Cause::expired);
     record.state.state = State::expired;
     record.lateness_ms = now_ - record.state.expires_ms;

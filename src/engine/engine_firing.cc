@@ -333,10 +333,7 @@ std::size_t Engine::grant(QueueNumber number, const Waiter& waiter) {
         return granted;
     }
     std::sort(missing.begin(), missing.end());
-    PendingLookup pending_lookup;
-    pending_lookup.what = LookupKind::delivery;
-    pending_lookup.delivery = std::move(delivery);
-    const std::uint64_t ticket = look_up(Lookup{0, ReadRecords{std::move(missing)}}, std::move(pending_lookup));
+    const std::uint64_t ticket = lookups_.start(ReadRecords{std::move(missing)}, DeliveryLookup{std::move(delivery)});
     if (waiter.token != 0) delivery_of_reply_[waiter.token] = ticket;
     return granted;
 }
@@ -360,7 +357,12 @@ void Engine::fill(Delivered& message, std::string_view record_body) {
     message.traceparent = record->content.traceparent;
 }
 
-void Engine::finish_delivery(Delivery delivery, const std::vector<RecordBytes>& records) {
+void Engine::finish(DeliveryLookup lookup, const FoundRecords& records, Generation) {
+    delivery_of_reply_.erase(lookup.delivery.token);
+    finish_delivery(std::move(lookup.delivery), records);
+}
+
+void Engine::finish_delivery(Delivery delivery, const FoundRecords& records) {
     for (std::size_t i = 0; i < delivery.log_positions.size(); ++i) {
         const Sequence log_position = delivery.log_positions[i];
         if (log_position == 0) continue;
@@ -477,7 +479,7 @@ void Engine::forget(ReplyToken token) {
     }
     const auto reading = delivery_of_reply_.find(token);
     if (reading == delivery_of_reply_.end()) return;
-    Delivery& delivery = *pending_lookups_.at(reading->second).delivery;
+    Delivery& delivery = lookups_.at<DeliveryLookup>(reading->second).delivery;
     delivery_of_reply_.erase(reading);
     delivery.token = 0;
     return_delivery(delivery);

@@ -90,13 +90,11 @@ void Engine::read_firings() {
     }
     if (log_positions.empty()) return;
     std::sort(log_positions.begin(), log_positions.end());
-    PendingLookup pending_lookup;
-    pending_lookup.what = LookupKind::firings;
     watchdogs_.reading = true;
-    look_up(Lookup{0, ReadRecords{std::move(log_positions)}}, std::move(pending_lookup));
+    lookups_.start(ReadRecords{std::move(log_positions)}, FiringLookup{});
 }
 
-void Engine::take_firing_records(const std::vector<RecordBytes>& records) {
+void Engine::finish(const FiringLookup&, const FoundRecords& records, Generation) {
     watchdogs_.reading = false;
     for (FiringInPreparation& firing : watchdogs_.preparing) {
         if (!firing.record_body.empty()) continue;

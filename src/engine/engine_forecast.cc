@@ -47,8 +47,7 @@ void Engine::walk_forecasts() {
     Forecast& forecast = forecasts_.front();
     std::uint32_t budget = options_.list_chunk;
     if (!forecast.has_counted_messages) {
-        const Generation newest = generation_.load(std::memory_order_relaxed);
-        if (!forecast.of_index_alone && forecast.generation != newest) begin_count(forecast);
+        if (!forecast.of_index_alone && !lookups_.is_fresh(forecast.generation)) begin_count(forecast);
         if (!forecast.has_counted_unsealed) forecast.has_counted_unsealed = count_unsealed(forecast, budget);
         if (forecast.has_counted_unsealed) look_up_due_rows(forecast);
         return;
@@ -65,7 +64,7 @@ bool Engine::is_forecast_to_be_walked() const {
 }
 
 void Engine::begin_count(Forecast& forecast) {
-    forecast.count_messages_anew(generation_.load(std::memory_order_relaxed), options_.forecast_walk_max);
+    forecast.count_messages_anew(lookups_.newest(), options_.forecast_walk_max);
     if (forecast.tries <= kForecastTries) return;
     forecast.of_index_alone = forecast.has_counted_unsealed = true;
     forecast.is_complete_to(forecast.from_ms);
@@ -73,7 +72,7 @@ void Engine::begin_count(Forecast& forecast) {
 
 // Whether this message counts by its entry, because the index does not have its newest record.
 bool Engine::is_unsealed(const Entry& entry) const {
-    return entry.segment > taken_through_;
+    return entry.segment > lookups_.sealed_through();
 }
 
 // Returns whether all entries were examined.
@@ -108,19 +107,16 @@ void Engine::look_up_due_rows(Forecast& forecast) {
     assert(forecast.asked_for == 0 && forecast.rows_left > 0);
     forecast.asked_for =
         static_cast<std::uint32_t>(std::min<std::uint64_t>(forecast.rows_left, options_.forecast_chunk));
-    PendingLookup pending_lookup;
-    pending_lookup.what = LookupKind::due_rows;
-    look_up(Lookup{0, ListDue{forecast.name_space, forecast.answer.queue, forecast.next_row, forecast.until_ms,
-                              forecast.asked_for}},
-            std::move(pending_lookup));
+    lookups_.start(
+        ListDue{forecast.name_space, forecast.answer.queue, forecast.next_row, forecast.until_ms, forecast.asked_for},
+        ForecastLookup{});
 }
 
-void Engine::take_due_rows(const DueRows& due, Generation generation) {
+void Engine::finish(const ForecastLookup&, const DueRows& due, Generation generation) {
     Forecast& forecast = forecasts_.front();
     const std::uint32_t looked_at = std::exchange(forecast.asked_for, 0);
-    const Generation newest = generation_.load(std::memory_order_relaxed);
-    if (generation != newest) return;  // the next iteration looks up or counts again
-    if (!forecast.of_index_alone && forecast.generation != newest) return;
+    if (!lookups_.is_fresh(generation)) return;  // the next iteration looks up or counts again
+    if (!forecast.of_index_alone && !lookups_.is_fresh(forecast.generation)) return;
     for (const DueRows::Row& row : due.rows) {
         const EntryNumber number = recent_.find(row.id);
         const bool is_overtaken =

@@ -22,14 +22,11 @@ void Engine::list_history(HistoryCommand command, ReplyToken token) {
     if (begin_listing(token)) look_up_history({token, std::move(command)});
 }
 
-void Engine::look_up_history(HistoryRead read) {
-    const HistoryCommand& command = read.command;
+void Engine::look_up_history(HistoryLookup lookup) {
+    const HistoryCommand& command = lookup.command;
     ListHistory wanted{command.name_space, command.queue, command.from.due_ms,    command.from.id, command.until_ms,
                        command.outcomes,   command.limit, options_.list_walk_max, command.id};
-    PendingLookup pending_lookup;
-    pending_lookup.what = LookupKind::history;
-    pending_lookup.history = std::move(read);
-    look_up(Lookup{0, std::move(wanted)}, std::move(pending_lookup));
+    lookups_.start(std::move(wanted), std::move(lookup));
 }
 
 // Adds the ends of the segment that belong to the page. Returns the instant from which on they may be incomplete.
@@ -55,9 +52,9 @@ DueMs Engine::add_recent_ends(const std::vector<EndInQueue>& ends, const History
     return command.until_ms;
 }
 
-void Engine::finish_history(HistoryRead read, HistoryRows sealed, Generation generation) {
-    if (generation != generation_.load(std::memory_order_relaxed)) return look_up_history(std::move(read));
-    const HistoryCommand& command = read.command;
+void Engine::finish(HistoryLookup lookup, HistoryRows sealed, Generation generation) {
+    if (!lookups_.is_fresh(generation)) return look_up_history(std::move(lookup));
+    const HistoryCommand& command = lookup.command;
     HistoryAnswer answer;
     answer.query = command.query;
     answer.queue = command.queue;
@@ -83,7 +80,7 @@ void Engine::finish_history(HistoryRead read, HistoryRows sealed, Generation gen
         page.resize(command.limit);
         answer.next = DuePosition{page.back().ended_ms, page.back().id + 1};
     }
-    end_listing(read.token, std::move(answer));
+    end_listing(lookup.token, std::move(answer));
 }
 
 }  // namespace duewheel

@@ -15,7 +15,7 @@
 
 namespace duewheel {
 
-Engine::Verdict Engine::take_records(Pending& pending, TakeRecordsCommand& command) {
+Engine::Verdict Engine::take_records(PendingCommand& pending, TakeRecordsCommand& command) {
     assert(command.puts.size() == command.offsets.size());
     if (inputs_.in_batch.contains(command.input)) return Verdict::deferred;
     // Its position alone would make the log longer.
@@ -52,7 +52,7 @@ Engine::Verdict Engine::take_records(Pending& pending, TakeRecordsCommand& comma
     return Verdict::settled;
 }
 
-Engine::Verdict Engine::relocate_input(Pending& pending, const RelocateSettingsCommand& command) {
+Engine::Verdict Engine::relocate_input(PendingCommand& pending, const RelocateSettingsCommand& command) {
     if (inputs_.in_batch.contains(command.queue)) return Verdict::deferred;
     const InputPosition* stored = inputs_.find(command.queue);
     if (stored == nullptr || stored->log_position != command.log_position) {

@@ -57,8 +57,8 @@ void Engine::list(const ListCommand& command, ReplyToken token) {
                                   "state"});
     }
     if (!begin_listing(token)) return;
-    if (of_dead) return list_dead({token, command, 0, {}, {}});
-    Listing listing;
+    if (of_dead) return list_dead({.token = token, .command = command});
+    ListingLookup listing;
     listing.token = token;
     listing.command = command;
     // Due messages are ready, unless they are recurring, and others are not: rows on the other side of `now_` can be
@@ -90,14 +90,14 @@ void Engine::walk_listings() {
     while (!listings_.empty() && budget > 0) {
         budget = walk(listings_.front(), budget);
         if (listings_.front().walked_to < recent_.entry_limit()) return;
-        Listing walked = std::move(listings_.front());
+        ListingLookup walked = std::move(listings_.front());
         listings_.pop_front();
         look_up_listing(std::move(walked));
     }
 }
 
 // Returns the remaining budget.
-std::uint32_t Engine::walk(Listing& listing, std::uint32_t budget) {
+std::uint32_t Engine::walk(ListingLookup& listing, std::uint32_t budget) {
     const QueueNumber queue = recent_.queues().find(listing.command.name_space, listing.command.queue);
     if (queue == kNoQueue) listing.walked_to = recent_.entry_limit();  // so far known to the index alone
     const EntryNumber limit = recent_.entry_limit();
@@ -109,7 +109,7 @@ std::uint32_t Engine::walk(Listing& listing, std::uint32_t budget) {
     return budget;
 }
 
-void Engine::add_candidate(Listing& listing, QueueNumber queue, const Entry& entry) const {
+void Engine::add_candidate(ListingLookup& listing, QueueNumber queue, const Entry& entry) const {
     if (entry.queue != queue || entry.id == 0) return;
     const ListCommand& command = listing.command;
     const DuePosition at{entry.due_ms, entry.id};
@@ -125,22 +125,17 @@ void Engine::add_candidate(Listing& listing, QueueNumber queue, const Entry& ent
     listing.known_up_to = nearest.front();
 }
 
-void Engine::look_up_listing(Listing listing) {
+void Engine::look_up_listing(ListingLookup listing) {
     const ListCommand& command = listing.command;
     ListQueue wanted{
         command.name_space, command.queue,         command.from, command.until_ms, durable_states(command.states),
         command.limit,      options_.list_walk_max};
-    if (wanted.states.empty()) {
-        return finish_listing(std::move(listing), {}, generation_.load(std::memory_order_relaxed));
-    }
-    PendingLookup pending_lookup;
-    pending_lookup.what = LookupKind::listing;
-    pending_lookup.listing = std::move(listing);
-    look_up(Lookup{0, std::move(wanted)}, std::move(pending_lookup));
+    if (wanted.states.empty()) return finish(std::move(listing), {}, lookups_.newest());
+    lookups_.start(std::move(wanted), std::move(listing));
 }
 
-void Engine::finish_listing(Listing listing, ListedRows sealed, Generation generation) {
-    if (generation != generation_.load(std::memory_order_relaxed)) return look_up_listing(std::move(listing));
+void Engine::finish(ListingLookup listing, ListedRows sealed, Generation generation) {
+    if (!lookups_.is_fresh(generation)) return look_up_listing(std::move(listing));
     const ListCommand& command = listing.command;
     const QueueNumber queue = recent_.queues().find(command.name_space, command.queue);
     ListAnswer answer;

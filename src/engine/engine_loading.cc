@@ -39,12 +39,9 @@ void Engine::load() {
     if (!wants_window && !reads_overdue) return;
     overdue_is_next_ = !reads_overdue;
     loading_ = true;
-    PendingLookup pending_lookup;
-    pending_lookup.what = LookupKind::due_stretch;
-    pending_lookup.from = reads_overdue ? overdue_to_ : loaded_to_;
-    pending_lookup.until_ms = reads_overdue ? overdue_until_ms_ : loaded_until_ms_;
-    look_up(Lookup{0, ScanDue{pending_lookup.from, pending_lookup.until_ms, options_.load_chunk}},
-            std::move(pending_lookup));
+    const DuePosition from = reads_overdue ? overdue_to_ : loaded_to_;
+    const DueMs until_ms = reads_overdue ? overdue_until_ms_ : loaded_until_ms_;
+    lookups_.start(ScanDue{from, until_ms, options_.load_chunk}, DueLookup{.from = from, .until_ms = until_ms});
 }
 
 // Memory is so full that only due messages are loaded: each goes to its queue, whose number in memory is limited.
@@ -58,13 +55,12 @@ DueMs Engine::next_load() const {
     return loaded_to_.due_ms < loaded_until_ms_ ? now_ : loaded_until_ms_ - window_ms_ / 2;
 }
 
-void Engine::take_due_stretch(const PendingLookup& pending_lookup, Stretch stretch, Generation generation) {
+void Engine::finish(const DueLookup& lookup, Stretch stretch, Generation generation) {
     loading_ = false;
-    const bool stale = generation != generation_.load(std::memory_order_relaxed);
-    if (stale) return load();
+    if (!lookups_.is_fresh(generation)) return load();
     assert(stretch.complete || !stretch.rows.empty());
-    const bool is_overdue = pending_lookup.from.due_ms < overdue_until_ms_;
-    (is_overdue ? overdue_to_ : loaded_to_) = stretch.complete ? DuePosition{pending_lookup.until_ms, 0} : stretch.next;
+    const bool is_overdue = lookup.from.due_ms < overdue_until_ms_;
+    (is_overdue ? overdue_to_ : loaded_to_) = stretch.complete ? DuePosition{lookup.until_ms, 0} : stretch.next;
     if (!is_overdue) window_rows_ += stretch.rows.size();
     for (const MessageRow& row : stretch.rows) {
         if (recent_.find(row.id) != kNoEntry || recent_.outcome(row.id) != nullptr) continue;
@@ -97,20 +93,15 @@ void Engine::read_backlog(QueueNumber number) {
     const QueueName& name = recent_.queues().name(number);
     const std::uint32_t limit = asked_lately ? options_.load_chunk : options_.idle_backlog;
     ScanQueue scan{name.name_space, name.queue, *at.reading_from, now_ + 1, std::min(limit, options_.ready_max)};
-    PendingLookup pending_lookup;
-    pending_lookup.what = LookupKind::queue_stretch;
-    pending_lookup.queue = number;
-    pending_lookup.from = *at.reading_from;
-    look_up(Lookup{0, std::move(scan)}, std::move(pending_lookup));
+    lookups_.start(std::move(scan), BacklogLookup{.queue = number, .from = *at.reading_from});
 }
 
-void Engine::take_queue_stretch(const PendingLookup& pending_lookup, Stretch stretch, Generation generation) {
-    Queue& at = queue(pending_lookup.queue);
+void Engine::finish(const BacklogLookup& lookup, Stretch stretch, Generation generation) {
+    Queue& at = queue(lookup.queue);
     at.reading_from.reset();
     --backlogs_reading_;
-    mark(pending_lookup.queue);
-    const bool stale = generation != generation_.load(std::memory_order_relaxed);
-    if (stale) return at.lower_cursor(pending_lookup.from);
+    mark(lookup.queue);
+    if (!lookups_.is_fresh(generation)) return at.lower_cursor(lookup.from);
     if (!stretch.complete) at.lower_cursor(stretch.next);
     for (const MessageRow& row : stretch.rows) {
         if (recent_.find(row.id) != kNoEntry || recent_.outcome(row.id) != nullptr) continue;
@@ -135,9 +126,11 @@ void Engine::prefetch(const std::vector<MessageRow>& rows) {
     }
     if (wanted.log_positions.empty()) return;
     std::sort(wanted.log_positions.begin(), wanted.log_positions.end());
-    PendingLookup pending_lookup;
-    pending_lookup.what = LookupKind::prefetch;
-    look_up(Lookup{0, std::move(wanted)}, std::move(pending_lookup));
+    lookups_.start(std::move(wanted), PrefetchLookup{});
+}
+
+void Engine::finish(const PrefetchLookup&, const FoundRecords& records, Generation) {
+    for (const RecordBytes& record : records) cache_.insert(record.log_position, record.body);
 }
 
 // After a table was added to the index: its messages may leave memory if they are neither due soon nor leased.

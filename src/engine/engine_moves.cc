@@ -14,7 +14,7 @@ Error Engine::not_waiting(State state) {
                                ", so it has no due time to change: return it to its queue with kick first"};
 }
 
-Engine::Verdict Engine::reschedule(Pending& pending, const RescheduleCommand& command) {
+Engine::Verdict Engine::reschedule(PendingCommand& pending, const RescheduleCommand& command) {
     const Result<DueMs> due = resolve(command.when);
     if (!due) return reply(pending.token, due.error()), Verdict::settled;
     if (Status fits = check_flex(command.flex_ms); !fits) {
@@ -24,12 +24,12 @@ Engine::Verdict Engine::reschedule(Pending& pending, const RescheduleCommand& co
     return move(pending, command.id, command.name_space, *due, Cause::rescheduled, field, command.flex_ms);
 }
 
-Engine::Verdict Engine::fire(Pending& pending, const FireCommand& command) {
+Engine::Verdict Engine::fire(PendingCommand& pending, const FireCommand& command) {
     return move(pending, command.id, command.name_space, now_, Cause::fired_now, "");
 }
 
-Engine::Verdict Engine::move(Pending& pending, MessageId id, const std::string& name_space, DueMs due, Cause cause,
-                             const char* field, std::int64_t flex_ms) {
+Engine::Verdict Engine::move(PendingCommand& pending, MessageId id, const std::string& name_space, DueMs due,
+                             Cause cause, const char* field, std::int64_t flex_ms) {
     const Known known = find_message(pending, id, &name_space);
     if (const auto verdict = answer_unless_here(known, pending, id)) return *verdict;
     if (known.what == Known::What::ended) return reply(pending.token, ended_answer(known.ended)), Verdict::settled;

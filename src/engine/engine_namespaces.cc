@@ -22,7 +22,7 @@ std::string quoted(std::string_view name) {
 
 // ---- commands
 
-Engine::Verdict Engine::configure_namespace(Pending& pending, const ConfigureNamespaceCommand& command) {
+Engine::Verdict Engine::configure_namespace(PendingCommand& pending, const ConfigureNamespaceCommand& command) {
     if (!command.removes) {
         if (Status legal = check_settings(command.settings); !legal) {
             return reply(pending.token, std::move(legal).error()), Verdict::settled;
@@ -60,7 +60,7 @@ Engine::Verdict Engine::configure_namespace(Pending& pending, const ConfigureNam
     return Verdict::settled;
 }
 
-Engine::Verdict Engine::relocate_namespace(Pending& pending, const RelocateSettingsCommand& command) {
+Engine::Verdict Engine::relocate_namespace(PendingCommand& pending, const RelocateSettingsCommand& command) {
     Namespace* space = namespaces_.find(command.name_space);
     if (space != nullptr && space->conf_in_batch) return Verdict::deferred;
     if (space == nullptr || !space->conf || space->conf->log_position != command.log_position) {

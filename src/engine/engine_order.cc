@@ -130,13 +130,9 @@ void Engine::look_up_line(const std::string& name, OrderLine& line) {
     if (line_lookups_ >= options_.order_lookups_max) return lines_to_look_up_.push_back(name);
     ++line_lookups_;
     const QueueName& queue_name = recent_.queues().name(line.queue);
-    PendingLookup pending_lookup;
-    pending_lookup.what = LookupKind::order_stretch;
-    pending_lookup.from = line.disk;
-    pending_lookup.line = name;
-    look_up(Lookup{0, ScanOrder{queue_name.name_space, queue_name.queue, name.substr(sizeof line.queue), line.disk,
-                                line.rows}},
-            std::move(pending_lookup));
+    lookups_.start(
+        ScanOrder{queue_name.name_space, queue_name.queue, name.substr(sizeof line.queue), line.disk, line.rows},
+        OrderLookup{.line = name, .from = line.disk});
 }
 
 void Engine::end_line_lookup(OrderLine& line) {
@@ -145,13 +141,13 @@ void Engine::end_line_lookup(OrderLine& line) {
     mark(line.queue);
 }
 
-void Engine::take_order_stretch(const PendingLookup& pending_lookup, const Stretch& stretch, Generation generation) {
+void Engine::finish(const OrderLookup& lookup, const Stretch& stretch, Generation generation) {
     --line_lookups_;
-    OrderLine& line = lines_.at(pending_lookup.line);
+    OrderLine& line = lines_.at(lookup.line);
     end_line_lookup(line);
-    const bool is_old = generation != generation_.load(std::memory_order_relaxed) || line.disk < pending_lookup.from;
+    const bool is_old = !lookups_.is_fresh(generation) || line.disk < lookup.from;
     if (!is_old) take_head(line, stretch);
-    advance_line(pending_lookup.line);
+    advance_line(lookup.line);
     while (!lines_to_look_up_.empty() && line_lookups_ < options_.order_lookups_max) {
         const std::string next = std::move(lines_to_look_up_.front());
         lines_to_look_up_.pop_front();

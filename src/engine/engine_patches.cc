@@ -12,7 +12,7 @@
 
 namespace duewheel {
 
-Engine::Verdict Engine::patch(Pending& pending, const PatchQueueCommand& command) {
+Engine::Verdict Engine::patch(PendingCommand& pending, const PatchQueueCommand& command) {
     const QueueNumber number = recent_.queues().find(command.name_space, command.queue);
     QueueSettings settings;
     if (number != kNoQueue) {
@@ -27,7 +27,7 @@ Engine::Verdict Engine::patch(Pending& pending, const PatchQueueCommand& command
     return configure(pending, ConfigureQueueCommand{command.name_space, command.queue, set, settings, {}, {}, {}});
 }
 
-Engine::Verdict Engine::patch(Pending& pending, const PatchNamespaceCommand& command) {
+Engine::Verdict Engine::patch(PendingCommand& pending, const PatchNamespaceCommand& command) {
     const Namespace* space = namespaces_.find(command.name_space);
     if (space != nullptr && space->conf_in_batch) return Verdict::deferred;
     NamespaceSettings settings;
@@ -38,7 +38,7 @@ Engine::Verdict Engine::patch(Pending& pending, const PatchNamespaceCommand& com
     return configure_namespace(pending, ConfigureNamespaceCommand{command.name_space, false, settings});
 }
 
-Engine::Verdict Engine::patch(Pending& pending, PatchScheduleCommand& command) {
+Engine::Verdict Engine::patch(PendingCommand& pending, PatchScheduleCommand& command) {
     const Schedule* schedule = schedules_.find(command.name_space, command.name);
     if (schedule != nullptr && schedule->in_batch) return Verdict::deferred;
     if (schedule != nullptr && !is_visible(*schedule, pending.limits)) {
@@ -71,7 +71,7 @@ Engine::Verdict Engine::patch(Pending& pending, PatchScheduleCommand& command) {
     return put_schedule(pending, *changed);
 }
 
-Engine::Verdict Engine::patch(Pending& pending, PatchWatchdogCommand& command) {
+Engine::Verdict Engine::patch(PendingCommand& pending, PatchWatchdogCommand& command) {
     const Watchdog* watchdog = watchdogs_.find(command.name_space, command.name);
     if (watchdog != nullptr && watchdog->in_batch) return Verdict::deferred;
     if (watchdog != nullptr && !is_visible(*watchdog, pending.limits)) {
@@ -106,19 +106,25 @@ Engine::Verdict Engine::patch(Pending& pending, PatchWatchdogCommand& command) {
 
 // Reads the record at `log_position` into `record_body`. If that needs a lookup, returns a verdict, and the command is
 // validated again with the result. `read_position`: of the record that the command has read before.
-std::optional<Engine::Verdict> Engine::read_whole_rule(Pending& pending, Sequence log_position, Sequence& read_position,
-                                                       std::string& record_body) {
+std::optional<Engine::Verdict> Engine::read_whole_rule(PendingCommand& pending, Sequence log_position,
+                                                       Sequence& read_position, std::string& record_body) {
     if (read_position == log_position) return std::nullopt;
     read_position = log_position;
     if (const std::string* body = cache_.find(log_position)) {
         record_body = *body;
         return std::nullopt;
     }
-    PendingLookup pending_lookup;
-    pending_lookup.what = LookupKind::whole_rule;
-    pending_lookup.pending = std::move(pending);
-    look_up(Lookup{0, ReadRecords{{log_position}}}, std::move(pending_lookup));
+    lookups_.start(ReadRecords{{log_position}}, RuleLookup{std::move(pending)});
     return Verdict::looking_up;
+}
+
+void Engine::finish(RuleLookup lookup, FoundRecords records, Generation) {
+    std::visit(
+        [&](auto& command) {
+            if constexpr (requires { command.record_body; }) command.record_body = std::move(records.front().body);
+        },
+        lookup.command.command);
+    wait_in(looked_up_, std::move(lookup.command));
 }
 
 }  // namespace duewheel

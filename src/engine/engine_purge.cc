@@ -51,14 +51,14 @@ ChangeAnswer Engine::purged_answer(ChangeAnswer answer) {
 }
 
 // A command on a marked message ends it, with this reply.
-Engine::Verdict Engine::purge(EntryNumber number, Pending& pending, Reply with) {
+Engine::Verdict Engine::purge(EntryNumber number, PendingCommand& pending, Reply with) {
     Record record = changed(recent_.entry(number), RecordKind::end, Cause::purged);
     record.state.state = State::cancelled;
     add(number, std::move(record), pending.token, std::move(with));
     return Verdict::settled;
 }
 
-Engine::Verdict Engine::purge(const Known& known, Pending& pending, Reply with) {
+Engine::Verdict Engine::purge(const Known& known, PendingCommand& pending, Reply with) {
     if (refuse_for_space(pending, Adds::end)) return withdraw(known), Verdict::settled;
     return purge(known.entry, pending, std::move(with));
 }
@@ -101,24 +101,20 @@ void Engine::walk_purge() {
     }
     walk.lookup_open = true;
     const QueueName& name = recent_.queues().name(walk.queue);
-    PendingLookup pending_lookup;
-    pending_lookup.what = LookupKind::purge_stretch;
-    pending_lookup.queue = walk.queue;
-    pending_lookup.from = walk.next_row;
-    look_up(Lookup{0, ScanQueue{name.name_space, name.queue, walk.next_row, std::numeric_limits<DueMs>::max(),
-                                options_.purge_chunk}},
-            std::move(pending_lookup));
+    lookups_.start(
+        ScanQueue{name.name_space, name.queue, walk.next_row, std::numeric_limits<DueMs>::max(), options_.purge_chunk},
+        PurgeLookup{.queue = walk.queue, .from = walk.next_row});
 }
 
-void Engine::take_purge_stretch(const PendingLookup& pending_lookup, const Stretch& stretch, Generation generation) {
+void Engine::finish(const PurgeLookup& lookup, const Stretch& stretch, Generation generation) {
     const auto walk = std::find_if(purges_.begin(), purges_.end(), [&](const PurgeWalk& each) {
-        return each.queue == pending_lookup.queue && each.lookup_open && each.next_row == pending_lookup.from;
+        return each.queue == lookup.queue && each.lookup_open && each.next_row == lookup.from;
     });
     if (walk == purges_.end()) return;  // it started again, or is complete
     walk->lookup_open = false;
-    if (generation != generation_.load(std::memory_order_relaxed)) return;  // looked up again
+    if (!lookups_.is_fresh(generation)) return;  // looked up again
     for (const MessageRow& row : stretch.rows) {
-        if (row.id > queue(pending_lookup.queue).purge_through || recent_.outcome(row.id) != nullptr) continue;
+        if (row.id > queue(lookup.queue).purge_through || recent_.outcome(row.id) != nullptr) continue;
         EntryNumber number = recent_.find(row.id);
         if (number == kNoEntry) number = admit(row);
         static_cast<void>(take_for_purge(number));
@@ -143,7 +139,7 @@ void Engine::add_purged() {
             to_purge_.push_back(id);
             continue;
         }
-        Pending nobody;
+        PendingCommand nobody;
         static_cast<void>(purge(number, nobody, Error{}));
         ++ended;
     }

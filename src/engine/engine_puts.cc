@@ -56,9 +56,9 @@ Engine::KeyLookup Engine::look_up_key(std::string_view name_space, std::string_v
 
 // Sets the holder of each key; nothing if a put has no key, or its key is free. Otherwise returns why the puts cannot
 // be decided yet.
-std::optional<Engine::Verdict> Engine::look_up_keys(Pending& pending, std::span<const PutCommand> puts,
+std::optional<Engine::Verdict> Engine::look_up_keys(PendingCommand& pending, std::span<const PutCommand> puts,
                                                     std::vector<std::optional<KeyFacts>>& holders) {
-    const bool fresh = pending.key_facts && pending.key_facts_generation == generation_.load(std::memory_order_relaxed);
+    const bool fresh = pending.key_facts && lookups_.is_fresh(pending.key_facts_generation);
     holders.resize(puts.size());
     bool needs_lookup = false;
     std::size_t keyed = 0;
@@ -77,14 +77,11 @@ std::optional<Engine::Verdict> Engine::look_up_keys(Pending& pending, std::span<
     for (const PutCommand& put : puts) {
         if (!put.key.empty()) wanted.keys.push_back({put.name_space, put.queue, put.key});
     }
-    PendingLookup pending_lookup;
-    pending_lookup.what = LookupKind::key_facts;
-    pending_lookup.pending = std::move(pending);
-    look_up(Lookup{0, std::move(wanted)}, std::move(pending_lookup));
+    lookups_.start(std::move(wanted), KeysLookup{std::move(pending)});
     return Verdict::looking_up;
 }
 
-Engine::Verdict Engine::put(Pending& pending, PutCommand& command) {
+Engine::Verdict Engine::put(PendingCommand& pending, PutCommand& command) {
     std::optional<KeyFacts> holder;
     if (!command.key.empty()) {
         std::vector<std::optional<KeyFacts>> holders;
@@ -101,7 +98,7 @@ Engine::Verdict Engine::put(Pending& pending, PutCommand& command) {
     return Verdict::settled;
 }
 
-Engine::Verdict Engine::put_batch(Pending& pending, PutBatchCommand& command) {
+Engine::Verdict Engine::put_batch(PendingCommand& pending, PutBatchCommand& command) {
     std::vector<std::optional<KeyFacts>> holders;
     if (const auto verdict = look_up_keys(pending, command.puts, holders)) return *verdict;
     if (const auto verdict = find_seconds(pending, command.puts, holders)) return *verdict;

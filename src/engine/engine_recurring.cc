@@ -75,12 +75,10 @@ void Engine::read_spawns() {
     if (wanted.log_positions.empty()) return;
     std::sort(wanted.log_positions.begin(), wanted.log_positions.end());
     spawns_reading_ = true;
-    PendingLookup pending_lookup;
-    pending_lookup.what = LookupKind::spawns;
-    look_up(Lookup{0, std::move(wanted)}, std::move(pending_lookup));
+    lookups_.start(std::move(wanted), SpawnLookup{});
 }
 
-void Engine::take_spawn_records(const std::vector<RecordBytes>& records) {
+void Engine::finish(const SpawnLookup&, const FoundRecords& records, Generation) {
     spawns_reading_ = false;
     for (Spawn& spawn : spawning_) {
         if (!spawn.record_body.empty()) continue;

@@ -50,7 +50,7 @@ bool Engine::outlasts_lost_leases(QueueNumber number) const {
 // ---- how a lease ends without an ack
 
 // Ends the message if it may not return, because its queue is purged or it has expired.
-std::optional<Engine::Verdict> Engine::end_with_lease(Pending& pending, EntryNumber number) {
+std::optional<Engine::Verdict> Engine::end_with_lease(PendingCommand& pending, EntryNumber number) {
     const bool is_to_purge = is_purged(recent_.entry(number));
     if (!is_to_purge && expiry(number) > now_) return std::nullopt;
     if (refuse_for_space(pending, Adds::end)) return Verdict::settled;
@@ -58,7 +58,7 @@ std::optional<Engine::Verdict> Engine::end_with_lease(Pending& pending, EntryNum
     return expire(number, pending);
 }
 
-Engine::Verdict Engine::fail(Pending& pending, const FailCommand& command) {
+Engine::Verdict Engine::fail(PendingCommand& pending, const FailCommand& command) {
     if (command.retry_in_ms) {
         if (const Result<DueMs> due = resolve({std::nullopt, *command.retry_in_ms}, "retry_in"); !due) {
             return reply(pending.token, due.error()), Verdict::settled;
@@ -95,7 +95,7 @@ Engine::Verdict Engine::fail(Pending& pending, const FailCommand& command) {
     return Verdict::settled;
 }
 
-Engine::Verdict Engine::release(Pending& pending, const ReleaseCommand& command) {
+Engine::Verdict Engine::release(PendingCommand& pending, const ReleaseCommand& command) {
     const Result<DueMs> due = resolve({std::nullopt, command.delay_ms});
     if (!due) return reply(pending.token, due.error()), Verdict::settled;
     Known known;
@@ -163,7 +163,7 @@ void Engine::add_exhausted() {
 
 // ---- hold and kick
 
-Engine::Verdict Engine::hold(Pending& pending, const HoldCommand& command) {
+Engine::Verdict Engine::hold(PendingCommand& pending, const HoldCommand& command) {
     const Known known = find_message(pending, command.id, &command.name_space);
     if (const auto verdict = answer_unless_here(known, pending, command.id)) return *verdict;
     if (known.what == Known::What::ended) return reply(pending.token, ended_answer(known.ended)), Verdict::settled;
@@ -189,7 +189,7 @@ Engine::Verdict Engine::hold(Pending& pending, const HoldCommand& command) {
     return Verdict::settled;
 }
 
-Engine::Verdict Engine::hold_lease(Pending& pending, const HoldLeaseCommand& command) {
+Engine::Verdict Engine::hold_lease(PendingCommand& pending, const HoldLeaseCommand& command) {
     Known known;
     if (const auto verdict = find_leased(pending, command.lease, known)) return *verdict;
     if (const auto verdict = end_with_lease(pending, known.entry)) return *verdict;
@@ -216,7 +216,7 @@ Record Engine::redrive_record(const Entry& entry, Cause cause) const {
     return record;
 }
 
-Engine::Verdict Engine::kick(Pending& pending, const KickCommand& command) {
+Engine::Verdict Engine::kick(PendingCommand& pending, const KickCommand& command) {
     const Known known = find_message(pending, command.id, &command.name_space);
     if (const auto verdict = answer_unless_here(known, pending, command.id)) return *verdict;
     if (known.what == Known::What::ended) return reply(pending.token, ended_answer(known.ended)), Verdict::settled;

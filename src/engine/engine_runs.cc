@@ -94,28 +94,23 @@ void Engine::read_runs() {
         }
         if (schedule->state.rule.overlap == Overlap::allow || is_unfinished(schedule->state.last_id)) continue;
         run.last_id = schedule->state.last_id;
-        PendingLookup pending_lookup;
-        pending_lookup.what = LookupKind::last_run;
-        pending_lookup.run = schedules_.preparing.size() - 1;
         ++schedules_.asks;
-        look_up(Lookup{0, FindMessage{run.last_id}}, std::move(pending_lookup));
+        lookups_.start(FindMessage{run.last_id}, LastRunLookup{schedules_.preparing.size() - 1});
     }
     if (log_positions.empty()) return;
     std::sort(log_positions.begin(), log_positions.end());
-    PendingLookup pending_lookup;
-    pending_lookup.what = LookupKind::runs;
     ++schedules_.asks;
-    look_up(Lookup{0, ReadRecords{std::move(log_positions)}}, std::move(pending_lookup));
+    lookups_.start(ReadRecords{std::move(log_positions)}, RunLookup{});
 }
 
-void Engine::take_last_run(std::size_t number, const std::optional<MessageRow>& row, Generation generation) {
+void Engine::finish(const LastRunLookup& lookup, const std::optional<MessageRow>& row, Generation generation) {
     --schedules_.asks;
-    RunInPreparation& run = schedules_.preparing.at(number);
+    RunInPreparation& run = schedules_.preparing.at(lookup.run);
     run.last_is_unfinished = row && !is_ended(row->state.state);
     run.generation = generation;
 }
 
-void Engine::take_run_records(const std::vector<RecordBytes>& records) {
+void Engine::finish(const RunLookup&, const FoundRecords& records, Generation) {
     --schedules_.asks;
     for (RunInPreparation& run : schedules_.preparing) {
         if (!run.record_body.empty()) continue;
@@ -173,8 +168,8 @@ void Engine::make_runs(Schedule& schedule, const RunInPreparation& run, std::siz
     limits.steps_max = steps_left;
     if (state.rule.overlap != Overlap::allow) {
         std::optional<bool> unfinished = is_unfinished(state.last_id);
-        const bool is_fresh = run.last_id == state.last_id && run.last_is_unfinished &&
-                              run.generation == generation_.load(std::memory_order_relaxed);
+        const bool is_fresh =
+            run.last_id == state.last_id && run.last_is_unfinished && lookups_.is_fresh(run.generation);
         if (!unfinished && is_fresh) unfinished = run.last_is_unfinished;
         if (!unfinished) return begin_run(schedule);
         limits.last_is_unfinished = *unfinished;

@@ -84,7 +84,7 @@ void Engine::keep_to_zone_data(Schedule& schedule) const {
 
 // ---- commands
 
-Engine::Verdict Engine::put_schedule(Pending& pending, PutScheduleCommand& command) {
+Engine::Verdict Engine::put_schedule(PendingCommand& pending, PutScheduleCommand& command) {
     Schedule* schedule = schedules_.find(command.name_space, command.name);
     if (schedule != nullptr && schedule->in_batch) return Verdict::deferred;
     if (pending.limits && !pending.limits->admits_queue(command.rule.queue)) {
@@ -190,7 +190,7 @@ Error Engine::unknown_schedule(const std::string& name_space, const std::string&
             "schedule"};
 }
 
-Engine::Verdict Engine::control_schedule(Pending& pending, ControlScheduleCommand& command) {
+Engine::Verdict Engine::control_schedule(PendingCommand& pending, ControlScheduleCommand& command) {
     using What = ControlScheduleCommand::What;
     Schedule* schedule = schedules_.find(command.name_space, command.name);
     if (schedule != nullptr && schedule->in_batch) return Verdict::deferred;
@@ -232,7 +232,7 @@ Engine::Verdict Engine::control_schedule(Pending& pending, ControlScheduleComman
 }
 
 // Creates a run now, regardless of the rule, a pause and earlier runs. It has no number.
-Engine::Verdict Engine::fire_schedule(Pending& pending, ControlScheduleCommand& command, Schedule& schedule) {
+Engine::Verdict Engine::fire_schedule(PendingCommand& pending, ControlScheduleCommand& command, Schedule& schedule) {
     if (refuses_puts()) {
         ++counters_.refused_full;
         return reply(pending.token, store_full()), Verdict::settled;
@@ -262,7 +262,7 @@ Engine::Verdict Engine::fire_schedule(Pending& pending, ControlScheduleCommand& 
 }
 
 // Compaction writes the whole schedule again, unchanged.
-Engine::Verdict Engine::relocate_schedule(Pending& pending, const RelocateRuleCommand& command) {
+Engine::Verdict Engine::relocate_schedule(PendingCommand& pending, const RelocateRuleCommand& command) {
     Schedule* schedule = schedules_.find(command.name_space, command.name);
     if (schedule != nullptr && schedule->in_batch) return Verdict::deferred;
     if (schedule == nullptr || schedule->log_position != command.log_position) {
@@ -373,29 +373,29 @@ void Engine::describe(const DescribeScheduleCommand& command, ReplyToken token, 
     const Schedule* schedule = schedules_.find(command.name_space, command.name);
     if (schedule == nullptr || !schedule->exists() || !is_visible(*schedule, limits))
         return reply(token, unknown_schedule(command.name_space, command.name, limits));
-    PendingLookup pending_lookup;
-    pending_lookup.what = LookupKind::schedule;
-    pending_lookup.schedule = ScheduleRead{token, describe(*schedule), schedule->record_bytes};
-    if (const std::string* body = cache_.find(schedule->log_position)) {
-        return finish_describe_schedule(*std::move(pending_lookup.schedule), *body);
-    }
-    if (reading_bytes_ + schedule->record_bytes > options_.reading_bytes_max) return reply(token, too_busy());
-    reading_bytes_ += schedule->record_bytes;
-    look_up(Lookup{0, ReadRecords{{schedule->log_position}}}, std::move(pending_lookup));
+    ScheduleLookup lookup{.token = token, .answer = describe(*schedule), .shown_bytes = schedule->record_bytes};
+    if (const std::string* body = cache_.find(schedule->log_position))
+        return reply_with_content(std::move(lookup), *body);
+    if (lookups_.shown_bytes() + schedule->record_bytes > options_.reading_bytes_max) return reply(token, too_busy());
+    lookups_.start(ReadRecords{{schedule->log_position}}, std::move(lookup));
 }
 
-void Engine::finish_describe_schedule(ScheduleRead read, std::string_view record_body) {
+void Engine::finish(ScheduleLookup lookup, const FoundRecords& records, Generation) {
+    reply_with_content(std::move(lookup), records.front().body);
+}
+
+void Engine::reply_with_content(ScheduleLookup lookup, std::string_view record_body) {
     const Result<Record> whole = decode_record(RecordKind::rule, record_body);
     if (!whole) {
         effects_.fatal_error = whole.error();
         return;
     }
-    read.answer.has_content = true;
-    read.answer.body = whole->content.body;
-    read.answer.content_type = whole->content.content_type;
-    read.answer.headers = whole->content.headers;
-    read.answer.traceparent = whole->content.traceparent;
-    reply(read.token, std::move(read.answer));
+    lookup.answer.has_content = true;
+    lookup.answer.body = whole->content.body;
+    lookup.answer.content_type = whole->content.content_type;
+    lookup.answer.headers = whole->content.headers;
+    lookup.answer.traceparent = whole->content.traceparent;
+    reply(lookup.token, std::move(lookup.answer));
 }
 
 void Engine::list_schedules(const ListSchedulesCommand& command, ReplyToken token, const SharedLimits& limits) {

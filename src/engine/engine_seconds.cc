@@ -11,6 +11,7 @@
 
 #include "calendar/duration.h"
 #include "calendar/instant_text.h"
+#include "engine/command_size.h"
 #include "engine/engine.h"
 #include "engine/refusals.h"
 
@@ -58,7 +59,7 @@ Engine::SecondSearch Engine::find_second(QueueNumber queue, DueMs due, DueMs lat
         if (own == second) return {What::place, due, 0};
         const std::optional<std::int64_t> counted = ledger.count(queue, second);
         if (!counted) {
-            const bool must_wait = ledger.watched_since(queue).value_or(0) > taken_through_;
+            const bool must_wait = ledger.watched_since(queue).value_or(0) > lookups_.sealed_through();
             return {must_wait ? What::wait : What::needs_lookup, due, second};
         }
         const auto found = taken.find({queue, second});
@@ -72,7 +73,7 @@ Engine::SecondSearch Engine::find_second(QueueNumber queue, DueMs due, DueMs lat
 
 // Nothing if the count of every second is known that the puts need, each after the puts before it; otherwise why they
 // cannot be decided yet. The seconds chosen later are not later than these, because some puts may be refused.
-std::optional<Engine::Verdict> Engine::find_seconds(Pending& pending, std::span<const PutCommand> puts,
+std::optional<Engine::Verdict> Engine::find_seconds(PendingCommand& pending, std::span<const PutCommand> puts,
                                                     std::span<const std::optional<KeyFacts>> holders) {
     if (recent_.seconds().is_empty() || refuses_puts()) return std::nullopt;
     SecondsTaken taken = batch_->seconds;
@@ -95,8 +96,8 @@ void Engine::have_seconds_counted(QueueNumber queue) {
     close_wanted_ |= recent_.seconds().watched_since(queue) == segment_;
 }
 
-std::optional<Engine::Verdict> Engine::await_seconds(const SecondSearch& search, Pending& pending, QueueNumber queue,
-                                                     DueMs latest) {
+std::optional<Engine::Verdict> Engine::await_seconds(const SecondSearch& search, PendingCommand& pending,
+                                                     QueueNumber queue, DueMs latest) {
     if (search.what == SecondSearch::What::wait) {
         have_seconds_counted(queue);
         return Verdict::deferred;
@@ -104,26 +105,22 @@ std::optional<Engine::Verdict> Engine::await_seconds(const SecondSearch& search,
     if (search.what != SecondSearch::What::needs_lookup) return std::nullopt;
     SecondLedger& ledger = recent_.seconds();
     ledger.forget_before(second_of(now_));
-    const bool others_pending = std::any_of(pending_lookups_.begin(), pending_lookups_.end(),
-                                            [](const auto& each) { return each.second.what == LookupKind::seconds; });
-    if (ledger.known() > kKnownMax && !others_pending) ledger.forget_counts();
+    if (ledger.known() > kKnownMax && !lookups_.has<SecondsLookup>()) ledger.forget_counts();
     const QueueName& name = recent_.queues().name(queue);
     CountSeconds wanted{name.name_space, name.queue, search.from, second_of(latest) + 1, kWalkMax};
     wanted.until = std::min(wanted.until, wanted.from + kCountedMax);
-    PendingLookup pending_lookup;
-    pending_lookup.what = LookupKind::seconds;
-    pending_lookup.queue = queue;
-    pending_lookup.second = search.from;
-    pending_lookup.pending = std::move(pending);
-    look_up(Lookup{0, std::move(wanted)}, std::move(pending_lookup));
+    lookups_.start(std::move(wanted),
+                   SecondsLookup{.command = std::move(pending), .queue = queue, .from = search.from});
     return Verdict::looking_up;
 }
 
-void Engine::take_seconds(const PendingLookup& pending_lookup, const SecondCounts& counts) {
-    Second second = pending_lookup.second;
+void Engine::finish(SecondsLookup lookup, const SecondCounts& counts, Generation) {
+    Second second = lookup.from;
     for (const std::uint32_t count : counts.counts) {
-        if (!recent_.seconds().learn(pending_lookup.queue, second++, count, counts.through)) return;
+        if (!recent_.seconds().learn(lookup.queue, second++, count, counts.through)) break;
     }
+    PendingCommand& pending = lookup.command;
+    wait_in(is_a_put(pending.command) ? looked_up_puts_ : looked_up_, std::move(pending));
 }
 
 // Chooses a second for a message, after find_seconds() has made all counts known.

@@ -28,7 +28,7 @@ Error Engine::unknown_queue() {
 
 // ---- commands
 
-Engine::Verdict Engine::configure(Pending& pending, const ConfigureQueueCommand& command) {
+Engine::Verdict Engine::configure(PendingCommand& pending, const ConfigureQueueCommand& command) {
     using What = ConfigureQueueCommand::What;
     if (command.what == What::set) {
         if (Status legal = check_settings(command.settings); !legal) {
@@ -113,7 +113,7 @@ Engine::Verdict Engine::configure(Pending& pending, const ConfigureQueueCommand&
     return Verdict::settled;
 }
 
-Engine::Verdict Engine::remove_settings(Pending& pending, QueueNumber number) {
+Engine::Verdict Engine::remove_settings(PendingCommand& pending, QueueNumber number) {
     Queue& at = queue(number);
     if (puts_in_batch(at) != 0) return Verdict::deferred;  // they are not counted yet, and belong to these settings
     QueueAnswer answer = describe(number);
@@ -134,7 +134,7 @@ Engine::Verdict Engine::remove_settings(Pending& pending, QueueNumber number) {
 }
 
 // Compaction writes the settings again, unchanged.
-Engine::Verdict Engine::relocate_settings(Pending& pending, const RelocateSettingsCommand& command) {
+Engine::Verdict Engine::relocate_settings(PendingCommand& pending, const RelocateSettingsCommand& command) {
     if (command.subject == kSubjectNamespace) return relocate_namespace(pending, command);
     if (command.subject == kSubjectToken) return relocate_token(pending, command);
     if (command.subject == kSubjectInput) return relocate_input(pending, command);

@@ -60,7 +60,7 @@ void Engine::set_log_space(LogSpace space) {
     if (space == space_) return;
     space_ = space;
     if (!refuses_puts()) return;
-    puts_.erase_if([this](const Pending& put) {
+    puts_.erase_if([this](const PendingCommand& put) {
         if (may_be_repeated(put.command)) return false;
         counters_.refused_full += record_count(put.command);
         release_waiting(put.line, put.bytes);
@@ -85,7 +85,7 @@ bool Engine::may_add(Adds what) const {
 }
 
 // True if there is no space for the record of the command: it was answered with the error.
-bool Engine::refuse_for_space(const Pending& pending, Adds what) {
+bool Engine::refuse_for_space(const PendingCommand& pending, Adds what) {
     if (may_add(what)) return false;
     ++counters_.changes_refused_full;
     reply(pending.token, no_space_for(what));
@@ -101,7 +101,7 @@ bool Engine::is_held_back(const Command& command) const {
 }
 
 bool Engine::has_commands() const {
-    const auto may_go = [this](const Pending& pending) { return !is_held_back(pending.command); };
+    const auto may_go = [this](const PendingCommand& pending) { return !is_held_back(pending.command); };
     return looked_up_.find_if(may_go) != nullptr || commands_.find_if(may_go) != nullptr;
 }
 
@@ -131,7 +131,8 @@ void Engine::answer_without_log() {
 // The batch of a stalled log: records of compaction, and the record with which a run starts to serve.
 void Engine::build_for_cleaning() {
     const auto does_not_fit = [this](const PendingLines& from) {
-        const Pending* first = from.find_if([](const Pending& pending) { return is_of_cleaning(pending.command); });
+        const PendingCommand* first =
+            from.find_if([](const PendingCommand& pending) { return is_of_cleaning(pending.command); });
         return first != nullptr && !has_room(record_bytes_at_most(first->command, kRecordOverheadMax));
     };
     const bool adds_itself = !serving_ || confirm_at_ms_ <= now_;

@@ -22,7 +22,7 @@ Error unknown_token() {
 
 }  // namespace
 
-Engine::Verdict Engine::change_token(Pending& pending, const ChangeTokenCommand& command) {
+Engine::Verdict Engine::change_token(PendingCommand& pending, const ChangeTokenCommand& command) {
     // A change that is compared with other tokens waits until their changes are durable.
     if (tokens_.in_batch.contains(command.id)) return Verdict::deferred;
     const AccessToken* current = tokens_.find(command.id);
@@ -86,7 +86,7 @@ Engine::Verdict Engine::change_token(Pending& pending, const ChangeTokenCommand&
     return Verdict::settled;
 }
 
-Engine::Verdict Engine::relocate_token(Pending& pending, const RelocateSettingsCommand& command) {
+Engine::Verdict Engine::relocate_token(PendingCommand& pending, const RelocateSettingsCommand& command) {
     if (tokens_.in_batch.contains(command.queue)) return Verdict::deferred;
     const StoredToken* stored = tokens_.find_stored(command.queue);
     if (stored == nullptr || stored->log_position != command.log_position) {

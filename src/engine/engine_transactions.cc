@@ -93,7 +93,7 @@ Status Engine::validate_check_queue(const PutCommand& command) {
 
 // ---- commit and rollback
 
-Engine::Verdict Engine::settle_transaction(Pending& pending, const SettleCommand& command) {
+Engine::Verdict Engine::settle_transaction(PendingCommand& pending, const SettleCommand& command) {
     using What = Known::What;
     const Known known = find_message(pending, command.id, &command.name_space);
     const bool is_over = known.what == What::ended;
@@ -188,12 +188,10 @@ void Engine::read_prepared() {
     if (wanted.log_positions.empty()) return;
     std::sort(wanted.log_positions.begin(), wanted.log_positions.end());
     overdue_prepared_.begin_reading();
-    PendingLookup pending_lookup;
-    pending_lookup.what = LookupKind::prepared;
-    look_up(Lookup{0, std::move(wanted)}, std::move(pending_lookup));
+    lookups_.start(std::move(wanted), PreparedLookup{});
 }
 
-void Engine::take_prepared_records(const std::vector<RecordBytes>& records) {
+void Engine::finish(const PreparedLookup&, const FoundRecords& records, Generation) {
     overdue_prepared_.end_reading();
     for (OverduePreparedMessage& prepared : overdue_prepared_.in_preparation()) {
         if (!prepared.record_body.empty()) continue;

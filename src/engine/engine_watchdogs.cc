@@ -58,7 +58,7 @@ Status Engine::check_watchdog(const PutWatchdogCommand& command) const {
     return {};
 }
 
-Engine::Verdict Engine::put_watchdog(Pending& pending, PutWatchdogCommand& command) {
+Engine::Verdict Engine::put_watchdog(PendingCommand& pending, PutWatchdogCommand& command) {
     Watchdog* watchdog = watchdogs_.find(command.name_space, command.name);
     if (watchdog != nullptr && watchdog->in_batch) return Verdict::deferred;
     if (pending.limits && !pending.limits->admits_queue(command.rule.queue)) {
@@ -124,7 +124,7 @@ Engine::Verdict Engine::put_watchdog(Pending& pending, PutWatchdogCommand& comma
     return Verdict::settled;
 }
 
-Engine::Verdict Engine::feed_watchdog(Pending& pending, const FeedWatchdogCommand& command) {
+Engine::Verdict Engine::feed_watchdog(PendingCommand& pending, const FeedWatchdogCommand& command) {
     Watchdog* watchdog = watchdogs_.find(command.name_space, command.name);
     if (watchdog != nullptr && watchdog->in_batch) return Verdict::deferred;
     if (watchdog == nullptr || !is_visible(*watchdog, pending.limits)) {
@@ -142,7 +142,7 @@ Engine::Verdict Engine::feed_watchdog(Pending& pending, const FeedWatchdogComman
     return Verdict::settled;
 }
 
-Engine::Verdict Engine::remove_watchdog(Pending& pending, const RemoveWatchdogCommand& command) {
+Engine::Verdict Engine::remove_watchdog(PendingCommand& pending, const RemoveWatchdogCommand& command) {
     Watchdog* watchdog = watchdogs_.find(command.name_space, command.name);
     if (watchdog != nullptr && watchdog->in_batch) return Verdict::deferred;
     if (watchdog == nullptr || !is_visible(*watchdog, pending.limits)) {
@@ -160,7 +160,7 @@ Engine::Verdict Engine::remove_watchdog(Pending& pending, const RemoveWatchdogCo
 }
 
 // As for schedules.
-Engine::Verdict Engine::relocate_watchdog(Pending& pending, const RelocateRuleCommand& command) {
+Engine::Verdict Engine::relocate_watchdog(PendingCommand& pending, const RelocateRuleCommand& command) {
     Watchdog* watchdog = watchdogs_.find(command.name_space, command.name);
     if (watchdog != nullptr && watchdog->in_batch) return Verdict::deferred;
     if (watchdog == nullptr || watchdog->log_position != command.log_position) {
@@ -261,29 +261,29 @@ void Engine::describe(const DescribeWatchdogCommand& command, ReplyToken token, 
     if (watchdog == nullptr || !watchdog->exists() || !is_visible(*watchdog, limits)) {
         return reply(token, unknown_watchdog(command.name_space, command.name, limits));
     }
-    PendingLookup pending_lookup;
-    pending_lookup.what = LookupKind::watchdog;
-    pending_lookup.watchdog = WatchdogRead{token, describe(*watchdog), watchdog->record_bytes};
-    if (const std::string* body = cache_.find(watchdog->log_position)) {
-        return finish_describe_watchdog(*std::move(pending_lookup.watchdog), *body);
-    }
-    if (reading_bytes_ + watchdog->record_bytes > options_.reading_bytes_max) return reply(token, too_busy());
-    reading_bytes_ += watchdog->record_bytes;
-    look_up(Lookup{0, ReadRecords{{watchdog->log_position}}}, std::move(pending_lookup));
+    WatchdogLookup lookup{.token = token, .answer = describe(*watchdog), .shown_bytes = watchdog->record_bytes};
+    if (const std::string* body = cache_.find(watchdog->log_position))
+        return reply_with_content(std::move(lookup), *body);
+    if (lookups_.shown_bytes() + watchdog->record_bytes > options_.reading_bytes_max) return reply(token, too_busy());
+    lookups_.start(ReadRecords{{watchdog->log_position}}, std::move(lookup));
 }
 
-void Engine::finish_describe_watchdog(WatchdogRead read, std::string_view record_body) {
+void Engine::finish(WatchdogLookup lookup, const FoundRecords& records, Generation) {
+    reply_with_content(std::move(lookup), records.front().body);
+}
+
+void Engine::reply_with_content(WatchdogLookup lookup, std::string_view record_body) {
     const Result<Record> whole = decode_record(RecordKind::rule, record_body);
     if (!whole) {
         effects_.fatal_error = whole.error();
         return;
     }
-    read.answer.has_content = true;
-    read.answer.body = whole->content.body;
-    read.answer.content_type = whole->content.content_type;
-    read.answer.headers = whole->content.headers;
-    read.answer.traceparent = whole->content.traceparent;
-    reply(read.token, std::move(read.answer));
+    lookup.answer.has_content = true;
+    lookup.answer.body = whole->content.body;
+    lookup.answer.content_type = whole->content.content_type;
+    lookup.answer.headers = whole->content.headers;
+    lookup.answer.traceparent = whole->content.traceparent;
+    reply(lookup.token, std::move(lookup.answer));
 }
 
 void Engine::list_watchdogs(const ListWatchdogsCommand& command, ReplyToken token, const SharedLimits& limits) {

@@ -1,0 +1,29 @@
+// Leases of messages, and the replies that grant them.
+#pragma once
+
+#include <cstdint>
+#include <unordered_map>
+#include <vector>
+
+#include "engine/command.h"
+#include "store/store.h"
+
+namespace duewheel {
+
+struct Lease {
+    std::uint32_t attempt = 0;
+    DueMs until_ms = 0;
+    DueMs delivered_ms = 0;
+};
+using Leases = std::unordered_map<MessageId, Lease>;
+
+// A lease reply whose bodies are being read.
+struct Delivery {
+    ReplyToken token = 0;
+    QueueNumber queue = 0;
+    LeaseAnswer answer;
+    std::vector<Sequence> log_positions;  // of answer.messages, 0: already there
+    DueMs latest_due_ms = 0;              // of its messages
+};
+
+}  // namespace duewheel
