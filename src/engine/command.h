@@ -216,7 +216,7 @@ struct LeaseCommand {
     bool stays =
         false;  // of the server's own consumers: waits until it is withdrawn, without the limits of other consumers
 };
-// A page of the unfinished messages of a queue, in (due, id) order (engine_listing.cc).
+// A page of the unfinished messages of a queue, in (due, id) order (listings.h).
 struct ListCommand {
     std::string name_space{kDefaultNamespace};
     std::string queue;
@@ -226,7 +226,7 @@ struct ListCommand {
     std::uint32_t limit = 100;
     std::uint64_t query = 0;  // opaque data of the interface, copied into the reply
 };
-// A page of the ended messages of a queue, oldest first (engine_history.cc).
+// A page of the ended messages of a queue, oldest first (history_pages.h).
 struct HistoryCommand {
     std::string name_space{kDefaultNamespace};
     std::string queue;
@@ -237,7 +237,7 @@ struct HistoryCommand {
     std::uint32_t limit = 100;
     std::uint64_t query = 0;  // like that of ListCommand
 };
-// The number of messages due in each of the next minutes (engine_forecast.cc).
+// The number of messages due in each of the next minutes (forecasts.h).
 struct ForecastCommand {
     std::string name_space{kDefaultNamespace};
     std::string queue;  // empty: all of the namespace

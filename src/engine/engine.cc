@@ -1,11 +1,10 @@
-// The frame of the engine: start, iterations, lookups and their results. Batches are in engine_batches.cc; commands in
+// The frame of the engine: start, iterations, and the results of lookups. Batches are in engine_batches.cc; commands in
 // engine_commands.cc, engine_puts.cc and engine_moves.cc; due messages in engine_firing.cc; loading from the index in
-// engine_loading.cc; queries of queues in engine_listing.cc, engine_forecast.cc and engine_history.cc; settings of
-// queues in engine_settings.cc; namespaces in engine_namespaces.cc; limits per second in engine_seconds.cc; purges in
-// engine_purge.cc; expiry in engine_expiry.cc; attempts in engine_retries.cc; dead letters in engine_dead_letters.cc,
-// recurring messages in engine_recurring.cc, transactions in engine_transactions.cc, schedules in engine_schedules.cc
-// and engine_runs.cc, watchdogs in engine_watchdogs.cc and engine_firings.cc, order keys in engine_order.cc, full disks
-// in engine_space.cc.
+// engine_loading.cc; settings of queues in engine_settings.cc; namespaces in engine_namespaces.cc; limits per second in
+// engine_seconds.cc; purges in engine_purge.cc; expiry in engine_expiry.cc; attempts in engine_retries.cc; dead letters
+// in engine_dead_letters.cc, recurring messages in engine_recurring.cc, transactions in engine_transactions.cc,
+// schedules in engine_schedules.cc and engine_runs.cc, watchdogs in engine_watchdogs.cc and engine_firings.cc, order
+// keys in engine_order.cc, full disks in engine_space.cc.
 #include "engine/engine.h"
 
 #include <algorithm>
@@ -15,6 +14,7 @@
 
 #include "engine/command_limits.h"
 #include "engine/command_size.h"
+#include "engine/refusals.h"
 
 namespace duewheel {
 
@@ -24,9 +24,7 @@ Engine::Engine(const EngineOptions& options, const EngineStart& start, RecentTie
       signer_(start.token_key),
       wheel_(static_cast<Tick>(start.totals.server_time_ms), options.crowd_messages),
       now_(start.totals.server_time_ms),
-      restored_until_ms_(start.past_until_ms),
-      past_until_ms_(start.past_until_ms),
-      ids_from_(start.ids_from),
+      earlier_runs_(options.shard, start.past_until_ms, start.ids_from),
       totals_(start.totals),
       segment_(start.segment),
       segment_fill_(start.segment_fill),
@@ -79,10 +77,11 @@ void Engine::submit(Command command, ReplyToken token, SharedLimits limits) {
     if (!is_of_cleaning(command) && waiting_commands() >= options_.commands_waiting_max)
         return reply(token, too_busy());
     if (const auto* request = std::get_if<GetCommand>(&command)) return get(*request, token, limits);
-    if (const auto* request = std::get_if<ListCommand>(&command)) return list(*request, token);
+    if (const auto* request = std::get_if<ListCommand>(&command))
+        return views_.listings.list(*request, token, recurring_due_ != 0);
     if (const auto* request = std::get_if<RedriveCommand>(&command)) return redrive(*request, token);
-    if (auto* request = std::get_if<HistoryCommand>(&command)) return list_history(std::move(*request), token);
-    if (const auto* request = std::get_if<ForecastCommand>(&command)) return forecast(*request, token);
+    if (auto* request = std::get_if<HistoryCommand>(&command)) return views_.history.list(std::move(*request), token);
+    if (const auto* request = std::get_if<ForecastCommand>(&command)) return views_.forecasts.forecast(*request, token);
     if (const auto* request = std::get_if<DescribeQueueCommand>(&command)) return describe(*request, token);
     if (const auto* request = std::get_if<ListQueuesCommand>(&command)) return list_queues(*request, token, limits);
     if (const auto* request = std::get_if<DescribeScheduleCommand>(&command)) return describe(*request, token, limits);
@@ -123,8 +122,8 @@ void Engine::advance_to(DueMs now) {
     if (!started_) {
         started_ = true;
         // An earlier run delivered nothing that was due later than this; see is_due_saved().
-        past_until_ms_ = std::max({past_until_ms_, now_, totals_.server_time_ms + options_.unsaved_due_max_ms});
-        newest_id_before_ = totals_.id_counter * kShardsMax + options_.shard;
+        earlier_runs_.end(std::max(now_, totals_.server_time_ms + options_.unsaved_due_max_ms),
+                          totals_.id_counter * kShardsMax + options_.shard);
         incarnation_ = totals_.commit + 1;  // every run commits an epoch first, so that no two runs share a number
         loaded_until_ms_ = std::max(loaded_until_ms_, now_ + window_ms_);
         overdue_to_ = loaded_to_;
@@ -133,7 +132,7 @@ void Engine::advance_to(DueMs now) {
         for (EntryNumber number = 0; number < recent_.entry_limit(); ++number) {
             Entry& entry = recent_.entry(number);
             if (entry.id == 0) continue;
-            entry.from_past = is_from_past(entry);
+            entry.from_past = earlier_runs_.may_have_delivered(entry);
             join_line(number);
         }
         for (EntryNumber number = 0; number < recent_.entry_limit(); ++number) {
@@ -150,14 +149,13 @@ void Engine::advance_to(DueMs now) {
     load();
     walk_purge();
     if (serving_) serve_queues();
-    walk_listings();
-    walk_forecasts();
+    views_.walk();
     build_batch();
 }
 
 // The id of the next message in the batch in construction.
 MessageId Engine::next_id() const {
-    return (std::max(batch_->totals().id_counter, ids_from_) + 1) * kShardsMax + options_.shard;
+    return (std::max(batch_->totals().id_counter, earlier_runs_.ids_from()) + 1) * kShardsMax + options_.shard;
 }
 
 Effects Engine::take_effects() {
@@ -189,7 +187,8 @@ void Engine::answer(Answer answer) {
     PendingLookup pending = lookups_.finish(answer.ticket, answer.generation);
     std::visit(
         [&]<class Kind>(Kind& lookup) {
-            finish(std::move(lookup), std::get<typename Kind::Found>(std::move(answer.what)), answer.generation);
+            part_for(lookup).finish(std::move(lookup), std::get<typename Kind::Found>(std::move(answer.what)),
+                                    answer.generation);
         },
         pending);
 }
@@ -213,8 +212,8 @@ bool Engine::is_idle() const {
 }
 
 DueMs Engine::next_wakeup() const {
-    const bool is_walking = !listings_.empty() || is_forecast_to_be_walked();
-    const bool has_begun = durable_ || !to_sweep_.empty() || !wheel_.caught_up() || serving_left_ || is_walking;
+    const bool has_begun =
+        durable_ || !to_sweep_.empty() || !wheel_.caught_up() || serving_left_ || views_.has_to_walk();
     if (!started_ || has_begun) return now_;
     const bool has_puts = !looked_up_puts_.empty() || !puts_.empty();
     const bool has_requests =
@@ -246,7 +245,7 @@ EngineCounters Engine::counters() const {
     counters.reading_bytes = lookups_.shown_bytes();
     counters.lookups = lookups_.newest_ticket();
     counters.stale_answers = lookups_.stale_results();
-    counters.listings = listings_open_;
+    counters.listings = views_.open.count();
     counters.in_memory = recent_.entry_count();
     counters.unsealed_segments = unsealed_.size();
     counters.queues = queues_by_name_.size();

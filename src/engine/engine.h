@@ -41,12 +41,13 @@
 #include "engine/batch.h"
 #include "engine/command.h"
 #include "engine/delivery.h"
+#include "engine/earlier_runs.h"
 #include "engine/effects.h"
+#include "engine/engine_context.h"
 #include "engine/engine_counters.h"
 #include "engine/engine_options.h"
 #include "engine/engine_start.h"
 #include "engine/fair_lines.h"
-#include "engine/forecast.h"
 #include "engine/input_table.h"
 #include "engine/lease_token.h"
 #include "engine/log_space.h"
@@ -56,6 +57,7 @@
 #include "engine/overdue_prepared.h"
 #include "engine/pending_command.h"
 #include "engine/queue.h"
+#include "engine/queue_views.h"
 #include "engine/record_cache.h"
 #include "engine/schedule_plan.h"
 #include "engine/schedule_table.h"
@@ -221,6 +223,16 @@ class Engine {
         bool complete = false;  // there are no rows behind these
         Generation generation = 0;
     };
+    // The part that takes the result of a lookup.
+    Listings& part_for(const ListingLookup&) { return views_.listings; }
+    Listings& part_for(const DeadListingLookup&) { return views_.listings; }
+    HistoryPages& part_for(const HistoryLookup&) { return views_.history; }
+    Forecasts& part_for(const ForecastLookup&) { return views_.forecasts; }
+    template <class Kind>
+    Engine& part_for(const Kind&) {
+        return *this;
+    }
+
     // engine_commands.cc: commands that change something, validated when a batch is built; reads and leases at once
     enum class Verdict : std::uint8_t { settled, deferred, looking_up };
     Verdict validate(PendingCommand& pending);
@@ -283,8 +295,6 @@ class Engine {
     bool finish_dead_expiry(const Redrive& job, DuePosition next);
     bool is_discarded(const Entry& entry) const;
     void begin_discard(QueueNumber number);
-    void list_dead(DeadListingLookup listing);
-    void finish(DeadListingLookup listing, Stretch stretch, Generation generation);
 
     // engine_puts.cc: puts, with or without keys, one or many
     struct KeyLookup {
@@ -322,7 +332,6 @@ class Engine {
     std::optional<Verdict> find_leased(PendingCommand& pending, const LeaseToken& lease, Known& known);
     Result<DueMs> resolve(const When& when, const char* delay_field = "delay", const char* at_field = "due") const;
     static Error unknown_id(MessageId id);
-    static Error too_busy();
     static Error gone();
     bool is_forgotten(DueMs ended_ms) const;
     static Error not_waiting(State state);
@@ -513,12 +522,6 @@ class Engine {
     void drop_brief_waiters(QueueNumber number);
     void mark(QueueNumber number);
     Queue& queue(QueueNumber number);
-    bool delivery_may_hide(const Entry& entry) const;
-    bool is_from_past(MessageId id, State state, DueMs due_ms, DueMs nominal_ms) const;
-    bool is_from_past(MessageId id, const MessageState& state) const;
-    bool is_from_past(const Entry& entry) const;
-    bool may_be_of_original(MessageId id, DueMs due_ms) const;
-    bool may_be_of_original(DueMs due_ms) const;
 
     // engine_moves.cc
     Verdict reschedule(PendingCommand& pending, const RescheduleCommand& command);
@@ -668,7 +671,6 @@ class Engine {
     std::size_t run_bytes(std::size_t record_bytes) const;
     void add_runs();
     void make_runs(Schedule& schedule, const RunInPreparation& run, std::size_t share, std::size_t& steps_left);
-    DueMs due_of_run(const Schedule& schedule, DueMs nominal_ms) const;
     Status check_run_room(const std::string& name_space, const std::string& queue);
     template <class Rule>
     Record message_by(const std::string& name_space, const Rule& rule, const Record& whole, DueMs nominal_ms,
@@ -741,51 +743,12 @@ class Engine {
     void sweep();
     DueMs load_cursor() const;
 
-    // engine_listing.cc
-    void list(const ListCommand& command, ReplyToken token);
-    bool begin_listing(ReplyToken token);
-    void end_listing(ReplyToken token, Reply page);
-    void walk_listings();
-    std::uint32_t walk(ListingLookup& listing, std::uint32_t budget);
-    void add_candidate(ListingLookup& listing, QueueNumber queue, const Entry& entry) const;
-    void look_up_listing(ListingLookup listing);
-    void finish(ListingLookup listing, ListedRows sealed, Generation generation);
-    ListedMessage listed(const Entry& entry) const;
-    ListedMessage listed(MessageRow row) const;
-    State live_state(State state, DueMs due_ms, bool is_recurring) const;
-
-    // engine_forecast.cc
-    static constexpr int kForecastTries = 3;
-    void forecast(const ForecastCommand& command, ReplyToken token);
-    void walk_forecasts();
-    bool is_forecast_to_be_walked() const;
-    void begin_count(Forecast& forecast);
-    bool is_unsealed(const Entry& entry) const;
-    void note_relocated(EntryNumber number);
-    bool count_unsealed(Forecast& forecast, std::uint32_t& budget);
-    void look_up_due_rows(Forecast& forecast);
-    void finish(const ForecastLookup& lookup, const DueRows& due, Generation generation);
-    bool count_runs(Forecast& forecast, std::uint32_t& budget);
-    void begin_runs(Forecast& forecast, const Schedule& schedule) const;
-    void count_run(Forecast& forecast, const Schedule* schedule) const;
-    void next_run(Forecast& forecast, const Schedule& schedule) const;
-
-    // engine_history.cc
-    void list_history(HistoryCommand command, ReplyToken token);
-    void look_up_history(HistoryLookup lookup);
-    void finish(HistoryLookup lookup, HistoryRows sealed, Generation generation);
-    DueMs add_recent_ends(const std::vector<EndInQueue>& ends, const HistoryCommand& command, QueueNumber queue,
-                          std::vector<EndedRow>& page) const;
-
     EngineOptions options_;
     RecentTier& recent_;
     LeaseSigner signer_;
     TimerLanes wheel_;
     DueMs now_ = 0;
-    DueMs restored_until_ms_ = 0;     // the original of a restored log may have continued until then; 0: none
-    DueMs past_until_ms_ = 0;         // an earlier run may have delivered messages due until then
-    MessageId newest_id_before_ = 0;  // assigned by an earlier run
-    std::uint64_t ids_from_ = 0;      // ids have greater counters
+    EarlierRuns earlier_runs_;
     std::uint64_t incarnation_ = 0;
     bool serving_ = false;
     bool started_ = false;
@@ -885,13 +848,12 @@ class Engine {
     std::uint32_t backlogs_reading_ = 0;
     RecordCache cache_;
 
-    std::deque<ListingLookup> listings_;  // still scanning; the first one is
-    std::deque<Forecast> forecasts_;      // the first one is in progress
-    std::uint32_t listings_open_ = 0;  // these, and those with an open lookup; those of dead letters and of history too
-
     Effects effects_;
     EngineCounters counters_;
     QueueTotals queue_totals_;
+
+    const EngineContext context_{options_, recent_, now_, effects_, counters_, lookups_, cache_};
+    QueueViews views_{context_, earlier_runs_, leases_, schedules_};
 };
 
 }  // namespace duewheel

@@ -476,7 +476,8 @@ void Engine::apply(Operation& operation) {
         assert(record.previous.version == 0);  // a changed message is in memory
         keeps_live = false;
     }
-    if (record.kind == RecordKind::relocate && operation.entry != kNoEntry) note_relocated(operation.entry);
+    if (record.kind == RecordKind::relocate && operation.entry != kNoEntry)
+        views_.forecasts.note_relocated(operation.entry);
     const EntryNumber number = recent_.apply(record, operation.sequence, segment_, operation.frame_bytes);
     if (in_queue == kNoQueue && number != kNoEntry) {
         in_queue = recent_.entry(number).queue;

@@ -6,6 +6,8 @@
 #include "calendar/duration.h"
 #include "engine/command_size.h"
 #include "engine/engine.h"
+#include "engine/live_state.h"
+#include "engine/refusals.h"
 
 namespace duewheel {
 
@@ -21,10 +23,6 @@ Error Engine::gone() {
 // The outcome of a message that ended at that time is not reported any more, even if it is still stored.
 bool Engine::is_forgotten(DueMs ended_ms) const {
     return ended_ms != 0 && now_ - options_.keys_kept_ms > ended_ms;
-}
-
-Error Engine::too_busy() {
-    return {"too_busy", "too many requests are waiting for the disk: try again in a moment"};
 }
 
 Engine::Verdict Engine::validate(PendingCommand& pending) {
@@ -200,38 +198,6 @@ std::optional<Engine::Verdict> Engine::name_by_key(PendingCommand& pending, cons
     return Verdict::looking_up;
 }
 
-bool Engine::delivery_may_hide(const Entry& entry) const {
-    return entry.from_past;
-}
-
-// A message of an earlier run that was due before this run started may have been delivered without a record. Its id
-// shows the run, because its record may have been relocated since. A prepared message is not delivered in this log.
-bool Engine::is_from_past(MessageId id, State state, DueMs due_ms, DueMs nominal_ms) const {
-    if (state == State::prepared) return may_be_of_original(id, nominal_ms);
-    return due_ms <= past_until_ms_ && id <= newest_id_before_;
-}
-
-// A recurring message itself is never delivered.
-bool Engine::is_from_past(MessageId id, const MessageState& state) const {
-    return !state.is_recurring() && is_from_past(id, state.state, state.due_ms, state.nominal_due_ms);
-}
-
-bool Engine::is_from_past(const Entry& entry) const {
-    return !entry.is_recurring && is_from_past(entry.id, entry.state, entry.due_ms, entry.nominal_due_ms);
-}
-
-// Whether the original of a restored log may have delivered what follows from message `id` and is due at `due_ms`,
-// although it is still pending in this log: the original may have received the commit of a prepared message, or created
-// the occurrence of a recurring message.
-bool Engine::may_be_of_original(MessageId id, DueMs due_ms) const {
-    return id <= ids_from_ * kShardsMax + options_.shard && may_be_of_original(due_ms);
-}
-
-// The same for messages of schedules and watchdogs: those that are newer than the restore are due after it.
-bool Engine::may_be_of_original(DueMs due_ms) const {
-    return due_ms <= restored_until_ms_;
-}
-
 // A record with the next version of the message; the caller sets the members that change.
 Record Engine::changed(const Entry& entry, RecordKind kind, Cause cause) const {
     Record record;
@@ -253,7 +219,7 @@ Record Engine::changed(const Entry& entry, RecordKind kind, Cause cause) const {
     }
     record.state.version += 1;
     record.state.attempts = entry.begun;
-    record.state.maybe_delivered |= delivery_may_hide(entry);
+    record.state.maybe_delivered |= entry.from_past;
     return record;
 }
 
@@ -298,7 +264,7 @@ std::optional<ChangeAnswer> Engine::too_late(const Entry& entry) const {
     ChangeAnswer answer;
     answer.outcome = entry.state == State::leased ? ChangeOutcome::in_flight : ChangeOutcome::dead;
     answer.attempts = entry.begun;
-    answer.maybe_delivered = entry.maybe_delivered || delivery_may_hide(entry);
+    answer.maybe_delivered = entry.maybe_delivered || entry.from_past;
     return answer;
 }
 
@@ -506,7 +472,7 @@ void Engine::get(const GetCommand& command, ReplyToken token, const SharedLimits
         MessageRow row = recent_.row(entry);
         row.state.state = entry.state;
         row.state.attempts = entry.begun;
-        row.state.maybe_delivered |= delivery_may_hide(entry);
+        row.state.maybe_delivered |= entry.from_past;
         if (entry.begun != entry.attempts) row.reason.clear();  // another attempt has started
         if (is_foreign(row.state.name_space, row.state.queue)) return reply(token, unknown_id(id));
         const bool makes_one = entry.spawning && !entry.in_batch;
@@ -551,7 +517,7 @@ void Engine::finish_get(const PendingCommand& pending, std::optional<MessageRow>
     if (row->state.name_space != command.name_space || (limits && !limits->admits_queue(row->state.queue))) {
         return reply(pending.token, unknown_id(command.id));
     }
-    row->state.maybe_delivered |= !is_ended(row->state.state) && is_from_past(row->id, row->state);
+    row->state.maybe_delivered |= !is_ended(row->state.state) && earlier_runs_.may_have_delivered(row->id, row->state);
     answer_get(*std::move(row), pending.token);
 }
 
@@ -565,7 +531,7 @@ void Engine::finish(KeysLookup lookup, std::vector<std::optional<KeyFacts>> fact
 
 // Completes the reply with the content of the message, which is in the log.
 void Engine::answer_get(MessageRow row, ReplyToken token, std::string_view blocked_by) {
-    row.state.state = live_state(row.state.state, row.state.due_ms, row.state.is_recurring());
+    row.state.state = live_state(row.state.state, row.state.due_ms, row.state.is_recurring(), now_);
     MessageLookup read;
     read.token = token;
     read.answer.blocked_by = blocked_by;

@@ -1,5 +1,5 @@
-// The dead letters of a queue as a whole: redriving them, expiring and discarding them, and listing
-// them.
+// The dead letters of a queue as a whole: redriving them, expiring and discarding them. They are listed in
+// listings.cc.
 //
 // They are in two places, in the recent tier and in the index, each ordered by time of death. A job scans both, merged,
 // one chunk per batch, so that a million of them delay no other work. At most one job expires or discards at a time;
@@ -15,6 +15,7 @@
 #include <utility>
 
 #include "engine/engine.h"
+#include "engine/refusals.h"
 
 namespace duewheel {
 
@@ -253,7 +254,7 @@ Engine::Verdict Engine::discard(PendingCommand& pending, const DiscardCommand& c
     if (const auto verdict = answer_unless_here(known, pending, command.id)) return *verdict;
     if (known.what == Known::What::ended) return reply(pending.token, ended_answer(known.ended)), Verdict::settled;
     const Entry& entry = recent_.entry(known.entry);
-    ChangeAnswer answer{ChangeOutcome::cancelled, entry.begun, entry.maybe_delivered || delivery_may_hide(entry), 0};
+    ChangeAnswer answer{ChangeOutcome::cancelled, entry.begun, entry.maybe_delivered || entry.from_past, 0};
     if (entry.state == State::dead) {
         if (refuse_for_space(pending, Adds::end)) return withdraw(known), Verdict::settled;
         add(known.entry, expire_dead(entry, Cause::discarded), pending.token, answer);
@@ -263,51 +264,6 @@ Engine::Verdict Engine::discard(PendingCommand& pending, const DiscardCommand& c
     answer.outcome = entry.state == State::leased ? ChangeOutcome::in_flight : ChangeOutcome::waiting;
     reply(pending.token, answer);
     return withdraw(known), Verdict::settled;
-}
-
-// ---- listing
-
-void Engine::list_dead(DeadListingLookup listing) {
-    const ListCommand& command = listing.command;
-    ScanDead wanted{command.name_space, command.queue, command.from, command.until_ms, command.limit};
-    lookups_.start(std::move(wanted), std::move(listing));
-}
-
-void Engine::finish(DeadListingLookup listing, Stretch stretch, Generation generation) {
-    if (!lookups_.is_fresh(generation)) return list_dead(std::move(listing));
-    const ListCommand& command = listing.command;
-    const auto position = [](const ListedMessage& message) {
-        return DuePosition{message.row.ended_ms, message.row.id};
-    };
-    ListAnswer answer;
-    answer.query = command.query;
-    std::vector<ListedMessage>& page = answer.listed;
-    for (MessageRow& row : stretch.rows) {
-        if (recent_.find(row.id) == kNoEntry && recent_.outcome(row.id) == nullptr)
-            page.push_back(listed(std::move(row)));
-    }
-    const QueueNumber queue = recent_.queues().find(command.name_space, command.queue);
-    DuePosition from = command.from;
-    for (std::uint32_t taken = 0; queue != kNoQueue && taken <= command.limit; ++taken) {
-        const EntryNumber number = recent_.first_dead(queue, from.due_ms, from.id);
-        if (number == kNoEntry) break;
-        ListedMessage message = listed(recent_.entry(number));
-        if (message.row.ended_ms >= command.until_ms) break;
-        from = {message.row.ended_ms, message.row.id + 1};
-        page.push_back(std::move(message));
-    }
-    std::sort(page.begin(), page.end(),
-              [&](const ListedMessage& left, const ListedMessage& right) { return position(left) < position(right); });
-    if (!stretch.complete) {  // the index may contain more rows after its last one
-        answer.next = stretch.next;
-        std::erase_if(page, [&](const ListedMessage& message) { return position(message) >= stretch.next; });
-    }
-    if (page.size() > command.limit) {
-        page.resize(command.limit);
-        answer.next = DuePosition{page.back().row.ended_ms, page.back().row.id + 1};
-    }
-    counters_.listed += page.size();
-    end_listing(listing.token, std::move(answer));
 }
 
 }  // namespace duewheel

@@ -312,7 +312,7 @@ std::size_t Engine::grant(QueueNumber number, const Waiter& waiter) {
         message.delivered_ms = now_;
         message.attempt = entry.begun;
         message.late_from_ms = entry.due_ms;
-        message.maybe_delivered = entry.maybe_delivered || delivery_may_hide(entry);
+        message.maybe_delivered = entry.maybe_delivered || entry.from_past;
         delivery.latest_due_ms = std::max(delivery.latest_due_ms, entry.due_ms);
         message.key = recent_.key(entry);
         message.order_key = recent_.order_key(taken.entry);

@@ -1,5 +1,5 @@
-// Listing, step by step: how a page is merged, its cost per iteration, and changes between its parts. The simulator
-// tests listings with crashes and all timings.
+// Listing, step by step: how a page is merged and its cost per iteration. What needs no engine is in
+// queue_views_test.cc, and the simulator tests listings with crashes and all timings.
 #include <gtest/gtest.h>
 
 #include "engine/trial_engine.h"
@@ -123,60 +123,6 @@ TEST(Listing, the_entries_examined_per_iteration_are_limited) {
     EXPECT_GE(turns, 10);
     shard.turn(1000);
     EXPECT_EQ(shard.take<ListAnswer>(token).listed.size(), 95u);
-}
-
-// A cancel that was answered, and is so far on its way into the index that memory has forgotten it, was listed by an
-// answer of the index that was older.
-TEST(Listing, a_lookup_result_older_than_the_newest_table_is_repeated) {
-    TrialEngine shard({.segment_bytes = 64 << 10, .window_min_ms = 1000, .window_max_ms = 1000});
-    const MessageId id = shard.put(100'000);
-    shard.move_to_index();
-    EXPECT_EQ(shard.ask<ChangeAnswer>(CancelCommand{"default", id}).outcome, ChangeOutcome::cancelled);
-    shard.hold_lookups = true;
-    const ReplyToken token = shard.submit(list_of());
-    shard.turn();
-    shard.hold_lookups = false;
-    const std::uint64_t asked = shard.engine().counters().lookups;
-    shard.answer_lookups(1);
-    EXPECT_EQ(shard.engine().counters().lookups, asked + 1);
-    shard.turn();
-    EXPECT_TRUE(shard.take<ListAnswer>(token).listed.empty());
-}
-
-TEST(Listing, limits_are_kept) {
-    TrialEngine shard({.list_limit_max = 5, .listings_max = 1});
-    ListCommand list = list_of();
-    for (const std::uint32_t limit : {0u, 6u}) {
-        list.limit = limit;
-        EXPECT_EQ(shard.ask<Error>(list).code, "out_of_range");
-    }
-    list.limit = 5;
-    shard.submit(list);
-    const ReplyToken second = shard.submit(list);
-    EXPECT_EQ(shard.ask<Error>(list).code, "too_busy");
-    EXPECT_EQ(shard.take<Error>(second).code, "too_busy");
-}
-
-// Listings of the dead letters and of history were not bounded, and others no more once the index was asked.
-TEST(Listing, open_listings_count_until_they_are_answered) {
-    TrialEngine shard({.listings_max = 1});
-    ListCommand dead = list_of();
-    dead.states = {State::dead};
-    HistoryCommand history;
-    history.queue = "q";
-    const std::vector<Command> all = {list_of(), dead, history};
-    for (const Command& open : all) {
-        shard.hold_lookups = true;
-        const ReplyToken token = shard.submit(open);
-        shard.turn();
-        EXPECT_EQ(shard.engine().counters().listings, 1u);
-        for (const Command& further : all) EXPECT_EQ(shard.ask<Error>(further).code, "too_busy");
-        shard.hold_lookups = false;
-        shard.answer_lookups(1);  // too old: asked once more, and still one
-        shard.turn();
-        EXPECT_TRUE(shard.replies.contains(token));
-        EXPECT_EQ(shard.engine().counters().listings, 0u);
-    }
 }
 
 TEST(History, includes_ends_that_are_not_in_the_index_yet) {

@@ -8,7 +8,7 @@ namespace duewheel {
 
 EntryNumber Engine::admit(const MessageRow& row) {
     const EntryNumber number = recent_.admit(row);
-    recent_.entry(number).from_past = is_from_past(row.id, row.state);
+    recent_.entry(number).from_past = earlier_runs_.may_have_delivered(row.id, row.state);
     join_line(number);
     return number;
 }

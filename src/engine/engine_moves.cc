@@ -35,7 +35,7 @@ Engine::Verdict Engine::move(PendingCommand& pending, MessageId id, const std::s
     if (known.what == Known::What::ended) return reply(pending.token, ended_answer(known.ended)), Verdict::settled;
     const Entry& entry = recent_.entry(known.entry);
     ChangeAnswer answer{cause == Cause::fired_now ? ChangeOutcome::fired : ChangeOutcome::rescheduled, entry.begun,
-                        entry.maybe_delivered || delivery_may_hide(entry), due};
+                        entry.maybe_delivered || entry.from_past, due};
     if (const auto late = too_late(entry)) {
         reply(pending.token, *late);
         return withdraw(known), Verdict::settled;

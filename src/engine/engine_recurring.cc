@@ -157,7 +157,7 @@ Record Engine::occurrence_record(MessageId id, const MessageState& recurring, co
     record.id = next_id();
     record.state.due_ms = record.state.nominal_due_ms = due;
     if (repeat.expires_after_ms != 0) record.state.expires_ms = due + repeat.expires_after_ms;
-    record.state.maybe_delivered = may_be_of_original(id, due);
+    record.state.maybe_delivered = earlier_runs_.may_have_created(id, due);
     record.state.priority = recurring.priority;
     record.state.retry = recurring.retry;
     record.state.name_space = recurring.name_space;

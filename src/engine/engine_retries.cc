@@ -140,7 +140,7 @@ std::string_view Engine::exhaustion_reason(const Entry& entry) const {
     if (entry.lease_lost || entry.durable_state != State::retrying) return kLeaseLost;
     const std::string_view reason = recent_.reason(entry);
     if (!reason.empty()) return reason;
-    return delivery_may_hide(entry) ? kLeaseLost : kNoReason;
+    return entry.from_past ? kLeaseLost : kNoReason;
 }
 
 void Engine::add_exhausted() {
@@ -172,7 +172,7 @@ Engine::Verdict Engine::hold(PendingCommand& pending, const HoldCommand& command
         reply(pending.token, *late);
         return withdraw(known), Verdict::settled;
     }
-    const ChangeAnswer answer{ChangeOutcome::held, entry.begun, entry.maybe_delivered || delivery_may_hide(entry), 0};
+    const ChangeAnswer answer{ChangeOutcome::held, entry.begun, entry.maybe_delivered || entry.from_past, 0};
     if (is_purged(entry)) return purge(known, pending, purged_answer(answer));
     if (entry.state == State::held) {  // already held: there is nothing to write
         reply(pending.token, answer);
@@ -221,7 +221,7 @@ Engine::Verdict Engine::kick(PendingCommand& pending, const KickCommand& command
     if (const auto verdict = answer_unless_here(known, pending, command.id)) return *verdict;
     if (known.what == Known::What::ended) return reply(pending.token, ended_answer(known.ended)), Verdict::settled;
     const Entry& entry = recent_.entry(known.entry);
-    ChangeAnswer answer{ChangeOutcome::kicked, entry.begun, entry.maybe_delivered || delivery_may_hide(entry), 0};
+    ChangeAnswer answer{ChangeOutcome::kicked, entry.begun, entry.maybe_delivered || entry.from_past, 0};
     if (is_purged(entry) && entry.state != State::leased) return purge(known, pending, purged_answer(answer));
     if (is_discarded(entry)) {
         if (refuse_for_space(pending, Adds::end)) return withdraw(known), Verdict::settled;

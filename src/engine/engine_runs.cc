@@ -9,7 +9,6 @@
 
 #include "engine/engine.h"
 #include "engine/schedule_plan.h"
-#include <duewheel/jitter.h>
 
 namespace duewheel {
 
@@ -209,16 +208,9 @@ void Engine::make_runs(Schedule& schedule, const RunInPreparation& run, std::siz
         return;
     }
     for (const PlannedRun& planned : plan.runs) {
-        plan.after.last_id = add_run(schedule, *whole, planned, due_of_run(schedule, planned.nominal_ms));
+        plan.after.last_id = add_run(schedule, *whole, planned, schedule.due_of(planned.nominal_ms));
     }
     add_rule(schedule, std::move(plan.after), nullptr, {plan.passed_from_ms, plan.passed_to_ms}, 0, Error{});
-}
-
-// The nominal time plus the jitter, which depends only on the schedule's name and that time.
-DueMs Engine::due_of_run(const Schedule& schedule, DueMs nominal_ms) const {
-    const Jitter jitter{std::chrono::milliseconds(schedule.state.rule.jitter_ms), 0};
-    const std::string name = schedule.name_space + "/" + schedule.name;
-    return with_jitter(Instant(std::chrono::milliseconds(nominal_ms)), name, jitter).time_since_epoch().count();
 }
 
 // Whether the queue accepts one more message; counts it if so.
@@ -237,7 +229,7 @@ Record Engine::message_by(const std::string& name_space, const Rule& rule, const
     record.state.due_ms = due_ms;
     record.state.nominal_due_ms = nominal_ms;
     if (rule.expires_after_ms != 0) record.state.expires_ms = due_ms + rule.expires_after_ms;
-    record.state.maybe_delivered = may_be_of_original(nominal_ms);
+    record.state.maybe_delivered = earlier_runs_.may_have_created(nominal_ms);
     record.state.priority = rule.priority;
     if (!rule.retry.is_empty()) {
         // It was valid when it was set. If the queue's rule has changed since and the two are not valid together, the

@@ -486,8 +486,8 @@ PreviewAnswer Engine::preview_of(const Schedule& schedule, const PreviewSchedule
         if (!next || is_none_of_it) break;
         if (*next == state.next_ms) number = state.next_run;
         const bool is_of_the_pause = state.paused && *next <= now_;
-        answer.times.push_back({is_of_the_pause ? 0 : number, *next, due_of_run(schedule, *next),
-                                times.local_text(*next), times.note(*next)});
+        answer.times.push_back(
+            {is_of_the_pause ? 0 : number, *next, schedule.due_of(*next), times.local_text(*next), times.note(*next)});
         seen = *next;
         if (number != 0) ++number;
     }

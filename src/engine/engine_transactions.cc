@@ -300,7 +300,7 @@ Record Engine::check_record(const Entry& entry, const MessageState& prepared, co
     record.id = next_id();
     record.state.due_ms = record.state.nominal_due_ms = now_;
     record.state.expires_ms = prepared.due_ms;
-    record.state.maybe_delivered = may_be_of_original(entry.id, entry.due_ms);
+    record.state.maybe_delivered = earlier_runs_.may_have_created(entry.id, entry.due_ms);
     record.state.priority = prepared.priority;
     record.state.name_space = prepared.name_space;
     record.state.queue = content.transaction->check_queue;

@@ -1,4 +1,4 @@
-// A forecast in progress: the counts so far, and the progress (engine_forecast.cc).
+// A forecast in progress: the counts so far, and the progress (forecasts.h).
 #pragma once
 
 #include <algorithm>

@@ -84,7 +84,7 @@ struct WatchdogLookup {
 
 // ---- pages
 
-// A page of unfinished messages; the entries in memory were scanned first (engine_listing.cc).
+// A page of unfinished messages; the entries in memory were scanned first (listings.h).
 struct ListingLookup {
     using Found = ListedRows;
     ReplyToken token = 0;

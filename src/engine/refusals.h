@@ -19,4 +19,8 @@ inline std::string counted(std::uint64_t count, const std::string& what) {
     return std::to_string(count) + " " + what + (count == 1 ? "" : "s");
 }
 
+inline Error too_busy() {
+    return {"too_busy", "too many requests are waiting for the disk: try again in a moment"};
+}
+
 }  // namespace duewheel

@@ -43,6 +43,8 @@ struct Schedule {
 
     bool exists() const { return state.revision != 0; }
     bool is_inactive() const { return state.paused || !times || state.has_ended(); }
+    // When the run of a nominal time is due: that time plus the jitter, which depends only on the name and the time.
+    DueMs due_of(DueMs nominal_ms) const;
 };
 
 // A run in progress: its data from the log and the index is being read, or was read.
@@ -60,6 +62,10 @@ class ScheduleTable {
   public:
     // Null if there is none; one with revision 0 does not exist for clients.
     Schedule* find(std::string_view name_space, std::string_view name) {
+        const auto found = by_name_.find(Key{name_space, name});
+        return found == by_name_.end() ? nullptr : by_number_.at(found->second).get();
+    }
+    const Schedule* find(std::string_view name_space, std::string_view name) const {
         const auto found = by_name_.find(Key{name_space, name});
         return found == by_name_.end() ? nullptr : by_number_.at(found->second).get();
     }
@@ -87,7 +93,7 @@ class ScheduleTable {
     std::size_t size() const { return by_number_.size(); }
 
     // In the order of names, from the first one of the namespace after `after`; null if there is none.
-    Schedule* next_of(std::string_view name_space, std::string_view after) {
+    const Schedule* next_of(std::string_view name_space, std::string_view after) const {
         const auto found = by_name_.upper_bound(Key{name_space, after});
         if (found == by_name_.end() || found->first.first != name_space) return nullptr;
         return by_number_.at(found->second).get();

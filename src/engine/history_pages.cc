@@ -1,9 +1,6 @@
-// The history of a queue: the rows of the index and the newer ends in memory whose segment is not sealed yet. Ends are
-// ordered by time, in memory too, so that a page needs no scan beyond its own entries.
-#include <algorithm>
-#include <cassert>
+#include "engine/history_pages.h"
 
-#include "engine/engine.h"
+#include <algorithm>
 
 namespace duewheel {
 namespace {
@@ -14,31 +11,33 @@ bool is_earlier(const EndedRow& left, const EndedRow& right) {
 
 }  // namespace
 
-void Engine::list_history(HistoryCommand command, ReplyToken token) {
-    if (command.limit == 0 || command.limit > options_.list_limit_max) {
-        return reply(token, Error{"out_of_range",
-                                  "`limit` must be from 1 to " + std::to_string(options_.list_limit_max), "limit"});
+void HistoryPages::list(HistoryCommand command, ReplyToken token) {
+    if (command.limit == 0 || command.limit > context_.options.list_limit_max) {
+        return context_.reply(
+            token, Error{"out_of_range", "`limit` must be from 1 to " + std::to_string(context_.options.list_limit_max),
+                         "limit"});
     }
-    if (begin_listing(token)) look_up_history({token, std::move(command)});
+    if (open_.begin(token)) look_up({token, std::move(command)});
 }
 
-void Engine::look_up_history(HistoryLookup lookup) {
+void HistoryPages::look_up(HistoryLookup lookup) {
     const HistoryCommand& command = lookup.command;
-    ListHistory wanted{command.name_space, command.queue, command.from.due_ms,    command.from.id, command.until_ms,
-                       command.outcomes,   command.limit, options_.list_walk_max, command.id};
-    lookups_.start(std::move(wanted), std::move(lookup));
+    ListHistory wanted{command.name_space, command.queue,    command.from.due_ms, command.from.id,
+                       command.until_ms,   command.outcomes, command.limit,       context_.options.list_walk_max,
+                       command.id};
+    context_.lookups.start(std::move(wanted), std::move(lookup));
 }
 
 // Adds the ends of the segment that belong to the page. Returns the instant from which on they may be incomplete.
-DueMs Engine::add_recent_ends(const std::vector<EndInQueue>& ends, const HistoryCommand& command, QueueNumber queue,
-                              std::vector<EndedRow>& page) const {
+DueMs HistoryPages::add_recent_ends(const std::vector<EndInQueue>& ends, const HistoryCommand& command,
+                                    QueueNumber queue, std::vector<EndedRow>& page) const {
     auto end = std::lower_bound(ends.begin(), ends.end(), command.from.due_ms,
                                 [](const EndInQueue& each, DueMs from_ms) { return each.row.ended_ms < from_ms; });
     std::uint32_t looked_at = 0;
     std::uint32_t added = 0;
     DueMs instant = 0;
     for (; end != ends.end() && end->row.ended_ms < command.until_ms; ++end) {
-        const bool enough = looked_at >= options_.list_walk_max || added >= command.limit;
+        const bool enough = looked_at >= context_.options.list_walk_max || added >= command.limit;
         // Ends at the same instant have no order, so all of them are included.
         if (enough && end->row.ended_ms != instant) return end->row.ended_ms;
         instant = end->row.ended_ms;
@@ -52,8 +51,8 @@ DueMs Engine::add_recent_ends(const std::vector<EndInQueue>& ends, const History
     return command.until_ms;
 }
 
-void Engine::finish(HistoryLookup lookup, HistoryRows sealed, Generation generation) {
-    if (!lookups_.is_fresh(generation)) return look_up_history(std::move(lookup));
+void HistoryPages::finish(HistoryLookup lookup, HistoryRows sealed, Generation generation) {
+    if (!context_.lookups.is_fresh(generation)) return look_up(std::move(lookup));
     const HistoryCommand& command = lookup.command;
     HistoryAnswer answer;
     answer.query = command.query;
@@ -61,8 +60,8 @@ void Engine::finish(HistoryLookup lookup, HistoryRows sealed, Generation generat
     std::vector<EndedRow>& page = answer.ended;
     page = std::move(sealed.rows);
     if (sealed.next) answer.next = DuePosition{sealed.next->ended_ms, sealed.next->id};
-    const QueueNumber queue = recent_.queues().find(command.name_space, command.queue);
-    for (const auto& [segment, ends] : recent_.recent_ends()) {
+    const QueueNumber queue = context_.recent.queues().find(command.name_space, command.queue);
+    for (const auto& [segment, ends] : context_.recent.recent_ends()) {
         const DueMs complete_to = add_recent_ends(ends, command, queue, page);
         if (complete_to == command.until_ms) continue;
         const DuePosition on{complete_to, 0};
@@ -80,7 +79,7 @@ void Engine::finish(HistoryLookup lookup, HistoryRows sealed, Generation generat
         page.resize(command.limit);
         answer.next = DuePosition{page.back().ended_ms, page.back().id + 1};
     }
-    end_listing(lookup.token, std::move(answer));
+    open_.end(lookup.token, std::move(answer));
 }
 
 }  // namespace duewheel

@@ -1,0 +1,33 @@
+// What clients see of the messages of a queue: pages of unfinished messages and dead letters, pages of its history, and
+// forecasts. They change nothing; they merge memory and index.
+#pragma once
+
+#include "engine/forecasts.h"
+#include "engine/history_pages.h"
+#include "engine/listings.h"
+#include "engine/open_views.h"
+
+namespace duewheel {
+
+struct QueueViews {
+    QueueViews(const EngineContext& context, const EarlierRuns& earlier, const Leases& leases,
+               const ScheduleTable& schedules)
+        : open(context),
+          listings(context, open, earlier, leases),
+          history(context, open),
+          forecasts(context, open, schedules) {}
+
+    // One iteration.
+    void walk() {
+        listings.walk();
+        forecasts.walk();
+    }
+    bool has_to_walk() const { return listings.has_to_walk() || forecasts.has_to_walk(); }
+
+    OpenViews open;
+    Listings listings;
+    HistoryPages history;
+    Forecasts forecasts;
+};
+
+}  // namespace duewheel

@@ -1,0 +1,85 @@
+// For the tests of the engine's parts: what they share with an engine, without one. A test writes records into the
+// recent tier, and answers lookups itself.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "engine/engine_context.h"
+
+namespace duewheel {
+
+struct TrialContext {
+    explicit TrialContext(EngineOptions with = {}) : options(with) {}
+
+    // A message of queue `q` whose record is in segment 1.
+    MessageId put(DueMs due_ms, State state = State::scheduled) {
+        Record record;
+        record.kind = RecordKind::put;
+        record.id = ++newest * kShardsMax;
+        record.state.name_space = kDefaultNamespace;
+        record.state.queue = "q";
+        record.state.state = state;
+        record.state.due_ms = record.state.nominal_due_ms = due_ms;
+        recent.apply(record, newest, 1, 100);
+        return record.id;
+    }
+    // The message ends.
+    void cancel(MessageId id) {
+        const Entry& entry = recent.entry(recent.find(id));
+        Record record;
+        record.kind = RecordKind::end;
+        record.id = id;
+        record.time_ms = now;
+        record.state = recent.durable_state(entry);
+        record.state.version += 1;
+        record.state.state = State::cancelled;
+        recent.apply(record, ++newest, 1, 100);
+    }
+    MessageRow row(MessageId id) const { return recent.row(recent.entry(recent.find(id))); }
+
+    // The reply with this token, which has come.
+    template <class Answer>
+    Answer take(ReplyToken token) {
+        for (ReplyEffect& effect : std::exchange(effects.replies, {})) {
+            if (effect.token == token && std::holds_alternative<Answer>(effect.reply)) {
+                return std::get<Answer>(std::move(effect.reply));
+            }
+            ADD_FAILURE() << "reply " << effect.reply.index() << " to " << effect.token;
+        }
+        ADD_FAILURE() << "no reply to " << token;
+        return {};
+    }
+    // The only lookup that was started since the last call, which is of this kind.
+    template <class Wanted>
+    Wanted started() {
+        std::vector<Lookup> all = lookups.take_started();
+        if (all.size() != 1 || !std::holds_alternative<Wanted>(all[0].what)) {
+            ADD_FAILURE() << all.size() << " lookups were started";
+            return {};
+        }
+        return std::get<Wanted>(std::move(all[0].what));
+    }
+    // What waits for the newest lookup, which is of this kind: it has a result of this generation.
+    template <class Kind>
+    Kind finished(Generation generation) {
+        return std::get<Kind>(lookups.finish(lookups.newest_ticket(), generation));
+    }
+
+    EngineOptions options;
+    RecentTier recent;
+    DueMs now = 1'000'000;
+    Effects effects;
+    EngineCounters counters;
+    Lookups lookups;
+    RecordCache cache{1 << 20};
+    Sequence newest = 0;
+    const EngineContext context{options, recent, now, effects, counters, lookups, cache};
+};
+
+}  // namespace duewheel
