@@ -206,9 +206,8 @@ void Engine::table_taken(SegmentNumber through) {
 bool Engine::is_idle() const {
     return looked_up_.empty() && commands_.empty() && looked_up_puts_.empty() && puts_.empty() &&
            (attempts_.empty() || attempts_wait()) && expiries_.empty() && exhausted_.empty() && redrives_.empty() &&
-           spawns_.empty() && spawning_.empty() && overdue_prepared_.is_idle() && schedules_.due.empty() &&
-           schedules_.preparing.empty() && watchdogs_.due.empty() && watchdogs_.preparing.empty() && !in_flight_ &&
-           !lookups_.has_awaited();
+           due_recurring_.is_idle() && due_prepared_.is_idle() && due_schedules_.is_idle() &&
+           due_watchdogs_.is_idle() && !in_flight_ && !lookups_.has_awaited();
 }
 
 DueMs Engine::next_wakeup() const {
@@ -219,9 +218,10 @@ DueMs Engine::next_wakeup() const {
     const bool has_requests =
         has_commands() || has_redrives_to_add() || (has_puts && !puts_stalled()) || (attempts_wait() && !held_.empty());
     const bool has_own_work = close_wanted_ || (!attempts_.empty() && !attempts_wait()) || !expiries_.empty() ||
-                              !exhausted_.empty() || purge_has_work() || has_spawns_to_add() || has_spawns_to_read() ||
-                              has_prepared_to_settle() || overdue_prepared_.has_to_read() || has_runs_to_add() ||
-                              has_runs_to_read() || has_firings_to_add() || has_firings_to_read();
+                              !exhausted_.empty() || purge_has_work() || has_spawns_to_add() ||
+                              due_recurring_.has_to_read() || has_prepared_to_settle() || due_prepared_.has_to_read() ||
+                              has_runs_to_add() || due_schedules_.has_to_read() || has_firings_to_add() ||
+                              due_watchdogs_.has_to_read();
     const bool closes = close_wanted_ && segment_fill_ != kSegmentHeaderBytes && cleaning_may_write();
     if (!in_flight_ && (has_requests || closes || (has_own_work && !log_is_stalled()))) return now_;
     if (walking_purge() < purges_.size()) return now_;
@@ -315,7 +315,7 @@ void Engine::check() const {
                         "a waiting message is not on the wheel at what comes next");
                 break;
             case State::prepared:
-                require(!entry.unanswered || overdue_prepared_.is_unsettled({entry.due_ms, entry.id}),
+                require(!entry.unanswered || unsettled_deadlines_.contains({entry.due_ms, entry.id}),
                         "a prepared message is overdue that the load cursor may pass");
                 if (!started_ || entry.in_batch || entry.purging || entry.unanswered) break;
                 require(deadline && *deadline == static_cast<Tick>(std::min(entry.due_ms, expires)),

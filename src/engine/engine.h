@@ -41,6 +41,7 @@
 #include "engine/batch.h"
 #include "engine/command.h"
 #include "engine/delivery.h"
+#include "engine/due_queue.h"
 #include "engine/earlier_runs.h"
 #include "engine/effects.h"
 #include "engine/engine_context.h"
@@ -54,7 +55,6 @@
 #include "engine/lookups.h"
 #include "engine/namespace_table.h"
 #include "engine/order_line.h"
-#include "engine/overdue_prepared.h"
 #include "engine/pending_command.h"
 #include "engine/queue.h"
 #include "engine/queue_views.h"
@@ -191,6 +191,9 @@ class Engine {
 
   private:
     using PendingLines = FairLines<PendingCommand>;
+    using DueMessages = DueQueue<MessageId>;
+    using DueSchedules = DueQueue<ScheduleNumber, NewestRun>;
+    using DueWatchdogs = DueQueue<WatchdogNumber>;
     // The waiting commands of a namespace.
     struct Share {
         std::size_t commands = 0;
@@ -573,11 +576,6 @@ class Engine {
     bool may_leave(EntryNumber number) const;
 
     // engine_recurring.cc
-    struct Spawn {
-        MessageId recurring = 0;
-        Sequence log_position = 0;
-        std::string record_body;  // of its whole record; empty: being read
-    };
     static Error is_recurring_message();
     void begin_spawn(EntryNumber number);
     void requeue_spawn(EntryNumber number);
@@ -585,14 +583,13 @@ class Engine {
     void recheck_spawn(EntryNumber number);
     void read_spawns();
     void finish(const SpawnLookup& lookup, const FoundRecords& records, Generation generation);
-    bool has_spawns_to_read() const;
     bool has_spawns_to_add() const;
     std::size_t next_spawn_bytes() const;
     void add_spawns();
     bool must_wait(EntryNumber number);
-    std::optional<Record> recurring_record(const Spawn& spawn);
+    std::optional<Record> recurring_record(const DueMessages::Item& due);
     Record occurrence_record(MessageId id, const MessageState& recurring, const Record& whole, DueMs due) const;
-    void make_occurrences(EntryNumber number, Spawn spawn, std::size_t share);
+    void make_occurrences(EntryNumber number, DueMessages::Item due, std::size_t share);
 
     // engine_transactions.cc
     Status check_transaction(const PutCommand& command) const;
@@ -607,7 +604,7 @@ class Engine {
     bool has_prepared_to_settle() const;
     std::size_t next_prepared_bytes() const;
     void settle_overdue_prepared();
-    void add_overdue(EntryNumber number, const OverduePreparedMessage& prepared);
+    void add_overdue(EntryNumber number, const DueMessages::Item& prepared);
     NameLimit limit_of_check(const std::string& name_space, const std::string& queue);
     bool can_be_checked(const std::string& name_space, const std::string& queue);
     std::string_view why_check_waits(const MessageState& prepared, const TransactionRule& rule);
@@ -663,14 +660,13 @@ class Engine {
     void wake_schedule(ScheduleNumber number);
     void begin_run(Schedule& schedule);
     std::optional<bool> is_unfinished(MessageId id) const;
-    bool has_runs_to_read() const;
     bool has_runs_to_add() const;
     void read_runs();
     void finish(const LastRunLookup& lookup, const std::optional<MessageRow>& row, Generation generation);
     void finish(const RunLookup& lookup, const FoundRecords& records, Generation generation);
     std::size_t run_bytes(std::size_t record_bytes) const;
     void add_runs();
-    void make_runs(Schedule& schedule, const RunInPreparation& run, std::size_t share, std::size_t& steps_left);
+    void make_runs(Schedule& schedule, const DueSchedules::Item& run, std::size_t share, std::size_t& steps_left);
     Status check_run_room(const std::string& name_space, const std::string& queue);
     template <class Rule>
     Record message_by(const std::string& name_space, const Rule& rule, const Record& whole, DueMs nominal_ms,
@@ -700,13 +696,12 @@ class Engine {
     void wake_watchdog(WatchdogNumber number);
     void begin_firing(Watchdog& watchdog);
     void fire_later(Watchdog& watchdog, std::string_view why);
-    bool has_firings_to_read() const;
     bool has_firings_to_add() const;
     void read_firings();
     void finish(const FiringLookup& lookup, const FoundRecords& records, Generation generation);
     static std::size_t firing_bytes(std::size_t record_bytes);
     void add_firings();
-    void add_firing(Watchdog& watchdog, const FiringInPreparation& prepared);
+    void add_firing(Watchdog& watchdog, const DueWatchdogs::Item& prepared);
 
     // engine_order.cc
     // What happens to a message that leaves its line: it changes or ends; or memory drops it, and the line, or the
@@ -820,11 +815,14 @@ class Engine {
     std::deque<MessageId> to_purge_;  // in memory and not leased
     // Expiries that have come, or that come while the message is leased, and are not recorded.
     std::set<DuePosition> unsettled_expiries_;
-    std::deque<MessageId> spawns_;   // due recurring messages, in the order in which they were found
-    std::deque<Spawn> spawning_;     // the first of them, with their contents unless
-    bool spawns_reading_ = false;    // these are being read
+    // Deadlines of prepared messages that have come, and are not recorded. The load cursor does not pass either of
+    // them.
+    std::set<DuePosition> unsettled_deadlines_;
+    DueMessages due_recurring_;
+    DueMessages due_prepared_;  // whose deadline has passed
+    DueSchedules due_schedules_;
+    DueWatchdogs due_watchdogs_;
     std::size_t recurring_due_ = 0;  // in memory, with `spawning`
-    OverduePrepared overdue_prepared_;
     ScheduleTable schedules_;
     WatchdogTable watchdogs_;
     std::string zone_data_;

@@ -54,9 +54,9 @@ bool Engine::must_close_segment() const {
     if (has_spawns_to_add()) next = std::max(next, next_spawn_bytes());
     if (has_prepared_to_settle()) next = std::max(next, next_prepared_bytes());
     if (has_firings_to_add()) {
-        next = std::max(next, firing_bytes(watchdogs_.preparing.front().record_body.size()));
+        next = std::max(next, firing_bytes(due_watchdogs_.first_ready().record_body.size()));
     }
-    if (has_runs_to_add()) next = std::max(next, run_bytes(schedules_.preparing.front().record_body.size()));
+    if (has_runs_to_add()) next = std::max(next, run_bytes(due_schedules_.first_ready().record_body.size()));
     if (!exhausted_.empty()) {
         const EntryNumber first = recent_.find(exhausted_.front());
         if (first != kNoEntry) next = std::max(next, dead_letter_bytes_max(recent_.entry(first)));

@@ -147,7 +147,7 @@ void Engine::unlist(EntryNumber number) {
     entry.exhausted = false;
     if (entry.spawning) --recurring_due_;
     entry.spawning = false;
-    if (entry.unanswered) overdue_prepared_.settled({entry.due_ms, entry.id});
+    if (entry.unanswered) unsettled_deadlines_.erase({entry.due_ms, entry.id});
     entry.unanswered = false;
     entry.in_fired = false;  // its key there is stale from now on
     entry.expiring = false;

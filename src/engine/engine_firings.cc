@@ -34,7 +34,7 @@ void Engine::begin_firing(Watchdog& watchdog) {
     static_cast<void>(wheel_.cancel(watchdog.timer));
     if (watchdog.is_due) return;
     watchdog.is_due = true;
-    watchdogs_.due.push_back(watchdog.number);
+    due_watchdogs_.add(watchdog.number);
 }
 
 // There is no capacity for its message. The more watchdogs wait, the longer each interval, so that they do not keep the
@@ -44,23 +44,17 @@ void Engine::fire_later(Watchdog& watchdog, std::string_view why) {
     arm(watchdog, now_ + options_.spawn_again_ms + static_cast<std::int64_t>(watchdogs_.size() / 100));
 }
 
-bool Engine::has_firings_to_read() const {
-    return !watchdogs_.due.empty() && watchdogs_.preparing.empty() && !watchdogs_.reading;
-}
-
 bool Engine::has_firings_to_add() const {
-    return !watchdogs_.preparing.empty() && !watchdogs_.reading && !puts_stalled();
+    return due_watchdogs_.has_ready() && !puts_stalled();
 }
 
 // Takes the next watchdogs that are due, and has their contents read.
 void Engine::read_firings() {
-    if (!has_firings_to_read()) return;
-    std::vector<Sequence> log_positions;
-    std::size_t bytes = 0;
-    while (watchdogs_.preparing.size() < options_.firings_max && !watchdogs_.due.empty()) {
-        Watchdog* watchdog = watchdogs_.find(watchdogs_.due.front());
-        if (watchdog != nullptr && bytes != 0 && bytes + watchdog->record_bytes > options_.batch_bytes_max) break;
-        watchdogs_.due.pop_front();
+    if (!due_watchdogs_.has_to_read()) return;
+    while (due_watchdogs_.prepared_count() < options_.firings_max && due_watchdogs_.has_due()) {
+        Watchdog* watchdog = watchdogs_.find(due_watchdogs_.first_due());
+        if (watchdog != nullptr && !due_watchdogs_.fits(watchdog->record_bytes, options_.batch_bytes_max)) break;
+        due_watchdogs_.pop_due();
         if (watchdog == nullptr) continue;
         if (watchdog->in_batch) {  // settled when its batch is applied
             watchdog->is_due = false;
@@ -78,36 +72,14 @@ void Engine::read_firings() {
             fire_later(*watchdog, why);
             continue;
         }
-        bytes += watchdog->record_bytes;
-        FiringInPreparation& firing = watchdogs_.preparing.emplace_back();
-        firing.watchdog = watchdog->number;
-        firing.log_position = watchdog->log_position;
-        if (const std::string* body = cache_.find(watchdog->log_position)) {
-            firing.record_body = *body;
-        } else {
-            log_positions.push_back(watchdog->log_position);
-        }
+        due_watchdogs_.prepare(watchdog->number, watchdog->log_position, watchdog->record_bytes, cache_);
     }
-    if (log_positions.empty()) return;
-    std::sort(log_positions.begin(), log_positions.end());
-    watchdogs_.reading = true;
-    lookups_.start(ReadRecords{std::move(log_positions)}, FiringLookup{});
+    if (auto wanted = due_watchdogs_.start_reading()) lookups_.start(*std::move(wanted), FiringLookup{});
 }
 
 void Engine::finish(const FiringLookup&, const FoundRecords& records, Generation) {
-    watchdogs_.reading = false;
-    for (FiringInPreparation& firing : watchdogs_.preparing) {
-        if (!firing.record_body.empty()) continue;
-        const auto read =
-            std::lower_bound(records.begin(), records.end(), firing.log_position,
-                             [](const RecordBytes& record, Sequence at) { return record.log_position < at; });
-        if (read == records.end() || read->log_position != firing.log_position) {
-            effects_.fatal_error =
-                Error{"damaged_log", "record " + std::to_string(firing.log_position) +
-                                         " of a due watchdog is not in the log: run `duewheel check`"};
-            return;
-        }
-        firing.record_body = read->body;
+    if (Status read = due_watchdogs_.take_records(records, "due watchdog"); !read) {
+        effects_.fatal_error = std::move(read).error();
     }
 }
 
@@ -120,19 +92,18 @@ std::size_t Engine::firing_bytes(std::size_t record_bytes) {
 void Engine::add_firings() {
     read_firings();
     const std::size_t share = std::max<std::size_t>(options_.batch_operations_max / 4 * 3, 2);
-    for (std::size_t left = watchdogs_.preparing.size(); left > 0 && has_firings_to_add(); --left) {
-        const std::size_t bytes = firing_bytes(watchdogs_.preparing.front().record_body.size());
+    for (std::size_t left = due_watchdogs_.prepared_count(); left > 0 && has_firings_to_add(); --left) {
+        const std::size_t bytes = firing_bytes(due_watchdogs_.first_ready().record_body.size());
         if (batch_->count() + 2 > share || !has_room(bytes)) return;
-        const FiringInPreparation firing = std::move(watchdogs_.preparing.front());
-        watchdogs_.preparing.pop_front();
-        Watchdog* watchdog = watchdogs_.find(firing.watchdog);
+        const DueWatchdogs::Item firing = due_watchdogs_.take_ready();
+        Watchdog* watchdog = watchdogs_.find(firing.id);
         if (watchdog == nullptr) continue;
         watchdog->is_due = false;
         if (!watchdog->in_batch) add_firing(*watchdog, firing);  // otherwise settled when the batch is applied
     }
 }
 
-void Engine::add_firing(Watchdog& watchdog, const FiringInPreparation& prepared) {
+void Engine::add_firing(Watchdog& watchdog, const DueWatchdogs::Item& prepared) {
     if (!has_to_fire(watchdog.state, now_)) return settle_watchdog(watchdog);  // it was fed or set again
     if (prepared.log_position != watchdog.log_position) return begin_firing(watchdog);
     if (refuses_puts()) return fire_later(watchdog, "store_full");

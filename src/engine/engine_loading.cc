@@ -85,7 +85,7 @@ void Engine::read_backlog(QueueNumber number) {
     const std::uint32_t kept =
         std::min(options_.ready_max / 2, asked_lately ? 2 * options_.load_chunk : options_.idle_backlog);
     if (at.ready_count > kept || (is_crowded() && !asked_lately)) return;
-    if (exhausted_.size() + spawns_.size() >= options_.load_chunk)
+    if (exhausted_.size() + due_recurring_.due_count() >= options_.load_chunk)
         return mark(number);  // their ends must be written first
     if (backlogs_reading_ >= options_.backlogs_reading_max) return mark(number);
     ++backlogs_reading_;
@@ -163,7 +163,7 @@ DueMs Engine::load_cursor() const {
     DueMs cursor = std::min(now_, is_overdue_left() ? overdue_to_.due_ms : loaded_to_.due_ms);
     if (next < static_cast<Tick>(cursor)) cursor = static_cast<DueMs>(next);
     if (!unsettled_expiries_.empty()) cursor = std::min(cursor, unsettled_expiries_.begin()->due_ms);
-    cursor = std::min(cursor, overdue_prepared_.bound_ms());
+    if (!unsettled_deadlines_.empty()) cursor = std::min(cursor, unsettled_deadlines_.begin()->due_ms);
     return std::max(cursor, durable_load_cursor_ms_);
 }
 

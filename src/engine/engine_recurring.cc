@@ -31,12 +31,12 @@ void Engine::begin_spawn(EntryNumber number) {
     ++recurring_due_;
     if (!entry.in_fired) queue(entry.queue).fired.push({{entry.due_ms, entry.id}, number});
     entry.in_fired = true;
-    spawns_.push_back(entry.id);
+    due_recurring_.add(entry.id);
 }
 
 // Tries again after it had no capacity.
 void Engine::requeue_spawn(EntryNumber number) {
-    if (!take_for_purge(number)) spawns_.push_back(recent_.entry(number).id);
+    if (!take_for_purge(number)) due_recurring_.add(recent_.entry(number).id);
 }
 
 // The code of what prevents the occurrence of a due recurring message; empty: nothing does.
@@ -52,74 +52,50 @@ void Engine::recheck_spawn(EntryNumber number) {
 
 // Takes the next due recurring messages, and reads the contents that are not in memory.
 void Engine::read_spawns() {
-    if (!has_spawns_to_read()) return;
-    ReadRecords wanted;
-    std::size_t bytes = 0;
-    for (std::size_t taken = 0; taken < options_.spawn_recurring && !spawns_.empty(); ++taken) {
-        const MessageId id = spawns_.front();
+    if (!due_recurring_.has_to_read()) return;
+    for (std::size_t taken = 0; taken < options_.spawn_recurring && due_recurring_.has_due(); ++taken) {
+        const MessageId id = due_recurring_.first_due();
         const EntryNumber number = recent_.find(id);
         const bool spawns = number != kNoEntry && recent_.entry(number).spawning;
-        if (spawns && bytes != 0 && bytes + recent_.entry(number).record_bytes > options_.batch_bytes_max) break;
-        spawns_.pop_front();
+        if (spawns && !due_recurring_.fits(recent_.entry(number).record_bytes, options_.batch_bytes_max)) break;
+        due_recurring_.pop_due();
         if (!spawns) continue;
         if (!blocking_reason(number).empty()) {
             recheck_spawn(number);
             continue;
         }
         const Entry& entry = recent_.entry(number);
-        bytes += entry.record_bytes;
-        const std::string* body = cache_.find(entry.log_position);
-        spawning_.push_back({id, entry.log_position, body != nullptr ? *body : std::string()});
-        if (body == nullptr) wanted.log_positions.push_back(entry.log_position);
+        due_recurring_.prepare(id, entry.log_position, entry.record_bytes, cache_);
     }
-    if (wanted.log_positions.empty()) return;
-    std::sort(wanted.log_positions.begin(), wanted.log_positions.end());
-    spawns_reading_ = true;
-    lookups_.start(std::move(wanted), SpawnLookup{});
+    if (auto wanted = due_recurring_.start_reading()) lookups_.start(*std::move(wanted), SpawnLookup{});
 }
 
 void Engine::finish(const SpawnLookup&, const FoundRecords& records, Generation) {
-    spawns_reading_ = false;
-    for (Spawn& spawn : spawning_) {
-        if (!spawn.record_body.empty()) continue;
-        const auto read =
-            std::lower_bound(records.begin(), records.end(), spawn.log_position,
-                             [](const RecordBytes& record, Sequence at) { return record.log_position < at; });
-        if (read == records.end() || read->log_position != spawn.log_position) {
-            effects_.fatal_error =
-                Error{"damaged_log", "record " + std::to_string(spawn.log_position) +
-                                         " of a due recurring message is not in the log: run `duewheel check`"};
-            return;
-        }
-        spawn.record_body = read->body;
+    if (Status read = due_recurring_.take_records(records, "due recurring message"); !read) {
+        effects_.fatal_error = std::move(read).error();
     }
 }
 
-bool Engine::has_spawns_to_read() const {
-    return !spawns_.empty() && spawning_.empty() && !spawns_reading_;
-}
-
 bool Engine::has_spawns_to_add() const {
-    return !spawning_.empty() && !spawns_reading_ && !puts_stalled();
+    return due_recurring_.has_ready() && !puts_stalled();
 }
 
 // The bytes of the next occurrence of the first recurring message in the batch, with that message's new state.
 std::size_t Engine::next_spawn_bytes() const {
-    return spawning_.front().record_body.size() + 2 * kRecordOverheadMax;
+    return due_recurring_.first_ready().record_body.size() + 2 * kRecordOverheadMax;
 }
 
 // At most half of a batch, so that recurring messages that have fallen far behind leave room for commands.
 void Engine::add_spawns() {
     read_spawns();
     const std::size_t share = std::max<std::size_t>(options_.batch_operations_max / 2, 2);
-    for (std::size_t left = spawning_.size(); left > 0 && has_spawns_to_add(); --left) {
+    for (std::size_t left = due_recurring_.prepared_count(); left > 0 && has_spawns_to_add(); --left) {
         if (batch_->count() + 2 > share || !has_room(next_spawn_bytes())) return;
-        Spawn spawn = std::move(spawning_.front());
-        spawning_.pop_front();
-        const EntryNumber number = recent_.find(spawn.recurring);
+        DueMessages::Item due = due_recurring_.take_ready();
+        const EntryNumber number = recent_.find(due.id);
         if (number == kNoEntry || !recent_.entry(number).spawning) continue;  // a command ended it
         if (must_wait(number)) {
-            spawning_.push_back(std::move(spawn));
+            due_recurring_.put_back(std::move(due));
             continue;
         }
         if (take_for_purge(number)) continue;
@@ -127,7 +103,7 @@ void Engine::add_spawns() {
             recheck_spawn(number);
             continue;
         }
-        make_occurrences(number, std::move(spawn), share);
+        make_occurrences(number, std::move(due), share);
     }
 }
 
@@ -139,13 +115,12 @@ bool Engine::must_wait(EntryNumber number) {
 }
 
 // Decodes the record of the recurring message; a record that cannot be decoded is a fatal error.
-std::optional<Record> Engine::recurring_record(const Spawn& spawn) {
-    Result<Record> whole = decode_record(RecordKind::relocate, spawn.record_body);
+std::optional<Record> Engine::recurring_record(const DueMessages::Item& due) {
+    Result<Record> whole = decode_record(RecordKind::relocate, due.record_body);
     if (whole && whole->content.repeat) return *std::move(whole);
-    effects_.fatal_error =
-        !whole ? whole.error()
-               : Error{"damaged_log", "the record of recurring message " + std::to_string(spawn.recurring) +
-                                          " has no rule: run `duewheel check`"};
+    effects_.fatal_error = !whole ? whole.error()
+                                  : Error{"damaged_log", "the record of recurring message " + std::to_string(due.id) +
+                                                             " has no rule: run `duewheel check`"};
     return std::nullopt;
 }
 
@@ -172,8 +147,8 @@ Record Engine::occurrence_record(MessageId id, const MessageState& recurring, co
 }
 
 // Writes the due occurrences of the recurring message, as many as fit, and its new state.
-void Engine::make_occurrences(EntryNumber number, Spawn spawn, std::size_t share) {
-    const std::optional<Record> whole = recurring_record(spawn);
+void Engine::make_occurrences(EntryNumber number, DueMessages::Item due, std::size_t share) {
+    const std::optional<Record> whole = recurring_record(due);
     if (!whole) return;
     const Entry& entry = recent_.entry(number);
     const RepeatRule& rule = whole->content.repeat->rule;
@@ -182,7 +157,7 @@ void Engine::make_occurrences(EntryNumber number, Spawn spawn, std::size_t share
         recurring.state.first_due_ms = recurring.state.nominal_due_ms;
     std::optional<DueMs> next = entry.due_ms;
     for (std::uint32_t made = 0; next && *next <= now_ && made < options_.spawn_chunk; ++made) {
-        if (made > 0 && (batch_->count() + 2 > share || !has_room(spawn.record_body.size() + 2 * kRecordOverheadMax)))
+        if (made > 0 && (batch_->count() + 2 > share || !has_room(due.record_body.size() + 2 * kRecordOverheadMax)))
             break;
         if (!take_room(entry.queue, recurring.state.name_space, recurring.state.queue)) break;
         add(kNoEntry, occurrence_record(entry.id, recurring.state, *whole, *next), 0, Error{});

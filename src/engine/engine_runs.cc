@@ -47,7 +47,7 @@ void Engine::begin_run(Schedule& schedule) {
     static_cast<void>(wheel_.cancel(schedule.timer));
     if (schedule.is_due) return;
     schedule.is_due = true;
-    schedules_.due.push_back(schedule.number);
+    due_schedules_.add(schedule.number);
 }
 
 // Whether memory knows that the message is unfinished; nothing if it may be in the index.
@@ -60,70 +60,43 @@ std::optional<bool> Engine::is_unfinished(MessageId id) const {
     return std::nullopt;
 }
 
-bool Engine::has_runs_to_read() const {
-    return !schedules_.due.empty() && schedules_.preparing.empty() && schedules_.asks == 0;
-}
-
 bool Engine::has_runs_to_add() const {
-    return !schedules_.preparing.empty() && schedules_.asks == 0 && !puts_stalled();
+    return due_schedules_.has_ready() && !puts_stalled();
 }
 
 // Takes the next due schedules, and reads what is not in memory.
 void Engine::read_runs() {
-    if (!has_runs_to_read()) return;
-    std::vector<Sequence> log_positions;
-    std::size_t bytes = 0;
-    while (schedules_.preparing.size() < options_.spawn_recurring && !schedules_.due.empty()) {
-        Schedule* schedule = schedules_.find(schedules_.due.front());
-        if (schedule != nullptr && bytes != 0 && bytes + schedule->record_bytes > options_.batch_bytes_max) break;
-        schedules_.due.pop_front();
+    if (!due_schedules_.has_to_read()) return;
+    while (due_schedules_.prepared_count() < options_.spawn_recurring && due_schedules_.has_due()) {
+        Schedule* schedule = schedules_.find(due_schedules_.first_due());
+        if (schedule != nullptr && !due_schedules_.fits(schedule->record_bytes, options_.batch_bytes_max)) break;
+        due_schedules_.pop_due();
         if (schedule == nullptr) continue;
         if (schedule->in_batch || schedule->is_inactive()) {  // settled when its batch is applied
             schedule->is_due = false;
             continue;
         }
-        bytes += schedule->record_bytes;
-        RunInPreparation& run = schedules_.preparing.emplace_back();
-        run.schedule = schedule->number;
-        run.log_position = schedule->log_position;
-        if (const std::string* body = cache_.find(schedule->log_position)) {
-            run.record_body = *body;
-        } else {
-            log_positions.push_back(schedule->log_position);
-        }
+        DueSchedules::Item& run =
+            due_schedules_.prepare(schedule->number, schedule->log_position, schedule->record_bytes, cache_);
         if (schedule->state.rule.overlap == Overlap::allow || is_unfinished(schedule->state.last_id)) continue;
-        run.last_id = schedule->state.last_id;
-        ++schedules_.asks;
-        lookups_.start(FindMessage{run.last_id}, LastRunLookup{schedules_.preparing.size() - 1});
+        run.extra.id = schedule->state.last_id;
+        due_schedules_.start_lookup();
+        lookups_.start(FindMessage{run.extra.id}, LastRunLookup{due_schedules_.prepared_count() - 1});
     }
-    if (log_positions.empty()) return;
-    std::sort(log_positions.begin(), log_positions.end());
-    ++schedules_.asks;
-    lookups_.start(ReadRecords{std::move(log_positions)}, RunLookup{});
+    if (auto wanted = due_schedules_.start_reading()) lookups_.start(*std::move(wanted), RunLookup{});
 }
 
 void Engine::finish(const LastRunLookup& lookup, const std::optional<MessageRow>& row, Generation generation) {
-    --schedules_.asks;
-    RunInPreparation& run = schedules_.preparing.at(lookup.run);
-    run.last_is_unfinished = row && !is_ended(row->state.state);
-    run.generation = generation;
+    due_schedules_.finish_lookup();
+    NewestRun& newest = due_schedules_.prepared(lookup.run).extra;
+    newest.is_unfinished = row && !is_ended(row->state.state);
+    newest.generation = generation;
 }
 
 void Engine::finish(const RunLookup&, const FoundRecords& records, Generation) {
-    --schedules_.asks;
-    for (RunInPreparation& run : schedules_.preparing) {
-        if (!run.record_body.empty()) continue;
-        const auto read =
-            std::lower_bound(records.begin(), records.end(), run.log_position,
-                             [](const RecordBytes& record, Sequence at) { return record.log_position < at; });
-        if (read == records.end() || read->log_position != run.log_position) {
-            effects_.fatal_error =
-                Error{"damaged_log", "record " + std::to_string(run.log_position) +
-                                         " of a due schedule is not in the log: run `duewheel check`"};
-            return;
-        }
-        run.record_body = read->body;
-        cache_.insert(run.log_position, read->body);
+    const auto keep = [this](const DueSchedules::Item& run) { cache_.insert(run.log_position, run.record_body); };
+    if (Status read = due_schedules_.take_records(records, "due schedule", keep); !read) {
+        effects_.fatal_error = std::move(read).error();
     }
 }
 
@@ -137,12 +110,11 @@ void Engine::add_runs() {
     read_runs();
     const std::size_t share = std::max<std::size_t>(options_.batch_operations_max / 2, 2);
     std::size_t steps_left = options_.run_steps_max;
-    for (std::size_t left = schedules_.preparing.size(); left > 0 && steps_left > 0 && has_runs_to_add(); --left) {
-        if (batch_->count() + 2 > share || !has_room(run_bytes(schedules_.preparing.front().record_body.size())))
+    for (std::size_t left = due_schedules_.prepared_count(); left > 0 && steps_left > 0 && has_runs_to_add(); --left) {
+        if (batch_->count() + 2 > share || !has_room(run_bytes(due_schedules_.first_ready().record_body.size())))
             return;
-        RunInPreparation run = std::move(schedules_.preparing.front());
-        schedules_.preparing.pop_front();
-        Schedule* schedule = schedules_.find(run.schedule);
+        const DueSchedules::Item run = due_schedules_.take_ready();
+        Schedule* schedule = schedules_.find(run.id);
         if (schedule == nullptr) continue;
         schedule->is_due = false;
         if (schedule->in_batch) continue;  // settled when its batch is applied
@@ -159,7 +131,7 @@ void Engine::add_runs() {
     }
 }
 
-void Engine::make_runs(Schedule& schedule, const RunInPreparation& run, std::size_t share, std::size_t& steps_left) {
+void Engine::make_runs(Schedule& schedule, const DueSchedules::Item& run, std::size_t share, std::size_t& steps_left) {
     const ScheduleState& state = schedule.state;
     PlanLimits limits;
     limits.on_time_ms = options_.run_on_time_ms;
@@ -168,8 +140,8 @@ void Engine::make_runs(Schedule& schedule, const RunInPreparation& run, std::siz
     if (state.rule.overlap != Overlap::allow) {
         std::optional<bool> unfinished = is_unfinished(state.last_id);
         const bool is_fresh =
-            run.last_id == state.last_id && run.last_is_unfinished && lookups_.is_fresh(run.generation);
-        if (!unfinished && is_fresh) unfinished = run.last_is_unfinished;
+            run.extra.id == state.last_id && run.extra.is_unfinished && lookups_.is_fresh(run.extra.generation);
+        if (!unfinished && is_fresh) unfinished = run.extra.is_unfinished;
         if (!unfinished) return begin_run(schedule);
         limits.last_is_unfinished = *unfinished;
     }

@@ -152,7 +152,8 @@ void Engine::settle_prepared(EntryNumber number) {
     if (entry.due_ms <= now_) {
         static_cast<void>(wheel_.cancel(TimerHandle{entry.timer}));
         entry.unanswered = true;
-        overdue_prepared_.meet({entry.due_ms, entry.id});
+        unsettled_deadlines_.insert({entry.due_ms, entry.id});
+        due_prepared_.add(entry.id);
     } else if (may_leave(number) && entry.due_ms >= loaded_until_ms_) {
         drop(number);
     } else {
@@ -164,70 +165,51 @@ void Engine::settle_prepared(EntryNumber number) {
 void Engine::recheck_prepared(EntryNumber number) {
     if (take_for_purge(number)) return;
     if (has_expired(number)) return begin_expiry(number);
-    overdue_prepared_.add_again(recent_.entry(number).id);
+    due_prepared_.add(recent_.entry(number).id);
 }
 
 // Takes the next overdue prepared messages, and reads the contents that are not in memory.
 void Engine::read_prepared() {
-    if (!overdue_prepared_.has_to_read()) return;
-    ReadRecords wanted;
-    std::size_t bytes = 0;
-    for (std::size_t taken = 0; taken < options_.overdue_prepared_max && overdue_prepared_.has_next(); ++taken) {
-        const MessageId id = overdue_prepared_.next();
+    if (!due_prepared_.has_to_read()) return;
+    for (std::size_t taken = 0; taken < options_.overdue_prepared_max && due_prepared_.has_due(); ++taken) {
+        const MessageId id = due_prepared_.first_due();
         const EntryNumber number = recent_.find(id);
         const bool is_overdue = number != kNoEntry && recent_.entry(number).unanswered;
-        if (is_overdue && bytes != 0 && bytes + recent_.entry(number).record_bytes > options_.batch_bytes_max) break;
-        overdue_prepared_.pop_next();
+        if (is_overdue && !due_prepared_.fits(recent_.entry(number).record_bytes, options_.batch_bytes_max)) break;
+        due_prepared_.pop_due();
         if (!is_overdue) continue;
         const Entry& entry = recent_.entry(number);
-        bytes += entry.record_bytes;
-        const std::string* body = cache_.find(entry.log_position);
-        overdue_prepared_.prepare({id, entry.log_position, body != nullptr ? *body : std::string()});
-        if (body == nullptr) wanted.log_positions.push_back(entry.log_position);
+        due_prepared_.prepare(id, entry.log_position, entry.record_bytes, cache_);
     }
-    if (wanted.log_positions.empty()) return;
-    std::sort(wanted.log_positions.begin(), wanted.log_positions.end());
-    overdue_prepared_.begin_reading();
-    lookups_.start(std::move(wanted), PreparedLookup{});
+    if (auto wanted = due_prepared_.start_reading()) lookups_.start(*std::move(wanted), PreparedLookup{});
 }
 
 void Engine::finish(const PreparedLookup&, const FoundRecords& records, Generation) {
-    overdue_prepared_.end_reading();
-    for (OverduePreparedMessage& prepared : overdue_prepared_.in_preparation()) {
-        if (!prepared.record_body.empty()) continue;
-        const auto read =
-            std::lower_bound(records.begin(), records.end(), prepared.log_position,
-                             [](const RecordBytes& record, Sequence at) { return record.log_position < at; });
-        if (read == records.end() || read->log_position != prepared.log_position) {
-            effects_.fatal_error =
-                Error{"damaged_log", "record " + std::to_string(prepared.log_position) +
-                                         " of a due prepared message is not in the log: run `duewheel check`"};
-            return;
-        }
-        prepared.record_body = read->body;
+    if (Status read = due_prepared_.take_records(records, "due prepared message"); !read) {
+        effects_.fatal_error = std::move(read).error();
     }
 }
 
 bool Engine::has_prepared_to_settle() const {
-    return overdue_prepared_.has_ready() && !puts_stalled();
+    return due_prepared_.has_ready() && !puts_stalled();
 }
 
 // The bytes of the first one in the batch: its check message, and its new state.
 std::size_t Engine::next_prepared_bytes() const {
-    return overdue_prepared_.next_ready().record_body.size() + 2 * kRecordOverheadMax;
+    return due_prepared_.first_ready().record_body.size() + 2 * kRecordOverheadMax;
 }
 
 // At most half of a batch, so that a million messages of a failed producer leave room for commands.
 void Engine::settle_overdue_prepared() {
     read_prepared();
     const std::size_t share = std::max<std::size_t>(options_.batch_operations_max / 2, 2);
-    for (std::size_t left = overdue_prepared_.ready_count(); left > 0 && has_prepared_to_settle(); --left) {
+    for (std::size_t left = due_prepared_.prepared_count(); left > 0 && has_prepared_to_settle(); --left) {
         if (batch_->count() + 2 > share || !has_room(next_prepared_bytes())) return;
-        OverduePreparedMessage prepared = overdue_prepared_.take_ready();
+        DueMessages::Item prepared = due_prepared_.take_ready();
         const EntryNumber number = recent_.find(prepared.id);
         if (number == kNoEntry || !recent_.entry(number).unanswered) continue;  // answered meanwhile
         if (recent_.entry(number).in_batch) {
-            overdue_prepared_.prepare(std::move(prepared));
+            due_prepared_.put_back(std::move(prepared));
             continue;
         }
         if (take_for_purge(number)) continue;
@@ -240,7 +222,7 @@ void Engine::settle_overdue_prepared() {
 }
 
 // Sends a check to the producer of the prepared message, or settles it after the last check.
-void Engine::add_overdue(EntryNumber number, const OverduePreparedMessage& prepared) {
+void Engine::add_overdue(EntryNumber number, const DueMessages::Item& prepared) {
     const Result<Record> whole = decode_record(RecordKind::relocate, prepared.record_body);
     if (!whole || !whole->content.transaction) {
         effects_.fatal_error =

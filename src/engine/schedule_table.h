@@ -1,4 +1,4 @@
-// The schedules of a shard: all of them, by number and by name, and those that wait to create a run.
+// The schedules of a shard: all of them, by number and by name, and which run each waits for.
 //
 // They are complete in memory except for the content of their messages, which is read from the log when a run is
 // created. A number is never reused, so a holder of a number can ask for a schedule that no longer exists. Names
@@ -8,7 +8,6 @@
 #pragma once
 
 #include <cstdint>
-#include <deque>
 #include <map>
 #include <memory>
 #include <optional>
@@ -37,7 +36,7 @@ struct Schedule {
     std::uint64_t term = 0;  // of its newest record: its part of the digest
     TimerHandle timer;
     bool in_batch = false;
-    bool is_due = false;                  // waits in `due` or `preparing`
+    bool is_due = false;                  // waits to create a run
     std::string_view blocked_by;          // why its run could not be created at the last try; a code
     std::optional<ScheduleTimes> coming;  // of the record in the batch, if that changes them
 
@@ -47,14 +46,10 @@ struct Schedule {
     DueMs due_of(DueMs nominal_ms) const;
 };
 
-// A run in progress: its data from the log and the index is being read, or was read.
-struct RunInPreparation {
-    ScheduleNumber schedule = 0;
-    Sequence log_position = 0;
-    std::string record_body;  // of the whole record; empty: being read
-    // The lookup result for the newest run, if memory does not know it and an overlap policy needs it.
-    MessageId last_id = 0;
-    std::optional<bool> last_is_unfinished;
+// The lookup result for the newest run of a schedule, if memory does not know it and an overlap policy needs it.
+struct NewestRun {
+    MessageId id = 0;
+    std::optional<bool> is_unfinished;
     std::uint64_t generation = 0;
 };
 
@@ -123,10 +118,6 @@ class ScheduleTable {
         waiting_for_.erase(found);
         return number;
     }
-
-    std::deque<ScheduleNumber> due;          // in the order of their times
-    std::deque<RunInPreparation> preparing;  // the first of them
-    std::size_t asks = 0;                    // lookups that these wait for
 
   private:
     using Key = std::pair<std::string_view, std::string_view>;

@@ -1,4 +1,4 @@
-// The watchdogs of a shard: all of them, by number and by name, and those that wait to fire.
+// The watchdogs of a shard: all of them, by number and by name.
 //
 // They are complete in memory except for the content of their messages, which is read from the log when one fires.
 // There can be a million of them, so each is in the node of its name, some 450 bytes with its timer. A number is a slot
@@ -9,7 +9,6 @@
 #pragma once
 
 #include <cstdint>
-#include <deque>
 #include <map>
 #include <string>
 #include <string_view>
@@ -33,19 +32,12 @@ struct Watchdog {
     TimerHandle timer;
     std::uint32_t record_bytes = 0;
     bool in_batch = false;
-    bool is_due = false;          // waits in `due` or `preparing`
+    bool is_due = false;          // waits to fire
     std::string_view blocked_by;  // why its message could not be created at the last try; a code
 
     const std::string& name_space() const { return key->first; }
     const std::string& name() const { return key->second; }
     bool exists() const { return state.revision != 0; }
-};
-
-// One that is due: its whole record is being read, or was read.
-struct FiringInPreparation {
-    WatchdogNumber watchdog = 0;
-    Sequence log_position = 0;
-    std::string record_body;  // empty: being read
 };
 
 class WatchdogTable {
@@ -106,10 +98,6 @@ class WatchdogTable {
     void for_each(F&& visit) const {
         for (const auto& [key, watchdog] : by_name_) visit(watchdog);
     }
-
-    std::deque<WatchdogNumber> due;             // in the order of their instants
-    std::deque<FiringInPreparation> preparing;  // the first of them
-    bool reading = false;                       // records of these
 
   private:
     static constexpr unsigned kSlotShift = 32;
