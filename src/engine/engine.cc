@@ -26,11 +26,7 @@ Engine::Engine(const EngineOptions& options, const EngineStart& start, RecentTie
       now_(start.totals.server_time_ms),
       earlier_runs_(options.shard, start.past_until_ms, start.ids_from),
       totals_(start.totals),
-      segment_(start.segment),
-      segment_fill_(start.segment_fill),
-      segment_bytes_(start.segment_bytes != 0 ? start.segment_bytes : options.segment_bytes),
-      block_bytes_(start.block_bytes),
-      unsealed_(start.unsealed.begin(), start.unsealed.end()),
+      segment_(options_, start.segment, start.segment_fill, start.segment_bytes, start.block_bytes, start.unsealed),
       durable_load_cursor_ms_(start.load_cursor_ms),
       window_ms_(options.window_min_ms),
       loaded_to_{start.load_cursor_ms, 0},
@@ -69,7 +65,7 @@ void Engine::submit(Command command, ReplyToken token, SharedLimits limits) {
     }
     if (const auto* request = std::get_if<LeaseCommand>(&command)) return lease(*request, token);
     const bool is_put = is_a_put(command);
-    if (is_put && refuses_puts() && !may_be_repeated(command)) {
+    if (is_put && segment_.refuses_puts() && !may_be_repeated(command)) {
         counters_.refused_full += record_count(command);
         return reply(token, store_full());
     }
@@ -194,10 +190,7 @@ void Engine::answer(Answer answer) {
 }
 
 void Engine::table_taken(SegmentNumber through) {
-    while (!unsealed_.empty() && unsealed_.front() <= through) {
-        to_sweep_.push_back(unsealed_.front());
-        unsealed_.pop_front();
-    }
+    segment_.table_taken(through);
     recent_.seconds().table_taken(lookups_.table_taken(through));
 }
 
@@ -205,25 +198,25 @@ void Engine::table_taken(SegmentNumber through) {
 
 bool Engine::is_idle() const {
     return looked_up_.empty() && commands_.empty() && looked_up_puts_.empty() && puts_.empty() &&
-           (attempts_.empty() || attempts_wait()) && expiries_.empty() && exhausted_.empty() && redrives_.empty() &&
-           due_recurring_.is_idle() && due_prepared_.is_idle() && due_schedules_.is_idle() &&
+           (attempts_.empty() || segment_.attempts_wait()) && expiries_.empty() && exhausted_.empty() &&
+           redrives_.empty() && due_recurring_.is_idle() && due_prepared_.is_idle() && due_schedules_.is_idle() &&
            due_watchdogs_.is_idle() && !in_flight_ && !lookups_.has_awaited();
 }
 
 DueMs Engine::next_wakeup() const {
     const bool has_begun =
-        durable_ || !to_sweep_.empty() || !wheel_.caught_up() || serving_left_ || views_.has_to_walk();
+        durable_ || segment_.has_to_sweep() || !wheel_.caught_up() || serving_left_ || views_.has_to_walk();
     if (!started_ || has_begun) return now_;
     const bool has_puts = !looked_up_puts_.empty() || !puts_.empty();
-    const bool has_requests =
-        has_commands() || has_redrives_to_add() || (has_puts && !puts_stalled()) || (attempts_wait() && !held_.empty());
-    const bool has_own_work = close_wanted_ || (!attempts_.empty() && !attempts_wait()) || !expiries_.empty() ||
-                              !exhausted_.empty() || purge_has_work() || has_spawns_to_add() ||
+    const bool has_requests = has_commands() || has_redrives_to_add() || (has_puts && !segment_.puts_stalled()) ||
+                              (segment_.attempts_wait() && !held_.empty());
+    const bool has_own_work = segment_.is_close_wanted() || (!attempts_.empty() && !segment_.attempts_wait()) ||
+                              !expiries_.empty() || !exhausted_.empty() || purge_has_work() || has_spawns_to_add() ||
                               due_recurring_.has_to_read() || has_prepared_to_settle() || due_prepared_.has_to_read() ||
                               has_runs_to_add() || due_schedules_.has_to_read() || has_firings_to_add() ||
                               due_watchdogs_.has_to_read();
-    const bool closes = close_wanted_ && segment_fill_ != kSegmentHeaderBytes && cleaning_may_write();
-    if (!in_flight_ && (has_requests || closes || (has_own_work && !log_is_stalled()))) return now_;
+    const bool closes = segment_.is_close_wanted() && !segment_.is_empty() && segment_.cleaning_may_write();
+    if (!in_flight_ && (has_requests || closes || (has_own_work && !segment_.is_stalled()))) return now_;
     if (walking_purge() < purges_.size()) return now_;
     if (!in_flight_ && has_dead_to_expire()) return now_;
     const Tick wheel = wheel_.next_work();
@@ -247,7 +240,7 @@ EngineCounters Engine::counters() const {
     counters.stale_answers = lookups_.stale_results();
     counters.listings = views_.open.count();
     counters.in_memory = recent_.entry_count();
-    counters.unsealed_segments = unsealed_.size();
+    counters.unsealed_segments = segment_.unsealed();
     counters.queues = queues_by_name_.size();
     counters.queue_names = recent_.queues().in_use();
     counters.schedules = schedules_.size();
@@ -256,8 +249,8 @@ EngineCounters Engine::counters() const {
     counters.order_lines = lines_.size();
     counters.cached_bytes = cache_.bytes();
     counters.memory_bytes = recent_.memory_bytes() + wheel_.memory_bytes() + cache_.bytes();
-    counters.puts_stalled = puts_stalled();
-    counters.space = space_;
+    counters.puts_stalled = segment_.puts_stalled();
+    counters.space = segment_.space();
     counters.loaded_until_ms = loaded_until_ms_;
     counters.server_time_ms = now_;
     return counters;
@@ -273,7 +266,7 @@ void Engine::check() const {
     wheel_.check();
     const bool new_put_waits =
         puts_.find_if([](const PendingCommand& put) { return !may_be_repeated(put.command); }) != nullptr;
-    require(!refuses_puts() || !new_put_waits, "a put waits though the store is full");
+    require(!segment_.refuses_puts() || !new_put_waits, "a put waits though the store is full");
     std::vector<std::uint32_t> ready(queues_.size());
     std::vector<std::uint32_t> leased(queues_.size());
     check_lines();

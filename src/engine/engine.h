@@ -54,6 +54,7 @@
 #include "engine/log_space.h"
 #include "engine/lookups.h"
 #include "engine/namespace_table.h"
+#include "engine/open_segment.h"
 #include "engine/order_line.h"
 #include "engine/pending_command.h"
 #include "engine/queue.h"
@@ -99,16 +100,16 @@ class Engine {
 
     // With little space, puts are refused with `store_full`, including waiting ones; with less, other commands that
     // make the log longer and end nothing; with hardly any, everything that must be written except by compaction
-    // (engine_space.cc).
+    // (open_segment.h).
     void set_log_space(LogSpace space);
 
     // While this is true, puts wait instead of starting a segment; commands that end messages may. The maintenance of
     // spare segments may not have noticed yet that only the reserve is left.
-    void set_reserve_at_stake(bool at_stake) { reserve_at_stake_ = at_stake; }
+    void set_reserve_at_stake(bool at_stake) { segment_.set_reserve_at_stake(at_stake); }
 
     // Closes the open segment with the next commit, full or not, unless it is empty, so that it can be
     // sealed.
-    void close_segment() { close_wanted_ = true; }
+    void close_segment() { segment_.close_soon(); }
 
     // Sets the time without doing anything: before a command that arrived after the last iteration, so that its times
     // do not count from an old one.
@@ -436,17 +437,9 @@ class Engine {
     bool purge_has_work() const;
 
     // engine_space.cc
-    enum class Adds : std::uint8_t { change, end };
-    static Error store_full();
-    Error no_space_for(Adds what) const;
-    bool refuses_puts() const { return space_ != LogSpace::enough; }
-    bool log_is_stalled() const;
-    bool cleaning_may_write() const;
-    bool may_add(Adds what) const;
     bool refuse_for_space(const PendingCommand& pending, Adds what);
     bool is_held_back(const Command& command) const;
     bool has_commands() const;
-    bool attempts_wait() const { return space_ >= LogSpace::reserve; }
     void keep_attempts_waiting();
     void answer_without_log();
     void build_for_cleaning();
@@ -479,11 +472,6 @@ class Engine {
     void count_in(QueueNumber number, std::uint64_t QueueTotals::*what, std::uint64_t by = 1);
     void place_applied(EntryNumber number, bool keeps_live, bool woken);
     bool has_room(std::size_t bytes) const;
-    std::uint64_t size_in_segment(std::size_t record_bytes) const;
-    // Space at the end of a segment for the commit that closes it: of every segment, and of one that is not overfull.
-    std::uint64_t closing_room() const;
-    std::uint64_t closing_reserve() const;
-    bool puts_stalled() const;
     std::size_t waiting_commands() const;
 
     // The maximum size of a command's record, without its texts of variable length.
@@ -748,19 +736,10 @@ class Engine {
     bool serving_ = false;
     bool started_ = false;
     bool stopping_ = false;
-    LogSpace space_ = LogSpace::enough;
-    bool reserve_at_stake_ = false;
-    bool close_wanted_ = false;
 
     // the log
     Totals totals_;
-    SegmentNumber segment_ = 1;
-    std::uint64_t segment_fill_ = 0;
-    std::uint64_t segment_bytes_ = 0;  // of the open one
-    bool segment_is_of_cleaning_ = false;
-    const std::uint32_t block_bytes_;
-    std::deque<SegmentNumber> unsealed_;
-    std::deque<SegmentNumber> to_sweep_;
+    OpenSegment segment_;
     DueMs durable_load_cursor_ms_ = 0;
     DueMs confirm_at_ms_ = kNoWakeup;
 
@@ -771,7 +750,6 @@ class Engine {
     PendingLines puts_;
     std::size_t waiting_bytes_ = 0;                    // of the puts among all of these, and of those being looked up
     std::unordered_map<std::uint64_t, Share> shares_;  // of these, by namespace
-    std::size_t unfit_bytes_ = 0;                      // of a command for which the segment had no space
     std::vector<MessageId> attempts_;                  // started, their record is not written yet
     std::vector<MessageId> exhausted_;                 // attempts used up, their end is not written yet
     std::deque<Redrive> redrives_;

@@ -14,39 +14,19 @@ std::size_t Engine::waiting_commands() const {
     return looked_up_.size() + commands_.size() + looked_up_puts_.size() + puts_.size() + lookups_.open();
 }
 
-// On a full disk sealing may make no progress for a long time. New puts are refused then, and puts that only repeat an
-// earlier response need not wait.
-bool Engine::puts_stalled() const {
-    if (refuses_puts()) return false;
-    const bool begins_segment = segment_fill_ == kSegmentHeaderBytes;
-    return unsealed_.size() >= options_.unsealed_segments_max || (begins_segment && reserve_at_stake_);
-}
-
-std::uint64_t Engine::size_in_segment(std::size_t record_bytes) const {
-    return commit_size_in_segment(record_bytes, block_bytes_);
-}
-
-std::uint64_t Engine::closing_room() const {
-    return std::max<std::uint64_t>(kClosingRoomBytes, block_bytes_);
-}
-
-std::uint64_t Engine::closing_reserve() const {
-    return std::max(segment_bytes_ / 32, closing_room());
-}
-
 // Whether the batch may grow by `bytes`. A fresh segment takes a first commit of any size.
 bool Engine::has_room(std::size_t bytes) const {
     const std::size_t grown = batch_->bytes() + bytes;
-    if (batch_->empty() && segment_fill_ == kSegmentHeaderBytes) return true;
+    if (batch_->empty() && segment_.is_empty()) return true;
     if (!batch_->empty() && grown > options_.batch_bytes_max) return false;
-    return segment_fill_ + size_in_segment(grown) + closing_reserve() <= segment_bytes_;
+    return segment_.fits(grown);
 }
 
 bool Engine::must_close_segment() const {
-    if (segment_fill_ == kSegmentHeaderBytes) return false;
-    if (close_wanted_) return true;
-    std::size_t next = unfit_bytes_;
-    const bool has_attempts = attempts_wait() ? !held_.empty() : !attempts_.empty();
+    if (segment_.is_empty()) return false;
+    if (segment_.is_close_wanted()) return true;
+    std::size_t next = segment_.unfit_bytes();
+    const bool has_attempts = segment_.attempts_wait() ? !held_.empty() : !attempts_.empty();
     if (has_attempts || !expiries_.empty() || !exhausted_.empty() || !serving_ || confirm_at_ms_ <= now_)
         next = std::max(next, kRecordOverheadMax);
     // Their last record contains settings.
@@ -61,26 +41,26 @@ bool Engine::must_close_segment() const {
         const EntryNumber first = recent_.find(exhausted_.front());
         if (first != kNoEntry) next = std::max(next, dead_letter_bytes_max(recent_.entry(first)));
     }
-    return next != 0 && segment_fill_ + size_in_segment(next) + closing_reserve() > segment_bytes_;
+    return next != 0 && !segment_.fits(next);
 }
 
 // A constant load of commands, such as the feeds of thousands of watchdogs, leaves three quarters of a batch to
 // internal work, and internal work leaves a quarter to puts. The others use what is left of a share.
 void Engine::build_batch() {
     if (in_flight_ || !started_) return;
-    if (segment_fill_ == kSegmentHeaderBytes) close_wanted_ = false;
+    segment_.begin_batch();
     batch_ = idle_batch_ ? std::move(idle_batch_) : std::make_unique<Batch>();
     batch_->begin(totals_);
     namespaces_.begin_batch();
     namespaces_in_batch_ = 0;
-    if (log_is_stalled()) {
+    if (segment_.is_stalled()) {
         answer_without_log();
-        if (cleaning_may_write()) build_for_cleaning();
+        if (segment_.cleaning_may_write()) build_for_cleaning();
         if (!in_flight_) idle_batch_ = std::move(batch_);
         return;
     }
     const bool closes = must_close_segment();
-    unfit_bytes_ = 0;
+    segment_.forget_unfit();
     if (closes) {
         add_cursors();
         return submit_batch(true);
@@ -104,9 +84,9 @@ void Engine::build_batch() {
     take_commands(looked_up_puts_, Takes::puts);
     take_commands(puts_, Takes::puts);
     take_commands_to(4);
-    const bool time_is_wanted = attempts_wait() && !held_.empty();
+    const bool time_is_wanted = segment_.attempts_wait() && !held_.empty();
     if (!batch_->empty() || confirm_at_ms_ <= now_ || time_is_wanted) return submit_batch(false);
-    if (unfit_bytes_ != 0) {
+    if (segment_.unfit_bytes() != 0) {
         add_cursors();
         return submit_batch(true);
     }
@@ -115,7 +95,7 @@ void Engine::build_batch() {
 
 // With an empty batch, unless its segment is full: then the batch that closes the segment saves the time.
 bool Engine::save_time() {
-    if (in_flight_ || !serving_ || log_is_stalled() || totals_.server_time_ms >= now_) return false;
+    if (in_flight_ || !serving_ || segment_.is_stalled() || totals_.server_time_ms >= now_) return false;
     confirm_at_ms_ = now_;
     build_batch();
     return in_flight_;
@@ -200,7 +180,7 @@ void Engine::take_commands(PendingLines& from, Takes what, std::size_t quarters)
     const bool puts = what == Takes::puts;
     const std::size_t operations_max = options_.batch_operations_max * quarters / 4;
     const std::size_t bytes_max = options_.batch_bytes_max / 4 * quarters;
-    const bool is_refused = what != Takes::cleaning && log_is_stalled();  // or answered without a record
+    const bool is_refused = what != Takes::cleaning && segment_.is_stalled();  // or answered without a record
     const auto is_left = [&](const Command& command) {
         if (what == Takes::cleaning) return !is_of_cleaning(command);
         return (what == Takes::others && is_of_cleaning(command)) || is_held_back(command);
@@ -216,9 +196,9 @@ void Engine::take_commands(PendingLines& from, Takes what, std::size_t quarters)
         const bool is_full =
             batch_->count() + record_count(next) > operations_max || batch_->bytes() + at_most > bytes_max;
         if (is_full && !batch_->empty()) break;
-        if (puts && puts_stalled()) break;
+        if (puts && segment_.puts_stalled()) break;
         if (!is_refused && !has_room(at_most)) {
-            unfit_bytes_ = std::max(unfit_bytes_, at_most);
+            segment_.note_unfit(at_most);
             break;
         }
         PendingCommand pending = from.take(static_cast<std::int64_t>(at_most));
@@ -237,7 +217,7 @@ void Engine::take_commands(PendingLines& from, Takes what, std::size_t quarters)
                 ++counters_.deferred;
                 if (is_refused) {  // the record that it waits for is not written either
                     release_waiting(line, bytes);
-                    reply(pending.token, no_space_for(Adds::end));
+                    reply(pending.token, segment_.no_space_for(Adds::end));
                     break;
                 }
                 deferred.push_back(std::move(pending));
@@ -254,7 +234,7 @@ void Engine::take_commands(PendingLines& from, Takes what, std::size_t quarters)
 
 // A started attempt is written in the next batch; no caller waits for that.
 void Engine::add_attempts() {
-    if (attempts_wait()) return keep_attempts_waiting();
+    if (segment_.attempts_wait()) return keep_attempts_waiting();
     std::size_t kept = 0;
     for (std::size_t i = 0; i < attempts_.size(); ++i) {
         const EntryNumber number = recent_.find(attempts_[i]);
@@ -281,12 +261,10 @@ void Engine::add(EntryNumber number, Record record, ReplyToken token, Reply with
 // each queue a lower bound of its due and unfinished messages. A queue cursor that becomes lower must be written, one
 // that becomes higher may be.
 void Engine::add_cursors() {
-    // A segment that was enlarged for its first commit has only the space that each segment has at its end.
-    const bool is_overfull = segment_fill_ + closing_room() > segment_bytes_;
-    const std::uint64_t room = is_overfull ? closing_room() : segment_bytes_ - segment_fill_;
+    const std::uint64_t room = segment_.room_to_close();
     auto fits = [&] {
         return batch_->count() < options_.cursor_records_max &&
-               size_in_segment(batch_->bytes() + kRecordOverheadMax) <= room;
+               segment_.size_of(batch_->bytes() + kRecordOverheadMax) <= room;
     };
     auto add_cursor = [&](const QueueName* name, DuePosition position) {
         Record cursor;
@@ -338,10 +316,8 @@ void Engine::submit_batch(bool closes_segment) {
     commit.records = batch_->record_bytes();
     commit.totals = totals;
     commit.closes_segment = closes_segment;
-    if (segment_fill_ == kSegmentHeaderBytes) segment_is_of_cleaning_ = space_ >= LogSpace::cleaning;
-    segment_fill_ += size_in_segment(commit.records.size());
+    segment_.add_commit(commit.records.size(), closes_segment);
     batch_->closes_segment = closes_segment;
-    if (closes_segment) close_wanted_ = false;
     in_flight_ = true;
     confirm_at_ms_ = kNoWakeup;
     effects_.commit = std::move(commit);
@@ -409,12 +385,8 @@ std::unique_ptr<Batch> Engine::finish_commit() {
     ++counters_.commits;
     counters_.records += batch->count();
     if (batch->closes_segment) {
-        effects_.closed_segments.push_back(segment_);
-        // A fast sealer may have found the full segment on the disk before this call.
-        (segment_ <= lookups_.sealed_through() ? to_sweep_ : unsealed_).push_back(segment_);
-        ++segment_;
-        segment_fill_ = kSegmentHeaderBytes;
-        segment_bytes_ = options_.segment_bytes;
+        effects_.closed_segments.push_back(segment_.number());
+        segment_.close(lookups_.sealed_through());
     }
     // A closing commit needs no confirmation: no command waits for it, and it confirms the previous commit.
     if (!batch->empty() && !batch->closes_segment) confirm_at_ms_ = now_ + options_.confirm_after_ms;
@@ -461,7 +433,7 @@ void Engine::apply(Operation& operation) {
         if (!keeps_live) {
             Queue& at = queue(entry.queue);
             count_in_queue(at, entry.durable_state, false);
-            at.last_segment = segment_;
+            at.last_segment = segment_.number();
             if (entry.purging && record.kind == RecordKind::end) {
                 entry.purging = false;
                 --at.purging;
@@ -478,7 +450,7 @@ void Engine::apply(Operation& operation) {
     }
     if (record.kind == RecordKind::relocate && operation.entry != kNoEntry)
         views_.forecasts.note_relocated(operation.entry);
-    const EntryNumber number = recent_.apply(record, operation.sequence, segment_, operation.frame_bytes);
+    const EntryNumber number = recent_.apply(record, operation.sequence, segment_.number(), operation.frame_bytes);
     if (in_queue == kNoQueue && number != kNoEntry) {
         in_queue = recent_.entry(number).queue;
         static_cast<void>(queue(in_queue));  // it exists from now on
@@ -490,7 +462,7 @@ void Engine::apply(Operation& operation) {
             const Entry& entry = recent_.entry(number);
             Queue& at = queue(entry.queue);
             count_in_queue(at, entry.durable_state, true);
-            at.last_segment = segment_;
+            at.last_segment = segment_.number();
             at.only_waited_for = false;
             join_line(number);
         }

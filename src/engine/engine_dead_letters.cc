@@ -28,9 +28,9 @@ void Engine::redrive(const RedriveCommand& command, ReplyToken token) {
                                   "max"});
     }
     if (recent_.queues().find(command.name_space, command.queue) == kNoQueue) return reply(token, unknown_queue());
-    if (!may_add(Adds::change)) {
+    if (!segment_.may_add(Adds::change)) {
         ++counters_.changes_refused_full;
-        return reply(token, no_space_for(Adds::change));
+        return reply(token, segment_.no_space_for(Adds::change));
     }
     if (redrives_.size() >= options_.redrives_max + (expiring_dead_ ? 1 : 0)) return reply(token, too_busy());
     Redrive& job = redrives_.emplace_back();
@@ -64,15 +64,15 @@ void Engine::finish(const DeadLookup& lookup, Stretch stretch, Generation genera
 }
 
 bool Engine::has_redrives_to_add() const {
-    return !puts_stalled() && std::any_of(redrives_.begin(), redrives_.end(), [this](const Redrive& job) {
-        return !job.lookup_open && !(job.expires && log_is_stalled());
+    return !segment_.puts_stalled() && std::any_of(redrives_.begin(), redrives_.end(), [this](const Redrive& job) {
+        return !job.lookup_open && !(job.expires && segment_.is_stalled());
     });
 }
 
 // Redriven messages fill segments and memory like puts, and like them wait for segments to be sealed.
 void Engine::add_redrives() {
-    if (puts_stalled()) return;
-    if (!may_add(Adds::change)) end_redrives();
+    if (segment_.puts_stalled()) return;
+    if (!segment_.may_add(Adds::change)) end_redrives();
     if (has_dead_to_expire()) begin_dead_expiry();
     for (auto job = redrives_.begin(); job != redrives_.end();) {
         job = !job->lookup_open && redrive_chunk(*job) ? redrives_.erase(job) : std::next(job);
@@ -177,7 +177,7 @@ DueMs Engine::next_dead_expiry() const {
 }
 
 bool Engine::has_dead_to_expire() const {
-    return !puts_stalled() && !log_is_stalled() && next_dead_expiry() <= now_;
+    return !segment_.puts_stalled() && !segment_.is_stalled() && next_dead_expiry() <= now_;
 }
 
 void Engine::begin_dead_expiry() {

@@ -45,7 +45,7 @@ void Engine::fire_later(Watchdog& watchdog, std::string_view why) {
 }
 
 bool Engine::has_firings_to_add() const {
-    return due_watchdogs_.has_ready() && !puts_stalled();
+    return due_watchdogs_.has_ready() && !segment_.puts_stalled();
 }
 
 // Takes the next watchdogs that are due, and has their contents read.
@@ -66,7 +66,7 @@ void Engine::read_firings() {
             continue;
         }
         const QueueNumber queue = recent_.queues().find(watchdog->name_space(), watchdog->state.rule.queue);
-        const std::string_view why = refuses_puts() ? "store_full" : why_full(queue, watchdog->name_space());
+        const std::string_view why = segment_.refuses_puts() ? "store_full" : why_full(queue, watchdog->name_space());
         if (!why.empty()) {
             watchdog->is_due = false;
             fire_later(*watchdog, why);
@@ -106,7 +106,7 @@ void Engine::add_firings() {
 void Engine::add_firing(Watchdog& watchdog, const DueWatchdogs::Item& prepared) {
     if (!has_to_fire(watchdog.state, now_)) return settle_watchdog(watchdog);  // it was fed or set again
     if (prepared.log_position != watchdog.log_position) return begin_firing(watchdog);
-    if (refuses_puts()) return fire_later(watchdog, "store_full");
+    if (segment_.refuses_puts()) return fire_later(watchdog, "store_full");
     const WatchdogRule& rule = watchdog.state.rule;
     const Result<Record> whole = decode_record(RecordKind::rule, prepared.record_body);
     if (!whole) {

@@ -19,7 +19,7 @@ Engine::Verdict Engine::take_records(PendingCommand& pending, TakeRecordsCommand
     assert(command.puts.size() == command.offsets.size());
     if (inputs_.in_batch.contains(command.input)) return Verdict::deferred;
     // Its position alone would make the log longer.
-    if (refuses_puts()) {
+    if (segment_.refuses_puts()) {
         counters_.refused_full += record_count(pending.command);
         return reply(pending.token, store_full()), Verdict::settled;
     }

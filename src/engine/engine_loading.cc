@@ -135,8 +135,8 @@ void Engine::finish(const PrefetchLookup&, const FoundRecords& records, Generati
 
 // After a table was added to the index: its messages may leave memory if they are neither due soon nor leased.
 void Engine::sweep() {
-    if (to_sweep_.empty()) return;
-    const bool done = recent_.sweep(to_sweep_.front(), options_.sweep_chunk, [this](EntryNumber number) {
+    if (!segment_.has_to_sweep()) return;
+    const bool done = recent_.sweep(segment_.first_to_sweep(), options_.sweep_chunk, [this](EntryNumber number) {
         Entry& entry = recent_.entry(number);
         if (!may_leave(number)) return;  // an entry that is in a batch or expires is dropped later
         if (is_timed(entry.state)) {
@@ -152,8 +152,8 @@ void Engine::sweep() {
         }
     });
     if (!done) return;
-    release_names(to_sweep_.front());
-    to_sweep_.pop_front();
+    release_names(segment_.first_to_sweep());
+    segment_.swept();
 }
 
 // Every message below it was passed to its queue: a restart need not load it by due time.

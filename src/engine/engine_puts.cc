@@ -162,7 +162,7 @@ PutResult Engine::put_one(PutCommand& command, const std::optional<KeyFacts>& ho
         if (waits_for_due(state) && !holder->is_recurring && holder->holder.due_ms <= now_) state = State::ready;
         return PutAnswer{holder->holder.id, state, holder->holder.due_ms, true};
     }
-    if (refuses_puts()) {  // a repeated one was answered before
+    if (segment_.refuses_puts()) {  // a repeated one was answered before
         ++counters_.refused_full;
         return store_full();
     }

@@ -42,7 +42,7 @@ void Engine::requeue_spawn(EntryNumber number) {
 // The code of what prevents the occurrence of a due recurring message; empty: nothing does.
 std::string_view Engine::blocking_reason(EntryNumber number) {
     const QueueNumber queue = recent_.entry(number).queue;
-    return refuses_puts() ? "store_full" : why_full(queue, recent_.queues().name(queue).name_space);
+    return segment_.refuses_puts() ? "store_full" : why_full(queue, recent_.queues().name(queue).name_space);
 }
 
 // Tries again later; until then its content is not read.
@@ -77,7 +77,7 @@ void Engine::finish(const SpawnLookup&, const FoundRecords& records, Generation)
 }
 
 bool Engine::has_spawns_to_add() const {
-    return due_recurring_.has_ready() && !puts_stalled();
+    return due_recurring_.has_ready() && !segment_.puts_stalled();
 }
 
 // The bytes of the next occurrence of the first recurring message in the batch, with that message's new state.

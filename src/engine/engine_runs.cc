@@ -61,7 +61,7 @@ std::optional<bool> Engine::is_unfinished(MessageId id) const {
 }
 
 bool Engine::has_runs_to_add() const {
-    return due_schedules_.has_ready() && !puts_stalled();
+    return due_schedules_.has_ready() && !segment_.puts_stalled();
 }
 
 // Takes the next due schedules, and reads what is not in memory.
@@ -122,7 +122,7 @@ void Engine::add_runs() {
             settle_schedule(*schedule);
             continue;
         }
-        if (refuses_puts()) {
+        if (segment_.refuses_puts()) {
             schedule->blocked_by = "store_full";
             arm(*schedule, now_ + options_.spawn_again_ms);
             continue;

@@ -116,7 +116,7 @@ Engine::Verdict Engine::put_schedule(PendingCommand& pending, PutScheduleCommand
             return reply(pending.token, std::move(fits).error()), Verdict::settled;
         }
     }
-    if (refuses_puts()) {
+    if (segment_.refuses_puts()) {
         ++counters_.refused_full;
         return reply(pending.token, store_full()), Verdict::settled;
     }
@@ -233,7 +233,7 @@ Engine::Verdict Engine::control_schedule(PendingCommand& pending, ControlSchedul
 
 // Creates a run now, regardless of the rule, a pause and earlier runs. It has no number.
 Engine::Verdict Engine::fire_schedule(PendingCommand& pending, ControlScheduleCommand& command, Schedule& schedule) {
-    if (refuses_puts()) {
+    if (segment_.refuses_puts()) {
         ++counters_.refused_full;
         return reply(pending.token, store_full()), Verdict::settled;
     }

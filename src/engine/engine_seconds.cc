@@ -75,7 +75,7 @@ Engine::SecondSearch Engine::find_second(QueueNumber queue, DueMs due, DueMs lat
 // cannot be decided yet. The seconds chosen later are not later than these, because some puts may be refused.
 std::optional<Engine::Verdict> Engine::find_seconds(PendingCommand& pending, std::span<const PutCommand> puts,
                                                     std::span<const std::optional<KeyFacts>> holders) {
-    if (recent_.seconds().is_empty() || refuses_puts()) return std::nullopt;
+    if (recent_.seconds().is_empty() || segment_.refuses_puts()) return std::nullopt;
     SecondsTaken taken = batch_->seconds;
     for (std::size_t i = 0; i < puts.size(); ++i) {
         const PutCommand& put = puts[i];
@@ -93,7 +93,7 @@ std::optional<Engine::Verdict> Engine::find_seconds(PendingCommand& pending, std
 
 // Changes are recorded from the open segment on; it is closed, so that it is soon in the index.
 void Engine::have_seconds_counted(QueueNumber queue) {
-    close_wanted_ |= recent_.seconds().watched_since(queue) == segment_;
+    if (recent_.seconds().watched_since(queue) == segment_.number()) segment_.close_soon();
 }
 
 std::optional<Engine::Verdict> Engine::await_seconds(const SecondSearch& search, PendingCommand& pending,

@@ -211,7 +211,7 @@ void Engine::apply_settings(std::string_view record_body, Operation& operation) 
     const QueueNumber number = recent_.queues().number(record->state.name_space, record->name);
     queue(number).conf_in_batch = false;
     queue(number).only_waited_for = false;
-    recent_.apply(*record, operation.sequence, segment_, operation.frame_bytes);
+    recent_.apply(*record, operation.sequence, segment_.number(), operation.frame_bytes);
     have_seconds_counted(number);
     take_settings(number, *settings, operation.sequence, operation.frame_bytes);
     auto* answer = std::get_if<QueueAnswer>(&operation.reply);
@@ -283,7 +283,7 @@ void Engine::list_name(QueueNumber number) {
     if (name.queue.empty()) return;  // it was released, and a lookup is pending
     Queue& at = *queues_[number];
     at.named = true;
-    at.last_segment = segment_;
+    at.last_segment = segment_.number();
     queues_by_name_.emplace(std::pair(name.name_space, name.queue), number);
     join_namespace(at, name);
 }
@@ -324,11 +324,12 @@ void Engine::release_if_only_waited_for(QueueNumber number) {
 // full or not, so that they can be removed when it has been swept. O(queues), at most once a second.
 void Engine::have_names_released() {
     const bool has_looked = names_checked_at_ms_ != 0 && now_ - names_checked_at_ms_ < 1000;
-    if (has_looked || segment_fill_ <= kSegmentHeaderBytes) return;
+    if (has_looked || segment_.is_empty()) return;
     names_checked_at_ms_ = now_;
-    close_wanted_ |= std::any_of(queues_.begin(), queues_.end(), [this](const std::unique_ptr<Queue>& at) {
-        return at->named && at->last_segment == segment_ && !needs_name(*at);
+    const bool would_help = std::any_of(queues_.begin(), queues_.end(), [this](const std::unique_ptr<Queue>& at) {
+        return at->named && at->last_segment == segment_.number() && !needs_name(*at);
     });
+    if (would_help) segment_.close_soon();
 }
 
 // The limit of names is reached.

@@ -191,7 +191,7 @@ void Engine::finish(const PreparedLookup&, const FoundRecords& records, Generati
 }
 
 bool Engine::has_prepared_to_settle() const {
-    return due_prepared_.has_ready() && !puts_stalled();
+    return due_prepared_.has_ready() && !segment_.puts_stalled();
 }
 
 // The bytes of the first one in the batch: its check message, and its new state.
@@ -240,7 +240,7 @@ void Engine::add_overdue(EntryNumber number, const DueMessages::Item& prepared) 
             rule.otherwise_commit ? commit_record(entry, Cause::unanswered) : rollback_record(entry, Cause::unanswered),
             0, Error{});
     }
-    if (refuses_puts()) return arm(number, std::min(now_ + options_.spawn_again_ms, expiry(number)));
+    if (segment_.refuses_puts()) return arm(number, std::min(now_ + options_.spawn_again_ms, expiry(number)));
     assert(is_legal_move(entry.state, State::prepared));
     next.state.transaction += 1;
     next.state.due_ms = now_ + rule.check_after_ms;
@@ -269,7 +269,7 @@ bool Engine::can_be_checked(const std::string& name_space, const std::string& qu
 std::string_view Engine::why_check_waits(const MessageState& prepared, const TransactionRule& rule) {
     const bool has_checks_left = !rule.check_queue.empty() && prepared.checks() < rule.check_times;
     if (!has_checks_left || (prepared.expires_ms != 0 && prepared.expires_ms <= prepared.due_ms)) return "";
-    if (prepared.due_ms <= now_ && refuses_puts()) return "store_full";
+    if (prepared.due_ms <= now_ && segment_.refuses_puts()) return "store_full";
     return limit_of_check(prepared.name_space, rule.check_queue) == NameLimit::none ? "" : "queue_limit";
 }
 

@@ -88,7 +88,7 @@ Engine::Verdict Engine::put_watchdog(PendingCommand& pending, PutWatchdogCommand
     }
     if (says_the_same) {
         if (refuse_for_space(pending, Adds::change)) return Verdict::settled;
-    } else if (refuses_puts()) {
+    } else if (segment_.refuses_puts()) {
         ++counters_.refused_full;
         return reply(pending.token, store_full()), Verdict::settled;
     }

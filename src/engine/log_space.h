@@ -1,5 +1,5 @@
 // The remaining space of the log, in the steps that matter. The engine is notified of it, and decides what is still
-// accepted (engine_space.cc).
+// accepted (open_segment.h).
 #pragma once
 
 #include <cstdint>
