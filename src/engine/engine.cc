@@ -64,14 +64,12 @@ void Engine::submit(Command command, ReplyToken token, SharedLimits limits) {
         if (Status within = check_limits(command, *limits); !within) return reply(token, std::move(within).error());
     }
     if (const auto* request = std::get_if<LeaseCommand>(&command)) return lease(*request, token);
-    const bool is_put = is_a_put(command);
-    if (is_put && segment_.refuses_puts() && !may_be_repeated(command)) {
+    if (is_a_put(command) && segment_.refuses_puts() && !may_be_repeated(command)) {
         counters_.refused_full += record_count(command);
         return reply(token, store_full());
     }
     // Compaction limits itself, and an outcome that is not relocated would be lost with the front of the log.
-    if (!is_of_cleaning(command) && waiting_commands() >= options_.commands_waiting_max)
-        return reply(token, too_busy());
+    if (!is_of_cleaning(command) && commands_.is_full()) return reply(token, too_busy());
     if (const auto* request = std::get_if<GetCommand>(&command)) return get(*request, token, limits);
     if (const auto* request = std::get_if<ListCommand>(&command))
         return views_.listings.list(*request, token, recurring_due_ != 0);
@@ -92,25 +90,7 @@ void Engine::submit(Command command, ReplyToken token, SharedLimits limits) {
         return list_namespaces(*request, token, limits);
     if (const auto* request = std::get_if<DescribeTokenCommand>(&command)) return describe(*request, token);
     if (const auto* request = std::get_if<ListTokensCommand>(&command)) return list_tokens(*request, token);
-    const std::size_t bytes = put_bytes(command);
-    const LineKey line = line_of(command);
-    if (!is_of_cleaning(command) && !may_wait(line, bytes)) return reply(token, too_busy());
-    const std::uint32_t weight = weight_of(command);
-    PendingCommand pending{.command = std::move(command),
-                           .token = token,
-                           .bytes = bytes,
-                           .line = line,
-                           .weight = weight,
-                           .limits = std::move(limits)};
-    waiting_bytes_ += bytes;
-    Share& share = shares_[line.name_space];
-    ++share.commands;
-    share.bytes += bytes;
-    if (const auto* relocate = std::get_if<RelocateCommand>(&pending.command)) {
-        pending.facts = relocate->row;
-        pending.facts_generation = relocate->generation;
-    }
-    wait_in(is_put ? puts_ : commands_, std::move(pending));
+    if (!commands_.push(std::move(command), token, std::move(limits))) reply(token, too_busy());
 }
 
 void Engine::advance_to(DueMs now) {
@@ -197,18 +177,17 @@ void Engine::table_taken(SegmentNumber through) {
 // ---- queries of the owner
 
 bool Engine::is_idle() const {
-    return looked_up_.empty() && commands_.empty() && looked_up_puts_.empty() && puts_.empty() &&
-           (attempts_.empty() || segment_.attempts_wait()) && expiries_.empty() && exhausted_.empty() &&
-           redrives_.empty() && due_recurring_.is_idle() && due_prepared_.is_idle() && due_schedules_.is_idle() &&
-           due_watchdogs_.is_idle() && !in_flight_ && !lookups_.has_awaited();
+    return commands_.is_empty() && (attempts_.empty() || segment_.attempts_wait()) && expiries_.empty() &&
+           exhausted_.empty() && redrives_.empty() && due_recurring_.is_idle() && due_prepared_.is_idle() &&
+           due_schedules_.is_idle() && due_watchdogs_.is_idle() && !in_flight_ && !lookups_.has_awaited();
 }
 
 DueMs Engine::next_wakeup() const {
     const bool has_begun =
         durable_ || segment_.has_to_sweep() || !wheel_.caught_up() || serving_left_ || views_.has_to_walk();
     if (!started_ || has_begun) return now_;
-    const bool has_puts = !looked_up_puts_.empty() || !puts_.empty();
-    const bool has_requests = has_commands() || has_redrives_to_add() || (has_puts && !segment_.puts_stalled()) ||
+    const bool has_requests = has_commands() || has_redrives_to_add() ||
+                              (commands_.has_puts() && !segment_.puts_stalled()) ||
                               (segment_.attempts_wait() && !held_.empty());
     const bool has_own_work = segment_.is_close_wanted() || (!attempts_.empty() && !segment_.attempts_wait()) ||
                               !expiries_.empty() || !exhausted_.empty() || purge_has_work() || has_spawns_to_add() ||
@@ -233,8 +212,8 @@ EngineCounters Engine::counters() const {
     counters.ready = ready_count_;
     counters.leased = leases_.size();
     counters.waiters = waiters_.size();
-    counters.commands_waiting = waiting_commands();
-    counters.waiting_bytes = waiting_bytes_;
+    counters.commands_waiting = commands_.waiting();
+    counters.waiting_bytes = commands_.waiting_bytes();
     counters.reading_bytes = lookups_.shown_bytes();
     counters.lookups = lookups_.newest_ticket();
     counters.stale_answers = lookups_.stale_results();
@@ -265,7 +244,7 @@ void Engine::check() const {
     recent_.check();
     wheel_.check();
     const bool new_put_waits =
-        puts_.find_if([](const PendingCommand& put) { return !may_be_repeated(put.command); }) != nullptr;
+        commands_.puts().find_if([](const PendingCommand& put) { return !may_be_repeated(put.command); }) != nullptr;
     require(!segment_.refuses_puts() || !new_put_waits, "a put waits though the store is full");
     std::vector<std::uint32_t> ready(queues_.size());
     std::vector<std::uint32_t> leased(queues_.size());

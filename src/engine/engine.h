@@ -40,6 +40,7 @@
 
 #include "engine/batch.h"
 #include "engine/command.h"
+#include "engine/command_queue.h"
 #include "engine/delivery.h"
 #include "engine/due_queue.h"
 #include "engine/earlier_runs.h"
@@ -48,7 +49,6 @@
 #include "engine/engine_counters.h"
 #include "engine/engine_options.h"
 #include "engine/engine_start.h"
-#include "engine/fair_lines.h"
 #include "engine/input_table.h"
 #include "engine/lease_token.h"
 #include "engine/log_space.h"
@@ -191,15 +191,9 @@ class Engine {
     void check() const;
 
   private:
-    using PendingLines = FairLines<PendingCommand>;
     using DueMessages = DueQueue<MessageId>;
     using DueSchedules = DueQueue<ScheduleNumber, NewestRun>;
     using DueWatchdogs = DueQueue<WatchdogNumber>;
-    // The waiting commands of a namespace.
-    struct Share {
-        std::size_t commands = 0;
-        std::size_t bytes = 0;
-    };
     struct Waiter {
         ReplyToken token = 0;
         QueueNumber queue = 0;
@@ -453,13 +447,7 @@ class Engine {
     enum class Takes : std::uint8_t { commands, puts, cleaning, others };
     void add_epoch();
     // Until the batch is this full.
-    void take_commands(PendingLines& from, Takes what, std::size_t quarters = 4);
-    const std::string* name_space_of(const Command& command) const;
-    LineKey line_of(const Command& command) const;
-    std::uint32_t weight_of(const Command& command);
-    bool may_wait(LineKey line, std::size_t bytes) const;
-    void wait_in(PendingLines& lines, PendingCommand pending);
-    void release_waiting(LineKey line, std::size_t bytes);
+    void take_commands(CommandQueue::Lines& from, Takes what, std::size_t quarters = 4);
     void add_attempts();
     bool must_close_segment() const;
     void add_cursors();
@@ -472,7 +460,6 @@ class Engine {
     void count_in(QueueNumber number, std::uint64_t QueueTotals::*what, std::uint64_t by = 1);
     void place_applied(EntryNumber number, bool keeps_live, bool woken);
     bool has_room(std::size_t bytes) const;
-    std::size_t waiting_commands() const;
 
     // The maximum size of a command's record, without its texts of variable length.
     static constexpr std::size_t kRecordOverheadMax = 1280;
@@ -744,14 +731,8 @@ class Engine {
     DueMs confirm_at_ms_ = kNoWakeup;
 
     // commands and the batch
-    PendingLines looked_up_;  // returned with their lookup results
-    PendingLines commands_;   // all except puts
-    PendingLines looked_up_puts_;
-    PendingLines puts_;
-    std::size_t waiting_bytes_ = 0;                    // of the puts among all of these, and of those being looked up
-    std::unordered_map<std::uint64_t, Share> shares_;  // of these, by namespace
-    std::vector<MessageId> attempts_;                  // started, their record is not written yet
-    std::vector<MessageId> exhausted_;                 // attempts used up, their end is not written yet
+    std::vector<MessageId> attempts_;   // started, their record is not written yet
+    std::vector<MessageId> exhausted_;  // attempts used up, their end is not written yet
     std::deque<Redrive> redrives_;
     std::uint64_t next_redrive_ = 1;
     bool expiring_dead_ = false;                                // one of them is an expiry
@@ -829,6 +810,7 @@ class Engine {
     QueueTotals queue_totals_;
 
     const EngineContext context_{options_, recent_, now_, effects_, counters_, lookups_, cache_};
+    CommandQueue commands_{context_, namespaces_};
     QueueViews views_{context_, earlier_runs_, leases_, schedules_};
 };
 

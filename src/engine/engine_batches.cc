@@ -2,17 +2,11 @@
 // durable records.
 #include <algorithm>
 #include <cassert>
-#include <functional>
-#include <type_traits>
 
 #include "engine/command_size.h"
 #include "engine/engine.h"
 
 namespace duewheel {
-
-std::size_t Engine::waiting_commands() const {
-    return looked_up_.size() + commands_.size() + looked_up_puts_.size() + puts_.size() + lookups_.open();
-}
 
 // Whether the batch may grow by `bytes`. A fresh segment takes a first commit of any size.
 bool Engine::has_room(std::size_t bytes) const {
@@ -68,8 +62,8 @@ void Engine::build_batch() {
     if (!serving_) return add_epoch();
     add_expiries();
     const auto take_commands_to = [this](std::size_t quarters) {
-        take_commands(looked_up_, Takes::commands, quarters);
-        take_commands(commands_, Takes::commands, quarters);
+        take_commands(commands_.looked_up(), Takes::commands, quarters);
+        take_commands(commands_.others(), Takes::commands, quarters);
     };
     take_commands_to(1);
     add_attempts();
@@ -81,8 +75,8 @@ void Engine::build_batch() {
     add_runs();
     add_firings();
     take_commands_to(3);
-    take_commands(looked_up_puts_, Takes::puts);
-    take_commands(puts_, Takes::puts);
+    take_commands(commands_.looked_up_puts(), Takes::puts);
+    take_commands(commands_.puts(), Takes::puts);
     take_commands_to(4);
     const bool time_is_wanted = segment_.attempts_wait() && !held_.empty();
     if (!batch_->empty() || confirm_at_ms_ <= now_ || time_is_wanted) return submit_batch(false);
@@ -111,72 +105,7 @@ void Engine::add_epoch() {
     submit_batch(false);
 }
 
-// The namespace of the command; null if it is unknown, and for compaction.
-const std::string* Engine::name_space_of(const Command& command) const {
-    if (is_of_cleaning(command)) return nullptr;
-    return std::visit(
-        [this](const auto& named) -> const std::string* {
-            if constexpr (requires { named.lease.id; }) {
-                const EntryNumber found = recent_.find(named.lease.id);
-                if (found == kNoEntry) return nullptr;
-                return &recent_.queues().name(recent_.entry(found).queue).name_space;
-            } else if constexpr (requires { named.puts.front().name_space; }) {
-                return named.puts.empty() ? nullptr : &named.puts.front().name_space;
-            } else if constexpr (requires { named.name_space; }) {
-                return &named.name_space;
-            } else {
-                return nullptr;
-            }
-        },
-        command);
-}
-
-// The line in which a command waits. Two commands on one message are in one line, and so are two puts of one key,
-// unless they come from an input.
-LineKey Engine::line_of(const Command& command) const {
-    const auto number = [](std::string_view name) { return std::hash<std::string_view>{}(name); };
-    const std::string* name_space = name_space_of(command);
-    if (name_space == nullptr) return {};
-    LineKey line{number(*name_space), 0};
-    if (const auto* records = std::get_if<TakeRecordsCommand>(&command)) line.queue = number(records->input);
-    if (const auto* put = std::get_if<PutCommand>(&command)) line.queue = number(put->queue);
-    if (const auto* batch = std::get_if<PutBatchCommand>(&command)) line.queue = number(batch->puts.front().queue);
-    return line;
-}
-
-std::uint32_t Engine::weight_of(const Command& command) {
-    const std::string* name_space = namespaces_.with_settings == 0 ? nullptr : name_space_of(command);
-    const Namespace* space = name_space == nullptr ? nullptr : namespaces_.find(*name_space);
-    return space == nullptr ? 1 : static_cast<std::uint32_t>(std::max<std::uint64_t>(space->settings().weight, 1));
-}
-
-// The commands of a namespace that wait may use up to four times the capacity that is free: one namespace that floods
-// leaves a fifth, and a second one uses four fifths of that (dynamic thresholds: Choudhury and Hahne, 1998).
-bool Engine::may_wait(LineKey line, std::size_t bytes) const {
-    constexpr std::size_t kTimesFree = 4;
-    const std::size_t waiting = waiting_commands();
-    if (waiting >= options_.commands_waiting_max || waiting_bytes_ + bytes > options_.waiting_bytes_max) return false;
-    const auto found = shares_.find(line.name_space);
-    if (found == shares_.end()) return true;
-    const Share& own = found->second;
-    return own.commands < kTimesFree * (options_.commands_waiting_max - waiting) &&
-           own.bytes <= kTimesFree * (options_.waiting_bytes_max - waiting_bytes_);
-}
-
-void Engine::wait_in(PendingLines& lines, PendingCommand pending) {
-    const LineKey line = pending.line;
-    const std::uint32_t weight = pending.weight;
-    lines.push(line, weight, std::move(pending));
-}
-
-void Engine::release_waiting(LineKey line, std::size_t bytes) {
-    waiting_bytes_ -= bytes;
-    const auto share = shares_.find(line.name_space);
-    share->second.bytes -= bytes;
-    if (--share->second.commands == 0) shares_.erase(share);
-}
-
-void Engine::take_commands(PendingLines& from, Takes what, std::size_t quarters) {
+void Engine::take_commands(CommandQueue::Lines& from, Takes what, std::size_t quarters) {
     const bool puts = what == Takes::puts;
     const std::size_t operations_max = options_.batch_operations_max * quarters / 4;
     const std::size_t bytes_max = options_.batch_bytes_max / 4 * quarters;
@@ -211,12 +140,12 @@ void Engine::take_commands(PendingLines& from, Takes what, std::size_t quarters)
                before + std::max(at_most, record_bytes_at_most(pending.command, kRecordOverheadMax)));
         switch (verdict) {
             case Verdict::settled:
-                release_waiting(line, bytes);
+                commands_.release(line, bytes);
                 break;
             case Verdict::deferred:
                 ++counters_.deferred;
                 if (is_refused) {  // the record that it waits for is not written either
-                    release_waiting(line, bytes);
+                    commands_.release(line, bytes);
                     reply(pending.token, segment_.no_space_for(Adds::end));
                     break;
                 }

@@ -4,7 +4,6 @@
 #include <cassert>
 
 #include "calendar/duration.h"
-#include "engine/command_size.h"
 #include "engine/engine.h"
 #include "engine/live_state.h"
 #include "engine/refusals.h"
@@ -502,7 +501,7 @@ void Engine::finish(FactsLookup lookup, std::optional<MessageRow> row, Generatio
     if (std::holds_alternative<GetCommand>(pending.command)) return finish_get(pending, std::move(row), generation);
     pending.facts = std::move(row);
     pending.facts_generation = generation;
-    wait_in(looked_up_, std::move(pending));
+    commands_.push_looked_up(std::move(pending));
 }
 
 void Engine::finish_get(const PendingCommand& pending, std::optional<MessageRow> row, Generation generation) {
@@ -526,7 +525,7 @@ void Engine::finish(KeysLookup lookup, std::vector<std::optional<KeyFacts>> fact
     pending.key_facts = std::move(facts);
     pending.key_facts_generation = generation;
     if (std::holds_alternative<GetCommand>(pending.command)) return get_by_key(std::move(pending));
-    wait_in(is_a_put(pending.command) ? looked_up_puts_ : looked_up_, std::move(pending));
+    commands_.push_looked_up(std::move(pending));
 }
 
 // Completes the reply with the content of the message, which is in the log.

@@ -124,7 +124,7 @@ void Engine::finish(RuleLookup lookup, FoundRecords records, Generation) {
             if constexpr (requires { command.record_body; }) command.record_body = std::move(records.front().body);
         },
         lookup.command.command);
-    wait_in(looked_up_, std::move(lookup.command));
+    commands_.push_looked_up(std::move(lookup.command));
 }
 
 }  // namespace duewheel

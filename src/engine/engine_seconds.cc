@@ -11,7 +11,6 @@
 
 #include "calendar/duration.h"
 #include "calendar/instant_text.h"
-#include "engine/command_size.h"
 #include "engine/engine.h"
 #include "engine/refusals.h"
 
@@ -119,8 +118,7 @@ void Engine::finish(SecondsLookup lookup, const SecondCounts& counts, Generation
     for (const std::uint32_t count : counts.counts) {
         if (!recent_.seconds().learn(lookup.queue, second++, count, counts.through)) break;
     }
-    PendingCommand& pending = lookup.command;
-    wait_in(is_a_put(pending.command) ? looked_up_puts_ : looked_up_, std::move(pending));
+    commands_.push_looked_up(std::move(lookup.command));
 }
 
 // Chooses a second for a message, after find_seconds() has made all counts known.

@@ -12,10 +12,9 @@ void Engine::set_log_space(LogSpace space) {
     if (space == segment_.space()) return;
     segment_.set_space(space);
     if (!segment_.refuses_puts()) return;
-    puts_.erase_if([this](const PendingCommand& put) {
+    commands_.erase_puts_if([this](const PendingCommand& put) {
         if (may_be_repeated(put.command)) return false;
         counters_.refused_full += record_count(put.command);
-        release_waiting(put.line, put.bytes);
         reply(put.token, store_full());
         return true;
     });
@@ -39,7 +38,7 @@ bool Engine::is_held_back(const Command& command) const {
 
 bool Engine::has_commands() const {
     const auto may_go = [this](const PendingCommand& pending) { return !is_held_back(pending.command); };
-    return looked_up_.find_if(may_go) != nullptr || commands_.find_if(may_go) != nullptr;
+    return commands_.looked_up().find_if(may_go) != nullptr || commands_.others().find_if(may_go) != nullptr;
 }
 
 // Attempts of messages that have ended are removed when they are the majority.
@@ -53,11 +52,11 @@ void Engine::keep_attempts_waiting() {
 
 // An iteration of a stalled log, in place of a batch.
 void Engine::answer_without_log() {
-    take_commands(looked_up_, Takes::others);
-    take_commands(commands_, Takes::others);
+    take_commands(commands_.looked_up(), Takes::others);
+    take_commands(commands_.others(), Takes::others);
     end_redrives();
-    take_commands(looked_up_puts_, Takes::puts);
-    take_commands(puts_, Takes::puts);
+    take_commands(commands_.looked_up_puts(), Takes::puts);
+    take_commands(commands_.puts(), Takes::puts);
     for (const Delivery& delivery : std::exchange(held_, {})) {  // no commit follows for them
         return_delivery(delivery);
         ++counters_.changes_refused_full;
@@ -67,21 +66,21 @@ void Engine::answer_without_log() {
 
 // The batch of a stalled log: records of compaction, and the record with which a run starts to serve.
 void Engine::build_for_cleaning() {
-    const auto does_not_fit = [this](const PendingLines& from) {
+    const auto does_not_fit = [this](const CommandQueue::Lines& from) {
         const PendingCommand* first =
             from.find_if([](const PendingCommand& pending) { return is_of_cleaning(pending.command); });
         return first != nullptr && !has_room(record_bytes_at_most(first->command, kRecordOverheadMax));
     };
     const bool adds_itself = !serving_ || confirm_at_ms_ <= now_;
-    const bool is_full =
-        does_not_fit(looked_up_) || does_not_fit(commands_) || (adds_itself && !has_room(kRecordOverheadMax));
+    const bool is_full = does_not_fit(commands_.looked_up()) || does_not_fit(commands_.others()) ||
+                         (adds_itself && !has_room(kRecordOverheadMax));
     if (!segment_.is_empty() && (segment_.is_close_wanted() || is_full)) {
         add_cursors();
         return submit_batch(true);
     }
     if (!serving_) return add_epoch();
-    take_commands(looked_up_, Takes::cleaning);
-    take_commands(commands_, Takes::cleaning);
+    take_commands(commands_.looked_up(), Takes::cleaning);
+    take_commands(commands_.others(), Takes::cleaning);
     if (!batch_->empty() || confirm_at_ms_ <= now_) submit_batch(false);
 }
 

@@ -98,6 +98,10 @@ class NamespaceTable {
         const auto found = by_name_.find(name);
         return found == by_name_.end() ? nullptr : &found->second;
     }
+    const Namespace* find(std::string_view name) const {
+        const auto found = by_name_.find(name);
+        return found == by_name_.end() ? nullptr : &found->second;
+    }
     // Its address is stable until it is dropped. O(log n).
     Namespace& at(std::string_view name) {
         const auto found = by_name_.find(name);
