@@ -28,10 +28,8 @@ Engine::Engine(const EngineOptions& options, const EngineStart& start, RecentTie
       totals_(start.totals),
       segment_(options_, start.segment, start.segment_fill, start.segment_bytes, start.block_bytes, start.unsealed),
       durable_load_cursor_ms_(start.load_cursor_ms),
-      window_ms_(options.window_min_ms),
-      loaded_to_{start.load_cursor_ms, 0},
-      loaded_until_ms_(start.load_cursor_ms),
-      cache_(options.record_cache_bytes) {
+      cache_(options.record_cache_bytes),
+      window_(context_, start.load_cursor_ms) {
     for (const EngineStart::Cursor& cursor : start.queue_cursors) {
         const QueueNumber number = recent_.queues().number(cursor.queue.name_space, cursor.queue.queue);
         queue(number).cursor = queue(number).durable_cursor = cursor.position;
@@ -101,10 +99,7 @@ void Engine::advance_to(DueMs now) {
         earlier_runs_.end(std::max(now_, totals_.server_time_ms + options_.unsaved_due_max_ms),
                           totals_.id_counter * kShardsMax + options_.shard);
         incarnation_ = totals_.commit + 1;  // every run commits an epoch first, so that no two runs share a number
-        loaded_until_ms_ = std::max(loaded_until_ms_, now_ + window_ms_);
-        overdue_to_ = loaded_to_;
-        overdue_until_ms_ = now_;
-        loaded_to_ = std::max(loaded_to_, DuePosition{now_, 0});
+        window_.start();
         for (EntryNumber number = 0; number < recent_.entry_limit(); ++number) {
             Entry& entry = recent_.entry(number);
             if (entry.id == 0) continue;
@@ -202,7 +197,7 @@ DueMs Engine::next_wakeup() const {
     DueMs next = wheel >= static_cast<Tick>(kNoWakeup) ? kNoWakeup : static_cast<DueMs>(wheel);
     if (!in_flight_) next = std::min(next, confirm_at_ms_);
     if (next_dead_expiry() > now_) next = std::min(next, next_dead_expiry());
-    if (!loading_) next = std::min(next, std::max(now_ + 1, next_load()));
+    if (!window_.is_reading()) next = std::min(next, std::max(now_ + 1, window_.next_ms()));
     return next;
 }
 
@@ -230,7 +225,7 @@ EngineCounters Engine::counters() const {
     counters.memory_bytes = recent_.memory_bytes() + wheel_.memory_bytes() + cache_.bytes();
     counters.puts_stalled = segment_.puts_stalled();
     counters.space = segment_.space();
-    counters.loaded_until_ms = loaded_until_ms_;
+    counters.loaded_until_ms = window_.until_ms();
     counters.server_time_ms = now_;
     return counters;
 }

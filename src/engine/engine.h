@@ -16,7 +16,7 @@
 // Two tiers (store/store.h): what the recent tier does not know is looked up through a Lookup; a result that is older
 // than the newest table is looked up again.
 //
-// The due window: everything recent and everything due before `loaded_until` is on the wheel. Due messages wait in the
+// The due window (due_window.h): everything recent and everything due soon is on the wheel. Due messages wait in the
 // ready list of their queue. A queue keeps at most `ready_max` clean ones in memory; the others stay on disk behind its
 // cursor and are read in due order.
 //
@@ -43,6 +43,7 @@
 #include "engine/command_queue.h"
 #include "engine/delivery.h"
 #include "engine/due_queue.h"
+#include "engine/due_window.h"
 #include "engine/earlier_runs.h"
 #include "engine/effects.h"
 #include "engine/engine_context.h"
@@ -699,10 +700,6 @@ class Engine {
 
     // engine_loading.cc
     void load();
-    bool is_crowded() const;
-    DueMs next_load() const;
-    bool is_overdue_left() const { return overdue_to_.due_ms < overdue_until_ms_; }
-    bool is_window_behind() const { return is_overdue_left() || loaded_to_.due_ms <= now_; }
     void finish(const DueLookup& lookup, Stretch stretch, Generation generation);
     void finish(const BacklogLookup& lookup, Stretch stretch, Generation generation);
     void finish(const PrefetchLookup& lookup, const FoundRecords& records, Generation generation);
@@ -790,17 +787,7 @@ class Engine {
     std::uint32_t line_lookups_ = 0;
 
     // loading
-    std::int64_t window_ms_ = 0;     // how far ahead, between window_min_ms and window_max_ms
-    std::uint64_t window_rows_ = 0;  // read for the window so far
-    // Rows before `loaded_to_` are in memory or behind a queue cursor. But messages overdue at the start of this run
-    // are read beside the window, and still missing from `overdue_to_` up to `overdue_until_ms_`.
-    DuePosition loaded_to_;
-    DuePosition overdue_to_;
-    DueMs overdue_until_ms_ = 0;
-    bool overdue_is_next_ = true;
     std::vector<QueueNumber> waiting_for_window_;  // a consumer there waits for due messages to be loaded
-    DueMs loaded_until_ms_ = 0;                    // set before its range is looked up; only rises
-    bool loading_ = false;
     Lookups lookups_;
     std::uint32_t backlogs_reading_ = 0;
     RecordCache cache_;
@@ -810,6 +797,7 @@ class Engine {
     QueueTotals queue_totals_;
 
     const EngineContext context_{options_, recent_, now_, effects_, counters_, lookups_, cache_};
+    DueWindow window_;
     CommandQueue commands_{context_, namespaces_};
     QueueViews views_{context_, earlier_runs_, leases_, schedules_};
 };

@@ -84,11 +84,11 @@ void Engine::add_expiries() {
     }
 }
 
-// Whether the entry may leave memory: the index contains it, and no timer before loaded_until_ms_ needs it.
+// Whether the entry may leave memory: the index contains it, and no timer before the end of the window needs it.
 bool Engine::may_leave(EntryNumber number) const {
     const Entry& entry = recent_.entry(number);
     return entry.segment == 0 && !entry.in_batch && !entry.attempt_queued && !entry.expiring && !entry.purging &&
-           !entry.exhausted && !entry.spawning && !entry.unanswered && expiry(number) >= loaded_until_ms_;
+           !entry.exhausted && !entry.spawning && !entry.unanswered && expiry(number) >= window_.until_ms();
 }
 
 }  // namespace duewheel

@@ -56,7 +56,7 @@ void Engine::settle(EntryNumber number) {
         begin_spawn(number);
     } else if (entry.due_ms <= now_) {
         make_ready(number);
-    } else if (may_leave(number) && entry.due_ms >= loaded_until_ms_) {
+    } else if (may_leave(number) && entry.due_ms >= window_.until_ms()) {
         drop(number);
     } else {
         arm(number, std::min(entry.due_ms, expiry(number)));
@@ -415,7 +415,7 @@ void Engine::wait_briefly(std::uint64_t number, Waiter& waiter) {
     waiter.brief = true;
     ++queue(waiter.queue).brief_waiters;
     waiter.timer = wheel_.schedule(static_cast<Tick>(now_ + options_.brief_wait_ms), kWaiterCookie | number, 0);
-    if (is_window_behind()) waiting_for_window_.push_back(waiter.queue);
+    if (window_.is_behind()) waiting_for_window_.push_back(waiter.queue);
 }
 
 // It gets an empty reply.
@@ -438,7 +438,7 @@ void Engine::drop_waiter(std::uint64_t waiter) {
 // Whether due messages may be in pending lookups: the head of an order key, the backlog, or, after a start, messages
 // that became due since the load cursor.
 bool Engine::is_read_for(const Queue& at) const {
-    const bool is_loaded_for = is_window_behind() && at.counts.pending > 0;
+    const bool is_loaded_for = window_.is_behind() && at.counts.pending > 0;
     return !at.paused && leases_.size() < options_.leased_max &&
            (at.line_lookups > 0 || at.has_backlog() || is_loaded_for);
 }

@@ -20,48 +20,17 @@ void Engine::drop(EntryNumber number, Leaving leaving) {
     recent_.drop(number);
 }
 
-// Everything due before loaded_until_ms_ belongs in memory. The bound is raised before the rows are looked up, so that
-// no message that is sealed meanwhile leaves memory below it. Messages that were overdue at the start are loaded in
-// turn with those that become due later, which must not wait for them.
 void Engine::load() {
-    if (loading_) return;
-    if (now_ >= next_load() && loaded_to_.due_ms >= loaded_until_ms_) {
-        if (is_crowded() || window_rows_ > options_.window_entries_max / 8) {
-            window_ms_ = options_.window_min_ms;
-        } else if (window_rows_ < 2 * options_.load_chunk) {
-            window_ms_ = std::min(window_ms_ * 2, options_.window_max_ms);
-        }
-        window_rows_ = 0;
-        loaded_until_ms_ = std::max(loaded_until_ms_, now_ + window_ms_);
+    if (const std::optional<DueLookup> next = window_.next_lookup()) {
+        lookups_.start(ScanDue{next->from, next->until_ms, options_.load_chunk}, *next);
     }
-    const bool wants_window = loaded_to_.due_ms < loaded_until_ms_ && now_ >= next_load();
-    const bool reads_overdue = is_overdue_left() && (overdue_is_next_ || !wants_window);
-    if (!wants_window && !reads_overdue) return;
-    overdue_is_next_ = !reads_overdue;
-    loading_ = true;
-    const DuePosition from = reads_overdue ? overdue_to_ : loaded_to_;
-    const DueMs until_ms = reads_overdue ? overdue_until_ms_ : loaded_until_ms_;
-    lookups_.start(ScanDue{from, until_ms, options_.load_chunk}, DueLookup{.from = from, .until_ms = until_ms});
-}
-
-// Memory is so full that only due messages are loaded: each goes to its queue, whose number in memory is limited.
-bool Engine::is_crowded() const {
-    return recent_.entry_count() >= options_.window_entries_max;
-}
-
-// When load() has work next, unless it waits for rows.
-DueMs Engine::next_load() const {
-    if (is_crowded()) return loaded_to_.due_ms;
-    return loaded_to_.due_ms < loaded_until_ms_ ? now_ : loaded_until_ms_ - window_ms_ / 2;
 }
 
 void Engine::finish(const DueLookup& lookup, Stretch stretch, Generation generation) {
-    loading_ = false;
+    window_.end_lookup();
     if (!lookups_.is_fresh(generation)) return load();
     assert(stretch.complete || !stretch.rows.empty());
-    const bool is_overdue = lookup.from.due_ms < overdue_until_ms_;
-    (is_overdue ? overdue_to_ : loaded_to_) = stretch.complete ? DuePosition{lookup.until_ms, 0} : stretch.next;
-    if (!is_overdue) window_rows_ += stretch.rows.size();
+    window_.take(lookup, stretch);
     for (const MessageRow& row : stretch.rows) {
         if (recent_.find(row.id) != kNoEntry || recent_.outcome(row.id) != nullptr) continue;
         if (is_ended(row.state.state)) continue;
@@ -69,7 +38,7 @@ void Engine::finish(const DueLookup& lookup, Stretch stretch, Generation generat
         settle(admit(row));
     }
     prefetch(stretch.rows);
-    if (!is_window_behind()) {
+    if (!window_.is_behind()) {
         for (const QueueNumber number : std::exchange(waiting_for_window_, {})) mark(number);
     }
     load();
@@ -84,7 +53,7 @@ void Engine::read_backlog(QueueNumber number) {
         !at.paused && (!at.waiters.empty() || (at.asked_ms != 0 && now_ - at.asked_ms < options_.asked_lately_ms));
     const std::uint32_t kept =
         std::min(options_.ready_max / 2, asked_lately ? 2 * options_.load_chunk : options_.idle_backlog);
-    if (at.ready_count > kept || (is_crowded() && !asked_lately)) return;
+    if (at.ready_count > kept || (window_.is_crowded() && !asked_lately)) return;
     if (exhausted_.size() + due_recurring_.due_count() >= options_.load_chunk)
         return mark(number);  // their ends must be written first
     if (backlogs_reading_ >= options_.backlogs_reading_max) return mark(number);
@@ -140,7 +109,7 @@ void Engine::sweep() {
         Entry& entry = recent_.entry(number);
         if (!may_leave(number)) return;  // an entry that is in a batch or expires is dropped later
         if (is_timed(entry.state)) {
-            if (entry.blocked || entry.due_ms >= loaded_until_ms_) drop(number);
+            if (entry.blocked || entry.due_ms >= window_.until_ms()) drop(number);
         } else if (entry.state == State::ready) {
             Queue& at = queue(entry.queue);
             if (at.ready_count <= ready_max_for(entry)) return;
@@ -160,7 +129,7 @@ void Engine::sweep() {
 DueMs Engine::load_cursor() const {
     if (!wheel_.caught_up()) return durable_load_cursor_ms_;
     const Tick next = wheel_.next_work();
-    DueMs cursor = std::min(now_, is_overdue_left() ? overdue_to_.due_ms : loaded_to_.due_ms);
+    DueMs cursor = std::min(now_, window_.read_to_ms());
     if (next < static_cast<Tick>(cursor)) cursor = static_cast<DueMs>(next);
     if (!unsettled_expiries_.empty()) cursor = std::min(cursor, unsettled_expiries_.begin()->due_ms);
     if (!unsettled_deadlines_.empty()) cursor = std::min(cursor, unsettled_deadlines_.begin()->due_ms);

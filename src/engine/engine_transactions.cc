@@ -154,7 +154,7 @@ void Engine::settle_prepared(EntryNumber number) {
         entry.unanswered = true;
         unsettled_deadlines_.insert({entry.due_ms, entry.id});
         due_prepared_.add(entry.id);
-    } else if (may_leave(number) && entry.due_ms >= loaded_until_ms_) {
+    } else if (may_leave(number) && entry.due_ms >= window_.until_ms()) {
         drop(number);
     } else {
         arm(number, std::min(entry.due_ms, expiry(number)));
