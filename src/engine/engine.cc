@@ -220,7 +220,7 @@ EngineCounters Engine::counters() const {
     counters.schedules = schedules_.size();
     counters.watchdogs = watchdogs_.size();
     counters.namespaces = namespaces_.with_settings;
-    counters.order_lines = lines_.size();
+    counters.order_lines = order_lines_.size();
     counters.cached_bytes = cache_.bytes();
     counters.memory_bytes = recent_.memory_bytes() + wheel_.memory_bytes() + cache_.bytes();
     counters.puts_stalled = segment_.puts_stalled();

@@ -56,7 +56,7 @@
 #include "engine/lookups.h"
 #include "engine/namespace_table.h"
 #include "engine/open_segment.h"
-#include "engine/order_line.h"
+#include "engine/order_lines.h"
 #include "engine/pending_command.h"
 #include "engine/queue.h"
 #include "engine/queue_views.h"
@@ -680,22 +680,12 @@ class Engine {
     void add_firing(Watchdog& watchdog, const DueWatchdogs::Item& prepared);
 
     // engine_order.cc
-    // What happens to a message that leaves its line: it changes or ends; or memory drops it, and the line, or the
-    // cursor of its queue, will find it again.
-    enum class Leaving : std::uint8_t { changes, to_disk, to_queue };
-    static std::string line_name(QueueNumber queue, std::string_view order_key);
-    std::string line_name(EntryNumber number) const;
-    static DuePosition position_in_line(const Entry& entry);
     void join_line(EntryNumber number);
-    void leave_line(EntryNumber number, Leaving leaving);
     bool wait_in_line(EntryNumber number);
     void unready(EntryNumber number);
     void advance_line(const std::string& name);
-    void end_line_lookup(OrderLine& line);
-    void look_up_line(const std::string& name, OrderLine& line);
+    void end_line_lookup(const std::string& name);
     void finish(const OrderLookup& lookup, const Stretch& stretch, Generation generation);
-    void take_head(OrderLine& line, const Stretch& stretch);
-    std::vector<DuePosition> bounds_of_lines() const;
     void check_lines() const;
 
     // engine_loading.cc
@@ -782,9 +772,6 @@ class Engine {
     ScheduleTable schedules_;
     WatchdogTable watchdogs_;
     std::string zone_data_;
-    std::unordered_map<std::string, OrderLine> lines_;
-    std::deque<std::string> lines_to_look_up_;
-    std::uint32_t line_lookups_ = 0;
 
     // loading
     std::vector<QueueNumber> waiting_for_window_;  // a consumer there waits for due messages to be loaded
@@ -798,6 +785,7 @@ class Engine {
 
     const EngineContext context_{options_, recent_, now_, effects_, counters_, lookups_, cache_};
     DueWindow window_;
+    OrderLines order_lines_{context_};
     CommandQueue commands_{context_, namespaces_};
     QueueViews views_{context_, earlier_runs_, leases_, schedules_};
 };

@@ -210,7 +210,7 @@ void Engine::add_cursors() {
     };
     std::vector<std::pair<QueueNumber, DuePosition>> rising;
     bool all_falling_fit = true;
-    const std::vector<DuePosition> bounds = bounds_of_lines();
+    const std::vector<DuePosition> bounds = order_lines_.bounds(queues_.size());
     for (QueueNumber number = 0; number < queues_.size(); ++number) {
         Queue& at = *queues_[number];
         DuePosition low = std::min({at.cursor, at.reading_from.value_or(kNoBacklog), bounds[number]});
@@ -370,7 +370,7 @@ void Engine::apply(Operation& operation) {
             }
             if (record.cause == Cause::discarded && record.previous.ended_ms < at.discard_before_ms) ++at.discarded;
             if (record.kind == RecordKind::end) cache_.erase(entry.log_position);
-            leave_line(operation.entry, Leaving::changes);
+            order_lines_.leave(operation.entry, Leaving::changes);
             unlist(operation.entry);
         }
     } else {
@@ -398,9 +398,8 @@ void Engine::apply(Operation& operation) {
         place_applied(number, keeps_live, woken);
     }
     if (record.state.order_key.empty()) return;
-    const std::string line =
-        line_name(recent_.queues().number(record.state.name_space, record.state.queue), record.state.order_key);
-    advance_line(line);
+    const QueueNumber of_line = recent_.queues().number(record.state.name_space, record.state.queue);
+    advance_line(OrderLines::name(of_line, record.state.order_key));
 }
 
 // Counts an event of a queue, also in the totals of all queues.

@@ -130,7 +130,7 @@ void Engine::end_lease(EntryNumber number) {
     const bool purged = is_purged(entry);
     if (purged || has_expired(number)) {
         // Its line delivers no other message before the end of this one is on disk.
-        if (const std::string line = line_name(number); !line.empty()) lines_.at(line).out = 0;
+        order_lines_.take_back(number);
         if (!purged) return begin_expiry(number);
         if (entry.purging) to_purge_.push_back(entry.id);  // the scan found it while it was leased
         static_cast<void>(take_for_purge(number));

@@ -16,7 +16,7 @@ EntryNumber Engine::admit(const MessageRow& row) {
 // Drops a message that the index contains; `leaving` determines what finds it again.
 void Engine::drop(EntryNumber number, Leaving leaving) {
     static_cast<void>(wheel_.cancel(TimerHandle{recent_.entry(number).timer}));
-    leave_line(number, leaving);
+    order_lines_.leave(number, leaving);
     recent_.drop(number);
 }
 

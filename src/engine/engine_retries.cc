@@ -125,9 +125,7 @@ void Engine::mark_exhausted(EntryNumber number) {
     if (entry.exhausted) return;
     static_cast<void>(wheel_.cancel(TimerHandle{entry.timer}));
     // Its line delivers no other message before the end of this one is on disk.
-    if (const std::string line = line_name(number); !line.empty() && lines_.at(line).out == entry.id) {
-        lines_.at(line).out = 0;
-    }
+    order_lines_.take_back(number);
     entry.exhausted = true;
     exhausted_.push_back(entry.id);
     // A restart before its end is durable must find it again: it bounds its queue's cursor like a ready message.

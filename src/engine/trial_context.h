@@ -18,13 +18,13 @@ struct TrialContext {
     explicit TrialContext(EngineOptions with = {}) : options(with) {}
 
     // A message of queue `q` whose record is in segment 1.
-    MessageId put(DueMs due_ms, State state = State::scheduled) {
+    MessageId put(DueMs due_ms, std::string order_key = {}) {
         Record record;
         record.kind = RecordKind::put;
         record.id = ++newest * kShardsMax;
         record.state.name_space = kDefaultNamespace;
         record.state.queue = "q";
-        record.state.state = state;
+        record.state.order_key = std::move(order_key);
         record.state.due_ms = record.state.nominal_due_ms = due_ms;
         recent.apply(record, newest, 1, 100);
         return record.id;
