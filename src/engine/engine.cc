@@ -172,9 +172,7 @@ void Engine::table_taken(SegmentNumber through) {
 // ---- queries of the owner
 
 bool Engine::is_idle() const {
-    return commands_.is_empty() && (attempts_.empty() || segment_.attempts_wait()) && expiries_.empty() &&
-           exhausted_.empty() && redrives_.empty() && due_recurring_.is_idle() && due_prepared_.is_idle() &&
-           due_schedules_.is_idle() && due_watchdogs_.is_idle() && !in_flight_ && !lookups_.has_awaited();
+    return commands_.is_empty() && is_own_work_done() && !in_flight_ && !lookups_.has_awaited();
 }
 
 DueMs Engine::next_wakeup() const {
@@ -184,13 +182,9 @@ DueMs Engine::next_wakeup() const {
     const bool has_requests = has_commands() || has_redrives_to_add() ||
                               (commands_.has_puts() && !segment_.puts_stalled()) ||
                               (segment_.attempts_wait() && !held_.empty());
-    const bool has_own_work = segment_.is_close_wanted() || (!attempts_.empty() && !segment_.attempts_wait()) ||
-                              !expiries_.empty() || !exhausted_.empty() || purge_has_work() || has_spawns_to_add() ||
-                              due_recurring_.has_to_read() || has_prepared_to_settle() || due_prepared_.has_to_read() ||
-                              has_runs_to_add() || due_schedules_.has_to_read() || has_firings_to_add() ||
-                              due_watchdogs_.has_to_read();
     const bool closes = segment_.is_close_wanted() && !segment_.is_empty() && segment_.cleaning_may_write();
-    if (!in_flight_ && (has_requests || closes || (has_own_work && !segment_.is_stalled()))) return now_;
+    const bool has_own = (segment_.is_close_wanted() || has_own_work()) && !segment_.is_stalled();
+    if (!in_flight_ && (has_requests || closes || has_own)) return now_;
     if (walking_purge() < purges_.size()) return now_;
     if (!in_flight_ && has_dead_to_expire()) return now_;
     const Tick wheel = wheel_.next_work();

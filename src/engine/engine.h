@@ -276,6 +276,7 @@ class Engine {
     std::size_t dead_letter_bytes_max(const Entry& entry) const {
         return kRecordOverheadMax + exhaustion_reason(entry).size();
     }
+    std::size_t next_exhausted_bytes() const;
     void add_exhausted();
 
     // engine_dead_letters.cc
@@ -441,6 +442,22 @@ class Engine {
     void end_redrives();
 
     MessageId next_id() const;
+
+    // engine_sources.cc
+    struct BatchSource {
+        // A batch would add some of it now, or have it read.
+        bool (*has_work)(const Engine&);
+        // The most that the next of it adds to a batch, 0 if there is none: the open segment is closed without space
+        // for that.
+        std::size_t (*next_bytes)(const Engine&);
+        void (Engine::*add)();
+        // None of it is on its way to the disk or from it.
+        bool (*is_idle)(const Engine&);
+    };
+    static const std::array<BatchSource, 9> kBatchSources;
+    bool has_own_work() const;
+    bool is_own_work_done() const;
+    std::size_t next_own_bytes() const;
 
     // engine_batches.cc
     void build_batch();

@@ -19,22 +19,8 @@ bool Engine::has_room(std::size_t bytes) const {
 bool Engine::must_close_segment() const {
     if (segment_.is_empty()) return false;
     if (segment_.is_close_wanted()) return true;
-    std::size_t next = segment_.unfit_bytes();
-    const bool has_attempts = segment_.attempts_wait() ? !held_.empty() : !attempts_.empty();
-    if (has_attempts || !expiries_.empty() || !exhausted_.empty() || !serving_ || confirm_at_ms_ <= now_)
-        next = std::max(next, kRecordOverheadMax);
-    // Their last record contains settings.
-    if (has_redrives_to_add() || purge_has_work()) next = std::max(next, kSettingsRecordBytesMax);
-    if (has_spawns_to_add()) next = std::max(next, next_spawn_bytes());
-    if (has_prepared_to_settle()) next = std::max(next, next_prepared_bytes());
-    if (has_firings_to_add()) {
-        next = std::max(next, firing_bytes(due_watchdogs_.first_ready().record_body.size()));
-    }
-    if (has_runs_to_add()) next = std::max(next, run_bytes(due_schedules_.first_ready().record_body.size()));
-    if (!exhausted_.empty()) {
-        const EntryNumber first = recent_.find(exhausted_.front());
-        if (first != kNoEntry) next = std::max(next, dead_letter_bytes_max(recent_.entry(first)));
-    }
+    std::size_t next = std::max(segment_.unfit_bytes(), next_own_bytes());
+    if (!serving_ || confirm_at_ms_ <= now_) next = std::max(next, kRecordOverheadMax);
     return next != 0 && !segment_.fits(next);
 }
 
@@ -60,20 +46,14 @@ void Engine::build_batch() {
         return submit_batch(true);
     }
     if (!serving_) return add_epoch();
-    add_expiries();
     const auto take_commands_to = [this](std::size_t quarters) {
         take_commands(commands_.looked_up(), Takes::commands, quarters);
         take_commands(commands_.others(), Takes::commands, quarters);
     };
-    take_commands_to(1);
-    add_attempts();
-    add_exhausted();
-    add_purged();
-    add_redrives();
-    add_spawns();
-    settle_overdue_prepared();
-    add_runs();
-    add_firings();
+    for (const BatchSource& source : kBatchSources) {
+        (this->*source.add)();
+        if (&source == &kBatchSources.front()) take_commands_to(1);
+    }
     take_commands_to(3);
     take_commands(commands_.looked_up_puts(), Takes::puts);
     take_commands(commands_.puts(), Takes::puts);

@@ -141,6 +141,12 @@ std::string_view Engine::exhaustion_reason(const Entry& entry) const {
     return entry.from_past ? kLeaseLost : kNoReason;
 }
 
+std::size_t Engine::next_exhausted_bytes() const {
+    if (exhausted_.empty()) return 0;
+    const EntryNumber first = recent_.find(exhausted_.front());
+    return first != kNoEntry ? dead_letter_bytes_max(recent_.entry(first)) : kRecordOverheadMax;
+}
+
 void Engine::add_exhausted() {
     std::size_t kept = 0;
     for (std::size_t i = 0; i < exhausted_.size(); ++i) {
