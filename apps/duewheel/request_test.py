@@ -31,10 +31,12 @@ class Stub(http.server.BaseHTTPRequestHandler):
         body = self.rfile.read(int(self.headers.get("Content-Length", 0)))
         self.server.requests.append((self.command, self.path, dict(self.headers), body))
         self.close_connection = self.server.closes
-        status, answer = self.server.answer
+        status, answer, *location = self.server.answer
         text = answer if isinstance(answer, bytes) else json.dumps(answer).encode()
         self.send_response(status)
         self.send_header("Content-Length", str(len(text)))
+        if location:
+            self.send_header("Location", location[0] + self.path)
         self.end_headers()
         self.wfile.write(text)
 
@@ -71,6 +73,29 @@ class CommandLineTest(unittest.TestCase):
         if body:
             self.assertEqual(headers["Content-Type"], "application/json")
         return method, path, json.loads(body) if body else None
+
+    def test_it_follows_the_redirect_of_a_node_that_is_not_the_owner(self):
+        node = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Stub)
+        self.addCleanup(node.server_close)
+        threading.Thread(target=node.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True).start()
+        self.addCleanup(node.shutdown)
+        node.requests, node.closes, node.answer = [], False, (307, {"code": "other_node"}, self.url)
+        self.stub.answer = (201, PUT)
+        environment = {"DUEWHEEL_SERVER": f"http://127.0.0.1:{node.server_address[1]}", "DUEWHEEL_TOKEN": "abc.def"}
+        code, output, error = self.run_program("put", "mail", "text", **environment)
+        self.assertEqual((code, error), (0, ""))
+        self.assertIn("1024", output)
+        self.assertEqual([(method, path, headers["Authorization"], body) for method, path, headers, body in self.stub.requests],
+                         [(method, path, headers["Authorization"], body) for method, path, headers, body in node.requests])
+        self.assertEqual(json.loads(self.stub.requests[0][3])["body"], "text")
+
+        # Nodes that send a request to each other in a circle: an error, and not for ever.
+        node.answer = (307, {"code": "other_node"}, environment["DUEWHEEL_SERVER"])
+        node.requests.clear()
+        code, output, error = self.run_program("put", "mail", "text", **environment)
+        self.assertEqual((code, output), (UNREACHABLE, ""))
+        self.assertIn("(bad_redirect)", error)
+        self.assertLess(len(node.requests), 10)
 
     def put_body(self, *arguments, stdin=b""):
         self.stub.requests.clear()

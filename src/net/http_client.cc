@@ -5,9 +5,12 @@
 #include <cctype>
 #include <cstring>
 #include <new>
+#include <optional>
 #include <utility>
 
 #include <curl/curl.h>
+
+#include "base/system_clock.h"
 
 namespace duewheel {
 namespace {
@@ -57,6 +60,31 @@ bool is_loopback(std::string_view host) {
            });
 }
 
+// A part of the url that a redirect names, resolved against that of the request.
+struct RedirectTarget {
+    std::string url;
+    std::string server;  // scheme, host and port
+    bool is_https = false;
+    bool is_loopback = false;
+};
+
+std::optional<RedirectTarget> resolve_redirect(const std::string& from, const std::string& location) {
+    const std::unique_ptr<CURLU, FreeUrl> url(curl_url());
+    if (!url) throw std::bad_alloc();
+    if (holds_control(location) || location.empty() || location.find_first_of(" #") != std::string::npos) return {};
+    constexpr unsigned kFlags = CURLU_DISALLOW_USER | CURLU_PATH_AS_IS;
+    if (curl_url_set(url.get(), CURLUPART_URL, from.c_str(), kFlags) != CURLUE_OK) return {};
+    if (curl_url_set(url.get(), CURLUPART_URL, location.c_str(), kFlags) != CURLUE_OK) return {};
+    const std::string scheme = part_of(url.get(), CURLUPART_SCHEME);
+    if (scheme != "http" && scheme != "https") return {};
+    const std::string host = part_of(url.get(), CURLUPART_HOST);
+    const std::string port = part_of(url.get(), CURLUPART_PORT);
+    return RedirectTarget{.url = part_of(url.get(), CURLUPART_URL),
+                          .server = scheme + "://" + host + (port.empty() ? "" : ":" + port),
+                          .is_https = scheme == "https",
+                          .is_loopback = is_loopback(host)};
+}
+
 Result<ServerAddress> parse_server(const std::string& server) {
     const Error error{"bad_address",
                       "\"" + server +
@@ -92,8 +120,10 @@ std::optional<std::string_view> HttpAnswer::header(std::string_view name) const 
 struct HttpClient::Parts {
     explicit Parts(HttpClientOptions chosen);
 
-    void begin(std::string_view method, std::string_view target, std::string_view body,
-               std::chrono::milliseconds timeout);
+    void start(std::string_view target);
+    void begin(std::string_view method, std::string_view body, std::chrono::milliseconds timeout);
+    Result<HttpAnswer> perform(curl_slist* fields, std::string_view method);
+    Status redirect(const HttpAnswer& answer);
     Error describe(CURLcode code, std::string_view method) const;
     Error unreachable(const std::string& what) const;
     Error bad_answer(const std::string& what) const;
@@ -107,6 +137,9 @@ struct HttpClient::Parts {
     const Result<ServerAddress> address;
     std::unique_ptr<CURL, FreeEasy> easy;
     // Of the request that runs.
+    std::string url;
+    std::string server;  // of the url
+    int redirects = 0;
     bool may_be_repeated = false;
     bool was_sent = false;   // or partly
     bool is_repeat = false;  // it would have been sent a second time
@@ -127,7 +160,6 @@ HttpClient::Parts::Parts(HttpClientOptions chosen) : options(std::move(chosen)),
     curl_easy_setopt(handle, CURLOPT_QUICK_EXIT, 1L);
     curl_easy_setopt(handle, CURLOPT_PROTOCOLS_STR, "http,https");
     curl_easy_setopt(handle, CURLOPT_FOLLOWLOCATION, 0L);
-    if (address && address->is_loopback) curl_easy_setopt(handle, CURLOPT_PROXY, "");
     curl_easy_setopt(handle, CURLOPT_NETRC, static_cast<long>(CURL_NETRC_IGNORED));
     curl_easy_setopt(handle, CURLOPT_PATH_AS_IS, 1L);
     curl_easy_setopt(handle, CURLOPT_HTTP09_ALLOWED, 0L);
@@ -173,8 +205,40 @@ std::size_t HttpClient::Parts::on_header(char* bytes, std::size_t, std::size_t s
     return parts.header_bytes > kHeaderBytesMax ? 0 : size;
 }
 
-void HttpClient::Parts::begin(std::string_view method, std::string_view target, std::string_view sent_body,
-                              std::chrono::milliseconds timeout) {
+void HttpClient::Parts::start(std::string_view target) {
+    url = address->base + std::string(target);
+    server = options.server;
+    redirects = 0;
+    curl_easy_setopt(easy.get(), CURLOPT_PROXY, address->is_loopback ? "" : nullptr);
+}
+
+// Continues at the address that the answer names.
+Status HttpClient::Parts::redirect(const HttpAnswer& answer) {
+    const std::string location(answer.header("Location").value_or(""));
+    const std::optional<RedirectTarget> next = resolve_redirect(url, location);
+    const std::string at = "The server at " + server;
+    if (!next) {
+        return Error{"bad_redirect", at + " redirects to \"" + location +
+                                         "\", which is not the address of a server. Check the setting kafka.log.url or "
+                                         "shards.urls of the servers."};
+    }
+    if (url.starts_with("https:") && !next->is_https) {
+        return Error{"bad_redirect", at + " redirects to " + next->server +
+                                         ", which is not encrypted, so nothing was sent there. Check the setting "
+                                         "kafka.log.url or shards.urls of the servers: it must begin with https://."};
+    }
+    if (++redirects > kRedirectsMax) {
+        return Error{"bad_redirect", at + " redirects to " + next->server + ", after " + std::to_string(kRedirectsMax) +
+                                         " redirects in a row: the servers do not agree which of them is responsible. "
+                                         "Try again, and check that all have the same settings."};
+    }
+    url = next->url;
+    server = next->server;
+    curl_easy_setopt(easy.get(), CURLOPT_PROXY, next->is_loopback ? "" : nullptr);
+    return {};
+}
+
+void HttpClient::Parts::begin(std::string_view method, std::string_view sent_body, std::chrono::milliseconds timeout) {
     was_sent = is_repeat = false;
     header_bytes = 0;
     has_whole_head = false;
@@ -184,7 +248,7 @@ void HttpClient::Parts::begin(std::string_view method, std::string_view target, 
     const auto timeout_ms = static_cast<long>(std::max<std::int64_t>(1, timeout.count()));
     curl_easy_setopt(handle, CURLOPT_TIMEOUT_MS, timeout_ms);
     curl_easy_setopt(handle, CURLOPT_CONNECTTIMEOUT_MS, timeout_ms);
-    curl_easy_setopt(handle, CURLOPT_URL, (address->base + std::string(target)).c_str());
+    curl_easy_setopt(handle, CURLOPT_URL, url.c_str());
     if (method == "HEAD") {
         curl_easy_setopt(handle, CURLOPT_NOBODY, 1L);
     } else if (!sent_body.empty() || method == "POST" || method == "PUT" || method == "PATCH") {
@@ -206,6 +270,12 @@ std::string HttpClient::Parts::detail(CURLcode code) const {
 }
 
 Error HttpClient::Parts::unreachable(const std::string& what) const {
+    if (redirects > 0) {
+        return {"unreachable", "Cannot reach the server at " + server + ", to which " + options.server +
+                                   " redirects: " + what +
+                                   ". If that server has just failed, another one takes over within seconds: try "
+                                   "again."};
+    }
     return {"unreachable",
             "Cannot reach the server at " + options.server + ": " + what +
                 ". Check that it is running and that the address is right (--server or DUEWHEEL_SERVER).",
@@ -214,7 +284,7 @@ Error HttpClient::Parts::unreachable(const std::string& what) const {
 
 Error HttpClient::Parts::bad_answer(const std::string& what) const {
     return {"bad_answer",
-            "The address " + options.server + " does not seem to belong to a Duewheel server: " + what +
+            "The address " + server + " does not seem to belong to a Duewheel server: " + what +
                 ". Check the address (--server or DUEWHEEL_SERVER).",
             ""};
 }
@@ -222,10 +292,10 @@ Error HttpClient::Parts::bad_answer(const std::string& what) const {
 Error HttpClient::Parts::describe(CURLcode code, std::string_view method) const {
     switch (code) {
         case CURLE_URL_MALFORMAT:
-            return {"bad_address", options.server + ": " + detail(code) + ".", ""};
+            return {"bad_address", server + ": " + detail(code) + ".", ""};
         case CURLE_PEER_FAILED_VERIFICATION:
             return {"untrusted_server",
-                    "The certificate of the server at " + options.server + " is not valid: " + detail(code) +
+                    "The certificate of the server at " + server + " is not valid: " + detail(code) +
                         ". Check the address, or name the file of its certificate authority (--ca-file or "
                         "DUEWHEEL_CA_FILE).",
                     ""};
@@ -261,6 +331,24 @@ Error HttpClient::Parts::describe(CURLcode code, std::string_view method) const 
     return unreachable(harmless ? what : what + "; it is unknown whether the request was executed");
 }
 
+Result<HttpAnswer> HttpClient::Parts::perform(curl_slist* fields, std::string_view method) {
+    CURL* const handle = easy.get();
+    curl_easy_setopt(handle, CURLOPT_HTTPHEADER, fields);
+    const CURLcode code = curl_easy_perform(handle);
+    curl_easy_setopt(handle, CURLOPT_HTTPHEADER, nullptr);
+    if (code != CURLE_OK) return describe(code, method);
+    if (!has_whole_head) return describe(CURLE_GOT_NOTHING, method);
+    HttpAnswer answer;
+    long status = 0;
+    curl_easy_getinfo(handle, CURLINFO_RESPONSE_CODE, &status);
+    answer.status = static_cast<int>(status);
+    for (curl_header* each = nullptr; (each = curl_easy_nextheader(handle, CURLH_HEADER, -1, each)) != nullptr;) {
+        answer.headers.push_back({each->name, each->value});
+    }
+    answer.body = std::move(body);
+    return answer;
+}
+
 HttpClient::HttpClient(HttpClientOptions options) : parts_(std::make_unique<Parts>(std::move(options))) {}
 HttpClient::~HttpClient() = default;
 HttpClient::HttpClient(HttpClient&&) noexcept = default;
@@ -291,22 +379,15 @@ Result<HttpAnswer> HttpClient::request(std::string_view method, std::string_view
     if (!has_type) add("Content-Type:");
     add("Expect:");
     parts.may_be_repeated = may_repeat(method, headers);
-    parts.begin(method, target, body, timeout);
-    CURL* const handle = parts.easy.get();
-    curl_easy_setopt(handle, CURLOPT_HTTPHEADER, fields.get());
-    const CURLcode code = curl_easy_perform(handle);
-    curl_easy_setopt(handle, CURLOPT_HTTPHEADER, nullptr);
-    if (code != CURLE_OK) return parts.describe(code, method);
-    if (!parts.has_whole_head) return parts.describe(CURLE_GOT_NOTHING, method);
-    HttpAnswer answer;
-    long status = 0;
-    curl_easy_getinfo(handle, CURLINFO_RESPONSE_CODE, &status);
-    answer.status = static_cast<int>(status);
-    for (curl_header* each = nullptr; (each = curl_easy_nextheader(handle, CURLH_HEADER, -1, each)) != nullptr;) {
-        answer.headers.push_back({each->name, each->value});
+    const std::int64_t give_up_ns = monotonic_now_ns() + std::chrono::nanoseconds(timeout).count();
+    parts.start(target);
+    while (true) {
+        const std::chrono::nanoseconds left(give_up_ns - monotonic_now_ns());
+        parts.begin(method, body, std::chrono::duration_cast<std::chrono::milliseconds>(left));
+        Result<HttpAnswer> answer = parts.perform(fields.get(), method);
+        if (!answer || answer->status != 307) return answer;
+        if (Status followed = parts.redirect(*answer); !followed) return std::move(followed).error();
     }
-    answer.body = std::move(parts.body);
-    return answer;
 }
 
 }  // namespace duewheel

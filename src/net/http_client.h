@@ -5,8 +5,11 @@
 // once more if it may be repeated: any method but POST and PATCH, and anything with an Idempotency-Key. Otherwise the
 // caller gets an error that says so. https:// always verifies the certificate and the name of the server.
 //
-// It follows no redirects, so that a token never goes to another host. It uses the proxy of the environment
-// (`https_proxy`, `http_proxy`, `no_proxy`), but never for a loopback address.
+// It follows the redirects of nodes that do not own what a request is about: 307, with the same method, headers and
+// body, up to kRedirectsMax in a row, and nothing but 307. The token goes along, because the server that the user named
+// also names the node; but never from https:// to http://. Each request starts at the server of the options again.
+//
+// It uses the proxy of the environment (`https_proxy`, `http_proxy`, `no_proxy`), but never for a loopback address.
 #pragma once
 
 #include <chrono>
@@ -43,6 +46,8 @@ struct HttpClientOptions {
 
 class HttpClient {
   public:
+    static constexpr int kRedirectsMax = 5;
+
     // Whether the server can be understood and reached is seen by the first request.
     explicit HttpClient(HttpClientOptions options);
     ~HttpClient();
@@ -58,6 +63,7 @@ class HttpClient {
     //   bad_address             the address of the server cannot be understood
     //   bad_request             a part of the request has a control character in it
     //   bad_answer              the response is not HTTP/1.1, or has more than `body_bytes_max`
+    //   bad_redirect            a redirect without a usable address, from https:// to http://, or too many in a row
     Result<HttpAnswer> request(std::string_view method, std::string_view target,
                                const std::vector<HttpHeader>& headers = {}, std::string_view body = {},
                                std::chrono::milliseconds timeout = std::chrono::seconds(30));

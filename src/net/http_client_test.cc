@@ -139,22 +139,106 @@ TEST(HttpClient, refuses_answers_that_are_too_large) {
     EXPECT_TRUE(HttpClient({.server = server.url(), .body_bytes_max = 3}).request("GET", "/").ok());
 }
 
-TEST(HttpClient, sends_its_token_and_follows_no_redirect_with_it) {
+TEST(HttpClient, sends_its_token) {
     std::string authorization;
-    LoopbackServer other([&](const HttpRequest&, HttpReply reply) {
-        authorization = "it went to the other host";
-        reply.answer({});
-    });
     LoopbackServer server([&](const HttpRequest& request, HttpReply reply) {
         authorization = request.header("Authorization").value_or("-");
-        reply.answer({.status = 307, .headers = {{"Location", other.url() + "/"}}});
+        reply.answer({});
     });
-    const auto answer = HttpClient({.server = server.url(), .token = "abc.def"}).request("GET", "/");
-    ASSERT_TRUE(answer.ok()) << answer.error().message;
-    EXPECT_EQ(answer->status, 307);
+    EXPECT_TRUE(HttpClient({.server = server.url(), .token = "abc.def"}).request("GET", "/").ok());
     EXPECT_EQ(authorization, "Bearer abc.def");
     EXPECT_TRUE(HttpClient({.server = server.url()}).request("GET", "/").ok());
     EXPECT_EQ(authorization, "-");
+}
+
+HttpResponse redirect_to(std::string location, int status = 307) {
+    return {.status = status, .headers = {{"Location", std::move(location)}}};
+}
+
+TEST(HttpClient, follows_a_redirect_with_method_headers_body_and_token) {
+    LoopbackServer owner([](const HttpRequest& request, HttpReply reply) {
+        std::string text(request.method);
+        text.append(" ").append(request.target).append(" ").append(request.header("X-One").value_or("-"));
+        text.append(" ").append(request.header("Authorization").value_or("-")).append(" ").append(request.body);
+        reply.answer({.status = 201, .body = text});
+    });
+    int requests = 0;
+    LoopbackServer server([&](const HttpRequest& request, HttpReply reply) {
+        ++requests;
+        reply.answer(redirect_to(owner.url() + std::string(request.target)));
+    });
+    HttpClient client({.server = server.url(), .token = "abc.def"});
+    for (const std::string method : {"POST", "PATCH", "DELETE", "PUT"}) {
+        const auto answer = client.request(method, "/a%2Fb/../c?d=%20", {{"X-One", "1"}}, "body");
+        ASSERT_TRUE(answer.ok()) << answer.error().message;
+        EXPECT_EQ(answer->status, 201);
+        EXPECT_EQ(answer->body, method + " /a%2Fb/../c?d=%20 1 Bearer abc.def body");
+    }
+    EXPECT_EQ(client.request("GET", "/")->body, "GET / - Bearer abc.def ");
+    EXPECT_EQ(requests, 5) << "each request starts at the server that was named: the owner may be another one";
+    EXPECT_EQ(server.counters().connections_accepted, 1u);
+    EXPECT_EQ(owner.counters().connections_accepted, 1u);
+}
+
+TEST(HttpClient, follows_a_redirect_on_the_same_server) {
+    LoopbackServer server([](const HttpRequest& request, HttpReply reply) {
+        if (request.target == "/new") return reply.answer({.body = "here"});
+        reply.answer(redirect_to("/new"));
+    });
+    EXPECT_EQ(HttpClient({.server = server.url()}).request("GET", "/old")->body, "here");
+}
+
+// Others change the method, or are none of a node.
+TEST(HttpClient, follows_no_other_status) {
+    LoopbackServer server([](const HttpRequest& request, HttpReply reply) {
+        reply.answer(redirect_to("http://127.0.0.1:1/", std::stoi(std::string(request.target.substr(1)))));
+    });
+    for (const int status : {300, 301, 302, 303, 308}) {
+        EXPECT_EQ(HttpClient({.server = server.url()}).request("GET", "/" + std::to_string(status))->status, status);
+    }
+}
+
+TEST(HttpClient, stops_after_some_redirects_in_a_row) {
+    int requests = 0;
+    LoopbackServer server([&](const HttpRequest& request, HttpReply reply) {
+        ++requests;
+        if (request.target == "/0") return reply.answer({.body = "end"});
+        const int left = std::stoi(std::string(request.target.substr(1)));
+        reply.answer(redirect_to("/" + std::to_string(left - 1)));
+    });
+    HttpClient client({.server = server.url()});
+    EXPECT_EQ(client.request("GET", "/" + std::to_string(HttpClient::kRedirectsMax))->body, "end");
+    requests = 0;
+    const auto answer = client.request("GET", "/100");
+    ASSERT_FALSE(answer.ok());
+    EXPECT_EQ(answer.error().code, "bad_redirect");
+    EXPECT_NE(answer.error().message.find("do not agree"), std::string::npos) << answer.error().message;
+    EXPECT_EQ(requests, HttpClient::kRedirectsMax + 1);
+    EXPECT_EQ(client.request("GET", "/0")->body, "end") << "the next request counts anew";
+}
+
+TEST(HttpClient, refuses_redirects_that_name_no_server) {
+    std::string location;
+    LoopbackServer server([&](const HttpRequest&, HttpReply reply) { reply.answer(redirect_to(location)); });
+    HttpClient client({.server = server.url()});
+    for (const std::string bad : {"", "ftp://h/", "file:///etc/passwd", "http://u@h/", "http://h:x/", "http://a b/"}) {
+        location = bad;
+        const auto answer = client.request("GET", "/");
+        ASSERT_FALSE(answer.ok()) << bad;
+        EXPECT_EQ(answer.error().code, "bad_redirect") << bad;
+        EXPECT_NE(answer.error().message.find("kafka.log.url"), std::string::npos) << answer.error().message;
+    }
+}
+
+TEST(HttpClient, says_that_the_server_of_a_redirect_cannot_be_reached) {
+    LoopbackServer server(
+        [](const HttpRequest&, HttpReply reply) { reply.answer(redirect_to("http://127.0.0.1:1/gone")); });
+    const auto answer = HttpClient({.server = server.url()}).request("GET", "/");
+    ASSERT_FALSE(answer.ok());
+    EXPECT_EQ(answer.error().code, "unreachable");
+    EXPECT_NE(answer.error().message.find("http://127.0.0.1:1, to which " + server.url() + " redirects"),
+              std::string::npos)
+        << answer.error().message;
 }
 
 // A proxy of the environment cannot reach this machine's loopback addresses.

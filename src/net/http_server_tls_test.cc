@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 
 #include "base/system_clock.h"
+#include "net/http_client.h"
 #include "net/http_server.h"
 #include "net/loopback_fixture.h"
 #include "net/tls_client_fixture.h"
@@ -440,6 +441,37 @@ TEST(HttpServerTls, shows_a_new_certificate_to_new_connections) {
     ASSERT_TRUE(again.shake_hands());
     EXPECT_EQ(SSL_session_reused(again.session()), 0);
     SSL_SESSION_free(options.session);
+}
+
+// A token that was sent encrypted must not go on in plain text, whatever the server says.
+TEST(HttpServerTls, a_redirect_of_the_client_stays_encrypted) {
+    const TemporaryDirectory directory;
+    std::ofstream(directory.at("ca.pem")) << authority().certificate();
+    std::string location;
+    int plain_requests = 0;
+    LoopbackServer plain([&](const HttpRequest&, HttpReply reply) {
+        ++plain_requests;
+        reply.answer({});
+    });
+    TlsServer owner;
+    TlsServer node([&](const HttpRequest& request, HttpReply reply) {
+        reply.answer({.status = 307, .headers = {{"Location", location + std::string(request.target)}}});
+    });
+    HttpClient client({.server = "https://127.0.0.1:" + std::to_string(node.port()),
+                       .ca_file = directory.at("ca.pem"),
+                       .token = "abc.def"});
+    location = plain.url();
+    const auto refused = client.request("POST", "/", {}, "body");
+    ASSERT_FALSE(refused.ok());
+    EXPECT_EQ(refused.error().code, "bad_redirect");
+    EXPECT_NE(refused.error().message.find(plain.url() + ", which is not encrypted"), std::string::npos)
+        << refused.error().message;
+    EXPECT_EQ(plain_requests, 0);
+    location = "https://127.0.0.1:" + std::to_string(owner.port());
+    const auto answer = client.request("POST", "/", {}, "body");
+    ASSERT_TRUE(answer.ok()) << answer.error().message;
+    EXPECT_EQ(answer->status, 200);
+    EXPECT_EQ(owner.count(TlsOutcome::full), 1u);
 }
 
 }  // namespace
