@@ -19,7 +19,13 @@ struct CreateTopicsArguments {
     std::int32_t partitions = 0;
     std::int32_t replicas = 3;
     bool log = false;
+    std::int32_t shards = 1;
 };
+
+std::int32_t partitions_of(KafkaTopicRole role, const CreateTopicsArguments& arguments) {
+    if (role == KafkaTopicRole::target) return arguments.partitions;
+    return role == KafkaTopicRole::ledger || role == KafkaTopicRole::log ? arguments.shards : 0;
+}
 
 int create_topics(Session& session, const CreateTopicsArguments& arguments) {
     const Result<KafkaOptions> options = arguments.access.read();
@@ -30,6 +36,7 @@ int create_topics(Session& session, const CreateTopicsArguments& arguments) {
                                     {.topic = options->errors_topic, .role = KafkaTopicRole::errors}};
     if (arguments.log || options->log.replicate) {
         uses.push_back({.topic = options->log_topic(), .role = KafkaTopicRole::log});
+        uses.push_back({.topic = options->owners_topic(), .role = KafkaTopicRole::owners});
     }
     for (const std::string& topic : arguments.topics) {
         uses.push_back({.topic = topic, .role = KafkaTopicRole::target});
@@ -39,8 +46,7 @@ int create_topics(Session& session, const CreateTopicsArguments& arguments) {
     int exit_code = kExitDone;
     for (const KafkaTopicUse& use : uses) {
         const Status made = access.client->create(
-            new_kafka_topic(use, use.role == KafkaTopicRole::target ? arguments.partitions : 0, arguments.replicas),
-            KafkaAccess::kTimeoutMs);
+            new_kafka_topic(use, partitions_of(use.role, arguments), arguments.replicas), KafkaAccess::kTimeoutMs);
         const bool exists = !made && made.error().code == "topic_exists";
         if (!made && !exists) {
             exit_code = is_unreachable(made.error()) ? kExitUnreachable : kExitRefused;
@@ -68,7 +74,14 @@ void add_kafka_create_topics(CLI::App& kafka, Session& session) {
     CreateTopicsArguments& options = *verb.options;
     options.access.add_to(*verb.app);
     verb.app->add_option("TOPIC", options.topics, "More topics to create: inputs, and targets of queues");
-    verb.app->add_flag("--log", options.log, "Also create the topic of the log of servers with kafka.log.replicate");
+    verb.app->add_flag("--log", options.log,
+                       "Also create the topics of the log, and of its owners, of servers with kafka.log.replicate");
+    verb.app
+        ->add_option("--shards", options.shards,
+                     "Number of shards of the servers (shards.count): partitions of the ledger and the log")
+        ->check(CLI::Range(1, 1'024))
+        ->type_name("NUMBER")
+        ->capture_default_str();
     verb.app
         ->add_option("--partitions", options.partitions,
                      "Partitions of the topics given; default: as the brokers are configured")

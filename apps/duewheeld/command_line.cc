@@ -126,7 +126,7 @@ int exit_code_of(const Error& refusal) {
                        refusal.code == "bad_address_block" || refusal.code == "bad_webhook_secret" ||
                        refusal.code == "bad_encryption_key" || refusal.code == "bad_old_encryption_key" ||
                        refusal.code == "bad_trusted_file" || refusal.code.starts_with("bad_kafka_") ||
-                       refusal.code.starts_with("bad_tls_");
+                       refusal.code == "bad_shard_setting" || refusal.code.starts_with("bad_tls_");
     return usage ? kExitUsage : kExitRefused;
 }
 
@@ -139,7 +139,7 @@ std::string place_of(const Configuration& configuration, const Error& refusal) {
     if (refusal.code == "bad_encryption_key") name = "webhooks.encryption_key_file";
     if (refusal.code == "bad_old_encryption_key") name = "webhooks.old_encryption_key_file";
     if (refusal.code == "bad_trusted_file") name = "webhooks.trusted_file";
-    if (refusal.code == "bad_kafka_setting") name = refusal.field;
+    if (refusal.code == "bad_kafka_setting" || refusal.code == "bad_shard_setting") name = refusal.field;
     if (refusal.code == "bad_kafka_client_file") name = "kafka.client_file";
     if (refusal.code == "bad_tls_certificate") name = "tls.certificate";
     if (refusal.code == "bad_tls_key") name = "tls.key";

@@ -67,6 +67,7 @@ constexpr auto kApi = &ServerOptions::api;
 constexpr auto kTls = &ServerOptions::tls;
 constexpr auto kWebhooks = &ServerOptions::webhooks;
 constexpr auto kKafka = &ServerOptions::kafka;
+constexpr auto kShards = &ServerOptions::shards;
 constexpr auto kClock = &ServerOptions::clock;
 constexpr auto kLog = &ServerOptions::log;
 using Api = HttpApiOptions;
@@ -210,6 +211,24 @@ constexpr Setting kSettings[] = {
         {"kafka.log.unsafe_replication", Kind::yes_or_no,
          "Start with a log topic that may lose acknowledged records, such as one with a single replica. For trials."}),
 
+    at<kShards, &Sharding::number>({.name = "shards.number",
+                                    .kind = Kind::number,
+                                    .sentence = "Number of the shard that this server owns, from 0. The namespaces are "
+                                                "spread over the shards by their names. It cannot be changed later.",
+                                    .min = 0,
+                                    .max = kShardCountMax - 1,
+                                    .own_flag = "--shard"}),
+    at<kShards, &Sharding::count>({.name = "shards.count",
+                                   .kind = Kind::number,
+                                   .sentence = "Number of shards, the same on all servers. It cannot be changed later.",
+                                   .min = 1,
+                                   .max = kShardCountMax,
+                                   .own_flag = "--shards"}),
+    at<kShards, &Sharding::urls>({"shards.urls", Kind::texts,
+                                  "URLs of the servers of all shards in their order, such as http://node1:7420, to "
+                                  "which requests for other shards are redirected. Not with kafka.log.replicate, where "
+                                  "nodes find each other in Kafka."}),
+
     at<kEngine, &Engine::retry, &RetryRule::attempts>(
         {"retry.attempts", Kind::number,
          "Number of deliveries of a message before it becomes a dead letter, if it has no retry rule of its own.", 1,
@@ -318,8 +337,8 @@ Setting setting_of(const Limit& limit) {
 std::vector<Setting> all_settings() {
     std::vector<Setting> all;
     for (const std::string_view section :
-         {"", "http", "tls", "auth", "limits", "webhooks", "kafka", "kafka.in", "kafka.log", "kafka.out", "retry",
-          "store", "clock", "audit", "memory", "log"}) {
+         {"", "http", "tls", "auth", "limits", "webhooks", "kafka", "kafka.in", "kafka.log", "kafka.out", "shards",
+          "retry", "store", "clock", "audit", "memory", "log"}) {
         std::copy_if(std::begin(kSettings), std::end(kSettings), std::back_inserter(all),
                      [&](const Setting& setting) { return setting.section() == section; });
         for (const Limit& limit : limits()) {

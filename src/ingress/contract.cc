@@ -171,6 +171,7 @@ class Contract {
         schema["properties"] = json::object{{"status", json::object{{"const", status}}},
                                             {"code", json::object{{"enum", std::move(names)}}}};
         json::object headers = {{"traceparent", reference("headers", "traceparent")}};
+        if (status == 307) headers["Location"] = reference("headers", "Location");
         if (has_retry_after(status)) headers["Retry-After"] = reference("headers", "RetryAfter");
         return {{"description", description + "."},
                 {"headers", std::move(headers)},

@@ -140,6 +140,10 @@ void HttpApi::handle(const HttpRequest& request, HttpReply reply) {
         return refuse(std::move(reply), note, fine.error());
     }
     const std::optional<CallPath> call = call_of(request.route);
+    // Before anything else: the owner knows the tokens of its shard.
+    if (const auto elsewhere = call ? options_.redirect(request, *call) : std::nullopt) {
+        return answer(std::move(reply), note, *elsewhere, elsewhere->status == 307 ? "other_node" : "no_owner");
+    }
     Principal principal;
     const bool is_open = call && need_of(call->what, request.method).reach == Reach::no_token;
     if (!is_open) {

@@ -53,6 +53,9 @@ struct HttpApiOptions {
     // Whether a queue may have this Kafka target.
     std::function<Status(std::string_view name_space, std::string_view queue, const KafkaTarget&)> check_kafka =
         [](std::string_view, std::string_view, const KafkaTarget&) { return Status(); };
+    // The response to a request that another node has to answer; nothing: this node does.
+    std::function<std::optional<HttpResponse>(const HttpRequest&, const CallPath&)> redirect =
+        [](const HttpRequest&, const CallPath&) { return std::nullopt; };
     CallerRules callers;
     bool auth_required = false;             // a request needs an access token
     bool dashboard = true;                  // serve the dashboard

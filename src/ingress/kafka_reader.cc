@@ -102,7 +102,10 @@ void KafkaReader::look_at_topics() {
             log_.info("kafka_input_available", "The partitions of the input topic could be looked up.",
                       {{"topic", name}});
         }
-        for (; topic.partitions < found->partitions; ++topic.partitions) add_partition(name, topic.partitions);
+        for (; topic.partitions < found->partitions; ++topic.partitions) {
+            const auto number = static_cast<std::uint32_t>(topic.partitions);
+            if (number % options_.shards == options_.shard) add_partition(name, topic.partitions);
+        }
     }
 }
 

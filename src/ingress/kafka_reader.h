@@ -3,7 +3,7 @@
 //     Kafka ──► poll ──► waiting records of each partition ──► commands ──► engine: puts and position in one commit
 //                                                      └──► errors topic
 //
-// It reads all partitions without a group, each from its position in the engine; if there is none, from the beginning.
+// It reads its partitions without a group, each from its position in the engine; if there is none, from the beginning.
 // Of each partition up to 1,000 records are on their way to the engine at once, while the next ones are read. Puts are
 // taken together with the position after them (engine/engine_inputs.cc). Records of other kinds (cancels, schedules)
 // are idempotent and executed before the position passes them. They keep their order to the puts with the same key.
@@ -51,6 +51,9 @@ struct KafkaReaderOptions {
     KafkaCommandOptions commands;  // with the input topics
     std::string errors_topic;      // required; no input topic
     bool skips_trimmed = false;
+    // Of several servers, which read the partitions `shard`, `shard + shards`, ... each.
+    std::uint32_t shard = 0;
+    std::uint32_t shards = 1;
     std::int64_t look_again_ms = 60'000;  // for new partitions
     std::int64_t lag_every_ms = 10'000;
     std::int64_t timeout_ms = 10'000;  // of a call to Kafka

@@ -102,6 +102,19 @@ std::uint64_t LogIdentity::hash() const {
     return XXH3_64bits(both.data(), both.size());
 }
 
+Status check_shard(const LogIdentity& log, const LogIdentity& wanted, const std::string& where) {
+    if (log.shard == wanted.shard && log.shards == wanted.shards) return {};
+    const auto name = [](const LogIdentity& identity) {
+        return "shard " + std::to_string(identity.shard) + " of " + std::to_string(identity.shards);
+    };
+    return Error{"shards_changed",
+                 where + " has the log of " + name(log) + ", and the settings shards.number and shards.count say " +
+                     name(wanted) +
+                     ". The number of shards of existing data cannot be changed, and a namespace cannot be moved to "
+                     "another shard: restore the settings. To have another number of shards, start new servers without "
+                     "data, and move the messages with `duewheel export` and `duewheel import`"};
+}
+
 std::string encode_segment_header(const SegmentHeader& header) {
     assert(header.segment_bytes <= kSegmentBytesMax);
     std::string bytes(kSegmentHeaderBytes, '\0');
@@ -118,6 +131,8 @@ std::string encode_segment_header(const SegmentHeader& header) {
     writer.put(header.before);
     writer.put(header.identity.instance);
     writer.put(header.identity.token_key);
+    writer.put(header.identity.shard);
+    writer.put(static_cast<std::uint16_t>(header.identity.shards - 1));  // 0 in the logs of older versions
     FixedWriter(bytes.data() + kMagicBytes).put(checksum_of(bytes));
     return bytes;
 }
@@ -145,9 +160,14 @@ Result<SegmentHeader> decode_segment_header(std::string_view bytes) {
     reader.get(header.before);
     reader.get(header.identity.instance);
     reader.get(header.identity.token_key);
+    reader.get(header.identity.shard);
+    std::uint16_t other_shards = 0;
+    reader.get(other_shards);
+    header.identity.shards = static_cast<std::uint16_t>(other_shards + 1);
     const bool sound = (header.block_bytes == 512 || header.block_bytes == 4096) && header.number > 0 &&
                        header.segment_bytes % header.block_bytes == 0 && header.segment_bytes <= kSegmentBytesMax &&
-                       first_sequence == header.first_sequence() && first_commit == header.first_commit();
+                       first_sequence == header.first_sequence() && first_commit == header.first_commit() &&
+                       header.identity.shard <= other_shards;
     if (!sound) return Error{"bad_header", "its header contradicts itself"};
     return header;
 }

@@ -28,10 +28,12 @@ inline constexpr std::uint16_t kLogFormatVersion = 1;
 inline constexpr std::uint64_t kFooterBytes = 128;
 inline constexpr std::uint64_t kSegmentBytesMax = std::uint64_t{1} << 32;
 
-// Chosen at random when the data directory is created; the same in all segments of a log.
+// Chosen when the data directory is created, the bytes at random; the same in all segments of a log.
 struct LogIdentity {
     std::array<std::byte, 16> instance{};   // identifies the log
     std::array<std::byte, 16> token_key{};  // secret; authenticates lease tokens
+    std::uint16_t shard = 0;                // which part of the namespaces the log has
+    std::uint16_t shards = 1;               // number of such parts
 
     // Part of every footer. It depends on the secret, so that clients that can only put messages cannot create bytes
     // that look like a footer of this log.
@@ -51,6 +53,10 @@ struct SegmentHeader {
     std::uint64_t first_commit() const { return before.commit + 1; }
     bool operator==(const SegmentHeader&) const = default;
 };
+
+// Whether the log at `where`, a directory or a topic, is that of the shard that the settings name. Code:
+// `shards_changed`, with what to do.
+Status check_shard(const LogIdentity& log, const LogIdentity& wanted, const std::string& where);
 
 // The kSegmentHeaderBytes bytes of a header.
 std::string encode_segment_header(const SegmentHeader& header);

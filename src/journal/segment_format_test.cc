@@ -103,6 +103,39 @@ TEST(SegmentFormat, damage_is_reported_with_file_offset_and_remedy) {
     EXPECT_EQ(error.message.find("repair"), std::string::npos);
 }
 
+TEST(SegmentFormat, the_shard_is_in_the_header_and_absent_in_old_ones) {
+    SegmentHeader header;
+    header.segment_bytes = 1 << 20;
+    header.identity = trial_identity(1);
+    const std::string alone = encode_segment_header(header);
+    EXPECT_EQ(alone.find_first_not_of('\0', 16 + 2 + 2 + 4 + 5 * 8 + 7 * 8 + 32), std::string::npos)
+        << "shard 0 of 1 has the bytes of logs from before there were shards";
+    header.identity.shard = 1023;
+    header.identity.shards = 1024;
+    EXPECT_EQ(decode_segment_header(encode_segment_header(header))->identity, header.identity);
+    header.identity.shards = 1023;
+    EXPECT_EQ(decode_segment_header(encode_segment_header(header)).error().code, "bad_header");
+}
+
+TEST(SegmentFormat, the_log_of_another_shard_is_refused_by_name) {
+    const auto of = [](std::uint16_t shard, std::uint16_t shards) {
+        LogIdentity identity = trial_identity(1);
+        identity.shard = shard;
+        identity.shards = shards;
+        return identity;
+    };
+    EXPECT_TRUE(check_shard(of(1, 2), of(1, 2), "DIR"));
+    for (const auto& wanted : {of(0, 2), of(1, 3), of(0, 1)}) {
+        const Status refused = check_shard(of(1, 2), wanted, "DIR");
+        ASSERT_FALSE(refused);
+        EXPECT_EQ(refused.error().code, "shards_changed");
+        EXPECT_TRUE(
+            refused.error().message.starts_with("DIR has the log of shard 1 of 2, and the settings "
+                                                "shards.number and shards.count say shard"))
+            << refused.error().message;
+    }
+}
+
 TEST(SegmentFormat, the_hash_in_footers_depends_on_the_secret) {
     LogIdentity one = trial_identity(1);
     const std::uint64_t before = one.hash();

@@ -57,7 +57,7 @@ Status TopicCopy::open_local() {
     Result<std::unique_ptr<LocalJournal>> opened = LocalJournal::open(files_, directory, options_.journal);
     if (!opened) return std::move(opened).error();
     local_ = *std::move(opened);
-    return {};
+    return check_shard(local_->identity(), options_.journal.identity, options_.directory);
 }
 
 Result<TopicCopy::Progress> TopicCopy::follow(std::int64_t timeout_ms) {
@@ -96,6 +96,8 @@ Status TopicCopy::apply(TopicChain::Step step) {
 
 Status TopicCopy::begin_segment() {
     const SegmentHeader& header = chain_.segment();
+    const std::string where = "partition " + std::to_string(options_.log.shard) + " of topic " + options_.log.topic;
+    if (Status same = check_shard(header.identity, options_.journal.identity, where); !same) return same;
     if (local_ && local_commit() == 0 && header.before.commit == 0) {
         if (local_->catalog().snapshot().back()->header() == header) return {};
         if (Status discarded = discard_local(); !discarded) return discarded;

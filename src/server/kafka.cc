@@ -9,6 +9,7 @@
 #include "base/secure_random.h"
 #include "base/system_clock.h"
 #include "ingress/kept_headers.h"
+#include "ingress/shard_placement.h"
 
 namespace duewheel {
 namespace {
@@ -27,11 +28,15 @@ std::int64_t monotonic_now_us() {
     return monotonic_now_ns() / 1000;
 }
 
-KafkaReaderOptions reader_options(const KafkaOptions& options, const HttpApiOptions& limits) {
+KafkaReaderOptions reader_options(const KafkaOptions& options, std::uint32_t shards, const HttpApiOptions& limits) {
     KafkaReaderOptions chosen;
+    chosen.shard = static_cast<std::uint32_t>(options.out.shard);
+    chosen.shards = shards;
+    chosen.commands.name_space = input_namespace(chosen.shard, shards);
     chosen.commands.limits = limits;
     for (auto& [topic, target] : kafka_inputs(options)) chosen.commands.inputs.push_back({topic, target});
-    chosen.commands.own_topics = {options.errors_topic, options.out.ledger_topic()};
+    chosen.commands.own_topics = {options.errors_topic, options.out.ledger_topic(), options.log_topic(),
+                                  options.owners_topic()};
     chosen.errors_topic = options.errors_topic;
     chosen.skips_trimmed = options.skips_trimmed;
     return chosen;
@@ -65,22 +70,24 @@ std::string_view name_of(KafkaPartitionStatus::State state) {
 }  // namespace
 
 Result<std::unique_ptr<Kafka>> Kafka::open(EventLoop& loop, Shard& shard, Engine& engine, const KafkaOptions& options,
-                                           const HttpApiOptions& limits, const std::string& owner, LogSink& log) {
+                                           std::uint32_t shards, const HttpApiOptions& limits, const std::string& owner,
+                                           LogSink& log) {
     const KafkaConnection connection{.bootstrap = options.bootstrap,
                                      .client_file = options.client_file,
                                      .transaction_timeout_ms = options.out.transaction_timeout_ms};
     Result<std::unique_ptr<KafkaClient>> client = KafkaClient::open(connection, log);
     if (!client) return std::move(client).error();
-    return std::unique_ptr<Kafka>(new Kafka(loop, shard, engine, options, limits, owner, *std::move(client), log));
+    return std::unique_ptr<Kafka>(
+        new Kafka(loop, shard, engine, options, shards, limits, owner, *std::move(client), log));
 }
 
-Kafka::Kafka(EventLoop& loop, Shard& shard, Engine& engine, const KafkaOptions& options, const HttpApiOptions& limits,
-             const std::string& owner, std::unique_ptr<KafkaClient> client, LogSink& log)
+Kafka::Kafka(EventLoop& loop, Shard& shard, Engine& engine, const KafkaOptions& options, std::uint32_t shards,
+             const HttpApiOptions& limits, const std::string& owner, std::unique_ptr<KafkaClient> client, LogSink& log)
     : loop_(loop),
       engine_(engine),
       log_(log),
       client_(std::move(client)),
-      reader_options_(reader_options(options, limits)),
+      reader_options_(reader_options(options, shards, limits)),
       sender_(*client_, options.out, owner, {monotonic_now_us, random_number}, log),
       plain_sender_(*client_, options.out, monotonic_now_us),
       pusher_(engine, options.out,

@@ -33,8 +33,8 @@ class Kafka {
     // Loop, shard, engine, options and log must outlive it. `owner` identifies the data directory. Connects later:
     // success says nothing about the brokers. Codes: those of KafkaClient::open().
     static Result<std::unique_ptr<Kafka>> open(EventLoop& loop, Shard& shard, Engine& engine,
-                                               const KafkaOptions& options, const HttpApiOptions& limits,
-                                               const std::string& owner, LogSink& log);
+                                               const KafkaOptions& options, std::uint32_t shards,
+                                               const HttpApiOptions& limits, const std::string& owner, LogSink& log);
     ~Kafka();
 
     KafkaPusher& pusher() { return pusher_; }
@@ -54,8 +54,8 @@ class Kafka {
     const Histogram& batch_us() const { return pusher_.batch_us(); }
 
   private:
-    Kafka(EventLoop& loop, Shard& shard, Engine& engine, const KafkaOptions& options, const HttpApiOptions& limits,
-          const std::string& owner, std::unique_ptr<KafkaClient> client, LogSink& log);
+    Kafka(EventLoop& loop, Shard& shard, Engine& engine, const KafkaOptions& options, std::uint32_t shards,
+          const HttpApiOptions& limits, const std::string& owner, std::unique_ptr<KafkaClient> client, LogSink& log);
 
     EventLoop& loop_;
     const Engine& engine_;

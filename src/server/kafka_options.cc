@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "server/sharding.h"
+
 namespace duewheel {
 namespace {
 
@@ -20,9 +22,12 @@ Status check_input(const std::string& topic, const std::string& target, const Ka
         return bad_setting(name, "contains the errors topic " + topic +
                                      ", so its records would come back: remove it, or change kafka.in.errors");
     }
-    if (topic == options.log_topic()) return bad_setting(name, "contains the server's own topic " + topic);
-    if (topic == options.out.ledger_topic()) return bad_setting(name, "contains the server's own topic " + topic);
-    if (target == options.errors_topic || target == options.out.ledger_topic()) {
+    for (const std::string& own : {options.log_topic(), options.owners_topic(), options.out.ledger_topic()}) {
+        if (topic == own) return bad_setting(name, "contains the server's own topic " + topic);
+        if (target != own) continue;
+        return bad_setting(name, "sends " + topic + " to the server's own topic " + target + ": choose another target");
+    }
+    if (target == options.errors_topic) {
         return bad_setting(name, "sends " + topic + " to the server's own topic " + target + ": choose another target");
     }
     return {};
@@ -53,6 +58,10 @@ Status check_kafka_options(const KafkaOptions& options) {
     if (options.bootstrap.empty() && options.log.replicate) {
         return bad_setting("kafka.log.replicate", "needs brokers: name them in the setting kafka.bootstrap");
     }
+    if (!options.log.url.empty() && !is_node_url(options.log.url)) {
+        return bad_setting("kafka.log.url",
+                           "is \"" + options.log.url + "\", which is not the URL of a node, such as http://node1:7420");
+    }
     const auto inputs = kafka_inputs(options);
     for (auto input = inputs.begin(); input != inputs.end(); ++input) {
         const auto& [topic, target] = *input;
@@ -77,7 +86,8 @@ Status check_kafka_target(const KafkaOptions& options, const KafkaTarget& target
                      "the server has no Kafka brokers: name them in its setting kafka.bootstrap, and restart it",
                      "target.kafka"};
     }
-    if (target.topic == options.out.ledger_topic() || target.topic == options.log_topic()) {
+    if (target.topic == options.out.ledger_topic() || target.topic == options.log_topic() ||
+        target.topic == options.owners_topic()) {
         return Error{"bad_kafka_target", "`target.kafka.topic` is a topic of the server itself: use another one",
                      "target.kafka.topic"};
     }

@@ -30,6 +30,7 @@ struct KafkaOptions {
     KafkaLogOptions log;
 
     std::string log_topic() const { return "duewheel." + out.cluster + ".log"; }
+    std::string owners_topic() const { return "duewheel." + out.cluster + ".owners"; }
 };
 
 inline constexpr std::size_t kKafkaClusterNameBytesMax = 64;

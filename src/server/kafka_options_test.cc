@@ -38,6 +38,9 @@ TEST(KafkaOptions, that_make_no_sense_are_refused_by_name) {
                                                    {"a=b", "b=c"},
                                                    {"a=duewheel.errors"},
                                                    {"a=duewheel.default.ledger"},
+                                                   {"a=duewheel.default.log"},
+                                                   {"a=duewheel.default.owners"},
+                                                   {"duewheel.default.owners"},
                                                    {"duewheel.errors"},
                                                    {"duewheel.default.log"},
                                                    {"duewheel.default.ledger"}}) {
@@ -50,6 +53,11 @@ TEST(KafkaOptions, that_make_no_sense_are_refused_by_name) {
     options.bootstrap.clear();
     options.log.replicate = true;
     EXPECT_EQ(refused(options), "kafka.log.replicate") << "without brokers";
+    options = with_inputs({});
+    options.log.url = "http://node1:7420/";
+    EXPECT_EQ(refused(options), "kafka.log.url") << "a path cannot be put before that of a request";
+    options.log.url = "http://node1:7420";
+    EXPECT_EQ(refused(options), "");
     options = with_inputs({});
     options.errors_topic.clear();
     EXPECT_EQ(refused(options), "kafka.in.errors");
@@ -66,6 +74,7 @@ TEST(KafkaOptions, allow_targets_that_do_not_come_back) {
     EXPECT_EQ(check_kafka_target(options, {.topic = "payments.later"}).error().code, "kafka_loop");
     EXPECT_EQ(check_kafka_target(options, {.topic = "duewheel.default.ledger"}).error().code, "bad_kafka_target");
     EXPECT_EQ(check_kafka_target(options, {.topic = "duewheel.default.log"}).error().code, "bad_kafka_target");
+    EXPECT_EQ(check_kafka_target(options, {.topic = "duewheel.default.owners"}).error().code, "bad_kafka_target");
     EXPECT_EQ(check_kafka_target({}, {.topic = "payments"}).error().code, "kafka_not_configured");
 }
 

@@ -30,15 +30,22 @@ class Findings {
     void warn(std::string text) { found_.push_back({.breaks_promise = false, .text = std::move(text)}); }
     // A setting that has to be changed to `wanted`.
     void refuse(const std::string& name, const std::string& wanted, const std::string& why) {
-        found_.push_back({.breaks_promise = true,
-                          .text = name + " is " + std::string(value(name)) + ", and " + why +
-                                  ": run kafka-configs --alter --entity-type topics --entity-name " + topic_.name +
-                                  " --add-config " + name + "=" + wanted});
+        found_.push_back({.breaks_promise = true, .text = advice(name, wanted, why)});
+    }
+    // Likewise, one that should be.
+    void warn_of_setting(const std::string& name, const std::string& wanted, const std::string& why) {
+        warn(advice(name, wanted, why));
     }
     void refuse_topic(std::string text) { found_.push_back({.breaks_promise = true, .text = std::move(text)}); }
     std::vector<KafkaTopicFinding> take() { return std::move(found_); }
 
   private:
+    std::string advice(const std::string& name, const std::string& wanted, const std::string& why) const {
+        return name + " is " + std::string(value(name)) + ", and " + why +
+               ": run kafka-configs --alter --entity-type topics --entity-name " + topic_.name + " --add-config " +
+               name + "=" + wanted;
+    }
+
     const KafkaTopic& topic_;
     std::vector<KafkaTopicFinding> found_;
 };
@@ -76,6 +83,8 @@ std::string_view name_of(KafkaTopicRole role) {
             return "ledger";
         case KafkaTopicRole::log:
             return "log";
+        case KafkaTopicRole::owners:
+            return "owners";
         case KafkaTopicRole::errors:
             return "errors";
         case KafkaTopicRole::input:
@@ -91,7 +100,10 @@ std::vector<KafkaTopicUse> kafka_topics(const KafkaOptions& options) {
         KafkaTopicUse use{.topic = topic, .role = role};
         if (!topic.empty() && std::ranges::find(uses, use) == uses.end()) uses.push_back(std::move(use));
     };
-    if (options.log.replicate) add(options.log_topic(), KafkaTopicRole::log);
+    if (options.log.replicate) {
+        add(options.log_topic(), KafkaTopicRole::log);
+        add(options.owners_topic(), KafkaTopicRole::owners);
+    }
     const auto inputs = kafka_inputs(options);
     if (!inputs.empty()) add(options.errors_topic, KafkaTopicRole::errors);
     for (const auto& [input, target] : inputs) {
@@ -103,8 +115,12 @@ std::vector<KafkaTopicUse> kafka_topics(const KafkaOptions& options) {
 
 KafkaTopic new_kafka_topic(const KafkaTopicUse& use, std::int32_t partitions, std::int32_t replicas) {
     KafkaTopic topic{.name = use.topic, .partitions = partitions, .replicas = replicas, .settings = {}};
+    if (use.role == KafkaTopicRole::owners) {
+        topic.partitions = 1;
+        topic.settings = {{"cleanup.policy", "compact"}};
+    }
     if (use.role != KafkaTopicRole::ledger && use.role != KafkaTopicRole::log) return topic;
-    topic.partitions = 1;
+    topic.partitions = std::max(partitions, 1);
     topic.settings = {
         {"cleanup.policy", "delete"},
         {"retention.ms", "-1"},
@@ -123,6 +139,9 @@ std::vector<KafkaTopicFinding> check_kafka_topic(KafkaTopicRole role, const Kafk
             "its settings cannot be read: give Duewheel's user the permission DescribeConfigs on it (kafka-acls)");
     } else if (role == KafkaTopicRole::ledger || role == KafkaTopicRole::log) {
         check_own_topic(topic, findings);
+    } else if (role == KafkaTopicRole::owners) {
+        if (!findings.is_compacted())
+            findings.warn_of_setting("cleanup.policy", "compact", "it grows with each takeover");
     } else if (findings.is_compacted() && role == KafkaTopicRole::input) {
         findings.warn(
             "it is compacted, so Kafka may remove a record before it is read if a later one has the same key: use a "

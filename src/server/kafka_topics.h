@@ -14,6 +14,7 @@ namespace duewheel {
 enum class KafkaTopicRole : std::uint8_t {
     ledger,  // what was sent; exactly once depends on it
     log,     // of a server whose log is replicated: everything depends on it
+    owners,  // where the owners of the parts of this log answer
     errors,
     input,
     target,
@@ -28,12 +29,12 @@ struct KafkaTopicUse {
     bool operator==(const KafkaTopicUse&) const = default;
 };
 
-// The topics that the settings name: the ledger, the log if it is replicated, and with input topics these, their
-// targets and the errors topic.
+// The topics that the settings name: the ledger, the log and its owners if it is replicated, and with input topics
+// these, their targets and the errors topic.
 std::vector<KafkaTopicUse> kafka_topics(const KafkaOptions& options);
 
 // A topic as it is created for this use. `partitions` 0: as many as the brokers create by default; the ledger and the
-// log have one.
+// log need one for each shard, and have one then; that of the owners always has one.
 KafkaTopic new_kafka_topic(const KafkaTopicUse& use, std::int32_t partitions, std::int32_t replicas);
 
 struct KafkaTopicFinding {

@@ -35,10 +35,15 @@ TEST(KafkaTopics, the_log_of_a_server_is_among_them_if_it_is_replicated_and_need
     KafkaOptions options;
     options.out.cluster = "c";
     options.log.replicate = true;
-    ASSERT_EQ(kafka_topics(options).size(), 2u);
+    ASSERT_EQ(kafka_topics(options).size(), 3u);
+    const KafkaTopicUse owners{"duewheel.c.owners", KafkaTopicRole::owners};
+    EXPECT_EQ(kafka_topics(options)[2], owners);
+    EXPECT_TRUE(check_kafka_topic(KafkaTopicRole::owners, new_kafka_topic(owners, 7, 3)).empty());
+    EXPECT_EQ(new_kafka_topic(owners, 7, 3).partitions, 1);
     const KafkaTopicUse log{"duewheel.c.log", KafkaTopicRole::log};
     EXPECT_EQ(kafka_topics(options)[1], log);
     EXPECT_TRUE(check_kafka_topic(KafkaTopicRole::log, new_kafka_topic(log, 0, 3)).empty());
+    EXPECT_EQ(new_kafka_topic(log, 7, 3).partitions, 7);
     KafkaTopic topic = new_kafka_topic(log, 0, 1);
     EXPECT_EQ(topic.partitions, 1);
     const auto found = check_kafka_topic(KafkaTopicRole::log, topic);

@@ -23,6 +23,8 @@ class LogReplication {
     // Ends the waiting for brokers.
     ~LogReplication();
 
+    KafkaCluster& cluster() { return *takeover_.client; }
+
     // Once: the journal around the local one. It is used until this is destroyed.
     std::unique_ptr<Journal> wrap(LocalJournal& local);
     // From now on there is a sign of life.

@@ -45,6 +45,7 @@ Status check_options(const ServerOptions& options, InstantMs now_ms) {
                                      "queue.example.org, without scheme, port and path"};
     }
     if (Status webhooks = check_webhook_options(options.webhooks, options.data_directory); !webhooks) return webhooks;
+    if (Status shards = check_sharding(options.shards, options.kafka.log.replicate); !shards) return shards;
     if (Status kafka = check_kafka_options(options.kafka); !kafka) return kafka;
     if (Status tls = check_tls_files(options.tls, now_ms); !tls) return tls;
     if (Status address = check_listen_address(options.http_address); !address) return address;

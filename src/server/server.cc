@@ -17,6 +17,7 @@
 #include "ingress/contract.h"
 #include "ingress/http_api.h"
 #include "ingress/recent_log.h"
+#include "ingress/shard_placement.h"
 #include "net/event_loop.h"
 #include "net/http_server.h"
 #include "server/audit_trail.h"
@@ -29,7 +30,9 @@
 #include "server/metrics.h"
 #include "server/open_files.h"
 #include "server/options_check.h"
+#include "server/owners_topic.h"
 #include "server/shard.h"
+#include "server/shard_owners.h"
 #include "server/shard_parts.h"
 #include "server/store_sizes.h"
 #include "server/webhooks.h"
@@ -68,6 +71,8 @@ struct Server::Parts {
           rows(
               posix_file_system(), options.data_directory + "/index",
               [this](std::string_view key, std::string_view value) { return has_row_expired(retention, key, value); }) {
+        for (std::uint32_t i = 0; i < options.shards.urls.size(); ++i) owners.set(i, options.shards.urls[i]);
+        options.kafka.out.shard = static_cast<std::int32_t>(options.shards.number);
         if (!takeover) return;
         options.http_address = takeover->http_address;
         replication = std::make_unique<LogReplication>(*std::move(takeover), options.data_directory,
@@ -96,6 +101,8 @@ struct Server::Parts {
     Retention retention;
     RocksRowStorage rows;
     std::unique_ptr<LogReplication> replication;  // null: the log is only here
+    ShardOwners owners;
+    std::optional<OwnersTopic> owners_topic;  // nothing: the owners are those of the settings
     std::unique_ptr<ShardParts> shard_parts;
     EventLoop loop;
     std::unique_ptr<Webhooks> webhooks;
@@ -158,12 +165,20 @@ Status Server::Parts::open() {
     Status drawn = secure_random_bytes(shard_options.identity.instance);
     if (drawn) drawn = secure_random_bytes(shard_options.identity.token_key);
     if (!drawn) return drawn;
+    shard_options.engine.shard = options.shards.number;
+    shard_options.identity.shard = static_cast<std::uint16_t>(options.shards.number);
+    shard_options.identity.shards = static_cast<std::uint16_t>(options.shards.count);
     if (replication) shard_options.replicate = [this](LocalJournal& local) { return replication->wrap(local); };
     Result<std::unique_ptr<ShardParts>> opened =
         ShardParts::open(posix_file_system(), options.data_directory, rows, retention, shard_options, log);
     if (!opened) return std::move(opened).error();
     shard_parts = *std::move(opened);
-    if (replication) replication->start_beating();
+    if (replication) {
+        replication->start_beating();
+        owners_topic.emplace(replication->cluster(), options.kafka.owners_topic(), owners, log);
+        owners_topic->start();
+        owners_topic->announce(options.shards.number, url_of_node(options, http_address));
+    }
     shard =
         std::make_unique<Shard>(loop, *shard_parts, options.clock, log, [this](const Error& error) { fail(error); });
     metrics.emplace(options, *shard);
@@ -248,8 +263,9 @@ Status Server::Parts::open_tls() {
 
 Status Server::Parts::open_kafka() {
     if (options.kafka.bootstrap.empty()) return {};
-    Result<std::unique_ptr<Kafka>> made = Kafka::open(loop, *shard, shard_parts->engine(), options.kafka, options.api,
-                                                      hex(shard_parts->journal().identity().instance), log);
+    Result<std::unique_ptr<Kafka>> made =
+        Kafka::open(loop, *shard, shard_parts->engine(), options.kafka, options.shards.count, options.api,
+                    hex(shard_parts->journal().identity().instance), log);
     if (!made) return std::move(made).error();
     kafka = *std::move(made);
     shard->send_with(kafka->pusher());
@@ -270,6 +286,13 @@ Status Server::Parts::open_audit() {
 Status Server::Parts::listen() {
     HttpApiOptions api_options = options.api;
     api_options.callers = caller_rules(options);
+    if (options.shards.count > 1) {
+        api_options.redirect = [this](const HttpRequest& request, const CallPath& call) -> std::optional<HttpResponse> {
+            const auto number = shard_of_request(request, call, options.shards.count);
+            if (!number || *number == options.shards.number) return std::nullopt;
+            return redirect_to_owner(request, *number, owners.url_of(*number));
+        };
+    }
     api_options.auth_required = requires_tokens(options);
     api_options.find_zone = [this](std::string_view name) { return shard->zones().find(name); };
     api_options.check_webhook = [this](std::string_view name_space, std::string_view queue, WebhookTarget& target) {

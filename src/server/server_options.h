@@ -16,6 +16,7 @@
 #include "net/tls_context.h"
 #include "server/kafka_options.h"
 #include "server/server_clock.h"
+#include "server/sharding.h"
 #include "store/retention.h"
 
 namespace duewheel {
@@ -40,6 +41,7 @@ struct ServerOptions {
     HttpApiOptions api;                   // limits and logging; calls and callers are set by the server
     WebhookOptions webhooks;
     KafkaOptions kafka;
+    Sharding shards;
     std::optional<std::uint64_t> segment_bytes;  // none: derived from the size of the volume (server/store_sizes.h)
     std::size_t spare_segments = 1;
     std::size_t reserve_segments = 3;

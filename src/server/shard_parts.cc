@@ -134,6 +134,7 @@ Status ShardParts::open_journal(const ShardOptions& options, LogSink& log) {
         LocalJournal::open(files_, directory_ + "/journal", journal_options);
     if (!journal) return std::move(journal).error();
     journal_ = *std::move(journal);
+    if (Status same = check_shard(journal_->identity(), options.identity, directory_); !same) return same;
     if (options.replicate) replicated_ = options.replicate(*journal_);
     if (const std::optional<Cut>& cut = journal_->cut()) {
         log.warning("log_tail_truncated",

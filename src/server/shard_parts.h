@@ -39,7 +39,8 @@ struct ShardOptions {
     std::size_t spare_segments = 1;
     std::size_t reserve_segments = 3;
     std::uint64_t free_floor_bytes = 256u << 20;  // of the disk: with less, puts are refused; 0 disables it
-    LogIdentity identity;                         // used when the data directory is created: 32 random bytes
+    // Of the data directory when it is created; its shard is also that of an existing one.
+    LogIdentity identity;
     // The source of time zones and the version of their data; by default the operating system's.
     FindZone find_zone;
     std::string zone_data;
@@ -56,7 +57,7 @@ struct RecoveryReport {
 class ShardParts {
   public:
     // `rows` stores the index, and `retention` was used to create it; files, rows, retention and log must outlive
-    // this. Codes: `in_use`, `damaged_log`, `newer_format`, `no_space`, `io_error`.
+    // this. Codes: `in_use`, `damaged_log`, `newer_format`, `no_space`, `io_error`, `shards_changed`.
     static Result<std::unique_ptr<ShardParts>> open(FileSystem& files, const std::string& directory, RowStorage& rows,
                                                     Retention& retention, const ShardOptions& options, LogSink& log);
 

@@ -12,10 +12,13 @@
 #include "base/secure_random.h"
 #include "base/system_clock.h"
 #include "base/volume_size.h"
+#include "ingress/shard_placement.h"
 #include "net/event_loop.h"
 #include "net/http_server.h"
 #include "replication/topic_copy.h"
 #include "server/kafka_topics.h"
+#include "server/owners_topic.h"
+#include "server/shard_owners.h"
 #include "server/store_sizes.h"
 #include "server/worker.h"
 #include "store/directory_marks.h"
@@ -111,13 +114,24 @@ class Follower {
             }
             log_.warning("unsafe_topic", finding.text, {{"topic", topic->name}});
         }
+        if (const auto partitions = static_cast<std::uint32_t>(topic->partitions);
+            partitions != options_.shards.count) {
+            return Error{"shards_changed",
+                         "topic " + topic->name + " has " + std::to_string(partitions) +
+                             " partitions, and the setting shards.count is " + std::to_string(options_.shards.count) +
+                             ": it must have one for each shard. Correct the setting, or create the "
+                             "topic of a new cluster with `duewheel kafka create-topics --log --shards " +
+                             std::to_string(options_.shards.count) + "`"};
+        }
         const Result<std::uint64_t> volume = volume_bytes(options_.data_directory);
         if (!volume) return volume.error();
         TopicCopyOptions copy;
         copy.log = {.topic = options_.kafka.log_topic(),
-                    .shard = static_cast<std::uint32_t>(options_.kafka.out.shard),
+                    .shard = options_.shards.number,
                     .cluster = options_.kafka.out.cluster};
         copy.directory = options_.data_directory;
+        copy.journal.identity.shard = static_cast<std::uint16_t>(options_.shards.number);
+        copy.journal.identity.shards = static_cast<std::uint16_t>(options_.shards.count);
         copy.journal.segment_bytes =
             store_sizes(options_.segment_bytes, options_.free_floor_bytes, *volume).segment_bytes;
         copy.journal.spare_count = options_.spare_segments;
@@ -170,20 +184,18 @@ class Follower {
     bool is_away_ = false;
 };
 
-HttpResponse answer(const HttpRequest& request, const std::string& owner) {
+// `owner`: of the own shard.
+HttpResponse answer(const HttpRequest& request, const Sharding& shards, const std::string& owner,
+                    const ShardOwners& owners) {
     if (request.path == "/livez") return {.content_type = "application/json", .body = R"({"status":"standby"})"};
     if (request.path == "/readyz") {
         return plain_problem(503, "standby",
                              "this node is a standby node" + (owner.empty() ? "" : "; the owner is " + owner));
     }
-    if (owner.empty()) {
-        HttpResponse response = plain_problem(503, "no_owner", "no node owns the log at the moment: try again");
-        response.headers.push_back({"Retry-After", "1"});
-        return response;
-    }
-    HttpResponse response = plain_problem(307, "standby", "this node is a standby node; the owner is " + owner);
-    response.headers.push_back({"Location", owner + std::string(request.target)});
-    return response;
+    const std::optional<CallPath> call = find_call(request);
+    const std::uint32_t shard =
+        (call ? shard_of_request(request, *call, shards.count) : std::nullopt).value_or(shards.number);
+    return redirect_to_owner(request, shard, shard == shards.number ? owner : owners.url_of(shard));
 }
 
 }  // namespace
@@ -196,6 +208,7 @@ std::string url_of_node(const ServerOptions& options, const std::string& http_ad
 Result<std::optional<Takeover>> stand_by(const ServerOptions& options, LogSink& log,
                                          const std::function<void(const std::string& address)>& listening) {
     if (Status fine = check_kafka_options(options.kafka); !fine) return std::move(fine).error();
+    if (Status fine = check_sharding(options.shards, true); !fine) return std::move(fine).error();
     std::uint64_t node = 0;
     if (Status drawn = secure_random_bytes(std::as_writable_bytes(std::span(&node, 1))); !drawn) {
         return std::move(drawn).error();
@@ -203,10 +216,14 @@ Result<std::optional<Takeover>> stand_by(const ServerOptions& options, LogSink& 
     Result<std::unique_ptr<KafkaClient>> client =
         KafkaClient::open({.bootstrap = options.kafka.bootstrap, .client_file = options.kafka.client_file}, log);
     if (!client) return std::move(client).error();
-    OwnerUrl owner;
+    OwnerUrl owner;  // as the log says
+    ShardOwners owners;
     EventLoop loop;
-    HttpServer http(loop, options.http,
-                    [&](const HttpRequest& request, HttpReply reply) { reply.answer(answer(request, owner.get())); });
+    HttpServer http(loop, options.http, [&](const HttpRequest& request, HttpReply reply) {
+        const std::string own = owner.get();
+        const std::string& known = own.empty() ? owners.url_of(options.shards.number) : own;
+        reply.answer(answer(request, options.shards, known, owners));
+    });
     http.set_clock(wall_now_ms);
     const Result<BoundAddress> address = http.bind(options.http_address);
     if (!address) return address.error();
@@ -218,6 +235,8 @@ Result<std::optional<Takeover>> stand_by(const ServerOptions& options, LogSink& 
     if (Status accepting = http.start_accepting(); !accepting) return std::move(accepting).error();
     listening(address->text());
 
+    OwnersTopic owners_topic(**client, options.kafka.owners_topic(), owners, log);
+    owners_topic.start();
     Follower follower(options, url_of_node(options, address->text()), **client, owner, log);
     Result<std::optional<TopicChain>> followed = std::optional<TopicChain>();
     std::signal(SIGPIPE, SIG_IGN);

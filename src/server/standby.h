@@ -31,9 +31,9 @@ struct Takeover {
 std::string url_of_node(const ServerOptions& options, const std::string& http_address);
 
 // Returns after the takeover, or nothing after SIGTERM or SIGINT. While it waits, `/livez` is 200, `/readyz` is 503,
-// and all other requests are redirected to the owner (307), or are 503 `no_owner` while none is known.
+// and all other requests are redirected to the owner of their shard (307), or are 503 `no_owner` while none is known.
 // `listening` is called once, with the address, when that is so.
-// Codes: those of HttpServer::bind(), KafkaClient::open() and TopicCopy, and `unsafe_topic`.
+// Codes: those of HttpServer::bind(), KafkaClient::open() and TopicCopy, `unsafe_topic` and `shards_changed`.
 Result<std::optional<Takeover>> stand_by(const ServerOptions& options, LogSink& log,
                                          const std::function<void(const std::string& address)>& listening);
 

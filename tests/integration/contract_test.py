@@ -28,6 +28,8 @@ ELSEWHERE = {
     "audit_unavailable": "tests/integration/audit_test.py",
     "internal": "a bug of the server",
     "stream_limit": "tests/integration/limits_test.py",
+    "no_owner": "src/ingress/shard_placement_test.cc",
+    "other_node": "tests/integration/shards_test.py",
     "namespace_full": "tests/integration/namespaces_test.py",
     "too_many_puts": "tests/integration/namespaces_test.py",
     "gone": "src/ingress/answer_text_test.cc",

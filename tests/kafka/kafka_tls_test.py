@@ -97,7 +97,8 @@ class Tls(unittest.TestCase):
 
     def grant_what_the_page_says(self):
         """Runs the kafka-acls lines of the page's section on permissions."""
-        script = re.search(r"```sh\n(.*?)```", PAGE.read_text().split("\n## Permissions")[1], re.DOTALL).group(1)
+        section = PAGE.read_text().split("\n## Permissions")[1].split("\n## ")[0]
+        script = "".join(re.findall(r"```sh\n(.*?)```", section, re.DOTALL))
         self.assertIn("kafka-acls.sh", script)
         tool = f"{sys.executable} {TOOLS}/kafka_cluster.py --directory {self.cluster.directory} run kafka-acls"
         script = script.replace("kafka-acls.sh --bootstrap-server broker1:9092", tool)
