@@ -183,12 +183,13 @@ class KafkaCluster:
     def sasl_bootstrap(self):
         return ",".join(f"127.0.0.1:{broker['sasl_port']}" for broker in self.state["brokers"])
 
-    def start(self):
-        """Starts the brokers that do not run, and waits until each serves."""
+    def start(self, number=None):
+        """Starts the brokers that do not run, or this one, and waits until each serves."""
         if why_unavailable():
             raise ClusterError(why_unavailable())
         self._format()
-        waiting = {number: self._start(number) for number in self.numbers if not self.is_running(number)}
+        numbers = [number] if number else self.numbers
+        waiting = {each: self._start(each) for each in numbers if not self.is_running(each)}
         deadline = time.monotonic() + READY_WITHIN_S
         while waiting:
             for number, offset in list(waiting.items()):
