@@ -21,6 +21,7 @@ import tempfile
 import termios
 import time
 import unittest
+import urllib.request
 import zoneinfo
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
@@ -640,6 +641,9 @@ class Listing(CommandLine):
             seen = b""
             while seen.count(b"per second   put") < 2:
                 seen += os.read(controller, 4096)
+            # It follows the events of the server and does not poll.
+            with urllib.request.urlopen(self.url + "/metrics") as metrics:
+                self.assertIn('duewheel_limit_use{limit="http.event_streams_max"} 1\n', metrics.read().decode())
             os.write(controller, b"q")
             self.assertEqual(run.wait(30), DONE)
             self.assertEqual(termios.tcgetattr(terminal), before)
@@ -650,6 +654,24 @@ class Listing(CommandLine):
             os.close(controller)
             os.close(terminal)
 
+
+    def test_top_says_that_the_server_has_ended(self):
+        controller, terminal = os.openpty()
+        try:
+            run = subprocess.Popen([PROGRAM, "top"], stdin=terminal, stdout=terminal, stderr=subprocess.PIPE,
+                                   env=self.environment(TERM="xterm"))
+            seen = b""
+            while seen.count(b"per second   put") < 1:
+                seen += os.read(controller, 4096)
+            self.daemon.terminate()
+            while b"\x1b[?1049l" not in seen:
+                seen += os.read(controller, 4096)
+            self.assertEqual(run.wait(30), UNREACHABLE)
+            self.assertIn(b"The server has ended the connection.", run.stderr.read())
+        finally:
+            run.stderr.close()
+            os.close(controller)
+            os.close(terminal)
 
     def on_terminal(self, *arguments, lines=24, columns=80):
         """What it prints to a terminal of this size; of `top`, after a while, its last frame."""

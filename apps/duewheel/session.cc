@@ -126,26 +126,13 @@ int Session::check_health() {
 
 ServerAnswer Session::send(std::string_view method, const std::string& path, std::string_view type,
                            std::string_view body, std::chrono::milliseconds patience, bool may_be_absent) {
-    if (!client_) {
-        Result<HttpClientOptions> options = server.client_options();
-        if (!options) {
-            ServerAnswer answer;
-            answer.exit_code = complain(options.error(), kExitUsage);
-            return answer;
-        }
-        client_ = std::make_unique<HttpClient>(*std::move(options));
-    }
+    if (ServerAnswer ready = connect(); !ready) return ready;
     std::vector<HttpHeader> headers;
     if (!body.empty()) headers.push_back({"Content-Type", std::string(type)});
     if (!traceparent_.empty()) headers.push_back({"traceparent", traceparent_});
     Result<HttpAnswer> answered = client_->request(method, path, headers, body, patience);
+    if (!answered) return unreachable(answered.error());
     ServerAnswer answer;
-    if (!answered) {
-        const std::string_view code = answered.error().code;
-        const bool usage = code == "bad_address" || code == "bad_certificate_file";
-        answer.exit_code = complain(answered.error(), usage ? kExitUsage : kExitUnreachable);
-        return answer;
-    }
     if (answered->status == 404 && may_be_absent) {
         answer.exit_code = kExitRefused;
     } else if (answered->status >= 400) {
@@ -157,6 +144,47 @@ ServerAnswer Session::send(std::string_view method, const std::string& path, std
     }
     answer.status = answered->status;
     return answer;
+}
+
+ServerAnswer Session::connect() {
+    ServerAnswer answer;
+    if (client_) return answer;
+    Result<HttpClientOptions> options = server.client_options();
+    if (options) {
+        client_ = std::make_unique<HttpClient>(*std::move(options));
+    } else {
+        answer.exit_code = complain(options.error(), kExitUsage);
+    }
+    return answer;
+}
+
+ServerAnswer Session::unreachable(const Error& error) const {
+    ServerAnswer answer;
+    const bool usage = error.code == "bad_address" || error.code == "bad_certificate_file";
+    answer.exit_code = complain(error, usage ? kExitUsage : kExitUnreachable);
+    return answer;
+}
+
+ServerAnswer Session::follow_stats(const std::function<void(json::object)>& take,
+                                   const std::function<bool()>& goes_on) {
+    if (ServerAnswer ready = connect(); !ready) return ready;
+    std::string received;  // since the last complete event
+    const auto on_bytes = [&](std::string_view bytes) {
+        received += bytes;
+        for (std::size_t end = 0; (end = received.find("\n\n")) != std::string::npos; received.erase(0, end + 2)) {
+            constexpr std::string_view kData = "\ndata: ";
+            const std::string_view event = std::string_view(received).substr(0, end);
+            const std::size_t data = event.find(kData);
+            if (!event.starts_with("event: stats\n") || data == std::string_view::npos) continue;
+            json::error_code broken;
+            const std::string_view document = event.substr(data + kData.size());
+            json::value value = json::parse(json::string_view(document.data(), document.size()), broken);
+            if (!broken && value.is_object()) take(std::move(value.get_object()));
+        }
+    };
+    const Result<HttpAnswer> answered = client_->stream("/v1/events?only=stats", on_bytes, goes_on);
+    if (!answered) return unreachable(answered.error());
+    return answered->status >= 400 ? refused(*answered) : ServerAnswer();
 }
 
 ServerAnswer Session::not_a_server() const {

@@ -71,6 +71,11 @@ class Session {
     ServerAnswer look_up_lines(const std::string& path, std::string_view lines,
                                std::chrono::milliseconds patience = std::chrono::seconds(60));
 
+    // Follows GET /v1/events with the event `stats`, and calls `take` with the document of each, until `goes_on` is
+    // false, or the server ends the stream. `goes_on` is called at least about once a second.
+    ServerAnswer follow_stats(const std::function<void(boost::json::object)>& take,
+                              const std::function<bool()>& goes_on);
+
     // Whether GET /healthz responds within 5 seconds: kExitDone, or the reason has been printed.
     int check_health();
 
@@ -85,6 +90,8 @@ class Session {
 
   private:
     ServerAnswer refused(const HttpAnswer& answer);
+    ServerAnswer connect();  // prepares the client; fails if the options are wrong
+    ServerAnswer unreachable(const Error& error) const;
     // Any response; if it is a refusal or there is none, the reason has been printed.
     ServerAnswer send(std::string_view method, const std::string& path, std::string_view type, std::string_view body,
                       std::chrono::milliseconds patience, bool may_be_absent = false);

@@ -1,4 +1,5 @@
-// duewheel top: the current activity of a server, redrawn every second, with as many of the busiest queues as fit.
+// duewheel top: the current activity of a server, redrawn every second, with as many of the busiest queues as fit. The
+// server reports it as events.
 #include <algorithm>
 #include <array>
 #include <chrono>
@@ -64,18 +65,14 @@ class Screen {
         std::printf("%s\x1b[J", text.c_str());
         std::fflush(stdout);
     }
-    // Waits until the time has passed; true if the user ends the program.
-    bool rest(std::chrono::milliseconds time) const {
-        const std::int64_t until_ms = monotonic_now_ns() / 1'000'000 + time.count();
-        while (told_to_end == 0) {
-            const std::int64_t left_ms = until_ms - monotonic_now_ns() / 1'000'000;
-            if (left_ms <= 0) return false;
-            pollfd keys{is_terminal_ ? STDIN_FILENO : -1, POLLIN, 0};
-            if (::poll(&keys, 1, static_cast<int>(std::min<std::int64_t>(left_ms, 60'000))) <= 0) continue;
+    // Whether the user has ended the program, by a key or a signal.
+    bool is_left() const {
+        pollfd keys{is_terminal_ ? STDIN_FILENO : -1, POLLIN, 0};
+        while (told_to_end == 0 && ::poll(&keys, 1, 0) > 0) {
             char key = 0;
-            if (::read(STDIN_FILENO, &key, 1) <= 0 || key == 'q' || key == 'Q') return true;
+            if (::read(STDIN_FILENO, &key, 1) <= 0 || key == 'q' || key == 'Q') told_to_end = 1;
         }
-        return true;
+        return told_to_end != 0;
     }
 
   private:
@@ -168,40 +165,46 @@ std::string frame(const std::string& server, const json::object& before, const j
     return text + queues(stats, queues_max);
 }
 
-constexpr std::size_t kLinesAbove = 7;     // lines of a frame above the queues
-constexpr std::size_t kQueuesOnce = 100;   // if no terminal limits them
-constexpr std::size_t kQueuesMost = 1000;  // that a server reports
-
-ServerAnswer ask_stats(Session& session, std::size_t queues) {
-    return session.ask("GET", "/v1/stats?queues=" + std::to_string(std::clamp<std::size_t>(queues, 1, kQueuesMost)));
-}
+constexpr std::size_t kLinesAbove = 7;   // lines of a frame above the queues
+constexpr std::size_t kQueuesMax = 100;  // that an event has
+// Events come twice a second. One that comes a little early is shown, so that an interval of a second stays a second.
+constexpr std::int64_t kEventJitterMs = 200;
 
 int top(Session& session, const TopArguments& arguments) {
-    ServerAnswer before = ask_stats(session, kQueuesOnce);
-    if (!before) return before.exit_code;
+    const ServerAnswer first = session.ask("GET", "/v1/stats?queues=" + std::to_string(kQueuesMax));
+    if (!first) return first.exit_code;
     if (arguments.once || session.json || ::isatty(STDOUT_FILENO) == 0) {
-        return session.show(before, [&] {
-            std::printf("%s", frame(session.server.url, before.members, before.members, kQueuesOnce).c_str());
+        return session.show(first, [&] {
+            std::printf("%s", frame(session.server.url, first.members, first.members, kQueuesMax).c_str());
         });
     }
     struct sigaction ends {};
     ends.sa_handler = [](int) { told_to_end = 1; };
     for (const int signal : {SIGINT, SIGTERM, SIGHUP}) ::sigaction(signal, &ends, nullptr);
-    const std::chrono::milliseconds interval(std::max<std::int64_t>(100, parse_duration(arguments.interval).value()));
-    ServerAnswer now = before;
+    const std::int64_t interval_ms = std::max<std::int64_t>(100, parse_duration(arguments.interval).value());
+    ServerAnswer followed;
     {
         const Screen screen;
-        while (now) {
+        const auto draw = [&](const json::object& before, const json::object& now) {
             const TerminalSize size = Screen::size();
             const std::size_t rows = size.lines - std::min(size.lines, kLinesAbove);
-            Screen::draw(frame(session.server.url, before.members, now.members, rows), size);
-            if (screen.rest(interval)) break;
-            before = std::move(now);
-            now = ask_stats(session, rows);
-        }
+            Screen::draw(frame(session.server.url, before, now, rows), size);
+        };
+        json::object shown = first.members;
+        std::int64_t shown_ms = monotonic_now_ns() / 1'000'000;
+        draw(shown, shown);
+        const auto take = [&](json::object now) {
+            const std::int64_t now_ms = monotonic_now_ns() / 1'000'000;
+            if (now_ms - shown_ms < interval_ms - kEventJitterMs) return;
+            draw(shown, now);
+            shown = std::move(now);
+            shown_ms = now_ms;
+        };
+        followed = session.follow_stats(take, [&] { return !screen.is_left(); });
     }
-    if (!now) std::fprintf(stderr, "duewheel: The server no longer responds.\n");
-    return now.exit_code;
+    if (told_to_end != 0) return kExitDone;
+    std::fprintf(stderr, "duewheel: The server has ended the connection.\n");
+    return followed ? kExitUnreachable : followed.exit_code;
 }
 
 }  // namespace
@@ -209,7 +212,7 @@ int top(Session& session, const TopArguments& arguments) {
 void add_top(CLI::App& program, Session& session) {
     Verb<TopArguments> verb(program, session, "top", "Show a server live; q or Ctrl-C quits", "duewheel top --once",
                             top);
-    takes_duration(verb.app->add_option("--interval", verb.options->interval, "Refresh interval"));
+    takes_duration(verb.app->add_option("--interval", verb.options->interval, "Refresh interval, from 500ms"));
     verb.app->add_flag("--once", verb.options->once,
                        "Print once and exit; the default if the output is not a terminal");
 }

@@ -4,6 +4,7 @@
 #include <array>
 #include <cctype>
 #include <cstring>
+#include <functional>
 #include <new>
 #include <optional>
 #include <utility>
@@ -131,6 +132,7 @@ struct HttpClient::Parts {
 
     static int before_sending(void* self, char*, char*, int, int);
     static std::size_t on_body(char* bytes, std::size_t, std::size_t size, void* self);
+    static int on_progress(void* self, curl_off_t, curl_off_t, curl_off_t, curl_off_t);
     static std::size_t on_header(char* bytes, std::size_t, std::size_t size, void* self);
 
     const HttpClientOptions options;
@@ -146,6 +148,10 @@ struct HttpClient::Parts {
     std::size_t header_bytes = 0;
     bool has_whole_head = false;  // of the response; the library accepts a truncated one
     std::string body;
+    // Of a response without a known end; null for others.
+    const std::function<void(std::string_view)>* take = nullptr;
+    const std::function<bool()>* goes_on = nullptr;
+    bool was_stopped = false;
     std::array<char, CURL_ERROR_SIZE> error{};
 };
 
@@ -179,6 +185,8 @@ HttpClient::Parts::Parts(HttpClientOptions chosen) : options(std::move(chosen)),
     curl_easy_setopt(handle, CURLOPT_WRITEDATA, this);
     curl_easy_setopt(handle, CURLOPT_HEADERFUNCTION, &Parts::on_header);
     curl_easy_setopt(handle, CURLOPT_HEADERDATA, this);
+    curl_easy_setopt(handle, CURLOPT_XFERINFOFUNCTION, &Parts::on_progress);
+    curl_easy_setopt(handle, CURLOPT_XFERINFODATA, this);
 }
 
 // If a kept connection ends without a response, the library retries on another one, up to five times. The server may
@@ -191,9 +199,24 @@ int HttpClient::Parts::before_sending(void* self, char*, char*, int, int) {
 
 std::size_t HttpClient::Parts::on_body(char* bytes, std::size_t, std::size_t size, void* self) {
     Parts& parts = *static_cast<Parts*>(self);
+    if (parts.take != nullptr) {
+        long status = 0;
+        curl_easy_getinfo(parts.easy.get(), CURLINFO_RESPONSE_CODE, &status);
+        if (status < 300) {
+            (*parts.take)({bytes, size});
+            return size;
+        }
+    }
     if (size > parts.options.body_bytes_max - parts.body.size()) return CURL_WRITEFUNC_ERROR;
     parts.body.append(bytes, size);
     return size;
+}
+
+// The transfer ends when this is not 0.
+int HttpClient::Parts::on_progress(void* self, curl_off_t, curl_off_t, curl_off_t, curl_off_t) {
+    Parts& parts = *static_cast<Parts*>(self);
+    parts.was_stopped = parts.goes_on != nullptr && !(*parts.goes_on)();
+    return parts.was_stopped ? 1 : 0;
 }
 
 std::size_t HttpClient::Parts::on_header(char* bytes, std::size_t, std::size_t size, void* self) {
@@ -241,13 +264,17 @@ Status HttpClient::Parts::redirect(const HttpAnswer& answer) {
 void HttpClient::Parts::begin(std::string_view method, std::string_view sent_body, std::chrono::milliseconds timeout) {
     was_sent = is_repeat = false;
     header_bytes = 0;
-    has_whole_head = false;
+    has_whole_head = was_stopped = false;
     body.clear();
     error[0] = '\0';
     CURL* const handle = easy.get();
     const auto timeout_ms = static_cast<long>(std::max<std::int64_t>(1, timeout.count()));
-    curl_easy_setopt(handle, CURLOPT_TIMEOUT_MS, timeout_ms);
+    const bool has_end = take == nullptr;
+    curl_easy_setopt(handle, CURLOPT_TIMEOUT_MS, has_end ? timeout_ms : 0L);
     curl_easy_setopt(handle, CURLOPT_CONNECTTIMEOUT_MS, timeout_ms);
+    curl_easy_setopt(handle, CURLOPT_NOPROGRESS, has_end ? 1L : 0L);
+    curl_easy_setopt(handle, CURLOPT_LOW_SPEED_LIMIT, has_end ? 0L : 1L);
+    curl_easy_setopt(handle, CURLOPT_LOW_SPEED_TIME, has_end ? 0L : std::max(1L, timeout_ms / 1000));
     curl_easy_setopt(handle, CURLOPT_URL, url.c_str());
     if (method == "HEAD") {
         curl_easy_setopt(handle, CURLOPT_NOBODY, 1L);
@@ -336,8 +363,8 @@ Result<HttpAnswer> HttpClient::Parts::perform(curl_slist* fields, std::string_vi
     curl_easy_setopt(handle, CURLOPT_HTTPHEADER, fields);
     const CURLcode code = curl_easy_perform(handle);
     curl_easy_setopt(handle, CURLOPT_HTTPHEADER, nullptr);
-    if (code != CURLE_OK) return describe(code, method);
-    if (!has_whole_head) return describe(CURLE_GOT_NOTHING, method);
+    if (code != CURLE_OK && !was_stopped) return describe(code, method);
+    if (!has_whole_head && !was_stopped) return describe(CURLE_GOT_NOTHING, method);
     HttpAnswer answer;
     long status = 0;
     curl_easy_getinfo(handle, CURLINFO_RESPONSE_CODE, &status);
@@ -388,6 +415,16 @@ Result<HttpAnswer> HttpClient::request(std::string_view method, std::string_view
         if (!answer || answer->status != 307) return answer;
         if (Status followed = parts.redirect(*answer); !followed) return std::move(followed).error();
     }
+}
+
+Result<HttpAnswer> HttpClient::stream(std::string_view target, const std::function<void(std::string_view)>& take,
+                                      const std::function<bool()>& goes_on, std::chrono::seconds silence_max) {
+    parts_->take = &take;
+    parts_->goes_on = &goes_on;
+    Result<HttpAnswer> answer = request("GET", target, {}, {}, silence_max);
+    parts_->take = nullptr;
+    parts_->goes_on = nullptr;
+    return answer;
 }
 
 }  // namespace duewheel

@@ -13,6 +13,7 @@
 #pragma once
 
 #include <chrono>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -67,6 +68,14 @@ class HttpClient {
     Result<HttpAnswer> request(std::string_view method, std::string_view target,
                                const std::vector<HttpHeader>& headers = {}, std::string_view body = {},
                                std::chrono::milliseconds timeout = std::chrono::seconds(30));
+
+    // Sends a GET whose response has no known end, such as server-sent events. `take` gets the bytes of a 2xx response
+    // as they arrive; another response is returned whole. `goes_on` is called about once a second, and when bytes have
+    // arrived: the call returns when it is false, or the server has ended the response. Errors as of request();
+    // `unreachable` also if no byte arrives for `silence_max`.
+    Result<HttpAnswer> stream(std::string_view target, const std::function<void(std::string_view)>& take,
+                              const std::function<bool()>& goes_on,
+                              std::chrono::seconds silence_max = std::chrono::seconds(30));
 
   private:
     struct Parts;

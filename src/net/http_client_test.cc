@@ -325,6 +325,30 @@ TEST(HttpClient, gives_up_when_the_time_is_up) {
     server.on_loop([&] { kept.reset(); });
 }
 
+TEST(HttpClient, takes_a_response_without_an_end_as_it_arrives) {
+    const std::string head = "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n\r\n";
+    ScriptedServer server(
+        {head + "one#", head + "two", "HTTP/1.1 503 Full\r\nContent-Length: 4\r\n\r\nfull", head + "#"});
+    HttpClient client({.server = server.url()});
+    std::string taken;
+    const auto take = [&](std::string_view bytes) { taken += bytes; };
+    const auto stopped = client.stream("/", take, [&] { return taken.empty(); });
+    ASSERT_TRUE(stopped.ok()) << stopped.error().message;
+    EXPECT_EQ(taken, "one");
+    const auto forever = [] { return true; };
+    const auto ended = client.stream("/", take, forever);
+    ASSERT_TRUE(ended.ok()) << ended.error().message;
+    EXPECT_EQ(taken, "onetwo");
+    const auto refused = client.stream("/", take, forever);
+    ASSERT_TRUE(refused.ok()) << refused.error().message;
+    EXPECT_EQ(refused->status, 503);
+    EXPECT_EQ(refused->body, "full");
+    EXPECT_EQ(taken, "onetwo") << "a refusal is no part of the stream";
+    const auto silent = client.stream("/", take, forever, std::chrono::seconds(1));
+    ASSERT_FALSE(silent.ok());
+    EXPECT_EQ(silent.error().code, "unreachable");
+}
+
 TEST(HttpClient, refuses_addresses_and_requests_it_cannot_send) {
     for (const std::string url :
          {"", "127.0.0.1:1", "ftp://127.0.0.1:1", "http://", "http://h:0", "http://h:x", "http://h:65536",
