@@ -24,7 +24,10 @@ before(async () => {
   const create = async (id, members) => (await daemon.call('PUT', `/v1/tokens/${id}`, members)).token
   tokens.operator = await create('operator', { scopes: ['admin', 'read', 'put', 'cancel'] })
   tokens.reader = await create('reader', { scopes: ['read'], description: 'the screen in the hall', queues: 'mail' })
+  tokens.team = await create('team', { scopes: ['read'], namespaces: ['team'] })
+  tokens.sender = await create('sender', { scopes: ['put'] })
   await daemon.put('mail', { body: 'x', delay: '1h' })
+  await daemon.call('POST', '/v1/namespaces/team/queues/post/messages', { body: 'x' })
 })
 after(() => daemon.remove())
 
@@ -41,7 +44,7 @@ test('without a token there is only the login page, and a wrong token is explain
     await waitForText(page.getByRole('alert'), /token/)
     await signIn(page, tokens.operator)
     await waitForText(page.locator('main h1'), 'Queues')
-    await page.getByRole('link', { name: 'mail' }).waitFor()
+    await page.getByRole('link', { name: 'mail', exact: true }).waitFor()
   }))
 
 test('the cookie is kept from scripts, and signing out ends it', () =>
@@ -78,6 +81,41 @@ test('a token that may only read sees no buttons', async () => {
   })
 })
 
+test('a token for some queues sees why one of them is late, and is offered no page of the whole server', async () => {
+  await daemon.put('mail', { body: 'x', delay: '10m' })
+  await daemon.put('mail-late', { body: 'x', due: new Date(Date.now() - 3_600_000).toISOString() })
+  await withPage(daemon, '#/queues/mail-late', { expected }, async (page) => {
+    await signIn(page, tokens.reader)
+    await waitForText(page.locator('.about'), /late.*No consumer leases from it/)
+    const entries = await page.getByRole('navigation', { name: 'Pages' }).getByRole('link').allInnerTexts()
+    assert.equal(entries.some((entry) => /Health|Namespaces/.test(entry)), false, entries.join())
+    await page.getByRole('link', { name: 'Timeline', exact: true }).first().click()
+    await page.evaluate(() => (window.location.hash = '#/timeline'))
+    await page.getByText('Choose one of them.').waitFor()
+    await page.getByLabel('Queue', { exact: true }).fill('mail')
+    await page.keyboard.press('Enter')
+    await waitForText(page.locator('.figure').nth(1), '1')
+    await page.evaluate(() => (window.location.hash = '#/wheel?show=server'))
+    await page.locator('.dot').first().waitFor()
+    assert.equal(await page.getByRole('tab', { name: 'This server' }).count(), 0)
+  })
+})
+
+test('a token for one namespace begins there', () =>
+  withPage(daemon, '#/queues', { expected }, async (page) => {
+    await signIn(page, tokens.team)
+    await page.getByRole('link', { name: 'post', exact: true }).waitFor()
+    await waitForText(page.locator('.namespace'), 'team')
+    await page.getByRole('link', { name: 'Timeline', exact: true }).click()
+    await waitForText(page.locator('.figure').first(), /Due now\s*1/)
+  }))
+
+test('a token without the scope read sees what it lacks', () =>
+  withPage(daemon, '', { expected }, async (page) => {
+    await signIn(page, tokens.sender)
+    await page.getByText('it lacks the scope read').waitFor()
+  }))
+
 test('an operator sees the buttons', () =>
   withPage(daemon, '#/queues/mail', { expected }, async (page) => {
     await signIn(page, tokens.operator)
@@ -90,13 +128,13 @@ test('a token that is removed while the page is open leads to the login page, an
   const brief = (await daemon.call('PUT', '/v1/tokens/brief', { scopes: ['read'] })).token
   await withPage(daemon, '#/queues', { expected }, async (page) => {
     await signIn(page, brief)
-    await page.getByRole('link', { name: 'mail' }).waitFor()
+    await page.getByRole('link', { name: 'mail', exact: true }).waitFor()
     await daemon.call('DELETE', '/v1/tokens/brief')
     await waitForText(page.locator('main h1'), 'Sign in')
     await waitForText(page.locator('main'), 'The token is not valid any more')
     await signIn(page, tokens.operator)
     await waitForText(page.locator('main h1'), 'Queues')
-    await page.getByRole('link', { name: 'mail' }).waitFor()
+    await page.getByRole('link', { name: 'mail', exact: true }).waitFor()
     await eventually('the page is live', async () => (await page.locator('.live').innerText()) !== 'Offline')
   })
 })

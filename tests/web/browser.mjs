@@ -11,8 +11,6 @@ const { chromium } = require('playwright-core')
 const axe = require('axe-core')
 
 export const WAIT_MS = 30_000
-// Calls that the page does without where the server does not have them.
-const OPTIONAL = /404 \(Not Found\).*\/v1\/events/
 
 let browser
 
@@ -58,7 +56,7 @@ export async function withPage(daemon, path, options, test) {
   } finally {
     await context.close()
   }
-  const unexpected = faults.filter((fault) => ![OPTIONAL, ...expected].some((pattern) => pattern.test(fault)))
+  const unexpected = faults.filter((fault) => !expected.some((pattern) => pattern.test(fault)))
   assert.deepEqual(unexpected, [], 'the console has errors')
 }
 

@@ -51,7 +51,7 @@ test('one dead letter is redriven at once, and one discarded after a question', 
 test('all dead letters of a queue are redriven, with their number in the question and the answer', () =>
   withPage(daemon, '#/dead?queue=mail', {}, async (page) => {
     await page.locator('.page-actions').getByRole('button', { name: 'Redrive all' }).click()
-    await waitForText(dialog(page), '1 dead letter of this queue returns to it')
+    await waitForText(dialog(page), '1 dead letter returns to the queue')
     await dialog(page).getByRole('button', { name: 'Redrive all' }).click()
     await waitForText(dialog(page), '1 dead letter returned to the queue.')
     await dialog(page).getByRole('button', { name: 'Close' }).click()

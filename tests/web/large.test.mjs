@@ -65,6 +65,16 @@ test('the overview counts them', () =>
     await checkWidth(page)
   }))
 
+test('a late queue and a dead letter are found among them', async () => {
+  await daemon.putDead('queue-077777')
+  await daemon.put('zz-late', { body: 'x', due: new Date(Date.now() - 600_000).toISOString() })
+  await withPage(daemon, '', {}, async (page) => {
+    const table = page.getByRole('table', { name: 'What needs attention' })
+    await waitForText(table.getByRole('row').filter({ hasText: 'zz-late' }), /10 min.*No consumer leases from it/)
+    await waitForText(table.getByRole('row').filter({ hasText: 'In other queues.' }), '1 dead letter')
+  })
+})
+
 test('queues are paged and searched by the server', () =>
   withPage(daemon, '#/queues', {}, async (page) => {
     await waitForText(page.locator('tbody'), 'queue-000000')

@@ -82,10 +82,11 @@ test('script in content, headers, keys and reasons is only text', async () => {
 })
 
 test('marks that turn the direction of text are shown, and do not reorder the page', async () => {
-  const { id } = await daemon.put('mail', { body: 'photo\u202egnp.exe and \u2066more\u2069, مرحبا', key: 'key\u202eyek', delay: '1h' })
+  const { id } = await daemon.put('mail', { body: 'photo\u202egnp.exe and \u2066more\u2069, مرحبا, soft\u00adhyphen \u{e0041}tag ❤️', key: 'key\u202eyek', delay: '1h' })
   await withPage(daemon, `#/messages/${id}`, {}, async (page) => {
     await waitForText(page.locator('.body-view pre').first(), 'U+202E')
     await waitForText(page.locator('.body-view pre').first(), 'مرحبا')
+    await waitForText(page.locator('.body-view pre').first(), 'softU+00ADhyphen U+E0041tag ❤️')
     await waitForText(fact(page, 'Idempotency key'), 'U+202E')
     assert.equal(await page.evaluate(() => document.querySelector('main').innerText.includes('\u202e')), false)
   })

@@ -33,6 +33,23 @@ test('late queues come with the reason, and dead letters with their number', asy
   })
 })
 
+test('a late queue is found among hundreds of busier ones', async () => {
+  for (let first = 0; first < 240; first += 40) {
+    await Promise.all(Array.from({ length: 40 }, async (_, index) => {
+      for (let count = 0; count < 3; count++) await daemon.put(`busy-${first + index}`, { body: 'x', delay: '9d' })
+    }))
+  }
+  await daemon.put('zz-quiet', { body: 'no consumer takes it' })
+  await daemon.call('POST', '/v1/clock:advance', { by: '3m' })
+  await withPage(daemon, '', {}, async (page) => {
+    await waitForText(line(page, 'zz-quiet'), /3 min.*No consumer leases from it/)
+    await line(page, 'zz-quiet').getByRole('link', { name: 'zz-quiet' }).click()
+    await waitForText(page.locator('.about'), /3 min.* late.*No consumer leases from it/)
+  })
+  const { messages } = await daemon.call('GET', '/v1/queues/zz-quiet/messages')
+  await daemon.call('DELETE', `/v1/messages/${messages[0].id}`)
+})
+
 test('the counters move without a reload', () =>
   withPage(daemon, '', {}, async (page) => {
     const pending = page.locator('.figure', { hasText: 'Pending' }).locator('.figure-value')

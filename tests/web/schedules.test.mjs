@@ -29,6 +29,26 @@ test('the list has each rule in words, in both languages', async () => {
   await checkLooks(daemon, '#/schedules', (page) => page.getByRole('link', { name: 'backup' }).waitFor())
 })
 
+test('the search looks inside the names, beyond the first page', async () => {
+  for (let first = 0; first < 120; first += 40) {
+    await Promise.all(Array.from({ length: 40 }, (_, index) => put(`a-${String(first + index).padStart(3, '0')}-hourly`, { every: '1h' })))
+  }
+  await withPage(daemon, '#/schedules', {}, async (page) => {
+    const rows = page.locator('tbody tr')
+    await eventually('the first page is full', async () => (await rows.count()) === 100)
+    await page.keyboard.press('/')
+    await page.keyboard.type('weekly')
+    await page.getByRole('link', { name: 'reports/weekly' }).waitFor()
+    assert.equal(await rows.count(), 1)
+    await page.getByRole('searchbox').fill('nothing-like-this')
+    await page.getByRole('link', { name: 'Open nothing-like-this' }).waitFor()
+    await page.getByRole('searchbox').fill('hourly')
+    await page.getByRole('button', { name: 'Next' }).click()
+    await page.getByRole('link', { name: 'a-119-hourly' }).waitFor()
+  })
+  for (let index = 0; index < 120; index++) await daemon.call('DELETE', `/v1/schedules/a-${String(index).padStart(3, '0')}-hourly`)
+})
+
 test('a schedule shows its next runs with the clock change and the closed day', async () => {
   await withPage(daemon, '#/schedules/backup', {}, async (page) => {
     await waitForText(page.locator('.about'), 'At 02:30, every day · Europe/Oslo')

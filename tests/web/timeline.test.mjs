@@ -48,7 +48,8 @@ test('tomorrow’s peak is in words, whatever range is shown', async () => {
 
 test('a queue is chosen, and its address leads to the same', () =>
   withPage(daemon, '#/timeline', {}, async (page) => {
-    await page.getByLabel('Queue', { exact: true }).selectOption('orders')
+    await page.getByLabel('Queue', { exact: true }).fill('orders')
+    await page.keyboard.press('Enter')
     await waitForText(page.locator('main h1'), 'Timeline orders')
     await waitForText(page.locator('.section strong'), 'with 3 messages')
     await page.reload()
@@ -71,6 +72,33 @@ test('a bar leads to the messages of its time, by queue', () =>
     await chosen.getByRole('button', { name: 'Close' }).click()
     await chosen.waitFor({ state: 'detached' })
   }))
+
+test('a message in the smallest of many queues is found, and a run of a schedule whose queue is empty', async () => {
+  const minute = Math.floor((await daemon.call('GET', '/v1/clock')).server_time_ms / 60_000)
+  await Promise.all(Array.from({ length: 40 }, async (_, index) => {
+    for (let count = 0; count < 2; count++) await daemon.put(`large-${index}`, { body: 'x', delay: '9d' })
+  }))
+  const due_ms = (minute + 50) * 60_000 + 30_000
+  await daemon.put('small', { body: 'x', due_ms })
+  await daemon.call('PUT', '/v1/schedules/once', { queue: 'empty', body: '', at: new Date(due_ms).toISOString() })
+  await withPage(daemon, `#/timeline?at=${(minute + 50) * 60_000}`, {}, async (page) => {
+    const chosen = page.locator('.section').filter({ hasText: 'Due from' })
+    await chosen.getByRole('link', { name: 'small' }).waitFor()
+    await chosen.getByRole('row').filter({ hasText: 'empty' }).getByText('created when they are due').waitFor()
+  })
+  await daemon.call('DELETE', '/v1/schedules/once')
+})
+
+test('where the server stops counting, the page does not say that nothing is due tomorrow', async () => {
+  await daemon.call('PUT', '/v1/schedules/often', { queue: 'often', body: '', every: '1s' })
+  await daemon.call('POST', '/v1/queues/often:pause')
+  await withPage(daemon, '#/timeline?queue=often', {}, async (page) => {
+    const words = page.locator('.section p').first()
+    await waitForText(words, /The server stopped counting before tomorrow\.|Of tomorrow it counted only/)
+    assert.doesNotMatch(await words.innerText(), /Nothing is due tomorrow/)
+  })
+  await daemon.call('DELETE', '/v1/schedules/often')
+})
 
 test('bars are enlarged by dragging, and all are shown again', () =>
   withPage(daemon, '#/timeline', {}, async (page) => {

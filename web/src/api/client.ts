@@ -102,3 +102,14 @@ export function get<T>(path: string, query?: Options['query'], signal?: AbortSig
 export function post<T>(path: string, body?: unknown): Promise<T> {
   return request<T>('POST', path, { body })
 }
+
+/** Whether there is something of this name; `unknown` is the code of the server's refusal. */
+export async function exists(path: string, unknown: string): Promise<boolean> {
+  try {
+    await get(path)
+    return true
+  } catch (error) {
+    if (error instanceof ApiError && error.problem.code === unknown) return false
+    throw error
+  }
+}

@@ -10,11 +10,13 @@ const RETRY_FIRST_MS = 500
 const RETRY_MAX_MS = 5000
 let delay = RETRY_FIRST_MS
 
+let timer = 0
+
 export function connectionLost() {
   if (lost.value) return
   lost.value = true
   delay = RETRY_FIRST_MS
-  window.setTimeout(retry, delay)
+  timer = window.setTimeout(retry, delay)
 }
 
 export function connectionWorks() {
@@ -25,6 +27,7 @@ export function connectionWorks() {
 
 export async function retry() {
   if (!lost.value) return
+  window.clearTimeout(timer)
   try {
     const response = await fetch('/healthz', { cache: 'no-store' })
     if (response.ok) return connectionWorks()
@@ -32,5 +35,6 @@ export async function retry() {
     // Still no answer.
   }
   delay = Math.min(delay * 2, RETRY_MAX_MS)
-  window.setTimeout(retry, delay)
+  window.clearTimeout(timer)
+  timer = window.setTimeout(retry, delay)
 }

@@ -28,7 +28,7 @@ export const samples = signal<Sample[]>([])
 
 const POLL_MS = 2000
 const EVENTS_AGAIN_MS = 60_000
-const SAMPLES_MAX = 1800
+const SAMPLES_MS = 15 * 60_000
 const LOG_MAX = 200
 
 let events: EventSource | null = null
@@ -56,7 +56,9 @@ function accept(next: Stats) {
     pending: next.pending,
     ready: next.ready,
   }
-  samples.value = [...(restarted ? [] : samples.value), sample].slice(-SAMPLES_MAX)
+  const kept = restarted ? [] : samples.value
+  const first = kept.findIndex(({ at_ms }) => at_ms >= sample.at_ms - SAMPLES_MS)
+  samples.value = first < 0 ? [sample] : [...kept.slice(first), sample]
   stats.value = next
 }
 

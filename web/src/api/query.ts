@@ -65,7 +65,7 @@ export function useQuery<T>(
   useEffect(() => {
     if (!options.every_ms) return undefined
     const timer = window.setInterval(() => {
-      // A slow answer is waited for, not asked for again.
+      // While an answer is slow, no second request is sent.
       if (document.visibilityState === 'visible' && !busy.current) reload()
     }, options.every_ms)
     return () => window.clearInterval(timer)

@@ -8,7 +8,10 @@ export interface QueueStats {
   leased: number
   waiters: number
   dead: number
+  pending: number
+  paused: boolean
   backlog_on_disk: boolean
+  oldest_due_ms?: number
 }
 
 export interface KafkaPartition {
@@ -22,6 +25,8 @@ export interface KafkaPartition {
 
 export interface Stats {
   instance: string
+  version: string
+  disk_free_bytes: number
   server_time_ms: number
   pending: number
   ready: number
@@ -50,7 +55,7 @@ export interface Stats {
   kafka?: {
     brokers_up: number
     out: Record<string, number>
-    in: { records: number; messages: number; errors: number; partitions: KafkaPartition[] }
+    in: { records: number; messages: number; errors: number; partitions?: KafkaPartition[] }
   }
 }
 

@@ -19,7 +19,7 @@ const t = dictionary(
     themeSystem: 'Colours: as the system', themeLight: 'Colours: light', themeDark: 'Colours: dark',
     lost: 'The connection to the server is lost. What you see may be out of date.', lostRetry: 'Trying again…', retryNow: 'Try now',
     live: 'Live', polling: 'Every 2 s', offline: 'Offline', liveAbout: 'The server reports changes as they happen',
-    pollingAbout: 'Asked every two seconds', account: 'Access', signIn: 'Sign in',
+    pollingAbout: 'The page requests the numbers every two seconds', account: 'Access', signIn: 'Sign in',
     work: 'Messages', plan: 'Planned', server: 'Server',
     notFound: 'There is no such page.', overview: 'Go to the overview', leaveNamespace: 'Show the namespace default',
     keySearch: 'Go to the search field', keyHelp: 'Show this list', keyClose: 'Close a dialog',
@@ -187,7 +187,7 @@ export function Layout() {
         {namespace.value !== 'default' && !bare && (
           <span class="namespace">
             {terms.namespace} <Name>{namespace.value}</Name>
-            <a href={href([], { ns: null })} aria-label={t.leaveNamespace} title={t.leaveNamespace}>×</a>
+            {!session.value?.token?.namespaces && <a href={href([], { ns: null })} aria-label={t.leaveNamespace} title={t.leaveNamespace}>×</a>}
           </span>
         )}
         <div class="top-end">

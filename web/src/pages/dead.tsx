@@ -1,22 +1,22 @@
 // Dead letters: which queues have some, why each died, and what can be done with them.
 import { useSignal } from '@preact/signals'
+import { allOf } from '../api/all'
 import { get, inNamespace, post } from '../api/client'
 import { useQuery } from '../api/query'
 import { can } from '../api/session'
-import { serverNow } from '../api/live'
-import type { Message, MessagePage, Outcome, Queue, QueuePage } from '../api/types'
+import type { Message, MessagePage, Outcome, Queue } from '../api/types'
 import { definePage } from '../app/page'
 import { go, href, namespace, route } from '../app/router'
-import { dictionary, plural } from '../i18n/language'
+import { dictionary } from '../i18n/language'
 import { terms } from '../i18n/terms'
+import { DeadActions } from '../ui/dead_actions'
 import { act, confirm } from '../ui/dialog'
-import { formatInstant, formatNumber as n } from '../ui/format'
+import { formatNumber as n } from '../ui/format'
 import { Badge, Button, Figure, Figures, PageHead, SearchField, Section } from '../ui/parts'
 import { Pager, Pending, Table, usePages } from '../ui/table'
 import { Cut, Name } from '../ui/text'
 import { Instant } from '../ui/time'
 import './plan.css'
-
 
 const t = dictionary(
   {
@@ -28,13 +28,7 @@ const t = dictionary(
     some: (queues: number) => `The first ${n(queues)} queues were searched. Open another queue by its whole name in the search field.`,
     filter: 'Search queues by name', open: (queue: string) => `Open the queue ${queue}`,
     died: 'Died', lastError: 'Last error', queuePage: 'Settings of the queue',
-    redriveAll: 'Redrive all', discardAll: 'Discard all', discardOld: 'Discard old ones', redrive: 'Redrive', discard: 'Discard',
-    redriveTitle: 'Redrive all dead letters?', discardTitle: 'Discard all dead letters?', discardOldTitle: 'Discard dead letters of more than 7 days ago?',
-    redriveWhat: (count: number) => `${terms.countDead(count)} of this queue ${plural(count, 'returns', 'return')} to it. They are due at once, in the order in which they died, and have all of their attempts again.`,
-    discardWhat: (count: number) => `${terms.countDead(count)} of this queue ${plural(count, 'ends', 'end')} for good. Their content is deleted. This cannot be undone.`,
-    discardOldWhat: (before: string, count: number) => `Of the ${terms.countDead(count)} of this queue, those that died before ${before} end for good. Their content is deleted. This cannot be undone.`,
-    redriven: (count: number, more: boolean) => `${terms.countDead(count)} returned to the queue.${more ? ' There are more: repeat the action.' : ''}`,
-    discarding: 'The server discards them now. None of them returns to the queue.',
+    redrive: 'Redrive', discard: 'Discard',
     discardProgress: (count: number) => `Discarding: ${n(count)} so far`,
     kicked: (id: string) => `Message ${id} returned to its queue.`,
     discardOneTitle: 'Discard this dead letter?',
@@ -51,13 +45,7 @@ const t = dictionary(
     some: (queues: number) => `已搜索前 ${n(queues)} 个队列。要打开其他队列，请在搜索框中输入完整名称。`,
     filter: '按名称搜索队列', open: (queue: string) => `打开队列 ${queue}`,
     died: '进入死信时间', lastError: '最后错误', queuePage: '队列设置',
-    redriveAll: '全部重新投递', discardAll: '全部丢弃', discardOld: '丢弃旧死信', redrive: '重新投递', discard: '丢弃',
-    redriveTitle: '重新投递全部死信？', discardTitle: '丢弃全部死信？', discardOldTitle: '丢弃 7 天以前的死信？',
-    redriveWhat: (count: number) => `此队列的 ${terms.countDead(count)}将返回队列，按进入死信的先后立即到期，并重新获得全部投递次数。`,
-    discardWhat: (count: number) => `此队列的 ${terms.countDead(count)}将永久结束，内容会被删除，无法撤销。`,
-    discardOldWhat: (before: string, count: number) => `此队列共有 ${terms.countDead(count)}，其中 ${before} 以前的将永久结束，内容会被删除，无法撤销。`,
-    redriven: (count: number, more: boolean) => `${terms.countDead(count)}已返回队列。${more ? '还有更多，请重复此操作。' : ''}`,
-    discarding: '服务器正在丢弃这些死信，它们不会再返回队列。',
+    redrive: '重新投递', discard: '丢弃',
     discardProgress: (count: number) => `正在丢弃：已完成 ${n(count)}`,
     kicked: (id: string) => `消息 ${id} 已返回队列。`,
     discardOneTitle: '丢弃这条死信？',
@@ -67,28 +55,10 @@ const t = dictionary(
   },
 )
 
-const QUEUE_PAGES_MAX = 10
-const OLD_MS = 7 * 86_400_000
-
-interface Found {
-  queues: Queue[]
-  searched: number
-  more: boolean
-}
-
-async function queuesWithDead(signal: AbortSignal): Promise<Found> {
-  const found: Found = { queues: [], searched: 0, more: false }
-  let cursor: string | undefined
-  for (let page = 0; page < QUEUE_PAGES_MAX; ++page) {
-    const answer = await get<QueuePage>(inNamespace('queues'), { limit: 1000, cursor }, signal)
-    found.queues.push(...answer.queues.filter((queue) => queue.dead > 0))
-    found.searched += answer.queues.length
-    cursor = answer.cursor
-    if (!cursor) break
-  }
-  found.more = cursor !== undefined
-  found.queues.sort((a, b) => b.dead - a.dead)
-  return found
+/** Queues with dead letters, those with the most first. */
+async function queuesWithDead(signal: AbortSignal) {
+  const { rows, more } = await allOf<Queue>('queues', signal)
+  return { queues: rows.filter((queue) => queue.dead > 0).sort((a, b) => b.dead - a.dead), searched: rows.length, more }
 }
 
 function DeadPage() {
@@ -129,7 +99,7 @@ function AllQueues() {
               { key: 'queue', heading: terms.queue, cell: (row) => <a href={href(['dead'], { queue: row.queue })}><Name>{row.queue}</Name></a> },
               { key: 'dead', heading: t.total, number: true, cell: (row) => n(row.dead) },
               { key: 'pending', heading: terms.pending, number: true, cell: (row) => n(row.pending) },
-              { key: 'actions', heading: terms.actions, cell: (row) => <QueueActions queue={row} /> },
+              { key: 'actions', heading: terms.actions, cell: (row) => <span class="row-actions"><DeadActions queue={row} /></span> },
             ]}
           />
         ) : (
@@ -137,53 +107,6 @@ function AllQueues() {
         )}
       </Section>
     </>
-  )
-}
-
-/** What can be done with all dead letters of a queue. */
-function QueueActions({ queue, old = false }: { queue: Queue; old?: boolean }) {
-  if (!can('admin') || queue.dead === 0) return null
-  const path = inNamespace('queues', queue.queue)
-  const title = (text: string) => <>{text} <Name>{queue.queue}</Name></>
-  return (
-    <span class="row-actions">
-      <Button
-        onClick={() =>
-          confirm({
-            title: title(t.redriveTitle), what: t.redriveWhat(queue.dead), verb: t.redriveAll,
-            run: () => post<{ redriven: number; more: boolean }>(`${path}:redrive`, {}),
-            done: ({ redriven, more }) => t.redriven(redriven, more),
-          })}
-      >
-        {t.redriveAll}
-      </Button>
-      {old && (
-        <Button
-          kind="danger"
-          onClick={() => {
-            const before = serverNow() - OLD_MS
-            confirm({
-              title: title(t.discardOldTitle), what: t.discardOldWhat(formatInstant(before), queue.dead), verb: t.discardOld, danger: true,
-              run: () => post(`${path}:discard`, { died_before: new Date(before).toISOString() }),
-              done: () => t.discarding,
-            })
-          }}
-        >
-          {t.discardOld}
-        </Button>
-      )}
-      <Button
-        kind="danger"
-        onClick={() =>
-          confirm({
-            title: title(t.discardTitle), what: t.discardWhat(queue.dead), verb: t.discardAll, danger: true,
-            run: () => post(`${path}:discard`, {}),
-            done: () => t.discarding,
-          })}
-      >
-        {t.discardAll}
-      </Button>
-    </span>
   )
 }
 
@@ -198,7 +121,7 @@ function OneQueue({ queue }: { queue: string }) {
     <>
       <p class="back"><a href={href(['dead'])}>← {t.all}</a></p>
       <PageHead title={<>{t.of} <Name>{queue}</Name></>}>
-        {state.data && <QueueActions queue={state.data} old />}
+        {state.data && <DeadActions queue={state.data} old />}
       </PageHead>
       {state.data ? (
         <p class="page-line">

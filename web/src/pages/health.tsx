@@ -1,11 +1,12 @@
 // The health of the server: clock, disk and store, limits, Kafka, recent warnings.
-import { ApiError, get, post, prefix, requestText } from '../api/client'
+import { ApiError, get, post, prefix } from '../api/client'
 import { logLines, source, stats } from '../api/live'
+import { useMetrics } from '../api/metrics'
+import type { Metrics } from '../api/metrics_text'
 import { useQuery } from '../api/query'
-import { can } from '../api/session'
+import { can, limited } from '../api/session'
 import type { Clock, LogLine, Readiness, Stats } from '../api/types'
 import { definePage } from '../app/page'
-import { parseMetrics, type Metrics } from '../health/metrics'
 import { t } from '../health/text'
 import { confirm } from '../ui/dialog'
 import { formatBytes, formatDuration, formatInstant, formatNumber as n, formatPercent } from '../ui/format'
@@ -19,7 +20,7 @@ const LIMITS_SHOWN = 8
 const DAY_MS = 86_400_000
 
 function Health() {
-  const metrics = useQuery(['metrics'], async (signal) => parseMetrics(await requestText('GET', '/metrics', { signal })), { every_ms: 5000 })
+  const metrics = useMetrics()
   return (
     <>
       <PageHead title={t.title} about={t.about} />
@@ -92,7 +93,7 @@ async function acceptClock(clock: Clock) {
     const { total, exact } = await get<{ total: { due: number }; exact: boolean }>(`${prefix()}/forecast`, { minutes })
     due = t.acceptDue(total.due, jump > DAY_MS || !exact)
   } catch {
-    // The question is asked without the number.
+    // The dialog opens without the number.
   }
   confirm({
     title: t.acceptTitle, what: <><p>{t.acceptWhat(formatDuration(jump), formatInstant(clock.wall_clock_ms))}</p>{due && <p>{due}</p>}</>,
@@ -143,7 +144,7 @@ function Limits({ limits }: { limits: Metrics['limits'] }) {
 
 function Kafka({ kafka }: { kafka: Stats['kafka'] }) {
   if (!kafka) return null
-  const { out, in: input } = kafka
+  const { out, in: { records, errors, partitions = [] } } = kafka
   const tone = { reading: 'good', waiting: 'warn', stopped: 'bad' } as const
   return (
     <Section title={t.kafka}>
@@ -154,12 +155,12 @@ function Kafka({ kafka }: { kafka: Stats['kafka'] }) {
         <Figure name={t.refused} value={n(out.refused ?? 0)} tone={out.refused ? 'warn' : 'plain'} />
         <Figure name={t.failed} value={n(out.failed ?? 0)} tone={out.failed ? 'warn' : 'plain'} />
         <Figure name={t.backingOff} value={n(out.queues_backing_off ?? 0)} tone={out.queues_backing_off ? 'bad' : 'plain'} />
-        <Figure name={t.records} value={n(input.records)} />
-        <Figure name={t.errors} value={n(input.errors)} tone={input.errors > 0 ? 'warn' : 'plain'} />
+        <Figure name={t.records} value={n(records)} />
+        <Figure name={t.errors} value={n(errors)} tone={errors > 0 ? 'warn' : 'plain'} />
       </Figures>
-      {input.partitions.length > 0 && (
+      {partitions.length > 0 && (
         <Table
-          caption={t.partitions} rows={input.partitions} rowKey={(row) => `${row.topic} ${row.partition}`}
+          caption={t.partitions} rows={partitions} rowKey={(row) => `${row.topic} ${row.partition}`}
           columns={[
             { key: 'topic', heading: t.topic, cell: (row) => <Cut text={row.topic} max={80} /> },
             { key: 'partition', heading: t.partition, number: true, cell: (row) => n(row.partition) },
@@ -195,5 +196,5 @@ function Warnings() {
 }
 
 export default definePage({
-  route: 'health', title: () => t.title, view: Health, nav: { group: 'server', order: 10, label: () => t.title, key: 'h' },
+  route: 'health', title: () => t.title, view: Health, nav: { group: 'server', order: 10, label: () => t.title, key: 'h', shown: () => !limited.value },
 })

@@ -8,7 +8,7 @@ import { href, namespace } from '../app/router'
 import { dictionary } from '../i18n/language'
 import { terms } from '../i18n/terms'
 import { BodyView, type Body } from '../ui/body_view'
-import { MessageActions, StateBadge } from '../ui/message_parts'
+import { MessageActions, StateBadge, causeText } from '../ui/message_parts'
 import { formatDuration, formatNumber } from '../ui/format'
 import { Badge, Facts, PageHead, Section } from '../ui/parts'
 import { Pending, Table, type Column } from '../ui/table'
@@ -20,7 +20,7 @@ const t = dictionary(
     title: (id: string) => `Message ${id}`, facts: 'Message', content: 'Content', headers: 'Headers', history: 'History', raw: 'Raw record', rules: 'Rules',
     nominal: 'Requested for', put: 'Put', leasedUntil: 'Leased until', expires: 'Expires', ended: 'Ended', key: 'Idempotency key', orderKey: 'Order key',
     maybe: 'May have been delivered once more', blocked: 'Blocked by', parent: 'Occurrence of', ofSchedule: 'Run of schedule', ofWatchdog: 'From watchdog', lastFed: 'Last fed', number: (n: number) => `number ${formatNumber(n)}`,
-    answerBy: 'Commit or rollback by', checks: 'Checks so far', checkOf: 'Check of', trace: 'Trace', mediaType: 'Media type', nextOccurrence: 'Next occurrence',
+    answerBy: 'Commit or rollback by', checks: 'Checks so far', checkOf: 'Check of', trace: 'Trace', nextOccurrence: 'Next occurrence',
     every: 'Every', times: 'Times', until: 'Until', factor: 'Growth', retryAttempts: 'Attempts', retryFirst: 'First backoff', retryMax: 'Longest backoff', jitter: 'Jitter',
     noContent: 'The content of a message is not kept after its end.', noHistory: 'It has not ended.', outcome: 'Outcome', cause: 'Cause', when: 'When', lateness: 'Lateness',
     headerName: 'Name', headerValue: 'Value', kafka: 'Kafka record', transaction: 'Transaction', mayHave: 'yes', show: 'Show the answer of the server', attemptsMade: 'Deliveries started',
@@ -29,7 +29,7 @@ const t = dictionary(
     title: (id: string) => `消息 ${id}`, facts: '消息', content: '内容', headers: '消息头', history: '历史', raw: '原始记录', rules: '规则',
     nominal: '请求的到期时间', put: '放入时间', leasedUntil: '租期至', expires: '过期时间', ended: '结束时间', key: '幂等键', orderKey: '顺序键',
     maybe: '可能多投递过一次', blocked: '受阻原因', parent: '周期消息', ofSchedule: '定时任务', ofWatchdog: '看门狗', lastFed: '最近喂狗', number: (n: number) => `第 ${formatNumber(n)} 次`,
-    answerBy: '提交或回滚期限', checks: '已回查次数', checkOf: '回查消息', trace: '追踪', mediaType: '媒体类型', nextOccurrence: '下一次',
+    answerBy: '提交或回滚期限', checks: '已回查次数', checkOf: '回查消息', trace: '追踪', nextOccurrence: '下一次',
     every: '间隔', times: '次数', until: '直到', factor: '增长', retryAttempts: '投递次数', retryFirst: '首次退避', retryMax: '最长退避', jitter: '抖动',
     noContent: '消息结束后不再保留内容。', noHistory: '尚未结束。', outcome: '结果', cause: '原因', when: '时间', lateness: '延迟',
     headerName: '名称', headerValue: '值', kafka: 'Kafka 记录', transaction: '事务', mayHave: '是', show: '显示服务器的响应', attemptsMade: '已开始的投递',
@@ -60,7 +60,7 @@ function History({ message }: { message: Message }) {
   const columns: Column<HistoryPage['ended'][number]>[] = [
     { key: 'when', heading: t.when, cell: (row) => <Instant ms={row.ended_ms} relative /> },
     { key: 'outcome', heading: t.outcome, cell: (row) => <StateBadge state={row.outcome} /> },
-    { key: 'cause', heading: t.cause, cell: (row) => <code>{row.cause}</code> },
+    { key: 'cause', heading: t.cause, cell: (row) => causeText(row.cause) },
     { key: 'attempts', heading: terms.attempts, number: true, cell: (row) => formatNumber(row.attempts) },
     { key: 'lateness', heading: t.lateness, number: true, cell: (row) => row.lateness_ms !== undefined && formatDuration(row.lateness_ms) },
   ]

@@ -1,9 +1,8 @@
 // The messages of a queue by due time: of some states, and due in a window. The search goes straight to a message, by its id,
 // or by its idempotency key in the chosen queue.
-import { useEffect, useState } from 'preact/hooks'
+import { useState } from 'preact/hooks'
 import { get, inNamespace, prefix } from '../api/client'
-import { useQuery } from '../api/query'
-import { WAITING_STATES, type Message, type MessagePage, type MessageState, type QueuePage } from '../api/types'
+import { WAITING_STATES, type Message, type MessagePage, type MessageState } from '../api/types'
 import { definePage } from '../app/page'
 import { go, href, namespace, route, setQuery } from '../app/router'
 import { dictionary } from '../i18n/language'
@@ -12,6 +11,7 @@ import { StateBadge } from '../ui/message_parts'
 import { formatNumber, fromLocalInput, toLocalInput } from '../ui/format'
 import { Button, Field, PageHead, SearchField, Section } from '../ui/parts'
 import { ProblemNote } from '../ui/problem'
+import { QueueField } from '../ui/queue_field'
 import { Pager, Pending, Table, usePages, type Column } from '../ui/table'
 import { Cut } from '../ui/text'
 import { Instant } from '../ui/time'
@@ -19,18 +19,17 @@ import { Instant } from '../ui/time'
 const t = dictionary(
   {
     title: 'Messages', find: 'Find a message', findHint: 'Id, or key in the chosen queue', findButton: 'Find', needQueue: 'Choose a queue to search for a key.',
-    queueHint: 'Its name', states: 'States', from: 'Due from', to: 'Due before', diedFrom: 'Died from', diedTo: 'Died before', all: 'All unfinished',
+    states: 'States', from: 'Due from', to: 'Due before', diedFrom: 'Died from', diedTo: 'Died before', all: 'All unfinished',
     choose: 'Choose a queue to see its messages.', none: 'No message matches.', emptyPage: 'The search continues on the next page.', details: 'Details', window: 'Local time',
   },
   {
     title: '消息', find: '查找消息', findHint: 'ID，或所选队列中的键', findButton: '查找', needQueue: '按键查找前请先选择队列。',
-    queueHint: '队列名称', states: '状态', from: '到期不早于', to: '到期早于', diedFrom: '成为死信不早于', diedTo: '成为死信早于', all: '全部未完成',
+    states: '状态', from: '到期不早于', to: '到期早于', diedFrom: '成为死信不早于', diedTo: '成为死信早于', all: '全部未完成',
     choose: '选择一个队列以查看其消息。', none: '没有符合条件的消息。', emptyPage: '下一页继续搜索。', details: '详情', window: '本地时间',
   },
 )
 
 const PAGE_SIZE = 50
-const SUGGESTIONS = 50
 
 function Finder({ queue }: { queue: string }) {
   const [text, setText] = useState('')
@@ -62,38 +61,6 @@ function Finder({ queue }: { queue: string }) {
       </div>
       {typeof error === 'string' && <p class="field-error" role="alert">{error}</p>}
       {error instanceof Error && <ProblemNote error={error} />}
-    </form>
-  )
-}
-
-function QueueField({ queue }: { queue: string }) {
-  const [text, setText] = useState(queue)
-  // A link may change the queue while the page stays.
-  useEffect(() => setText(queue), [queue])
-  const names = useQuery(
-    ['names', namespace.value, text],
-    (signal) => get<QueuePage>(inNamespace('queues'), { limit: SUGGESTIONS, prefix: text }, signal),
-  )
-  const choose = (value: string) => setQuery({ queue: value.trim() })
-  return (
-    <form onSubmit={(event) => { event.preventDefault(); choose(text) }}>
-      <Field id="queue" label={terms.queue}>
-        {(id) => (
-          <>
-            <input
-              id={id} list="queue-names" autocomplete="off" spellcheck={false} placeholder={t.queueHint} value={text}
-              onInput={(event) => {
-                const value = event.currentTarget.value
-                setText(value)
-                // A name of the list is a choice; anything else is being typed.
-                if (names.data?.queues.some((one) => one.queue === value)) choose(value)
-              }}
-              onChange={(event) => choose(event.currentTarget.value)}
-            />
-            <datalist id="queue-names">{names.data?.queues.map((one) => <option key={one.queue} value={one.queue} />)}</datalist>
-          </>
-        )}
-      </Field>
     </form>
   )
 }
@@ -182,7 +149,7 @@ function Messages() {
     <>
       <PageHead title={t.title}><Finder queue={queue} /></PageHead>
       <div class="filters">
-        <QueueField queue={queue} />
+        <QueueField queue={queue} onChoose={(name) => setQuery({ queue: name })} />
         <TimeField name="after" label={dead ? t.diedFrom : t.from} />
         <TimeField name="before" label={dead ? t.diedTo : t.to} />
         <StateChoice chosen={states} />

@@ -12,6 +12,7 @@ import type { Namespace } from '../namespaces/types'
 import { confirm } from '../ui/dialog'
 import { formatNumber as n } from '../ui/format'
 import { Button, Facts, PageHead, Section } from '../ui/parts'
+import { FormPage } from '../ui/form_page'
 import { Pending } from '../ui/table'
 import { Name } from '../ui/text'
 import './plan.css'
@@ -62,4 +63,11 @@ function NamespaceView({ params }: PageProps) {
   )
 }
 
-export default definePage({ route: 'namespaces/:namespace', title: ({ namespace }) => `${namespace} · ${t.title}`, view: NamespaceView })
+function NamespaceNew() {
+  return <FormPage back={{ path: ['namespaces'], label: t.all }} title={t.newTitle}><QuotaForm name={null} settings={{}} /></FormPage>
+}
+
+export default [
+  definePage({ route: 'namespace-new', title: () => t.newTitle, view: NamespaceNew }),
+  definePage({ route: 'namespaces/:namespace', title: ({ namespace }) => `${namespace} · ${t.title}`, view: NamespaceView }),
+]

@@ -1,6 +1,6 @@
 // The list of namespaces, with the use of their quotas.
 import { get } from '../api/client'
-import { can } from '../api/session'
+import { can, session } from '../api/session'
 import { definePage } from '../app/page'
 import { href } from '../app/router'
 import { terms } from '../i18n/terms'
@@ -45,5 +45,5 @@ function Namespaces() {
 }
 
 export default definePage({
-  route: 'namespaces', title: () => t.title, view: Namespaces, nav: { group: 'server', order: 20, label: () => t.title, key: 'n' },
+  route: 'namespaces', title: () => t.title, view: Namespaces, nav: { group: 'server', order: 20, label: () => t.title, key: 'n', shown: () => session.value?.token?.queues === undefined },
 })

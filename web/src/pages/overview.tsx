@@ -1,22 +1,23 @@
 // The first page: whether the server is well, how fast and how late it delivers, and which queues need attention, and why.
-import { useState } from 'preact/hooks'
-import { get } from '../api/client'
-import { lateness, logLines, rate, samples, stats } from '../api/live'
-import { useMetrics, type Metrics } from '../api/metrics'
+import { get, prefix } from '../api/client'
+import { logLines, rate, samples, stats } from '../api/live'
+import { useMetrics } from '../api/metrics'
 import { useQuery } from '../api/query'
-import { limited } from '../api/session'
-import type { LatenessHour, LatenessRow, LogLine, Queue, Readiness, Stats } from '../api/types'
+import { ageOf, LATE_MS, useBusiest, type Busiest } from '../api/queues'
+import { can, limited } from '../api/session'
+import type { LogLine, Queue, QueueStats, Readiness, Stats } from '../api/types'
 import { definePage } from '../app/page'
 import { href } from '../app/router'
-import { dictionary } from '../i18n/language'
+import { dictionary, plural } from '../i18n/language'
 import { terms } from '../i18n/terms'
 import { Chart, Legend } from '../ui/chart'
 import { formatBytes, formatCompact, formatDuration, formatNumber, formatRate, formatTime } from '../ui/format'
-import { Badge, Figure, Figures, PageHead, Section } from '../ui/parts'
+import { Badge, Figure, Figures, PageHead, Section, type Tone } from '../ui/parts'
 import { Pending, Table, type Column } from '../ui/table'
 import { Cut, Name } from '../ui/text'
 import { Instant } from '../ui/time'
-import { LATE_MS, healthOf, lateText, type Health } from '../ui/queue_health'
+import { LatenessChart } from '../ui/lateness_chart'
+import { healthOf, lateText, type Health } from '../ui/queue_health'
 
 const t = dictionary(
   {
@@ -24,11 +25,11 @@ const t = dictionary(
     accepted: 'Accepted', delivered: 'Delivered', latenessNow: 'Lateness p99', p50: (text: string) => `p50 ${text}`,
     oldest: 'Oldest overdue', inQueue: (name: string) => `in ${name}`, nothingLate: 'nothing is overdue',
     disk: 'Free disk', dataSize: (text: string) => `${text} of data`, full: 'puts are refused',
+    moreLate: (n: number, more: boolean) => `${formatNumber(n)} more ${plural(n, 'queue is', 'queues are')} late${more ? ', or more' : ''}`, notExamined: 'Only the 1,000 queues with the most ready and leased messages were examined.',
+    otherDead: 'In other queues.', noRead: 'Your token may not read: it lacks the scope read. The pages stay empty.', sinceStart: (n: string) => `${n} since the start`,
     needs: 'What needs attention', calm: 'Nothing. No queue is late, and no message is dead.',
     moreDead: 'Dead letters are kept until they are redriven, discarded, or too old.',
-    latenessTitle: 'Lateness of deliveries', lastHour: 'last hour', noDelivery: 'No message was delivered in the last hour.', sinceOpen: 'since this page was opened',
-    throughput: 'Messages per second',
-    latenessSummary: (p50: string, p99: string) => `Lateness over time. Now p50 ${p50}, p99 ${p99}.`,
+    throughput: 'Messages per second', lastMinutes: 'up to 15 minutes, while this page is open',
     rateSummary: (a: string, d: string) => `Messages per second over time. Now ${a} accepted, ${d} delivered.`,
     busiest: 'Busiest queues', allQueues: 'All queues', limited: 'Your token is for some queues or namespaces only. The figures of the whole server are not shown to it.', noQueues: 'No queue yet. A queue exists from its first message or its settings.',
     noQueuesHow: 'Put a message with the command line:', log: 'Log', logAbout: 'warnings and errors, the newest first',
@@ -40,12 +41,12 @@ const t = dictionary(
     title: '总览', healthy: '服务器正常', notReady: '服务器未就绪', attention: '服务器需要关注',
     accepted: '接收', delivered: '投递', latenessNow: '延迟 p99', p50: (text: string) => `p50 ${text}`,
     oldest: '最久逾期', inQueue: (name: string) => `队列 ${name}`, nothingLate: '没有逾期消息',
-    disk: '磁盘剩余', dataSize: (text: string) => `数据 ${text}`, full: '拒绝新消息',
+    disk: '磁盘剩余', dataSize: (text: string) => `数据 ${text}`, full: '拒绝写入新消息',
+    moreLate: (n: number, more: boolean) => `${more ? '至少' : ''}还有 ${formatNumber(n)} 个队列迟到`, notExamined: '只检查了就绪和已租出消息最多的 1,000 个队列。',
+    otherDead: '在其他队列中。', noRead: '你的令牌没有 read 权限，因此页面为空。', sinceStart: (n: string) => `启动以来 ${n}`,
     needs: '需要关注', calm: '无。没有迟到的队列，也没有死信。',
     moreDead: '死信会一直保留，直到重新投递、丢弃或过期。',
-    latenessTitle: '投递延迟', lastHour: '最近一小时', noDelivery: '最近一小时没有投递消息。', sinceOpen: '自打开本页以来',
-    throughput: '每秒消息数',
-    latenessSummary: (p50: string, p99: string) => `延迟随时间变化。当前 p50 ${p50}，p99 ${p99}。`,
+    throughput: '每秒消息数', lastMinutes: '本页打开期间，最多 15 分钟',
     rateSummary: (a: string, d: string) => `每秒消息数随时间变化。当前接收 ${a}，投递 ${d}。`,
     busiest: '最繁忙的队列', allQueues: '全部队列', limited: '你的令牌仅限部分队列或命名空间，无法查看整个服务器的数据。', noQueues: '还没有队列。收到第一条消息或设置后队列即存在。',
     noQueuesHow: '用命令行放入一条消息：', log: '日志', logAbout: '警告和错误，最新在前',
@@ -55,54 +56,66 @@ const t = dictionary(
   },
 )
 
-const LATE_QUEUES_MAX = 8
+const LISTED_MAX = 8
 const BUSIEST_MAX = 10
 
 interface Attention {
   key: string
   queue?: { name: string; namespace: string }
   what: string
-  age_ms?: number
-  health: Health
+  reason: string
+  tone: Tone
   link?: string
 }
 
-/** The queues that are late, each with the state that explains it. */
-async function explainLate(metrics: Metrics | null, signal: AbortSignal): Promise<Attention[]> {
-  const late = (metrics?.oldest ?? []).filter(({ age_ms }) => age_ms >= LATE_MS).sort((a, b) => b.age_ms - a.age_ms)
-  const found = await Promise.allSettled(
-    late.slice(0, LATE_QUEUES_MAX).map(async ({ namespace, queue, age_ms }) => {
-      const prefix = namespace === 'default' ? '/v1' : `/v1/namespaces/${encodeURIComponent(namespace)}`
-      const state = await get<Queue>(`${prefix}/queues/${encodeURIComponent(queue)}`, {}, signal)
-      return { key: `late ${namespace}/${queue}`, queue: { name: queue, namespace }, what: lateText(age_ms), age_ms, health: healthOf(state, age_ms) }
-    }),
-  )
-  return found.filter((one) => one.status === 'fulfilled').map((one) => one.value)
+type Place = Required<Attention>['queue']
+
+function placeOf({ queue, namespace }: QueueStats): Place {
+  return { name: queue, namespace: namespace ?? 'default' }
 }
 
-function serverProblems(now: Stats, metrics: Metrics | null, readiness: Readiness | null): Attention[] {
+type Due = Place & { age_ms: number }
+
+/** Queues with due messages, the latest first. */
+function dueQueues({ queues, at_ms }: Busiest): Due[] {
+  return queues.map((row) => ({ ...placeOf(row), age_ms: ageOf(row, at_ms) })).filter(({ age_ms }) => age_ms > 0).sort((a, b) => b.age_ms - a.age_ms)
+}
+
+/** The state of each queue, which explains why it is late; null where it is not known. */
+async function statesOf(queues: Place[], signal: AbortSignal): Promise<(Queue | null)[]> {
+  return Promise.all(queues.map(({ name, namespace }) => get<Queue>(`${prefix(namespace)}/queues/${encodeURIComponent(name)}`, {}, signal).catch(() => null)))
+}
+
+function lateProblems(late: Due[], states: (Queue | null)[], more: boolean): Attention[] {
+  const list: Attention[] = late.slice(0, LISTED_MAX).map(({ name, namespace, age_ms }, index) => {
+    const state = states[index]
+    const health: Health = state ? healthOf(state, age_ms) : { tone: 'bad', reason: '' }
+    return { key: `late ${namespace}/${name}`, queue: { name, namespace }, what: lateText(age_ms), ...health }
+  })
+  const rest = late.length - list.length
+  if (rest > 0 || more) list.push({ key: 'late more', what: t.moreLate(rest, more), reason: more ? t.notExamined : '', tone: 'bad', link: href(['queues'], { sort: 'age', ns: null }) })
+  return list
+}
+
+function serverProblems(now: Stats, full: boolean, readiness: Readiness | null): Attention[] {
   const list: Attention[] = []
-  const add = (key: string, what: string, bad: boolean, link?: string) =>
-    list.push({ key, what, health: { tone: bad ? 'bad' : 'warn', reason: '' }, link })
+  const add = (key: string, what: string, bad: boolean, link?: string) => list.push({ key, what, reason: '', tone: bad ? 'bad' : 'warn', link })
   if (readiness?.reason) add('readyz', readiness.reason, !readiness.ready, href(['health']))
-  if (metrics?.values.get('duewheel_store_full') === 1) add('disk', `${t.disk}: ${t.full}`, true)
+  if (full) add('disk', `${t.disk}: ${t.full}`, true)
   if (now.puts_stalled) add('stalled', t.stalled, false)
   if (now.kafka && now.kafka.brokers_up === 0) add('kafka', t.kafkaDown, true)
   return list
 }
 
-function deadProblems(now: Stats): Attention[] {
-  return now.queues
-    .filter((queue) => queue.dead > 0)
-    .sort((a, b) => b.dead - a.dead)
-    .slice(0, LATE_QUEUES_MAX)
-    .map((queue) => ({
-      key: `dead ${queue.namespace ?? 'default'}/${queue.queue}`,
-      queue: { name: queue.queue, namespace: queue.namespace ?? 'default' },
-      what: terms.countDead(queue.dead),
-      health: { tone: 'warn' as const, reason: t.moreDead },
-      link: href(['dead'], { queue: queue.queue, ns: queue.namespace ?? 'default' }),
-    }))
+function deadProblems(dead_letters: number, busiest: Busiest): Attention[] {
+  const dead = busiest.queues.filter((queue) => queue.dead > 0).sort((a, b) => b.dead - a.dead).slice(0, LISTED_MAX)
+  const list: Attention[] = dead.map((row) => ({
+    key: `dead ${row.namespace ?? 'default'}/${row.queue}`, queue: placeOf(row), what: terms.countDead(row.dead), reason: t.moreDead, tone: 'warn',
+    link: href(['dead'], { queue: row.queue, ns: row.namespace ?? 'default' }),
+  }))
+  const rest = dead_letters - dead.reduce((sum, row) => sum + row.dead, 0)
+  if (rest > 0) list.push({ key: 'dead more', what: terms.countDead(rest), reason: t.otherDead, tone: 'warn', link: href(['dead'], { ns: null }) })
+  return list
 }
 
 function AttentionList({ items }: { items: Attention[] }) {
@@ -119,55 +132,13 @@ function AttentionList({ items }: { items: Attention[] }) {
     {
       key: 'what', heading: t.overdue,
       cell: (row) => {
-        const badge = <Badge tone={row.health.tone}>{row.what}</Badge>
+        const badge = <Badge tone={row.tone}>{row.what}</Badge>
         return row.link ? <a href={row.link}>{badge}</a> : badge
       },
     },
-    { key: 'why', heading: t.why, cell: (row) => row.health.reason },
+    { key: 'why', heading: t.why, cell: (row) => row.reason },
   ]
   return <Table caption={t.needs} columns={columns} rows={items} rowKey={(row) => row.key} empty={<p>{t.calm}</p>} />
-}
-
-type Point = Pick<LatenessRow, 'time_ms'> & { p50_ms: number | null; p99_ms: number | null }
-
-/** The server omits rows without deliveries; the line has a gap there. */
-function withGaps(rows: LatenessRow[], row_ms: number): Point[] {
-  const points: Point[] = []
-  for (const [index, row] of rows.entries()) {
-    const before = rows[index - 1]
-    if (before && row.time_ms - before.time_ms > row_ms) points.push({ time_ms: before.time_ms + row_ms, p50_ms: null, p99_ms: null })
-    points.push(row)
-  }
-  return points
-}
-
-const RANGE_MIN_MS = 60_000
-
-function LatenessChart() {
-  const hour = useQuery(['lateness', lateness.value?.time_ms], (signal) => get<LatenessHour>('/v1/lateness', { window: '1h' }, signal), { every_ms: 15_000 })
-  const [shown, setShown] = useState<LatenessHour | null>(null)
-  if (hour.data && hour.data !== shown) setShown(hour.data)
-  if (!shown) return <Section title={t.latenessTitle}><Pending query={hour} /></Section>
-  const points = withGaps(shown.rows, shown.row_ms)
-  const last = shown.rows.at(-1)
-  // A server that has just started has no hour to show.
-  const from_ms = Math.max(shown.from_ms, Math.min(shown.rows[0]?.time_ms ?? 0, shown.until_ms - RANGE_MIN_MS))
-  return (
-    <Section title={t.latenessTitle} aside={t.lastHour}>
-      {!last ? (
-        <p class="empty">{t.noDelivery}</p>
-      ) : (
-        <>
-          <Legend series={['p50', 'p99']} />
-          <Chart
-            times={points.map((point) => point.time_ms / 1000)} format={formatDuration} top={10} range={[from_ms / 1000, shown.until_ms / 1000]}
-            series={[{ label: 'p50', values: points.map((point) => point.p50_ms) }, { label: 'p99', values: points.map((point) => point.p99_ms) }]}
-            summary={t.latenessSummary(formatDuration(last.p50_ms), formatDuration(last.p99_ms))}
-          />
-        </>
-      )}
-    </Section>
-  )
 }
 
 const RATE_WINDOW_MS = 10_000
@@ -175,15 +146,16 @@ const RATE_WINDOW_MS = 10_000
 function RateChart() {
   const all = samples.value
   let begin = 0
+  // Without samples in the time before, as after the page was in the background, the line has a gap.
   const rows = all.slice(1).map((sample) => {
     while (all[begin]!.at_ms < sample.at_ms - RATE_WINDOW_MS) begin += 1
     const first = all[begin]!
     const seconds = (sample.at_ms - first.at_ms) / 1000
-    return seconds > 0 ? { sample, accepted: (sample.accepted - first.accepted) / seconds, delivered: (sample.delivered - first.delivered) / seconds } : null
-  }).filter((row) => row !== null)
+    return { sample, accepted: seconds > 0 ? (sample.accepted - first.accepted) / seconds : null, delivered: seconds > 0 ? (sample.delivered - first.delivered) / seconds : null }
+  })
   const last = rows.at(-1)
   return (
-    <Section title={t.throughput} aside={t.sinceOpen}>
+    <Section title={t.throughput} aside={t.lastMinutes}>
       {!last || rows.length < 2 ? (
         <p class="empty">{t.gathering}</p>
       ) : (
@@ -192,7 +164,7 @@ function RateChart() {
           <Chart
             times={rows.map((row) => row.sample.server_time_ms / 1000)} format={formatCompact} top={10}
             series={[{ label: t.accepted, values: rows.map((row) => row.accepted) }, { label: t.delivered, values: rows.map((row) => row.delivered) }]}
-            summary={t.rateSummary(formatRate(last.accepted), formatRate(last.delivered))}
+            summary={t.rateSummary(formatRate(last.accepted ?? 0), formatRate(last.delivered ?? 0))}
           />
         </>
       )}
@@ -200,11 +172,9 @@ function RateChart() {
   )
 }
 
-function Busiest({ now, metrics }: { now: Stats; metrics: Metrics | null }) {
+function BusiestQueues({ now }: { now: Stats }) {
   const rows = now.queues.slice(0, BUSIEST_MAX)
-  const age = (row: Stats['queues'][number]) =>
-    metrics?.oldest.find((one) => one.queue === row.queue && one.namespace === (row.namespace ?? 'default'))?.age_ms ?? 0
-  const columns: Column<Stats['queues'][number]>[] = [
+  const columns: Column<QueueStats>[] = [
     {
       key: 'queue', heading: terms.queue,
       cell: (row) => (
@@ -218,7 +188,7 @@ function Busiest({ now, metrics }: { now: Stats; metrics: Metrics | null }) {
     { key: 'leased', heading: terms.leased, number: true, cell: (row) => formatNumber(row.leased) },
     { key: 'waiters', heading: terms.consumers, number: true, cell: (row) => formatNumber(row.waiters) },
     { key: 'dead', heading: terms.dead, number: true, cell: (row) => (row.dead > 0 ? <Badge tone="warn">{formatNumber(row.dead)}</Badge> : '0') },
-    { key: 'age', heading: t.overdue, number: true, cell: (row) => (age(row) >= 1000 ? formatDuration(age(row)) : '') },
+    { key: 'age', heading: t.overdue, number: true, cell: (row) => { const age_ms = ageOf(row, now.server_time_ms); return age_ms >= 1000 ? formatDuration(age_ms) : '' } },
   ]
   return (
     <Section title={t.busiest} aside={<a href={href(['queues'])}>{t.allQueues}</a>}>
@@ -254,18 +224,18 @@ function Log() {
   )
 }
 
-/** A token for some queues sees no figures of the whole server. */
+/** A token that may not see the figures of the whole server. */
 function Limited() {
   return (
     <>
       <PageHead title={t.title} />
-      <Section><p>{t.limited}</p><p><a href={href(['queues'])}>{t.allQueues}</a></p></Section>
+      <Section>{can('read') ? <><p>{t.limited}</p><p><a href={href(['queues'])}>{t.allQueues}</a></p></> : <p>{t.noRead}</p>}</Section>
     </>
   )
 }
 
 function Overview() {
-  return limited.value ? <Limited /> : <WholeServer />
+  return limited.value || !can('read') ? <Limited /> : <WholeServer />
 }
 
 function WholeServer() {
@@ -275,42 +245,45 @@ function WholeServer() {
     const response = await fetch('/readyz', { cache: 'no-store', signal })
     return (await response.json()) as Readiness
   }, { every_ms: 10_000 })
-  const ages = metrics.data?.oldest.filter(({ age_ms }) => age_ms >= LATE_MS).map(({ namespace, queue }) => `${namespace}/${queue}`) ?? []
-  const late = useQuery(['late', ages], (signal) => explainLate(metrics.data, signal), { every_ms: 10_000, skip: !metrics.data })
+  const busiest = useBusiest()
+  const due = busiest.data && dueQueues(busiest.data)
+  const late = due?.filter(({ age_ms }) => age_ms >= LATE_MS)
+  const listed = late?.slice(0, LISTED_MAX) ?? []
+  const states = useQuery(['late', listed.map(({ namespace, name }) => `${namespace}/${name}`)], (signal) => statesOf(listed, signal), { every_ms: 10_000, skip: !late })
   const now = stats.value
-  if (!now) return <><PageHead title={t.title} /><Pending query={{ data: null, error: null, loading: true, reload: () => undefined }} /></>
+  const loading = <Pending query={{ data: null, error: busiest.error, loading: true, reload: busiest.reload }} />
+  if (!now || !due || !late) return <><PageHead title={t.title} />{loading}</>
 
-  const items = [...serverProblems(now, metrics.data, readiness.data), ...(late.data ?? []), ...deadProblems(now)]
-  const bad = items.some((item) => item.health.tone === 'bad')
+  const full = metrics.data?.values.get('duewheel_store_full') === 1
+  const items = [...serverProblems(now, full, readiness.data), ...lateProblems(late, states.data ?? [], busiest.data!.more), ...deadProblems(now.dead_letters, busiest.data!)]
+  const bad = items.some((item) => item.tone === 'bad')
   const state = readiness.data && !readiness.data.ready ? t.notReady : bad ? t.attention : t.healthy
   const accepted = rate('accepted')
   const delivered = rate('delivered')
-  const oldest = [...(metrics.data?.oldest ?? [])].sort((a, b) => b.age_ms - a.age_ms)[0]
-  const free = metrics.data?.values.get('duewheel_disk_free_bytes')
+  const oldest = due[0] && due[0].age_ms >= 1000 ? due[0] : null
   const size = (metrics.data?.values.get('duewheel_log_bytes') ?? 0) + (metrics.data?.values.get('duewheel_index_bytes') ?? 0)
-  const full = metrics.data?.values.get('duewheel_store_full') === 1
   return (
     <>
       <PageHead
         title={t.title}
         about={<><Badge tone={bad ? 'bad' : items.length > 0 ? 'warn' : 'good'}>{state}</Badge>{' '}
-          {formatTime(now.server_time_ms)}{metrics.data?.version && ` · ${t.version(metrics.data.version)}`}</>}
+          {formatTime(now.server_time_ms)} · {t.version(now.version)}</>}
       />
       <Figures>
-        <Figure name={t.accepted} value={accepted === null ? '–' : terms.perSecond(formatRate(accepted))} hint={formatCompact(now.accepted)} />
-        <Figure name={t.delivered} value={delivered === null ? '–' : terms.perSecond(formatRate(delivered))} hint={formatCompact(now.delivered)} />
+        <Figure name={t.accepted} value={accepted === null ? '–' : terms.perSecond(formatRate(accepted))} hint={t.sinceStart(formatCompact(now.accepted))} />
+        <Figure name={t.delivered} value={delivered === null ? '–' : terms.perSecond(formatRate(delivered))} hint={t.sinceStart(formatCompact(now.delivered))} />
         <Figure name={t.latenessNow} value={formatDuration(now.lateness_p99_ms)} hint={t.p50(formatDuration(now.lateness_p50_ms))} />
         <Figure name={terms.pending} value={formatCompact(now.pending)} hint={terms.countQueues(now.queue_count)} link={href(['queues'])} />
         <Figure name={terms.ready} value={formatCompact(now.ready)} hint={t.leased(now.leased)} />
         <Figure
-          name={t.oldest} tone={oldest && oldest.age_ms >= LATE_MS ? 'bad' : 'plain'}
-          value={oldest && oldest.age_ms >= 1000 ? formatDuration(oldest.age_ms, 1) : '–'}
-          hint={oldest && oldest.age_ms >= 1000 ? <Name>{t.inQueue(oldest.queue)}</Name> : t.nothingLate}
-          link={oldest && oldest.age_ms >= 1000 ? href(['queues', oldest.queue], { ns: oldest.namespace }) : undefined}
+          name={t.oldest} tone={late.length > 0 ? 'bad' : 'plain'}
+          value={oldest ? formatDuration(oldest.age_ms, 1) : '–'}
+          hint={oldest ? <Name>{t.inQueue(oldest.name)}</Name> : t.nothingLate}
+          link={oldest ? href(['queues', oldest.name], { ns: oldest.namespace }) : undefined}
         />
         <Figure name={terms.deadLetters} value={formatCompact(now.dead_letters)} tone={now.dead_letters > 0 ? 'warn' : 'plain'} link={href(['dead'])} />
         <Figure
-          name={t.disk} tone={full ? 'bad' : 'plain'} value={free === undefined ? '–' : formatBytes(free)}
+          name={t.disk} tone={full ? 'bad' : 'plain'} value={formatBytes(now.disk_free_bytes)}
           hint={full ? t.full : size > 0 ? t.dataSize(formatBytes(size)) : undefined}
         />
       </Figures>
@@ -319,7 +292,7 @@ function WholeServer() {
         <LatenessChart />
         <RateChart />
       </div>
-      <Busiest now={now} metrics={metrics.data} />
+      <BusiestQueues now={now} />
       <Log />
     </>
   )

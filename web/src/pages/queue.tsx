@@ -1,90 +1,67 @@
 // One queue: its numbers, why it is late, its target and settings, how its messages ended lately, and what can be done.
 import { get, inNamespace, post, request } from '../api/client'
-import { useMetrics } from '../api/metrics'
 import { useQuery } from '../api/query'
-import { can } from '../api/session'
+import { LATE_MS, useAge } from '../api/queues'
+import { can, limited } from '../api/session'
 import type { HistoryPage, Queue } from '../api/types'
 import { definePage, type PageProps } from '../app/page'
 import { href, namespace } from '../app/router'
 import { dictionary, plural } from '../i18n/language'
 import { terms } from '../i18n/terms'
+import { DeadActions } from '../ui/dead_actions'
 import { act, confirm } from '../ui/dialog'
 import { formatDuration, formatNumber } from '../ui/format'
 import { Badge, Button, Facts, Figure, Figures, PageHead, Section } from '../ui/parts'
 import { Pending } from '../ui/table'
 import { Cut, Name } from '../ui/text'
 import { Instant, now } from '../ui/time'
+import { LatenessChart } from '../ui/lateness_chart'
+import { causeText } from '../ui/message_parts'
 import { PutForm } from '../ui/put_form'
-import { LATE_MS, TargetBadge, healthOf, lateText, perSecondText, targetOf } from '../ui/queue_health'
+import { TargetBadge, healthOf, lateText, perSecondText, targetOf } from '../ui/queue_health'
 import { QueueSettingsForm } from '../ui/queue_settings_form'
 
 const t = dictionary(
   {
-    waits: 'Later', waitsHint: 'due later', backlog: 'more on disk', waiting: 'Waiting consumers', preparedHint: 'in transactions',
-    purge: 'Purge', redrive: 'Redrive dead letters', discard: 'Discard dead letters', settings: 'Settings', target: 'Target',
+    waits: 'Due later', backlog: 'more on disk', waiting: 'Waiting consumers', preparedHint: 'in transactions',
+    purge: 'Purge', settings: 'Settings', target: 'Target',
     paused: (name: string) => `Paused ${name}: nothing is delivered from it.`, resumed: (name: string) => `Resumed ${name}.`,
     purgeTitle: (name: string) => `Purge ${name}?`,
     purgeWhat: (n: number, leased: number) =>
       `This ends ${formatNumber(n)} unfinished ${plural(n, 'message', 'messages')} for good. Dead letters and messages that are put later stay.${leased > 0 ? ` ${formatNumber(leased)} leased ${plural(leased, 'one', 'ones')} can still be acknowledged.` : ''}`,
     purgeVerb: 'Purge',
     purgeDone: (n: number) => `The server ends ${formatNumber(n)} ${plural(n, 'message', 'messages')}. None of them is delivered any more.`,
-    redriveTitle: (name: string) => `Redrive the dead letters of ${name}?`,
-    redriveWhat: (n: number) => `${formatNumber(n)} ${plural(n, 'dead letter is', 'dead letters are')} due at once, with all attempts again and no expiry.`,
-    redriveVerb: 'Redrive',
-    redriveDone: (n: number, more: boolean) => `${formatNumber(n)} ${plural(n, 'dead letter was', 'dead letters were')} returned to the queue.${more ? ' There are more: redrive again.' : ''}`,
-    discardTitle: (name: string) => `Discard the dead letters of ${name}?`,
-    discardWhat: (n: number) => `This ends ${formatNumber(n)} ${plural(n, 'dead letter', 'dead letters')} for good. They cannot be redriven afterwards.`,
-    discardVerb: 'Discard',
-    discardDone: (n: number) => `The server discards ${formatNumber(n)} ${plural(n, 'dead letter', 'dead letters')}.`,
     purging: (n: number) => `Being purged: ${formatNumber(n)} ended so far.`, discarding: (n: number) => `Dead letters are being discarded: ${formatNumber(n)} so far.`,
     pull: 'Consumers lease the messages', webhook: 'The server posts them to a webhook', kafka: 'The server sends them to Kafka',
     url: 'Address', topic: 'Topic', partition: 'Partition', delivery: 'Delivery', inFlight: 'In progress', until: 'Next attempt', concurrency: 'At once', rate: 'Limit',
     timeout: 'Timeout', secrets: 'Secrets', headers: 'Headers', recordKey: 'Record key', targetState: 'State', perSecond: (n: number) => `${formatNumber(n)} per second`,
     lease: 'Lease', serverRule: 'as set for the server', attempts: 'Attempts', backoff: 'Backoff',
     backoffText: (first: string, factor: string, max: string) => `${first}, then ×${factor} up to ${max}`, limitPending: 'Limit of messages', limitSecond: 'Limit per second', noLimit: 'none',
-    ended: 'Ended in the last ten minutes', endedAbout: (n: number, more: boolean) => `${more ? 'first ' : ''}${formatNumber(n)}`, nothingEnded: 'None.',
-    endedLateness: 'Lateness of the latest', browse: 'Browse messages', timeline: 'Timeline', change: 'Change settings',
+    ended: 'Ended in the last ten minutes', endedMore: (n: number) => `Counted: the first ${formatNumber(n)}. There are more.`, nothingEnded: 'None.',
+    endedLateness: 'Lateness of the latest', browse: 'Browse messages', timeline: 'Timeline',
     test: 'Test message', removed: 'The settings were removed.', removeSettings: 'Remove settings', removeTitle: (name: string) => `Remove the settings of ${name}?`, removeWhat: 'The queue is empty. With its settings removed it exists again from its next message, with the defaults of the server.',
-    cause_acknowledged: 'acknowledged', cause_cancelled: 'cancelled', cause_expired: 'expired', cause_failed: 'dead: failed for the last time', cause_attempts_used_up: 'dead: attempts used up',
-    cause_purged: 'purged', cause_kept_long_enough: 'dead letters that grew too old', cause_discarded: 'discarded', cause_spawned: 'recurring, after the last occurrence', cause_rolled_back: 'rolled back', cause_unanswered: 'ended by default',
   },
   {
-    waits: '稍后', waitsHint: '稍后到期', backlog: '磁盘上还有', waiting: '等待中的消费者', preparedHint: '事务中',
-    purge: '清空', redrive: '重新投递死信', discard: '丢弃死信', settings: '设置', target: '目标',
+    waits: '稍后到期', backlog: '磁盘上还有', waiting: '等待中的消费者', preparedHint: '事务中',
+    purge: '清空', settings: '设置', target: '目标',
     paused: (name: string) => `已暂停 ${name}：不再投递消息。`, resumed: (name: string) => `已恢复 ${name}。`,
     purgeTitle: (name: string) => `清空 ${name}？`,
     purgeWhat: (n: number, leased: number) => `这将永久结束 ${formatNumber(n)} 条未完成的消息。死信和之后放入的消息会保留。${leased > 0 ? `其中 ${formatNumber(leased)} 条已租出，仍可确认。` : ''}`,
     purgeVerb: '清空',
     purgeDone: (n: number) => `服务器正在结束 ${formatNumber(n)} 条消息，它们都不会再被投递。`,
-    redriveTitle: (name: string) => `重新投递 ${name} 的死信？`,
-    redriveWhat: (n: number) => `${formatNumber(n)} 条死信将立即到期，投递次数重新计算，且不再过期。`,
-    redriveVerb: '重新投递',
-    redriveDone: (n: number, more: boolean) => `${formatNumber(n)} 条死信已返回队列。${more ? '还有更多，请再次操作。' : ''}`,
-    discardTitle: (name: string) => `丢弃 ${name} 的死信？`,
-    discardWhat: (n: number) => `这将永久结束 ${formatNumber(n)} 条死信，之后无法重新投递。`,
-    discardVerb: '丢弃',
-    discardDone: (n: number) => `服务器正在丢弃 ${formatNumber(n)} 条死信。`,
     purging: (n: number) => `正在清空：已结束 ${formatNumber(n)} 条。`, discarding: (n: number) => `正在丢弃死信：已丢弃 ${formatNumber(n)} 条。`,
     pull: '由消费者租取', webhook: '由服务器投递到 webhook', kafka: '由服务器发送到 Kafka',
     url: '地址', topic: '主题', partition: '分区', delivery: '投递保证', inFlight: '进行中', until: '下次尝试', concurrency: '并发', rate: '限速',
     timeout: '超时', secrets: '密钥', headers: '头', recordKey: '记录键', targetState: '状态', perSecond: (n: number) => `每秒 ${formatNumber(n)}`,
     lease: '租期', serverRule: '使用服务器设置', attempts: '投递次数', backoff: '退避',
     backoffText: (first: string, factor: string, max: string) => `首次 ${first}，之后 ×${factor}，最长 ${max}`, limitPending: '消息数上限', limitSecond: '每秒上限', noLimit: '无',
-    ended: '最近十分钟结束的消息', endedAbout: (n: number, more: boolean) => `${more ? '前 ' : ''}${formatNumber(n)} 条`, nothingEnded: '无。',
-    endedLateness: '最近一条的延迟', browse: '浏览消息', timeline: '时间线', change: '修改设置',
+    ended: '最近十分钟结束的消息', endedMore: (n: number) => `只统计了前 ${formatNumber(n)} 条，还有更多。`, nothingEnded: '无。',
+    endedLateness: '最近一条的延迟', browse: '浏览消息', timeline: '时间线',
     test: '测试消息', removed: '设置已删除。', removeSettings: '删除设置', removeTitle: (name: string) => `删除 ${name} 的设置？`, removeWhat: '队列为空。删除设置后，队列会在收到下一条消息时以服务器默认设置重新存在。',
-    cause_acknowledged: '已确认', cause_cancelled: '已取消', cause_expired: '已过期', cause_failed: '死信：最后一次失败', cause_attempts_used_up: '死信：投递次数用尽',
-    cause_purged: '已清空', cause_kept_long_enough: '死信保留期满', cause_discarded: '已丢弃', cause_spawned: '周期消息已结束', cause_rolled_back: '已回滚', cause_unanswered: '按默认结果结束',
   },
 )
 
 const RECENT_MS = 600_000
-const REDRIVE_MAX = 100_000
-
-function causeName(cause: string): string {
-  const key = `cause_${cause}` as keyof typeof t
-  return key in t ? (t[key] as string) : cause
-}
 
 function Target({ queue }: { queue: Queue }) {
   const target = queue.settings.target
@@ -168,12 +145,15 @@ function RecentEnds({ name }: { name: string }) {
   const more = ends.data.cursor !== undefined
   const latest = ends.data.ended.findLast((one) => one.lateness_ms !== undefined)
   return (
-    <Facts
-      facts={[
-        ...[...counts].sort((a, b) => b[1] - a[1]).map(([cause, count]): [string, string] => [causeName(cause), t.endedAbout(count, more)]),
-        [t.endedLateness, latest?.lateness_ms !== undefined && formatDuration(latest.lateness_ms)],
-      ]}
-    />
+    <>
+      <Facts
+        facts={[
+          ...[...counts].sort((a, b) => b[1] - a[1]).map(([cause, count]): [string, string] => [causeText(cause), formatNumber(count)]),
+          [t.endedLateness, !more && latest?.lateness_ms !== undefined && formatDuration(latest.lateness_ms)],
+        ]}
+      />
+      {more && <p class="muted">{t.endedMore(ends.data.ended.length)}</p>}
+    </>
   )
 }
 
@@ -188,28 +168,7 @@ function Actions({ queue }: { queue: Queue }) {
       ) : (
         <Button onClick={() => void act(() => post<Queue>(`${path}:pause`), () => t.paused(name))}>{terms.pause}</Button>
       )}
-      {queue.dead > 0 && (
-        <>
-          <Button
-            onClick={() => confirm({
-              title: t.redriveTitle(name), what: t.redriveWhat(Math.min(queue.dead, REDRIVE_MAX)), verb: t.redriveVerb,
-              run: () => post<{ redriven: number; more: boolean }>(`${path}:redrive`, {}),
-              done: (answer) => t.redriveDone(answer.redriven, answer.more),
-            })}
-          >
-            {t.redrive}
-          </Button>
-          <Button
-            kind="danger"
-            onClick={() => confirm({
-              title: t.discardTitle(name), what: t.discardWhat(queue.dead), verb: t.discardVerb, danger: true,
-              run: () => post<Queue>(`${path}:discard`), done: (answer) => t.discardDone(answer.dead),
-            })}
-          >
-            {t.discard}
-          </Button>
-        </>
-      )}
+      <DeadActions queue={queue} />
       {queue.pending > 0 && (
         <Button
           kind="danger"
@@ -238,13 +197,12 @@ function Actions({ queue }: { queue: Queue }) {
 
 function QueueView({ params }: PageProps) {
   const name = params.queue!
-  const metrics = useMetrics()
+  const { data: age } = useAge(namespace.value, name)
   const query = useQuery(['queue', namespace.value, name], (signal) => get<Queue>(inNamespace('queues', name), {}, signal), { every_ms: 2000 })
   const queue = query.data
   const title = <Name>{name}</Name>
   if (!queue) return <><PageHead title={title} /><Pending query={query} />{query.error && can('put') && <Section title={t.test}><PutForm queue={name} /></Section>}</>
-  const age = metrics.data?.oldest.find((one) => one.queue === name && one.namespace === namespace.value)?.age_ms
-  const health = healthOf(queue, age)
+  const health = healthOf(queue, age ?? undefined)
   const list = (state: string) => href(['messages'], { queue: name, state })
   return (
     <>
@@ -252,7 +210,7 @@ function QueueView({ params }: PageProps) {
         title={title}
         about={
           <>
-            {age !== undefined && age >= LATE_MS && <><Badge tone="bad">{lateText(age)}</Badge> </>}
+            {age !== null && age >= LATE_MS && <><Badge tone="bad">{lateText(age)}</Badge> </>}
             <Badge tone={health.tone}>{health.reason}</Badge>
             {queue.settings.limits?.per_second !== undefined && <> <Badge>{perSecondText(queue.settings.limits.per_second)}</Badge></>}
           </>
@@ -266,7 +224,7 @@ function QueueView({ params }: PageProps) {
       {queue.discard && <div class="note warn" role="status">{t.discarding(queue.discard.discarded)}</div>}
       <Figures>
         <Figure name={terms.pending} value={formatNumber(queue.pending)} link={href(['messages'], { queue: name })} />
-        <Figure name={t.waits} value={formatNumber(queue.scheduled)} hint={t.waitsHint} link={list('scheduled,retrying')} />
+        <Figure name={t.waits} value={formatNumber(queue.scheduled)} link={list('scheduled,retrying')} />
         <Figure name={terms.ready} value={formatNumber(queue.ready)} hint={queue.backlog_on_disk ? t.backlog : undefined} link={list('ready')} />
         <Figure name={terms.leased} value={formatNumber(queue.leased)} link={list('leased')} />
         <Figure name={terms.held} value={formatNumber(queue.held)} link={list('held')} />
@@ -274,6 +232,7 @@ function QueueView({ params }: PageProps) {
         <Figure name={terms.deadLetters} value={formatNumber(queue.dead)} tone={queue.dead > 0 ? 'warn' : 'plain'} link={href(['dead'], { queue: name })} />
         <Figure name={t.waiting} value={formatNumber(queue.waiters)} />
       </Figures>
+      {!limited.value && <LatenessChart of={{ queue: name, namespace: namespace.value }} />}
       <div class="columns">
         <div>
           <Section title={t.target}><Target queue={queue} /></Section>

@@ -1,7 +1,7 @@
 // The wheel: how timers are stored and move down the levels, of this server or in a demonstration.
 import { definePage } from '../app/page'
 import { route, setQuery } from '../app/router'
-import { can } from '../api/session'
+import { can, limited } from '../api/session'
 import { PageHead, Section } from '../ui/parts'
 import { WheelDemo } from '../wheel/demo'
 import { LiveWheel } from '../wheel/live'
@@ -10,7 +10,8 @@ import { t } from '../wheel/text'
 import '../wheel/wheel.css'
 
 function WheelPage() {
-  const live = route.value.query.get('show') === 'server' && can('read')
+  const mayShow = can('read') && !limited.value
+  const live = route.value.query.get('show') === 'server' && mayShow
   const choice = (label: string, chosen: boolean, show: string | null) => (
     <button type="button" role="tab" aria-selected={chosen} onClick={() => setQuery({ show })}>{label}</button>
   )
@@ -19,7 +20,7 @@ function WheelPage() {
       <PageHead title={t.title} about={t.about}>
         <div class="tabs" role="tablist" aria-label={t.mode}>
           {choice(t.demo, !live, null)}
-          {can('read') && choice(t.live, live, 'server')}
+          {mayShow && choice(t.live, live, 'server')}
         </div>
       </PageHead>
       {live ? <LiveWheel /> : <WheelDemo />}

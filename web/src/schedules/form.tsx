@@ -1,6 +1,6 @@
 // The form of a schedule, with a preview that follows each change.
 import { useEffect, useState } from 'preact/hooks'
-import { ApiError, get, inNamespace, request } from '../api/client'
+import { ApiError, exists, inNamespace, request } from '../api/client'
 import { useQuery } from '../api/query'
 import { go, namespace } from '../app/router'
 import { language } from '../i18n/language'
@@ -67,7 +67,7 @@ export function ScheduleForm({ before, initial }: { before: Draft | null; initia
           notify(t.saved(name))
         }
       } else {
-        if (await exists(path)) return notify(t.nameTaken, true)
+        if (await exists(path, 'unknown_schedule')) return notify(t.nameTaken, true)
         await request('PUT', path, { body: putOf(draft) })
         notify(t.saved(name))
       }
@@ -148,16 +148,6 @@ export function ScheduleForm({ before, initial }: { before: Draft | null; initia
       </div>
     </form>
   )
-}
-
-async function exists(path: string): Promise<boolean> {
-  try {
-    await get(path)
-    return true
-  } catch (error) {
-    if (error instanceof ApiError && error.problem.code === 'unknown_schedule') return false
-    throw error
-  }
 }
 
 /** The times of the settings in the form, a moment after the last key. The last preview stays while the next is calculated. */

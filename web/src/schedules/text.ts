@@ -8,8 +8,7 @@ export const t = dictionary(
   {
     title: 'Schedules', about: 'A schedule creates messages at the times of a rule.', create: 'New schedule', list: 'Schedules by name',
     none: 'No schedules.', noneHint: 'A schedule creates a message at each time of a rule, such as nine on working days.',
-    search: 'Schedules of this page, or a whole name', open: (name: string) => `Open the schedule ${name}`,
-    rule: 'Rule', next: 'Next run', lastRun: 'Last run', zone: 'Time zone', runsHeading: 'Runs', never: 'never', all: 'All schedules',
+    rule: 'Rule', next: 'Next run', lastRun: 'Last run', zone: 'Time zone', never: 'never', all: 'All schedules',
     active: 'active', paused: 'paused', ended: 'ended', invalidZone: 'invalid zone',
     blocked: (code: string) => `Waits: ${code}`,
     blockedLong: (code: string) => `A run is due and cannot be created yet, because of ${code}. The server tries again by itself.`,
@@ -25,11 +24,10 @@ export const t = dictionary(
 
     made: 'Created', late: 'Of these late', manual: 'Fired manually', skipped: 'Skipped', merged: 'Merged',
     madeHint: 'by the rule', mergedHint: 'into another run', lastAndSkipped: 'Past runs',
-    lastRunState: 'State of its message', waitingRun: 'Waiting run', waitingRunAbout: 'waits until the previous run has ended',
+    waitingRun: 'Waiting run', waitingRunAbout: 'waits until the previous run has ended',
     lastSkipped: 'Last skipped', noneYet: 'None yet.', gone: 'ended longer ago than outcomes are kept',
     skippedWhat: (count: number) => `${n(count)} ${plural(count, 'time', 'times')}`, from: 'from', to: 'to',
     reasonMissed: 'missed: the server was down or could not create them in time', reasonTooOld: 'older than the misfire window', reasonPaused: 'during a pause', reasonOverlap: 'the previous run had not ended',
-    runsPage: 'Messages of its queue', history: 'How they ended',
 
     settings: 'Settings', content: 'Content of the runs', closed: 'Closed days', start: 'Start', end: 'End', times: 'Number of times', jitter: 'Jitter', misfire: 'Missed times',
     window: 'Misfire window', overlap: 'Overlap', dst: 'When clocks go forward', dstRepeat: 'When clocks go back', created: 'Created', zoneData: 'Zone data', contentType: 'Media type', expiresIn: 'Expires after',
@@ -46,8 +44,7 @@ export const t = dictionary(
   {
     title: '定时任务', about: '定时任务按规则的时间创建消息。', create: '新建定时任务', list: '按名称排列的定时任务',
     none: '没有定时任务。', noneHint: '定时任务在规则的每个时间创建一条消息，例如工作日九点。',
-    search: '本页的定时任务，或完整名称', open: (name: string) => `打开定时任务 ${name}`,
-    rule: '规则', next: '下次运行', lastRun: '上次运行', zone: '时区', runsHeading: '运行', never: '无', all: '全部定时任务',
+    rule: '规则', next: '下次运行', lastRun: '上次运行', zone: '时区', never: '无', all: '全部定时任务',
     active: '启用', paused: '已暂停', ended: '已结束', invalidZone: '时区无效',
     blocked: (code: string) => `等待：${code}`,
     blockedLong: (code: string) => `有一次运行已到期，但因 ${code} 暂时无法创建，服务器会自动重试。`,
@@ -63,11 +60,10 @@ export const t = dictionary(
 
     made: '已创建', late: '其中迟到', manual: '手动触发', skipped: '已跳过', merged: '已合并',
     madeHint: '按规则', mergedHint: '并入另一次运行', lastAndSkipped: '过去的运行',
-    lastRunState: '其消息的状态', waitingRun: '等待中的运行', waitingRunAbout: '等待上一次运行结束',
+    waitingRun: '等待中的运行', waitingRunAbout: '等待上一次运行结束',
     lastSkipped: '最近跳过', noneYet: '暂无。', gone: '结束时间早于结果保留期',
     skippedWhat: (count: number) => `${n(count)} 次`, from: '从', to: '至',
     reasonMissed: '错过：服务器停机或未能及时创建', reasonTooOld: '超出补偿窗口', reasonPaused: '暂停期间', reasonOverlap: '上一次运行尚未结束',
-    runsPage: '其队列的消息', history: '结束情况',
 
     settings: '设置', content: '运行的内容', closed: '排除日', start: '开始', end: '结束', times: '次数', jitter: '抖动', misfire: '错过的时间',
     window: '补偿窗口', overlap: '重叠', dst: '时钟拨快时', dstRepeat: '时钟拨慢时', created: '创建时间', zoneData: '时区数据', contentType: '媒体类型', expiresIn: '过期时间',

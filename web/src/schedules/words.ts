@@ -189,7 +189,7 @@ function isRange(field: Field): boolean {
 
 /** Chinese with a space between characters and digits. */
 function spaced(text: string): string {
-  return text.replace(/([\u4e00-\u9fff])(\d)/g, '$1 $2')
+  return text.replace(/([\u4e00-\u9fff])(\d)/g, '$1 $2').replace(/(\d)([\u4e00-\u9fff])/g, '$1 $2')
 }
 
 function hasNth(field: Field): boolean {

@@ -3,17 +3,18 @@
 import { useState } from 'preact/hooks'
 import { prettyJson } from '../api/json_text'
 import { dictionary } from '../i18n/language'
+import { notify } from './dialog'
 import { formatBytes } from './format'
 import { visible } from './text'
 
 const t = dictionary(
   {
     text: 'Text', json: 'JSON', hex: 'Bytes', views: 'How to show the content',
-    cut: (shown: string, all: string) => `The first ${shown} of ${all}.`, whole: 'Show all', empty: 'The content is empty.', copy: 'Copy', copied: 'Copied',
+    cut: (shown: string, all: string) => `The first ${shown} of ${all}.`, whole: 'Show all', empty: 'The content is empty.', copy: 'Copy', copied: 'Copied', notCopied: 'The browser did not allow copying. Select the content instead.',
   },
   {
     text: '文本', json: 'JSON', hex: '字节', views: '内容显示方式',
-    cut: (shown: string, all: string) => `共 ${all}，仅显示前 ${shown}。`, whole: '显示全部', empty: '内容为空。', copy: '复制', copied: '已复制',
+    cut: (shown: string, all: string) => `共 ${all}，仅显示前 ${shown}。`, whole: '显示全部', empty: '内容为空。', copy: '复制', copied: '已复制', notCopied: '浏览器不允许复制，请直接选择内容。',
   },
 )
 
@@ -60,7 +61,11 @@ export function BodyView({ body }: { body: Body }) {
   const long = view === 'hex' ? bytes.length > CUT_BYTES : full.length > CUT_CHARACTERS
   const shown = view === 'hex' ? hexDump(whole ? bytes : bytes.subarray(0, CUT_BYTES)) : whole ? full : full.slice(0, CUT_CHARACTERS)
   const copy = async () => {
-    await navigator.clipboard.writeText(view === 'hex' ? hexDump(bytes) : full)
+    try {
+      await navigator.clipboard.writeText(view === 'hex' ? hexDump(bytes) : full)
+    } catch {
+      return notify(t.notCopied, true)
+    }
     setCopied(true)
     window.setTimeout(() => setCopied(false), 2000)
   }

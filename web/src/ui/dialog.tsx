@@ -87,13 +87,18 @@ async function run() {
 function ConfirmDialog({ state }: { state: Asking }) {
   const { question, phase } = state
   const over = phase === 'done' || phase === 'failed'
+  const close = useRef<HTMLButtonElement>(null)
+  // The button that had the focus is gone.
+  useEffect(() => {
+    if (over) close.current?.focus()
+  }, [over])
   return (
     <Dialog title={question.title} onClose={() => (asking.value = null)}>
       {!over && <div class="dialog-body">{question.what}</div>}
       {phase === 'done' && <div class="dialog-body outcome" role="status">{state.answer}</div>}
       {phase === 'failed' && <ProblemNote error={state.error!} />}
       <div class="dialog-actions">
-        <button type="button" class="button" onClick={() => (asking.value = null)}>
+        <button ref={close} type="button" class="button" onClick={() => (asking.value = null)}>
           {over ? terms.close : terms.cancel}
         </button>
         {!over && (
@@ -113,7 +118,9 @@ export function Dialog({ title, onClose, children }: { title: ComponentChildren;
     const before = document.activeElement
     element.current?.showModal()
     return () => {
-      if (before instanceof HTMLElement && before.isConnected) before.focus()
+      // What opened the dialog may be gone, such as the button of a purge.
+      const after = before instanceof HTMLElement && before.isConnected ? before : document.getElementById('main')
+      after?.focus({ preventScroll: true })
     }
   }, [])
   return (

@@ -31,6 +31,22 @@ const t = dictionary(
   },
 )
 
+const causes = dictionary(
+  {
+    acknowledged: 'acknowledged', cancelled: 'cancelled', expired: 'expired', failed: 'dead: failed for the last time', attempts_used_up: 'dead: attempts used up',
+    purged: 'purged', kept_long_enough: 'dead letters that grew too old', discarded: 'discarded', spawned: 'recurring, after the last occurrence', rolled_back: 'rolled back', unanswered: 'ended by default',
+  },
+  {
+    acknowledged: '已确认', cancelled: '已取消', expired: '已过期', failed: '死信：最后一次失败', attempts_used_up: '死信：投递次数用尽',
+    purged: '已清空', kept_long_enough: '死信保留期满', discarded: '已丢弃', spawned: '周期消息已结束', rolled_back: '已回滚', unanswered: '按默认结果结束',
+  },
+)
+
+/** Why a message ended, in words. The server may know more causes than the page. */
+export function causeText(cause: string): string {
+  return cause in causes ? causes[cause as keyof typeof causes] : cause
+}
+
 const TONES: Partial<Record<MessageState, Tone>> = { ready: 'accent', leased: 'accent', retrying: 'warn', held: 'warn', dead: 'bad', expired: 'warn', done: 'good' }
 
 export function StateBadge({ state }: { state: MessageState }) {

@@ -26,16 +26,19 @@ export function PutForm({ queue }: { queue: string }) {
   const [type, setType] = useState('')
   const [key, setKey] = useState('')
   const [priority, setPriority] = useState('')
+  const [working, setWorking] = useState(false)
   const put = async () => {
     const message: Record<string, unknown> = { body }
     if (delay.trim()) message.delay = delay.trim()
     if (type.trim()) message.content_type = type.trim()
     if (key) message.key = key
     if (priority.trim()) message.priority = numberOf(priority)
+    setWorking(true)
     await act(
       () => post<{ id: string; due_ms: number }>(inNamespace('queues', queue, 'messages'), message),
       (answer) => <>{t.done}: <a href={href(['messages', answer.id])}>{answer.id}</a>, {t.dueAt} <Instant ms={answer.due_ms} /></>,
     )
+    setWorking(false)
   }
   return (
     <form onSubmit={(event) => { event.preventDefault(); void put() }}>
@@ -56,7 +59,7 @@ export function PutForm({ queue }: { queue: string }) {
           {(id) => <input id={id} value={key} aria-describedby={`${id}-hint`} autocomplete="off" onInput={(event) => setKey(event.currentTarget.value)} />}
         </Field>
       </div>
-      <Button kind="primary" type="submit">{t.put}</Button>
+      <Button kind="primary" type="submit" disabled={working}>{t.put}</Button>
     </form>
   )
 }

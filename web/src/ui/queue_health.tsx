@@ -1,4 +1,5 @@
 // Why the messages of a queue wait: the first reason that applies, worst first.
+import { LATE_MS } from '../api/queues'
 import type { Queue, TargetState } from '../api/types'
 import { dictionary, plural } from '../i18n/language'
 import { formatDuration, formatNumber, formatRelative } from './format'
@@ -9,7 +10,7 @@ const t = dictionary(
   {
     pausedByTarget: 'Paused: its target answered that it is gone', paused: 'Paused', purging: 'It is being purged',
     backingOff: (until: string) => `Its target fails; the next attempt is ${until}`, backingOffSoon: 'Its target fails',
-    retryAfter: (until: string) => `Its target asked to wait; the next attempt is ${until}`,
+    retryAfter: (until: string) => `Its target asked the server to wait; the next attempt is ${until}`,
     probing: 'Its target failed; one message tests whether it works again', misconfigured: 'Its webhook names a secret that the server does not have',
     disabledWebhook: 'The server posts no webhooks (setting webhooks.post)', disabledKafka: 'The server has no Kafka brokers (setting kafka.bootstrap)',
     gone: 'Its target is gone', rate: (n: number) => `Its webhook is limited to ${formatNumber(n)} posts per second`, targetSlow: 'Its target is slower than the messages come',
@@ -29,15 +30,12 @@ const t = dictionary(
     gone: '目标已不存在', rate: (n: number) => `Webhook 限速为每秒 ${formatNumber(n)} 次`, targetSlow: '目标处理速度跟不上消息到达速度',
     noConsumer: '没有消费者租取消息', slowConsumers: (n: number) => `已租出 ${formatNumber(n)} 条：消费者处理速度跟不上`,
     inProgress: '最早的消息一直由某个消费者持有', orderKeys: '等待相同顺序键的前序消息结束',
-    draining: '消费者正在处理积压', full: '已满：拒绝新消息', nearlyFull: '即将写满',
+    draining: '消费者正在处理积压', full: '已满：拒绝写入新消息', nearlyFull: '即将写满',
     perSecond: (n: number) => `限制：每秒到期 ${formatNumber(n)} 条`,
     ok: '正常', late: (age: string) => `晚了 ${age}`,
     state_ok: '正常', state_backing_off: '退避中', state_probing: '试探中', state_gone: '已不存在', state_misconfigured: '配置错误', state_disabled: '已停用',
   },
 )
-
-/** From here on, the oldest due message counts as late. */
-export const LATE_MS = 10_000
 
 export function targetOf(queue: Queue): 'pull' | 'webhook' | 'kafka' {
   const target = queue.settings.target

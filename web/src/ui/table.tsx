@@ -102,6 +102,19 @@ export function usePages<T extends { cursor?: string }>(
   }
 }
 
+/** Steps through rows that are all loaded. Another key begins at the first page. */
+export function useLocalPages<Row>(rows: Row[], size: number, key: unknown[]) {
+  const text = JSON.stringify(key)
+  const [state, setState] = useState({ key: text, page: 1 })
+  const last = Math.max(1, Math.ceil(rows.length / size))
+  const page = state.key === text ? Math.min(state.page, last) : 1
+  return {
+    page, rows: rows.slice((page - 1) * size, page * size),
+    previous: page > 1 ? () => setState({ key: text, page: page - 1 }) : null,
+    next: page < last ? () => setState({ key: text, page: page + 1 }) : null,
+  }
+}
+
 /** The buttons below a paged table; nothing if there is one page. */
 export function Pager({ pages }: { pages: { page: number; previous: (() => void) | null; next: (() => void) | null } }) {
   if (!pages.previous && !pages.next) return null
@@ -119,7 +132,7 @@ export function Pager({ pages }: { pages: { page: number; previous: (() => void)
 }
 
 /** What a query shows before it has data: its error, or that it loads. */
-export function Pending<T>({ query }: { query: Query<T> }) {
+export function Pending({ query }: { query: Query<unknown> }) {
   if (query.error) return <ProblemNote error={query.error} retry={query.reload} />
   if (!query.data) return <p class="empty muted" aria-busy="true">{terms.loading}</p>
   return null

@@ -11,8 +11,9 @@ const t = dictionary(
   { showWhole: (n: number) => `显示全部 ${formatNumber(n)} 个字符` },
 )
 
-// Control characters except tab and line break, marks that change the direction of text, and invisible separators.
-const INVISIBLE = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]/g
+// Control characters except tab and line break, marks that change the direction of text, separators, and all that is drawn
+// as nothing, except the choice of an emoji's style.
+const INVISIBLE = /[[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}\p{Default_Ignorable_Code_Point}]--[\t\n\ufe0e\ufe0f]]/gv
 const MARKS_MAX = 500
 
 function code(character: string): string {
@@ -27,7 +28,7 @@ export function visible(text: string): ComponentChildren {
   for (const match of text.matchAll(INVISIBLE)) {
     if (marks >= MARKS_MAX) break
     parts.push(text.slice(begin, match.index), <span class="mark">{code(match[0])}</span>)
-    begin = match.index + 1
+    begin = match.index + match[0].length
     marks += 1
   }
   if (marks === 0) return text

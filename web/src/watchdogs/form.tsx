@@ -1,6 +1,6 @@
 // The form of a watchdog.
 import { useState } from 'preact/hooks'
-import { ApiError, get, inNamespace, request } from '../api/client'
+import { ApiError, exists, inNamespace, request } from '../api/client'
 import { go } from '../app/router'
 import { terms } from '../i18n/terms'
 import { notify } from '../ui/dialog'
@@ -69,7 +69,7 @@ export function WatchdogForm({ before, initial }: { before: Draft | null; initia
     const body = changes(before ?? { ...NEW, body: undefined }, draft)
     setSaving(true)
     try {
-      if (!before && (await exists(path))) return notify(t.nameTaken, true)
+      if (!before && (await exists(path, 'unknown_watchdog'))) return notify(t.nameTaken, true)
       if (before && Object.keys(body).length === 0) {
         notify(t.nothing)
       } else {
@@ -120,14 +120,4 @@ export function WatchdogForm({ before, initial }: { before: Draft | null; initia
       </div>
     </form>
   )
-}
-
-async function exists(path: string): Promise<boolean> {
-  try {
-    await get(path)
-    return true
-  } catch (error) {
-    if (error instanceof ApiError && error.problem.code === 'unknown_watchdog') return false
-    throw error
-  }
 }

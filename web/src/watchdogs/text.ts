@@ -1,12 +1,10 @@
 // The words of the pages of watchdogs.
-import { dictionary, plural } from '../i18n/language'
-import { formatNumber as n } from '../ui/format'
+import { dictionary } from '../i18n/language'
 
 export const t = dictionary(
   {
     title: 'Watchdogs', about: 'A watchdog creates a message when no feed arrives in time: for jobs that must run, and devices that must report.', list: 'Watchdogs by name', create: 'New watchdog', all: 'All watchdogs',
     none: 'No watchdogs.', noneHint: 'A job feeds its watchdog each time it has run. If it does not run, the watchdog creates a message.',
-    search: 'Watchdogs of this page, or a whole name', open: (name: string) => `Open the watchdog ${name}`,
     armed: 'armed', asleep: 'asleep', asleepAbout: 'It has fired and sleeps until it is fed.', firing: 'fires again', overdue: 'overdue', blocked: (code: string) => `Waits: ${code}`,
     blockedLong: (code: string) => `Its message cannot be created yet, because of ${code}. The server tries again by itself.`,
     overdueLong: 'It was due, and was fed before its message could be created. The message is created as soon as its queue accepts it.',
@@ -18,12 +16,10 @@ export const t = dictionary(
     maxHint: 'Optional: counted from the first feed since it last fired, however often it is fed.', repeatHint: 'Optional: without it, it fires once and sleeps until it is fed.', body: 'Content', bodyHint: 'The content of each message.',
     keepContent: 'The content stays as it is.', replaceContent: 'Replace the content', createButton: 'Create watchdog', createHint: 'A new watchdog counts as fed when it is created.', save: 'Save changes',
     saved: (name: string) => `The watchdog ${name} was saved.`, nothing: 'Nothing has changed.', nameNeeded: 'Give the watchdog a name.', nameTaken: 'A watchdog with this name exists. Choose another name, or edit that one.',
-    countFired: (count: number) => `${n(count)} ${plural(count, 'time', 'times')}`,
   },
   {
     title: '看门狗', about: '没有按时收到喂狗时，看门狗会创建一条消息：用于必须运行的任务和必须上报的设备。', list: '按名称排列的看门狗', create: '新建看门狗', all: '全部看门狗',
     none: '没有看门狗。', noneHint: '任务每次运行后喂一次看门狗。如果任务没有运行，看门狗会创建一条消息。',
-    search: '本页的看门狗，或完整名称', open: (name: string) => `打开看门狗 ${name}`,
     armed: '警戒中', asleep: '休眠', asleepAbout: '已触发，喂狗之前保持休眠。', firing: '会再次触发', overdue: '逾期', blocked: (code: string) => `等待：${code}`,
     blockedLong: (code: string) => `因 ${code} 暂时无法创建消息，服务器会自动重试。`,
     overdueLong: '它已到期，并在消息创建之前被喂。队列可以接收时会立即创建该消息。',
@@ -35,6 +31,5 @@ export const t = dictionary(
     maxHint: '可选：从上次触发后的第一次喂狗算起，无论喂多少次。', repeatHint: '可选：留空则只触发一次，然后休眠到被喂为止。', body: '内容', bodyHint: '每条消息的内容。',
     keepContent: '内容保持不变。', replaceContent: '替换内容', createButton: '创建看门狗', createHint: '新建即视为喂过一次。', save: '保存更改',
     saved: (name: string) => `看门狗 ${name} 已保存。`, nothing: '没有更改。', nameNeeded: '请填写名称。', nameTaken: '已有同名的看门狗。请换一个名称，或编辑已有的看门狗。',
-    countFired: (count: number) => `${n(count)} 次`,
   },
 )

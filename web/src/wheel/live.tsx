@@ -3,6 +3,7 @@ import { useState } from 'preact/hooks'
 import { get, inNamespace } from '../api/client'
 import { useQuery } from '../api/query'
 import type { Message } from '../api/types'
+import { terms } from '../i18n/terms'
 import { formatDuration, formatInstant, formatNumber, formatRelative, formatTime } from '../ui/format'
 import { Button, Field, Figure, Figures, Section } from '../ui/parts'
 import { Pending } from '../ui/table'
@@ -98,7 +99,7 @@ export function LiveWheel() {
             {following !== null && <Pending query={message} />}
             {message.data && (waits
               ? <FollowedMessage shape={shape} now={now} tick_ms={wheel.tick_ms} place={place!} due_ms={message.data.due_ms} />
-              : <p>{t.followDone(message.data.state)}</p>)}
+              : <p>{t.followDone(terms[message.data.state])}</p>)}
           </Section>
         </div>
       </div>

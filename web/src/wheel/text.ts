@@ -73,7 +73,7 @@ export const t = dictionary(
     followOn: (level: number, from: string, to: string) => `On level ${level}, in the slot from ${from} to ${to}`,
     followMove: (at: string, level: number) => `${at}: it moves to level ${level}`,
     followFire: (at: string) => `${at}: it is due`,
-    followDone: (state: string) => `The message has the state ${state}: it has no timer to follow.`,
+    followDone: (state: string) => `State of the message: ${state}. It has no timer to follow.`,
     followPlaceNote: 'Calculated from the due time; a message that was postponed, or is only on disk, may be stored elsewhere.',
     empty: 'The wheel is empty: no message waits in memory. Put one with a delay, or look at the demonstration.',
   },
@@ -145,9 +145,9 @@ export const t = dictionary(
     followOn: (level: number, from: string, to: string) => `位于第 ${level} 层，槽位从 ${from} 至 ${to}`,
     followMove: (at: string, level: number) => `${at}：移到第 ${level} 层`,
     followFire: (at: string) => `${at}：到期`,
-    followDone: (state: string) => `该消息的状态为${state}，没有可跟踪的定时器。`,
+    followDone: (state: string) => `消息状态：${state}。没有可跟踪的定时器。`,
     followPlaceNote: '由到期时间计算得出；推迟过的消息或仅在磁盘上的消息可能存放在别处。',
-    empty: '时间轮是空的：内存中没有等待的消息。可投递一条带延迟的消息，或查看演示。',
+    empty: '时间轮是空的：内存中没有等待的消息。可放入一条带延迟的消息，或查看演示。',
   },
 )
 
