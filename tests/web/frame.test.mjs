@@ -77,6 +77,24 @@ test('a narrow window has the pages behind a button', () =>
     assert.equal(await link.isVisible(), false)
   }))
 
+test('a refusal by a busy server does not replace the page, and what is typed stays', async () => {
+  await daemon.put('mail', { body: 'x', delay: '1h' })
+  await withPage(daemon, '#/queues/mail', { expected: [/status of 503/] }, async (page) => {
+    await page.getByLabel('Content').fill('typed')
+    let refusals = 0
+    await page.route('**/v1/queues/mail', (route) => {
+      refusals += 1
+      return route.fulfill({ status: 503, contentType: 'application/problem+json', body: '{"title": "Busy", "status": 503, "code": "overloaded", "detail": "try again"}' })
+    })
+    await eventually('a refusal', () => refusals === 1)
+    assert.equal(await page.getByLabel('Content').inputValue(), 'typed')
+    // A server that goes on refusing is not shown as if it worked.
+    await waitForText(page.getByRole('alert'), 'overloaded')
+    await page.unroute('**/v1/queues/mail')
+    await page.getByLabel('Content').waitFor()
+  })
+})
+
 test('a lost connection is shown, and the page goes on with a restarted server', () =>
   withPage(daemon, '', { expected: [/ERR_CONNECTION_REFUSED/, /ERR_CONNECTION_RESET/, /ERR_EMPTY_RESPONSE/, /ERR_INCOMPLETE_CHUNKED/] }, async (page) => {
     await daemon.stop('SIGKILL')

@@ -3,7 +3,7 @@
 // when the connection is back, and after an action.
 import { signal } from '@preact/signals'
 import { useCallback, useEffect, useRef, useState } from 'preact/hooks'
-import { NoConnection } from './client'
+import { ApiError, NoConnection } from './client'
 import { epoch } from './connection'
 
 /** Increases with each action of this page; what is shown is loaded again. */
@@ -11,6 +11,13 @@ export const actions = signal(0)
 
 export function changed() {
   actions.value += 1
+}
+
+// One refusal by a server that is busy, or starts, does not replace what is shown; this many in a row do.
+const REFUSALS_MAX = 3
+
+function isTransient(error: Error): boolean {
+  return error instanceof ApiError && (error.problem.status === 429 || error.problem.status >= 500)
 }
 
 export interface Query<T> {
@@ -33,6 +40,7 @@ export function useQuery<T>(
   loader.current = load
   const running = useRef<AbortController | null>(null)
   const busy = useRef(false)
+  const refusals = useRef(0)
 
   const reload = useCallback(() => {
     if (options.skip) return
@@ -45,14 +53,17 @@ export function useQuery<T>(
       (data) => {
         if (controller.signal.aborted) return
         busy.current = false
+        refusals.current = 0
         setState({ key: text, data, error: null, loading: false })
       },
       (error: Error) => {
         if (controller.signal.aborted) return
         busy.current = false
         // While the connection is lost, the banner says so and the old data stays.
-        if (error instanceof NoConnection) setState((old) => ({ ...old, loading: false }))
-        else setState({ key: text, data: null, error, loading: false })
+        if (error instanceof NoConnection) return setState((old) => ({ ...old, loading: false }))
+        refusals.current += 1
+        const kept = isTransient(error) && refusals.current < REFUSALS_MAX
+        setState((old) => (kept && old.data !== null ? { ...old, loading: false } : { key: text, data: null, error, loading: false }))
       },
     )
   }, [text, options.skip])

@@ -13,6 +13,8 @@ const BUSIEST_MAX = 1000
 export interface Busiest {
   queues: QueueStats[]
   at_ms: number
+  /** Of all queues. */
+  dead_letters: number
   /** Whether queues with due messages may be missing, because more than these have some. */
   more: boolean
 }
@@ -22,9 +24,9 @@ export function useBusiest(): Query<Busiest> {
   return useQuery(
     ['busiest'],
     async (signal) => {
-      const { queues, queue_count, server_time_ms } = await get<Stats>('/v1/stats', { queues: BUSIEST_MAX }, signal)
+      const { queues, queue_count, dead_letters, server_time_ms } = await get<Stats>('/v1/stats', { queues: BUSIEST_MAX }, signal)
       const last = queues.at(-1)
-      return { queues, at_ms: server_time_ms, more: queue_count > queues.length && last !== undefined && last.ready + last.leased > 0 }
+      return { queues, at_ms: server_time_ms, dead_letters, more: queue_count > queues.length && last !== undefined && last.ready + last.leased > 0 }
     },
     { every_ms: 10_000, skip: limited.value || !can('read') },
   )

@@ -25,7 +25,7 @@ const t = dictionary(
     accepted: 'Accepted', delivered: 'Delivered', latenessNow: 'Lateness p99', p50: (text: string) => `p50 ${text}`,
     oldest: 'Oldest overdue', inQueue: (name: string) => `in ${name}`, nothingLate: 'nothing is overdue',
     disk: 'Free disk', dataSize: (text: string) => `${text} of data`, full: 'puts are refused',
-    moreLate: (n: number, more: boolean) => `${formatNumber(n)} more ${plural(n, 'queue is', 'queues are')} late${more ? ', or more' : ''}`, notExamined: 'Only the 1,000 queues with the most ready and leased messages were examined.',
+    moreLate: (n: number) => (n > 0 ? `${formatNumber(n)} more ${plural(n, 'queue is', 'queues are')} late` : 'Other queues may be late'), notExamined: 'Only the 1,000 queues with the most ready and leased messages were examined.',
     otherDead: 'In other queues.', noRead: 'Your token may not read: it lacks the scope read. The pages stay empty.', sinceStart: (n: string) => `${n} since the start`,
     needs: 'What needs attention', calm: 'Nothing. No queue is late, and no message is dead.',
     moreDead: 'Dead letters are kept until they are redriven, discarded, or too old.',
@@ -42,7 +42,7 @@ const t = dictionary(
     accepted: '接收', delivered: '投递', latenessNow: '延迟 p99', p50: (text: string) => `p50 ${text}`,
     oldest: '最久逾期', inQueue: (name: string) => `队列 ${name}`, nothingLate: '没有逾期消息',
     disk: '磁盘剩余', dataSize: (text: string) => `数据 ${text}`, full: '拒绝写入新消息',
-    moreLate: (n: number, more: boolean) => `${more ? '至少' : ''}还有 ${formatNumber(n)} 个队列迟到`, notExamined: '只检查了就绪和已租出消息最多的 1,000 个队列。',
+    moreLate: (n: number) => (n > 0 ? `还有 ${formatNumber(n)} 个队列迟到` : '其他队列可能迟到'), notExamined: '只检查了就绪和已租出消息最多的 1,000 个队列。',
     otherDead: '在其他队列中。', noRead: '你的令牌没有 read 权限，因此页面为空。', sinceStart: (n: string) => `启动以来 ${n}`,
     needs: '需要关注', calm: '无。没有迟到的队列，也没有死信。',
     moreDead: '死信会一直保留，直到重新投递、丢弃或过期。',
@@ -93,7 +93,7 @@ function lateProblems(late: Due[], states: (Queue | null)[], more: boolean): Att
     return { key: `late ${namespace}/${name}`, queue: { name, namespace }, what: lateText(age_ms), ...health }
   })
   const rest = late.length - list.length
-  if (rest > 0 || more) list.push({ key: 'late more', what: t.moreLate(rest, more), reason: more ? t.notExamined : '', tone: 'bad', link: href(['queues'], { sort: 'age', ns: null }) })
+  if (rest > 0 || more) list.push({ key: 'late more', what: t.moreLate(rest), reason: more ? t.notExamined : '', tone: 'bad', link: href(['queues'], { sort: 'age', ns: null }) })
   return list
 }
 
@@ -107,8 +107,8 @@ function serverProblems(now: Stats, full: boolean, readiness: Readiness | null):
   return list
 }
 
-function deadProblems(dead_letters: number, busiest: Busiest): Attention[] {
-  const dead = busiest.queues.filter((queue) => queue.dead > 0).sort((a, b) => b.dead - a.dead).slice(0, LISTED_MAX)
+function deadProblems({ queues, dead_letters }: Busiest): Attention[] {
+  const dead = queues.filter((queue) => queue.dead > 0).sort((a, b) => b.dead - a.dead).slice(0, LISTED_MAX)
   const list: Attention[] = dead.map((row) => ({
     key: `dead ${row.namespace ?? 'default'}/${row.queue}`, queue: placeOf(row), what: terms.countDead(row.dead), reason: t.moreDead, tone: 'warn',
     link: href(['dead'], { queue: row.queue, ns: row.namespace ?? 'default' }),
@@ -255,7 +255,7 @@ function WholeServer() {
   if (!now || !due || !late) return <><PageHead title={t.title} />{loading}</>
 
   const full = metrics.data?.values.get('duewheel_store_full') === 1
-  const items = [...serverProblems(now, full, readiness.data), ...lateProblems(late, states.data ?? [], busiest.data!.more), ...deadProblems(now.dead_letters, busiest.data!)]
+  const items = [...serverProblems(now, full, readiness.data), ...lateProblems(late, states.data ?? [], busiest.data!.more), ...deadProblems(busiest.data!)]
   const bad = items.some((item) => item.tone === 'bad')
   const state = readiness.data && !readiness.data.ready ? t.notReady : bad ? t.attention : t.healthy
   const accepted = rate('accepted')
