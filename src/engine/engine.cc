@@ -42,7 +42,7 @@ Engine::Engine(const EngineOptions& options, const EngineStart& start, RecentTie
         queue(number).counts = state.counts;
         queue(number).space->pending += state.counts.pending;
         if (state.counts.dead > 0) {
-            expect_dead(number, 0);
+            dead_letters_.expect(number, 0);
             queue(number).newest_death_ms = now_;
         }
         if (state.settings.revision == 0) continue;
@@ -190,7 +190,7 @@ DueMs Engine::next_wakeup() const {
     const Tick wheel = wheel_.next_work();
     DueMs next = wheel >= static_cast<Tick>(kNoWakeup) ? kNoWakeup : static_cast<DueMs>(wheel);
     if (!in_flight_) next = std::min(next, confirm_at_ms_);
-    if (next_dead_expiry() > now_) next = std::min(next, next_dead_expiry());
+    if (dead_letters_.next_expiry_ms() > now_) next = std::min(next, dead_letters_.next_expiry_ms());
     if (!window_.is_reading()) next = std::min(next, std::max(now_ + 1, window_.next_ms()));
     return next;
 }

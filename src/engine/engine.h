@@ -41,6 +41,7 @@
 #include "engine/batch.h"
 #include "engine/command.h"
 #include "engine/command_queue.h"
+#include "engine/dead_letters.h"
 #include "engine/delivery.h"
 #include "engine/due_queue.h"
 #include "engine/due_window.h"
@@ -203,30 +204,12 @@ class Engine {
         TimerHandle timer;
         bool brief = false;  // only until the current read for its queue is done
     };
-    // A redrive of a queue's dead letters, or their expiry, one chunk per batch: the dead letters of the index and of
-    // the recent tier, merged by (time of death, id).
-    struct Redrive {
-        std::uint64_t number = 0;
-        ReplyToken token = 0;
-        QueueName queue;
-        bool expires = false;            // ends them instead of redriving
-        Cause cause = Cause::redriven;   // likewise kept_long_enough or discarded
-        QueueNumber expiring_queue = 0;  // the queue of an expiry
-        std::uint64_t max = 0;
-        std::uint64_t done = 0;
-        DueMs until_ms = 0;        // those from before
-        DuePosition from;          // everything before it is done
-        bool lookup_open = false;  // for rows, from `from` on
-        std::vector<MessageRow> rows;
-        std::size_t next_row = 0;
-        bool complete = false;  // there are no rows behind these
-        Generation generation = 0;
-    };
     // The part that takes the result of a lookup.
     Listings& part_for(const ListingLookup&) { return views_.listings; }
     Listings& part_for(const DeadListingLookup&) { return views_.listings; }
     HistoryPages& part_for(const HistoryLookup&) { return views_.history; }
     Forecasts& part_for(const ForecastLookup&) { return views_.forecasts; }
+    DeadLetters& part_for(const DeadLookup&) { return dead_letters_; }
     template <class Kind>
     Engine& part_for(const Kind&) {
         return *this;
@@ -281,20 +264,13 @@ class Engine {
 
     // engine_dead_letters.cc
     void redrive(const RedriveCommand& command, ReplyToken token);
-    void look_up_dead(Redrive& job);
-    void finish(const DeadLookup& lookup, Stretch stretch, Generation generation);
-    void add_redrives();
-    bool redrive_chunk(Redrive& job);
     bool has_redrives_to_add() const;
-    void expect_dead(QueueNumber number, DueMs at_ms);
-    void forget_dead(QueueNumber number);
-    DueMs next_dead_expiry() const;
+    void add_redrives();
+    bool add_dead_letters(DeadWalk& walk);
     bool has_dead_to_expire() const;
-    void begin_dead_expiry();
     Record expire_dead(const Entry& entry, Cause cause) const;
-    bool finish_dead_expiry(const Redrive& job, DuePosition next);
+    bool finish_dead_expiry(const DeadWalk& walk, DuePosition next);
     bool is_discarded(const Entry& entry) const;
-    void begin_discard(QueueNumber number);
 
     // engine_puts.cc: puts, with or without keys, one or many
     struct KeyLookup {
@@ -735,15 +711,10 @@ class Engine {
     DueMs confirm_at_ms_ = kNoWakeup;
 
     // commands and the batch
-    std::vector<MessageId> attempts_;   // started, their record is not written yet
-    std::vector<MessageId> exhausted_;  // attempts used up, their end is not written yet
-    std::deque<Redrive> redrives_;
-    std::uint64_t next_redrive_ = 1;
-    bool expiring_dead_ = false;                                // one of them is an expiry
-    std::deque<QueueNumber> discards_;                          // queues with a discard that has not started its scan
-    std::set<std::pair<DueMs, QueueNumber>> queues_with_dead_;  // no message died in them before
-    std::unique_ptr<Batch> batch_;                              // being built or in flight
-    std::unique_ptr<Batch> idle_batch_;                         // its memory is reused
+    std::vector<MessageId> attempts_;    // started, their record is not written yet
+    std::vector<MessageId> exhausted_;   // attempts used up, their end is not written yet
+    std::unique_ptr<Batch> batch_;       // being built or in flight
+    std::unique_ptr<Batch> idle_batch_;  // its memory is reused
     bool in_flight_ = false;
     bool durable_ = false;            // the commit in flight is durable, and applied so far:
     std::size_t applied_ = 0;         // operations of it
@@ -803,6 +774,7 @@ class Engine {
     const EngineContext context_{options_, recent_, now_, effects_, counters_, lookups_, cache_};
     DueWindow window_;
     OrderLines order_lines_{context_};
+    DeadLetters dead_letters_{context_};
     CommandQueue commands_{context_, namespaces_};
     QueueViews views_{context_, earlier_runs_, leases_, schedules_};
 };

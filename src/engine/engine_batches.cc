@@ -434,7 +434,7 @@ void Engine::count(const Record& record, QueueNumber in_queue) {
                 ++counters_.dead;
                 count_in(in_queue, &QueueTotals::dead_lettered);
                 const QueueNumber number = recent_.queues().number(record.state.name_space, record.state.queue);
-                expect_dead(number, record.time_ms);
+                dead_letters_.expect(number, record.time_ms);
                 queue(number).newest_death_ms = record.time_ms;
                 if (record.cause == Cause::failed) {
                     ++counters_.failed;

@@ -245,7 +245,8 @@ void Engine::take_settings(QueueNumber number, const QueueSettings& settings, Se
     if (at.purge_through != purged_before) begin_purge(number);
     if (at.discard_before_ms != settings.discard_before_ms) {
         at.discard_before_ms = settings.discard_before_ms;
-        begin_discard(number);
+        dead_letters_.set_discard(number, at.discard_before_ms);
+        if (at.discard_before_ms == 0) at.discarded = 0;
     }
     mark(number);
 }
@@ -302,13 +303,13 @@ void Engine::release_names(SegmentNumber swept) {
 bool Engine::needs_name(const Queue& at) const {
     return !at.counts.empty() || at.conf || at.conf_in_batch || !at.waiters.empty() || at.has_backlog() ||
            at.line_lookups > 0 || at.durable_cursor != kNoBacklog || at.purge_through != 0 || at.has_target_changed() ||
-           at.put_on_its_way || expiring_dead_;
+           at.put_on_its_way || dead_letters_.is_expiring();
 }
 
 void Engine::release_name(QueueNumber number) {
     const QueueName& name = recent_.queues().name(number);
     queues_by_name_.erase({name.name_space, name.queue});
-    forget_dead(number);
+    dead_letters_.forget(number);
     leave_namespace(*queues_[number]);
     recent_.queues().release(number);
     *queues_[number] = Queue{};

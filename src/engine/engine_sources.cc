@@ -46,7 +46,7 @@ const std::array<Engine::BatchSource, 9> Engine::kBatchSources{{
         .has_work = [](const Engine& engine) { return engine.has_redrives_to_add(); },
         .next_bytes = [](const Engine& engine) { return engine.has_redrives_to_add() ? kSettingsRecordBytesMax : 0; },
         .add = &Engine::add_redrives,
-        .is_idle = [](const Engine& engine) { return engine.redrives_.empty(); },
+        .is_idle = [](const Engine& engine) { return engine.dead_letters_.walks().empty(); },
     },
     // Occurrences of recurring messages.
     {

@@ -86,11 +86,11 @@ void Engine::build_for_cleaning() {
 
 // What a redrive has returned so far is durable; the rest stays dead.
 void Engine::end_redrives() {
-    std::erase_if(redrives_, [this](const Redrive& job) {
-        if (job.lookup_open || job.expires) return false;
-        if (job.done > 0) return reply(job.token, RedriveAnswer{job.done, true}), true;
+    std::erase_if(dead_letters_.walks(), [this](const DeadWalk& walk) {
+        if (walk.lookup_open || walk.expires) return false;
+        if (walk.done > 0) return reply(walk.token, RedriveAnswer{walk.done, true}), true;
         ++counters_.changes_refused_full;
-        return reply(job.token, segment_.no_space_for(Adds::change)), true;
+        return reply(walk.token, segment_.no_space_for(Adds::change)), true;
     });
 }
 

@@ -128,10 +128,10 @@ struct OrderLookup {
     std::string line;
     DuePosition from;
 };
-// Dead letters for the redrive or the expiry with this number.
+// Dead letters for the walk with this number.
 struct DeadLookup {
     using Found = Stretch;
-    std::uint64_t redrive = 0;
+    std::uint64_t walk = 0;
 };
 struct PurgeLookup {
     using Found = Stretch;

@@ -64,14 +64,13 @@ struct Queue {
     bool paused = false;  // as in conf
     // By kind of target: it changed, and the pusher was not notified yet.
     std::array<bool, kTargetKinds> target_changed{};
-    std::optional<RetryRule> retry;      // likewise: whole
-    MessageId purge_through = 0;         // as in conf
-    std::uint64_t purging = 0;           // entries in memory that belong to the purge and have not ended
-    std::uint64_t purged = 0;            // by the current purge, since the process started
-    DueMs newest_death_ms = 0;           // of a dead letter of this queue; of an earlier run at the latest
-    DueMs discard_before_ms = 0;         // as in conf
-    std::uint64_t discarded = 0;         // by the current discard, since the process started
-    std::optional<DueMs> dead_since_ms;  // a lower bound; none: it has no dead letters
+    std::optional<RetryRule> retry;  // likewise: whole
+    MessageId purge_through = 0;     // as in conf
+    std::uint64_t purging = 0;       // entries in memory that belong to the purge and have not ended
+    std::uint64_t purged = 0;        // by the current purge, since the process started
+    DueMs newest_death_ms = 0;       // of a dead letter of this queue; of an earlier run at the latest
+    DueMs discard_before_ms = 0;     // as in conf
+    std::uint64_t discarded = 0;     // by the current discard, since the process started
     // Puts added by the batch with this number, if their number is limited.
     std::uint64_t puts_of_commit = 0;
     std::uint64_t puts_in_batch = 0;

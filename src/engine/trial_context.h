@@ -29,8 +29,9 @@ struct TrialContext {
         recent.apply(record, newest, 1, 100);
         return record.id;
     }
-    // The message ends.
-    void cancel(MessageId id) {
+    // The message ends: cancelled, or dead.
+    void cancel(MessageId id) { end(id, State::cancelled); }
+    void end(MessageId id, State state) {
         const Entry& entry = recent.entry(recent.find(id));
         Record record;
         record.kind = RecordKind::end;
@@ -38,7 +39,7 @@ struct TrialContext {
         record.time_ms = now;
         record.state = recent.durable_state(entry);
         record.state.version += 1;
-        record.state.state = State::cancelled;
+        record.state.state = state;
         recent.apply(record, ++newest, 1, 100);
     }
     MessageRow row(MessageId id) const { return recent.row(recent.entry(recent.find(id))); }
