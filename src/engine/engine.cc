@@ -25,7 +25,7 @@ Engine::Engine(const EngineOptions& options, const EngineStart& start, RecentTie
       wheel_(static_cast<Tick>(start.totals.server_time_ms), options.crowd_messages),
       now_(start.totals.server_time_ms),
       earlier_runs_(options.shard, start.past_until_ms, start.ids_from),
-      totals_(start.totals),
+      batches_(start.totals),
       segment_(options_, start.segment, start.segment_fill, start.segment_bytes, start.block_bytes, start.unsealed),
       durable_load_cursor_ms_(start.load_cursor_ms),
       cache_(options.record_cache_bytes),
@@ -96,9 +96,10 @@ void Engine::advance_to(DueMs now) {
     if (!started_) {
         started_ = true;
         // An earlier run delivered nothing that was due later than this; see is_due_saved().
-        earlier_runs_.end(std::max(now_, totals_.server_time_ms + options_.unsaved_due_max_ms),
-                          totals_.id_counter * kShardsMax + options_.shard);
-        incarnation_ = totals_.commit + 1;  // every run commits an epoch first, so that no two runs share a number
+        earlier_runs_.end(std::max(now_, batches_.totals().server_time_ms + options_.unsaved_due_max_ms),
+                          batches_.totals().id_counter * kShardsMax + options_.shard);
+        incarnation_ =
+            batches_.totals().commit + 1;  // every run commits an epoch first, so that no two runs share a number
         window_.start();
         for (EntryNumber number = 0; number < recent_.entry_limit(); ++number) {
             Entry& entry = recent_.entry(number);
@@ -126,7 +127,7 @@ void Engine::advance_to(DueMs now) {
 
 // The id of the next message in the batch in construction.
 MessageId Engine::next_id() const {
-    return (std::max(batch_->totals().id_counter, earlier_runs_.ids_from()) + 1) * kShardsMax + options_.shard;
+    return (std::max(batch().totals().id_counter, earlier_runs_.ids_from()) + 1) * kShardsMax + options_.shard;
 }
 
 Effects Engine::take_effects() {
@@ -172,24 +173,24 @@ void Engine::table_taken(SegmentNumber through) {
 // ---- queries of the owner
 
 bool Engine::is_idle() const {
-    return commands_.is_empty() && is_own_work_done() && !in_flight_ && !lookups_.has_awaited();
+    return commands_.is_empty() && is_own_work_done() && !batches_.is_in_flight() && !lookups_.has_awaited();
 }
 
 DueMs Engine::next_wakeup() const {
-    const bool has_begun =
-        durable_ || segment_.has_to_sweep() || !wheel_.caught_up() || serving_left_ || views_.has_to_walk();
+    const bool has_begun = batches_.is_durable() || segment_.has_to_sweep() || !wheel_.caught_up() || serving_left_ ||
+                           views_.has_to_walk();
     if (!started_ || has_begun) return now_;
     const bool has_requests = has_commands() || has_redrives_to_add() ||
                               (commands_.has_puts() && !segment_.puts_stalled()) ||
                               (segment_.attempts_wait() && !held_.empty());
     const bool closes = segment_.is_close_wanted() && !segment_.is_empty() && segment_.cleaning_may_write();
     const bool has_own = (segment_.is_close_wanted() || has_own_work()) && !segment_.is_stalled();
-    if (!in_flight_ && (has_requests || closes || has_own)) return now_;
+    if (!batches_.is_in_flight() && (has_requests || closes || has_own)) return now_;
     if (walking_purge() < purges_.size()) return now_;
-    if (!in_flight_ && has_dead_to_expire()) return now_;
+    if (!batches_.is_in_flight() && has_dead_to_expire()) return now_;
     const Tick wheel = wheel_.next_work();
     DueMs next = wheel >= static_cast<Tick>(kNoWakeup) ? kNoWakeup : static_cast<DueMs>(wheel);
-    if (!in_flight_) next = std::min(next, confirm_at_ms_);
+    if (!batches_.is_in_flight()) next = std::min(next, batches_.confirm_at_ms());
     if (dead_letters_.next_expiry_ms() > now_) next = std::min(next, dead_letters_.next_expiry_ms());
     if (!window_.is_reading()) next = std::min(next, std::max(now_ + 1, window_.next_ms()));
     return next;
@@ -197,7 +198,7 @@ DueMs Engine::next_wakeup() const {
 
 EngineCounters Engine::counters() const {
     EngineCounters counters = counters_;
-    counters.pending = totals_.live_count;
+    counters.pending = batches_.totals().live_count;
     counters.ready = ready_count_;
     counters.leased = leases_.size();
     counters.waiters = waiters_.size();
@@ -287,7 +288,7 @@ void Engine::check() const {
                         "a message that waits is not on the wheel at its expiry");
                 break;
         }
-        require(entry.in_batch <= (batch_ != nullptr), "a message is in a batch that does not exist");
+        require(entry.in_batch <= batches_.has_batch(), "a message is in a batch that does not exist");
         require(!entry.exhausted || waits_for_due(entry.state), "a message is both doomed and leased");
         require(!entry.is_recurring || (entry.state != State::ready && entry.state != State::leased),
                 "a recurring message is ready or leased itself");
@@ -298,7 +299,7 @@ void Engine::check() const {
     });
     schedules_.for_each([&](const Schedule& schedule) {
         const ScheduleState& state = schedule.state;
-        require(schedule.in_batch <= (batch_ != nullptr), "a schedule is in a batch that does not exist");
+        require(schedule.in_batch <= batches_.has_batch(), "a schedule is in a batch that does not exist");
         if (!started_ || schedule.in_batch || schedule.is_due || schedule.is_inactive()) return;
         require(state.next_ms == 0 || wheel_.deadline_of(schedule.timer).has_value(),
                 "a schedule is not on the wheel at its next time");
@@ -306,7 +307,7 @@ void Engine::check() const {
         require(state.next_ms != 0 || is_looked_for, "a run waits for nothing");
     });
     watchdogs_.for_each([&](const Watchdog& watchdog) {
-        require(watchdog.in_batch <= (batch_ != nullptr), "a watchdog is in a batch that does not exist");
+        require(watchdog.in_batch <= batches_.has_batch(), "a watchdog is in a batch that does not exist");
         if (!started_ || watchdog.in_batch || watchdog.is_due) return;
         const std::optional<Tick> deadline = wheel_.deadline_of(watchdog.timer);
         require(deadline.has_value() != watchdog.state.is_asleep(), "a watchdog sleeps on the wheel, or is not on it");
@@ -326,7 +327,7 @@ void Engine::check() const {
         leased_in_all += leased[number];
         ready_in_all += ready[number];
     }
-    require(durable_ || pending_in_all == totals_.live_count,
+    require(batches_.is_durable() || pending_in_all == batches_.totals().live_count,
             "the queues do not hold as many messages as the log says");
     const char* miscount = find_miscount();
     require(miscount == nullptr, miscount);

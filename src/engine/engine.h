@@ -38,7 +38,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "engine/batch.h"
+#include "engine/batch_pipeline.h"
 #include "engine/command.h"
 #include "engine/command_queue.h"
 #include "engine/dead_letters.h"
@@ -145,7 +145,7 @@ class Engine {
     DueMs next_wakeup() const;
 
     DueMs now() const { return now_; }
-    const Totals& totals() const { return totals_; }
+    const Totals& totals() const { return batches_.totals(); }
     std::uint64_t incarnation() const { return incarnation_; }
     // False until the first commit of this run is durable: until then nothing is served.
     bool is_serving() const { return serving_; }
@@ -436,6 +436,8 @@ class Engine {
     std::size_t next_own_bytes() const;
 
     // engine_batches.cc
+    Batch& batch() { return batches_.batch(); }
+    const Batch& batch() const { return batches_.batch(); }
     void build_batch();
     // Of a stalled log: commands of compaction, or all others, which are answered.
     enum class Takes : std::uint8_t { commands, puts, cleaning, others };
@@ -705,20 +707,14 @@ class Engine {
     bool stopping_ = false;
 
     // the log
-    Totals totals_;
+    BatchPipeline batches_;
     OpenSegment segment_;
     DueMs durable_load_cursor_ms_ = 0;
-    DueMs confirm_at_ms_ = kNoWakeup;
 
     // commands and the batch
-    std::vector<MessageId> attempts_;    // started, their record is not written yet
-    std::vector<MessageId> exhausted_;   // attempts used up, their end is not written yet
-    std::unique_ptr<Batch> batch_;       // being built or in flight
-    std::unique_ptr<Batch> idle_batch_;  // its memory is reused
-    bool in_flight_ = false;
-    bool durable_ = false;            // the commit in flight is durable, and applied so far:
-    std::size_t applied_ = 0;         // operations of it
-    std::deque<MessageId> expiries_;  // due, their record is not written yet
+    std::vector<MessageId> attempts_;   // started, their record is not written yet
+    std::vector<MessageId> exhausted_;  // attempts used up, their end is not written yet
+    std::deque<MessageId> expiries_;    // due, their record is not written yet
 
     // queues and namespaces
     TokenTable tokens_;

@@ -2,6 +2,7 @@
 // durable records.
 #include <algorithm>
 #include <cassert>
+#include <span>
 
 #include "engine/command_size.h"
 #include "engine/engine.h"
@@ -10,9 +11,9 @@ namespace duewheel {
 
 // Whether the batch may grow by `bytes`. A fresh segment takes a first commit of any size.
 bool Engine::has_room(std::size_t bytes) const {
-    const std::size_t grown = batch_->bytes() + bytes;
-    if (batch_->empty() && segment_.is_empty()) return true;
-    if (!batch_->empty() && grown > options_.batch_bytes_max) return false;
+    const std::size_t grown = batch().bytes() + bytes;
+    if (batch().empty() && segment_.is_empty()) return true;
+    if (!batch().empty() && grown > options_.batch_bytes_max) return false;
     return segment_.fits(grown);
 }
 
@@ -20,23 +21,22 @@ bool Engine::must_close_segment() const {
     if (segment_.is_empty()) return false;
     if (segment_.is_close_wanted()) return true;
     std::size_t next = std::max(segment_.unfit_bytes(), next_own_bytes());
-    if (!serving_ || confirm_at_ms_ <= now_) next = std::max(next, kRecordOverheadMax);
+    if (!serving_ || batches_.confirm_at_ms() <= now_) next = std::max(next, kRecordOverheadMax);
     return next != 0 && !segment_.fits(next);
 }
 
 // A constant load of commands, such as the feeds of thousands of watchdogs, leaves three quarters of a batch to
 // internal work, and internal work leaves a quarter to puts. The others use what is left of a share.
 void Engine::build_batch() {
-    if (in_flight_ || !started_) return;
+    if (batches_.is_in_flight() || !started_) return;
     segment_.begin_batch();
-    batch_ = idle_batch_ ? std::move(idle_batch_) : std::make_unique<Batch>();
-    batch_->begin(totals_);
+    batches_.begin();
     namespaces_.begin_batch();
     namespaces_in_batch_ = 0;
     if (segment_.is_stalled()) {
         answer_without_log();
         if (segment_.cleaning_may_write()) build_for_cleaning();
-        if (!in_flight_) idle_batch_ = std::move(batch_);
+        if (!batches_.is_in_flight()) batches_.discard();
         return;
     }
     const bool closes = must_close_segment();
@@ -59,20 +59,21 @@ void Engine::build_batch() {
     take_commands(commands_.puts(), Takes::puts);
     take_commands_to(4);
     const bool time_is_wanted = segment_.attempts_wait() && !held_.empty();
-    if (!batch_->empty() || confirm_at_ms_ <= now_ || time_is_wanted) return submit_batch(false);
+    if (!batch().empty() || batches_.confirm_at_ms() <= now_ || time_is_wanted) return submit_batch(false);
     if (segment_.unfit_bytes() != 0) {
         add_cursors();
         return submit_batch(true);
     }
-    idle_batch_ = std::move(batch_);
+    batches_.discard();
 }
 
 // With an empty batch, unless its segment is full: then the batch that closes the segment saves the time.
 bool Engine::save_time() {
-    if (in_flight_ || !serving_ || segment_.is_stalled() || totals_.server_time_ms >= now_) return false;
-    confirm_at_ms_ = now_;
+    if (batches_.is_in_flight() || !serving_ || segment_.is_stalled() || batches_.totals().server_time_ms >= now_)
+        return false;
+    batches_.confirm_at(now_);
     build_batch();
-    return in_flight_;
+    return batches_.is_in_flight();
 }
 
 // The record with which a run starts to serve.
@@ -81,7 +82,7 @@ void Engine::add_epoch() {
     epoch.kind = RecordKind::epoch;
     epoch.time_ms = now_;
     epoch.incarnation = incarnation_;
-    batch_->add(epoch, kNoEntry, 0, Error{});
+    batch().add(epoch, kNoEntry, 0, Error{});
     submit_batch(false);
 }
 
@@ -103,20 +104,20 @@ void Engine::take_commands(CommandQueue::Lines& from, Takes what, std::size_t qu
         }
         const std::size_t at_most = record_bytes_at_most(next, kRecordOverheadMax);
         const bool is_full =
-            batch_->count() + record_count(next) > operations_max || batch_->bytes() + at_most > bytes_max;
-        if (is_full && !batch_->empty()) break;
+            batch().count() + record_count(next) > operations_max || batch().bytes() + at_most > bytes_max;
+        if (is_full && !batch().empty()) break;
         if (puts && segment_.puts_stalled()) break;
         if (!is_refused && !has_room(at_most)) {
             segment_.note_unfit(at_most);
             break;
         }
         PendingCommand pending = from.take(static_cast<std::int64_t>(at_most));
-        [[maybe_unused]] const std::size_t before = batch_->bytes();
+        [[maybe_unused]] const std::size_t before = batch().bytes();
         const LineKey line = pending.line;
         const std::size_t bytes = pending.bytes;
         const Verdict verdict = validate(pending);
         // Entries that it found in memory have checked for capacity themselves.
-        assert(batch_->bytes() <=
+        assert(batch().bytes() <=
                before + std::max(at_most, record_bytes_at_most(pending.command, kRecordOverheadMax)));
         switch (verdict) {
             case Verdict::settled:
@@ -150,7 +151,7 @@ void Engine::add_attempts() {
         if (number == kNoEntry) continue;
         Entry& entry = recent_.entry(number);
         if (!entry.attempt_queued) continue;
-        if (entry.in_batch || !has_room(kRecordOverheadMax) || batch_->count() >= options_.batch_operations_max) {
+        if (entry.in_batch || !has_room(kRecordOverheadMax) || batch().count() >= options_.batch_operations_max) {
             attempts_[kept++] = attempts_[i];
             continue;
         }
@@ -163,7 +164,7 @@ void Engine::add_attempts() {
 
 void Engine::add(EntryNumber number, Record record, ReplyToken token, Reply with) {
     if (number != kNoEntry) recent_.entry(number).in_batch = true;
-    batch_->add(record, number, token, std::move(with));
+    batch().add(record, number, token, std::move(with));
 }
 
 // The commit that closes a segment contains the positions from which a restart has to read: the load cursor, and for
@@ -172,8 +173,8 @@ void Engine::add(EntryNumber number, Record record, ReplyToken token, Reply with
 void Engine::add_cursors() {
     const std::uint64_t room = segment_.room_to_close();
     auto fits = [&] {
-        return batch_->count() < options_.cursor_records_max &&
-               segment_.size_of(batch_->bytes() + kRecordOverheadMax) <= room;
+        return batch().count() < options_.cursor_records_max &&
+               segment_.size_of(batch().bytes() + kRecordOverheadMax) <= room;
     };
     auto add_cursor = [&](const QueueName* name, DuePosition position) {
         Record cursor;
@@ -186,7 +187,7 @@ void Engine::add_cursors() {
             cursor.id = position.id;
             cursor.removed = position == kNoBacklog;
         }
-        batch_->add(cursor, kNoEntry, 0, Error{});
+        batch().add(cursor, kNoEntry, 0, Error{});
     };
     std::vector<std::pair<QueueNumber, DuePosition>> rising;
     bool all_falling_fit = true;
@@ -212,54 +213,34 @@ void Engine::add_cursors() {
     }
     // The name of a segment is its first sequence number, so every segment must contain a record. This one may contain
     // only commits that save the time.
-    if (batch_->empty()) add_cursor(nullptr, {durable_load_cursor_ms_, 0});
+    if (batch().empty()) add_cursor(nullptr, {durable_load_cursor_ms_, 0});
 }
 
 void Engine::submit_batch(bool closes_segment) {
-    Totals& totals = batch_->totals();
-    totals.commit += 1;
-    totals.server_time_ms = now_;
-    Commit commit;
-    commit.first_sequence = batch_->first_sequence();
-    commit.count = static_cast<std::uint32_t>(batch_->count());
-    commit.records = batch_->record_bytes();
-    commit.totals = totals;
-    commit.closes_segment = closes_segment;
-    segment_.add_commit(commit.records.size(), closes_segment);
-    batch_->closes_segment = closes_segment;
-    in_flight_ = true;
-    confirm_at_ms_ = kNoWakeup;
-    effects_.commit = std::move(commit);
+    effects_.commit = batches_.submit(now_, closes_segment);
+    segment_.add_commit(effects_.commit->records.size(), closes_segment);
 }
 
 void Engine::committed() {
-    assert(in_flight_ && !durable_);
-    durable_ = true;
-    applied_ = 0;
+    batches_.committed();
     apply_durable();
 }
 
-// Applies a part of the durable batch in each iteration: thousands of records at once would block all clients. Commands
-// are answered in the iteration in which they are applied, so that no change is visible before its response; the rest
-// of the batch counts as not durable yet. The next batch is submitted before the last responses are sent.
+// Applies a part of the durable batch in each iteration. Commands are answered in the iteration in which they are
+// applied, so that no change is visible before its response; the rest of the batch counts as not durable yet. The next
+// batch is submitted before the last responses are sent.
 void Engine::apply_durable() {
-    if (!durable_) return;
-    std::vector<Operation>& operations = batch_->operations();
-    const std::size_t from = applied_;
-    // Puts of one request, which are answered with the last of them, are applied in one iteration.
-    const auto must_go_on = [&] {
-        const Operation& last = operations[applied_ - 1];
-        return applied_ - from < options_.apply_chunk || (last.record.kind == RecordKind::put && last.token == 0);
-    };
-    while (applied_ < operations.size() && (applied_ == from || must_go_on())) apply_next(operations[applied_++]);
-    std::unique_ptr<Batch> batch;
-    if (applied_ == operations.size()) batch = finish_commit();
-    for (std::size_t i = from; i < applied_; ++i) reply(operations[i].token, std::move(operations[i].reply));
-    if (batch) idle_batch_ = std::move(batch);
+    if (!batches_.is_durable()) return;
+    const std::span<Operation> operations = batches_.take(options_.apply_chunk);
+    for (Operation& operation : operations) apply_next(operation);
+    std::unique_ptr<Batch> finished;
+    if (batches_.is_taken()) finished = finish_commit();
+    for (Operation& operation : operations) reply(operation.token, std::move(operation.reply));
+    if (finished) batches_.recycle(std::move(finished));
 }
 
 void Engine::apply_next(Operation& operation) {
-    const std::string_view body = batch_->body(operation);
+    const std::string_view body = batch().body(operation);
     if (operation.record.kind == RecordKind::conf) {
         if (operation.record.subject == kSubjectToken) return apply_token(body, operation);
         if (operation.record.subject == kSubjectInput) return apply_input(body, operation);
@@ -277,9 +258,9 @@ void Engine::apply_next(Operation& operation) {
     }
     apply(operation);
     if (operation.record.kind != RecordKind::put && operation.record.kind != RecordKind::spawn) return;
-    totals_.id_counter = operation.record.id / kShardsMax;  // commands find it from now on
+    batches_.raise_id_counter(operation.record.id / kShardsMax);  // commands find it from now on
     if (const MessageState& put = operation.record.state; !put.key.empty()) {
-        batch_->keys.erase(key_name(put.name_space, put.queue, put.key));  // the recent tier contains its holder now
+        batch().keys.erase(key_name(put.name_space, put.queue, put.key));  // the recent tier contains its holder now
     }
     // Caches the record of a message that is due soon, so that its delivery need not read the disk.
     if (operation.record.state.due_ms <= window_.until_ms()) cache_.insert(operation.sequence, body);
@@ -287,10 +268,7 @@ void Engine::apply_next(Operation& operation) {
 
 // The whole batch is applied, and the next one may be built. Returns the finished batch.
 std::unique_ptr<Batch> Engine::finish_commit() {
-    std::unique_ptr<Batch> batch = std::move(batch_);
-    in_flight_ = false;
-    durable_ = false;
-    totals_ = batch->totals();
+    std::unique_ptr<Batch> batch = batches_.finish();
     ++counters_.commits;
     counters_.records += batch->count();
     if (batch->closes_segment) {
@@ -298,7 +276,7 @@ std::unique_ptr<Batch> Engine::finish_commit() {
         segment_.close(lookups_.sealed_through());
     }
     // A closing commit needs no confirmation: no command waits for it, and it confirms the previous commit.
-    if (!batch->empty() && !batch->closes_segment) confirm_at_ms_ = now_ + options_.confirm_after_ms;
+    if (!batch->empty() && !batch->closes_segment) batches_.confirm_at(now_ + options_.confirm_after_ms);
     deliver_held();
     build_batch();
     return batch;

@@ -78,7 +78,7 @@ Engine::Verdict Engine::validate(PendingCommand& pending) {
 Engine::Known Engine::find_message(PendingCommand& pending, MessageId id, const std::string* name_space) {
     using What = Known::What;
     Known known;
-    if (id == 0 || id % kShardsMax != options_.shard || id / kShardsMax > totals_.id_counter) {
+    if (id == 0 || id % kShardsMax != options_.shard || id / kShardsMax > batches_.totals().id_counter) {
         return known.what = What::unknown, known;
     }
     const auto is_outside = [&](const std::string& of_namespace, const std::string& of_queue) {
@@ -413,7 +413,7 @@ Engine::Verdict Engine::relocate(PendingCommand& pending, const RelocateCommand&
     record.lease_incarnation = row.lease_incarnation;
     record.reason = row.reason;
     record.content = whole->content;
-    add(known.entry, std::move(record), pending.token, RelocateAnswer{true, batch_->next_sequence()});
+    add(known.entry, std::move(record), pending.token, RelocateAnswer{true, batch().next_sequence()});
     return Verdict::settled;
 }
 
@@ -425,7 +425,7 @@ Engine::Verdict Engine::relocate_outcomes(PendingCommand& pending, const Relocat
     record.count = command.count;
     record.segment = command.segment;
     record.up_to = command.up_to;
-    add(kNoEntry, std::move(record), pending.token, RelocateAnswer{false, batch_->next_sequence()});
+    add(kNoEntry, std::move(record), pending.token, RelocateAnswer{false, batch().next_sequence()});
     return Verdict::settled;
 }
 
@@ -434,9 +434,9 @@ Engine::Verdict Engine::relocation_done(PendingCommand& pending, const Relocatio
     record.kind = RecordKind::relocation_done;
     record.time_ms = now_;
     record.up_to = command.up_to;
-    record.live_count = batch_->totals().live_count;
-    record.digest = batch_->totals().digest;
-    add(kNoEntry, std::move(record), pending.token, RelocateAnswer{true, batch_->next_sequence()});
+    record.live_count = batch().totals().live_count;
+    record.digest = batch().totals().digest;
+    add(kNoEntry, std::move(record), pending.token, RelocateAnswer{true, batch().next_sequence()});
     return Verdict::settled;
 }
 
@@ -462,7 +462,7 @@ void Engine::get(const GetCommand& command, ReplyToken token, const SharedLimits
     pending.token = token;
     if (command.by_key.is_given()) return get_by_key(std::move(pending));
     const MessageId id = command.id;
-    if (id == 0 || id % kShardsMax != options_.shard || id / kShardsMax > totals_.id_counter) {
+    if (id == 0 || id % kShardsMax != options_.shard || id / kShardsMax > batches_.totals().id_counter) {
         return reply(token, unknown_id(id));
     }
     const EntryNumber number = recent_.find(id);

@@ -66,7 +66,7 @@ bool Engine::add_dead_letters(DeadWalk& walk) {
     std::optional<Error> refused;
     DuePosition after = kNoBacklog;  // the first one that is not ended
     while (has_more && walk.done < walk.max) {
-        const bool is_full = added == options_.redrive_chunk || batch_->count() >= options_.batch_operations_max ||
+        const bool is_full = added == options_.redrive_chunk || batch().count() >= options_.batch_operations_max ||
                              !has_room(kRecordOverheadMax);
         if (is_full) return false;
         const DeadLetters::Next letter = dead_letters_.next(walk, queue);
@@ -91,7 +91,7 @@ bool Engine::add_dead_letters(DeadWalk& walk) {
     } else if (added == 0) {
         reply(walk.token, answer);
     } else {
-        Operation& last = batch_->operations().back();
+        Operation& last = batch().operations().back();
         last.token = walk.token;
         last.reply = answer;
     }

@@ -65,7 +65,7 @@ Engine::Verdict Engine::expire(EntryNumber number, PendingCommand& pending) {
 // At most half of a batch, so that a million that expire at one instant leave room for commands.
 void Engine::add_expiries() {
     const std::size_t share = std::max<std::size_t>(options_.batch_operations_max / 2, 1);
-    for (std::size_t left = expiries_.size(); left > 0 && batch_->count() < share; --left) {
+    for (std::size_t left = expiries_.size(); left > 0 && batch().count() < share; --left) {
         if (!has_room(kRecordOverheadMax)) return;
         const MessageId id = expiries_.front();
         expiries_.pop_front();

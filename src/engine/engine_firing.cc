@@ -392,7 +392,7 @@ void Engine::finish_delivery(Delivery delivery, const FoundRecords& records) {
 // commit of the attempt itself, which is already in progress, saves a later time; if commits are frequent, no consumer
 // waits.
 bool Engine::is_due_saved(const Delivery& delivery) const {
-    return delivery.latest_due_ms <= totals_.server_time_ms + options_.unsaved_due_max_ms;
+    return delivery.latest_due_ms <= batches_.totals().server_time_ms + options_.unsaved_due_max_ms;
 }
 
 void Engine::deliver_held() {

@@ -94,7 +94,7 @@ void Engine::add_firings() {
     const std::size_t share = std::max<std::size_t>(options_.batch_operations_max / 4 * 3, 2);
     for (std::size_t left = due_watchdogs_.prepared_count(); left > 0 && has_firings_to_add(); --left) {
         const std::size_t bytes = firing_bytes(due_watchdogs_.first_ready().record_body.size());
-        if (batch_->count() + 2 > share || !has_room(bytes)) return;
+        if (batch().count() + 2 > share || !has_room(bytes)) return;
         const DueWatchdogs::Item firing = due_watchdogs_.take_ready();
         Watchdog* watchdog = watchdogs_.find(firing.id);
         if (watchdog == nullptr) continue;

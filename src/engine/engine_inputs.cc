@@ -58,7 +58,7 @@ Engine::Verdict Engine::relocate_input(PendingCommand& pending, const RelocateSe
     if (stored == nullptr || stored->log_position != command.log_position) {
         return reply(pending.token, RelocateAnswer{}), Verdict::settled;
     }
-    add_input(command.queue, stored->offset, pending.token, RelocateAnswer{true, batch_->next_sequence()});
+    add_input(command.queue, stored->offset, pending.token, RelocateAnswer{true, batch().next_sequence()});
     return Verdict::settled;
 }
 
@@ -79,7 +79,7 @@ void Engine::add_input(const std::string& input, std::int64_t offset, ReplyToken
             settings_term(kSubjectInput, kDefaultNamespace, input, encode_input_position(stored->offset));
     }
     inputs_.in_batch.insert(input);
-    batch_->add(record, kNoEntry, token, std::move(with));
+    batch().add(record, kNoEntry, token, std::move(with));
 }
 
 void Engine::apply_input(std::string_view record_body, const Operation& operation) {

@@ -63,7 +63,7 @@ Engine::Verdict Engine::move(PendingCommand& pending, MessageId id, const std::s
         const DueMs latest = latest_due(due, flex_ms, entry.has_rare ? recent_.expires_ms(known.entry) : 0);
         const QueueNumber queue = entry.queue;
         const Second own = second_of(entry.due_ms);
-        const SecondSearch search = find_second(queue, due, latest, batch_->seconds, own);
+        const SecondSearch search = find_second(queue, due, latest, batch().seconds, own);
         if (search.what == SecondSearch::What::needs_lookup || search.what == SecondSearch::What::wait) {
             withdraw(known);
             return *await_seconds(search, pending, queue, latest);

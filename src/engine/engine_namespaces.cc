@@ -66,7 +66,7 @@ Engine::Verdict Engine::relocate_namespace(PendingCommand& pending, const Reloca
     if (space == nullptr || !space->conf || space->conf->log_position != command.log_position) {
         return reply(pending.token, RelocateAnswer{}), Verdict::settled;
     }
-    add_settings(*space, space->conf->settings, pending.token, RelocateAnswer{true, batch_->next_sequence()});
+    add_settings(*space, space->conf->settings, pending.token, RelocateAnswer{true, batch().next_sequence()});
     return Verdict::settled;
 }
 
@@ -278,7 +278,7 @@ void Engine::add_settings(Namespace& space, const NamespaceSettings& settings, R
             settings_term(kSubjectNamespace, *space.name, *space.name, encode_namespace_settings(space.conf->settings));
     }
     space.conf_in_batch = true;
-    batch_->add(record, kNoEntry, token, std::move(with));
+    batch().add(record, kNoEntry, token, std::move(with));
 }
 
 void Engine::apply_namespace(std::string_view record_body, Operation& operation) {

@@ -130,7 +130,7 @@ void Engine::finish(const PurgeLookup& lookup, const Stretch& stretch, Generatio
 void Engine::add_purged() {
     std::uint32_t ended = 0;
     for (std::size_t left = to_purge_.size(); left > 0 && ended < options_.purge_chunk; --left) {
-        if (!has_room(kPurgeRecordBytesMax) || batch_->count() >= options_.batch_operations_max) return;
+        if (!has_room(kPurgeRecordBytesMax) || batch().count() >= options_.batch_operations_max) return;
         const MessageId id = to_purge_.front();
         to_purge_.pop_front();
         const EntryNumber number = recent_.find(id);

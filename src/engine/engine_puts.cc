@@ -30,7 +30,7 @@ Error key_conflict() {
 Engine::KeyLookup Engine::look_up_key(std::string_view name_space, std::string_view queue_name, std::string_view key,
                                       const std::optional<KeyFacts>* facts) const {
     using What = KeyLookup::What;
-    if (batch_ && !batch_->keys.empty() && batch_->keys.contains(key_name(name_space, queue_name, key))) {
+    if (batches_.has_batch() && !batch().keys.empty() && batch().keys.contains(key_name(name_space, queue_name, key))) {
         return {What::busy, {}};
     }
     const QueueNumber queue = recent_.queues().find(name_space, queue_name);
@@ -89,12 +89,12 @@ Engine::Verdict Engine::put(PendingCommand& pending, PutCommand& command) {
         holder = holders.front();
     }
     if (const auto verdict = find_seconds(pending, {&command, 1}, {&holder, 1})) return *verdict;
-    const std::size_t before = batch_->count();
+    const std::size_t before = batch().count();
     PutResult result = put_one(command, holder);
     Reply answer = std::visit([](auto& value) { return Reply(std::move(value)); }, result);
-    if (batch_->count() == before) return reply(pending.token, std::move(answer)), Verdict::settled;
-    batch_->operations().back().token = pending.token;
-    batch_->operations().back().reply = std::move(answer);
+    if (batch().count() == before) return reply(pending.token, std::move(answer)), Verdict::settled;
+    batch().operations().back().token = pending.token;
+    batch().operations().back().reply = std::move(answer);
     return Verdict::settled;
 }
 
@@ -102,7 +102,7 @@ Engine::Verdict Engine::put_batch(PendingCommand& pending, PutBatchCommand& comm
     std::vector<std::optional<KeyFacts>> holders;
     if (const auto verdict = look_up_keys(pending, command.puts, holders)) return *verdict;
     if (const auto verdict = find_seconds(pending, command.puts, holders)) return *verdict;
-    const std::size_t before = batch_->count();
+    const std::size_t before = batch().count();
     PutBatchAnswer answer;
     answer.results.reserve(command.puts.size());
     HeldKeys held_here;
@@ -110,10 +110,10 @@ Engine::Verdict Engine::put_batch(PendingCommand& pending, PutBatchCommand& comm
         PutCommand& put = command.puts[i];
         answer.results.push_back(put_one_of(put, holders[i], held_here));
     }
-    if (batch_->count() == before) return reply(pending.token, std::move(answer)), Verdict::settled;
+    if (batch().count() == before) return reply(pending.token, std::move(answer)), Verdict::settled;
     // All of them are in one commit, so the reply is sent with the last.
-    batch_->operations().back().token = pending.token;
-    batch_->operations().back().reply = std::move(answer);
+    batch().operations().back().token = pending.token;
+    batch().operations().back().reply = std::move(answer);
     return Verdict::settled;
 }
 
@@ -210,7 +210,7 @@ PutResult Engine::put_one(PutCommand& command, const std::optional<KeyFacts>& ho
     count_put(queue, command.name_space, command.queue);
     if (!command.is_held && !command.transaction) take_second(queue, *due);
     if (space != nullptr) space->puts.take();
-    if (!command.key.empty()) batch_->keys.insert(key_name_of(command));
+    if (!command.key.empty()) batch().keys.insert(key_name_of(command));
     Record record;
     record.kind = RecordKind::put;
     record.id = next_id();

@@ -90,7 +90,7 @@ void Engine::add_spawns() {
     read_spawns();
     const std::size_t share = std::max<std::size_t>(options_.batch_operations_max / 2, 2);
     for (std::size_t left = due_recurring_.prepared_count(); left > 0 && has_spawns_to_add(); --left) {
-        if (batch_->count() + 2 > share || !has_room(next_spawn_bytes())) return;
+        if (batch().count() + 2 > share || !has_room(next_spawn_bytes())) return;
         DueMessages::Item due = due_recurring_.take_ready();
         const EntryNumber number = recent_.find(due.id);
         if (number == kNoEntry || !recent_.entry(number).spawning) continue;  // a command ended it
@@ -157,7 +157,7 @@ void Engine::make_occurrences(EntryNumber number, DueMessages::Item due, std::si
         recurring.state.first_due_ms = recurring.state.nominal_due_ms;
     std::optional<DueMs> next = entry.due_ms;
     for (std::uint32_t made = 0; next && *next <= now_ && made < options_.spawn_chunk; ++made) {
-        if (made > 0 && (batch_->count() + 2 > share || !has_room(due.record_body.size() + 2 * kRecordOverheadMax)))
+        if (made > 0 && (batch().count() + 2 > share || !has_room(due.record_body.size() + 2 * kRecordOverheadMax)))
             break;
         if (!take_room(entry.queue, recurring.state.name_space, recurring.state.queue)) break;
         add(kNoEntry, occurrence_record(entry.id, recurring.state, *whole, *next), 0, Error{});

@@ -154,7 +154,7 @@ void Engine::add_exhausted() {
         if (number == kNoEntry) continue;
         const Entry& entry = recent_.entry(number);
         if (!entry.exhausted || entry.purging) continue;  // a command changed it, or a purge ends it
-        const bool fits = has_room(dead_letter_bytes_max(entry)) && batch_->count() < options_.batch_operations_max;
+        const bool fits = has_room(dead_letter_bytes_max(entry)) && batch().count() < options_.batch_operations_max;
         if (entry.in_batch || !fits) {
             exhausted_[kept++] = exhausted_[i];
             continue;

@@ -111,7 +111,7 @@ void Engine::add_runs() {
     const std::size_t share = std::max<std::size_t>(options_.batch_operations_max / 2, 2);
     std::size_t steps_left = options_.run_steps_max;
     for (std::size_t left = due_schedules_.prepared_count(); left > 0 && steps_left > 0 && has_runs_to_add(); --left) {
-        if (batch_->count() + 2 > share || !has_room(run_bytes(due_schedules_.first_ready().record_body.size())))
+        if (batch().count() + 2 > share || !has_room(run_bytes(due_schedules_.first_ready().record_body.size())))
             return;
         const DueSchedules::Item run = due_schedules_.take_ready();
         Schedule* schedule = schedules_.find(run.id);
@@ -154,7 +154,7 @@ void Engine::make_runs(Schedule& schedule, const DueSchedules::Item& run, std::s
     // As many as fit into the batch.
     const std::size_t each = run_bytes(run.record_body.size());
     limits.runs_max = 1;
-    while (limits.runs_max < options_.spawn_chunk && batch_->count() + limits.runs_max + 2 <= share &&
+    while (limits.runs_max < options_.spawn_chunk && batch().count() + limits.runs_max + 2 <= share &&
            (limits.runs_max + 1) * each <= options_.batch_bytes_max && has_room((limits.runs_max + 1) * each)) {
         ++limits.runs_max;
     }

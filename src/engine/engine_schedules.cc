@@ -274,7 +274,7 @@ Engine::Verdict Engine::relocate_schedule(PendingCommand& pending, const Relocat
         return Verdict::settled;
     }
     add_rule(*schedule, schedule->state, &whole->content, {}, pending.token,
-             RelocateAnswer{true, batch_->next_sequence()});
+             RelocateAnswer{true, batch().next_sequence()});
     return Verdict::settled;
 }
 
@@ -310,7 +310,7 @@ void Engine::add_rule(Schedule& schedule, ScheduleState next, const MessageConte
         record.previous.term = schedule.term;
     }
     schedule.in_batch = true;
-    batch_->add(record, kNoEntry, token, std::move(with));
+    batch().add(record, kNoEntry, token, std::move(with));
 }
 
 void Engine::apply_rule(std::string_view record_body, Operation& operation) {

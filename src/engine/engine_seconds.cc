@@ -75,7 +75,7 @@ Engine::SecondSearch Engine::find_second(QueueNumber queue, DueMs due, DueMs lat
 std::optional<Engine::Verdict> Engine::find_seconds(PendingCommand& pending, std::span<const PutCommand> puts,
                                                     std::span<const std::optional<KeyFacts>> holders) {
     if (recent_.seconds().is_empty() || segment_.refuses_puts()) return std::nullopt;
-    SecondsTaken taken = batch_->seconds;
+    SecondsTaken taken = batch().seconds;
     for (std::size_t i = 0; i < puts.size(); ++i) {
         const PutCommand& put = puts[i];
         const QueueNumber queue = recent_.queues().find(put.name_space, put.queue);
@@ -123,14 +123,14 @@ void Engine::finish(SecondsLookup lookup, const SecondCounts& counts, Generation
 
 // Chooses a second for a message, after find_seconds() has made all counts known.
 Result<DueMs> Engine::place_in_second(QueueNumber queue, DueMs due, DueMs latest, std::optional<Second> own) {
-    const SecondSearch search = find_second(queue, due, latest, batch_->seconds, own);
+    const SecondSearch search = find_second(queue, due, latest, batch().seconds, own);
     assert(search.what == SecondSearch::What::place || search.what == SecondSearch::What::full);
     if (search.what != SecondSearch::What::place) return second_full(queue, due, latest);
     return search.due_ms;
 }
 
 void Engine::take_second(QueueNumber queue, DueMs due) {
-    if (second_limit(queue) != 0) ++batch_->seconds[{queue, second_of(due)}];
+    if (second_limit(queue) != 0) ++batch().seconds[{queue, second_of(due)}];
 }
 
 Error Engine::second_full(QueueNumber queue, DueMs due, DueMs latest) {

@@ -86,7 +86,7 @@ Engine::Verdict Engine::configure(PendingCommand& pending, const ConfigureQueueC
         case What::purge:
             if (at.counts.pending == 0) break;
             // Every id that was assigned so far; later puts of this batch get greater ones.
-            next.purge_through = batch_->totals().id_counter * kShardsMax + options_.shard;
+            next.purge_through = batch().totals().id_counter * kShardsMax + options_.shard;
             // If a purge of all of them is in progress, it continues, so that repeated calls write nothing.
             if (next.purge_through != before.purge_through) next.purge_started_ms = now_;
             break;
@@ -144,7 +144,7 @@ Engine::Verdict Engine::relocate_settings(PendingCommand& pending, const Relocat
     if (at.conf_in_batch) return Verdict::deferred;
     if (!at.conf || at.conf->log_position != command.log_position)
         return reply(pending.token, RelocateAnswer{}), Verdict::settled;
-    add_settings(number, at.conf->settings, pending.token, RelocateAnswer{true, batch_->next_sequence()});
+    add_settings(number, at.conf->settings, pending.token, RelocateAnswer{true, batch().next_sequence()});
     return Verdict::settled;
 }
 
@@ -171,7 +171,7 @@ bool Engine::is_queue_full(QueueNumber number, std::uint64_t more) {
 
 // The number of puts to the queue in the current batch; 0 if there is no batch.
 std::uint64_t& Engine::puts_in_batch(Queue& at) {
-    const std::uint64_t commit = batch_ ? batch_->totals().commit + 1 : 0;
+    const std::uint64_t commit = batches_.has_batch() ? batch().totals().commit + 1 : 0;
     if (at.puts_of_commit != commit) at.puts_in_batch = 0;
     at.puts_of_commit = commit;
     return at.puts_in_batch;
@@ -198,7 +198,7 @@ void Engine::add_settings(QueueNumber number, const QueueSettings& settings, Rep
             settings_term(kSubjectQueue, name.name_space, name.queue, encode_queue_settings(at.conf->settings));
     }
     at.conf_in_batch = true;
-    batch_->add(record, kNoEntry, token, std::move(with));
+    batch().add(record, kNoEntry, token, std::move(with));
 }
 
 void Engine::apply_settings(std::string_view record_body, Operation& operation) {

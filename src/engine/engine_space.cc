@@ -71,7 +71,7 @@ void Engine::build_for_cleaning() {
             from.find_if([](const PendingCommand& pending) { return is_of_cleaning(pending.command); });
         return first != nullptr && !has_room(record_bytes_at_most(first->command, kRecordOverheadMax));
     };
-    const bool adds_itself = !serving_ || confirm_at_ms_ <= now_;
+    const bool adds_itself = !serving_ || batches_.confirm_at_ms() <= now_;
     const bool is_full = does_not_fit(commands_.looked_up()) || does_not_fit(commands_.others()) ||
                          (adds_itself && !has_room(kRecordOverheadMax));
     if (!segment_.is_empty() && (segment_.is_close_wanted() || is_full)) {
@@ -81,7 +81,7 @@ void Engine::build_for_cleaning() {
     if (!serving_) return add_epoch();
     take_commands(commands_.looked_up(), Takes::cleaning);
     take_commands(commands_.others(), Takes::cleaning);
-    if (!batch_->empty() || confirm_at_ms_ <= now_) submit_batch(false);
+    if (!batch().empty() || batches_.confirm_at_ms() <= now_) submit_batch(false);
 }
 
 // What a redrive has returned so far is durable; the rest stays dead.

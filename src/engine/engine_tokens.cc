@@ -92,7 +92,7 @@ Engine::Verdict Engine::relocate_token(PendingCommand& pending, const RelocateSe
     if (stored == nullptr || stored->log_position != command.log_position) {
         return reply(pending.token, RelocateAnswer{}), Verdict::settled;
     }
-    add_token(command.queue, stored->value, pending.token, RelocateAnswer{true, batch_->next_sequence()});
+    add_token(command.queue, stored->value, pending.token, RelocateAnswer{true, batch().next_sequence()});
     return Verdict::settled;
 }
 
@@ -116,7 +116,7 @@ void Engine::add_token(const std::string& id, std::string_view value, ReplyToken
         ++tokens_.new_in_batch;
     }
     tokens_.in_batch.insert(id);
-    batch_->add(record, kNoEntry, token, std::move(with));
+    batch().add(record, kNoEntry, token, std::move(with));
 }
 
 void Engine::apply_token(std::string_view record_body, Operation& operation) {

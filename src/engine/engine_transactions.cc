@@ -204,7 +204,7 @@ void Engine::settle_overdue_prepared() {
     read_prepared();
     const std::size_t share = std::max<std::size_t>(options_.batch_operations_max / 2, 2);
     for (std::size_t left = due_prepared_.prepared_count(); left > 0 && has_prepared_to_settle(); --left) {
-        if (batch_->count() + 2 > share || !has_room(next_prepared_bytes())) return;
+        if (batch().count() + 2 > share || !has_room(next_prepared_bytes())) return;
         DueMessages::Item prepared = due_prepared_.take_ready();
         const EntryNumber number = recent_.find(prepared.id);
         if (number == kNoEntry || !recent_.entry(number).unanswered) continue;  // answered meanwhile

@@ -172,7 +172,7 @@ Engine::Verdict Engine::relocate_watchdog(PendingCommand& pending, const Relocat
         return Verdict::settled;
     }
     add_watchdog(*watchdog, watchdog->state, &whole->content, pending.token,
-                 RelocateAnswer{true, batch_->next_sequence()});
+                 RelocateAnswer{true, batch().next_sequence()});
     return Verdict::settled;
 }
 
@@ -202,7 +202,7 @@ void Engine::add_watchdog(Watchdog& watchdog, WatchdogState next, const MessageC
         record.previous.term = watchdog.term;
     }
     watchdog.in_batch = true;
-    batch_->add(record, kNoEntry, token, std::move(with));
+    batch().add(record, kNoEntry, token, std::move(with));
 }
 
 void Engine::apply_watchdog(std::string_view record_body, Operation& operation) {
