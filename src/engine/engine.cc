@@ -131,7 +131,7 @@ MessageId Engine::next_id() const {
 }
 
 Effects Engine::take_effects() {
-    effects_.lookups = lookups_.take_started();
+    if (lookups_.has_started()) effects_.lookups = lookups_.take_started();
     return std::exchange(effects_, Effects{});
 }
 

@@ -36,7 +36,8 @@ void Engine::redrive(const RedriveCommand& command, ReplyToken token) {
 
 bool Engine::has_redrives_to_add() const {
     const std::deque<DeadWalk>& walks = dead_letters_.walks();
-    return !segment_.puts_stalled() && std::any_of(walks.begin(), walks.end(), [this](const DeadWalk& walk) {
+    if (walks.empty() || segment_.puts_stalled()) return false;
+    return std::any_of(walks.begin(), walks.end(), [this](const DeadWalk& walk) {
         return !walk.lookup_open && !(walk.expires && segment_.is_stalled());
     });
 }

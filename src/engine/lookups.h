@@ -32,6 +32,7 @@ class Lookups {
     std::uint64_t start(decltype(Lookup::what) wanted, PendingLookup pending);
     // The lookups that were started since the last call, in order: the owner executes them.
     std::vector<Lookup> take_started() { return std::exchange(started_, {}); }
+    bool has_started() const { return !started_.empty(); }
     // The lookup, which is open, has a result of this generation. Returns what waited for it.
     PendingLookup finish(std::uint64_t ticket, Generation generation);
 

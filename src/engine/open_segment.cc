@@ -64,17 +64,6 @@ void OpenSegment::table_taken(SegmentNumber through) {
 
 // ---- what may be written
 
-bool OpenSegment::puts_stalled() const {
-    if (refuses_puts()) return false;
-    return unsealed_.size() >= options_.unsealed_segments_max || moves_wait();
-}
-
-bool OpenSegment::is_stalled() const {
-    if (space_ < LogSpace::cleaning) return false;
-    if (is_empty() || is_of_cleaning_) return true;
-    return space_ == LogSpace::none && fill_ > bytes_ / 2;
-}
-
 Error store_full() {
     return {"store_full",
             "the server's disk is nearly full, so puts are refused; existing messages can be leased, acknowledged and "

@@ -107,9 +107,14 @@ class OpenSegment {
     bool refuses_puts() const { return space_ != LogSpace::enough; }
     // Puts wait for segments to be sealed, or for a spare one. On a full disk sealing may make no progress for a long
     // time: new puts are refused then, and puts that only repeat an earlier response need not wait.
-    bool puts_stalled() const;
+    bool puts_stalled() const {
+        return !refuses_puts() && (unsealed_.size() >= options_.unsealed_segments_max || moves_wait());
+    }
     // For everything except compaction.
-    bool is_stalled() const;
+    bool is_stalled() const {
+        if (space_ < LogSpace::cleaning) return false;
+        return is_empty() || is_of_cleaning_ || (space_ == LogSpace::none && fill_ > bytes_ / 2);
+    }
     bool cleaning_may_write() const { return space_ != LogSpace::none || !is_empty(); }
     bool may_add(Adds what) const { return what == Adds::end ? !is_stalled() : space_ < LogSpace::reserve; }
     // The error for a command that may not.
