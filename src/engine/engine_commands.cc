@@ -4,6 +4,7 @@
 #include <cassert>
 
 #include "calendar/duration.h"
+#include "engine/copy_content.h"
 #include "engine/engine.h"
 #include "engine/live_state.h"
 #include "engine/refusals.h"
@@ -555,10 +556,7 @@ void Engine::finish(MessageLookup lookup, const FoundRecords& records, Generatio
     const MessageContent& content = whole->content;
     message.has_content = true;
     message.put_ms = content.put_ms;
-    message.body = content.body;
-    message.content_type = content.content_type;
-    message.headers = content.headers;
-    message.traceparent = content.traceparent;
+    copy_content(content, message);
     if (content.repeat) {
         message.repeat = content.repeat->rule;
         message.row.state.order_key = content.repeat->order_key;

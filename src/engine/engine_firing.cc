@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cassert>
 
+#include "engine/copy_content.h"
 #include "engine/engine.h"
 #include "engine/lateness.h"
 
@@ -351,10 +352,7 @@ void Engine::fill(Delivered& message, std::string_view record_body) {
     message.schedule = record->content.schedule;
     message.watchdog = record->content.watchdog;
     message.fed_ms = record->content.fed_ms;
-    message.body = record->content.body;
-    message.content_type = record->content.content_type;
-    message.headers = record->content.headers;
-    message.traceparent = record->content.traceparent;
+    copy_content(record->content, message);
 }
 
 void Engine::finish(DeliveryLookup lookup, const FoundRecords& records, Generation) {

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cassert>
 
+#include "engine/copy_content.h"
 #include "engine/engine.h"
 
 namespace duewheel {
@@ -226,11 +227,8 @@ PutResult Engine::put_one(PutCommand& command, const std::optional<KeyFacts>& ho
     record.state.key = std::move(command.key);
     record.state.request_hash = command.request_hash;
     record.content.put_ms = now_;
-    record.content.content_type = command.content_type;
-    record.content.headers = command.headers;
-    record.content.traceparent = command.traceparent;
+    copy_content(command, record.content);
     record.content.repeat = repeat;
-    record.content.body = command.body;
     PutAnswer answer{record.id, *due <= now_ && !repeat ? State::ready : State::scheduled, *due};
     if (command.is_held) record.state.state = answer.state = State::held;
     if (command.transaction) {

@@ -14,6 +14,7 @@
 #include "calendar/duration.h"
 #include "calendar/instant_text.h"
 #include "engine/command_limits.h"
+#include "engine/copy_content.h"
 #include "engine/engine.h"
 #include "engine/refusals.h"
 
@@ -122,10 +123,7 @@ Engine::Verdict Engine::put_schedule(PendingCommand& pending, PutScheduleCommand
     }
     MessageContent content;
     content.put_ms = now_;
-    content.content_type = command.content_type;
-    content.headers = command.headers;
-    content.traceparent = command.traceparent;
-    content.body = command.body;
+    copy_content(command, content);
     ScheduleAnswer answer;
     answer.created = schedule == nullptr;
     if (schedule == nullptr) {
@@ -391,10 +389,7 @@ void Engine::reply_with_content(ScheduleLookup lookup, std::string_view record_b
         return;
     }
     lookup.answer.has_content = true;
-    lookup.answer.body = whole->content.body;
-    lookup.answer.content_type = whole->content.content_type;
-    lookup.answer.headers = whole->content.headers;
-    lookup.answer.traceparent = whole->content.traceparent;
+    copy_content(whole->content, lookup.answer);
     reply(lookup.token, std::move(lookup.answer));
 }
 

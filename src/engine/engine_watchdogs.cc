@@ -11,6 +11,7 @@
 #include <cassert>
 
 #include "engine/command_limits.h"
+#include "engine/copy_content.h"
 #include "engine/engine.h"
 #include "engine/refusals.h"
 
@@ -116,10 +117,7 @@ Engine::Verdict Engine::put_watchdog(PendingCommand& pending, PutWatchdogCommand
     }
     MessageContent content;
     content.put_ms = now_;
-    content.content_type = command.content_type;
-    content.headers = command.headers;
-    content.traceparent = command.traceparent;
-    content.body = command.body;
+    copy_content(command, content);
     add_watchdog(*watchdog, std::move(next), &content, pending.token, std::move(answer));
     return Verdict::settled;
 }
@@ -279,10 +277,7 @@ void Engine::reply_with_content(WatchdogLookup lookup, std::string_view record_b
         return;
     }
     lookup.answer.has_content = true;
-    lookup.answer.body = whole->content.body;
-    lookup.answer.content_type = whole->content.content_type;
-    lookup.answer.headers = whole->content.headers;
-    lookup.answer.traceparent = whole->content.traceparent;
+    copy_content(whole->content, lookup.answer);
     reply(lookup.token, std::move(lookup.answer));
 }
 
