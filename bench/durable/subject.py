@@ -40,6 +40,7 @@ class Server:
         self.subject = subject
         self.directory = directory
         self.arguments = arguments  # of duewheeld
+        self.listen = "127.0.0.1:0"  # of duewheeld
         self.process = None
         self.address = ""
 
@@ -47,7 +48,7 @@ class Server:
         self.directory.mkdir(parents=True, exist_ok=True)
         began = time.monotonic()
         if self.subject == "duewheel":
-            self.process = subprocess.Popen([BIN / "duewheeld", "--data", self.directory, "--http", "127.0.0.1:0", *self.arguments],
+            self.process = subprocess.Popen([BIN / "duewheeld", "--data", self.directory, "--http", self.listen, *self.arguments],
                                             stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
             select.select([self.process.stdout], [], [], 120)
             self.address = "http://" + self.process.stdout.readline().decode().split("http=")[1].strip()
