@@ -93,8 +93,13 @@ class Precedence(unittest.TestCase):
             self.assertIn("origin=duewheel.toml:2", daemon.log_text())
 
 
+# Of settings whose flag has another name than theirs.
+OWN_FLAGS = {"http.listen": "--http", "clock.test": "--test-clock", "shards.number": "--shard", "shards.count": "--shards"}
+
+
 class Ends(unittest.TestCase):
-    """What may be chosen works: everything at its least, and at its most, but for files that would fill the disk."""
+    """What may be chosen works: everything at its least, and at its most, but for files that would fill the disk, and for
+    shards, which need other servers."""
 
     def bounds(self):
         """{flag: (least, most)}, from the comments of what is printed."""
@@ -102,11 +107,12 @@ class Ends(unittest.TestCase):
         section = choice = ""
         for line in duewheeld("--print-config").stdout.splitlines():
             if line.startswith("["):
-                section = line.strip("[]").replace(".", "-") + "-"
+                section = line.strip("[]") + "."
             elif line.startswith("#"):
                 choice = re.search(r"Choose (\S+) to ([^ ,.]+)", line)
             elif line and choice:
-                found["--" + (section + line.split(" = ")[0]).replace("_", "-")] = choice.groups()
+                name = section + line.split(" = ")[0]
+                found[OWN_FLAGS.get(name) or "--" + name.replace(".", "-").replace("_", "-")] = choice.groups()
                 choice = None
         return found
 
@@ -136,7 +142,7 @@ class Ends(unittest.TestCase):
 
     def test_everything_at_its_most(self):
         self.check([word for flag, (_, most) in self.bounds().items() for word in (flag, most)
-                    if not flag.startswith("--store-") or flag == "--store-keep-outcomes"])
+                    if not flag.startswith(("--store-", "--shard")) or flag == "--store-keep-outcomes"])
 
 
 class Refused(unittest.TestCase):
@@ -225,7 +231,7 @@ class Help(unittest.TestCase):
         text = duewheeld("--help").stdout
         flags = 0
         for name in in_force():
-            flag = {"http.listen": "--http", "clock.test": "--test-clock"}.get(name) or "--" + name.replace(".", "-").replace("_", "-")
+            flag = OWN_FLAGS.get(name) or "--" + name.replace(".", "-").replace("_", "-")
             self.assertRegex(text, rf"(?m)^ +{flag}\b")
             flags += 1
         self.assertGreater(flags, 40)
