@@ -34,7 +34,7 @@ const std::array<Engine::BatchSource, 9> Engine::kBatchSources{{
         .add = &Engine::add_exhausted,
         .is_idle = [](const Engine& engine) { return engine.exhausted_.empty(); },
     },
-    // Purged messages. The last record contains settings. A purge takes as long as it takes: no client waits for it.
+    // Purged messages. The last record contains settings. No client waits for the end of a purge.
     {
         .has_work = [](const Engine& engine) { return engine.purge_has_work(); },
         .next_bytes = [](const Engine& engine) { return engine.purge_has_work() ? kSettingsRecordBytesMax : 0; },
