@@ -94,7 +94,8 @@ test('a token for some queues sees why one of them is late, and is offered no pa
     await page.getByText('Choose one of them.').waitFor()
     await page.getByLabel('Queue', { exact: true }).fill('mail')
     await page.keyboard.press('Enter')
-    await waitForText(page.locator('.figure').nth(1), '1')
+    // The one that is due in an hour may be in the last minute of the hour ahead, or not.
+    await waitForText(page.locator('.figure').nth(1), /[12]$/)
     await page.evaluate(() => (window.location.hash = '#/wheel?show=server'))
     await page.locator('.dot').first().waitFor()
     assert.equal(await page.getByRole('tab', { name: 'This server' }).count(), 0)

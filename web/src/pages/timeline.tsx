@@ -21,7 +21,7 @@ import './plan.css'
 const t = dictionary(
   {
     title: 'Timeline', about: 'How many messages become due, from now on.',
-    range: 'Time ahead', hour: 'Next hour', sixHours: 'Next 6 hours', day: 'Next 24 hours', twoDays: 'Next 2 days', week: 'Next 7 days', month: 'Next 30 days', allQueues: 'Name; empty: all queues', choose: 'Your token is for some queues only. Choose one of them.',
+    range: 'Time ahead', hour: 'Next hour', sixHours: 'Next 6 hours', day: 'Next 24 hours', twoDays: 'Next 2 days', week: 'Next 7 days', month: 'Next 30 days', allQueues: 'All queues', choose: 'Your token is for some queues only. Choose one of them.',
     dueNow: 'Due now', dueNowHint: 'ready, not delivered yet', firstQueues: (count: number) => `of the first ${n(count)} queues`, inRange: 'Due in this time', firstTime: 'First time', retries: 'Retries', recurring: 'Recurring', runs: 'Runs of schedules',
     chart: 'Messages that become due', bars: (size: string) => `One bar is ${size}.`, clickHint: 'Click a bar to see its messages; drag over bars to enlarge them.',
     summary: (count: string, peak: string) => `${count} become due. ${peak}`,
@@ -38,7 +38,7 @@ const t = dictionary(
   },
   {
     title: '时间线', about: '从现在起有多少消息到期。',
-    range: '时间范围', hour: '未来 1 小时', sixHours: '未来 6 小时', day: '未来 24 小时', twoDays: '未来 2 天', week: '未来 7 天', month: '未来 30 天', allQueues: '名称；留空：全部队列', choose: '你的令牌仅限部分队列，请选择其中一个。',
+    range: '时间范围', hour: '未来 1 小时', sixHours: '未来 6 小时', day: '未来 24 小时', twoDays: '未来 2 天', week: '未来 7 天', month: '未来 30 天', allQueues: '全部队列', choose: '你的令牌仅限部分队列，请选择其中一个。',
     dueNow: '已到期', dueNowHint: '就绪，尚未投递', firstQueues: (count: number) => `前 ${n(count)} 个队列`, inRange: '此时段内到期', firstTime: '首次', retries: '重试', recurring: '周期消息', runs: '定时任务的运行',
     chart: '到期的消息', bars: (size: string) => `每根柱为 ${size}。`, clickHint: '点击柱可查看消息，拖动可放大。',
     summary: (count: string, peak: string) => `${count}到期。${peak}`,
