@@ -1,9 +1,11 @@
 #include "replication/position_file.h"
 
 #include <array>
+#include <cstddef>
 #include <cstring>
 #include <memory>
 #include <span>
+#include <string_view>
 
 #include "journal/segment_format.h"
 
@@ -24,33 +26,56 @@ struct Stored {
 };
 static_assert(sizeof(Stored) == 48);
 
-}  // namespace
-
-Result<std::optional<ChainPosition>> PositionFile::read() const {
-    const Result<std::unique_ptr<File>> file = files_.open(path(), OpenMode::read);
-    if (!file && file.error().code == "not_found") return std::optional<ChainPosition>();
-    if (!file) return file.error();
-    Stored stored;
-    const Result<std::size_t> got = (*file)->read_at(0, std::as_writable_bytes(std::span(&stored, 1)));
-    if (!got) return got.error();
-    const bool is_whole = *got == sizeof stored && stored.magic == Stored().magic && stored.checksum == stored.sum();
-    if (!is_whole) return std::optional<ChainPosition>();
-    return std::optional(ChainPosition{
-        .next_offset = stored.next_offset, .epoch = stored.epoch, .commit = stored.commit, .link = stored.link});
-}
-
-Status PositionFile::write(const ChainPosition& position) {
+void append(std::string& bytes, const ChainPosition& position) {
     Stored stored;
     stored.next_offset = position.next_offset;
     stored.epoch = position.epoch;
     stored.commit = position.commit;
     stored.link = position.link;
     stored.checksum = stored.sum();
+    bytes.append(reinterpret_cast<const char*>(&stored), sizeof stored);
+}
+
+}  // namespace
+
+Result<std::vector<ChainPosition>> PositionFile::read() const {
+    std::vector<ChainPosition> positions;
+    const Result<std::unique_ptr<File>> file = files_.open(path(), OpenMode::read);
+    if (!file && file.error().code == "not_found") return positions;
+    if (!file) return file.error();
+    const Result<std::uint64_t> size = (*file)->size();
+    if (!size) return size.error();
+    std::string bytes(*size, '\0');
+    const Result<std::size_t> got = (*file)->read_at(0, std::as_writable_bytes(std::span(bytes)));
+    if (!got) return got.error();
+    for (std::size_t at = 0; at + sizeof(Stored) <= *got; at += sizeof(Stored)) {
+        Stored stored;
+        std::memcpy(&stored, bytes.data() + at, sizeof stored);
+        if (stored.magic != Stored().magic || stored.checksum != stored.sum()) break;
+        positions.push_back(
+            {.next_offset = stored.next_offset, .epoch = stored.epoch, .commit = stored.commit, .link = stored.link});
+    }
+    return positions;
+}
+
+Status PositionFile::add(const ChainPosition& position, std::uint64_t front_commit) {
+    const Result<std::vector<ChainPosition>> before = read();
+    if (!before) return before.error();
+    std::string bytes;
+    for (const ChainPosition& each : *before) {
+        if (each.commit >= position.commit || each.next_offset >= position.next_offset) break;
+        if (each.commit >= front_commit) append(bytes, each);
+    }
+    append(bytes, position);
+    return write(bytes);
+}
+
+Status PositionFile::write(const std::string& bytes) {
     const std::string partial = path() + ".partial";
     if (Status removed = files_.remove(partial); !removed && removed.error().code != "not_found") return removed;
     Result<std::unique_ptr<File>> file = files_.open(partial, OpenMode::create);
     if (!file) return std::move(file).error();
-    Status done = (*file)->write_at(0, std::as_bytes(std::span(&stored, 1)));
+    Status done = (*file)->write_at(0, std::as_bytes(std::span(bytes)));
     if (done) done = (*file)->sync_data();
     if (done) done = files_.rename(partial, path());
     if (done) done = files_.sync_directory(directory_);

@@ -1,12 +1,16 @@
-// How far a node has read the topic of its log, so that a start need not read the topic from its front: the file
-// `topic` in the data directory.
+// Where the segments of the local log begin in the topic: the file `topic` in the data directory.
 //
-// It is written at the beginning of a segment, and may be behind: everything before the position is durable in the
-// local log. It can always be found again by reading from the front, so a damaged one counts as none.
+// A start reads the topic from the newest of these positions instead of its front, and the owner deletes the topic up
+// to the one of its oldest segment. Each is written when its segment begins, so the file may be behind; everything
+// before a position is durable in the local log. The positions can always be found again by reading the topic from its
+// front, so damaged ones count as missing.
+//
+// Reading is for any thread, writing for one.
 #pragma once
 
-#include <optional>
+#include <cstdint>
 #include <string>
+#include <vector>
 
 #include "base/file.h"
 #include "replication/topic_chain.h"
@@ -17,14 +21,17 @@ class PositionFile {
   public:
     PositionFile(FileSystem& files, std::string directory) : files_(files), directory_(std::move(directory)) {}
 
-    // Nothing if there is none.
-    Result<std::optional<ChainPosition>> read() const;
+    // The oldest first; without those from the first damaged one on.
+    Result<std::vector<ChainPosition>> read() const;
+    // Adds the position of the newest segment. Positions that do not precede it belong to another log, and those with a
+    // commit before `front_commit` to segments that no longer exist: they are left out.
     // Durable on return. Codes: `no_space`, `io_error`.
-    Status write(const ChainPosition& position);
+    Status add(const ChainPosition& position, std::uint64_t front_commit);
     Status remove();
 
   private:
     std::string path() const { return directory_ + "/topic"; }
+    Status write(const std::string& bytes);
 
     FileSystem& files_;
     const std::string directory_;

@@ -37,7 +37,7 @@ Status ReplicatedJournal::commit(const Commit& commit) {
     // It is in the topic already if the disk was full after it had been sent.
     if (chain_.position().commit < commit.totals.commit) {
         if (Status sent = send_commit(commit, *place); !sent) return fail(sent.error());
-        ++counters_.commits;
+        count([](ReplicationCounters& counters) { ++counters.commits; });
     }
     Status done = local_.commit(commit);
     return done || done.error().code == "no_space" ? done : fail(done.error());
@@ -66,7 +66,8 @@ Status ReplicatedJournal::send_commit(const Commit& commit, const CommitPlace& p
     }
     if (!begins_segment) return {};
     // A start reads on from here, and finds the header of the segment first.
-    Status written = position_.write(chain_.segment_position());
+    const std::uint64_t front = local_.catalog().snapshot().front()->header().before.commit;
+    Status written = position_.add(chain_.segment_position(), front);
     return written || written.error().code == "no_space" ? Status() : written;
 }
 
@@ -104,9 +105,8 @@ Result<ReplicatedJournal::Sent> ReplicatedJournal::send(const std::vector<std::s
         }
         if (appender_) {
             const Result<std::vector<std::int64_t>> offsets = appender_->append(values, kAppendTimeoutMs);
-            if (offsets && are_contiguous(*offsets, expected)) {
-                return Sent::as_expected;
-            }
+            if (offsets) count([](ReplicationCounters& counters) { counters.is_waiting = false; });
+            if (offsets && are_contiguous(*offsets, expected)) return Sent::as_expected;
             if (offsets && offsets->front() < expected) {
                 return Error{"log_went_back",
                              "topic " + chain_.log().topic + ", partition " + std::to_string(chain_.log().shard) +
@@ -123,7 +123,7 @@ Result<ReplicatedJournal::Sent> ReplicatedJournal::send(const std::vector<std::s
             }
             // It may have been written all the same. Then the next one does not get the offset that is expected.
             appender_.reset();
-            ++counters_.appenders_recreated;
+            count([](ReplicationCounters& counters) { ++counters.appenders_recreated; });
             reason = offsets.error();
         }
         if (reason.code == "unknown_topic") {
@@ -131,13 +131,14 @@ Result<ReplicatedJournal::Sent> ReplicatedJournal::send(const std::vector<std::s
                                               " is gone, and with it the log of the other nodes. The server stops; "
                                               "its own log is complete"};
         }
+        count([](ReplicationCounters& counters) { counters.is_waiting = true; });
         if (!wait_(kRetryMs)) return unavailable(reason.message);
     }
 }
 
 // Takes the records up to this offset into the chain.
 Status ReplicatedJournal::read_to(std::int64_t offset) {
-    ++counters_.gaps_read;
+    count([](ReplicationCounters& counters) { ++counters.gaps_read; });
     const TopicLog& log = chain_.log();
     const auto partition = static_cast<std::int32_t>(log.shard);
     std::unique_ptr<KafkaConsumer> consumer;
@@ -178,8 +179,16 @@ std::string ReplicatedJournal::encode(TopicRecordKind kind, std::uint64_t commit
 }
 
 ReplicationCounters ReplicatedJournal::counters() const {
-    const std::lock_guard lock(mutex_);
+    const std::lock_guard lock(counters_mutex_);
     return counters_;
+}
+
+// Under mutex_.
+void ReplicatedJournal::count(const std::function<void(ReplicationCounters&)>& change) {
+    const std::lock_guard lock(counters_mutex_);
+    change(counters_);
+    counters_.ignored = chain_.ignored();
+    counters_.next_offset = chain_.position().next_offset;
 }
 
 Status ReplicatedJournal::fail(Error error) {

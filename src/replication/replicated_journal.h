@@ -13,7 +13,6 @@
 // the copies.
 #pragma once
 
-#include <atomic>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -33,6 +32,10 @@ struct ReplicationCounters {
     std::uint64_t commits = 0;
     std::uint64_t appenders_recreated = 0;
     std::uint64_t gaps_read = 0;
+    std::uint64_t ignored = 0;  // records of the topic that do not count: late copies, and those of former owners
+    std::int64_t next_offset = 0;
+    // An append was not acknowledged in time, and none has been since.
+    bool is_waiting = false;
 };
 
 class ReplicatedJournal final : public Journal {
@@ -54,7 +57,9 @@ class ReplicatedJournal final : public Journal {
     // Tells them that it has ended, so that one takes over at once. Nothing can be committed after that.
     Status release();
 
+    // Any thread; does not wait for a commit that is in progress.
     ReplicationCounters counters() const;
+    std::int64_t epoch() const { return epoch_; }
 
     // How long one append may take before it is sent again.
     static constexpr std::int64_t kAppendTimeoutMs = 5'000;
@@ -71,6 +76,7 @@ class ReplicatedJournal final : public Journal {
     std::string encode(TopicRecordKind kind, std::uint64_t commit, std::string_view payload, std::uint32_t part = 0,
                        std::uint32_t parts = 1) const;
     Status fail(Error error);
+    void count(const std::function<void(ReplicationCounters&)>& change);
     Error fenced() const;
     Error unavailable(const std::string& reason) const;
 
@@ -85,7 +91,9 @@ class ReplicatedJournal final : public Journal {
     TopicChain chain_;
     std::unique_ptr<KafkaAppender> appender_;
     std::optional<Error> failed_;
-    ReplicationCounters counters_;
+
+    mutable std::mutex counters_mutex_;
+    ReplicationCounters counters_;  // guarded by counters_mutex_
 };
 
 }  // namespace duewheel

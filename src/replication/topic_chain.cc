@@ -33,6 +33,7 @@ Result<TopicChain::Step> TopicChain::take(const KafkaRecord& record) {
     // The front of the topic was deleted together with the claim: deletion ends before a segment that counts.
     const bool is_first = position_.epoch < 0 && head.kind == TopicRecordKind::segment;
     if (is_first) position_.epoch = head.epoch;
+    if (position_.epoch >= 0 && head.epoch > position_.epoch) return damaged("the claim of its owner is missing");
     if (head.epoch != position_.epoch) return ignore();
     switch (head.kind) {
         case TopicRecordKind::segment:

@@ -89,6 +89,19 @@ TEST_F(TopicChainTest, the_records_of_an_older_owner_are_ignored) {
     EXPECT_EQ(chain.claim_node(), 2u);
 }
 
+TEST_F(TopicChainTest, an_owner_whose_claim_is_missing_stops) {
+    write(10);
+    std::string& value = *records_.back().value;
+    const TopicRecord last = decode_topic_record(value).value();
+    TopicRecordHead head = last.head;
+    head.epoch += 5;
+    value = encode_topic_record(head, std::string(last.payload));
+    TopicChain chain(kTrialLog);
+    const Status taken = take_all(chain);
+    ASSERT_FALSE(taken.ok());
+    EXPECT_NE(taken.error().message.find("claim"), std::string::npos) << taken.error().message;
+}
+
 TEST_F(TopicChainTest, a_missing_commit_stops) {
     write(20);
     records_.erase(records_.begin() + 9);

@@ -29,15 +29,17 @@ Result<std::unique_ptr<TopicCopy>> TopicCopy::open(FileSystem& files, KafkaClust
     const Result<KafkaConsumer::Offsets> offsets =
         made->consumer_->offsets(options.log.topic, partition, kOffsetsTimeoutMs);
     if (!offsets) return offsets.error();
-    const Result<std::optional<ChainPosition>> stored = made->position_.read();
+    const Result<std::vector<ChainPosition>> stored = made->position_.read();
     if (!stored) return stored.error();
     std::int64_t from = offsets->low;
     // A position of a log that was replaced, or of a topic that was created again, says nothing.
-    const bool is_usable = *stored && (*stored)->next_offset >= offsets->low &&
-                           (*stored)->next_offset <= offsets->high && (*stored)->commit <= made->local_commit();
-    if (is_usable) {
-        made->chain_ = TopicChain(options.log, **stored);
-        from = (*stored)->next_offset;
+    const auto usable = std::find_if(stored->rbegin(), stored->rend(), [&](const ChainPosition& each) {
+        return each.next_offset >= offsets->low && each.next_offset <= offsets->high &&
+               each.commit <= made->local_commit();
+    });
+    if (usable != stored->rend()) {
+        made->chain_ = TopicChain(options.log, *usable);
+        from = usable->next_offset;
         made->is_resuming_ = true;
     }
     if (Status assigned = made->consumer_->assign(options.log.topic, partition, from); !assigned) {
@@ -62,6 +64,9 @@ Status TopicCopy::open_local() {
 
 Result<TopicCopy::Progress> TopicCopy::follow(std::int64_t timeout_ms) {
     const Result<std::vector<KafkaRecord>> records = consumer_->poll(kReadRecords, timeout_ms);
+    if (!records && records.error().code == "position_trimmed") {
+        return too_old("offset " + std::to_string(chain_.position().next_offset));
+    }
     if (!records) return records.error();
     Progress progress{.records = records->size()};
     for (const KafkaRecord& record : *records) {
@@ -103,10 +108,7 @@ Status TopicCopy::begin_segment() {
         if (Status discarded = discard_local(); !discarded) return discarded;
     }
     if (local_ && header.before.commit > local_commit()) {
-        return Error{"copy_too_old", "the local log ends at commit " + std::to_string(local_commit()) +
-                                         ", and the topic no longer has what follows it: it continues after commit " +
-                                         std::to_string(header.before.commit) + ". Move " + options_.directory +
-                                         " away; the next start copies the log from the topic"};
+        return too_old("commit " + std::to_string(local_commit() + 1));
     }
     if (!local_) {
         JournalOptions journal = options_.journal;
@@ -122,7 +124,8 @@ Status TopicCopy::begin_segment() {
             if (Status begun = local_->follow(header); !begun) return begun;
         }
     }
-    Status written = position_.write(chain_.segment_position());
+    const std::uint64_t front = local_->catalog().snapshot().front()->header().before.commit;
+    Status written = position_.add(chain_.segment_position(), front);
     return written || written.error().code == "no_space" ? Status() : written;
 }
 
@@ -137,11 +140,12 @@ Status TopicCopy::discard_local() {
     return files_.remove_tree(options_.directory + "/journal");
 }
 
-Result<bool> TopicCopy::is_at_end(std::int64_t timeout_ms) {
+Result<std::int64_t> TopicCopy::lag(std::int64_t timeout_ms) {
     const Result<KafkaConsumer::Offsets> offsets =
         consumer_->offsets(options_.log.topic, static_cast<std::int32_t>(options_.log.shard), timeout_ms);
     if (!offsets) return offsets.error();
-    return std::max(chain_.position().next_offset, offsets->low) >= offsets->high;
+    const std::int64_t next = std::max(chain_.position().next_offset, offsets->low);
+    return std::max<std::int64_t>(0, offsets->high - next);
 }
 
 Result<TopicChain> TopicCopy::claim(std::uint64_t node, const std::string& url, std::int64_t timeout_ms) {
@@ -177,6 +181,13 @@ Result<TopicChain> TopicCopy::claim(std::uint64_t node, const std::string& url, 
     }
     local_.reset();
     return chain_;
+}
+
+Error TopicCopy::too_old(const std::string& lacked) const {
+    return {"copy_too_old", "the local log ends at commit " + std::to_string(local_commit()) + ", and topic " +
+                                options_.log.topic + " no longer has " + lacked +
+                                ", which follows it: the owner has removed it since. Move " + options_.directory +
+                                " away; the next start copies the log from the topic"};
 }
 
 Error TopicCopy::forked() const {

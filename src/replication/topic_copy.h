@@ -41,14 +41,16 @@ class TopicCopy {
     // otherwise), those of LocalJournal.
     Result<Progress> follow(std::int64_t timeout_ms);
 
-    // Whether everything that the topic has now was read.
-    Result<bool> is_at_end(std::int64_t timeout_ms);
+    // How many records the topic has now that were not read yet.
+    Result<std::int64_t> lag(std::int64_t timeout_ms);
 
     // Takes the log over: appends a claim, and reads up to it. The local log then has all that counts, and is closed:
     // the owner opens it. Codes: as of follow(), and `log_went_back` (the local log has commits that the topic lacks).
     Result<TopicChain> claim(std::uint64_t node, const std::string& url, std::int64_t timeout_ms);
 
     const TopicChain& chain() const { return chain_; }
+    // Null before the first segment was read. Between the calls of follow(), for sealing and removing segments.
+    LocalJournal* local() { return local_.get(); }
     // Of the local log; 0: it has none.
     std::uint64_t local_commit() const { return local_ ? local_->totals().commit : 0; }
 
@@ -61,6 +63,7 @@ class TopicCopy {
     Status begin_segment();
     Status check_same(std::uint64_t link) const;
     Status discard_local();
+    Error too_old(const std::string& lacked) const;
     Error forked() const;
 
     FileSystem& files_;

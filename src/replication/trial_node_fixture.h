@@ -36,9 +36,9 @@ class TrialNode {
 
     Status catch_up() {
         for (;;) {
-            const Result<bool> done = copy_->is_at_end(1'000);
-            if (!done) return done.error();
-            if (*done) return {};
+            const Result<std::int64_t> lag = copy_->lag(1'000);
+            if (!lag) return lag.error();
+            if (*lag == 0) return {};
             if (const Result<TopicCopy::Progress> read = copy_->follow(1'000); !read) return read.error();
         }
     }

@@ -47,6 +47,8 @@ namespace {
 constexpr int kExitFatalError = 74;
 // Likewise: a temporary failure. Started again, this node is a standby node.
 constexpr int kExitFenced = 75;
+// How often requests that wait for a replicated log are looked at.
+constexpr std::int64_t kLogCheckNs = 500'000'000;
 
 // Beyond loopback the server does not know its own names: it checks them only if they are configured.
 CallerRules caller_rules(const ServerOptions& options) {
@@ -75,8 +77,11 @@ struct Server::Parts {
         options.kafka.out.shard = static_cast<std::int32_t>(options.shards.number);
         if (!takeover) return;
         options.http_address = takeover->http_address;
-        replication = std::make_unique<LogReplication>(*std::move(takeover), options.data_directory,
+        replication = std::make_unique<LogReplication>(*std::move(takeover), options.data_directory, options.kafka, log,
                                                        [this](const Error& error) { fail(error); });
+    }
+    ~Parts() {
+        if (replication) replication->stop();
     }
 
     Status open();
@@ -174,7 +179,7 @@ Status Server::Parts::open() {
     if (!opened) return std::move(opened).error();
     shard_parts = *std::move(opened);
     if (replication) {
-        replication->start_beating();
+        replication->start();
         owners_topic.emplace(replication->cluster(), options.kafka.owners_topic(), owners, log);
         owners_topic->start();
         owners_topic->announce(options.shards.number, url_of_node(options, http_address));
@@ -182,6 +187,7 @@ Status Server::Parts::open() {
     shard =
         std::make_unique<Shard>(loop, *shard_parts, options.clock, log, [this](const Error& error) { fail(error); });
     metrics.emplace(options, *shard);
+    if (replication) metrics->include(*replication);
     Result<std::unique_ptr<Webhooks>> made =
         Webhooks::open(loop, shard_parts->engine(), options.webhooks, options.data_directory, listens_at, log);
     if (!made) return std::move(made).error();
@@ -307,7 +313,12 @@ Status Server::Parts::listen() {
     api_options.contract = contract_text([this](std::string_view limit) { return find_limit(limit)->read(options); });
     api_options.audit = audit.get();
     api_options.recent_log = &recent_log;
-    if (kafka) api_options.kafka_stats = [this] { return kafka->stats(); };
+    if (replication) api_options.log_is_unavailable = [this] { return replication->is_waiting(); };
+    if (kafka) {
+        api_options.kafka_stats = [this] {
+            return kafka->stats(replication ? replication->status() : KafkaLogStatus{});
+        };
+    }
     api_options.metrics = [this] {
         std::optional<std::int64_t> expires_in_ms;
         if (certificates) expires_in_ms = certificates->expires_ms() - wall_now_ms();
@@ -326,6 +337,10 @@ Status Server::Parts::listen() {
             readiness.reasons.push_back("server time is ahead of the wall clock by " +
                                         format_duration(-shard->clock().ahead_ms() / 1000 * 1000) +
                                         ", and runs a tenth slower until the wall clock catches up");
+        }
+        if (replication && replication->is_waiting()) {
+            readiness.ready = false;
+            readiness.reasons.push_back("no broker acknowledges commits of the replicated log");
         }
         if (audit && !audit->is_available()) {
             readiness.reasons.push_back("the audit log cannot be written, and administrative requests are refused");
@@ -374,6 +389,11 @@ EventLoop::TimePoint Server::Parts::turn() {
     if (audit) next_work = std::min(next_work, audit->act(monotonic_now_ns()));
     const std::int64_t events_ns = api->send_events(monotonic_now_ns());
     next_work = std::min(next_work, EventLoop::TimePoint(std::chrono::nanoseconds(events_ns)));
+    if (replication) {
+        const std::int64_t now_ns = monotonic_now_ns();
+        if (replication->is_waiting()) api->refuse_waiting(now_ns);
+        next_work = std::min(next_work, EventLoop::TimePoint(std::chrono::nanoseconds(now_ns + kLogCheckNs)));
+    }
     connection_watch.check(http->counters(), monotonic_now_ns());
     if (!ready_logged && shard->is_serving()) {
         ready_logged = true;

@@ -315,11 +315,20 @@ Status SimulatedKafka::delete_before(const std::string& topic, std::int32_t part
     if (of == nullptr) return unknown_topic(topic);
     if (offset > of->high()) return Error{"kafka_failed", "the topic does not have this offset", topic};
     if (offset > of->low) {
-        of->entries.erase(of->entries.begin(), of->entries.begin() + static_cast<std::ptrdiff_t>(offset - of->low));
+        const auto end = of->entries.begin() + static_cast<std::ptrdiff_t>(offset - of->low);
+        of->deleted.insert(of->deleted.end(), of->entries.begin(), end);
+        of->entries.erase(of->entries.begin(), end);
         of->low = offset;
     }
     if (is_timeout(fault)) return timed_out("delete_before");
     return {};
+}
+
+void SimulatedKafka::restore_front(const std::string& topic, std::int32_t partition) {
+    Partition& of = *find(topic, partition);
+    of.low -= static_cast<std::int64_t>(of.deleted.size());
+    of.entries.insert(of.entries.begin(), of.deleted.begin(), of.deleted.end());
+    of.deleted.clear();
 }
 
 void SimulatedKafka::create_topic(const std::string& name, std::int32_t partitions) {

@@ -89,6 +89,8 @@ class SimulatedKafka final : public KafkaCluster {
     void append(const KafkaRecord& record);
     // The partition loses its records from this offset on, as after an unclean election.
     void lose_tail(const std::string& topic, std::int32_t partition, std::int64_t offset);
+    // All brokers crash, and the partition has the records again that were deleted from its front.
+    void restore_front(const std::string& topic, std::int32_t partition);
     // A transaction of another client that nobody ends: readers of this partition stop at it.
     void hang(const std::string& topic, std::int32_t partition);
     // The coordinator ends all open transactions, as after transaction.timeout.ms.
@@ -121,6 +123,7 @@ class SimulatedKafka final : public KafkaCluster {
         std::int64_t low = 0;
         std::vector<Entry>
             entries;  // by offset, from `low` on; a marker is an entry of a finished transaction without a topic
+        std::vector<Entry> deleted;  // those before `low`
         std::int64_t high() const { return low + static_cast<std::int64_t>(entries.size()); }
     };
     struct Topic {
