@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <set>
 #include <utility>
 
 #include "access/access_token_text.h"
@@ -295,6 +296,14 @@ void HttpApi::answer_page(const Admitted& admitted, RequestNote note, HttpReply 
 
 void HttpApi::answer_call(const Admitted& admitted, RequestNote note, HttpReply reply) {
     const auto& [request, call, token, limits] = admitted;
+    // A lease changes nothing at once: it waits for messages as usual.
+    const bool is_change =
+        need_of(call.what, request.method).scope != Scope::read && call.what != CallPath::What::lease;
+    if (is_change && options_.log_is_unavailable()) {
+        return refuse(
+            std::move(reply), note,
+            {"log_unavailable", "no broker of the replicated log can be reached, so nothing was changed: try again"});
+    }
     if (is_batch(call.what)) {
         Result<BatchRequest> batch = read_batch(request, call, options_);
         if (!batch) return refuse(std::move(reply), note, batch.error());
@@ -402,6 +411,30 @@ void HttpApi::submit_batch(BatchRequest request, const Admitted& admitted, Reque
         const ReplyToken token = next_token_++;
         waiting_.emplace(token, Waiting{std::nullopt, {}, batch, i});
         port_.submit(std::move(request.commands[i]), token, admitted.limits);
+    }
+}
+
+void HttpApi::refuse_waiting(std::int64_t now_ns) {
+    const Error unavailable{"log_unavailable",
+                            "no broker of the replicated log can be reached. Whether this request takes effect shows "
+                            "when one can be: a put with an idempotency key can be repeated safely"};
+    const auto has_waited = [now_ns](const RequestNote& note) {
+        return note.start_ns + note.wait_ms * 1'000'000 + kLogWaitNs <= now_ns;
+    };
+    std::vector<ReplyToken> tokens;
+    for (const auto& [token, waiting] : waiting_) {
+        if (has_waited(waiting.batch ? waiting.batch->note : waiting.note)) tokens.push_back(token);
+    }
+    std::sort(tokens.begin(), tokens.end());  // the order of a hash table must not be visible
+    std::set<const Batch*> refused;
+    for (const ReplyToken token : tokens) {
+        Waiting waiting = std::move(waiting_.extract(token).mapped());
+        if (waiting.single) {
+            port_.forget(token);
+            refuse(*std::move(waiting.single), waiting.note, unavailable);
+        } else if (refused.insert(waiting.batch.get()).second) {
+            refuse(std::move(waiting.batch->reply), waiting.batch->note, unavailable);
+        }
     }
 }
 

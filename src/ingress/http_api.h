@@ -69,6 +69,8 @@ struct HttpApiOptions {
     std::function<std::string()> metrics;
     std::function<std::string()> kafka_stats = [] { return std::string(); };  // a JSON object; empty: no Kafka
     std::function<Readiness()> readiness;
+    // Of a log that is also on other machines, which cannot be reached at the moment.
+    std::function<bool()> log_is_unavailable = [] { return false; };
 };
 
 struct BatchRequest;
@@ -96,6 +98,9 @@ class HttpApi {
 
     // Sends events (event_streams.h) that are due at `now_ns` by the monotonic clock; returns when to call it again.
     std::int64_t send_events(std::int64_t now_ns) { return events_.act(now_ns); }
+    // While the log is unavailable: refuses the requests that have waited for it since kLogWaitNs.
+    void refuse_waiting(std::int64_t now_ns);
+    static constexpr std::int64_t kLogWaitNs = 5'000'000'000;
     // Ends the responses without an end, for a server that is about to stop.
     void stop_events() { events_.stop(); }
 

@@ -77,6 +77,7 @@ constexpr ProblemKind kKinds[] = {
     {"lease_ended", 409, "Lease already ended"},
     {"lease_too_long", 400, "Lease too long"},
     {"lease_too_short", 400, "Lease too short"},
+    {"log_unavailable", 503, "Log unavailable"},
     {"method_not_allowed", 405, "Method not allowed"},
     {"missing_member", 400, "Missing member"},
     {"missing_parameter", 400, "Missing parameter"},

@@ -44,6 +44,7 @@ ELSEWHERE = {
     "too_many_failed_tokens": "tests/integration/access_tokens_test.py",
     "too_many_requests": "tests/integration/access_tokens_test.py",
     "last_admin": "tests/integration/access_tokens_test.py",
+    "log_unavailable": "src/ingress/http_api_test.cc",
     "token_limit": "src/engine/engine_tokens_test.cc",
     "too_busy": "src/engine/engine_limits_test.cc",
 }
