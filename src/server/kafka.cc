@@ -126,7 +126,7 @@ std::vector<KafkaPartitionStatus> Kafka::partitions() const {
     return reader_ ? reader_->partitions() : std::vector<KafkaPartitionStatus>();
 }
 
-std::string Kafka::stats() const {
+std::string Kafka::stats(const KafkaLogStatus& log) const {
     const auto [sent, received, connections] = counters();
     std::string text;
     JsonWriter json(text);
@@ -146,7 +146,14 @@ std::string Kafka::stats() const {
         if (partition.lag) json.number("lag", *partition.lag);
         json.close();
     }
-    json.close_array().close().close();
+    json.close_array().close();
+    if (log.is_owner) {
+        json.open("log").text("role", "owner").text("state", log.counters.is_waiting ? "waiting" : "writing");
+        json.text("topic_state", log.is_topic_unsafe ? "unsafe" : "safe").number("epoch", log.epoch);
+        json.number("first_offset", log.first_offset).number("next_offset", log.counters.next_offset);
+        json.number("commits", log.counters.commits).close();
+    }
+    json.close();
     return text;
 }
 

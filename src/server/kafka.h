@@ -16,6 +16,7 @@
 #include "net/event_loop.h"
 #include "net/kafka_client.h"
 #include "server/kafka_intake.h"
+#include "server/kafka_log_status.h"
 #include "server/kafka_options.h"
 #include "server/shard.h"
 #include "server/worker.h"
@@ -48,7 +49,7 @@ class Kafka {
     void reply(ReplyToken token, Reply reply) { intake_.reply(token, std::move(reply)); }
 
     // Of /v1/stats: a JSON object.
-    std::string stats() const;
+    std::string stats(const KafkaLogStatus& log) const;
     KafkaCounters counters() const;
     std::vector<KafkaPartitionStatus> partitions() const;  // of the input topics
     const Histogram& batch_us() const { return pusher_.batch_us(); }

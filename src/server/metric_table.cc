@@ -309,6 +309,30 @@ constexpr ServerMetric kServerMetrics[] = {
     {{"duewheel_kafka_in_trimmed_total", MetricType::counter, "",
       "Times an input topic had deleted records that were not read yet."},
      [](From from) { return MetricValue(from.kafka.received.trimmed); }},
+    {kLogOwner, [](From from) { return MetricValue(from.kafka_log.is_owner); }},
+    {{"duewheel_kafka_log_epoch", MetricType::gauge, "",
+      "Offset of the claim with which the owner took the log over; greater after each takeover."},
+     [](From from) { return MetricValue(static_cast<std::uint64_t>(from.kafka_log.epoch)); }},
+    {{"duewheel_kafka_log_first_offset", MetricType::gauge, "",
+      "First offset that the topic of the log has: older records were deleted, because no node needs them."},
+     [](From from) { return MetricValue(static_cast<std::uint64_t>(from.kafka_log.first_offset)); }},
+    {{"duewheel_kafka_log_next_offset", MetricType::gauge, "", "Offset of the next record of the log."},
+     [](From from) { return MetricValue(static_cast<std::uint64_t>(from.kafka_log.counters.next_offset)); }},
+    {{"duewheel_kafka_log_commits_total", MetricType::counter, "",
+      "Commits that all replicas in sync have acknowledged."},
+     [](From from) { return MetricValue(from.kafka_log.counters.commits); }},
+    {{"duewheel_kafka_log_waiting", MetricType::gauge, "",
+      "1 while no broker acknowledges commits: requests that change something are refused."},
+     [](From from) { return MetricValue(from.kafka_log.counters.is_waiting); }},
+    {{"duewheel_kafka_log_producers_recreated_total", MetricType::counter, "",
+      "Producers that were replaced because the outcome of an append was unknown."},
+     [](From from) { return MetricValue(from.kafka_log.counters.appenders_recreated); }},
+    {{"duewheel_kafka_log_foreign_records_total", MetricType::counter, "",
+      "Records of the log's topic that do not count: late copies, and those of former owners."},
+     [](From from) { return MetricValue(from.kafka_log.counters.ignored); }},
+    {{"duewheel_kafka_log_topic_unsafe", MetricType::gauge, "",
+      "1 if the settings of the log's topic allow acknowledged messages to be lost."},
+     [](From from) { return MetricValue(from.kafka_log.is_topic_unsafe); }},
     {{"duewheel_kafka_brokers_up", MetricType::gauge, "", "Brokers that the server is connected to."},
      [](From from) { return MetricValue(from.kafka.connections.brokers_up); }},
     {{"duewheel_kafka_disconnects_total", MetricType::counter, "", "Connections that a broker or the network ended."},
@@ -519,7 +543,7 @@ std::vector<Metric> all_metrics() {
     add(all, kScheduleMetrics);
     add(all, kHistogramMetrics);
     all.insert(all.end(), {kClockState, kAuditLogAvailable, kAuthRefusals, kTlsHandshakes, kCertificateExpiry,
-                           kKafkaLag, kKafkaReading, kLimit, kLimitUse, kBuildInfo});
+                           kKafkaLag, kKafkaReading, kStandbyLag, kLimit, kLimitUse, kBuildInfo});
     add(all, kProcessMetrics);
     return all;
 }

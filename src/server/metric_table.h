@@ -15,6 +15,7 @@
 #include "net/http_limits.h"
 #include "server/audit_trail.h"
 #include "server/kafka.h"
+#include "server/kafka_log_status.h"
 #include "server/metric.h"
 #include "server/process_stats.h"
 #include "server/shard.h"
@@ -30,6 +31,7 @@ struct MetricSources {
     WebhookCounters webhooks;
     KafkaCounters kafka;
     const Histogram& kafka_batch_us;
+    const KafkaLogStatus& kafka_log;
     const AuditCounters& audit;
     const HttpCounters& http;
     std::optional<std::int64_t> certificate_expires_in_ms;  // nothing: no TLS
@@ -94,6 +96,13 @@ inline constexpr Metric kKafkaLag{
 inline constexpr Metric kKafkaReading{"duewheel_kafka_in_reading", MetricType::gauge, "topic, partition",
                                       "1 if a partition of an input topic is read, 0 if it waits or is stopped; "
                                       "without a partition if the topic cannot be looked up."};
+
+inline constexpr Metric kLogOwner{
+    "duewheel_kafka_log_is_owner", MetricType::gauge, "",
+    "1 on the node that owns a replicated log, 0 on a standby node and where the log is not replicated."};
+inline constexpr Metric kStandbyLag{
+    "duewheel_kafka_log_standby_lag_records", MetricType::gauge, "",
+    "Only on a standby node: records of the topic of the log that it has not read yet."};
 
 struct HistogramMetric {
     Metric metric;

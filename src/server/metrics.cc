@@ -132,6 +132,7 @@ std::string Metrics::page(const HttpCounters& http, const AccessRefusals& access
     const ClockStatus clock = shard_.clock();  // the engine's time is that of the last iteration, which may be long ago
     static const Histogram kNoHistogram;
     const KafkaCounters kafka = kafka_ != nullptr ? kafka_->counters() : KafkaCounters{};
+    const KafkaLogStatus kafka_log = replication_ != nullptr ? replication_->status() : KafkaLogStatus{};
     const MetricSources from{.shard = shard_,
                              .clock = clock,
                              .engine = shard_.counters(),
@@ -139,6 +140,7 @@ std::string Metrics::page(const HttpCounters& http, const AccessRefusals& access
                              .webhooks = webhooks,
                              .kafka = kafka,
                              .kafka_batch_us = kafka_ != nullptr ? kafka_->batch_us() : kNoHistogram,
+                             .kafka_log = kafka_log,
                              .audit = audit,
                              .http = http,
                              .certificate_expires_in_ms = certificate_expires_in_ms,

@@ -13,6 +13,7 @@
 #include "net/http_limits.h"
 #include "server/audit_trail.h"
 #include "server/kafka.h"
+#include "server/log_replication.h"
 #include "server/queue_series.h"
 #include "server/server_options.h"
 #include "server/shard.h"
@@ -25,6 +26,7 @@ class Metrics {
 
     // To be called before page(); must outlive it.
     void include(const Kafka& kafka) { kafka_ = &kafka; }
+    void include(const LogReplication& replication) { replication_ = &replication; }
 
     // Without TLS, `certificate_expires_in_ms` is absent. O(queues + open files).
     std::string page(const HttpCounters& http, const AccessRefusals& access, const AuditCounters& audit,
@@ -34,6 +36,7 @@ class Metrics {
     const ServerOptions& options_;
     const Shard& shard_;
     const Kafka* kafka_ = nullptr;
+    const LogReplication* replication_ = nullptr;
     QueueSeries queue_series_;
 };
 

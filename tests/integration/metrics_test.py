@@ -18,7 +18,8 @@ from prometheus_client.parser import text_string_to_metric_families  # noqa: E40
 PAGE = pathlib.Path(__file__).resolve().parents[2] / "docs" / "metrics.md"
 QUEUES_SHOWN = 100
 # Of a server without TLS and input topics: tls_test.py and the tests in tests/kafka read them.
-WITHOUT_SERIES = {"duewheel_kafka_in_lag_records", "duewheel_kafka_in_reading", "duewheel_tls_certificate_expiry_seconds"}
+WITHOUT_SERIES = {"duewheel_kafka_in_lag_records", "duewheel_kafka_in_reading", "duewheel_kafka_log_standby_lag_records",
+                  "duewheel_tls_certificate_expiry_seconds"}
 OTHER = {"namespace": "*", "queue": "*"}
 
 
