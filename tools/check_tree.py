@@ -48,7 +48,7 @@ LAYERS = {
     "include": [],
     "apps/duewheeld": ["base", "configuration", "server"],
     "apps/duewheel": ["base", *CALENDAR, "load", "message", "access", "net", "journal", "store", "ingress",
-                      "transfer", "configuration", "server/shard_parts.h", "server/kafka_options.h",
+                      "replication", "transfer", "configuration", "server/shard_parts.h", "server/kafka_options.h",
                       "server/kafka_topics.h"],
     "examples": ["include", "wheel/schemes"],
 }

@@ -35,7 +35,7 @@ OTHER_SERVER = "http://127.0.0.1:7421"  # of the examples; here that of the test
 # Examples that this server has to refuse: it believes its wall clock, and is no test's.
 REFUSED_HERE = {"clock accept": "clock_not_held", "clock advance": "not_a_test_clock", "kafka": "kafka_unavailable",
                 "kafka check": "kafka_unavailable", "kafka create-topics": "kafka_unavailable",
-                "kafka status": "kafka_not_configured", "queue set": "kafka_not_configured"}
+                "kafka reseed": "kafka_unavailable", "kafka status": "kafka_not_configured", "kafka verify": "kafka_unavailable", "queue set": "kafka_not_configured"}
 
 
 class CommandLine(unittest.TestCase):

@@ -15,6 +15,8 @@ void add_kafka(CLI::App& program, Session& session) {
     add_kafka_check(*kafka, session);
     add_kafka_create_topics(*kafka, session);
     add_kafka_status(*kafka, session);
+    add_kafka_verify(*kafka, session);
+    add_kafka_reseed(*kafka, session);
 }
 
 }  // namespace duewheel

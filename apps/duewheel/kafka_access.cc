@@ -90,6 +90,10 @@ Status KafkaAccess::open(const KafkaOptions& options) {
     return {};
 }
 
+TopicLog log_of(const KafkaOptions& options, std::uint32_t shard) {
+    return {.topic = options.log_topic(), .shard = shard, .cluster = options.out.cluster};
+}
+
 bool is_unreachable(const Error& error) {
     return error.code == "kafka_unavailable" || error.code == "kafka_login";
 }

@@ -2,6 +2,7 @@
 // configuration file, the environment and flags, and the client that connects with them.
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -14,6 +15,7 @@
 #include "base/log.h"
 #include "base/status.h"
 #include "net/kafka_client.h"
+#include "replication/topic_chain.h"
 #include "server/kafka_options.h"
 
 namespace duewheel {
@@ -51,6 +53,9 @@ struct KafkaAccess {
 
     Status open(const KafkaOptions& options);
 };
+
+// The log of a shard of the cluster that these options name.
+TopicLog log_of(const KafkaOptions& options, std::uint32_t shard);
 
 // Whether no further request makes sense: no broker, or no login.
 bool is_unreachable(const Error& error);

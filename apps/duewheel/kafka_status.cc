@@ -9,6 +9,8 @@
 namespace duewheel {
 namespace {
 
+constexpr int kNotFound = 404;
+
 struct KafkaStatusArguments {};
 
 std::string shown_number(const boost::json::object& object, std::string_view member) {
@@ -28,6 +30,28 @@ void print_sent(const boost::json::object& kafka, const boost::json::object& out
                           .c_str());
 }
 
+void print_log(const boost::json::object& log) {
+    std::printf("\n%s",
+                fields({{"replicated log", printable(word_of(log, "role"))},
+                        {"epoch", shown_number(log, "epoch")},
+                        {"first offset", shown_number(log, "first_offset")},
+                        {"next offset", shown_number(log, "next_offset")},
+                        {"commits", shown_number(log, "commits")},
+                        {"topic", word_of(log, "topic_state") == "unsafe" ? "unsafe settings" : "safe settings"},
+                        {"brokers", word_of(log, "state") == "waiting" ? "no answer: commits wait" : "answer"}})
+                    .c_str());
+}
+
+// A standby node answers no other request.
+void print_standby(const boost::json::object& node) {
+    std::printf("%s", fields({{"replicated log", "standby"},
+                              {"owner", node.contains("owner") ? printable(word_of(node, "owner")) : "-"},
+                              {"epoch", shown_number(node, "epoch")},
+                              {"commit", shown_number(node, "commit")},
+                              {"lag (records)", shown_number(node, "lag_records")}})
+                          .c_str());
+}
+
 void print_inputs(const boost::json::object& in) {
     const boost::json::value* partitions = in.if_contains("partitions");
     if (partitions == nullptr || !partitions->is_array() || partitions->get_array().empty()) return;
@@ -43,6 +67,13 @@ void print_inputs(const boost::json::object& in) {
 }
 
 int show_kafka_status(Session& session, const KafkaStatusArguments&) {
+    const ServerAnswer standby = session.get("/livez");
+    if (!standby && standby.status != kNotFound) return standby.exit_code;
+    if (standby.word("status") == "standby") {
+        if (session.json) std::printf("%s\n", standby.text.c_str());
+        if (!session.json) print_standby(standby.members);
+        return kExitDone;
+    }
     ServerAnswer answer = session.ask("GET", "/v1/stats");
     if (!answer) return answer.exit_code;
     const boost::json::object* kafka = object_of(answer.members, "kafka");
@@ -58,6 +89,7 @@ int show_kafka_status(Session& session, const KafkaStatusArguments&) {
         return kExitDone;
     }
     if (const boost::json::object* out = object_of(*kafka, "out")) print_sent(*kafka, *out);
+    if (const boost::json::object* log = object_of(*kafka, "log")) print_log(*log);
     if (const boost::json::object* in = object_of(*kafka, "in")) print_inputs(*in);
     return kExitDone;
 }
@@ -65,9 +97,10 @@ int show_kafka_status(Session& session, const KafkaStatusArguments&) {
 }  // namespace
 
 void add_kafka_status(CLI::App& kafka, Session& session) {
-    Verb<KafkaStatusArguments>(kafka, session, "status",
-                               "Show what a running server sends to Kafka and reads from it, and how far it is",
-                               "duewheel kafka status", show_kafka_status);
+    Verb<KafkaStatusArguments>(
+        kafka, session, "status",
+        "Show what a running server sends to Kafka and reads from it, how far it is, and its role in a replicated log",
+        "duewheel kafka status", show_kafka_status);
 }
 
 }  // namespace duewheel

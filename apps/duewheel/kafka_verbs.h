@@ -11,6 +11,8 @@ class Session;
 
 void add_kafka_check(CLI::App& kafka, Session& session);
 void add_kafka_create_topics(CLI::App& kafka, Session& session);
+void add_kafka_reseed(CLI::App& kafka, Session& session);
 void add_kafka_status(CLI::App& kafka, Session& session);
+void add_kafka_verify(CLI::App& kafka, Session& session);
 
 }  // namespace duewheel

@@ -3,12 +3,10 @@
 #include "ingress/http_api.h"
 
 #include <algorithm>
-#include <memory>
 #include <vector>
 
 #include <gtest/gtest.h>
 
-#include "base/system_clock.h"
 #include "ingress/call_fixture.h"
 
 namespace duewheel::http_api_test {
@@ -757,44 +755,6 @@ TEST(HttpApi, refuses_changes_while_the_log_is_unavailable) {
     }
     EXPECT_EQ(member_of(server.ask({"GET", "/v1/messages/1"}, Error{"unknown_id", "read"}), "code"), "unknown_id");
     EXPECT_EQ(member_of(server.ask({"POST", kTake, "{}"}, LeaseAnswer{}), "code"), "");
-}
-
-TEST(HttpApi, answers_what_has_waited_for_an_unavailable_log) {
-    ApiServer server;
-    server.server().on_loop([&] { server.shard().silent = true; });
-    const std::vector<Call> calls{put(kEmpty),
-                                  {"POST", kPut + ":batch", kEmpty + "\n" + kEmpty + "\n", "application/x-ndjson"},
-                                  {"POST", kTake, R"({"wait": "20s"})"}};
-    std::vector<std::unique_ptr<RawClient>> clients;
-    std::size_t submitted = 0;
-    for (const Call& call : calls) {
-        clients.push_back(std::make_unique<RawClient>(server.server().port()));
-        ASSERT_TRUE(clients.back()->send(CallRequest(call).bytes()));
-        submitted += call.target.ends_with(":batch") ? 2 : 1;
-        ASSERT_TRUE(server.server().await([&] { return server.shard().submitted.size() == submitted; }));
-    }
-    const auto refuse_after = [&](std::int64_t seconds) {
-        std::size_t waiting = 0;
-        server.server().on_loop([&] {
-            server.api().refuse_waiting(monotonic_now_ns() + seconds * 1'000'000'000);
-            waiting = server.api().waiting();
-        });
-        return waiting;
-    };
-    EXPECT_EQ(refuse_after(0), 4u) << "they have not waited long enough";
-    EXPECT_EQ(refuse_after(6), 1u);
-    for (std::size_t i = 0; i < 2; ++i) {
-        const std::string answer = clients[i]->answer();
-        EXPECT_EQ(member_of(answer, "code"), "log_unavailable");
-        EXPECT_NE(member_of(answer, "detail").find("Whether this request takes effect"), std::string::npos) << answer;
-    }
-    EXPECT_EQ(refuse_after(26), 0u) << "a lease waits for messages first";
-    EXPECT_EQ(member_of(clients[2]->answer(), "code"), "log_unavailable");
-    server.server().on_loop([&] {
-        const auto& [command, token] = server.shard().submitted.back();
-        EXPECT_EQ(std::ranges::count(server.shard().forgotten, token), 1) << "its messages must be free again";
-        server.api().deliver(token, LeaseAnswer{});  // too late: there is no one to answer
-    });
 }
 
 }  // namespace

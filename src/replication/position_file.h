@@ -24,7 +24,7 @@ class PositionFile {
     // The oldest first; without those from the first damaged one on.
     Result<std::vector<ChainPosition>> read() const;
     // Adds the position of the newest segment. Positions that do not precede it belong to another log, and those with a
-    // commit before `front_commit` to segments that no longer exist: they are left out.
+    // commit before `front_commit` to segments that no longer exist: they are omitted.
     // Durable on return. Codes: `no_space`, `io_error`.
     Status add(const ChainPosition& position, std::uint64_t front_commit);
     Status remove();

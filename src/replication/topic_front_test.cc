@@ -111,7 +111,9 @@ TEST_F(TopicFrontTest, a_deletion_that_timed_out_is_repeated_unless_it_took_plac
         count_calls(fault);
         EXPECT_EQ(front.advance_to(oldest(first_), kTimeoutMs).error().code, "kafka_unavailable");
         count_calls();
-        EXPECT_EQ(front.advance_to(oldest(first_), kTimeoutMs).value(), begins_at());
+        const std::int64_t begins = front.advance_to(oldest(first_), kTimeoutMs).value();
+        EXPECT_EQ(begins, begins_at());
+        EXPECT_GT(begins, 1);
         EXPECT_EQ(calls(KafkaCall::delete_before), deletions);
         kafka_.on_call = nullptr;
         commit(first_, 60);
@@ -153,6 +155,7 @@ TEST_F(TopicFrontTest, nothing_is_deleted_where_the_topic_has_another_record) {
 }
 
 TEST_F(TopicFrontTest, a_standby_that_reads_what_is_deleted_stops_by_name) {
+    commit(first_, 20);
     ASSERT_TRUE(second_.stand_by().ok());
     commit(first_, 200);
     drop(first_, 4);

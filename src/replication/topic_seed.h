@@ -1,4 +1,4 @@
-// Writes the topic of a replicated log anew from the log in a data directory, after the topic was lost or has lost
+// Rebuilds the topic of a replicated log from the log in a data directory, after the topic was lost or has lost
 // records: `duewheel kafka reseed`.
 //
 // Only an empty topic is written. In one with records, another node may have acknowledged messages that the directory

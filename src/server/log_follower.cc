@@ -94,22 +94,31 @@ Status LogFollower::retry(Step run) {
 }
 
 Status LogFollower::open() {
-    const Result<std::vector<KafkaTopicFinding>> findings =
-        check_log_topic(cluster_, options_.kafka, kRequestTimeoutMs);
-    if (!findings) return findings.error();
+    const Result<KafkaTopic> topic = cluster_.look_at(options_.kafka.log_topic(), kRequestTimeoutMs);
+    if (!topic) return topic.error();
+    const std::vector<KafkaTopicFinding> findings = check_kafka_topic(KafkaTopicRole::log, *topic);
     if (!options_.kafka.log.unsafe_replication) {
-        if (Status safe = refuse_unsafe_topic(options_.kafka, *findings); !safe) return safe;
+        if (Status safe = refuse_unsafe_topic(options_.kafka, findings); !safe) return safe;
     }
-    for (const KafkaTopicFinding& finding : *findings) {
-        log_.warning("unsafe_topic", finding.text, {{"topic", options_.kafka.log_topic()}});
+    for (const KafkaTopicFinding& finding : findings) {
+        log_.warning("unsafe_topic", finding.text, {{"topic", topic->name}});
+    }
+    if (const auto partitions = static_cast<std::uint32_t>(topic->partitions); partitions != options_.shards.count) {
+        return Error{"shards_changed",
+                     "topic " + topic->name + " has " + std::to_string(partitions) +
+                         " partitions, and the setting shards.count is " + std::to_string(options_.shards.count) +
+                         ": it must have one for each shard. Correct the setting, or create the topic of a new "
+                         "cluster with `duewheel kafka create-topics --log --shards " +
+                         std::to_string(options_.shards.count) + "`"};
     }
     const Result<std::uint64_t> volume = volume_bytes(options_.data_directory);
     if (!volume) return volume.error();
     TopicCopyOptions copy;
-    copy.log = {.topic = options_.kafka.log_topic(),
-                .shard = static_cast<std::uint32_t>(options_.kafka.out.shard),
-                .cluster = options_.kafka.out.cluster};
+    copy.log = {
+        .topic = options_.kafka.log_topic(), .shard = options_.shards.number, .cluster = options_.kafka.out.cluster};
     copy.directory = options_.data_directory;
+    copy.journal.identity.shard = static_cast<std::uint16_t>(options_.shards.number);
+    copy.journal.identity.shards = static_cast<std::uint16_t>(options_.shards.count);
     copy.journal.segment_bytes = store_sizes(options_.segment_bytes, options_.free_floor_bytes, *volume).segment_bytes;
     copy.journal.spare_count = options_.spare_segments;
     copy.journal.reserve_count = options_.reserve_segments;

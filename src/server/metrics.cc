@@ -158,6 +158,7 @@ std::string Metrics::page(const HttpCounters& http, const AccessRefusals& access
     add_tls(text, from);
     add_refusals(text, access);
     add_inputs(text, kafka_ != nullptr ? kafka_->partitions() : std::vector<KafkaPartitionStatus>());
+    text.family(kStandbyLag);
     add_limits(text, options_, {from.engine, http, webhooks});
     text.family(kBuildInfo);
     text.series({{"version", DUEWHEEL_VERSION}}, true);

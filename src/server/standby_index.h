@@ -2,8 +2,9 @@
 // and removes the segments that the owner has released, so that its disk does not grow.
 //
 // It adds the same tables as the owner, because a table depends on its segment and on the index alone. What may be
-// removed stands in the log itself: a relocation-done record says that nothing before it is needed, and the index,
-// which has that record, confirms it.
+// removed is in the log itself: a relocation-done record says that nothing before it is needed, and the index,
+// which has that record, confirms it. It has the record when its segment is sealed, so a standby node keeps a few
+// segments more than the owner.
 //
 // An index that was built here has never been compared with the log's totals. That happens once, when the node has read
 // everything that the topic has: only then an index that began inside the log has all relocated records.

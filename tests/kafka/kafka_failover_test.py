@@ -6,63 +6,14 @@ that was replaced answers nothing. Clients follow the redirects of standby nodes
 
 import http.client
 import json
-import os
-import pathlib
-import select
 import signal
 import subprocess
-import sys
 import tempfile
 import time
 import unittest
-import urllib.parse
 
 from cluster import KafkaCluster, skip_without_kafka
-
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "integration"))
-from daemon import BIN, Client, Daemon  # noqa: E402
-
-TAKEOVER_S = 2
-
-
-class Node(Daemon):
-    """A node that may be a standby: it is started when it says so, and is ready when it owns the log."""
-
-    def __init__(self, bootstrap, **options):
-        super().__init__(arguments=["--kafka-bootstrap", bootstrap, "--kafka-log-replicate", "--kafka-log-unsafe-replication",
-                                    "--kafka-log-takeover-after", f"{TAKEOVER_S}s", *options.pop("arguments", ())], **options)
-
-    def launch(self):
-        self.process = subprocess.Popen([BIN / "duewheeld", "--data", self.data, "--http", self.listen, *self.arguments],
-                                        stdout=subprocess.PIPE, stderr=self.log, env=self.environment, cwd=self.directory)
-        line = self.line(60)
-        assert line and line.startswith("standby http="), f"{line!r}\n{self.log_text()}"
-
-    def line(self, within_s):
-        readable, _, _ = select.select([self.process.stdout], [], [], within_s)
-        return self.process.stdout.readline().decode().strip() if readable else None
-
-    def wait_ready(self, within_s=60):
-        line = self.line(within_s)
-        assert line and line.startswith("ready http="), f"{line!r}\n{self.log_text()}"
-        self.port = int(line.rpartition(":")[2])
-        self.listen = f"127.0.0.1:{self.port}"
-
-
-def ask(port, method, path, value=None, redirects=3):
-    """(status, body) of a request that follows redirects to the owner."""
-    for _ in range(redirects + 1):
-        connection = http.client.HTTPConnection("127.0.0.1", port, timeout=60)
-        try:
-            connection.request(method, path, None if value is None else json.dumps(value), {"Content-Type": "application/json"})
-            response = connection.getresponse()
-            body = json.loads(response.read() or b"null")
-        finally:
-            connection.close()
-        if response.status != 307:
-            return response.status, body
-        port = urllib.parse.urlsplit(response.getheader("Location")).port
-    return response.status, body
+from nodes import BIN, TAKEOVER_S, Client, Node, ask, create_log_topic
 
 
 class Failover(unittest.TestCase):
@@ -71,9 +22,7 @@ class Failover(unittest.TestCase):
         cls.directory = tempfile.TemporaryDirectory(prefix="duewheel-kafka-")
         cls.addClassCleanup(cls.directory.cleanup)
         cls.cluster = cls.enterClassContext(KafkaCluster(f"{cls.directory.name}/cluster"))
-        done = subprocess.run([BIN / "duewheel", "kafka", "create-topics", "--bootstrap", cls.cluster.bootstrap, "--replicas", "1", "--log"],
-                              capture_output=True, text=True)
-        assert done.returncode == 0, done.stdout + done.stderr
+        create_log_topic(cls.cluster.bootstrap)
 
     def node(self, **options):
         node = Node(self.cluster.bootstrap, **options)
@@ -105,7 +54,8 @@ class Failover(unittest.TestCase):
         first.launch()
         standby = Client(first.port)
         self.addCleanup(standby.close)
-        self.assertEqual(standby.request("GET", "/livez"), (200, {"status": "standby"}))
+        status, state = standby.request("GET", "/livez")
+        self.assertEqual((status, state["status"]), (200, "standby"))
         deadline = time.monotonic() + 60
         while standby.request("GET", "/v1/stats")[0] == 503 and time.monotonic() < deadline:
             time.sleep(0.05)
@@ -133,9 +83,7 @@ class Failover(unittest.TestCase):
 
     def test_an_owner_that_was_paused_answers_nothing_when_it_wakes(self):
         first, second = self.node(arguments=["--kafka-cluster", "paused"]), self.node(arguments=["--kafka-cluster", "paused"])
-        done = subprocess.run([BIN / "duewheel", "kafka", "create-topics", "--bootstrap", self.cluster.bootstrap, "--replicas", "1", "--log",
-                               "--cluster", "paused"], capture_output=True, text=True)
-        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        create_log_topic(self.cluster.bootstrap, "--cluster", "paused")
         first.launch()
         first.wait_ready()
         self.assertEqual(ask(first.port, "POST", "/v1/queues/q/messages", {"body": "before"})[0], 201)

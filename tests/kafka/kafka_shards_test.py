@@ -11,7 +11,7 @@ import urllib.parse
 
 from bridge import BIN, ConsoleConsumer, duewheel, produce
 from cluster import KafkaCluster, free_ports, skip_without_kafka
-from kafka_failover_test import Node, ask
+from nodes import Node, ask
 
 WITHIN_S = 60
 IDS_PER_SHARD = 1024
