@@ -122,11 +122,12 @@ int print_settings(const Configuration& configuration) {
 }  // namespace
 
 int exit_code_of(const Error& refusal) {
-    const bool usage = refusal.code == "bad_address" || refusal.code == "bad_host" ||
-                       refusal.code == "bad_address_block" || refusal.code == "bad_webhook_secret" ||
-                       refusal.code == "bad_encryption_key" || refusal.code == "bad_old_encryption_key" ||
-                       refusal.code == "bad_trusted_file" || refusal.code.starts_with("bad_kafka_") ||
-                       refusal.code == "bad_shard_setting" || refusal.code.starts_with("bad_tls_");
+    const bool usage = refusal.code == "bad_address" || refusal.code == "bad_beanstalk_address" ||
+                       refusal.code == "bad_host" || refusal.code == "bad_address_block" ||
+                       refusal.code == "bad_webhook_secret" || refusal.code == "bad_encryption_key" ||
+                       refusal.code == "bad_old_encryption_key" || refusal.code == "bad_trusted_file" ||
+                       refusal.code.starts_with("bad_kafka_") || refusal.code == "bad_shard_setting" ||
+                       refusal.code.starts_with("bad_tls_");
     return usage ? kExitUsage : kExitRefused;
 }
 
@@ -134,6 +135,7 @@ std::string place_of(const Configuration& configuration, const Error& refusal) {
     std::string_view name;
     if (refusal.code == "bad_host") name = "http.hosts";
     if (refusal.code == "bad_address" || refusal.code == "unsafe_listen") name = "http.listen";
+    if (refusal.code == "bad_beanstalk_address" || refusal.code == "unsafe_beanstalk_listen") name = "beanstalk.listen";
     if (refusal.code == "bad_address_block") name = "webhooks.allowed_networks";
     if (refusal.code == "bad_webhook_secret") name = "webhooks.secrets";
     if (refusal.code == "bad_encryption_key") name = "webhooks.encryption_key_file";

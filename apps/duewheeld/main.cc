@@ -97,7 +97,9 @@ int main(int argc, char** argv) {
     (*server)->run({
         .ready =
             [&] {
-                std::printf("ready http=%s\n", (*server)->http_address().c_str());
+                const std::string beanstalk = (*server)->beanstalk_address();
+                std::printf("ready http=%s%s%s\n", (*server)->http_address().c_str(),
+                            beanstalk.empty() ? "" : " beanstalk=", beanstalk.c_str());
                 std::fflush(stdout);
                 tell_supervisor("READY=1\nSTATUS=Accepts requests at " + (*server)->http_address() + ".");
             },

@@ -68,6 +68,7 @@ constexpr auto kTls = &ServerOptions::tls;
 constexpr auto kWebhooks = &ServerOptions::webhooks;
 constexpr auto kKafka = &ServerOptions::kafka;
 constexpr auto kShards = &ServerOptions::shards;
+constexpr auto kBeanstalk = &ServerOptions::beanstalk;
 constexpr auto kClock = &ServerOptions::clock;
 constexpr auto kLog = &ServerOptions::log;
 using Api = HttpApiOptions;
@@ -96,6 +97,19 @@ constexpr Setting kSettings[] = {
                                     "Further host names of the server, such as the name of a proxy in front of it, and "
                                     "hosts whose web pages may call the server. Without ports."}),
     at<kApi, &Api::dashboard>({"http.dashboard", Kind::yes_or_no, "Serve the dashboard at / of the HTTP address."}),
+
+    at<kBeanstalk, &BeanstalkSettings::listen>(
+        {.name = "beanstalk.listen",
+         .kind = Kind::text,
+         .sentence = "Address and port for clients of beanstalkd, such as 127.0.0.1:11300, or unix:PATH. Empty: none. "
+                     "The protocol has no authentication.",
+         .own_flag = "--beanstalk",
+         .may_be_empty = true}),
+    at<kBeanstalk, &BeanstalkSettings::job_bytes_max>({.name = "beanstalk.job_max",
+                                                       .kind = Kind::size,
+                                                       .sentence = "Maximum size of a job of a client of beanstalkd.",
+                                                       .min = 1,
+                                                       .max = kGiB}),
 
     at<kTls, &TlsFiles::certificate>(
         {.name = "tls.certificate",
@@ -318,6 +332,7 @@ constexpr SettingOrder kOrders[] = {
     {"retry.first", "retry.max", "the first backoff must not exceed the maximum"},
     {"limits.lease_default", "limits.lease_max", "the default lease must be allowed"},
     {"limits.body_max", "http.body_max", "a message body of the maximum size must fit into a request"},
+    {"beanstalk.job_max", "limits.waiting_max", "a job of the maximum size must be allowed to wait for the disk"},
     {"http.body_max", "limits.waiting_max", "a request of the maximum size must be allowed to wait for the disk"},
 };
 
@@ -337,8 +352,8 @@ Setting setting_of(const Limit& limit) {
 std::vector<Setting> all_settings() {
     std::vector<Setting> all;
     for (const std::string_view section :
-         {"", "http", "tls", "auth", "limits", "webhooks", "kafka", "kafka.in", "kafka.log", "kafka.out", "shards",
-          "retry", "store", "clock", "audit", "memory", "log"}) {
+         {"", "http", "beanstalk", "tls", "auth", "limits", "webhooks", "kafka", "kafka.in", "kafka.log", "kafka.out",
+          "shards", "retry", "store", "clock", "audit", "memory", "log"}) {
         std::copy_if(std::begin(kSettings), std::end(kSettings), std::back_inserter(all),
                      [&](const Setting& setting) { return setting.section() == section; });
         for (const Limit& limit : limits()) {

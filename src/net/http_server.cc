@@ -2,16 +2,15 @@
 
 #include <algorithm>
 #include <cassert>
-#include <charconv>
 #include <optional>
 #include <utility>
 #include <vector>
 
 #include <boost/asio/basic_socket_acceptor.hpp>
 #include <boost/asio/basic_waitable_timer.hpp>
-#include <boost/asio/ip/address.hpp>
 
 #include "net/http_connection.h"
+#include "net/listen_address.h"
 
 namespace duewheel {
 namespace {
@@ -25,54 +24,6 @@ using Timer =
     asio::basic_waitable_timer<std::chrono::steady_clock, asio::wait_traits<std::chrono::steady_clock>, Executor>;
 
 constexpr int kAcceptsPerRound = 64;
-
-Error bad_address(std::string_view address) {
-    return {"bad_address",
-            "\"" + std::string(address) +
-                "\" is not an address to listen on; write ADDRESS:PORT, such as 127.0.0.1:7420, [::1]:7420 or "
-                "0.0.0.0:7420.",
-            ""};
-}
-
-Result<tcp::endpoint> parse_endpoint(std::string_view address) {
-    const auto colon = address.rfind(':');
-    if (colon == std::string_view::npos) return bad_address(address);
-    const std::string_view port_text = address.substr(colon + 1);
-    std::uint16_t port = 0;
-    const auto [end, failure] = std::from_chars(port_text.data(), port_text.data() + port_text.size(), port);
-    if (port_text.empty() || failure != std::errc{} || end != port_text.data() + port_text.size()) {
-        return bad_address(address);
-    }
-    std::string host(address.substr(0, colon));
-    const bool bracketed = host.size() > 2 && host.front() == '[' && host.back() == ']';
-    if (bracketed) host = host.substr(1, host.size() - 2);
-    if (host == "localhost") host = "127.0.0.1";
-    error_code error;
-    const auto ip = asio::ip::make_address(host, error);
-    // Without brackets it would be unclear which colon ends an IPv6 address.
-    if (error || ip.is_v6() != bracketed) return bad_address(address);
-    return tcp::endpoint(ip, port);
-}
-
-Error listen_error(std::string_view address, const error_code& error) {
-    const std::string where(address);
-    if (error == asio::error::address_in_use) {
-        return {"port_in_use",
-                "Cannot listen on " + where +
-                    ": another program already does. Stop it, or choose another port (port 0 selects a free one).",
-                ""};
-    }
-    if (error == asio::error::access_denied) {
-        return {"forbidden",
-                "Cannot listen on " + where +
-                    ": ports below 1024 need a privilege this process does not have. Choose a higher port.",
-                ""};
-    }
-    if (error == boost::system::errc::address_not_available) {
-        return {"bad_address", "Cannot listen on " + where + ": this machine has no such address.", ""};
-    }
-    return {"io_error", "Cannot listen on " + where + ": " + error.message() + ".", ""};
-}
 
 bool out_of_descriptors(const error_code& error) {
     return error == asio::error::no_descriptors || error == boost::system::errc::too_many_files_open_in_system ||
@@ -160,7 +111,7 @@ bool HttpServer::Parts::after_turn() {
 }
 
 Result<BoundAddress> HttpServer::Parts::bind(std::string_view address) {
-    const auto endpoint = parse_endpoint(address);
+    const auto endpoint = parse_listen_address(address);
     if (!endpoint) return endpoint.error();
     auto listener = std::make_shared<Listener>(loop.context());
     Acceptor& acceptor = listener->acceptor;
@@ -364,18 +315,8 @@ const HttpCounters& HttpServer::counters() const {
     return parts_->all.counters;
 }
 
-Status check_listen_address(std::string_view address) {
-    const auto endpoint = parse_endpoint(address);
-    return endpoint ? Status() : Status(endpoint.error());
-}
-
 HttpRoute route_by_method(const HttpRequest& request) {
     return {request.method == "GET" || request.method == "HEAD" ? kReadsGroup : kAlone};
-}
-
-std::string BoundAddress::text() const {
-    const bool v6 = host.find(':') != std::string::npos;
-    return (v6 ? "[" + host + "]" : host) + ":" + std::to_string(port);
 }
 
 HttpResponse plain_problem(int status, std::string_view code, std::string_view message) {

@@ -21,6 +21,7 @@
 
 #include "base/instant.h"
 #include "base/status.h"
+#include "net/bound_address.h"
 #include "net/event_loop.h"
 #include "net/http_limits.h"
 #include "net/http_message.h"
@@ -104,15 +105,6 @@ using HttpErrorFormatter = std::function<HttpResponse(int status, std::string_vi
 
 // {"title","status","code","detail"} as application/problem+json.
 HttpResponse plain_problem(int status, std::string_view code, std::string_view message);
-
-struct BoundAddress {
-    std::string host;
-    std::uint16_t port = 0;
-    std::string text() const;  // "127.0.0.1:7420", "[::1]:7420"
-};
-
-// Whether it is an address to listen on, as HttpServer::listen() takes it. Code: bad_address.
-Status check_listen_address(std::string_view address);
 
 class HttpServer {
   public:

@@ -1,6 +1,7 @@
 #include "server/metric_table.h"
 
 #include <algorithm>
+#include <numeric>
 #include <vector>
 
 namespace duewheel {
@@ -250,6 +251,16 @@ constexpr ServerMetric kServerMetrics[] = {
     {{"duewheel_webhook_targets_gone_total", MetricType::counter, "",
       "Queues paused because their target answered 410 Gone."},
      [](From from) { return MetricValue(from.webhooks.targets_gone); }},
+    {{"duewheel_beanstalk_connections", MetricType::gauge, "", "Open connections of clients of beanstalkd."},
+     [](From from) { return MetricValue(from.beanstalk_connections); }},
+    {{"duewheel_beanstalk_commands_total", MetricType::counter, "", "Commands of clients of beanstalkd."},
+     [](From from) {
+         return MetricValue(
+             std::accumulate(from.beanstalk.commands.begin(), from.beanstalk.commands.end(), std::uint64_t{0}));
+     }},
+    {{"duewheel_beanstalk_job_timeouts_total", MetricType::counter, "",
+      "Jobs that clients of beanstalkd did not delete, release or bury within their time to run."},
+     [](From from) { return MetricValue(from.beanstalk.timeouts); }},
     {{"duewheel_kafka_queues", MetricType::gauge, "", "Queues whose messages are sent to a Kafka topic."},
      [](From from) { return MetricValue(from.kafka.sent.targets); }},
     {{"duewheel_kafka_targets_backing_off", MetricType::gauge, "",

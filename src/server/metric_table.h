@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "beanstalk/beanstalk_service.h"
 #include "delivery/kafka_pusher.h"
 #include "delivery/webhook_pusher.h"
 #include "engine/engine.h"
@@ -32,6 +33,8 @@ struct MetricSources {
     KafkaCounters kafka;
     const Histogram& kafka_batch_us;
     const KafkaLogStatus& kafka_log;
+    BeanstalkCounters beanstalk;
+    std::size_t beanstalk_connections = 0;
     const AuditCounters& audit;
     const HttpCounters& http;
     std::optional<std::int64_t> certificate_expires_in_ms;  // nothing: no TLS

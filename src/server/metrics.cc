@@ -141,6 +141,8 @@ std::string Metrics::page(const HttpCounters& http, const AccessRefusals& access
                              .kafka = kafka,
                              .kafka_batch_us = kafka_ != nullptr ? kafka_->batch_us() : kNoHistogram,
                              .kafka_log = kafka_log,
+                             .beanstalk = beanstalk_ != nullptr ? beanstalk_->counters() : BeanstalkCounters{},
+                             .beanstalk_connections = beanstalk_ != nullptr ? beanstalk_->connections() : 0,
                              .audit = audit,
                              .http = http,
                              .certificate_expires_in_ms = certificate_expires_in_ms,

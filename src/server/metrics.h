@@ -12,6 +12,7 @@
 #include "ingress/http_api.h"
 #include "net/http_limits.h"
 #include "server/audit_trail.h"
+#include "server/beanstalk.h"
 #include "server/kafka.h"
 #include "server/log_replication.h"
 #include "server/queue_series.h"
@@ -27,6 +28,7 @@ class Metrics {
     // To be called before page(); must outlive it.
     void include(const Kafka& kafka) { kafka_ = &kafka; }
     void include(const LogReplication& replication) { replication_ = &replication; }
+    void include(const Beanstalk& beanstalk) { beanstalk_ = &beanstalk; }
 
     // Without TLS, `certificate_expires_in_ms` is absent. O(queues + open files).
     std::string page(const HttpCounters& http, const AccessRefusals& access, const AuditCounters& audit,
@@ -37,6 +39,7 @@ class Metrics {
     const Shard& shard_;
     const Kafka* kafka_ = nullptr;
     const LogReplication* replication_ = nullptr;
+    const Beanstalk* beanstalk_ = nullptr;
     QueueSeries queue_series_;
 };
 

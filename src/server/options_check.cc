@@ -49,6 +49,7 @@ Status check_options(const ServerOptions& options, InstantMs now_ms) {
     if (Status kafka = check_kafka_options(options.kafka); !kafka) return kafka;
     if (Status tls = check_tls_files(options.tls, now_ms); !tls) return tls;
     if (Status address = check_listen_address(options.http_address); !address) return address;
+    if (Status fine = check_beanstalk_settings(options.beanstalk, options.unsafe_plain_listen); !fine) return fine;
     if (is_loopback(options.http_address) || options.unsafe_plain_listen || lack_of_defence(options).empty()) {
         return {};
     }

@@ -21,6 +21,7 @@
 #include "net/event_loop.h"
 #include "net/http_server.h"
 #include "server/audit_trail.h"
+#include "server/beanstalk.h"
 #include "server/certificate_watch.h"
 #include "server/connection_watch.h"
 #include "server/handshake_log.h"
@@ -92,10 +93,12 @@ struct Server::Parts {
     Status open_tls();
     Status open_kafka();
     Status open_audit();
+    Status open_beanstalk();
     Status listen();
     EventLoop::TimePoint turn();
     EventLoop::TimePoint report_alive();
     void take_signal(int signal);
+    void drain_beanstalk();
     void stop(int signal);
     void leave_when_idle();
     [[noreturn]] void fail(const Error& error);
@@ -116,6 +119,7 @@ struct Server::Parts {
     std::unique_ptr<AuditTrail> audit;  // null: the setting audit.enabled is false
     std::optional<Metrics> metrics;
     std::unique_ptr<HttpApi> api;
+    std::unique_ptr<Beanstalk> beanstalk;  // null: it does not listen for that protocol
     HandshakeLog handshake_log{log};
     std::unique_ptr<HttpServer> http;
     std::unique_ptr<CertificateWatch> certificates;  // null: no TLS
@@ -288,6 +292,22 @@ Status Server::Parts::open_audit() {
     return {};
 }
 
+Status Server::Parts::open_beanstalk() {
+    if (options.beanstalk.listen.empty()) return {};
+    Result<std::unique_ptr<Beanstalk>> opened = Beanstalk::open(
+        loop, *shard, options.beanstalk, options.http.connections_max, hex(shard_parts->journal().identity().instance));
+    if (!opened) return std::move(opened).error();
+    beanstalk = *std::move(opened);
+    metrics->include(*beanstalk);
+    if (requires_tokens(options)) {
+        log.warning("beanstalk_without_tokens",
+                    "The protocol of beanstalkd has no access tokens: its clients can use all queues of the namespace "
+                    "default.",
+                    {{"address", beanstalk->address()}});
+    }
+    return {};
+}
+
 // Accepts clients when the server can answer them.
 Status Server::Parts::listen() {
     HttpApiOptions api_options = options.api;
@@ -354,9 +374,11 @@ Status Server::Parts::listen() {
     api = std::make_unique<HttpApi>(*shard, std::move(api_options), log);
     shard->deliver_replies_to([this](ReplyToken token, Reply reply) {
         if (kafka && Kafka::is_of_input(token)) return kafka->reply(token, std::move(reply));
+        if (BeanstalkService::is_own(token)) return beanstalk->deliver(token, std::move(reply));
         api->deliver(token, std::move(reply));
     });
     if (Status accepting = http->start_accepting(); !accepting) return accepting;
+    if (Status opened = open_beanstalk(); !opened) return opened;
     if (requires_tokens(options) && shard_parts->engine().tokens().size() == 0) {
         log.warning(
             "no_tokens",
@@ -394,15 +416,19 @@ EventLoop::TimePoint Server::Parts::turn() {
         if (replication->is_waiting()) api->refuse_waiting(now_ns);
         next_work = std::min(next_work, EventLoop::TimePoint(std::chrono::nanoseconds(now_ns + kLogCheckNs)));
     }
+    if (beanstalk) next_work = std::min(next_work, beanstalk->act());
     connection_watch.check(http->counters(), monotonic_now_ns());
     if (!ready_logged && shard->is_serving()) {
         ready_logged = true;
+        if (beanstalk)
+            log.info("beanstalk_ready", "The server accepts clients of beanstalkd.",
+                     {{"address", beanstalk->address()}});
         log.info("ready", "The server accepts requests.", {{"http", http_address}});
         reports.ready();
         if (kafka) kafka->start_reading();
     }
     const EventLoop::TimePoint next = std::min(next_work, report_alive());
-    if (!drained) return next;
+    if (!drained || (beanstalk && !beanstalk->is_empty() && monotonic_now_ns() < stop_by_ns)) return next;
     leave_when_idle();
     return std::min(next, EventLoop::TimePoint(std::chrono::nanoseconds(stop_by_ns)));
 }
@@ -418,9 +444,16 @@ EventLoop::TimePoint Server::Parts::report_alive() {
 }
 
 void Server::Parts::take_signal(int signal) {
+    if (signal == SIGUSR1) return drain_beanstalk();
     if (signal != SIGHUP) return stop(signal);
     if (certificates) return certificates->reload(wall_now_ms());
     log.info("nothing_to_reload", "SIGHUP reloads the TLS certificate, and the server has none.");
+}
+
+// As beanstalkd does, which clients know as the reply DRAINING.
+void Server::Parts::drain_beanstalk() {
+    log.info("beanstalk_draining", "From now on puts of clients of beanstalkd are refused.");
+    beanstalk->drain();
 }
 
 void Server::Parts::stop(int signal) {
@@ -431,6 +464,7 @@ void Server::Parts::stop(int signal) {
     if (kafka) kafka->stop();
     shard->stop_waiting();
     api->stop_events();
+    if (beanstalk) beanstalk->stop();
     stop_by_ns = monotonic_now_ns() + std::chrono::nanoseconds(options.drain).count();
     http->drain(options.drain, [this] { drained = true; });
 }
@@ -460,11 +494,20 @@ std::string Server::http_address() const {
     return parts_->http_address;
 }
 
+std::string Server::beanstalk_address() const {
+    return parts_->beanstalk ? parts_->beanstalk->address() : "";
+}
+
 void Server::run(Reports reports) {
     parts_->reports = std::move(reports);
     // A webhook receiver that closes its connection, or a closed pipe of the log, must not end the process.
     std::signal(SIGPIPE, SIG_IGN);
-    parts_->loop.on_signals({SIGTERM, SIGINT, SIGHUP}, [this](int signal) { parts_->take_signal(signal); });
+    const auto take_signal = [this](int signal) { parts_->take_signal(signal); };
+    if (parts_->beanstalk) {
+        parts_->loop.on_signals({SIGTERM, SIGINT, SIGHUP, SIGUSR1}, take_signal);
+    } else {
+        parts_->loop.on_signals({SIGTERM, SIGINT, SIGHUP}, take_signal);
+    }
     {
         const DiskForbidden on_this_thread;
         parts_->loop.run([this] { return parts_->turn(); });

@@ -29,6 +29,8 @@ class Server {
 
     // "127.0.0.1:7420", with the selected port if 0 was given.
     std::string http_address() const;
+    // Of the listener of the beanstalkd protocol; empty: there is none.
+    std::string beanstalk_address() const;
 
     // All are called by the thread of run(): `ready` once, when requests are served; `stopping` once, when the signal
     // came; and `alive` every `alive_interval` while the loop of that thread makes progress. An interval of 0: never.

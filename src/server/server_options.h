@@ -14,6 +14,7 @@
 #include "ingress/http_api.h"
 #include "net/http_limits.h"
 #include "net/tls_context.h"
+#include "server/beanstalk_settings.h"
 #include "server/kafka_options.h"
 #include "server/server_clock.h"
 #include "server/sharding.h"
@@ -42,6 +43,7 @@ struct ServerOptions {
     WebhookOptions webhooks;
     KafkaOptions kafka;
     Sharding shards;
+    BeanstalkSettings beanstalk;
     std::optional<std::uint64_t> segment_bytes;  // none: derived from the size of the volume (server/store_sizes.h)
     std::size_t spare_segments = 1;
     std::size_t reserve_segments = 3;

@@ -1,0 +1,206 @@
+// Reserved jobs (beanstalk_session.h): reserve, time to run, and the pauses of tubes.
+#include <algorithm>
+#include <memory>
+#include <utility>
+
+#include "beanstalk/beanstalk_job.h"
+#include "beanstalk/beanstalk_session.h"
+
+namespace duewheel {
+namespace {
+
+constexpr std::int64_t kSafetyMarginMs = 1'000;  // before a timeout, in which a client should not wait for other jobs
+constexpr std::int64_t kLeaseMarginMs = 10'000;  // beyond the TTR
+constexpr std::int64_t kLeaseMaxMs = 12LL * 3600 * 1000;
+constexpr std::string_view kDeadlineSoon = "DEADLINE_SOON\r\n";
+constexpr std::string_view kTimedOut = "TIMED_OUT\r\n";
+
+}  // namespace
+
+// ---- reserve
+
+// All watched tubes are asked one after the other, beginning with another one each time, and if none has a ready job,
+// the session waits in all of them.
+void BeanstalkSession::reserve(SlotNumber slot, std::optional<std::int32_t> timeout_s) {
+    is_worker_ = true;
+    reserve_.emplace();
+    reserve_->slot = slot;
+    if (timeout_s) reserve_->until_ms = now_ms() + std::int64_t{*timeout_s} * 1'000;
+    const bool waits_at_once = watched_.size() == 1 && timeout_s != 0 && nearest_timeout() - now_ms() > kSafetyMarginMs;
+    if (waits_at_once) return wait_in_all_tubes();
+    first_tried_ = (first_tried_ + 1) % watched_.size();
+    reserve_->to_try = watched_;
+    std::rotate(reserve_->to_try.begin(),
+                reserve_->to_try.begin() + static_cast<std::ptrdiff_t>(first_tried_ % watched_.size()),
+                reserve_->to_try.end());
+    try_next_tube();
+}
+
+void BeanstalkSession::try_next_tube() {
+    while (!reserve_->to_try.empty()) {
+        const std::string tube = std::move(reserve_->to_try.back());
+        reserve_->to_try.pop_back();
+        const BeanstalkTube* of = service_.tubes_.find(tube);
+        if (of == nullptr || !of->is_paused(now_ms())) return ask_tube(tube, false);
+    }
+    if (nearest_timeout() - now_ms() <= kSafetyMarginMs) return end_reserve(kDeadlineSoon);
+    if (reserve_->until_ms && *reserve_->until_ms <= now_ms()) return end_reserve(kTimedOut);
+    wait_in_all_tubes();
+}
+
+void BeanstalkSession::wait_in_all_tubes() {
+    reserve_->is_waiting = true;
+    for (const std::string& tube : watched_) {
+        ++service_.tubes_.at(tube).waiting;
+        if (!service_.tubes_.at(tube).is_paused(now_ms())) ask_tube(tube, true);
+    }
+}
+
+void BeanstalkSession::ask_tube(const std::string& tube, bool waits) {
+    LeaseCommand lease;
+    lease.queue = tube;
+    lease.max = 1;
+    lease.lease_ms = std::int64_t{kBeanstalkTtrDefaultS} * 1'000 + kLeaseMarginMs;
+    lease.stays = waits;
+    // The reply never comes within submit(), so the token is known by then.
+    const auto token = std::make_shared<ReplyToken>(0);
+    *token = service_.submit(*this, std::move(lease),
+                             [this, token](Reply result) { take_lease(*token, std::move(result)); });
+    reserve_->asked.emplace(*token, tube);
+}
+
+void BeanstalkSession::take_lease(ReplyToken token, Reply result) {
+    const auto asked = reserve_->asked.find(token);
+    const std::string tube = asked->second;
+    reserve_->asked.erase(asked);
+    auto* lease = std::get_if<LeaseAnswer>(&result);
+    if (lease != nullptr && !lease->messages.empty()) return hand_out(std::move(lease->messages.front()), tube);
+    if (!reserve_->is_waiting) return try_next_tube();
+    // The server is stopping, or its limit of leased messages is reached: as if there were none.
+    if (reserve_->asked.empty()) end_reserve(kTimedOut);
+}
+
+void BeanstalkSession::hand_out(Delivered job, const std::string& tube) {
+    const std::int64_t at_ms = now_ms();
+    Job& of = jobs_[job.id];
+    of = {.lease = job.lease, .tube = tube, .ttr_ms = std::int64_t{ttr_of_headers(job.headers)} * 1'000};
+    of.until_ms = at_ms + of.ttr_ms;
+    of.lease_until_ms = at_ms + std::int64_t{kBeanstalkTtrDefaultS} * 1'000 + kLeaseMarginMs / 2;
+    service_.reserved_[job.id] = this;
+    extend_leases(at_ms);
+    end_reserve("RESERVED " + std::to_string(job.id) + " " + std::to_string(job.body.size()) + "\r\n" + job.body +
+                "\r\n");
+}
+
+void BeanstalkSession::end_reserve(std::string_view text) {
+    const SlotNumber slot = reserve_->slot;
+    withdraw_reserve();
+    reply(slot, text);
+}
+
+void BeanstalkSession::withdraw_reserve() {
+    if (!reserve_) return;
+    if (reserve_->is_waiting) {
+        for (const std::string& tube : watched_) --service_.tubes_.at(tube).waiting;
+    }
+    const Reserve reserve = *std::exchange(reserve_, std::nullopt);
+    for (const auto& [token, tube] : reserve.asked) service_.forget(token);
+}
+
+// A pause began or ended.
+void BeanstalkSession::tube_changed() {
+    if (!reserve_ || !reserve_->is_waiting) return;
+    for (auto next = reserve_->asked.begin(); next != reserve_->asked.end();) {
+        const auto asked = next++;
+        if (!service_.tubes_.at(asked->second).is_paused(now_ms())) continue;
+        service_.forget(asked->first);
+        reserve_->asked.erase(asked);
+    }
+    for (const std::string& tube : watched_) {
+        const auto is_it = [&](const auto& asked) { return asked.second == tube; };
+        const bool is_asked = std::any_of(reserve_->asked.begin(), reserve_->asked.end(), is_it);
+        if (!is_asked && !service_.tubes_.at(tube).is_paused(now_ms())) ask_tube(tube, true);
+    }
+}
+
+// ---- reserved jobs
+
+std::int64_t BeanstalkSession::nearest_timeout() const {
+    std::int64_t nearest_ms = BeanstalkService::kNever;
+    for (const auto& [id, job] : jobs_) {
+        if (!job.is_ending) nearest_ms = std::min(nearest_ms, job.until_ms);
+    }
+    return nearest_ms;
+}
+
+void BeanstalkSession::time_out_jobs(std::int64_t now_ms) {
+    std::vector<MessageId> ids;
+    for (const auto& [id, job] : jobs_) {
+        if (!job.is_ending && job.until_ms <= now_ms) ids.push_back(id);
+    }
+    std::sort(ids.begin(), ids.end());
+    for (const MessageId id : ids) {
+        ++service_.counters_.timeouts;
+        service_.submit_unattended(ReleaseCommand{jobs_.at(id).lease});
+        drop_job(id);
+    }
+}
+
+// Before they end, while the job has time left. A refused extension is tried again with the next call.
+void BeanstalkSession::extend_leases(std::int64_t now_ms) {
+    for (auto& [id, job] : jobs_) {
+        if (job.is_ending || job.until_ms <= job.lease_until_ms || job.lease_until_ms - now_ms > kLeaseMaxMs / 2)
+            continue;
+        const std::int64_t lease_ms = std::min(job.until_ms - now_ms + kLeaseMarginMs, kLeaseMaxMs);
+        service_.submit_unattended(ExtendCommand{job.lease, lease_ms});
+        job.lease_until_ms = now_ms + lease_ms - kLeaseMarginMs / 2;
+    }
+}
+
+void BeanstalkSession::drop_job(MessageId id) {
+    jobs_.erase(id);
+    service_.reserved_.erase(id);
+}
+
+std::int64_t BeanstalkSession::act(std::int64_t now_ms) {
+    time_out_jobs(now_ms);
+    extend_leases(now_ms);
+    const std::int64_t nearest_ms = nearest_timeout();
+    std::int64_t next_ms = nearest_ms;
+    for (const auto& [id, job] : jobs_) {
+        if (job.until_ms > job.lease_until_ms) next_ms = std::min(next_ms, job.lease_until_ms - kLeaseMaxMs / 2);
+    }
+    if (!reserve_ || !reserve_->is_waiting) return next_ms;
+    if (nearest_ms != BeanstalkService::kNever && nearest_ms - now_ms <= kSafetyMarginMs) {
+        end_reserve(kDeadlineSoon);
+        return next_ms;
+    }
+    if (nearest_ms != BeanstalkService::kNever) next_ms = std::min(next_ms, nearest_ms - kSafetyMarginMs);
+    if (!reserve_->until_ms) return next_ms;
+    if (*reserve_->until_ms > now_ms) return std::min(next_ms, *reserve_->until_ms);
+    end_reserve(kTimedOut);
+    return next_ms;
+}
+
+void BeanstalkSession::stop() {
+    has_quit_ = true;
+    if (reserve_) end_reserve(kTimedOut);
+    if (slots_.empty()) client_.finish();
+}
+
+// ---- pause
+
+// Of the sessions of this protocol: consumers over HTTP go on.
+void BeanstalkSession::pause(SlotNumber slot, const BeanstalkCommand& command) {
+    when_known(command.tube, [this, slot, tube = command.tube, delay_s = command.delay_s](bool is_known) {
+        if (!is_known) return reply(slot, "NOT_FOUND\r\n");
+        BeanstalkTube& of = service_.tubes_.at(tube);
+        ++of.pauses;
+        of.pause_s = delay_s;
+        of.paused_until_ms = now_ms() + std::max<std::int64_t>(std::int64_t{delay_s} * 1'000, 1);
+        for (BeanstalkSession* session : service_.sessions_) session->tube_changed();
+        reply(slot, "PAUSED\r\n");
+    });
+}
+
+}  // namespace duewheel

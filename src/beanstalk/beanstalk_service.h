@@ -1,0 +1,103 @@
+// The beanstalkd protocol on the queues of the namespace "default": a tube is a queue, a job is a message, its time to
+// run (TTR) is the time of its lease, and a buried job is a held message. docs/beanstalk.md describes what differs from
+// beanstalkd.
+//
+//     connection ──bytes──► session ──command──► CommandPort (engine)
+//         ▲                    │ ▲                     │
+//         └──────replies───────┘ └──deliver(reply)─────┘
+//
+// This class has what sessions share: replies of the engine find their session here, the clock, tubes and counts.
+// It reads no clock and no socket. For one thread.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <unordered_map>
+#include <unordered_set>
+
+#include "beanstalk/beanstalk_command.h"
+#include "beanstalk/beanstalk_tubes.h"
+#include "ingress/command_port.h"
+#include "net/stream_server.h"
+
+namespace duewheel {
+
+class BeanstalkSession;
+
+struct BeanstalkOptions {
+    std::size_t job_bytes_max = 65'535;
+    std::string version;
+    std::string instance;  // identifies the data directory: `id` of stats
+    std::string hostname;
+    std::string os;
+    std::string platform;
+};
+
+struct BeanstalkCounters {
+    std::array<std::uint64_t, kBeanstalkVerbs> commands{};
+    std::uint64_t connections = 0;  // in all
+    std::uint64_t jobs = 0;         // put
+    std::uint64_t timeouts = 0;     // of jobs
+};
+
+class BeanstalkService {
+  public:
+    static constexpr ReplyToken kTokenBit = ReplyToken{1} << 59;
+    static constexpr std::int64_t kNever = INT64_MAX;
+
+    // The port outlives it. `now_ms` is a monotonic clock in milliseconds.
+    BeanstalkService(CommandPort& port, BeanstalkOptions options, std::function<std::int64_t()> now_ms);
+    ~BeanstalkService();
+
+    // The session must be destroyed when its connection is closed, and before this service.
+    std::unique_ptr<BeanstalkSession> open(StreamClient& client);
+
+    static bool is_own(ReplyToken token) { return (token & kTokenBit) != 0; }
+    // A reply to a command of a session. Leases that no session waits for are returned to their queues.
+    void deliver(ReplyToken token, Reply reply);
+    // Ends what has timed out; returns when to be called again.
+    std::int64_t act();
+
+    // From now on puts are refused (DRAINING).
+    void drain() { is_draining_ = true; }
+    // Ends all sessions after their replies in progress; their jobs return to their queues.
+    void stop();
+
+    std::size_t sessions() const { return sessions_.size(); }
+    const BeanstalkCounters& counters() const { return counters_; }
+
+  private:
+    friend class BeanstalkSession;
+    using Then = std::function<void(Reply)>;
+    struct Waiting {
+        BeanstalkSession* session = nullptr;
+        Then then;
+    };
+    // A reserved job is found by its id, for its time left.
+    std::int64_t time_left_ms(MessageId id) const;
+
+    ReplyToken submit(BeanstalkSession& session, Command command, Then then);
+    void forget(ReplyToken token);
+    // The reply is of no interest; a lease in it is returned.
+    void submit_unattended(Command command);
+    void give_back(const LeaseAnswer& answer);
+    void closed(BeanstalkSession& session);
+
+    CommandPort& port_;
+    const BeanstalkOptions options_;
+    const std::function<std::int64_t()> now_ms_;
+    const std::int64_t started_ms_;
+    BeanstalkTubes tubes_;
+    BeanstalkCounters counters_;
+    bool is_draining_ = false;
+    std::unordered_set<BeanstalkSession*> sessions_;
+    std::unordered_map<ReplyToken, Waiting> waiting_;
+    std::unordered_map<MessageId, BeanstalkSession*> reserved_;
+    ReplyToken next_token_ = 1;
+};
+
+}  // namespace duewheel

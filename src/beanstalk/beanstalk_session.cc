@@ -1,0 +1,416 @@
+#include "beanstalk/beanstalk_session.h"
+
+#include <algorithm>
+#include <iterator>
+#include <memory>
+#include <utility>
+
+#include "beanstalk/beanstalk_job.h"
+
+namespace duewheel {
+namespace {
+
+constexpr std::string_view kNotFound = "NOT_FOUND\r\n";
+constexpr std::size_t kPipelineMax = 1'024;
+constexpr std::uint32_t kPageMax = 1'000;
+
+bool may_overlap(BeanstalkVerb verb) {
+    return verb == BeanstalkVerb::put || verb == BeanstalkVerb::remove;
+}
+
+// beanstalkd has no reply that says "later".
+std::string_view refusal_text(const Error& error) {
+    constexpr std::string_view kLater[] = {"too_busy",    "queue_full",   "namespace_full",  "store_full",
+                                           "second_full", "rate_limited", "too_many_queues", "too_many_leases"};
+    const bool is_later = std::find(std::begin(kLater), std::end(kLater), error.code) != std::end(kLater);
+    if (is_later) return "OUT_OF_MEMORY\r\n";
+    return error.code == "out_of_range" ? "BAD_FORMAT\r\n" : "INTERNAL_ERROR\r\n";
+}
+
+}  // namespace
+
+BeanstalkSession::BeanstalkSession(BeanstalkService& service, StreamClient& client)
+    : service_(service), client_(client), parser_(service.options_.job_bytes_max) {
+    BeanstalkTube& tube = service_.tubes_.at("default");
+    ++tube.using_it;
+    ++tube.watching;
+}
+
+BeanstalkSession::~BeanstalkSession() {
+    withdraw_reserve();
+    service_.closed(*this);
+    std::vector<MessageId> ids;
+    for (const auto& [id, job] : jobs_) {
+        if (!job.is_ending) ids.push_back(id);
+    }
+    std::sort(ids.begin(), ids.end());
+    for (const MessageId id : ids) service_.submit_unattended(ReleaseCommand{jobs_.at(id).lease});
+    for (const auto& [id, job] : jobs_) service_.reserved_.erase(id);
+    const auto leave = [&](const std::string& name, std::uint64_t BeanstalkTube::*count) {
+        --(service_.tubes_.at(name).*count);
+        service_.tubes_.drop_if_unneeded(name, now_ms());
+    };
+    leave(used_, &BeanstalkTube::using_it);
+    for (const std::string& name : watched_) leave(name, &BeanstalkTube::watching);
+}
+
+// ---- input
+
+std::size_t BeanstalkSession::take(std::string_view bytes) {
+    const std::size_t size = bytes.size();
+    while (!has_quit_) {
+        if (next_) {
+            if (!may_begin(next_->verb)) break;
+            run(*std::exchange(next_, std::nullopt));
+            continue;
+        }
+        if (bytes.empty() || slots_.size() >= kPipelineMax) break;
+        std::optional<BeanstalkParser::Parsed> parsed = parser_.read(bytes);
+        if (!parsed) break;
+        if (const auto* refusal = std::get_if<std::string_view>(&*parsed)) {
+            reply(begin_reply(), *refusal);
+        } else {
+            next_ = std::get<BeanstalkCommand>(*std::move(parsed));
+        }
+    }
+    flush();
+    return has_quit_ ? size : size - bytes.size();
+}
+
+bool BeanstalkSession::may_begin(BeanstalkVerb verb) const {
+    return slots_.empty() || (!runs_alone_ && may_overlap(verb));
+}
+
+void BeanstalkSession::run(BeanstalkCommand command) {
+    ++service_.counters_.commands[static_cast<std::size_t>(command.verb)];
+    runs_alone_ = !may_overlap(command.verb);
+    if (command.verb == BeanstalkVerb::quit) {
+        has_quit_ = true;
+        return client_.finish();
+    }
+    const SlotNumber slot = begin_reply();
+    switch (command.verb) {
+        case BeanstalkVerb::put:
+            return put(slot, std::move(command));
+        case BeanstalkVerb::peek:
+            return peek(slot, command.id);
+        case BeanstalkVerb::peek_ready:
+            return peek_state(slot, StateSet{State::ready}, true);
+        case BeanstalkVerb::peek_delayed:
+            return peek_state(slot, StateSet{State::scheduled, State::retrying}, false);
+        case BeanstalkVerb::peek_buried:
+            return peek_state(slot, StateSet{State::held}, false);
+        case BeanstalkVerb::reserve:
+            return reserve(slot, std::nullopt);
+        case BeanstalkVerb::reserve_with_timeout:
+            return reserve(slot, command.timeout_s < 0 ? std::nullopt : std::optional(command.timeout_s));
+        case BeanstalkVerb::reserve_job:
+            return reply(slot, "UNKNOWN_COMMAND\r\n");
+        case BeanstalkVerb::remove:
+            return remove(slot, command.id);
+        case BeanstalkVerb::release:
+            return release(slot, command);
+        case BeanstalkVerb::bury:
+            return bury(slot, command.id);
+        case BeanstalkVerb::kick:
+            return kick(slot, command.number);
+        case BeanstalkVerb::kick_job:
+            return kick_job(slot, command.id);
+        case BeanstalkVerb::touch:
+            return touch(slot, command.id);
+        case BeanstalkVerb::use:
+            return use(slot, command.tube);
+        case BeanstalkVerb::watch:
+            return watch(slot, command.tube);
+        case BeanstalkVerb::ignore:
+            return ignore(slot, command.tube);
+        case BeanstalkVerb::list_tubes:
+            return list_tubes(slot);
+        case BeanstalkVerb::list_tube_used:
+            return reply(slot, "USING " + used_ + "\r\n");
+        case BeanstalkVerb::list_tubes_watched: {
+            std::string document = "---\n";
+            for (const std::string& name : watched_) document += "- " + name + "\n";
+            return reply_document(slot, document);
+        }
+        case BeanstalkVerb::stats:
+            return stats(slot);
+        case BeanstalkVerb::stats_job:
+            return stats_job(slot, command.id);
+        case BeanstalkVerb::stats_tube:
+            return stats_tube(slot, command.tube);
+        case BeanstalkVerb::pause_tube:
+            return pause(slot, command);
+        case BeanstalkVerb::quit:
+            break;
+    }
+}
+
+// ---- replies, in the order of the commands
+
+BeanstalkSession::SlotNumber BeanstalkSession::begin_reply() {
+    slots_.emplace_back();
+    return first_slot_ + slots_.size() - 1;
+}
+
+void BeanstalkSession::reply(SlotNumber slot, std::string_view text) {
+    Slot& of = slots_[static_cast<std::size_t>(slot - first_slot_)];
+    of.reply = text;
+    of.is_complete = true;
+    if (slot == first_slot_) flush();
+}
+
+void BeanstalkSession::reply_document(SlotNumber slot, const std::string& document) {
+    reply(slot, "OK " + std::to_string(document.size()) + "\r\n" + document + "\r\n");
+}
+
+void BeanstalkSession::refuse(SlotNumber slot, const Error& error) {
+    reply(slot, refusal_text(error));
+}
+
+void BeanstalkSession::flush() {
+    bool any = false;
+    for (; !slots_.empty() && slots_.front().is_complete; any = true) {
+        client_.write(slots_.front().reply);
+        slots_.pop_front();
+        ++first_slot_;
+    }
+    if (any && has_quit_ && slots_.empty()) return client_.finish();
+    if (any) client_.resume();
+}
+
+// ---- jobs
+
+void BeanstalkSession::put(SlotNumber slot, BeanstalkCommand command) {
+    is_producer_ = true;
+    if (service_.is_draining_) return reply(slot, "DRAINING\r\n");
+    PutCommand put;
+    put.queue = used_;
+    put.when.delay_ms = std::int64_t{command.delay_s} * 1'000;
+    put.priority = priority_of_job(command.priority);
+    put.headers = headers_of_job(std::max<std::uint32_t>(command.ttr_s, 1));
+    put.body = std::move(command.body);
+    service_.submit(*this, std::move(put), [this, slot, tube = used_](Reply result) {
+        if (const auto* error = std::get_if<Error>(&result)) return refuse(slot, *error);
+        ++service_.counters_.jobs;
+        if (BeanstalkTube* of = service_.tubes_.find(tube)) ++of->jobs;
+        reply(slot, "INSERTED " + std::to_string(std::get<PutAnswer>(result).id) + "\r\n");
+    });
+}
+
+void BeanstalkSession::remove(SlotNumber slot, MessageId id) {
+    const auto job = jobs_.find(id);
+    if (job == jobs_.end()) return find_to_cancel(slot, id);
+    if (job->second.is_ending) return reply(slot, kNotFound);
+    if (BeanstalkTube* tube = service_.tubes_.find(job->second.tube)) ++tube->deletes;
+    end_lease(slot, id, AckCommand{job->second.lease}, "DELETED\r\n");
+}
+
+// A job that this session has not reserved. It is looked up first, because a cancel of a cancelled message succeeds.
+void BeanstalkSession::find_to_cancel(SlotNumber slot, MessageId id) {
+    GetCommand get;
+    get.id = id;
+    service_.submit(*this, std::move(get), [this, slot, id](Reply result) {
+        const auto* message = std::get_if<MessageAnswer>(&result);
+        if (message == nullptr || !message->has_content) return reply(slot, kNotFound);
+        cancel(slot, id);
+    });
+}
+
+void BeanstalkSession::cancel(SlotNumber slot, MessageId id) {
+    CancelCommand command;
+    command.id = id;
+    service_.submit(*this, std::move(command), [this, slot, id](Reply result) {
+        const auto* change = std::get_if<ChangeAnswer>(&result);
+        if (change != nullptr && change->outcome == ChangeOutcome::cancelled) return reply(slot, "DELETED\r\n");
+        if (change == nullptr || change->outcome != ChangeOutcome::dead) return reply(slot, kNotFound);
+        DiscardCommand discard;
+        discard.id = id;
+        service_.submit(*this, std::move(discard), [this, slot](Reply discarded) {
+            const auto* ended = std::get_if<ChangeAnswer>(&discarded);
+            const bool is_gone = ended != nullptr && ended->outcome == ChangeOutcome::cancelled;
+            reply(slot, is_gone ? "DELETED\r\n" : kNotFound);
+        });
+    });
+}
+
+void BeanstalkSession::release(SlotNumber slot, const BeanstalkCommand& command) {
+    const auto job = jobs_.find(command.id);
+    if (job == jobs_.end() || job->second.is_ending) return reply(slot, kNotFound);
+    end_lease(slot, command.id, ReleaseCommand{job->second.lease, std::int64_t{command.delay_s} * 1'000},
+              "RELEASED\r\n");
+}
+
+void BeanstalkSession::bury(SlotNumber slot, MessageId id) {
+    const auto job = jobs_.find(id);
+    if (job == jobs_.end() || job->second.is_ending) return reply(slot, kNotFound);
+    end_lease(slot, id, HoldLeaseCommand{job->second.lease}, "BURIED\r\n");
+}
+
+void BeanstalkSession::end_lease(SlotNumber slot, MessageId id, Command command, std::string_view done) {
+    jobs_.at(id).is_ending = true;
+    service_.submit(*this, std::move(command), [this, slot, id, done](Reply result) {
+        if (const auto* error = std::get_if<Error>(&result)) {
+            jobs_.at(id).is_ending = false;
+            return refuse(slot, *error);
+        }
+        drop_job(id);
+        const LeaseOutcome outcome = std::get<LeaseEndAnswer>(result).outcome;
+        const bool had_ended = outcome == LeaseOutcome::expired || outcome == LeaseOutcome::purged;
+        reply(slot, had_ended ? kNotFound : done);
+    });
+}
+
+void BeanstalkSession::touch(SlotNumber slot, MessageId id) {
+    const auto found = jobs_.find(id);
+    if (found == jobs_.end() || found->second.is_ending) return reply(slot, kNotFound);
+    Job& job = found->second;
+    job.until_ms = now_ms() + job.ttr_ms;
+    extend_leases(now_ms());
+    reply(slot, "TOUCHED\r\n");
+}
+
+// ---- tubes
+
+void BeanstalkSession::use(SlotNumber slot, const std::string& tube) {
+    if (tube != used_) {
+        ++service_.tubes_.at(tube).using_it;
+        --service_.tubes_.at(used_).using_it;
+        service_.tubes_.drop_if_unneeded(used_, now_ms());
+        used_ = tube;
+    }
+    reply(slot, "USING " + used_ + "\r\n");
+}
+
+void BeanstalkSession::watch(SlotNumber slot, const std::string& tube) {
+    if (std::find(watched_.begin(), watched_.end(), tube) == watched_.end()) {
+        watched_.push_back(tube);
+        ++service_.tubes_.at(tube).watching;
+    }
+    reply(slot, "WATCHING " + std::to_string(watched_.size()) + "\r\n");
+}
+
+void BeanstalkSession::ignore(SlotNumber slot, const std::string& tube) {
+    const auto found = std::find(watched_.begin(), watched_.end(), tube);
+    if (found != watched_.end() && watched_.size() == 1) return reply(slot, "NOT_IGNORED\r\n");
+    if (found != watched_.end()) {
+        watched_.erase(found);
+        --service_.tubes_.at(tube).watching;
+        service_.tubes_.drop_if_unneeded(tube, now_ms());
+    }
+    reply(slot, "WATCHING " + std::to_string(watched_.size()) + "\r\n");
+}
+
+// ---- kick
+
+void BeanstalkSession::kick(SlotNumber slot, std::uint32_t bound) {
+    list_to_kick({.slot = slot, .tube = used_, .left = bound});
+}
+
+// Buried jobs; or if there are none, dead letters; or if there are none, delayed jobs.
+void BeanstalkSession::list_to_kick(Kick kick) {
+    if (kick.left == 0) return reply(kick.slot, "KICKED " + std::to_string(kick.kicked) + "\r\n");
+    ListCommand list;
+    list.queue = kick.tube;
+    list.states = kick.of_delayed ? StateSet{State::scheduled, State::retrying} : StateSet{State::held};
+    list.limit = std::min(kick.left, kPageMax);
+    service_.submit(*this, std::move(list), [this, kick = std::move(kick)](Reply result) {
+        const auto* page = std::get_if<ListAnswer>(&result);
+        if (page != nullptr && !page->listed.empty()) return kick_listed(kick, *page);
+        if (page == nullptr || kick.kicked > 0 || kick.of_delayed) {
+            return reply(kick.slot, "KICKED " + std::to_string(kick.kicked) + "\r\n");
+        }
+        redrive(kick);
+    });
+}
+
+void BeanstalkSession::kick_listed(Kick kick, const ListAnswer& page) {
+    kick.in_progress = page.listed.size();
+    const auto progress = std::make_shared<Kick>(std::move(kick));
+    for (const ListedMessage& each : page.listed) {
+        Command command = KickCommand{.id = each.row.id};
+        if (progress->of_delayed) command = FireCommand{.id = each.row.id};
+        service_.submit(*this, std::move(command), [this, progress](Reply result) {
+            const auto* change = std::get_if<ChangeAnswer>(&result);
+            const ChangeOutcome wanted = progress->of_delayed ? ChangeOutcome::fired : ChangeOutcome::kicked;
+            if (change != nullptr && change->outcome == wanted) ++progress->kicked;
+            if (--progress->in_progress > 0) return;
+            // If none could be kicked, another client did it: the next page would be the same one.
+            progress->left = progress->kicked == 0 ? 0 : progress->left - std::min(progress->left, progress->kicked);
+            list_to_kick(*progress);
+        });
+    }
+}
+
+void BeanstalkSession::redrive(Kick kick) {
+    RedriveCommand command;
+    command.queue = kick.tube;
+    command.max = kick.left;
+    service_.submit(*this, std::move(command), [this, kick = std::move(kick)](Reply result) mutable {
+        const auto* redriven = std::get_if<RedriveAnswer>(&result);
+        if (redriven != nullptr && redriven->redriven > 0) {
+            return reply(kick.slot, "KICKED " + std::to_string(redriven->redriven) + "\r\n");
+        }
+        kick.of_delayed = true;
+        list_to_kick(std::move(kick));
+    });
+}
+
+void BeanstalkSession::kick_job(SlotNumber slot, MessageId id) {
+    GetCommand get;
+    get.id = id;
+    service_.submit(*this, std::move(get), [this, slot, id](Reply result) {
+        const auto* message = std::get_if<MessageAnswer>(&result);
+        if (message == nullptr) return reply(slot, kNotFound);
+        switch (message->row.state.state) {
+            case State::held:
+            case State::dead:
+                return change_for_kick(slot, KickCommand{.id = id});
+            case State::scheduled:
+            case State::retrying:
+                return change_for_kick(slot, FireCommand{.id = id});
+            default:
+                return reply(slot, kNotFound);
+        }
+    });
+}
+
+void BeanstalkSession::change_for_kick(SlotNumber slot, Command command) {
+    service_.submit(*this, std::move(command), [this, slot](Reply result) {
+        const auto* change = std::get_if<ChangeAnswer>(&result);
+        const bool is_kicked =
+            change != nullptr && (change->outcome == ChangeOutcome::kicked || change->outcome == ChangeOutcome::fired);
+        reply(slot, is_kicked ? "KICKED\r\n" : kNotFound);
+    });
+}
+
+// ---- peek
+
+void BeanstalkSession::peek(SlotNumber slot, MessageId id) {
+    GetCommand get;
+    get.id = id;
+    service_.submit(*this, std::move(get), [this, slot](Reply result) {
+        const auto* message = std::get_if<MessageAnswer>(&result);
+        if (message == nullptr || !message->has_content) return reply(slot, kNotFound);
+        reply(slot, "FOUND " + std::to_string(message->row.id) + " " + std::to_string(message->body.size()) + "\r\n" +
+                        message->body + "\r\n");
+    });
+}
+
+// A listing is in the order of due times: the first page may lack a job of a smaller priority behind it.
+void BeanstalkSession::peek_state(SlotNumber slot, StateSet states, bool by_priority) {
+    ListCommand list;
+    list.queue = used_;
+    list.states = states;
+    list.limit = by_priority ? kPageMax : 1;
+    service_.submit(*this, std::move(list), [this, slot](Reply result) {
+        const auto* page = std::get_if<ListAnswer>(&result);
+        if (page == nullptr || page->listed.empty()) return reply(slot, kNotFound);
+        const auto first = std::min_element(page->listed.begin(), page->listed.end(), [](const auto& a, const auto& b) {
+            return a.row.state.priority < b.row.state.priority;
+        });
+        peek(slot, first->row.id);
+    });
+}
+
+}  // namespace duewheel

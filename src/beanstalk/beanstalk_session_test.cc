@@ -1,0 +1,245 @@
+// Sessions over a real engine with a clock of the test.
+#include "beanstalk/beanstalk_session.h"
+
+#include <map>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "engine/trial_engine.h"
+
+namespace duewheel::beanstalk_session_test {
+namespace {
+
+// Its lateness and wheel are not asked for by sessions.
+class EnginePort final : public CommandPort {
+  public:
+    void submit(Command command, ReplyToken token, SharedLimits limits) override {
+        tokens_.emplace(shard_.submit(std::move(command), std::move(limits)), token);
+        ++submitted;
+    }
+    void forget(ReplyToken token) override {
+        for (const auto& [engines, own] : tokens_) {
+            if (own == token) shard_.engine().forget(engines);
+        }
+    }
+    // Replies as they are known, in the order of their commands.
+    void deliver_to(BeanstalkService& service) {
+        shard_.turn();
+        while (!shard_.replies.empty()) {
+            auto reply = shard_.replies.extract(shard_.replies.begin());
+            service.deliver(tokens_.at(reply.key()), std::move(reply.mapped()));
+            if (shard_.replies.empty()) shard_.turn();
+        }
+    }
+    TrialEngine& shard() { return shard_; }
+
+    const AccessToken* find_token(std::string_view) const override { return nullptr; }
+    const AccessToken* find_token_of_certificate(std::string_view) const override { return nullptr; }
+    EngineCounters counters() const override { return {}; }
+    std::vector<QueueCounters> busiest_queues(std::size_t) const override { return {}; }
+    QueueSums queue_sums() const override { return {}; }
+    LatenessLevels lateness() const override { return {}; }
+    const LatenessHistory& lateness_history() const override { std::abort(); }
+    WheelView wheel() const override { return {}; }
+    ClockStatus clock() const override { return {}; }
+    bool accept_clock() override { return false; }
+    void advance_clock(std::int64_t) override {}
+
+    int submitted = 0;
+
+  private:
+    TrialEngine shard_;
+    std::map<ReplyToken, ReplyToken> tokens_;
+};
+
+class Client final : public StreamClient {
+  public:
+    explicit Client(BeanstalkService& service) : session_(service.open(*this)) {}
+
+    void write(std::string_view bytes) override { output_ += bytes; }
+    void resume() override { is_resumed_ = true; }
+    void finish() override { is_finished = true; }
+
+    void send(const std::string& bytes) {
+        input_ += bytes;
+        is_resumed_ = true;
+    }
+    bool feed() {
+        if (!session_ || !std::exchange(is_resumed_, false)) return false;
+        input_.erase(0, session_->take(input_));
+        return true;
+    }
+    std::string output() { return std::exchange(output_, {}); }
+    void close() { session_.reset(); }
+    std::size_t unread() const { return input_.size(); }
+
+    bool is_finished = false;
+
+  private:
+    std::unique_ptr<BeanstalkSession> session_;
+    std::string input_;
+    std::string output_;
+    bool is_resumed_ = false;
+};
+
+class BeanstalkSessions : public ::testing::Test {
+  protected:
+    void run() {
+        for (int i = 0; i < 50; ++i) {
+            for (Client* client : {&one_, &two_}) client->feed();
+            port_.deliver_to(service_);
+        }
+        for (Client* client : {&one_, &two_}) client->feed();
+    }
+    std::string ask(Client& client, const std::string& bytes) {
+        client.send(bytes);
+        run();
+        return client.output();
+    }
+    void pass(std::int64_t ms) {
+        now_ms_ += ms;
+        port_.shard().turn(ms);
+        service_.act();
+        run();
+    }
+
+    std::int64_t now_ms_ = 5'000;
+    EnginePort port_;
+    BeanstalkService service_{port_, {}, [this] { return now_ms_; }};
+    Client one_{service_};
+    Client two_{service_};
+};
+
+TEST_F(BeanstalkSessions, a_job_is_reserved_once_and_ends_with_its_delete) {
+    EXPECT_EQ(ask(one_, "put 1 0 60 1\r\nx\r\n"), "INSERTED 1024\r\n");
+    EXPECT_EQ(ask(one_, "reserve\r\n"), "RESERVED 1024 1\r\nx\r\n");
+    EXPECT_EQ(ask(two_, "reserve-with-timeout 0\r\n"), "TIMED_OUT\r\n");
+    EXPECT_EQ(ask(two_, "delete 1024\r\n"), "NOT_FOUND\r\n");
+    EXPECT_EQ(ask(one_, "delete 1024\r\n"), "DELETED\r\n");
+    EXPECT_EQ(ask(one_, "delete 1024\r\n"), "NOT_FOUND\r\n");
+}
+
+TEST_F(BeanstalkSessions, a_job_times_out_after_its_ttr_whether_it_is_short_or_long) {
+    for (const std::int64_t ttr_s : {2, 60, 600, 100'000}) {
+        const std::string id = ask(one_, "put 1 0 " + std::to_string(ttr_s) + " 1\r\nx\r\n").substr(9);
+        EXPECT_EQ(ask(one_, "reserve\r\n"), "RESERVED " + id.substr(0, id.size() - 2) + " 1\r\nx\r\n");
+        two_.send("reserve\r\n");
+        run();
+        for (std::int64_t left_ms = ttr_s * 1'000 - 1; left_ms > 0;) {
+            const std::int64_t step_ms = std::min<std::int64_t>(left_ms, 1'000'000);
+            pass(step_ms);
+            left_ms -= step_ms;
+        }
+        EXPECT_EQ(two_.output(), "") << ttr_s;
+        pass(1);
+        EXPECT_EQ(two_.output().substr(0, 9), "RESERVED ") << ttr_s;
+        EXPECT_EQ(ask(one_, "touch " + id), "NOT_FOUND\r\n");
+        EXPECT_EQ(ask(two_, "delete " + id), "DELETED\r\n");
+    }
+    EXPECT_EQ(service_.counters().timeouts, 4U);
+}
+
+TEST_F(BeanstalkSessions, a_client_that_waits_hears_of_its_deadline) {
+    ask(one_, "put 1 0 10 1\r\nx\r\nreserve\r\n");
+    EXPECT_EQ(ask(one_, "reserve\r\n"), "");
+    pass(8'999);
+    EXPECT_EQ(one_.output(), "");
+    pass(1);
+    EXPECT_EQ(one_.output(), "DEADLINE_SOON\r\n");
+    EXPECT_EQ(ask(one_, "reserve\r\n"), "DEADLINE_SOON\r\n");
+    ask(two_, "put 1 0 60 1\r\ny\r\n");
+    EXPECT_EQ(ask(one_, "reserve\r\n"), "RESERVED 2048 1\r\ny\r\n") << "there is a job";
+}
+
+TEST_F(BeanstalkSessions, a_wait_times_out) {
+    one_.send("reserve-with-timeout 3\r\n");
+    run();
+    pass(2'999);
+    EXPECT_EQ(one_.output(), "");
+    pass(1);
+    EXPECT_EQ(one_.output(), "TIMED_OUT\r\n");
+    EXPECT_EQ(ask(two_, "put 1 0 60 1\r\nx\r\n"), "INSERTED 1024\r\n");
+    EXPECT_EQ(ask(two_, "reserve-with-timeout 0\r\n"), "RESERVED 1024 1\r\nx\r\n") << "nothing waits any more";
+}
+
+TEST_F(BeanstalkSessions, jobs_of_a_closed_session_are_ready_and_waits_end) {
+    ask(one_, "put 1 0 60 1\r\nx\r\nreserve\r\n");
+    two_.send("reserve\r\n");
+    run();
+    one_.send("reserve\r\n");
+    run();
+    one_.close();
+    run();
+    EXPECT_EQ(two_.output(), "RESERVED 1024 1\r\nx\r\n");
+    EXPECT_EQ(service_.sessions(), 1U);
+}
+
+TEST_F(BeanstalkSessions, of_the_jobs_of_several_tubes_that_come_at_once_one_is_taken) {
+    ask(one_, "watch a\r\nwatch b\r\n");
+    one_.send("reserve\r\n");
+    run();
+    two_.send("use a\r\n");
+    run();
+    port_.shard().hold_commits = true;
+    ask(two_, "put 1 0 60 1\r\nA\r\n");
+    ask(two_, "put 1 0 60 1\r\nB\r\n");
+    port_.shard().hold_commits = false;
+    port_.shard().settle();
+    run();
+    EXPECT_EQ(one_.output().size(), std::string("WATCHING 2\r\nWATCHING 3\r\nRESERVED 1024 1\r\nA\r\n").size() - 24);
+    EXPECT_EQ(ask(one_, "reserve-with-timeout 0\r\n").substr(0, 9), "RESERVED ");
+}
+
+TEST_F(BeanstalkSessions, puts_and_deletes_are_in_progress_together_and_other_commands_wait) {
+    port_.shard().hold_commits = true;
+    one_.send("put 1 0 60 1\r\na\r\nput 1 0 60 1\r\nb\r\nstats-job 1024\r\nlist-tube-used\r\n");
+    one_.feed();
+    EXPECT_EQ(port_.submitted, 2);
+    port_.shard().hold_commits = false;
+    port_.shard().settle();
+    run();
+    const std::string output = one_.output();
+    EXPECT_TRUE(output.starts_with("INSERTED 1024\r\nINSERTED 2048\r\nOK ")) << output;
+    EXPECT_TRUE(output.ends_with("USING default\r\n")) << output;
+}
+
+TEST_F(BeanstalkSessions, a_tube_that_is_paused_gives_nothing_to_those_who_waited) {
+    one_.send("reserve\r\n");
+    run();
+    EXPECT_EQ(ask(two_, "pause-tube default 10\r\n"), "PAUSED\r\n");
+    EXPECT_EQ(ask(two_, "put 1 0 60 1\r\nx\r\nreserve-with-timeout 0\r\n"), "INSERTED 1024\r\nTIMED_OUT\r\n");
+    EXPECT_EQ(one_.output(), "");
+    pass(10'001);
+    EXPECT_EQ(one_.output(), "RESERVED 1024 1\r\nx\r\n");
+    EXPECT_EQ(ask(two_, "pause-tube unknown 10\r\n"), "NOT_FOUND\r\n");
+}
+
+TEST_F(BeanstalkSessions, a_stop_ends_waits_and_answers_what_is_in_progress) {
+    port_.shard().hold_commits = true;
+    one_.send("put 1 0 60 1\r\na\r\nput 1");
+    two_.send("reserve\r\n");
+    for (Client* client : {&one_, &two_}) client->feed();
+    service_.stop();
+    EXPECT_EQ(two_.output(), "TIMED_OUT\r\n");
+    EXPECT_TRUE(two_.is_finished);
+    EXPECT_FALSE(one_.is_finished);
+    port_.shard().hold_commits = false;
+    port_.shard().settle();
+    run();
+    EXPECT_EQ(one_.output(), "INSERTED 1024\r\n");
+    EXPECT_TRUE(one_.is_finished);
+}
+
+TEST_F(BeanstalkSessions, a_draining_server_refuses_puts_and_serves_the_rest) {
+    ask(one_, "put 1 0 60 1\r\nx\r\n");
+    service_.drain();
+    EXPECT_EQ(ask(one_, "put 1 0 60 1\r\nx\r\n"), "DRAINING\r\n");
+    EXPECT_EQ(ask(one_, "reserve\r\n"), "RESERVED 1024 1\r\nx\r\n");
+}
+
+}  // namespace
+}  // namespace duewheel::beanstalk_session_test

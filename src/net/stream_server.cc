@@ -1,0 +1,329 @@
+#include "net/stream_server.h"
+
+#include <algorithm>
+#include <array>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include <boost/asio/basic_socket_acceptor.hpp>
+#include <boost/asio/basic_stream_socket.hpp>
+#include <boost/asio/basic_waitable_timer.hpp>
+#include <boost/asio/buffer.hpp>
+#include <boost/asio/generic/stream_protocol.hpp>
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/ip/tcp.hpp>
+#include <boost/asio/local/stream_protocol.hpp>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "net/listen_address.h"
+
+namespace duewheel {
+namespace {
+
+namespace asio = boost::asio;
+using asio::ip::tcp;
+using boost::system::error_code;
+using Generic = asio::generic::stream_protocol;
+using Local = asio::local::stream_protocol;
+using StreamExecutor = asio::io_context::executor_type;
+using StreamSocket = asio::basic_stream_socket<Generic, StreamExecutor>;
+using StreamAcceptor = asio::basic_socket_acceptor<Generic, StreamExecutor>;
+using StreamTimer =
+    asio::basic_waitable_timer<std::chrono::steady_clock, asio::wait_traits<std::chrono::steady_clock>, StreamExecutor>;
+
+constexpr std::string_view kUnixPrefix = "unix:";
+constexpr int kStreamsPerRound = 64;
+constexpr std::chrono::milliseconds kAcceptAgain{1'000};  // after the limits of connections or open files were met
+
+bool is_socket_file(const std::string& path) {
+    struct stat found {};
+    return ::lstat(path.c_str(), &found) == 0 && S_ISSOCK(found.st_mode);
+}
+
+bool is_listened_on(asio::io_context& context, const std::string& path) {
+    asio::basic_stream_socket<Local, StreamExecutor> probe(context.get_executor());
+    error_code error;
+    probe.connect(Local::endpoint(path), error);
+    return !error;
+}
+
+}  // namespace
+
+class StreamConnection;
+
+struct StreamConnections final : AfterTurn {
+    StreamConnections(EventLoop& on_loop, const StreamLimits& of, StreamServer::Opener opener)
+        : loop(on_loop), limits(of), open(std::move(opener)), again(loop.context().get_executor()) {
+        loop.add(*this);
+    }
+    ~StreamConnections();
+
+    bool after_turn() override;
+    Result<std::string> listen_unix(const std::string& path);
+    Status begin_listening(StreamAcceptor& to, const Generic::endpoint& endpoint, std::string_view address);
+    void wait_for_client();
+    void accept_clients();
+    void accept_later();
+    void remove(StreamConnection& connection);
+
+    EventLoop& loop;
+    const StreamLimits limits;
+    const StreamServer::Opener open;
+    std::optional<StreamAcceptor> acceptor;
+    std::string unix_path;  // to be removed at the end
+    StreamTimer again;
+    std::vector<std::shared_ptr<StreamConnection>> connections;
+    std::vector<std::shared_ptr<StreamConnection>> to_flush;
+    std::function<void()> drained;
+    std::array<char, 64 * 1024> read_buffer;
+    // Completions may already be queued when the server is destroyed; they check this and do nothing.
+    std::shared_ptr<bool> alive = std::make_shared<bool>(true);
+};
+
+class StreamConnection final : public StreamClient, public std::enable_shared_from_this<StreamConnection> {
+  public:
+    StreamConnection(StreamConnections& server, StreamSocket socket) : server_(server), socket_(std::move(socket)) {}
+
+    void start() {
+        session_ = server_.open(*this);
+        wait_readable();
+    }
+
+    void write(std::string_view bytes) override {
+        output_ += bytes;
+        mark();
+    }
+    void resume() override { mark(); }
+    void finish() override {
+        is_finishing_ = true;
+        mark();
+    }
+
+    // At the end of an iteration.
+    void flush() {
+        is_marked_ = false;
+        if (!socket_.is_open()) return;
+        if (!input_.empty()) offer({});
+        send();
+        if (!socket_.is_open()) return;
+        if (is_finishing_ && unsent() == 0) return close();
+        if (input_ended_ && input_.empty() && unsent() == 0 && !session_->owes_replies()) return close();
+        if (may_read()) wait_readable();
+    }
+
+    void close() {
+        if (!socket_.is_open()) return;
+        error_code ignored;
+        socket_.close(ignored);
+        session_.reset();
+        server_.remove(*this);
+    }
+
+    std::size_t index = 0;  // in StreamConnections::connections
+
+  private:
+    std::size_t unsent() const { return output_.size() - sent_; }
+    bool may_read() const {
+        return !is_reading_ && !is_finishing_ && !input_ended_ && input_.empty() &&
+               unsent() < server_.limits.unsent_bytes_max;
+    }
+    void mark() {
+        if (std::exchange(is_marked_, true)) return;
+        server_.to_flush.push_back(shared_from_this());
+    }
+
+    void wait_readable() {
+        is_reading_ = true;
+        socket_.async_wait(StreamSocket::wait_read,
+                           [self = shared_from_this(), here = std::weak_ptr(server_.alive)](const error_code& error) {
+                               if (here.expired() || error) return;
+                               self->is_reading_ = false;
+                               self->read();
+                           });
+    }
+    void read() {
+        error_code error;
+        const std::size_t size = socket_.read_some(asio::buffer(server_.read_buffer), error);
+        if (error == asio::error::would_block || error == asio::error::try_again) return wait_readable();
+        if (error && error != asio::error::eof) return close();
+        if (error) {
+            input_ended_ = true;
+        } else {
+            offer({server_.read_buffer.data(), size});
+        }
+        mark();
+    }
+    // What was left before, and these.
+    void offer(std::string_view bytes) {
+        if (unsent() >= server_.limits.unsent_bytes_max || is_finishing_) {
+            input_ += bytes;
+            return;
+        }
+        if (input_.empty()) {
+            input_ = bytes.substr(session_->take(bytes));
+            return;
+        }
+        input_ += bytes;
+        input_.erase(0, session_->take(input_));
+    }
+
+    void send() {
+        while (unsent() > 0 && !is_sending_) {
+            error_code error;
+            sent_ += socket_.write_some(asio::buffer(output_.data() + sent_, unsent()), error);
+            if (error == asio::error::would_block || error == asio::error::try_again) return wait_writable();
+            if (error) return close();
+        }
+        if (unsent() > 0) return;
+        output_.clear();
+        if (output_.capacity() > kKeptBytes) output_.shrink_to_fit();
+        if (input_.empty() && input_.capacity() > kKeptBytes) input_.shrink_to_fit();
+        sent_ = 0;
+    }
+    void wait_writable() {
+        is_sending_ = true;
+        socket_.async_wait(StreamSocket::wait_write,
+                           [self = shared_from_this(), here = std::weak_ptr(server_.alive)](const error_code& error) {
+                               if (here.expired() || error) return;
+                               self->is_sending_ = false;
+                               self->mark();
+                           });
+    }
+
+    static constexpr std::size_t kKeptBytes = 4 * 1024;  // of empty buffers: thousands of idle clients have them
+
+    StreamConnections& server_;
+    StreamSocket socket_;
+    std::unique_ptr<StreamSession> session_;
+    std::string input_;  // that the session did not take yet
+    std::string output_;
+    std::size_t sent_ = 0;  // of output_
+    bool is_marked_ = false;
+    bool is_reading_ = false;
+    bool is_sending_ = false;
+    bool is_finishing_ = false;
+    bool input_ended_ = false;
+};
+
+StreamConnections::~StreamConnections() {
+    loop.remove(*this);
+    drained = nullptr;
+    while (!connections.empty()) connections.back()->close();
+    if (!unix_path.empty()) ::unlink(unix_path.c_str());
+}
+
+bool StreamConnections::after_turn() {
+    const bool any = !to_flush.empty();
+    while (!to_flush.empty()) {
+        const auto batch = std::exchange(to_flush, {});
+        for (const auto& connection : batch) connection->flush();
+    }
+    return any;
+}
+
+Result<std::string> StreamConnections::listen_unix(const std::string& path) {
+    const std::string address = std::string(kUnixPrefix) + path;
+    if (path.empty() || path.size() >= sizeof(sockaddr_un::sun_path)) return bad_listen_address(address);
+    if (is_socket_file(path) && !is_listened_on(loop.context(), path)) ::unlink(path.c_str());
+    StreamAcceptor made(loop.context().get_executor());
+    if (Status begun = begin_listening(made, Local::endpoint(path), address); !begun) return std::move(begun).error();
+    acceptor = std::move(made);
+    unix_path = path;
+    wait_for_client();
+    return address;
+}
+
+Status StreamConnections::begin_listening(StreamAcceptor& to, const Generic::endpoint& endpoint,
+                                          std::string_view address) {
+    error_code error;
+    to.open(endpoint.protocol(), error);
+    if (!error && !address.starts_with(kUnixPrefix)) to.set_option(StreamAcceptor::reuse_address(true), error);
+    if (!error) to.bind(endpoint, error);
+    if (!error) to.non_blocking(true, error);
+    if (!error) to.listen(asio::socket_base::max_listen_connections, error);
+    if (error) return listen_error(address, error);
+    return {};
+}
+
+void StreamConnections::wait_for_client() {
+    acceptor->async_wait(StreamAcceptor::wait_read, [this, here = std::weak_ptr(alive)](const error_code& error) {
+        if (!here.expired() && !error && acceptor) accept_clients();
+    });
+}
+
+void StreamConnections::accept_clients() {
+    for (int accepted = 0; accepted < kStreamsPerRound; ++accepted) {
+        if (connections.size() >= limits.connections_max) return accept_later();
+        StreamSocket socket(loop.context().get_executor());
+        error_code error;
+        acceptor->accept(socket, error);
+        if (error == asio::error::would_block || error == asio::error::try_again) break;
+        if (error == asio::error::connection_aborted) continue;
+        if (error) return accept_later();
+        socket.non_blocking(true, error);
+        if (unix_path.empty() && !error) socket.set_option(tcp::no_delay(true), error);
+        // A client may wait for hours, and one whose machine has failed must not keep its jobs.
+        if (unix_path.empty() && !error) socket.set_option(asio::socket_base::keep_alive(true), error);
+        if (error) continue;
+        auto connection = std::make_shared<StreamConnection>(*this, std::move(socket));
+        connection->index = connections.size();
+        connections.push_back(connection);
+        connection->start();
+    }
+    wait_for_client();
+}
+
+void StreamConnections::accept_later() {
+    again.expires_after(kAcceptAgain);
+    again.async_wait([this, here = std::weak_ptr(alive)](const error_code& error) {
+        if (!here.expired() && !error && acceptor) accept_clients();
+    });
+}
+
+void StreamConnections::remove(StreamConnection& connection) {
+    const std::size_t index = connection.index;
+    std::swap(connections[index], connections.back());
+    connections[index]->index = index;
+    connections.pop_back();
+    if (connections.empty() && drained) loop.post(std::exchange(drained, nullptr));
+}
+
+StreamServer::StreamServer(EventLoop& loop, const StreamLimits& limits, Opener open)
+    : parts_(std::make_unique<StreamConnections>(loop, limits, std::move(open))) {}
+StreamServer::~StreamServer() = default;
+
+Result<std::string> StreamServer::listen(std::string_view address) {
+    if (address.starts_with(kUnixPrefix)) {
+        return parts_->listen_unix(std::string(address.substr(kUnixPrefix.size())));
+    }
+    const Result<tcp::endpoint> endpoint = parse_listen_address(address);
+    if (!endpoint) return endpoint.error();
+    StreamAcceptor made(parts_->loop.context().get_executor());
+    if (Status begun = parts_->begin_listening(made, *endpoint, address); !begun) return std::move(begun).error();
+    error_code error;
+    const Generic::endpoint bound = made.local_endpoint(error);
+    if (error) return listen_error(address, error);
+    tcp::endpoint shown;
+    shown.resize(bound.size());
+    std::copy_n(reinterpret_cast<const char*>(bound.data()), bound.size(), reinterpret_cast<char*>(shown.data()));
+    parts_->acceptor = std::move(made);
+    parts_->wait_for_client();
+    return BoundAddress{shown.address().to_string(), shown.port()}.text();
+}
+
+void StreamServer::stop_accepting() {
+    parts_->acceptor.reset();
+}
+
+std::size_t StreamServer::connections() const {
+    return parts_->connections.size();
+}
+
+void StreamServer::when_empty(std::function<void()> drained) {
+    if (parts_->connections.empty()) return parts_->loop.post(std::move(drained));
+    parts_->drained = std::move(drained);
+}
+
+}  // namespace duewheel

@@ -1,0 +1,78 @@
+// A server of byte streams on one thread's EventLoop, over TCP or a Unix socket, for protocols other than HTTP.
+//
+// Bytes of a client go to its session, which may take a part of them and the rest later: meanwhile nothing more is
+// read, so a client that sends faster than it is served waits in the kernel. The same holds while much is unsent: a
+// client that does not read is not served. What is written within an iteration of the loop is sent in one call.
+//
+// Use it on the loop's thread only.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "base/status.h"
+#include "net/event_loop.h"
+
+namespace duewheel {
+
+// The client of a session. Valid as long as the session.
+class StreamClient {
+  public:
+    // Sends `bytes` at the end of this iteration of the loop.
+    virtual void write(std::string_view bytes) = 0;
+    // The session takes bytes again, at the end of this iteration.
+    virtual void resume() = 0;
+    // Closes the connection after what was written, and destroys the session, at the end of this iteration or later.
+    virtual void finish() = 0;
+
+  protected:
+    ~StreamClient() = default;
+};
+
+class StreamSession {
+  public:
+    virtual ~StreamSession() = default;
+    // Takes bytes from their front; returns how many. What is left is offered again, with more behind it, after
+    // resume().
+    virtual std::size_t take(std::string_view bytes) = 0;
+    // The client has stopped sending. Returns whether replies to it are in progress, for which the connection stays
+    // open until resume() is called and this is false.
+    virtual bool owes_replies() const = 0;
+};
+
+struct StreamConnections;
+
+struct StreamLimits {
+    std::size_t connections_max = 10'000;       // further clients wait in the kernel's queue
+    std::size_t unsent_bytes_max = 256 * 1024;  // of one connection; when reached, it is not served
+};
+
+class StreamServer {
+  public:
+    using Opener = std::function<std::unique_ptr<StreamSession>(StreamClient&)>;
+
+    // `loop` outlives it. It must not be destroyed from within a session.
+    StreamServer(EventLoop& loop, const StreamLimits& limits, Opener open);
+    // Closes all connections, and destroys their sessions.
+    ~StreamServer();
+    StreamServer(const StreamServer&) = delete;
+    StreamServer& operator=(const StreamServer&) = delete;
+
+    // Accepts on "127.0.0.1:11300", "[::1]:11300" or "unix:/path/of/socket"; port 0 picks a free one. Returns the
+    // address. A socket file that no process listens on is replaced. Errors: bad_address, port_in_use, forbidden,
+    // io_error.
+    Result<std::string> listen(std::string_view address);
+    void stop_accepting();
+    std::size_t connections() const;
+    // Calls `drained` from the loop when no connection is open.
+    void when_empty(std::function<void()> drained);
+
+  private:
+    std::unique_ptr<StreamConnections> parts_;
+};
+
+}  // namespace duewheel

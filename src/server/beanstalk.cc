@@ -1,0 +1,73 @@
+#include "server/beanstalk.h"
+
+#include <chrono>
+#include <utility>
+
+#include <sys/utsname.h>
+
+#include "base/system_clock.h"
+#include "beanstalk/beanstalk_session.h"
+#include "server/options_check.h"
+
+namespace duewheel {
+namespace {
+
+constexpr std::int64_t kNsPerMs = 1'000'000;
+
+BeanstalkOptions session_options(const BeanstalkSettings& settings, const std::string& instance) {
+    BeanstalkOptions options;
+    options.job_bytes_max = settings.job_bytes_max;
+    options.version = "duewheel " DUEWHEEL_VERSION;
+    options.instance = instance.substr(0, 16);
+    utsname system{};
+    if (::uname(&system) == 0) {
+        options.hostname = system.nodename;
+        options.os = system.version;
+        options.platform = system.machine;
+    }
+    return options;
+}
+
+}  // namespace
+
+Status check_beanstalk_settings(const BeanstalkSettings& settings, bool unsafe) {
+    if (settings.listen.empty() || settings.listen.starts_with("unix:")) return {};
+    if (Status address = check_listen_address(settings.listen); !address) {
+        return Error{"bad_beanstalk_address", "beanstalk.listen: " + address.error().message};
+    }
+    if (unsafe || is_loopback(settings.listen)) return {};
+    return Error{"unsafe_beanstalk_listen",
+                 settings.listen +
+                     " in the setting beanstalk.listen is not a loopback address, and the protocol of "
+                     "beanstalkd has no authentication. Listen on 127.0.0.1 or on unix:PATH, or set "
+                     "unsafe_plain_listen = true (--unsafe-plain-listen) in a trusted network"};
+}
+
+Beanstalk::Beanstalk(EventLoop& loop, CommandPort& port, BeanstalkOptions options, std::size_t connections_max)
+    : service_(port, std::move(options), [] { return monotonic_now_ns() / kNsPerMs; }),
+      server_(loop, {.connections_max = connections_max},
+              [this](StreamClient& client) { return service_.open(client); }) {}
+
+Result<std::unique_ptr<Beanstalk>> Beanstalk::open(EventLoop& loop, CommandPort& port,
+                                                   const BeanstalkSettings& settings, std::size_t connections_max,
+                                                   const std::string& instance) {
+    auto opened =
+        std::unique_ptr<Beanstalk>(new Beanstalk(loop, port, session_options(settings, instance), connections_max));
+    Result<std::string> address = opened->server_.listen(settings.listen);
+    if (!address) return std::move(address).error();
+    opened->address_ = *std::move(address);
+    return opened;
+}
+
+EventLoop::TimePoint Beanstalk::act() {
+    const std::int64_t at_ms = service_.act();
+    if (at_ms == BeanstalkService::kNever) return EventLoop::kOnEvents;
+    return EventLoop::TimePoint(std::chrono::milliseconds(at_ms + 1));
+}
+
+void Beanstalk::stop() {
+    server_.stop_accepting();
+    service_.stop();
+}
+
+}  // namespace duewheel

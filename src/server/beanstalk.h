@@ -1,0 +1,42 @@
+// The listener of the beanstalkd protocol: sockets, sessions, and the clock that they read.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "base/status.h"
+#include "beanstalk/beanstalk_service.h"
+#include "ingress/command_port.h"
+#include "net/event_loop.h"
+#include "net/stream_server.h"
+#include "server/beanstalk_settings.h"
+
+namespace duewheel {
+
+class Beanstalk {
+  public:
+    // The loop and the port outlive it. Codes: as StreamServer::listen().
+    static Result<std::unique_ptr<Beanstalk>> open(EventLoop& loop, CommandPort& port,
+                                                   const BeanstalkSettings& settings, std::size_t connections_max,
+                                                   const std::string& instance);
+
+    const std::string& address() const { return address_; }
+    void deliver(ReplyToken token, Reply reply) { service_.deliver(token, std::move(reply)); }
+    // Ends what has timed out; returns when to be called again.
+    EventLoop::TimePoint act();
+    void drain() { service_.drain(); }
+    // Accepts nothing more, and ends all sessions after the replies that they owe.
+    void stop();
+    bool is_empty() const { return server_.connections() == 0; }
+    std::size_t connections() const { return server_.connections(); }
+    const BeanstalkCounters& counters() const { return service_.counters(); }
+
+  private:
+    Beanstalk(EventLoop& loop, CommandPort& port, BeanstalkOptions options, std::size_t connections_max);
+
+    BeanstalkService service_;
+    StreamServer server_;
+    std::string address_;
+};
+
+}  // namespace duewheel

@@ -1,0 +1,364 @@
+"""The protocol of beanstalkd: random scripts of commands against Debian's beanstalkd and this server, whose replies must be
+the same, and a client library of others. docs/beanstalk.md lists the differences that the scripts avoid.
+
+DUEWHEEL_SEED replays one script of commands.
+"""
+
+import os
+import random
+import re
+import shutil
+import signal
+import socket
+import subprocess
+import tempfile
+import time
+import unittest
+
+from contract import with_packages
+from daemon import BIN, Daemon
+
+SCRIPTS = 6
+STEPS = 400
+TUBES = ["default", "a", "b", "work.later"]
+WITHIN_S = 60
+
+
+class Connection:
+    """Sends commands and reads one reply to each."""
+
+    def __init__(self, address):
+        family = socket.AF_UNIX if isinstance(address, str) else socket.AF_INET
+        self.socket = socket.socket(family, socket.SOCK_STREAM)
+        self.socket.settimeout(WITHIN_S)
+        self.socket.connect(address)
+        self.file = self.socket.makefile("rb")
+
+    def send(self, text):
+        self.socket.sendall(text if isinstance(text, bytes) else text.encode())
+
+    def read(self):
+        """A line, and the body behind it, if it has one."""
+        line = self.file.readline()
+        match = re.fullmatch(rb"(?:OK|FOUND \d+|RESERVED \d+) (\d+)\r\n", line)
+        return line + (self.file.read(int(match.group(1)) + 2) if match else b"")
+
+    def ask(self, text):
+        self.send(text)
+        return self.read()
+
+    def put(self, body, priority=0, delay=0, ttr=60):
+        reply = self.ask(b"put %d %d %d %d\r\n%s\r\n" % (priority, delay, ttr, len(body), body))
+        assert reply.startswith(b"INSERTED "), reply
+        return int(reply.split()[1])
+
+    def close(self):
+        self.file.close()
+        self.socket.close()
+
+
+class BeanstalkDaemon(Daemon):
+    def __init__(self, address="127.0.0.1:0", arguments=(), **how):
+        super().__init__(arguments=["--beanstalk", address, *arguments], **how)
+        self.connections = []
+
+    def connect(self):
+        address = re.findall(r"beanstalk_ready.*address=(\S+)", self.log_text())[-1]
+        if address.startswith("unix:"):
+            self.connections.append(Connection(address.removeprefix("unix:")))
+        else:
+            self.connections.append(Connection(("127.0.0.1", int(address.rsplit(":", 1)[1]))))
+        return self.connections[-1]
+
+    def __exit__(self, *unused):
+        for connection in self.connections:
+            connection.close()
+        super().__exit__(*unused)
+
+
+class Reference:
+    """Debian's beanstalkd."""
+
+    def __enter__(self):
+        with socket.socket() as probe:
+            probe.bind(("127.0.0.1", 0))
+            self.port = probe.getsockname()[1]
+        self.process = subprocess.Popen(["beanstalkd", "-l", "127.0.0.1", "-p", str(self.port)])
+        deadline = time.monotonic() + WITHIN_S
+        while True:
+            try:
+                self.connect().close()
+                return self
+            except OSError:
+                assert time.monotonic() < deadline, "beanstalkd did not start"
+                time.sleep(0.02)
+
+    def __exit__(self, *unused):
+        self.process.kill()
+        self.process.wait()
+
+    def connect(self):
+        return Connection(("127.0.0.1", self.port))
+
+
+# The keys of statistics whose values differ, with the reasons in docs/beanstalk.md, or with time.
+MASKED = ("age|time-left|pid|version|rusage-.time|uptime|binlog-.*|id|hostname|os|platform|current-jobs-urgent|timeouts|releases|buries|kicks|total-jobs|"
+          "delay|max-job-size|current-tubes|.*connections|current-producers|current-workers|cmd-.*|job-timeouts|pause-time-left")
+
+
+class Side:
+    """One of the two servers: its connections, and its ids of the script's jobs."""
+
+    def __init__(self, server):
+        self.connections = [server.connect() for _ in range(3)]
+        self.ids = []  # by the number of the put
+
+    def id_of(self, number):
+        return self.ids[number] if number < len(self.ids) else 999_999_999
+
+    def run(self, connection, command):
+        name, *arguments = command
+        text = name
+        if name == "put":
+            priority, delay, ttr, body = arguments
+            text = f"put {priority} {delay} {ttr} {len(body)}\r\n{body}"
+        elif name in ("delete", "peek", "release", "bury", "touch", "kick-job", "stats-job"):
+            text = " ".join([name, str(self.id_of(arguments[0])), *map(str, arguments[1:])])
+        elif arguments:
+            text = " ".join([name, *map(str, arguments)])
+        reply = self.connections[connection].ask(text + "\r\n").decode()
+        if reply.startswith("INSERTED "):
+            self.ids.append(int(reply.split()[1]))
+        return self.masked(name, reply)
+
+    def masked(self, name, reply):
+        for number, known in enumerate(self.ids):
+            reply = re.sub(rf"\b(INSERTED|RESERVED|FOUND) {known}\b", rf"\1 #{number}", reply)
+        if name.startswith("stats"):
+            reply = re.sub(rf"(?m)^({MASKED}): .*$", r"\1: *", reply)
+            reply = re.sub(r"^OK \d+", "OK *", reply)
+        if name == "list-tubes":
+            reply = "\n".join(sorted(reply.splitlines()))
+        return reply
+
+
+def random_command(draw, jobs):
+    """Each job has a priority of its own: of jobs with the same priority beanstalkd takes the one with the lowest id, and
+    this server the one that was ready first."""
+    job = draw.randrange(jobs + 1)
+    priority = draw.choice([0, 100_000, 4_000_000_000]) + draw.randrange(1000) * 1000 + jobs
+    return draw.choice([
+        lambda: ("put", priority, draw.choice([0, 0, 0, 1000]), draw.choice([60, 120]), draw.choice(["", "x", "body" * 50])),
+        lambda: ("put", priority, 0, 60, f"job {jobs}"),
+        lambda: ("reserve-with-timeout", 0),
+        lambda: ("reserve-with-timeout", 0),
+        lambda: ("delete", job),
+        lambda: ("release", job, None, draw.choice([0, 0, 500])),
+        lambda: ("bury", job, None),
+        lambda: ("touch", job),
+        lambda: ("kick", draw.choice([0, 1, 10])),
+        lambda: ("kick-job", job),
+        lambda: ("peek", job),
+        lambda: (draw.choice(["peek-ready", "peek-delayed", "peek-buried"]),),
+        lambda: ("use", draw.choice(TUBES)),
+        lambda: ("stats-job", job),
+        lambda: ("stats-tube", draw.choice(TUBES + ["never"])),
+        lambda: (draw.choice(["list-tubes", "list-tube-used", "list-tubes-watched", "stats"]),),
+        lambda: ("watch", draw.choice(TUBES)),
+        lambda: ("ignore", draw.choice(TUBES)),
+        lambda: (draw.choice(["", " ", "putt", "use", "use ", "use -a", "use a b", "use " + "t" * 201, "delete x", "delete 1 2", "delete -1",
+                              "kick 1x", "reserve-with-timeout 0 x", "statsx", "peek-ready 1", "put 1 2", "bury 1", "Reserve", "stats-tube",
+                              "watch \x00", "touch 99999999999999999999", "release 1 2", "x" * 300, "pause-tube a", "pause-tube never 1"]),),
+    ])()
+
+
+class Differential(unittest.TestCase):
+    def test_both_servers_give_the_same_replies(self):
+        seeds = [int(os.environ["DUEWHEEL_SEED"])] if "DUEWHEEL_SEED" in os.environ else range(SCRIPTS)
+        for seed in seeds:
+            with self.subTest(seed=seed), Reference() as reference, BeanstalkDaemon() as daemon:
+                daemon.start()
+                self.run_script(random.Random(seed), Side(reference), Side(daemon))
+
+    def run_script(self, draw, reference, ours):
+        priorities, watched, history = [], [{"default"} for _ in range(3)], []
+        for _ in range(STEPS):
+            connection = draw.randrange(3)
+            command = random_command(draw, len(priorities))
+            name = command[0]
+            # Of several watched tubes beanstalkd takes the job with the lowest priority, and this server takes turns.
+            if name == "watch" and watched[connection] - {command[1]}:
+                continue
+            if name in ("release", "bury"):
+                priority = priorities[command[1]] if command[1] < len(priorities) else 0
+                command = (name, command[1], priority, *command[3:])
+            want, got = reference.run(connection, command), ours.run(connection, command)
+            history.append(f"{connection} {command} -> {want!r}")
+            self.assertEqual(got, want, "\n".join(history))
+            if want.startswith("INSERTED"):
+                priorities.append(command[1])
+
+
+class Sessions(unittest.TestCase):
+    def setUp(self):
+        self.daemon = self.enterContext(BeanstalkDaemon())
+        self.daemon.start()
+
+    def test_what_was_acknowledged_is_there_after_a_kill(self):
+        producer = self.daemon.connect()
+        ids = [producer.put(b"%d" % number, priority=100 - number) for number in range(20)]
+        self.assertEqual(producer.ask("delete %d\r\n" % ids[0]), b"DELETED\r\n")
+        self.daemon.kill()
+        self.daemon.start()
+        consumer = self.daemon.connect()
+        for number in reversed(range(1, 20)):
+            self.assertEqual(consumer.ask("reserve-with-timeout 20\r\n"), b"RESERVED %d %d\r\n%d\r\n" % (ids[number], len(str(number)), number))
+        self.assertEqual(consumer.ask("reserve-with-timeout 0\r\n"), b"TIMED_OUT\r\n")
+
+    def test_jobs_of_a_client_that_leaves_are_ready_at_once(self):
+        first, second = self.daemon.connect(), self.daemon.connect()
+        job = first.put(b"x")
+        self.assertEqual(first.ask("reserve\r\n"), b"RESERVED %d 1\r\nx\r\n" % job)
+        second.send("reserve\r\n")
+        first.close()
+        self.assertEqual(second.read(), b"RESERVED %d 1\r\nx\r\n" % job)
+
+    def test_a_job_that_takes_longer_than_its_ttr_is_ready_again(self):
+        client, other = self.daemon.connect(), self.daemon.connect()
+        job = client.put(b"x", ttr=2)
+        client.ask("reserve\r\n")
+        other.send("reserve\r\n")
+        self.assertEqual(client.ask("reserve\r\n"), b"DEADLINE_SOON\r\n")
+        self.assertEqual(other.read(), b"RESERVED %d 1\r\nx\r\n" % job)
+        self.assertEqual(client.ask("delete %d\r\n" % job), b"NOT_FOUND\r\n")
+        self.assertIn(b"\njob-timeouts: 1\n", client.ask("stats\r\n"))
+
+    def test_a_touched_job_keeps_its_full_ttr(self):
+        client, other = self.daemon.connect(), self.daemon.connect()
+        job = client.put(b"x", ttr=3)
+        client.ask("reserve\r\n")
+        began = time.monotonic()
+        time.sleep(1)
+        self.assertEqual(client.ask("touch %d\r\n" % job), b"TOUCHED\r\n")
+        other.ask("reserve\r\n")
+        self.assertGreaterEqual(time.monotonic() - began, 4)
+
+    def test_a_waiting_client_gets_a_job_of_any_of_its_tubes_and_only_one(self):
+        worker, producer = self.daemon.connect(), self.daemon.connect()
+        for tube in ("a", "b"):
+            worker.ask(f"watch {tube}\r\n")
+        worker.send("reserve\r\n")
+        producer.ask("use a\r\n")
+        # Both puts are in one commit, perhaps.
+        producer.send("put 0 0 60 1\r\nA\r\nput 0 0 60 1\r\nB\r\n")
+        ids = [int(producer.read().split()[1]) for _ in range(2)]
+        reserved = int(worker.read().split()[1])
+        self.assertIn(reserved, ids)
+        other, = set(ids) - {reserved}
+        self.assertIn(b"state: ready\n", producer.ask(f"stats-job {other}\r\n"))
+
+    def test_a_paused_tube_hands_out_nothing_until_the_pause_ends(self):
+        worker, producer = self.daemon.connect(), self.daemon.connect()
+        began = time.monotonic()
+        self.assertEqual(producer.ask("pause-tube default 2\r\n"), b"PAUSED\r\n")
+        job = producer.put(b"x")
+        self.assertEqual(worker.ask("reserve-with-timeout 0\r\n"), b"TIMED_OUT\r\n")
+        self.assertEqual(worker.ask("reserve\r\n"), b"RESERVED %d 1\r\nx\r\n" % job)
+        self.assertGreaterEqual(time.monotonic() - began, 2)
+
+    def test_pipelined_puts_are_answered_in_order(self):
+        client = self.daemon.connect()
+        client.send(b"".join(b"put 0 0 60 3\r\n%03d\r\n" % number for number in range(500)))
+        ids = [int(client.read().split()[1]) for _ in range(500)]
+        self.assertEqual(ids, sorted(ids))
+        client.send(b"".join(b"delete %d\r\n" % each for each in ids))
+        self.assertEqual({client.read() for _ in ids}, {b"DELETED\r\n"})
+
+    def test_jobs_that_are_too_big_or_not_terminated_are_refused(self):
+        client = self.daemon.connect()
+        self.assertEqual(client.ask(b"put 0 0 60 65536\r\n" + b"x" * 65536 + b"\r\n"), b"JOB_TOO_BIG\r\n")
+        self.assertEqual(client.ask(b"put 0 0 60 2\r\nabcd"), b"EXPECTED_CRLF\r\n")
+        self.assertEqual(client.ask(b"put 0 0 60 65535\r\n" + b"x" * 65535 + b"\r\n")[:9], b"INSERTED ")
+        self.assertEqual(client.ask("reserve-job 1024\r\n"), b"UNKNOWN_COMMAND\r\n")
+
+    def test_messages_of_both_protocols_meet(self):
+        client, http = self.daemon.connect(), self.daemon.client()
+        _, put = http.put("work", "by http", priority=-1, headers={"beanstalk-ttr": "7"})
+        client.ask("watch work\r\n")
+        self.assertEqual(client.ask("reserve\r\n"), b"RESERVED %d 7\r\nby http\r\n" % int(put["id"]))
+        job = client.ask("stats-job %s\r\n" % put["id"])
+        self.assertIn(b"\npri: 2147483647\n", job)
+        self.assertIn(b"\nttr: 7\n", job)
+        self.assertEqual(client.ask("bury %s 0\r\n" % put["id"]), b"BURIED\r\n")
+        self.assertEqual(http.get(put["id"])[1]["state"], "held")
+        client.ask("use jobs\r\n")
+        job = client.put(b"by beanstalk", ttr=90)
+        leased, = http.lease("jobs", 1)
+        self.assertEqual((leased["id"], leased["body"], leased["headers"]), (str(job), "by beanstalk", {"beanstalk-ttr": "90"}))
+        self.assertEqual(client.ask(f"delete {job}\r\n"), b"NOT_FOUND\r\n")
+
+    def test_a_signal_drains_and_a_stop_answers(self):
+        client, waiting = self.daemon.connect(), self.daemon.connect()
+        waiting.send("reserve\r\n")
+        self.daemon.process.send_signal(signal.SIGUSR1)
+        deadline = time.monotonic() + WITHIN_S
+        while client.ask("put 0 0 60 1\r\nx\r\n") != b"DRAINING\r\n":
+            self.assertLess(time.monotonic(), deadline)
+        self.assertIn(b"\ndraining: true\n", client.ask("stats\r\n"))
+        self.assertEqual(self.daemon.terminate(), 0, self.daemon.log_text())
+        while (reply := waiting.read()).startswith(b"RESERVED"):
+            pass
+        self.assertIn(reply, (b"TIMED_OUT\r\n", b""))
+
+
+class Listening(unittest.TestCase):
+    def test_a_socket_file_serves_and_one_left_over_is_replaced(self):
+        with tempfile.TemporaryDirectory() as directory, BeanstalkDaemon(f"unix:{directory}/socket") as daemon:
+            daemon.start()
+            daemon.connect().put(b"x")
+            daemon.kill()
+            daemon.start()
+            self.assertEqual(daemon.connect().ask("reserve\r\n")[:9], b"RESERVED ")
+
+    def test_an_address_that_others_reach_is_refused(self):
+        with tempfile.TemporaryDirectory() as directory:
+            for address, code in (("0.0.0.0:11300", "unsafe_beanstalk_listen"), ("somewhere", "bad_beanstalk_address")):
+                done = subprocess.run([BIN / "duewheeld", "--data", directory, "--http", "127.0.0.1:0", "--beanstalk", address],
+                                      capture_output=True, text=True, timeout=WITHIN_S)
+                self.assertNotEqual(done.returncode, 0)
+                self.assertIn(code, done.stderr)
+
+    def test_a_client_library_of_others_works(self):
+        import greenstalk  # one of the packages
+
+        with BeanstalkDaemon() as daemon:
+            daemon.start()
+            port = int(re.findall(r"beanstalk_ready.*:(\d+)", daemon.log_text())[-1])
+            with greenstalk.Client(("127.0.0.1", port), use="mail", watch=["mail", "sms"]) as client:
+                later = client.put("later", delay=1)
+                client.put("urgent", priority=1)
+                client.put("normal")
+                job = client.reserve(timeout=20)
+                self.assertEqual(job.body, "urgent")
+                client.touch(job)
+                client.bury(job)
+                self.assertEqual(client.peek_buried().body, "urgent")
+                self.assertEqual(client.kick(10), 1)
+                self.assertEqual([client.reserve(timeout=20).body for _ in range(2)], ["urgent", "normal"])
+                job = client.reserve(timeout=20)
+                self.assertEqual((job.id, job.body), (later, "later"))
+                client.release(job, delay=100)
+                self.assertEqual(client.stats_job(job)["state"], "delayed")
+                client.kick_job(job)
+                client.delete(client.reserve(timeout=20))
+                self.assertEqual(client.stats_tube("mail")["current-jobs-reserved"], 2)
+                self.assertEqual(client.tubes(), ["default", "mail", "sms"])
+                self.assertRaises(greenstalk.TimedOutError, client.reserve, timeout=0)
+                self.assertRaises(greenstalk.NotFoundError, client.peek, 1)
+
+
+if __name__ == "__main__":
+    if not shutil.which("beanstalkd"):
+        raise SystemExit("beanstalkd is missing, which the replies are compared with: run ./dev packages")
+    with_packages()
+    unittest.main(verbosity=2)
