@@ -135,7 +135,9 @@ std::string place_of(const Configuration& configuration, const Error& refusal) {
     std::string_view name;
     if (refusal.code == "bad_host") name = "http.hosts";
     if (refusal.code == "bad_address" || refusal.code == "unsafe_listen") name = "http.listen";
-    if (refusal.code == "bad_beanstalk_address" || refusal.code == "unsafe_beanstalk_listen") name = "beanstalk.listen";
+    if (refusal.code == "bad_beanstalk_address" || refusal.code == "unsafe_beanstalk_listen" ||
+        refusal.code == "beanstalk_elsewhere")
+        name = "beanstalk.listen";
     if (refusal.code == "bad_address_block") name = "webhooks.allowed_networks";
     if (refusal.code == "bad_webhook_secret") name = "webhooks.secrets";
     if (refusal.code == "bad_encryption_key") name = "webhooks.encryption_key_file";

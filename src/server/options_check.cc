@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "ingress/shard_placement.h"
 #include "net/http_server.h"
 #include "server/certificate_files.h"
 #include "server/webhooks.h"
@@ -17,6 +18,17 @@ bool is_host(std::string_view text) {
         return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' || c == '.' ||
                c == '_' || (bracketed && c == ':');
     });
+}
+
+// Its clients cannot follow a redirect to the shard of their namespace.
+Status check_beanstalk(const ServerOptions& options) {
+    const std::uint32_t shard = shard_of_namespace(kDefaultNamespace, options.shards.count);
+    if (!options.beanstalk.listen.empty() && shard != options.shards.number) {
+        return Error{"beanstalk_elsewhere",
+                     "the queues of clients of beanstalkd are in the namespace default, which is in shard " +
+                         std::to_string(shard) + ": remove the setting beanstalk.listen here, and set it there"};
+    }
+    return check_beanstalk_settings(options.beanstalk, options.unsafe_plain_listen);
 }
 
 }  // namespace
@@ -49,7 +61,7 @@ Status check_options(const ServerOptions& options, InstantMs now_ms) {
     if (Status kafka = check_kafka_options(options.kafka); !kafka) return kafka;
     if (Status tls = check_tls_files(options.tls, now_ms); !tls) return tls;
     if (Status address = check_listen_address(options.http_address); !address) return address;
-    if (Status fine = check_beanstalk_settings(options.beanstalk, options.unsafe_plain_listen); !fine) return fine;
+    if (Status fine = check_beanstalk(options); !fine) return fine;
     if (is_loopback(options.http_address) || options.unsafe_plain_listen || lack_of_defence(options).empty()) {
         return {};
     }

@@ -18,8 +18,8 @@ import unittest
 from contract import with_packages
 from daemon import BIN, Daemon
 
-SCRIPTS = 6
-STEPS = 400
+SCRIPTS = 5
+STEPS = 300
 TUBES = ["default", "a", "b", "work.later"]
 WITHIN_S = 60
 
@@ -137,6 +137,8 @@ class Side:
         if name.startswith("stats"):
             reply = re.sub(rf"(?m)^({MASKED}): .*$", r"\1: *", reply)
             reply = re.sub(r"^OK \d+", "OK *", reply)
+        if name == "peek-buried":  # in the order of burying, or of due times
+            reply = reply.split()[0]
         if name == "list-tubes":
             reply = "\n".join(sorted(reply.splitlines()))
         return reply
@@ -148,15 +150,15 @@ def random_command(draw, jobs):
     job = draw.randrange(jobs + 1)
     priority = draw.choice([0, 100_000, 4_000_000_000]) + draw.randrange(1000) * 1000 + jobs
     return draw.choice([
-        lambda: ("put", priority, draw.choice([0, 0, 0, 1000]), draw.choice([60, 120]), draw.choice(["", "x", "body" * 50])),
-        lambda: ("put", priority, 0, 60, f"job {jobs}"),
+        lambda: ("put", priority, draw.choice([0, 0, 0, 1000]), draw.choice([600, 7200]), draw.choice(["", "x", "body" * 50])),
+        lambda: ("put", priority, 0, 600, f"job {jobs}"),
         lambda: ("reserve-with-timeout", 0),
         lambda: ("reserve-with-timeout", 0),
         lambda: ("delete", job),
         lambda: ("release", job, None, draw.choice([0, 0, 500])),
         lambda: ("bury", job, None),
         lambda: ("touch", job),
-        lambda: ("kick", draw.choice([0, 1, 10])),
+        lambda: ("kick", draw.choice([0, 10_000])),
         lambda: ("kick-job", job),
         lambda: ("peek", job),
         lambda: (draw.choice(["peek-ready", "peek-delayed", "peek-buried"]),),
