@@ -26,8 +26,8 @@ std::vector<std::string> parse(std::string_view bytes, std::size_t piece) {
             parsed.push_back(std::to_string(static_cast<int>(command.verb)) + " id=" + std::to_string(command.id) +
                              " pri=" + std::to_string(command.priority) + " delay=" + std::to_string(command.delay_s) +
                              " ttr=" + std::to_string(command.ttr_s) + " n=" + std::to_string(command.number) +
-                             " timeout=" + std::to_string(command.timeout_s) + " tube=" + command.tube + " body=" +
-                             command.body);
+                             " timeout=" + std::to_string(command.timeout_s) + " tube=" + command.tube +
+                             " body=" + command.body);
         }
     }
     return parsed;
@@ -78,14 +78,24 @@ TEST(BeanstalkParser, continues_behind_what_it_refuses) {
 
 TEST(BeanstalkParser, gives_the_same_however_the_bytes_are_cut) {
     std::mt19937 random(1);
-    const std::vector<std::string> parts{"put 1 0 1 3\r\nabc\r\n", "put 1 0 1 0\r\n\r\n", "put 1 0 1 11\r\n",
-                                         "reserve\r\n", "\r", "\n", "\r\n", "x", std::string(220, 'y'), "use t\r\n",
-                                         "delete 12\r\n", "put 1 0 1 2\r\n\r\n\r\n"};
+    const std::vector<std::string> parts{"put 1 0 1 3\r\nabc\r\n",
+                                         "put 1 0 1 0\r\n\r\n",
+                                         "put 1 0 1 11\r\n",
+                                         "reserve\r\n",
+                                         "\r",
+                                         "\n",
+                                         "\r\n",
+                                         "x",
+                                         std::string(220, 'y'),
+                                         "use t\r\n",
+                                         "delete 12\r\n",
+                                         "put 1 0 1 2\r\n\r\n\r\n"};
     for (int round = 0; round < 2'000; ++round) {
         std::string bytes;
         for (int i = 0; i < 12; ++i) bytes += parts[random() % parts.size()];
         const std::vector<std::string> whole = parse(bytes, bytes.size());
-        for (const std::size_t piece : {std::size_t{1}, std::size_t{2}, std::size_t{3}, std::size_t{7}, std::size_t{64}}) {
+        for (const std::size_t piece :
+             {std::size_t{1}, std::size_t{2}, std::size_t{3}, std::size_t{7}, std::size_t{64}}) {
             ASSERT_EQ(parse(bytes, piece), whole) << bytes;
         }
     }

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "base/system_clock.h"
+#include "ingress/shard_placement.h"
 
 namespace duewheel::options_check_test {
 namespace {
@@ -50,6 +51,25 @@ TEST(OptionsCheck, refuses_invalid_addresses_and_hosts) {
         EXPECT_EQ(refusal("127.0.0.1:0", {"b.example", host}), "bad_host") << host;
     }
     EXPECT_EQ(refusal("127.0.0.1:0", {"b.example", "127.0.0.1", "[::1]"}), "");
+}
+
+TEST(OptionsCheck, clients_of_beanstalkd_are_served_on_loopback_and_by_the_shard_of_their_queues) {
+    const auto code = [](const std::string& listen, std::uint32_t shard, bool unsafe = false) {
+        ServerOptions options;
+        options.beanstalk.listen = listen;
+        options.unsafe_plain_listen = unsafe;
+        options.shards = {.number = shard, .count = 2, .urls = {"http://a:1", "http://b:1"}};
+        const Status checked = check_options(options, InstantMs{0});
+        return checked ? std::string() : std::string(checked.error().code);
+    };
+    const std::uint32_t owner = shard_of_namespace(kDefaultNamespace, 2);
+    EXPECT_EQ(code("127.0.0.1:11300", owner), "");
+    EXPECT_EQ(code("unix:/run/socket", owner), "");
+    EXPECT_EQ(code("127.0.0.1:11300", 1 - owner), "beanstalk_elsewhere");
+    EXPECT_EQ(code("", 1 - owner), "");
+    EXPECT_EQ(code("0.0.0.0:11300", owner), "unsafe_beanstalk_listen");
+    EXPECT_EQ(code("0.0.0.0:11300", owner, true), "");
+    EXPECT_EQ(code("somewhere", owner), "bad_beanstalk_address");
 }
 
 }  // namespace
