@@ -12,8 +12,6 @@
 namespace duewheel {
 namespace {
 
-constexpr std::int64_t kNsPerMs = 1'000'000;
-
 BeanstalkOptions session_options(const BeanstalkSettings& settings, const std::string& instance) {
     BeanstalkOptions options;
     options.job_bytes_max = settings.job_bytes_max;
@@ -44,7 +42,7 @@ Status check_beanstalk_settings(const BeanstalkSettings& settings, bool unsafe) 
 }
 
 Beanstalk::Beanstalk(EventLoop& loop, CommandPort& port, BeanstalkOptions options, std::size_t connections_max)
-    : service_(port, std::move(options), [] { return monotonic_now_ns() / kNsPerMs; }),
+    : service_(port, std::move(options), [] { return monotonic_now_ns() / 1'000'000; }),
       server_(loop, {.connections_max = connections_max},
               [this](StreamClient& client) { return service_.open(client); }) {}
 

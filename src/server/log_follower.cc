@@ -183,6 +183,12 @@ Status LogFollower::claim(std::uint64_t node) {
                            : "There is no sign of life of an owner. This node takes the log over.",
               {{"commit", copy_->local_commit()}});
     Result<TopicChain> chain = copy_->claim(node, url_, kRequestTimeoutMs);
+    if (!chain && chain.error().code == "log_fenced") {
+        // Another node was quicker, and this one has read its claim: it goes on following.
+        alive_ns_ = boot_now_ns();
+        is_released_ = false;
+        return {};
+    }
     if (!chain) return std::move(chain).error();
     chain_ = *std::move(chain);
     return {};

@@ -74,8 +74,7 @@ class Node:
             self.process.stdout.close()
             self.ready_at = 0
             self.codes[code] += 1
-            lost_race = code == 1 and self.log_text().rstrip().endswith("code=log_fenced")
-            if code not in (0, REPLACED, -signal.SIGKILL) and not lost_race:
+            if code not in (0, REPLACED, -signal.SIGKILL):
                 self.ended = code
                 return
             time.sleep(0.2)
