@@ -390,7 +390,7 @@ ELSEWHERE = {
     "limits.lease_response_max": ("src/engine/engine_limits_test.cc", "a_lease_reply_has_up_to_the_limit_of_bytes_or_one_larger_message"),
     "limits.forecast_rows_max": ("src/engine/engine_forecast_test.cc",
                                  "one_that_reached_its_limit_of_rows_reports_from_where_on_it_is_incomplete"),
-    "limits.listings_max": ("src/engine/engine_listing_test.cc", "limits_are_kept"),
+    "limits.listings_max": ("src/engine/queue_views_test.cc", "limits_are_kept"),
     "limits.redrives_max": ("src/engine/engine_limits_test.cc", "the_number_of_concurrent_redrives_is_limited"),
     "limits.commands_waiting_max": ("src/engine/engine_limits_test.cc",
                                     "commands_that_wait_for_the_disk_are_refused_beyond_the_limit"),
