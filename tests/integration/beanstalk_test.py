@@ -18,8 +18,8 @@ import unittest
 from contract import with_packages
 from daemon import BIN, Daemon
 
-SCRIPTS = 5
-STEPS = 300
+SCRIPTS = 3
+STEPS = 250
 TUBES = ["default", "a", "b", "work.later"]
 WITHIN_S = 60
 

@@ -94,7 +94,7 @@ class Precedence(unittest.TestCase):
 
 
 # Of settings whose flag has another name than theirs.
-OWN_FLAGS = {"http.listen": "--http", "clock.test": "--test-clock", "shards.number": "--shard", "shards.count": "--shards"}
+OWN_FLAGS = {"http.listen": "--http", "beanstalk.listen": "--beanstalk", "clock.test": "--test-clock", "shards.number": "--shard", "shards.count": "--shards"}
 
 
 class Ends(unittest.TestCase):
