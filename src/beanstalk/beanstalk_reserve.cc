@@ -23,8 +23,7 @@ constexpr std::string_view kTimedOut = "TIMED_OUT\r\n";
 // the session waits in all of them.
 void BeanstalkSession::reserve(SlotNumber slot, std::optional<std::int32_t> timeout_s) {
     is_worker_ = true;
-    reserve_.emplace();
-    reserve_->slot = slot;
+    reserve_ = Reserve{.slot = slot, .until_ms = {}, .to_try = {}, .is_waiting = false, .asked = {}};
     if (timeout_s) reserve_->until_ms = now_ms() + std::int64_t{*timeout_s} * 1'000;
     const bool waits_at_once = watched_.size() == 1 && timeout_s != 0 && nearest_timeout() - now_ms() > kSafetyMarginMs;
     if (waits_at_once) return wait_in_all_tubes();

@@ -40,7 +40,8 @@ Status TopicFront::check_record(const SegmentHeader& oldest, std::int64_t offset
     }
     if (records->empty()) return Error{"kafka_unavailable", "the front of topic " + log_.topic + " cannot be read"};
     const KafkaRecord& read = records->front();
-    const Result<TopicRecord> record = decode_topic_record(read.value.value_or(""));
+    const std::string bytes = read.value.value_or("");  // outlives the record, whose payload is a view
+    const Result<TopicRecord> record = decode_topic_record(bytes);
     if (read.offset == offset && record && record->head.kind == TopicRecordKind::segment) {
         const Result<SegmentHeader> header = decode_segment_header(record->payload);
         if (header && *header == oldest) return {};

@@ -126,8 +126,13 @@ class ReplicatedLog(unittest.TestCase):
 
         # Both nodes say what they are.
         status = [BIN / "duewheel", "kafka", "status", "--json", "--server"]
-        shown = json.loads(subprocess.run([*status, f"http://127.0.0.1:{owner.port}"], capture_output=True, check=True).stdout)["log"]
-        self.assertEqual((shown["role"], shown["state"], shown["topic_state"]), ("owner", "writing", "unsafe"))
+
+        def of_owner():  # it looks at the topic a second after its start
+            log = json.loads(subprocess.run([*status, f"http://127.0.0.1:{owner.port}"], capture_output=True, check=True).stdout)["log"]
+            return log if log["topic_state"] == "unsafe" else None
+
+        shown = wait_until(of_owner, "the owner has looked at its topic")
+        self.assertEqual((shown["role"], shown["state"]), ("owner", "writing"))
 
         def of_standby():
             node = json.loads(subprocess.run([*status, f"http://127.0.0.1:{standby.port}"], capture_output=True, check=True).stdout)
