@@ -64,7 +64,8 @@ TEST_F(TopicFrontTest, the_topic_begins_where_the_log_of_the_owner_does) {
     const Result<std::int64_t> begins = front.advance_to(oldest(first_), kTimeoutMs);
     ASSERT_TRUE(begins.ok()) << begins.error().message;
     EXPECT_EQ(*begins, begins_at());
-    const TopicRecord record = decode_topic_record(*kafka_.committed(kTrialLog.topic).front().value).value();
+    const std::string front_bytes = *kafka_.committed(kTrialLog.topic).front().value;
+    const TopicRecord record = decode_topic_record(front_bytes).value();
     EXPECT_EQ(decode_segment_header(record.payload).value(), oldest(first_));
 
     // A node with an empty disk has the rest of the log from it.
