@@ -28,7 +28,7 @@ HERE = pathlib.Path(__file__).resolve().parent
 
 # Parts of a thousand. A part is not of time: the slow ones have small parts that take long all the same.
 WEIGHTS = {
-    "address": 40, "api_request": 90, "cron": 60, "directory_marks": 10, "duration": 45, "engine": 4, "exclusion": 40,
+    "address": 40, "api_request": 80, "beanstalk": 10, "cron": 60, "directory_marks": 10, "duration": 45, "engine": 4, "exclusion": 40,
     "http_request": 50, "import_line": 35, "index_row": 25, "instant": 45, "journal": 8, "json_number": 58, "json_put": 70, "json_schedule": 20,
     "lease_token": 60, "list_cursor": 48, "put_batch": 50, "record": 45, "record_parts": 20, "repeating_interval": 40, "schedule_row": 20,
     "setting_text": 5, "settings": 18, "shown_text": 30, "timer_schemes": 12, "timing_wheel": 12, "webhook_url": 40,
