@@ -53,9 +53,11 @@ class ScriptedPort final : public CommandPort {
     void submit(Command command, ReplyToken token, SharedLimits) override {
         commands_.emplace_back(token, std::move(command));
     }
-    // As the engine, it does not reply to what is forgotten, or has replied already.
+    // As the engine: a lease call that is forgotten gets no lease, and every other command is executed all the same.
     void forget(ReplyToken token) override {
-        std::erase_if(commands_, [&](const auto& each) { return each.first == token; });
+        std::erase_if(commands_, [&](const auto& each) {
+            return each.first == token && std::holds_alternative<LeaseCommand>(each.second);
+        });
     }
     bool answer_one(BeanstalkService& service) {
         if (commands_.empty()) return false;
