@@ -7,14 +7,14 @@ import signal
 import subprocess
 import time
 
-from durable.subject import BIN, Server, disk_megabytes, fill, load, settle, stats, sync_rate
+from durable.subject import BIN, BY_BEANSTALK, Server, disk_megabytes, fill, load, settle, stats, sync_rate
 
 
 def puts(rows, scratch, quick):
     """W1 at 64 connections, one outstanding each, interleaved with beanstalkd on the same disk."""
     seconds = 2 if quick else 10
     rounds = 1 if quick else 5
-    subjects = ["duewheel"] + (["beanstalkd -f0", "beanstalkd -f50"] if shutil.which("beanstalkd") else [])
+    subjects = ["duewheel", BY_BEANSTALK] + (["beanstalkd -f0", "beanstalkd -f50"] if shutil.which("beanstalkd") else [])
     rates = {subject: [] for subject in subjects}
     cpu = {subject: [] for subject in subjects}
     p99 = {subject: [] for subject in subjects}
@@ -37,9 +37,10 @@ def puts(rows, scratch, quick):
         rows.add("W1 puts, 64 connections", 64, subject, "1/s", rates[subject])
         rows.add("W1 p99", 64, subject, "us", p99[subject])
         rows.add("W1 server CPU a put", 64, subject, "us", cpu[subject])
-    for peer in subjects[1:]:
-        ratios = [ours / theirs for ours, theirs in zip(rates["duewheel"], rates[peer])]
-        rows.add("W1 ratio to " + peer, 64, "duewheel", "x", ratios)
+    for peer in subjects[2:]:
+        for ours in subjects[:2]:
+            ratios = [our / their for our, their in zip(rates[ours], rates[peer])]
+            rows.add("W1 ratio to " + peer, 64, ours, "x", ratios)
 
 
 def lateness(rows, scratch, quick):

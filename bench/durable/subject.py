@@ -33,6 +33,9 @@ def sync_rate(directory, seconds=1.0):
     return count / (time.monotonic() - began)
 
 
+BY_BEANSTALK = "duewheel, protocol of beanstalkd"
+
+
 class Server:
     """A server process on a directory of its own."""
 
@@ -47,11 +50,13 @@ class Server:
     def start(self):
         self.directory.mkdir(parents=True, exist_ok=True)
         began = time.monotonic()
-        if self.subject == "duewheel":
-            self.process = subprocess.Popen([BIN / "duewheeld", "--data", self.directory, "--http", self.listen, *self.arguments],
-                                            stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+        if self.subject in ("duewheel", BY_BEANSTALK):
+            by_beanstalk = ["--beanstalk", "127.0.0.1:0"] if self.subject == BY_BEANSTALK else []
+            self.process = subprocess.Popen([BIN / "duewheeld", "--data", self.directory, "--http", self.listen, *by_beanstalk,
+                                             *self.arguments], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
             select.select([self.process.stdout], [], [], 120)
-            self.address = "http://" + self.process.stdout.readline().decode().split("http=")[1].strip()
+            ready = dict(word.split("=") for word in self.process.stdout.readline().decode().split()[1:])
+            self.address = f"beanstalk://{ready['beanstalk']}" if by_beanstalk else f"http://{ready['http']}"
         else:
             port = 11399
             self.process = subprocess.Popen(["beanstalkd", "-l", "127.0.0.1", "-p", str(port), "-z", "100000", "-b",
