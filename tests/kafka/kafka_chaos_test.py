@@ -4,7 +4,7 @@
     kafka_chaos_test.py [--scale 0.1]     1: `./dev chaos`, about ten minutes; 0.1, the default: the test
 
 Writers put messages to any node, follow redirects, and repeat a put with its idempotency key until it is acknowledged.
-What they were told is the ledger. At the end each message that is due was in its topic exactly once, as a consumer of
+The acknowledged puts are the ledger. At the end each message that is due was in its topic exactly once, as a consumer of
 committed records sees it, none early, and each that is not due is still there.
 """
 
@@ -201,7 +201,7 @@ class Chaos:
             assert not writer.wrong, writer.wrong[:5]
 
     def await_progress(self, count=50):
-        """So many more puts are acknowledged."""
+        """Until this number of further puts is acknowledged."""
         target = sum(len(writer.acknowledged) for writer in self.writers) + count
         deadline = time.monotonic() + WITHIN_S
         while sum(len(writer.acknowledged) for writer in self.writers) < target:

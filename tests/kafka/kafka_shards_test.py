@@ -105,7 +105,7 @@ class Shards(unittest.TestCase):
         owner.terminate()
         for arguments in (["--shard", "1", "--shards", "3"], ["--shard", "0", "--shards", "1"]):
             self.refused(owner, arguments, "topic duewheel.other.log has 2 partitions, and the setting shards.count is")
-        # The directory of another shard, and the other way round: partitions that somebody added.
+        # The directory of another shard, and the other way round: partitions that were added.
         self.refused(owner, ["--shard", "0", "--shards", "2"], "has the log of shard 1 of 2")
         done = self.cluster.run("kafka-topics", "--alter", "--topic", "duewheel.other.log", "--partitions", "3", capture_output=True)
         self.assertEqual(done.returncode, 0, done.stderr)

@@ -49,7 +49,7 @@ class SimTopics {
     void start(Engine& engine);
     void process_died();
 
-    // Before each turn of the engine, which was told the time.
+    // Before each turn of the engine, whose time is set.
     void act() { pusher_->act(engine_->now()); }
     // A reply to one of the pusher's tokens.
     void hear(const ReplyEffect& effect);
