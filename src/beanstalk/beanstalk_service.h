@@ -28,6 +28,13 @@ namespace duewheel {
 
 class BeanstalkSession;
 
+// Of the process, for stats.
+struct BeanstalkProcess {
+    std::uint64_t pid = 0;
+    std::int64_t user_us = 0;  // processor time
+    std::int64_t system_us = 0;
+};
+
 struct BeanstalkOptions {
     std::size_t job_bytes_max = 65'535;
     std::string version;
@@ -35,6 +42,7 @@ struct BeanstalkOptions {
     std::string hostname;
     std::string os;
     std::string platform;
+    std::function<BeanstalkProcess()> process = [] { return BeanstalkProcess(); };
 };
 
 struct BeanstalkCounters {

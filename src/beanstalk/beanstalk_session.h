@@ -42,8 +42,6 @@ class BeanstalkSession final : public StreamSession {
     bool is_producer() const { return is_producer_; }
     bool is_worker() const { return is_worker_; }
     bool is_waiting() const { return reserve_.has_value(); }
-    // Bytes kept of a command that is being received.
-    std::size_t held_bytes() const { return parser_.held_bytes(); }
 
   private:
     friend class BeanstalkService;

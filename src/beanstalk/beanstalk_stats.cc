@@ -5,9 +5,6 @@
 #include <memory>
 #include <utility>
 
-#include <sys/resource.h>
-#include <unistd.h>
-
 #include "beanstalk/beanstalk_job.h"
 #include "beanstalk/beanstalk_session.h"
 
@@ -105,10 +102,9 @@ constexpr BeanstalkVerb kCounted[] = {
     BeanstalkVerb::pause_tube,
 };
 
-std::string seconds_of(const timeval& time) {
+std::string seconds_of(std::int64_t us) {
     char text[32];
-    const int size = std::snprintf(text, sizeof text, "%" PRId64 ".%06" PRId64, static_cast<std::int64_t>(time.tv_sec),
-                                   static_cast<std::int64_t>(time.tv_usec));
+    const int size = std::snprintf(text, sizeof text, "%" PRId64 ".%06" PRId64, us / 1'000'000, us % 1'000'000);
     return {text, static_cast<std::size_t>(size)};
 }
 
@@ -167,12 +163,11 @@ void BeanstalkSession::stats(SlotNumber slot) {
     yaml.add("current-workers", workers);
     yaml.add("current-waiting", waiting);
     yaml.add("total-connections", counters.connections);
-    yaml.add("pid", static_cast<std::uint64_t>(::getpid()));
+    const BeanstalkProcess process = service_.options_.process();
+    yaml.add("pid", process.pid);
     yaml.add("version", "\"" + service_.options_.version + "\"");
-    rusage usage{};
-    static_cast<void>(::getrusage(RUSAGE_SELF, &usage));
-    yaml.add("rusage-utime", seconds_of(usage.ru_utime));
-    yaml.add("rusage-stime", seconds_of(usage.ru_stime));
+    yaml.add("rusage-utime", seconds_of(process.user_us));
+    yaml.add("rusage-stime", seconds_of(process.system_us));
     yaml.add("uptime", whole_seconds(now_ms() - service_.started_ms_));
     yaml.add("binlog-oldest-index", 0);
     yaml.add("binlog-current-index", 0);

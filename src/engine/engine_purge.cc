@@ -139,8 +139,8 @@ void Engine::add_purged() {
             to_purge_.push_back(id);
             continue;
         }
-        PendingCommand nobody;
-        static_cast<void>(purge(number, nobody, Error{}));
+        PendingCommand unattended;
+        static_cast<void>(purge(number, unattended, Error{}));
         ++ended;
     }
     for (const PurgeWalk& walk : purges_) {

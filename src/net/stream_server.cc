@@ -76,7 +76,6 @@ struct StreamConnections final : AfterTurn {
     StreamTimer again;
     std::vector<std::shared_ptr<StreamConnection>> connections;
     std::vector<std::shared_ptr<StreamConnection>> to_flush;
-    std::function<void()> drained;
     std::array<char, 64 * 1024> read_buffer;
     // Completions may already be queued when the server is destroyed; they check this and do nothing.
     std::shared_ptr<bool> alive = std::make_shared<bool>(true);
@@ -209,7 +208,6 @@ class StreamConnection final : public StreamClient, public std::enable_shared_fr
 
 StreamConnections::~StreamConnections() {
     loop.remove(*this);
-    drained = nullptr;
     while (!connections.empty()) connections.back()->close();
     if (!unix_path.empty()) ::unlink(unix_path.c_str());
 }
@@ -287,7 +285,6 @@ void StreamConnections::remove(StreamConnection& connection) {
     std::swap(connections[index], connections.back());
     connections[index]->index = index;
     connections.pop_back();
-    if (connections.empty() && drained) loop.post(std::exchange(drained, nullptr));
 }
 
 StreamServer::StreamServer(EventLoop& loop, const StreamLimits& limits, Opener open)
@@ -319,11 +316,6 @@ void StreamServer::stop_accepting() {
 
 std::size_t StreamServer::connections() const {
     return parts_->connections.size();
-}
-
-void StreamServer::when_empty(std::function<void()> drained) {
-    if (parts_->connections.empty()) return parts_->loop.post(std::move(drained));
-    parts_->drained = std::move(drained);
 }
 
 }  // namespace duewheel

@@ -68,8 +68,6 @@ class StreamServer {
     Result<std::string> listen(std::string_view address);
     void stop_accepting();
     std::size_t connections() const;
-    // Calls `drained` from the loop when no connection is open.
-    void when_empty(std::function<void()> drained);
 
   private:
     std::unique_ptr<StreamConnections> parts_;

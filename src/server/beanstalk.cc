@@ -3,7 +3,9 @@
 #include <chrono>
 #include <utility>
 
+#include <sys/resource.h>
 #include <sys/utsname.h>
+#include <unistd.h>
 
 #include "base/system_clock.h"
 #include "beanstalk/beanstalk_session.h"
@@ -12,9 +14,22 @@
 namespace duewheel {
 namespace {
 
+std::int64_t us_of(const timeval& time) {
+    return std::int64_t{time.tv_sec} * 1'000'000 + time.tv_usec;
+}
+
+BeanstalkProcess this_process() {
+    rusage usage{};
+    static_cast<void>(::getrusage(RUSAGE_SELF, &usage));
+    return {.pid = static_cast<std::uint64_t>(::getpid()),
+            .user_us = us_of(usage.ru_utime),
+            .system_us = us_of(usage.ru_stime)};
+}
+
 BeanstalkOptions session_options(const BeanstalkSettings& settings, const std::string& instance) {
     BeanstalkOptions options;
     options.job_bytes_max = settings.job_bytes_max;
+    options.process = this_process;
     options.version = "duewheel " DUEWHEEL_VERSION;
     options.instance = instance.substr(0, 16);
     utsname system{};

@@ -27,7 +27,6 @@ class Beanstalk {
     void drain() { service_.drain(); }
     // Accepts nothing more, and ends all sessions after the replies that they owe.
     void stop();
-    bool is_empty() const { return server_.connections() == 0; }
     std::size_t connections() const { return server_.connections(); }
     const BeanstalkCounters& counters() const { return service_.counters(); }
 

@@ -428,7 +428,7 @@ EventLoop::TimePoint Server::Parts::turn() {
         if (kafka) kafka->start_reading();
     }
     const EventLoop::TimePoint next = std::min(next_work, report_alive());
-    if (!drained || (beanstalk && !beanstalk->is_empty() && monotonic_now_ns() < stop_by_ns)) return next;
+    if (!drained || (beanstalk && beanstalk->connections() > 0 && monotonic_now_ns() < stop_by_ns)) return next;
     leave_when_idle();
     return std::min(next, EventLoop::TimePoint(std::chrono::nanoseconds(stop_by_ns)));
 }
