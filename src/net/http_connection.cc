@@ -252,7 +252,7 @@ void HttpConnection::check_reading_deadline() {
     } else if (phase_ == Phase::body && expired(reading_since_, limits.body_deadline)) {
         ++counters.timeouts_body;
         refuse({408, "request_timeout", "The request's body took too long to arrive."});
-    } else if (phase_ == Phase::idle && slots_.empty()) {
+    } else if (phase_ == Phase::idle && slots_.empty() && all_sent()) {
         if (!expired(reading_since_, fresh_ ? limits.header_deadline : limits.idle_timeout)) return;
         ++(fresh_ ? counters.timeouts_header : counters.timeouts_idle);
         close(false);

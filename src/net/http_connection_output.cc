@@ -134,6 +134,8 @@ void HttpConnection::pop_complete_slots() {
         empty(slots_.front().bytes);
     }
     if (last_answer_given_) no_more_requests_ = true;
+    // The time that the answer took is not idleness.
+    if (phase_ == Phase::idle && slots_.empty()) reading_since_ = all_->sweep;
 }
 
 void HttpConnection::tell_gone() {

@@ -8,6 +8,7 @@
 #include <gtest/gtest.h>
 #include <sys/resource.h>
 
+#include "base/system_clock.h"
 #include "net/http_server.h"
 #include "net/loopback_fixture.h"
 
@@ -238,6 +239,8 @@ TEST(HttpServerDefence, idle_and_silent_connections_are_closed_without_a_respons
     EXPECT_EQ(counters.timeouts_header, 1u);
 }
 
+// The idle time counted from the request. A request that waited for longer was followed by the end of the connection,
+// and where a sweep came before the write, its answer was lost.
 TEST(HttpServerDefence, a_pending_answer_is_not_idleness) {
     Desk desk;
     LoopbackServer server(desk.handler(), hasty());
@@ -247,8 +250,11 @@ TEST(HttpServerDefence, a_pending_answer_is_not_idleness) {
     EXPECT_EQ(watch.rest(), "");  // its deadline is longer than any the waiting one could miss
     RawClient again(server.port());
     EXPECT_EQ(again.rest(), "");
+    const std::int64_t answered_ns = monotonic_now_ns();
     server.on_loop([&] { desk.answer("/1"); });
     EXPECT_EQ(body_of(waiting.answer()), "/1");
+    EXPECT_EQ(waiting.rest(), "");
+    EXPECT_GE(std::chrono::nanoseconds(monotonic_now_ns() - answered_ns), hasty().idle_timeout);
 }
 
 TEST(HttpServerDefence, accepts_up_to_its_limit_and_the_next_when_one_leaves) {
