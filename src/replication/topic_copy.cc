@@ -55,6 +55,7 @@ Status TopicCopy::open_local() {
     const bool has_segment = names && std::any_of(names->begin(), names->end(), [](const std::string& name) {
                                  return sequence_of_segment_name(name) != 0;
                              });
+    is_first_copy_ = !has_segment;
     if (!has_segment) return {};
     Result<std::unique_ptr<LocalJournal>> opened = LocalJournal::open(files_, directory, options_.journal);
     if (!opened) return std::move(opened).error();
@@ -65,7 +66,7 @@ Status TopicCopy::open_local() {
 Result<TopicCopy::Progress> TopicCopy::follow(std::int64_t timeout_ms) {
     const Result<std::vector<KafkaRecord>> records = consumer_->poll(kReadRecords, timeout_ms);
     if (!records && records.error().code == "position_trimmed") {
-        return too_old("offset " + std::to_string(chain_.position().next_offset));
+        return start_again(too_old("offset " + std::to_string(chain_.position().next_offset)));
     }
     if (!records) return records.error();
     Progress progress{.records = records->size()};
@@ -76,7 +77,10 @@ Result<TopicCopy::Progress> TopicCopy::follow(std::int64_t timeout_ms) {
             return progress;
         }
         if (!step) return step.error();
-        if (Status applied = apply(*step); !applied) return std::move(applied).error();
+        if (Status applied = apply(*step); !applied) {
+            if (applied.error().code == "copy_too_old") return start_again(std::move(applied).error());
+            return std::move(applied).error();
+        }
         if (*step != TopicChain::Step::ignored) progress.is_released = *step == TopicChain::Step::released;
     }
     return progress;
@@ -88,6 +92,18 @@ Status TopicCopy::read_from_front() {
     chain_ = TopicChain(options_.log);
     if (Status ended = consumer_->unassign(options_.log.topic, partition); !ended) return ended;
     return consumer_->assign(options_.log.topic, partition, KafkaConsumer::kBeginning);
+}
+
+// A first copy is a part of what the topic had, and the owner has removed it from its own log: nothing is lost with it.
+Result<TopicCopy::Progress> TopicCopy::start_again(Error trimmed) {
+    if (!is_first_copy_) return trimmed;
+    const Result<KafkaConsumer::Offsets> offsets =
+        consumer_->offsets(options_.log.topic, static_cast<std::int32_t>(options_.log.shard), kOffsetsTimeoutMs);
+    if (!offsets) return offsets.error();
+    if (offsets->low < chain_.position().next_offset) return trimmed;  // the topic was created again
+    if (Status discarded = discard_local(); !discarded) return std::move(discarded).error();
+    if (Status started = read_from_front(); !started) return std::move(started).error();
+    return Progress{.starts_again = true};
 }
 
 Status TopicCopy::apply(TopicChain::Step step) {
@@ -145,6 +161,7 @@ Result<std::int64_t> TopicCopy::lag(std::int64_t timeout_ms) {
         consumer_->offsets(options_.log.topic, static_cast<std::int32_t>(options_.log.shard), timeout_ms);
     if (!offsets) return offsets.error();
     const std::int64_t next = std::max(chain_.position().next_offset, offsets->low);
+    if (offsets->high <= next) is_first_copy_ = false;
     return std::max<std::int64_t>(0, offsets->high - next);
 }
 

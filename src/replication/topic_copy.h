@@ -2,7 +2,9 @@
 // over.
 //
 // The copy has the same bytes as the owner's log: the topic has the headers of the segments and the bytes of the
-// commits. A local log without commits is replaced by what the topic has.
+// commits. A local log without commits is replaced by what the topic has. A copy that was begun by this object, and has
+// not caught up yet, starts again from the front when the owner removes what it was about to read. Any other may be the
+// last one there is, and is never discarded.
 //
 // One thread. The directory is locked by the caller, and nothing else has the log open.
 #pragma once
@@ -35,13 +37,14 @@ class TopicCopy {
     struct Progress {
         std::size_t records = 0;   // that were read
         bool is_released = false;  // the owner has ended: take over
+        bool starts_again = false;  // the local log was discarded: it is copied from the front of the topic again
     };
     // Reads what there is, waiting up to this long for the first record, and applies it durably. Codes: those of Kafka
-    // (try again), `damaged_topic`, `newer_format`, `log_forked` (the local log has a commit that the topic has
+    // (try again), `copy_too_old`, `damaged_topic`, `newer_format`, `log_forked` (the local log has a commit that the topic has
     // otherwise), those of LocalJournal.
     Result<Progress> follow(std::int64_t timeout_ms);
 
-    // How many records the topic has now that were not read yet.
+    // How many records the topic has now that were not read yet. At 0 the copy has caught up.
     Result<std::int64_t> lag(std::int64_t timeout_ms);
 
     // Takes the log over: appends a claim, and reads up to it. The local log then has all that counts, and is closed:
@@ -59,6 +62,7 @@ class TopicCopy {
 
     Status open_local();
     Status read_from_front();
+    Result<Progress> start_again(Error trimmed);
     Status apply(TopicChain::Step step);
     Status begin_segment();
     Status check_same(std::uint64_t link) const;
@@ -74,6 +78,7 @@ class TopicCopy {
     std::unique_ptr<LocalJournal> local_;
     std::unique_ptr<KafkaConsumer> consumer_;
     bool is_resuming_ = false;  // nothing was read yet since the start at a stored position
+    bool is_first_copy_ = false;  // it was begun by this object, and has not caught up yet
 };
 
 }  // namespace duewheel

@@ -169,6 +169,27 @@ TEST_F(TopicFrontTest, a_standby_that_reads_what_is_deleted_stops_by_name) {
     EXPECT_EQ(again.error().code, "copy_too_old");
 }
 
+// A node that was added while the owner cleaned its log stopped with `copy_too_old`, though it had nothing to lose.
+TEST_F(TopicFrontTest, a_copy_that_has_just_begun_starts_again) {
+    commit(first_, 200);
+    ASSERT_TRUE(second_.open_copy().ok());
+    ASSERT_TRUE(second_.copy().follow(kTimeoutMs).ok());
+    ASSERT_GT(second_.copy().local_commit(), 0u);
+    commit(first_, 2'000);
+    drop(first_, 10);
+    ASSERT_TRUE(front_of(first_).advance_to(oldest(first_), kTimeoutMs).ok());
+    bool has_started_again = false;
+    while (second_.copy().local_commit() < first_.local().totals().commit) {
+        const Result<TopicCopy::Progress> read = second_.copy().follow(kTimeoutMs);
+        ASSERT_TRUE(read.ok()) << read.error().message;
+        has_started_again = has_started_again || read->starts_again;
+    }
+    EXPECT_TRUE(has_started_again);
+    ASSERT_TRUE(second_.take_over().ok());
+    EXPECT_EQ(oldest(second_), oldest(first_));
+    commit(second_, 5);
+}
+
 // The file had one position before it had those of all segments.
 TEST(PositionFile, reads_one_position_as_it_was_written_before) {
     SimDisk disk(1);

@@ -27,11 +27,15 @@ class TrialNode {
 
     // Becomes a standby: reads everything that the topic has.
     Status stand_by() {
+        Status opened = open_copy();
+        return opened ? catch_up() : opened;
+    }
+    Status open_copy() {
         end();
         Result<std::unique_ptr<TopicCopy>> copy = TopicCopy::open(disk_, kafka_, options());
         if (!copy) return std::move(copy).error();
         copy_ = *std::move(copy);
-        return catch_up();
+        return {};
     }
 
     Status catch_up() {

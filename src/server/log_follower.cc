@@ -135,6 +135,13 @@ Status LogFollower::step() {
     if (chain.claim() && std::exchange(owner_epoch_, chain.position().epoch) != chain.position().epoch) {
         on_owner_(chain.claim()->url);
     }
+    if (progress->starts_again) {
+        log_.warning("standby_starts_again",
+                     "The owner removed a part of the log before this node had copied it. The copy starts again.");
+        index_.close();
+        is_caught_up_ = false;
+        alive_ns_ = boot_now_ns();
+    }
     if (progress->records == 0) return {};
     is_released_ = progress->is_released;
     alive_ns_ = boot_now_ns();

@@ -33,6 +33,9 @@ class StandbyIndex {
     // Codes: `damaged_log`, `newer_format`, `damaged_index` (the next start builds the index again), `io_error`.
     Result<bool> step(LocalJournal& journal, bool is_caught_up);
 
+    // The log is copied from its start again: the next step() looks whether the index fits it.
+    void close() { index_.reset(); }
+
     std::uint64_t segments_sealed() const { return segments_sealed_; }
 
   private:
