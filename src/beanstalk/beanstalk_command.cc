@@ -12,6 +12,7 @@ constexpr std::string_view kLineEnd = "\r\n";
 constexpr std::string_view kBadFormat = "BAD_FORMAT\r\n";
 constexpr std::string_view kUnknownCommand = "UNKNOWN_COMMAND\r\n";
 constexpr std::string_view kJobTooBig = "JOB_TOO_BIG\r\n";
+constexpr std::string_view kOutOfMemory = "OUT_OF_MEMORY\r\n";
 constexpr std::string_view kExpectedCrlf = "EXPECTED_CRLF\r\n";
 constexpr std::size_t kTubeBytesMax = 200;
 constexpr std::size_t kLineBytesMax = 11 + kTubeBytesMax + 1 + 12;  // with its end: as in beanstalkd
@@ -172,6 +173,7 @@ std::optional<BeanstalkParser::Parsed> BeanstalkParser::begin_put(std::string_vi
     }
     if (size > job_bytes_max_) {
         skip_left_ = std::uint64_t{size} + kLineEnd.size();
+        refusal_ = kJobTooBig;
         return std::nullopt;
     }
     if (!arguments.at_end()) return kBadFormat;
@@ -196,7 +198,14 @@ std::optional<BeanstalkParser::Parsed> BeanstalkParser::skip_body(std::string_vi
     bytes.remove_prefix(size);
     skip_left_ -= size;
     if (skip_left_ > 0) return std::nullopt;
-    return kJobTooBig;
+    return refusal_;
+}
+
+void BeanstalkParser::drop_job() {
+    if (body_left_ == 0) return;
+    skip_left_ = std::exchange(body_left_, 0);
+    refusal_ = kOutOfMemory;
+    put_ = {};
 }
 
 }  // namespace duewheel

@@ -69,6 +69,8 @@ class BeanstalkParser {
 
     // Bytes kept of the command that is being read.
     std::size_t held_bytes() const { return line_.size() + put_.body.size(); }
+    // Frees the job that is being read, if there is one. The rest of it is skipped, then the reply is OUT_OF_MEMORY.
+    void drop_job();
 
   private:
     std::optional<Parsed> read_line(std::string_view& bytes);
@@ -83,6 +85,7 @@ class BeanstalkParser {
     BeanstalkCommand put_;         // whose body is being read
     std::size_t body_left_ = 0;    // of put_, with the line end behind it; 0: none is being read
     std::uint64_t skip_left_ = 0;  // of the body of a refused put, likewise
+    std::string_view refusal_;     // the reply to it
 };
 
 }  // namespace duewheel

@@ -101,6 +101,19 @@ TEST(BeanstalkParser, gives_the_same_however_the_bytes_are_cut) {
     }
 }
 
+TEST(BeanstalkParser, skips_the_rest_of_a_job_that_was_dropped) {
+    BeanstalkParser parser(10);
+    std::string_view half = "put 1 0 1 10\r\n1234";
+    EXPECT_FALSE(parser.read(half));
+    EXPECT_EQ(parser.held_bytes(), 4U);
+    parser.drop_job();
+    EXPECT_EQ(parser.held_bytes(), 0U);
+    std::string_view rest = "567890\r\nstats\r\n";
+    EXPECT_EQ(std::get<std::string_view>(parser.read(rest).value()), "OUT_OF_MEMORY\r\n");
+    parser.drop_job();
+    EXPECT_EQ(std::get<BeanstalkCommand>(parser.read(rest).value()).verb, BeanstalkVerb::stats);
+}
+
 TEST(BeanstalkParser, keeps_little_of_a_line_without_an_end) {
     BeanstalkParser parser(10);
     for (int i = 0; i < 100; ++i) {

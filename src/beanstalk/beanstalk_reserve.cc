@@ -86,6 +86,7 @@ void BeanstalkSession::hand_out(Delivered job, const std::string& tube) {
     of.until_ms = at_ms + of.ttr_ms;
     of.lease_until_ms = at_ms + std::int64_t{kBeanstalkTtrDefaultS} * 1'000 + kLeaseMarginMs / 2;
     service_.reserved_[job.id] = this;
+    list_times(job.id);
     extend_leases(at_ms);
     end_reserve("RESERVED " + std::to_string(job.id) + " " + std::to_string(job.body.size()) + "\r\n" + job.body +
                 "\r\n");
@@ -125,60 +126,64 @@ void BeanstalkSession::tube_changed() {
 // ---- reserved jobs
 
 std::int64_t BeanstalkSession::nearest_timeout() const {
-    std::int64_t nearest_ms = BeanstalkService::kNever;
-    for (const auto& [id, job] : jobs_) {
-        if (!job.is_ending) nearest_ms = std::min(nearest_ms, job.until_ms);
-    }
-    return nearest_ms;
+    return timeouts_.empty() ? BeanstalkService::kNever : timeouts_.begin()->first;
+}
+
+void BeanstalkSession::list_times(MessageId id) {
+    const Job& job = jobs_.at(id);
+    timeouts_.emplace(job.until_ms, id);
+    if (job.until_ms > job.lease_until_ms) extensions_.emplace(job.lease_until_ms - kLeaseMaxMs / 2, id);
+}
+
+void BeanstalkSession::unlist_times(MessageId id) {
+    const Job& job = jobs_.at(id);
+    timeouts_.erase({job.until_ms, id});
+    extensions_.erase({job.lease_until_ms - kLeaseMaxMs / 2, id});
 }
 
 void BeanstalkSession::time_out_jobs(std::int64_t now_ms) {
-    std::vector<MessageId> ids;
-    for (const auto& [id, job] : jobs_) {
-        if (!job.is_ending && job.until_ms <= now_ms) ids.push_back(id);
-    }
-    std::sort(ids.begin(), ids.end());
-    for (const MessageId id : ids) {
+    while (!timeouts_.empty() && timeouts_.begin()->first <= now_ms) {
+        const MessageId id = timeouts_.begin()->second;
         ++service_.counters_.timeouts;
         service_.submit_unattended(ReleaseCommand{jobs_.at(id).lease});
         drop_job(id);
     }
 }
 
-// Before they end, while the job has time left. A refused extension is tried again with the next call.
+// Before they end, while the job has time left.
 void BeanstalkSession::extend_leases(std::int64_t now_ms) {
-    for (auto& [id, job] : jobs_) {
-        if (job.is_ending || job.until_ms <= job.lease_until_ms || job.lease_until_ms - now_ms > kLeaseMaxMs / 2)
-            continue;
+    while (!extensions_.empty() && extensions_.begin()->first <= now_ms) {
+        const MessageId id = extensions_.begin()->second;
+        Job& job = jobs_.at(id);
+        unlist_times(id);
         const std::int64_t lease_ms = std::min(job.until_ms - now_ms + kLeaseMarginMs, kLeaseMaxMs);
         service_.submit_unattended(ExtendCommand{job.lease, lease_ms});
         job.lease_until_ms = now_ms + lease_ms - kLeaseMarginMs / 2;
+        list_times(id);
     }
 }
 
 void BeanstalkSession::drop_job(MessageId id) {
+    unlist_times(id);
     jobs_.erase(id);
     service_.reserved_.erase(id);
 }
 
-std::int64_t BeanstalkSession::act(std::int64_t now_ms) {
+void BeanstalkSession::act(std::int64_t now_ms) {
     time_out_jobs(now_ms);
     extend_leases(now_ms);
+    if (!reserve_ || !reserve_->is_waiting) return;
+    if (nearest_timeout() - now_ms <= kSafetyMarginMs) return end_reserve(kDeadlineSoon);
+    if (reserve_->until_ms && *reserve_->until_ms <= now_ms) end_reserve(kTimedOut);
+}
+
+std::int64_t BeanstalkSession::next_wakeup_ms() const {
     const std::int64_t nearest_ms = nearest_timeout();
     std::int64_t next_ms = nearest_ms;
-    for (const auto& [id, job] : jobs_) {
-        if (job.until_ms > job.lease_until_ms) next_ms = std::min(next_ms, job.lease_until_ms - kLeaseMaxMs / 2);
-    }
+    if (!extensions_.empty()) next_ms = std::min(next_ms, extensions_.begin()->first);
     if (!reserve_ || !reserve_->is_waiting) return next_ms;
-    if (nearest_ms != BeanstalkService::kNever && nearest_ms - now_ms <= kSafetyMarginMs) {
-        end_reserve(kDeadlineSoon);
-        return next_ms;
-    }
     if (nearest_ms != BeanstalkService::kNever) next_ms = std::min(next_ms, nearest_ms - kSafetyMarginMs);
-    if (!reserve_->until_ms) return next_ms;
-    if (*reserve_->until_ms > now_ms) return std::min(next_ms, *reserve_->until_ms);
-    end_reserve(kTimedOut);
-    return next_ms;
+    return std::min(next_ms, reserve_->until_ms.value_or(BeanstalkService::kNever));
 }
 
 void BeanstalkSession::stop() {
@@ -197,7 +202,8 @@ void BeanstalkSession::pause(SlotNumber slot, const BeanstalkCommand& command) {
         ++of.pauses;
         of.pause_s = delay_s;
         of.paused_until_ms = now_ms() + std::max<std::int64_t>(std::int64_t{delay_s} * 1'000, 1);
-        for (BeanstalkSession* session : service_.sessions_) session->tube_changed();
+        service_.paused_.insert(tube);
+        for (const auto& [number, session] : service_.sessions_) session->tube_changed();
         reply(slot, "PAUSED\r\n");
     });
 }

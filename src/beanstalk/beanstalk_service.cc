@@ -17,8 +17,9 @@ BeanstalkService::~BeanstalkService() = default;
 
 std::unique_ptr<BeanstalkSession> BeanstalkService::open(StreamClient& client) {
     ++counters_.connections;
-    auto session = std::make_unique<BeanstalkSession>(*this, client);
-    sessions_.insert(session.get());
+    const SessionNumber number = next_session_++;
+    auto session = std::make_unique<BeanstalkSession>(*this, number, client);
+    sessions_.emplace(number, session.get());
     return session;
 }
 
@@ -30,31 +31,49 @@ void BeanstalkService::deliver(ReplyToken token, Reply reply) {
     }
     const Waiting waiting = std::move(found->second);
     waiting_.erase(found);
+    std::erase(waiting.session->in_progress_, token);
     waiting.then(std::move(reply));
+    schedule(*waiting.session);
 }
 
 std::int64_t BeanstalkService::act() {
     const std::int64_t now_ms = now_ms_();
+    while (!wakeups_.empty() && wakeups_.begin()->first <= now_ms) {
+        BeanstalkSession& session = *sessions_.at(wakeups_.begin()->second);
+        session.act(now_ms);
+        schedule(session);
+    }
+    const std::int64_t pause_ends_ms = end_pauses(now_ms);
+    return wakeups_.empty() ? pause_ends_ms : std::min(pause_ends_ms, wakeups_.begin()->first);
+}
+
+void BeanstalkService::schedule(BeanstalkSession& session) {
+    const std::int64_t at_ms = session.next_wakeup_ms();
+    if (at_ms == session.wakeup_ms_) return;
+    wakeups_.erase({session.wakeup_ms_, session.number_});
+    session.wakeup_ms_ = at_ms;
+    if (at_ms != kNever) wakeups_.emplace(at_ms, session.number_);
+}
+
+std::int64_t BeanstalkService::end_pauses(std::int64_t now_ms) {
     std::int64_t next_ms = kNever;
-    const std::vector<BeanstalkSession*> sessions(sessions_.begin(), sessions_.end());
-    for (BeanstalkSession* session : sessions) next_ms = std::min(next_ms, session->act(now_ms));
-    for (auto next = tubes_.all().begin(); next != tubes_.all().end();) {
-        const auto tube = next++;
-        if (tube->second.paused_until_ms == 0) continue;
-        if (tube->second.is_paused(now_ms)) {
-            next_ms = std::min(next_ms, tube->second.paused_until_ms);
+    for (auto name = paused_.begin(); name != paused_.end();) {
+        BeanstalkTube& tube = tubes_.at(*name);
+        if (tube.is_paused(now_ms)) {
+            next_ms = std::min(next_ms, tube.paused_until_ms);
+            ++name;
             continue;
         }
-        tubes_.at(tube->first).paused_until_ms = 0;
-        for (BeanstalkSession* session : sessions) session->tube_changed();
-        tubes_.drop_if_unneeded(std::string(tube->first), now_ms);
+        tube.paused_until_ms = 0;
+        for (const auto& [number, session] : sessions_) session->tube_changed();
+        tubes_.drop_if_unneeded(*name, now_ms);
+        name = paused_.erase(name);
     }
     return next_ms;
 }
 
 void BeanstalkService::stop() {
-    const std::vector<BeanstalkSession*> sessions(sessions_.begin(), sessions_.end());
-    for (BeanstalkSession* session : sessions) session->stop();
+    for (const auto& [number, session] : sessions_) session->stop();
 }
 
 std::int64_t BeanstalkService::time_left_ms(MessageId id) const {
@@ -65,13 +84,18 @@ std::int64_t BeanstalkService::time_left_ms(MessageId id) const {
 ReplyToken BeanstalkService::submit(BeanstalkSession& session, Command command, Then then) {
     const ReplyToken token = kTokenBit | next_token_++;
     waiting_.emplace(token, Waiting{&session, std::move(then)});
+    session.in_progress_.push_back(token);
     port_.submit(std::move(command), token, nullptr);
     return token;
 }
 
 // If its reply is on its way, it comes to deliver().
 void BeanstalkService::forget(ReplyToken token) {
-    if (waiting_.erase(token) != 0) port_.forget(token);
+    const auto found = waiting_.find(token);
+    if (found == waiting_.end()) return;
+    std::erase(found->second.session->in_progress_, token);
+    waiting_.erase(found);
+    port_.forget(token);
 }
 
 void BeanstalkService::submit_unattended(Command command) {
@@ -83,13 +107,9 @@ void BeanstalkService::give_back(const LeaseAnswer& answer) {
 }
 
 void BeanstalkService::closed(BeanstalkSession& session) {
-    sessions_.erase(&session);
-    std::vector<ReplyToken> tokens;
-    for (const auto& [token, waiting] : waiting_) {
-        if (waiting.session == &session) tokens.push_back(token);
-    }
-    std::sort(tokens.begin(), tokens.end());
-    for (const ReplyToken token : tokens) forget(token);
+    sessions_.erase(session.number_);
+    wakeups_.erase({session.wakeup_ms_, session.number_});
+    while (!session.in_progress_.empty()) forget(session.in_progress_.front());
 }
 
 }  // namespace duewheel

@@ -7,17 +7,20 @@
 //         └──────replies───────┘ └──deliver(reply)─────┘
 //
 // This class has what sessions share: replies of the engine find their session here, the clock, tubes and counts.
-// It reads no clock and no socket. For one thread.
+// It reads no clock and no socket. An idle session costs nothing: what ends at a time is in one order for all sessions.
+// For one thread.
 #pragma once
 
 #include <array>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
+#include <set>
 #include <string>
 #include <unordered_map>
-#include <unordered_set>
+#include <utility>
 
 #include "beanstalk/beanstalk_command.h"
 #include "beanstalk/beanstalk_tubes.h"
@@ -37,6 +40,8 @@ struct BeanstalkProcess {
 
 struct BeanstalkOptions {
     std::size_t job_bytes_max = 65'535;
+    // Of unfinished jobs of all clients together; the put that exceeds it gets OUT_OF_MEMORY.
+    std::size_t unfinished_bytes_max = std::size_t{256} << 20;
     std::string version;
     std::string instance;  // identifies the data directory: `id` of stats
     std::string hostname;
@@ -67,7 +72,8 @@ class BeanstalkService {
     static bool is_own(ReplyToken token) { return (token & kTokenBit) != 0; }
     // A reply to a command of a session. Leases that no session waits for are returned to their queues.
     void deliver(ReplyToken token, Reply reply);
-    // Ends what has timed out; returns when to be called again.
+    // Ends what has timed out; returns when to be called again. O(log n) in the number of sessions for each that has
+    // something to end.
     std::int64_t act();
 
     // From now on puts are refused (DRAINING).
@@ -80,6 +86,7 @@ class BeanstalkService {
 
   private:
     friend class BeanstalkSession;
+    using SessionNumber = std::uint64_t;
     using Then = std::function<void(Reply)>;
     struct Waiting {
         BeanstalkSession* session = nullptr;
@@ -93,6 +100,9 @@ class BeanstalkService {
     // The reply is of no interest; a lease in it is returned.
     void submit_unattended(Command command);
     void give_back(const LeaseAnswer& answer);
+    // After each change of what the session ends at a time.
+    void schedule(BeanstalkSession& session);
+    std::int64_t end_pauses(std::int64_t now_ms);
     void closed(BeanstalkSession& session);
 
     CommandPort& port_;
@@ -102,10 +112,14 @@ class BeanstalkService {
     BeanstalkTubes tubes_;
     BeanstalkCounters counters_;
     bool is_draining_ = false;
-    std::unordered_set<BeanstalkSession*> sessions_;
+    std::size_t unfinished_bytes_ = 0;
+    std::map<SessionNumber, BeanstalkSession*> sessions_;
+    std::set<std::pair<std::int64_t, SessionNumber>> wakeups_;
+    std::set<std::string> paused_;  // tubes
     std::unordered_map<ReplyToken, Waiting> waiting_;
     std::unordered_map<MessageId, BeanstalkSession*> reserved_;
     ReplyToken next_token_ = 1;
+    SessionNumber next_session_ = 1;
 };
 
 }  // namespace duewheel

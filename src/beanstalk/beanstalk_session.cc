@@ -29,8 +29,8 @@ std::string_view refusal_text(const Error& error) {
 
 }  // namespace
 
-BeanstalkSession::BeanstalkSession(BeanstalkService& service, StreamClient& client)
-    : service_(service), client_(client), parser_(service.options_.job_bytes_max) {
+BeanstalkSession::BeanstalkSession(BeanstalkService& service, std::uint64_t number, StreamClient& client)
+    : service_(service), number_(number), client_(client), parser_(service.options_.job_bytes_max) {
     BeanstalkTube& tube = service_.tubes_.at("default");
     ++tube.using_it;
     ++tube.watching;
@@ -38,6 +38,7 @@ BeanstalkSession::BeanstalkSession(BeanstalkService& service, StreamClient& clie
 
 BeanstalkSession::~BeanstalkSession() {
     withdraw_reserve();
+    service_.unfinished_bytes_ -= held_bytes_;
     service_.closed(*this);
     std::vector<MessageId> ids;
     for (const auto& [id, job] : jobs_) {
@@ -73,8 +74,21 @@ std::size_t BeanstalkSession::take(std::string_view bytes) {
             next_ = std::get<BeanstalkCommand>(*std::move(parsed));
         }
     }
+    account_held_bytes();
     flush();
+    service_.schedule(*this);
     return has_quit_ ? size : size - bytes.size();
+}
+
+void BeanstalkSession::account_held_bytes() {
+    std::size_t& all = service_.unfinished_bytes_;
+    const bool has_grown = parser_.held_bytes() > held_bytes_;
+    all = all - held_bytes_ + parser_.held_bytes();
+    held_bytes_ = parser_.held_bytes();
+    if (!has_grown || all <= service_.options_.unfinished_bytes_max) return;
+    parser_.drop_job();
+    all = all - held_bytes_ + parser_.held_bytes();
+    held_bytes_ = parser_.held_bytes();
 }
 
 bool BeanstalkSession::may_begin(BeanstalkVerb verb) const {
@@ -248,10 +262,12 @@ void BeanstalkSession::bury(SlotNumber slot, MessageId id) {
 }
 
 void BeanstalkSession::end_lease(SlotNumber slot, MessageId id, Command command, std::string_view done) {
+    unlist_times(id);
     jobs_.at(id).is_ending = true;
     service_.submit(*this, std::move(command), [this, slot, id, done](Reply result) {
         if (const auto* error = std::get_if<Error>(&result)) {
             jobs_.at(id).is_ending = false;
+            list_times(id);
             return refuse(slot, *error);
         }
         drop_job(id);
@@ -265,7 +281,9 @@ void BeanstalkSession::touch(SlotNumber slot, MessageId id) {
     const auto found = jobs_.find(id);
     if (found == jobs_.end() || found->second.is_ending) return reply(slot, kNotFound);
     Job& job = found->second;
+    unlist_times(id);
     job.until_ms = now_ms() + job.ttr_ms;
+    list_times(id);
     extend_leases(now_ms());
     reply(slot, "TOUCHED\r\n");
 }

@@ -19,6 +19,7 @@
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "beanstalk/beanstalk_command.h"
@@ -29,7 +30,7 @@ namespace duewheel {
 
 class BeanstalkSession final : public StreamSession {
   public:
-    BeanstalkSession(BeanstalkService& service, StreamClient& client);
+    BeanstalkSession(BeanstalkService& service, std::uint64_t number, StreamClient& client);
     // Its reserved jobs return to their queues.
     ~BeanstalkSession() override;
     BeanstalkSession(const BeanstalkSession&) = delete;
@@ -87,6 +88,7 @@ class BeanstalkSession final : public StreamSession {
     void flush();
 
     // ---- commands
+    void account_held_bytes();
     bool may_begin(BeanstalkVerb verb) const;
     void run(BeanstalkCommand command);
     void put(SlotNumber slot, BeanstalkCommand command);
@@ -119,6 +121,8 @@ class BeanstalkSession final : public StreamSession {
     void when_known(const std::string& tube, std::function<void(bool)> then);
 
     // ---- reserved jobs
+    void list_times(MessageId id);
+    void unlist_times(MessageId id);
     void reserve(SlotNumber slot, std::optional<std::int32_t> timeout_s);
     void try_next_tube();
     void wait_in_all_tubes();
@@ -134,14 +138,17 @@ class BeanstalkSession final : public StreamSession {
     void drop_job(MessageId id);
 
     // ---- called by the service
-    std::int64_t act(std::int64_t now_ms);
+    std::int64_t next_wakeup_ms() const;
+    void act(std::int64_t now_ms);
     void stop();
 
     std::int64_t now_ms() const { return service_.now_ms_(); }
 
     BeanstalkService& service_;
+    const std::uint64_t number_;
     StreamClient& client_;
     BeanstalkParser parser_;
+    std::size_t held_bytes_ = 0;  // of parser_, as counted in the service
     std::deque<Slot> slots_;
     SlotNumber first_slot_ = 1;
     std::optional<BeanstalkCommand> next_;  // waits for the commands before it
@@ -153,7 +160,11 @@ class BeanstalkSession final : public StreamSession {
     std::vector<std::string> watched_{"default"};
     std::size_t first_tried_ = 0;  // of watched_: takes turns
     std::unordered_map<MessageId, Job> jobs_;
+    // Of the jobs that no command in progress ends: when they time out, and when their leases are extended.
+    std::set<std::pair<std::int64_t, MessageId>> timeouts_, extensions_;
     std::optional<Reserve> reserve_;
+    std::vector<ReplyToken> in_progress_;  // commands
+    std::int64_t wakeup_ms_ = BeanstalkService::kNever;
 };
 
 }  // namespace duewheel

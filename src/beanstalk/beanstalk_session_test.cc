@@ -234,6 +234,32 @@ TEST_F(BeanstalkSessions, a_stop_ends_waits_and_answers_what_is_in_progress) {
     EXPECT_TRUE(one_.is_finished);
 }
 
+// Ten thousand clients that each sent half a job could take all memory.
+TEST_F(BeanstalkSessions, unfinished_jobs_of_all_clients_have_a_limit) {
+    BeanstalkOptions options;
+    options.unfinished_bytes_max = 10;
+    BeanstalkService service(port_, options, [this] { return now_ms_; });
+    Client one(service);
+    const auto send = [](Client& client, const std::string& bytes) {
+        client.send(bytes);
+        client.feed();
+    };
+    send(one, "put 1 0 60 8\r\n12345");
+    for (int i = 0; i < 3; ++i) {
+        Client gone(service);
+        send(gone, "put 1 0 60 8\r\n12345");
+        EXPECT_EQ(gone.output(), "");
+        Client two(service);
+        send(two, "put 1 0 60 8\r\n1");
+        EXPECT_EQ(two.output(), "") << "the rest of it is skipped first";
+        send(two, "2345678\r\nlist-tube-used\r\n");
+        EXPECT_EQ(two.output(), "OUT_OF_MEMORY\r\nUSING default\r\n");
+    }
+    send(one, "678\r\n");
+    port_.deliver_to(service);
+    EXPECT_EQ(one.output().substr(0, 9), "INSERTED ");
+}
+
 TEST_F(BeanstalkSessions, a_draining_server_refuses_puts_and_serves_the_rest) {
     ask(one_, "put 1 0 60 1\r\nx\r\n");
     service_.drain();

@@ -139,7 +139,7 @@ void BeanstalkSession::stats(SlotNumber slot) {
     std::uint64_t producers = 0;
     std::uint64_t workers = 0;
     std::uint64_t waiting = 0;
-    for (const BeanstalkSession* session : service_.sessions_) {
+    for (const auto& [number, session] : service_.sessions_) {
         producers += session->is_producer() ? 1 : 0;
         workers += session->is_worker() ? 1 : 0;
         waiting += session->is_waiting() ? 1 : 0;

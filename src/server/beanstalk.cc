@@ -26,9 +26,11 @@ BeanstalkProcess this_process() {
             .system_us = us_of(usage.ru_stime)};
 }
 
-BeanstalkOptions session_options(const BeanstalkSettings& settings, const std::string& instance) {
+BeanstalkOptions session_options(const BeanstalkSettings& settings, const HttpLimits& limits,
+                                 const std::string& instance) {
     BeanstalkOptions options;
     options.job_bytes_max = settings.job_bytes_max;
+    options.unfinished_bytes_max = limits.unfinished_bytes_max;
     options.process = this_process;
     options.version = "duewheel " DUEWHEEL_VERSION;
     options.instance = instance.substr(0, 16);
@@ -62,10 +64,10 @@ Beanstalk::Beanstalk(EventLoop& loop, CommandPort& port, BeanstalkOptions option
               [this](StreamClient& client) { return service_.open(client); }) {}
 
 Result<std::unique_ptr<Beanstalk>> Beanstalk::open(EventLoop& loop, CommandPort& port,
-                                                   const BeanstalkSettings& settings, std::size_t connections_max,
+                                                   const BeanstalkSettings& settings, const HttpLimits& limits,
                                                    const std::string& instance) {
-    auto opened =
-        std::unique_ptr<Beanstalk>(new Beanstalk(loop, port, session_options(settings, instance), connections_max));
+    auto opened = std::unique_ptr<Beanstalk>(
+        new Beanstalk(loop, port, session_options(settings, limits, instance), limits.connections_max));
     Result<std::string> address = opened->server_.listen(settings.listen);
     if (!address) return std::move(address).error();
     opened->address_ = *std::move(address);

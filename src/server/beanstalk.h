@@ -8,6 +8,7 @@
 #include "beanstalk/beanstalk_service.h"
 #include "ingress/command_port.h"
 #include "net/event_loop.h"
+#include "net/http_limits.h"
 #include "net/stream_server.h"
 #include "server/beanstalk_settings.h"
 
@@ -15,9 +16,10 @@ namespace duewheel {
 
 class Beanstalk {
   public:
-    // The loop and the port outlive it. Codes: as StreamServer::listen().
+    // The loop and the port outlive it. Of the limits of HTTP, those of connections and of unfinished requests apply.
+    // Codes: as StreamServer::listen().
     static Result<std::unique_ptr<Beanstalk>> open(EventLoop& loop, CommandPort& port,
-                                                   const BeanstalkSettings& settings, std::size_t connections_max,
+                                                   const BeanstalkSettings& settings, const HttpLimits& limits,
                                                    const std::string& instance);
 
     const std::string& address() const { return address_; }

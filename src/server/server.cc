@@ -294,8 +294,8 @@ Status Server::Parts::open_audit() {
 
 Status Server::Parts::open_beanstalk() {
     if (options.beanstalk.listen.empty()) return {};
-    Result<std::unique_ptr<Beanstalk>> opened = Beanstalk::open(
-        loop, *shard, options.beanstalk, options.http.connections_max, hex(shard_parts->journal().identity().instance));
+    Result<std::unique_ptr<Beanstalk>> opened =
+        Beanstalk::open(loop, *shard, options.beanstalk, options.http, hex(shard_parts->journal().identity().instance));
     if (!opened) return std::move(opened).error();
     beanstalk = *std::move(opened);
     metrics->include(*beanstalk);

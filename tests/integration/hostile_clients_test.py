@@ -15,6 +15,7 @@ import struct
 import time
 import unittest
 
+from beanstalk_client import BeanstalkDaemon
 from daemon import Daemon
 
 WITHIN_S = 60
@@ -303,6 +304,92 @@ class Endless(HostileClients):
         connection.sendall(request("POST", "/v1/queues/q/messages", {"body": "x"}))
         connection.shutdown(socket.SHUT_WR)
         self.assertEqual(int(rest_of(connection).split()[1]), 201)
+
+
+class OfBeanstalkd(unittest.TestCase):
+    """Clients of beanstalkd's protocol."""
+
+    def started(self, *arguments, before=()):
+        daemon = BeanstalkDaemon(arguments=arguments, before=before)
+        self.addCleanup(daemon.__exit__)
+        daemon.start()
+        return daemon
+
+    def assert_serves(self, client):
+        job = client.put(b"well behaved")
+        self.assertEqual(client.ask("reserve\r\n"), b"RESERVED %d 12\r\nwell behaved\r\n" % job)
+        self.assertEqual(client.ask(f"delete {job}\r\n"), b"DELETED\r\n")
+
+    def test_endless_lines_and_jobs_that_are_too_big_take_no_memory(self):
+        daemon = self.started()
+        client = daemon.connect()
+        self.assert_serves(client)
+        before = memory_bytes(daemon)
+        endless, huge = daemon.connect(), daemon.connect()
+        huge.send("put 0 0 60 33554432\r\n")
+        for _ in range(32):
+            endless.send(b"x" * MIB)
+            huge.send(b"x" * MIB)
+            self.assert_serves(client)
+        self.assertEqual(endless.ask("\r\n"), b"BAD_FORMAT\r\n")
+        self.assertEqual(huge.ask("\r\n"), b"JOB_TOO_BIG\r\n")
+        self.assertLess(memory_bytes(daemon) - before, 10 * MIB)
+
+    def test_half_puts_of_many_clients_take_the_memory_of_their_limit(self):
+        daemon = self.started("--beanstalk-job-max", "1MiB", "--http-unfinished-max", "16MiB")
+        client = daemon.connect()
+        self.assert_serves(client)
+        before = memory_bytes(daemon)
+        halves = [daemon.connect() for _ in range(200)]
+        for half in halves:
+            half.send(b"put 0 0 60 1048576\r\n" + b"x" * (512 << 10))
+            self.assert_serves(client)
+        self.assertLess(memory_bytes(daemon) - before, 80 * MIB)
+        outcomes = {half.ask(b"x" * (512 << 10) + b"\r\n").split()[0] for half in halves}
+        self.assertEqual(outcomes, {b"INSERTED", b"OUT_OF_MEMORY"})
+
+    def test_a_client_that_requests_much_and_reads_nothing_waits_and_gets_everything_later(self):
+        daemon = self.started()
+        client, slow = daemon.connect(), daemon.connect()
+        self.assert_serves(client)
+        before = memory_bytes(daemon)
+        slow.socket.setblocking(False)
+        sent = 0
+        asks = b"stats\r\n" * 20_000
+        with contextlib.suppress(BlockingIOError):
+            while sent < len(asks):
+                sent += slow.socket.send(asks[sent:])
+        self.assert_serves(client)
+        self.assertLess(memory_bytes(daemon) - before, 20 * MIB)
+        slow.socket.settimeout(WITHIN_S)
+        for _ in range(sent // 7):
+            self.assertEqual(slow.read()[:3], b"OK ")
+
+    def test_ten_thousand_idle_connections_beside_one_that_works(self):
+        soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+        resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
+        self.addCleanup(resource.setrlimit, resource.RLIMIT_NOFILE, (soft, hard))
+        count = min(10_000, (hard - 200) // 3)
+        daemon = self.started("--http-connections-max", str(count + 10), before=("prlimit", f"--nofile=1024:{hard}"))
+        client, http = daemon.connect(), daemon.client()
+        self.assert_serves(client)
+        before = memory_bytes(daemon)
+        idle = [daemon.connect() for _ in range(count)]
+        for connection in idle[::2]:
+            connection.send("watch other\r\n")
+            self.assertEqual(connection.read(), b"WATCHING 2\r\n")
+            connection.send("reserve\r\n")
+        wait_until(lambda: metric(http, "duewheel_beanstalk_connections") == count + 1, "all are let in")
+        began = time.monotonic()
+        for _ in range(50):
+            job = client.put(b"x")
+            self.assertEqual(client.ask(f"stats-job {job}\r\n")[:3], b"OK ")
+        self.assertLess(time.monotonic() - began, 20)
+        self.assertLess(memory_bytes(daemon) - before, 150 * MIB, "of 10,000 connections that are idle or wait")
+        for connection in idle:
+            connection.close()
+        wait_until(lambda: metric(http, "duewheel_beanstalk_connections") == 1, "all are let go")
+        self.assertEqual(client.ask("stats-tube default\r\n").count(b"current-jobs-ready: 50"), 1)
 
 
 if __name__ == "__main__":
