@@ -75,9 +75,9 @@ void declare(CLI::App& app, Flags& flags) {
 }
 
 // Catches the exceptions of the parser.
-std::optional<int> parse(CLI::App& app, int argc, char** argv) {
+std::optional<int> parse(CLI::App& app, const std::vector<std::string>& arguments) {
     try {
-        app.parse(argc, argv);
+        app.parse(std::vector<std::string>(arguments.rbegin(), arguments.rend()));  // it takes them from the end
     } catch (const CLI::ParseError& error) {
         if (error.get_exit_code() == 0) return app.exit(error);  // --help, --version
         std::fprintf(stderr, "duewheeld: %s\n", error.what());
@@ -152,12 +152,12 @@ std::string place_of(const Configuration& configuration, const Error& refusal) {
     return setting == nullptr || configuration.is_default(*setting) ? "" : configuration.of(*setting).place;
 }
 
-CommandLine read_command_line(int argc, char** argv) {
+CommandLine read_command_line(const std::vector<std::string>& arguments) {
     CommandLine command_line;
-    CLI::App app{"duewheeld is a durable server for delayed messages."};
+    CLI::App app{"duewheeld is a durable server for delayed messages.", "duewheeld"};
     Flags flags;
     declare(app, flags);
-    command_line.exit_code = parse(app, argc, argv);
+    command_line.exit_code = parse(app, arguments);
     if (command_line.exit_code) return command_line;
 
     Configuration& configuration = command_line.configuration;

@@ -17,7 +17,8 @@ struct CommandLine {
 };
 
 // Prints the requested output on standard output, and errors on standard error, one per line.
-CommandLine read_command_line(int argc, char** argv);
+// `arguments` are those behind the name of the program.
+CommandLine read_command_line(const std::vector<std::string>& arguments);
 
 // The exit code of a process that refuses to start: 2 if its configuration is wrong whatever the state of the machine,
 // otherwise 1.

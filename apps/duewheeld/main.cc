@@ -4,12 +4,15 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 #include <malloc.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include "beanstalkd_flags.h"
 #include "command_line.h"
 #include "configuration/setting_text.h"
 #include "server/server.h"
@@ -59,7 +62,15 @@ void log_start(LogSink& log, const CommandLine& command_line, const ServerOption
 int main(int argc, char** argv) {
     return_large_blocks();
     protect_memory();
-    const CommandLine command_line = read_command_line(argc, argv);
+    std::vector<std::string> arguments(argv + (argc > 0 ? 1 : 0), argv + argc);
+    std::optional<TemporaryStore> temporary;
+    if (is_named_beanstalkd(argv[0])) {
+        BeanstalkdFlags flags = read_beanstalkd_flags(argc, argv);
+        if (flags.exit_code) return *flags.exit_code;
+        arguments = std::move(flags.arguments);
+        if (flags.is_temporary) arguments.push_back("--data=" + temporary.emplace().path());
+    }
+    const CommandLine command_line = read_command_line(arguments);
     if (command_line.exit_code) return *command_line.exit_code;
     const ServerOptions options = command_line.configuration.options();
 

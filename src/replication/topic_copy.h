@@ -35,13 +35,13 @@ class TopicCopy {
                                                    const TopicCopyOptions& options);
 
     struct Progress {
-        std::size_t records = 0;   // that were read
-        bool is_released = false;  // the owner has ended: take over
+        std::size_t records = 0;    // that were read
+        bool is_released = false;   // the owner has ended: take over
         bool starts_again = false;  // the local log was discarded: it is copied from the front of the topic again
     };
     // Reads what there is, waiting up to this long for the first record, and applies it durably. Codes: those of Kafka
-    // (try again), `copy_too_old`, `damaged_topic`, `newer_format`, `log_forked` (the local log has a commit that the topic has
-    // otherwise), those of LocalJournal.
+    // (try again), `copy_too_old`, `damaged_topic`, `newer_format`, `log_forked` (the local log has a commit that the
+    // topic has otherwise), those of LocalJournal.
     Result<Progress> follow(std::int64_t timeout_ms);
 
     // How many records the topic has now that were not read yet. At 0 the copy has caught up.
@@ -77,7 +77,7 @@ class TopicCopy {
     TopicChain chain_;
     std::unique_ptr<LocalJournal> local_;
     std::unique_ptr<KafkaConsumer> consumer_;
-    bool is_resuming_ = false;  // nothing was read yet since the start at a stored position
+    bool is_resuming_ = false;    // nothing was read yet since the start at a stored position
     bool is_first_copy_ = false;  // it was begun by this object, and has not caught up yet
 };
 

@@ -5,6 +5,7 @@ DUEWHEEL_SEED replays one script of commands.
 """
 
 import os
+import pathlib
 import random
 import re
 import shutil
@@ -15,65 +16,13 @@ import tempfile
 import time
 import unittest
 
+from beanstalk_client import BeanstalkDaemon, Connection, WITHIN_S
 from contract import with_packages
-from daemon import BIN, Daemon
+from daemon import BIN
 
 SCRIPTS = 3
 STEPS = 250
 TUBES = ["default", "a", "b", "work.later"]
-WITHIN_S = 60
-
-
-class Connection:
-    """Sends commands and reads one reply to each."""
-
-    def __init__(self, address):
-        family = socket.AF_UNIX if isinstance(address, str) else socket.AF_INET
-        self.socket = socket.socket(family, socket.SOCK_STREAM)
-        self.socket.settimeout(WITHIN_S)
-        self.socket.connect(address)
-        self.file = self.socket.makefile("rb")
-
-    def send(self, text):
-        self.socket.sendall(text if isinstance(text, bytes) else text.encode())
-
-    def read(self):
-        """A line, and the body behind it, if it has one."""
-        line = self.file.readline()
-        match = re.fullmatch(rb"(?:OK|FOUND \d+|RESERVED \d+) (\d+)\r\n", line)
-        return line + (self.file.read(int(match.group(1)) + 2) if match else b"")
-
-    def ask(self, text):
-        self.send(text)
-        return self.read()
-
-    def put(self, body, priority=0, delay=0, ttr=60):
-        reply = self.ask(b"put %d %d %d %d\r\n%s\r\n" % (priority, delay, ttr, len(body), body))
-        assert reply.startswith(b"INSERTED "), reply
-        return int(reply.split()[1])
-
-    def close(self):
-        self.file.close()
-        self.socket.close()
-
-
-class BeanstalkDaemon(Daemon):
-    def __init__(self, address="127.0.0.1:0", arguments=(), **how):
-        super().__init__(arguments=["--beanstalk", address, *arguments], **how)
-        self.connections = []
-
-    def connect(self):
-        address = re.findall(r"beanstalk_ready.*address=(\S+)", self.log_text())[-1]
-        if address.startswith("unix:"):
-            self.connections.append(Connection(address.removeprefix("unix:")))
-        else:
-            self.connections.append(Connection(("127.0.0.1", int(address.rsplit(":", 1)[1]))))
-        return self.connections[-1]
-
-    def __exit__(self, *unused):
-        for connection in self.connections:
-            connection.close()
-        super().__exit__(*unused)
 
 
 class Reference:
@@ -311,6 +260,62 @@ class Sessions(unittest.TestCase):
         while (reply := waiting.read()).startswith(b"RESERVED"):
             pass
         self.assertIn(reply, (b"TIMED_OUT\r\n", b""))
+
+
+class UnderTheNameOfBeanstalkd(unittest.TestCase):
+    def setUp(self):
+        self.directory = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory()))
+        (self.directory / "beanstalkd").symlink_to(BIN / "duewheeld")
+        (self.directory / "temporary").mkdir()
+
+    def start(self, *flags):
+        process = subprocess.Popen([self.directory / "beanstalkd", *flags], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+                                   env={"TMPDIR": str(self.directory / "temporary")})
+        self.addCleanup(process.wait)
+        self.addCleanup(process.kill)
+        self.addCleanup(process.stderr.close)
+        self.addCleanup(process.stdout.close)
+        line = process.stdout.readline()
+        self.assertTrue(line.startswith("ready "), line or process.stderr.read())
+        return process, line.split("beanstalk=")[1].strip()
+
+    def stop(self, process):
+        process.terminate()
+        self.assertEqual(process.wait(WITHIN_S), 0)
+
+    def test_without_a_directory_the_jobs_are_gone_with_the_process(self):
+        socket_file = self.directory / "socket"
+        for _ in range(2):
+            process, address = self.start("-l", f"unix:{socket_file}", "-z100", "-f0", "-V")
+            self.assertEqual(address, f"unix:{socket_file}")
+            client = Connection(str(socket_file))
+            self.assertEqual(client.ask("peek-ready\r\n"), b"NOT_FOUND\r\n")
+            client.put(b"x")
+            self.assertEqual(client.ask("put 0 0 60 101\r\n" + "x" * 101 + "\r\n"), b"JOB_TOO_BIG\r\n")
+            client.close()
+            self.stop(process)
+        self.assertEqual(list((self.directory / "temporary").iterdir()), [])
+
+    def test_a_directory_keeps_the_jobs(self):
+        data = self.directory / "data"
+        for expected in (b"NOT_FOUND\r\n", b"FOUND 1024 1\r\nx\r\n"):
+            process, address = self.start("-b", data, "-p", "0", "-s", "10485760")
+            self.assertTrue(address.startswith("127.0.0.1:"), address)
+            client = Connection(("127.0.0.1", int(address.rsplit(":", 1)[1])))
+            self.assertEqual(client.ask("peek-ready\r\n"), expected)
+            client.put(b"x")
+            client.close()
+            self.stop(process)
+
+    def test_other_flags_are_refused(self):
+        for flags, code, text in ((("-x",), 5, "unknown option -x"), (("-p",), 5, "no value for -p"), (("-u", "root"), 5, "start it as user root"),
+                                  (("more",), 5, "unexpected argument more"), (("-l", "0.0.0.0"), 1, "unsafe_beanstalk_listen"),
+                                  (("-z", "many"), 2, "beanstalk-job-max"), (("-v",), 0, ""), (("-h",), 0, "")):
+            done = subprocess.run([self.directory / "beanstalkd", *flags], capture_output=True, text=True, timeout=WITHIN_S,
+                                  env={"TMPDIR": str(self.directory / "temporary")})
+            self.assertEqual(done.returncode, code, done.stderr)
+            self.assertIn(text, done.stderr)
+        self.assertEqual(list((self.directory / "temporary").iterdir()), [])
 
 
 class Listening(unittest.TestCase):
