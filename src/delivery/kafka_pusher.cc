@@ -119,7 +119,7 @@ void KafkaPusher::take_changes() {
     for (auto& changed : engine_.take_changed_targets(TargetKind::kafka)) take_change(std::move(changed));
 }
 
-void KafkaPusher::take_change(Engine::TargetQueue changed) {
+void KafkaPusher::take_change(TargetQueue changed) {
     const auto [place, is_new] = by_name_.try_emplace({changed.name.name_space, changed.name.queue}, next_target_);
     const TargetNumber number = place->second;
     if (is_new) {

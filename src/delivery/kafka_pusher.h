@@ -175,7 +175,7 @@ class KafkaPusher {
 
     // kafka_pusher.cc: targets and leases
     void take_changes();
-    void take_change(Engine::TargetQueue changed);
+    void take_change(TargetQueue changed);
     void take_target(TargetNumber number, std::optional<KafkaTarget> kafka);
     void touch(TargetNumber number);
     void touch_all(std::size_t lane);

@@ -106,7 +106,7 @@ void WebhookPusher::take_changes() {
     }
 }
 
-void WebhookPusher::take_change(Engine::TargetQueue changed) {
+void WebhookPusher::take_change(TargetQueue changed) {
     const auto [place, is_new] = by_name_.try_emplace({changed.name.name_space, changed.name.queue}, next_target_);
     const TargetNumber number = place->second;
     if (is_new) {

@@ -155,7 +155,7 @@ class WebhookPusher {
     };
 
     void take_changes();
-    void take_change(Engine::TargetQueue changed);
+    void take_change(TargetQueue changed);
     void touch(TargetNumber number);
     void wake_at(TargetNumber number, DueMs at_ms);
     void serve(TargetNumber number);

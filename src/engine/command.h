@@ -181,7 +181,7 @@ struct ListNamespacesCommand {
     std::string after;
     std::uint32_t limit = 100;
 };
-// Sets, changes or removes an access token (engine_tokens.cc). `change` is called when the command is executed, with
+// Sets, changes or removes an access token (tokens.h). `change` is called when the command is executed, with
 // the current token, null if there is none, and the time; it is a pure function. It returns the new token (the engine
 // sets its id and revision), or none to remove it; an error refuses the command.
 struct ChangeTokenCommand {

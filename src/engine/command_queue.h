@@ -29,7 +29,7 @@ class CommandQueue {
   public:
     using Lines = FairLines<PendingCommand>;
 
-    CommandQueue(const EngineContext& context, const NamespaceTable& namespaces)
+    CommandQueue(EngineContext& context, const NamespaceTable& namespaces)
         : context_(context), namespaces_(namespaces) {}
 
     // Whether no other command may wait, whatever its namespace.
@@ -79,7 +79,7 @@ class CommandQueue {
     bool may_wait(LineKey line, std::size_t bytes) const;
     static void push(Lines& lines, PendingCommand pending);
 
-    const EngineContext& context_;
+    EngineContext& context_;
     const NamespaceTable& namespaces_;
     Lines looked_up_;
     Lines others_;

@@ -8,6 +8,10 @@
 
 namespace duewheel {
 
+// The maximum size of a command's record, without its texts of variable length.
+inline constexpr std::size_t kRecordOverheadMax = 1280;
+inline constexpr std::size_t kSettingsRecordBytesMax = kRecordOverheadMax + kTargetBytesMax;
+
 template <class Put>
 std::size_t content_bytes(const Put& put) {
     return put.body.size() + put.headers.size() + put.content_type.size() + put.traceparent.size();

@@ -40,10 +40,10 @@ void DeadLetters::set_discard(QueueNumber queue, DueMs before_ms) {
 }
 
 DueMs DeadLetters::next_expiry_ms() const {
-    constexpr DueMs kNever = std::numeric_limits<DueMs>::max();
-    if (is_expiring_) return kNever;
+    constexpr DueMs kNeverMs = std::numeric_limits<DueMs>::max();
+    if (is_expiring_) return kNeverMs;
     if (!discards_.empty()) return context_.now;
-    return by_time_.empty() ? kNever : by_time_.begin()->first + context_.options.dead_kept_ms;
+    return by_time_.empty() ? kNeverMs : by_time_.begin()->first + context_.options.dead_kept_ms;
 }
 
 // ---- walks

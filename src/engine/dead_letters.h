@@ -47,7 +47,7 @@ struct DeadWalk {
 
 class DeadLetters {
   public:
-    explicit DeadLetters(const EngineContext& context) : context_(context) {}
+    explicit DeadLetters(EngineContext& context) : context_(context) {}
 
     // ---- what is to expire or to be discarded
 
@@ -93,7 +93,7 @@ class DeadLetters {
     void finish(const DeadLookup& lookup, Stretch stretch, Generation generation);
 
   private:
-    const EngineContext& context_;
+    EngineContext& context_;
     std::deque<DeadWalk> walks_;
     std::uint64_t next_number_ = 1;
     bool is_expiring_ = false;                            // one of them is an expiry

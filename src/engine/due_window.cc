@@ -4,7 +4,7 @@
 
 namespace duewheel {
 
-DueWindow::DueWindow(const EngineContext& context, DueMs load_cursor_ms)
+DueWindow::DueWindow(EngineContext& context, DueMs load_cursor_ms)
     : context_(context),
       length_ms_(context.options.window_min_ms),
       until_ms_(load_cursor_ms),

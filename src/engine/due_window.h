@@ -25,7 +25,7 @@ namespace duewheel {
 class DueWindow {
   public:
     // Rows before the load cursor need not be read.
-    DueWindow(const EngineContext& context, DueMs load_cursor_ms);
+    DueWindow(EngineContext& context, DueMs load_cursor_ms);
     // The first time of this run: everything due by now is overdue.
     void start();
 
@@ -51,7 +51,7 @@ class DueWindow {
     bool has_overdue() const { return overdue_to_.due_ms < overdue_until_ms_; }
     void raise();
 
-    const EngineContext& context_;
+    EngineContext& context_;
     std::int64_t length_ms_;  // between window_min_ms and window_max_ms
     std::uint64_t rows_ = 0;  // read since the bound was raised
     DueMs until_ms_;

@@ -1,7 +1,6 @@
 // The frame of the engine: start, iterations, and the results of lookups. Batches are in engine_batches.cc; commands in
 // engine_commands.cc, engine_puts.cc and engine_moves.cc; due messages in engine_firing.cc; loading from the index in
-// engine_loading.cc; settings of queues in engine_settings.cc; namespaces in engine_namespaces.cc; limits per second in
-// engine_seconds.cc; purges in engine_purge.cc; expiry in engine_expiry.cc; attempts in engine_retries.cc; dead letters
+// engine_loading.cc; purges in engine_purge.cc; expiry in engine_expiry.cc; attempts in engine_retries.cc; dead letters
 // in engine_dead_letters.cc, recurring messages in engine_recurring.cc, transactions in engine_transactions.cc,
 // schedules in engine_schedules.cc and engine_runs.cc, watchdogs in engine_watchdogs.cc and engine_firings.cc, order
 // keys in engine_order.cc, full disks in engine_space.cc.
@@ -19,36 +18,32 @@
 namespace duewheel {
 
 Engine::Engine(const EngineOptions& options, const EngineStart& start, RecentTier& recent)
-    : options_(options),
-      recent_(recent),
-      signer_(start.token_key),
-      wheel_(static_cast<Tick>(start.totals.server_time_ms), options.crowd_messages),
-      now_(start.totals.server_time_ms),
-      earlier_runs_(options.shard, start.past_until_ms, start.ids_from),
-      batches_(start.totals),
-      segment_(options_, start.segment, start.segment_fill, start.segment_bytes, start.block_bytes, start.unsealed),
+    : OwnedContext{{options, start, recent}},
+      EnginePart(owned_context_),
       durable_load_cursor_ms_(start.load_cursor_ms),
-      cache_(options.record_cache_bytes),
+      tokens_(context_, start.tokens),
+      signer_(start.token_key),
       window_(context_, start.load_cursor_ms) {
     for (const EngineStart::Cursor& cursor : start.queue_cursors) {
         const QueueNumber number = recent_.queues().number(cursor.queue.name_space, cursor.queue.queue);
-        queue(number).cursor = queue(number).durable_cursor = cursor.position;
+        queues_.at(number).cursor = queues_.at(number).durable_cursor = cursor.position;
     }
     for (const NamespaceStart& state : start.namespaces) {
-        take_settings(namespaces_.at(state.name_space), state.settings, state.log_position, state.record_bytes);
+        Namespace& space = queues_.namespaces().at(state.name_space);
+        settings_.take(space, state.settings, state.log_position, state.record_bytes);
     }
     for (const EngineStart::QueueState& state : start.queue_states) {
         const QueueNumber number = recent_.queues().number(state.queue.name_space, state.queue.queue);
-        queue(number).counts = state.counts;
-        queue(number).space->pending += state.counts.pending;
+        Queue& queue = queues_.at(number);
+        queue.counts = state.counts;
+        queue.space->pending += state.counts.pending;
         if (state.counts.dead > 0) {
             dead_letters_.expect(number, 0);
-            queue(number).newest_death_ms = now_;
+            queue.newest_death_ms = now_;
         }
         if (state.settings.revision == 0) continue;
-        take_settings(number, state.settings, state.settings_position, state.settings_bytes);
+        settings_.take(number, state.settings, state.settings_position, state.settings_bytes);
     }
-    for (const StoredToken& stored : start.tokens) tokens_.set(stored);
     for (const InputPosition& position : start.inputs) inputs_.set(position);
     zone_data_ = start.zone_data;
     begin_schedules(start.schedules);
@@ -74,8 +69,8 @@ void Engine::submit(Command command, ReplyToken token, SharedLimits limits) {
     if (const auto* request = std::get_if<RedriveCommand>(&command)) return redrive(*request, token);
     if (auto* request = std::get_if<HistoryCommand>(&command)) return views_.history.list(std::move(*request), token);
     if (const auto* request = std::get_if<ForecastCommand>(&command)) return views_.forecasts.forecast(*request, token);
-    if (const auto* request = std::get_if<DescribeQueueCommand>(&command)) return describe(*request, token);
-    if (const auto* request = std::get_if<ListQueuesCommand>(&command)) return list_queues(*request, token, limits);
+    if (const auto* request = std::get_if<DescribeQueueCommand>(&command)) return reports_.describe(*request, token);
+    if (const auto* request = std::get_if<ListQueuesCommand>(&command)) return reports_.list(*request, token, limits);
     if (const auto* request = std::get_if<DescribeScheduleCommand>(&command)) return describe(*request, token, limits);
     if (const auto* request = std::get_if<ListSchedulesCommand>(&command))
         return list_schedules(*request, token, limits);
@@ -83,22 +78,23 @@ void Engine::submit(Command command, ReplyToken token, SharedLimits limits) {
     if (const auto* request = std::get_if<DescribeWatchdogCommand>(&command)) return describe(*request, token, limits);
     if (const auto* request = std::get_if<ListWatchdogsCommand>(&command))
         return list_watchdogs(*request, token, limits);
-    if (const auto* request = std::get_if<DescribeNamespaceCommand>(&command)) return describe(*request, token);
+    if (const auto* request = std::get_if<DescribeNamespaceCommand>(&command))
+        return reports_.describe(*request, token);
     if (const auto* request = std::get_if<ListNamespacesCommand>(&command))
-        return list_namespaces(*request, token, limits);
-    if (const auto* request = std::get_if<DescribeTokenCommand>(&command)) return describe(*request, token);
-    if (const auto* request = std::get_if<ListTokensCommand>(&command)) return list_tokens(*request, token);
+        return reports_.list(*request, token, limits);
+    if (const auto* request = std::get_if<DescribeTokenCommand>(&command)) return tokens_.describe(*request, token);
+    if (const auto* request = std::get_if<ListTokensCommand>(&command)) return tokens_.list(*request, token);
     if (!commands_.push(std::move(command), token, std::move(limits))) reply(token, too_busy());
 }
 
 void Engine::advance_to(DueMs now) {
-    now_ = std::max(now_, now);
-    if (!started_) {
-        started_ = true;
+    set_time(now);
+    if (!context_.started) {
+        context_.started = true;
         // An earlier run delivered nothing that was due later than this; see is_due_saved().
         earlier_runs_.end(std::max(now_, batches_.totals().server_time_ms + options_.unsaved_due_max_ms),
                           batches_.totals().id_counter * kShardsMax + options_.shard);
-        incarnation_ =
+        context_.incarnation =
             batches_.totals().commit + 1;  // every run commits an epoch first, so that no two runs share a number
         window_.start();
         for (EntryNumber number = 0; number < recent_.entry_limit(); ++number) {
@@ -113,44 +109,21 @@ void Engine::advance_to(DueMs now) {
         schedules_.for_each([this](Schedule& schedule) { settle_schedule(schedule); });
         watchdogs_.for_each([this](Watchdog& watchdog) { settle_watchdog(watchdog); });
         // Some have only outcomes left: they are known until those have left memory.
-        for (QueueNumber number = 0; number < recent_.queues().size(); ++number) mark(number);
+        for (QueueNumber number = 0; number < recent_.queues().size(); ++number) queues_.mark(number);
     }
     apply_durable();
     fire_due();
     sweep();
     load();
     walk_purge();
-    if (serving_) serve_queues();
+    if (context_.serving) serve_queues();
     views_.walk();
     build_batch();
-}
-
-// The id of the next message in the batch in construction.
-MessageId Engine::next_id() const {
-    return (std::max(batch().totals().id_counter, earlier_runs_.ids_from()) + 1) * kShardsMax + options_.shard;
 }
 
 Effects Engine::take_effects() {
     if (lookups_.has_started()) effects_.lookups = lookups_.take_started();
     return std::exchange(effects_, Effects{});
-}
-
-void Engine::reply(ReplyToken token, Reply with) {
-    if (token != 0) effects_.replies.push_back({token, std::move(with)});
-}
-
-Queue& Engine::queue(QueueNumber number) {
-    while (queues_.size() <= number) queues_.push_back(std::make_unique<Queue>());
-    Queue& at = *queues_[number];
-    if (!at.named) list_name(number);
-    return at;
-}
-
-void Engine::mark(QueueNumber number) {
-    Queue& marked = queue(number);
-    if (marked.marked) return;
-    marked.marked = true;
-    marked_.push_back(number);
 }
 
 // ---- lookups and their results
@@ -179,14 +152,14 @@ bool Engine::is_idle() const {
 DueMs Engine::next_wakeup() const {
     const bool has_begun = batches_.is_durable() || segment_.has_to_sweep() || !wheel_.caught_up() || serving_left_ ||
                            views_.has_to_walk();
-    if (!started_ || has_begun) return now_;
+    if (!context_.started || has_begun) return now_;
     const bool has_requests = has_commands() || has_redrives_to_add() ||
                               (commands_.has_puts() && !segment_.puts_stalled()) ||
                               (segment_.attempts_wait() && !held_.empty());
     const bool closes = segment_.is_close_wanted() && !segment_.is_empty() && segment_.cleaning_may_write();
     const bool has_own = (segment_.is_close_wanted() || has_own_work()) && !segment_.is_stalled();
     if (!batches_.is_in_flight() && (has_requests || closes || has_own)) return now_;
-    if (walking_purge() < purges_.size()) return now_;
+    if (walking_purge() < purges_.walks().size()) return now_;
     if (!batches_.is_in_flight() && has_dead_to_expire()) return now_;
     const Tick wheel = wheel_.next_work();
     DueMs next = wheel >= static_cast<Tick>(kNoWakeup) ? kNoWakeup : static_cast<DueMs>(wheel);
@@ -210,11 +183,11 @@ EngineCounters Engine::counters() const {
     counters.listings = views_.open.count();
     counters.in_memory = recent_.entry_count();
     counters.unsealed_segments = segment_.unsealed();
-    counters.queues = queues_by_name_.size();
+    counters.queues = queues_.by_name().size();
     counters.queue_names = recent_.queues().in_use();
     counters.schedules = schedules_.size();
     counters.watchdogs = watchdogs_.size();
-    counters.namespaces = namespaces_.with_settings;
+    counters.namespaces = queues_.namespaces().with_settings;
     counters.order_lines = order_lines_.size();
     counters.cached_bytes = cache_.bytes();
     counters.memory_bytes = recent_.memory_bytes() + wheel_.memory_bytes() + cache_.bytes();
@@ -271,7 +244,7 @@ void Engine::check() const {
                 break;
             case State::scheduled:
             case State::retrying:
-                if (!started_ || entry.in_batch || entry.purging || entry.exhausted || entry.spawning) break;
+                if (!context_.started || entry.in_batch || entry.purging || entry.exhausted || entry.spawning) break;
                 require(entry.blocked ? expires_on_wheel
                                       : deadline && *deadline == static_cast<Tick>(std::min(entry.due_ms, expires)),
                         "a waiting message is not on the wheel at what comes next");
@@ -279,12 +252,12 @@ void Engine::check() const {
             case State::prepared:
                 require(!entry.unanswered || unsettled_deadlines_.contains({entry.due_ms, entry.id}),
                         "a prepared message is overdue that the load cursor may pass");
-                if (!started_ || entry.in_batch || entry.purging || entry.unanswered) break;
+                if (!context_.started || entry.in_batch || entry.purging || entry.unanswered) break;
                 require(deadline && *deadline == static_cast<Tick>(std::min(entry.due_ms, expires)),
                         "a prepared message is not on the wheel at its next deadline");
                 break;
             default:
-                require(!started_ || entry.in_batch || entry.purging || expires_on_wheel,
+                require(!context_.started || entry.in_batch || entry.purging || expires_on_wheel,
                         "a message that waits is not on the wheel at its expiry");
                 break;
         }
@@ -300,7 +273,7 @@ void Engine::check() const {
     schedules_.for_each([&](const Schedule& schedule) {
         const ScheduleState& state = schedule.state;
         require(schedule.in_batch <= batches_.has_batch(), "a schedule is in a batch that does not exist");
-        if (!started_ || schedule.in_batch || schedule.is_due || schedule.is_inactive()) return;
+        if (!context_.started || schedule.in_batch || schedule.is_due || schedule.is_inactive()) return;
         require(state.next_ms == 0 || wheel_.deadline_of(schedule.timer).has_value(),
                 "a schedule is not on the wheel at its next time");
         const bool is_looked_for = schedules_.awaits(state.last_id) || wheel_.deadline_of(schedule.timer).has_value();
@@ -308,7 +281,7 @@ void Engine::check() const {
     });
     watchdogs_.for_each([&](const Watchdog& watchdog) {
         require(watchdog.in_batch <= batches_.has_batch(), "a watchdog is in a batch that does not exist");
-        if (!started_ || watchdog.in_batch || watchdog.is_due) return;
+        if (!context_.started || watchdog.in_batch || watchdog.is_due) return;
         const std::optional<Tick> deadline = wheel_.deadline_of(watchdog.timer);
         require(deadline.has_value() != watchdog.state.is_asleep(), "a watchdog sleeps on the wheel, or is not on it");
         if (!deadline || has_to_fire(watchdog.state, now_)) return;  // it tries again
@@ -320,16 +293,19 @@ void Engine::check() const {
     std::size_t leased_in_all = 0;
     std::size_t ready_in_all = 0;
     for (QueueNumber number = 0; number < queues_.size(); ++number) {
-        require(queues_[number]->ready_count == ready[number], "a queue's count of ready messages is off");
-        require(queues_[number]->leased_count == leased[number], "a queue's count of leased messages is off");
-        require(queues_[number]->purging == purging[number], "a queue's count of messages to purge is off");
-        pending_in_all += queues_[number]->counts.pending;
+        require(queues_[number].ready_count == ready[number], "a queue's count of ready messages is off");
+        require(queues_[number].leased_count == leased[number], "a queue's count of leased messages is off");
+        require(queues_[number].purging == purging[number], "a queue's count of messages to purge is off");
+        pending_in_all += queues_[number].counts.pending;
         leased_in_all += leased[number];
         ready_in_all += ready[number];
     }
     require(batches_.is_durable() || pending_in_all == batches_.totals().live_count,
             "the queues do not hold as many messages as the log says");
-    const char* miscount = find_miscount();
+    std::map<std::string_view, NamespaceAnswer> rules;
+    schedules_.for_each([&](const Schedule& schedule) { ++rules[schedule.name_space].schedules; });
+    watchdogs_.for_each([&](const Watchdog& watchdog) { ++rules[watchdog.name_space()].watchdogs; });
+    const char* miscount = queues_.find_miscount(std::move(rules));
     require(miscount == nullptr, miscount);
     require(leases_.size() == leased_in_all, "a lease without its message");
     require(ready_count_ == ready_in_all, "the count of ready messages is off");

@@ -38,34 +38,27 @@
 #include <unordered_map>
 #include <vector>
 
-#include "engine/batch_pipeline.h"
 #include "engine/command.h"
 #include "engine/command_queue.h"
 #include "engine/dead_letters.h"
 #include "engine/delivery.h"
 #include "engine/due_queue.h"
 #include "engine/due_window.h"
-#include "engine/earlier_runs.h"
 #include "engine/effects.h"
 #include "engine/engine_context.h"
-#include "engine/engine_counters.h"
-#include "engine/engine_options.h"
 #include "engine/engine_start.h"
 #include "engine/input_table.h"
 #include "engine/lease_token.h"
-#include "engine/log_space.h"
-#include "engine/lookups.h"
-#include "engine/namespace_table.h"
-#include "engine/open_segment.h"
 #include "engine/order_lines.h"
-#include "engine/pending_command.h"
-#include "engine/queue.h"
+#include "engine/purges.h"
+#include "engine/queue_reports.h"
 #include "engine/queue_views.h"
-#include "engine/record_cache.h"
+#include "engine/queues.h"
 #include "engine/schedule_plan.h"
 #include "engine/schedule_table.h"
-#include "engine/timer_lanes.h"
-#include "engine/token_table.h"
+#include "engine/seconds.h"
+#include "engine/settings.h"
+#include "engine/tokens.h"
 #include "engine/watchdog_course.h"
 #include "engine/watchdog_table.h"
 #include "journal/journal.h"
@@ -73,7 +66,12 @@
 
 namespace duewheel {
 
-class Engine {
+// The base of the engine that exists before its parts.
+struct OwnedContext {
+    EngineContext owned_context_;
+};
+
+class Engine : OwnedContext, EnginePart {
   public:
     // `recent` contains the replayed log. The first time passed to advance_to() is the server time of the start; a time
     // before that of the log is raised to it.
@@ -115,7 +113,7 @@ class Engine {
 
     // Sets the time without doing anything: before a command that arrived after the last iteration, so that its times
     // do not count from an old one.
-    void set_time(DueMs now) { now_ = std::max(now_, now); }
+    void set_time(DueMs now) { context_.now = std::max(now_, now); }
 
     // The end of an iteration: fires what is due, serves consumers, and passes on the next batch if none is in flight.
     // `now` is server time; it never goes back here, whatever is passed.
@@ -146,29 +144,31 @@ class Engine {
 
     DueMs now() const { return now_; }
     const Totals& totals() const { return batches_.totals(); }
-    std::uint64_t incarnation() const { return incarnation_; }
+    std::uint64_t incarnation() const { return context_.incarnation; }
     // False until the first commit of this run is durable: until then nothing is served.
-    bool is_serving() const { return serving_; }
+    bool is_serving() const { return context_.serving; }
     // No awaited work is on its way to the disk or from it.
     bool is_idle() const;
     EngineCounters counters() const;
 
     // The queues with the most ready or leased messages, then with the most consumers, then with the most pending
-    // messages: up to `most`, the busiest first; among equals, the one known longest first. O(queues * log(most)).
-    std::vector<QueueCounters> busiest_queues(std::size_t most) const;
+    // messages: up to `max`, the busiest first; among equals, the one known longest first. O(queues * log(max)).
+    std::vector<QueueCounters> busiest_queues(std::size_t max) const { return reports_.busiest_queues(max); }
     // The queues with the most messages received and delivered since the start, then with the most pending ones, an
     // order that hardly changes over time: up to `max`, the busiest first; and the sums of all others.
     // O(queues * log(max)).
-    QueueTraffic queue_traffic(std::size_t max) const;
+    QueueTraffic queue_traffic(std::size_t max) const { return reports_.queue_traffic(max); }
     // Of all queues, including forgotten ones.
-    const QueueTotals& queue_totals() const { return queue_totals_; }
+    const QueueTotals& queue_totals() const { return queues_.totals(); }
 
     // O(queues).
-    QueueSums queue_sums() const;
+    QueueSums queue_sums() const { return reports_.queue_sums(); }
     // Those with settings, by name, up to this number. O(namespaces).
-    std::vector<NamespaceAnswer> namespaces_with_settings(std::size_t most) const;
+    std::vector<NamespaceAnswer> namespaces_with_settings(std::size_t max) const {
+        return reports_.namespaces_with_settings(max);
+    }
     // What is durable. Valid until the next iteration.
-    const TokenTable& tokens() const { return tokens_; }
+    const TokenTable& tokens() const { return tokens_.table(); }
     // The timers of messages, leases and waiting consumers. Their ticks are milliseconds since 1970.
     const TimerLanes& timers() const { return wheel_; }
     // How far each input has been taken, by name: what is durable. Valid until the next iteration.
@@ -176,18 +176,10 @@ class Engine {
     // By name, up to this number. O(schedules).
     std::vector<ScheduleCounters> schedules_by_name(std::size_t most) const;
 
-    // A queue that has a target, or had one until now.
-    struct TargetQueue {
-        QueueName name;
-        std::optional<WebhookTarget> webhook;
-        std::optional<KafkaTarget> kafka;
-        bool paused = false;
-    };
-    // Those that have or had a target of this kind and changed since the last call for this kind, each once; at first
-    // those of the start. A queue whose target becomes one of the other kind is among both.
-    std::vector<TargetQueue> take_changed_targets(TargetKind kind);
-    bool have_targets_changed(TargetKind kind) const { return !targets_[index_of(kind)].changed.empty(); }
-    std::uint64_t queues_with_target(TargetKind kind) const { return targets_[index_of(kind)].queues; }
+    // Queues with targets for messages that the server delivers itself (settings.h).
+    std::vector<TargetQueue> take_changed_targets(TargetKind kind) { return settings_.take_changed_targets(kind); }
+    bool have_targets_changed(TargetKind kind) const { return settings_.have_targets_changed(kind); }
+    std::uint64_t queues_with_target(TargetKind kind) const { return settings_.queues_with_target(kind); }
 
     // Verifies every invariant; aborts with a message. Slow: for tests and the simulator.
     void check() const;
@@ -210,13 +202,13 @@ class Engine {
     HistoryPages& part_for(const HistoryLookup&) { return views_.history; }
     Forecasts& part_for(const ForecastLookup&) { return views_.forecasts; }
     DeadLetters& part_for(const DeadLookup&) { return dead_letters_; }
+    Seconds& part_for(const SecondsLookup&) { return seconds_; }
     template <class Kind>
     Engine& part_for(const Kind&) {
         return *this;
     }
 
     // engine_commands.cc: commands that change something, validated when a batch is built; reads and leases at once
-    enum class Verdict : std::uint8_t { settled, deferred, looking_up };
     Verdict validate(PendingCommand& pending);
     Verdict cancel(PendingCommand& pending, const CancelCommand& command);
     Verdict ack(PendingCommand& pending, const AckCommand& command);
@@ -234,7 +226,6 @@ class Engine {
     void finish(KeysLookup lookup, std::vector<std::optional<KeyFacts>> facts, Generation generation);
     void finish(MessageLookup lookup, const FoundRecords& records, Generation generation);
     void answer_get(MessageRow row, ReplyToken token, std::string_view blocked_by = {});
-    std::int64_t lease_time(const Queue& at) const;
     void lease(const LeaseCommand& command, ReplyToken token);
 
     // engine_retries.cc: attempts, and what happens when they are used up; hold and kick
@@ -247,11 +238,9 @@ class Engine {
     Verdict discard(PendingCommand& pending, const DiscardCommand& command);
     // The rule of a message or of a queue (kNoQueue: of a future queue) that has none of its own.
     const RetryRule& retry_rule(const Entry& entry) const;
-    const RetryRule& queue_retry_rule(QueueNumber queue) const;
     // Attempts started that count against the rule.
     std::uint32_t attempts_counted(const Entry& entry) const;
     bool is_used_up(const Entry& entry) const;
-    bool outlasts_lost_leases(QueueNumber number) const;
     Record dead_letter_record(const Entry& entry, std::string_view reason) const;
     Record redrive_record(const Entry& entry, Cause cause) const;
     void mark_exhausted(EntryNumber number);
@@ -299,125 +288,42 @@ class Engine {
     Known find_message(PendingCommand& pending, MessageId id, const std::string* name_space);
     Known expire_or(Known known);
     std::optional<ChangeAnswer> too_late(const Entry& entry) const;
-    Status check_lease_time(std::int64_t lease_ms) const;
     std::optional<Verdict> answer_unless_here(const Known& known, PendingCommand& pending, MessageId id);
     void withdraw(const Known& known);
     Record changed(const Entry& entry, RecordKind kind, Cause cause) const;
-    void add(EntryNumber number, Record record, ReplyToken token, Reply reply);
     // The entry that a lease token still holds, or the error.
     std::optional<Verdict> find_leased(PendingCommand& pending, const LeaseToken& lease, Known& known);
-    Result<DueMs> resolve(const When& when, const char* delay_field = "delay", const char* at_field = "due") const;
     static Error unknown_id(MessageId id);
     static Error gone();
-    bool is_forgotten(DueMs ended_ms) const;
     static Error not_waiting(State state);
     static ChangeAnswer ended_answer(const MessageRow& row);
-    void reply(ReplyToken token, Reply reply);
-
-    // engine_settings.cc
-    Verdict configure(PendingCommand& pending, const ConfigureQueueCommand& command);
-    Verdict remove_settings(PendingCommand& pending, QueueNumber number);
-    Verdict relocate_settings(PendingCommand& pending, const RelocateSettingsCommand& command);
-    Status check_settings(const QueueSettings& settings) const;
-    bool is_queue_full(QueueNumber number, std::uint64_t more);
-    std::uint64_t& puts_in_batch(Queue& at);
-    void add_settings(QueueNumber number, const QueueSettings& settings, ReplyToken token, Reply reply);
-    void apply_settings(std::string_view record_body, Operation& operation);
-    void note_target(QueueNumber number, TargetKind kind, bool had_one);
-    void take_settings(QueueNumber number, const QueueSettings& settings, Sequence log_position,
-                       std::uint32_t record_bytes);
-    QueueAnswer describe(QueueNumber number) const;
-    QueueCounters counters_of(QueueNumber number) const;
-    const FiredKey* first_fired(Queue& at) const;
-    DueMs oldest_due(Queue& at) const;
-    template <class Order>
-    std::vector<QueueNumber> queues_by(const Order& order, std::size_t sorted) const;
-    void describe(const DescribeQueueCommand& command, ReplyToken token);
-    void list_queues(const ListQueuesCommand& command, ReplyToken token, const SharedLimits& limits);
-    void list_name(QueueNumber number);
-    void release_names(SegmentNumber swept);
-    bool needs_name(const Queue& at) const;
-    void release_name(QueueNumber number);
-    void release_if_only_waited_for(QueueNumber number);
-    void have_names_released();
-    Error refuse_name();
-    static Error unknown_queue();
 
     // engine_patches.cc: changes of some settings
-    Verdict patch(PendingCommand& pending, const PatchQueueCommand& command);
-    Verdict patch(PendingCommand& pending, const PatchNamespaceCommand& command);
     Verdict patch(PendingCommand& pending, PatchScheduleCommand& command);
     Verdict patch(PendingCommand& pending, PatchWatchdogCommand& command);
     std::optional<Verdict> read_whole_rule(PendingCommand& pending, Sequence log_position, Sequence& read_position,
                                            std::string& record_body);
     void finish(RuleLookup lookup, FoundRecords records, Generation generation);
 
-    // engine_namespaces.cc
-    Verdict configure_namespace(PendingCommand& pending, const ConfigureNamespaceCommand& command);
-    Verdict relocate_namespace(PendingCommand& pending, const RelocateSettingsCommand& command);
-    Status check_settings(const NamespaceSettings& settings) const;
-    Namespace* limited_space(QueueNumber number, std::string_view name_space);
-    std::string_view why_full(QueueNumber number, std::string_view name_space);
-    Status check_room(QueueNumber number, const std::string& name_space, const std::string& queue_name,
-                      bool is_recurring);
-    Status take_room(QueueNumber number, const std::string& name_space, const std::string& queue_name);
-    void count_put(QueueNumber number, const std::string& name_space, const std::string& queue_name);
-    enum class NameLimit : std::uint8_t { none, of_server, of_namespace };
-    NameLimit limit_of_names(const std::string& name_space, const std::string& queue_name,
-                             const std::string* before = nullptr);
-    Status check_new_queue(const std::string& name_space, const std::string& queue_name,
-                           const std::string* before = nullptr);
-    Status check_put_rate(Namespace* space);
-    Status check_quota(std::string_view name_space, std::uint64_t used, std::uint64_t most, std::string_view code,
-                       const std::string& what);
-    Status check_new_schedule(std::string_view name_space);
-    Status check_new_watchdog(std::string_view name_space);
-    void join_namespace(Queue& at, const QueueName& name);
-    void leave_namespace(Queue& at);
-    static void count_in_queue(Queue& at, State state, bool enters);
-    void drop_schedule(std::string_view name_space);
-    void drop_watchdog(std::string_view name_space);
-    void add_settings(Namespace& space, const NamespaceSettings& settings, ReplyToken token, Reply reply);
-    void apply_namespace(std::string_view record_body, Operation& operation);
-    void take_settings(Namespace& space, const NamespaceSettings& settings, Sequence log_position,
-                       std::uint32_t record_bytes);
-    static NamespaceAnswer describe(const Namespace& space);
-    void describe(const DescribeNamespaceCommand& command, ReplyToken token);
-    void list_namespaces(const ListNamespacesCommand& command, ReplyToken token, const SharedLimits& limits);
-    const char* find_miscount() const;
-
     // engine_purge.cc
-    struct PurgeWalk {
-        QueueNumber queue = 0;
-        EntryNumber next_entry = 0;  // first those in memory are scanned, then the rows of the index
-        bool walked_entries = false;
-        DuePosition next_row;
-        bool lookup_open = false;
-        bool walked = false;
-    };
     bool is_purged(const Entry& entry) const;
     bool take_for_purge(EntryNumber number);
     Verdict purge(EntryNumber number, PendingCommand& pending, Reply reply);
     Verdict purge(const Known& known, PendingCommand& pending, Reply reply);
     static ChangeAnswer purged_answer(ChangeAnswer answer);
-    void begin_purge(QueueNumber number);
     std::size_t walking_purge() const;
     void walk_purge();
     void finish(const PurgeLookup& lookup, const Stretch& stretch, Generation generation);
     void add_purged();
-    bool is_over(const PurgeWalk& walk) const;
     bool purge_has_work() const;
 
     // engine_space.cc
-    bool refuse_for_space(const PendingCommand& pending, Adds what);
     bool is_held_back(const Command& command) const;
     bool has_commands() const;
     void keep_attempts_waiting();
     void answer_without_log();
     void build_for_cleaning();
     void end_redrives();
-
-    MessageId next_id() const;
 
     // engine_sources.cc
     struct BatchSource {
@@ -436,8 +342,6 @@ class Engine {
     std::size_t next_own_bytes() const;
 
     // engine_batches.cc
-    Batch& batch() { return batches_.batch(); }
-    const Batch& batch() const { return batches_.batch(); }
     void build_batch();
     // Of a stalled log: commands of compaction, or all others, which are answered.
     enum class Takes : std::uint8_t { commands, puts, cleaning, others };
@@ -453,19 +357,9 @@ class Engine {
     std::unique_ptr<Batch> finish_commit();
     void apply(Operation& operation);
     void count(const Record& record, QueueNumber in_queue);
-    void count_in(QueueNumber number, std::uint64_t QueueTotals::*what, std::uint64_t by = 1);
     void place_applied(EntryNumber number, bool keeps_live, bool woken);
-    bool has_room(std::size_t bytes) const;
-
-    // The maximum size of a command's record, without its texts of variable length.
-    static constexpr std::size_t kRecordOverheadMax = 1280;
-    static constexpr std::size_t kSettingsRecordBytesMax = kRecordOverheadMax + kTargetBytesMax;
 
     // engine_firing.cc
-    // A wheel cookie is the number of an entry, or of a waiter, a schedule or a watchdog with its bit.
-    static constexpr std::uint64_t kWaiterCookie = std::uint64_t{1} << 63;
-    static constexpr std::uint64_t kScheduleCookie = std::uint64_t{1} << 62;
-    static constexpr std::uint64_t kWatchdogCookie = std::uint64_t{1} << 61;
     static_assert(WatchdogTable::kNumberBits <= 61);
     void fire_due();
     void wake(EntryNumber number);
@@ -478,7 +372,6 @@ class Engine {
     void arm(EntryNumber number, DueMs at);
     std::uint32_t ready_max_for(const Entry& entry) const;
     void arm_expiry(EntryNumber number);
-    std::deque<QueueNumber> take_marked();
     void serve_queues();
     std::size_t serve_next(QueueNumber number);
     std::vector<ReadyKey> take_ready(QueueNumber number, const Waiter& waiter);
@@ -494,8 +387,6 @@ class Engine {
     void drop_waiter(std::uint64_t waiter);
     bool is_read_for(const Queue& at) const;
     void drop_brief_waiters(QueueNumber number);
-    void mark(QueueNumber number);
-    Queue& queue(QueueNumber number);
 
     // engine_moves.cc
     Verdict reschedule(PendingCommand& pending, const RescheduleCommand& command);
@@ -503,37 +394,6 @@ class Engine {
     // Both: another due time for a waiting message; `field` is the member of the command.
     Verdict move(PendingCommand& pending, MessageId id, const std::string& name_space, DueMs due, Cause cause,
                  const char* field, std::int64_t flex_ms = 0);
-
-    // engine_seconds.cc
-    // When a message may be due, if its queue has a limit per second.
-    struct SecondSearch {
-        enum class What : std::uint8_t {
-            place,         // at `due_ms`
-            full,          // not in the time that was given
-            needs_lookup,  // the index knows, from `from` on
-            wait,          // the index must contain earlier records first
-        };
-        What what = What::place;
-        DueMs due_ms = 0;
-        Second from = 0;
-    };
-    using SecondsTaken = std::map<std::pair<QueueNumber, Second>, std::uint32_t>;
-    // The maximum of a queue's limit per second.
-    static constexpr std::uint64_t kPerSecondMax = 100'000;
-    static Status check_flex(std::int64_t flex_ms);
-    std::uint64_t second_limit(QueueNumber queue) const;
-    SecondSearch find_second(QueueNumber queue, DueMs due, DueMs latest, const SecondsTaken& taken,
-                             std::optional<Second> own) const;
-    std::optional<Verdict> find_seconds(PendingCommand& pending, std::span<const PutCommand> puts,
-                                        std::span<const std::optional<KeyFacts>> holders);
-    std::optional<Verdict> await_seconds(const SecondSearch& search, PendingCommand& pending, QueueNumber queue,
-                                         DueMs latest);
-    void have_seconds_counted(QueueNumber queue);
-    void finish(SecondsLookup lookup, const SecondCounts& counts, Generation generation);
-    DueMs latest_due(DueMs due, std::int64_t flex_ms, DueMs before_ms) const;
-    Result<DueMs> place_in_second(QueueNumber queue, DueMs due, DueMs latest, std::optional<Second> own);
-    void take_second(QueueNumber queue, DueMs due);
-    Error second_full(QueueNumber queue, DueMs due, DueMs latest);
 
     // engine_expiry.cc
     static Error expires_too_soon(std::string field);
@@ -576,22 +436,15 @@ class Engine {
     std::size_t next_prepared_bytes() const;
     void settle_overdue_prepared();
     void add_overdue(EntryNumber number, const DueMessages::Item& prepared);
-    NameLimit limit_of_check(const std::string& name_space, const std::string& queue);
+    Queues::NameLimit limit_of_check(const std::string& name_space, const std::string& queue);
     bool can_be_checked(const std::string& name_space, const std::string& queue);
     std::string_view why_check_waits(const MessageState& prepared, const TransactionRule& rule);
     Record check_record(const Entry& entry, const MessageState& prepared, const MessageContent& content) const;
 
-    // engine_tokens.cc
     template <class Rule>
     static bool is_visible(const Rule& rule, const SharedLimits& limits) {
         return !limits || limits->admits_queue(rule.state.rule.queue);
     }
-    Verdict change_token(PendingCommand& pending, const ChangeTokenCommand& command);
-    Verdict relocate_token(PendingCommand& pending, const RelocateSettingsCommand& command);
-    void add_token(const std::string& id, std::string_view value, ReplyToken token, Reply reply);
-    void apply_token(std::string_view record_body, Operation& operation);
-    void describe(const DescribeTokenCommand& command, ReplyToken token);
-    void list_tokens(const ListTokensCommand& command, ReplyToken token);
 
     // engine_inputs.cc
     Verdict take_records(PendingCommand& pending, TakeRecordsCommand& command);
@@ -695,53 +548,33 @@ class Engine {
     void sweep();
     DueMs load_cursor() const;
 
-    EngineOptions options_;
-    RecentTier& recent_;
-    LeaseSigner signer_;
-    TimerLanes wheel_;
-    DueMs now_ = 0;
-    EarlierRuns earlier_runs_;
-    std::uint64_t incarnation_ = 0;
-    bool serving_ = false;
-    bool started_ = false;
-    bool stopping_ = false;
-
-    // the log
-    BatchPipeline batches_;
-    OpenSegment segment_;
     DueMs durable_load_cursor_ms_ = 0;
 
-    // commands and the batch
     std::vector<MessageId> attempts_;   // started, their record is not written yet
     std::vector<MessageId> exhausted_;  // attempts used up, their end is not written yet
     std::deque<MessageId> expiries_;    // due, their record is not written yet
 
-    // queues and namespaces
-    TokenTable tokens_;
+    DeadLetters dead_letters_{context_};
+    Queues queues_{context_, dead_letters_};
+    QueueReports reports_{context_, queues_};
+    CommandQueue commands_{context_, queues_.namespaces()};
+    Seconds seconds_{context_, queues_, commands_};
+    Purges purges_{context_, queues_};
+    Settings settings_{context_, queues_, reports_, seconds_, dead_letters_, purges_};
+    Tokens tokens_;
     InputTable inputs_;
-    NamespaceTable namespaces_;
-    std::uint64_t namespaces_in_batch_ = 0;  // that get settings by the batch in construction
-    std::vector<std::unique_ptr<Queue>> queues_;
-    std::map<std::pair<std::string, std::string>, QueueNumber> queues_by_name_;
-    DueMs names_checked_at_ms_ = 0;  // whether any could be released
-    std::vector<QueueNumber> marked_;
-    struct Targets {
-        std::vector<QueueNumber> changed;
-        std::uint64_t queues = 0;  // that have one
-    };
-    std::array<Targets, kTargetKinds> targets_;  // by kind
-    bool serving_left_ = false;  // the last iteration delivered its maximum before it came to all of these
+
+    bool serving_left_ = false;  // the last iteration delivered its maximum before it came to all marked queues
+    LeaseSigner signer_;
     Leases leases_;
     std::unordered_map<std::uint64_t, Waiter> waiters_;
     std::unordered_map<ReplyToken, std::uint64_t> waiter_of_reply_;
-    std::unordered_map<ReplyToken, std::uint64_t>
-        delivery_of_reply_;       // the ticket of a delivery whose body is being read
+    // The ticket of a delivery whose body is being read.
+    std::unordered_map<ReplyToken, std::uint64_t> delivery_of_reply_;
     std::vector<Delivery> held_;  // complete; they wait for a commit with the current time
     std::uint64_t next_waiter_ = 1;
     std::uint64_t ready_count_ = 0;
 
-    // purges: one scans at a time; messages that belong to any of them are not delivered any more
-    std::deque<PurgeWalk> purges_;
     std::deque<MessageId> to_purge_;  // in memory and not leased
     // Expiries that have come, or that come while the message is leased, and are not recorded.
     std::set<DuePosition> unsettled_expiries_;
@@ -759,19 +592,9 @@ class Engine {
 
     // loading
     std::vector<QueueNumber> waiting_for_window_;  // a consumer there waits for due messages to be loaded
-    Lookups lookups_;
     std::uint32_t backlogs_reading_ = 0;
-    RecordCache cache_;
-
-    Effects effects_;
-    EngineCounters counters_;
-    QueueTotals queue_totals_;
-
-    const EngineContext context_{options_, recent_, now_, effects_, counters_, lookups_, cache_};
     DueWindow window_;
     OrderLines order_lines_{context_};
-    DeadLetters dead_letters_{context_};
-    CommandQueue commands_{context_, namespaces_};
     QueueViews views_{context_, earlier_runs_, leases_, schedules_};
 };
 

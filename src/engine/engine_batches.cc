@@ -9,30 +9,22 @@
 
 namespace duewheel {
 
-// Whether the batch may grow by `bytes`. A fresh segment takes a first commit of any size.
-bool Engine::has_room(std::size_t bytes) const {
-    const std::size_t grown = batch().bytes() + bytes;
-    if (batch().empty() && segment_.is_empty()) return true;
-    if (!batch().empty() && grown > options_.batch_bytes_max) return false;
-    return segment_.fits(grown);
-}
-
 bool Engine::must_close_segment() const {
     if (segment_.is_empty()) return false;
     if (segment_.is_close_wanted()) return true;
     std::size_t next = std::max(segment_.unfit_bytes(), next_own_bytes());
-    if (!serving_ || batches_.confirm_at_ms() <= now_) next = std::max(next, kRecordOverheadMax);
+    if (!context_.serving || batches_.confirm_at_ms() <= now_) next = std::max(next, kRecordOverheadMax);
     return next != 0 && !segment_.fits(next);
 }
 
 // A constant load of commands, such as the feeds of thousands of watchdogs, leaves three quarters of a batch to
 // internal work, and internal work leaves a quarter to puts. The others use what is left of a share.
 void Engine::build_batch() {
-    if (batches_.is_in_flight() || !started_) return;
+    if (batches_.is_in_flight() || !context_.started) return;
     segment_.begin_batch();
     batches_.begin();
-    namespaces_.begin_batch();
-    namespaces_in_batch_ = 0;
+    queues_.begin_batch();
+    settings_.begin_batch();
     if (segment_.is_stalled()) {
         answer_without_log();
         if (segment_.cleaning_may_write()) build_for_cleaning();
@@ -45,7 +37,7 @@ void Engine::build_batch() {
         add_cursors();
         return submit_batch(true);
     }
-    if (!serving_) return add_epoch();
+    if (!context_.serving) return add_epoch();
     const auto take_commands_to = [this](std::size_t quarters) {
         take_commands(commands_.looked_up(), Takes::commands, quarters);
         take_commands(commands_.others(), Takes::commands, quarters);
@@ -69,7 +61,8 @@ void Engine::build_batch() {
 
 // With an empty batch, unless its segment is full: then the batch that closes the segment saves the time.
 bool Engine::save_time() {
-    if (batches_.is_in_flight() || !serving_ || segment_.is_stalled() || batches_.totals().server_time_ms >= now_)
+    if (batches_.is_in_flight() || !context_.serving || segment_.is_stalled() ||
+        batches_.totals().server_time_ms >= now_)
         return false;
     batches_.confirm_at(now_);
     build_batch();
@@ -81,7 +74,7 @@ void Engine::add_epoch() {
     Record epoch;
     epoch.kind = RecordKind::epoch;
     epoch.time_ms = now_;
-    epoch.incarnation = incarnation_;
+    epoch.incarnation = context_.incarnation;
     batch().add(epoch, kNoEntry, 0, Error{});
     submit_batch(false);
 }
@@ -162,11 +155,6 @@ void Engine::add_attempts() {
     attempts_.resize(kept);
 }
 
-void Engine::add(EntryNumber number, Record record, ReplyToken token, Reply with) {
-    if (number != kNoEntry) recent_.entry(number).in_batch = true;
-    batch().add(record, number, token, std::move(with));
-}
-
 // The commit that closes a segment contains the positions from which a restart has to read: the load cursor, and for
 // each queue a lower bound of its due and unfinished messages. A queue cursor that becomes lower must be written, one
 // that becomes higher may be.
@@ -193,9 +181,9 @@ void Engine::add_cursors() {
     bool all_falling_fit = true;
     const std::vector<DuePosition> bounds = order_lines_.bounds(queues_.size());
     for (QueueNumber number = 0; number < queues_.size(); ++number) {
-        Queue& at = *queues_[number];
+        Queue& at = queues_[number];
         DuePosition low = std::min({at.cursor, at.reading_from.value_or(kNoBacklog), bounds[number]});
-        if (const FiredKey* first = first_fired(at)) low = std::min(low, first->position);
+        if (const FiredKey* first = queues_.first_fired(at)) low = std::min(low, first->position);
         if (low == at.durable_cursor) continue;
         if (low > at.durable_cursor) {
             rising.emplace_back(number, low);
@@ -242,10 +230,10 @@ void Engine::apply_durable() {
 void Engine::apply_next(Operation& operation) {
     const std::string_view body = batch().body(operation);
     if (operation.record.kind == RecordKind::conf) {
-        if (operation.record.subject == kSubjectToken) return apply_token(body, operation);
+        if (operation.record.subject == kSubjectToken) return tokens_.apply(body, operation);
         if (operation.record.subject == kSubjectInput) return apply_input(body, operation);
-        return operation.record.subject == kSubjectNamespace ? apply_namespace(body, operation)
-                                                             : apply_settings(body, operation);
+        return operation.record.subject == kSubjectNamespace ? settings_.apply_namespace(body, operation)
+                                                             : settings_.apply_queue(body, operation);
     }
     if (operation.record.kind == RecordKind::rule) {
         return operation.record.subject == kSubjectWatchdog ? apply_watchdog(body, operation)
@@ -286,21 +274,21 @@ void Engine::apply(Operation& operation) {
     const Record& record = operation.record;
     switch (record.kind) {
         case RecordKind::epoch:
-            serving_ = true;
+            context_.serving = true;
             return;
         case RecordKind::outcomes:  // known: the index contains their segment
             counters_.relocated += record.count;
             return;
         case RecordKind::relocation_done:
-        case RecordKind::rule:  // apply_rule(), apply_watchdog()
-        case RecordKind::conf:  // apply_settings(), apply_namespace()
+        case RecordKind::rule:  // see apply_next()
+        case RecordKind::conf:  // see apply_next()
             return;
         case RecordKind::cursor:
             if (record.state.queue.empty()) {
                 durable_load_cursor_ms_ = record.state.due_ms;
             } else {
                 const QueueNumber number = recent_.queues().number(record.state.name_space, record.state.queue);
-                queue(number).durable_cursor =
+                queues_.at(number).durable_cursor =
                     record.removed ? kNoBacklog : DuePosition{record.state.due_ms, record.id};
             }
             return;
@@ -318,8 +306,8 @@ void Engine::apply(Operation& operation) {
         woken = entry.woken;
         entry.woken = false;
         if (!keeps_live) {
-            Queue& at = queue(entry.queue);
-            count_in_queue(at, entry.durable_state, false);
+            Queue& at = queues_.at(entry.queue);
+            queues_.count_in_queue(at, entry.durable_state, false);
             at.last_segment = segment_.number();
             if (entry.purging && record.kind == RecordKind::end) {
                 entry.purging = false;
@@ -340,15 +328,15 @@ void Engine::apply(Operation& operation) {
     const EntryNumber number = recent_.apply(record, operation.sequence, segment_.number(), operation.frame_bytes);
     if (in_queue == kNoQueue && number != kNoEntry) {
         in_queue = recent_.entry(number).queue;
-        static_cast<void>(queue(in_queue));  // it exists from now on
+        static_cast<void>(queues_.at(in_queue));  // it exists from now on
     }
     count(record, in_queue);
     if (record.kind == RecordKind::end) wake_schedule(schedules_.ended(record.id));
     if (number != kNoEntry) {
         if (!keeps_live) {
             const Entry& entry = recent_.entry(number);
-            Queue& at = queue(entry.queue);
-            count_in_queue(at, entry.durable_state, true);
+            Queue& at = queues_.at(entry.queue);
+            queues_.count_in_queue(at, entry.durable_state, true);
             at.last_segment = segment_.number();
             at.only_waited_for = false;
             join_line(number);
@@ -360,23 +348,17 @@ void Engine::apply(Operation& operation) {
     advance_line(OrderLines::name(of_line, record.state.order_key));
 }
 
-// Counts an event of a queue, also in the totals of all queues.
-void Engine::count_in(QueueNumber number, std::uint64_t QueueTotals::*what, std::uint64_t by) {
-    if (number < queues_.size() && queues_[number]->named) queues_[number]->totals.*what += by;
-    queue_totals_.*what += by;
-}
-
 void Engine::count(const Record& record, QueueNumber in_queue) {
     switch (record.kind) {
         case RecordKind::put:
             ++counters_.accepted;
-            count_in(in_queue, &QueueTotals::received);
+            queues_.count_in(in_queue, &QueueTotals::received);
             if (record.state.state == State::prepared) ++counters_.prepared;
             if (record.state.state == State::held) ++counters_.held;
             break;
         case RecordKind::spawn:
             ++(record.cause == Cause::checked ? counters_.checks : counters_.spawned);
-            count_in(in_queue, &QueueTotals::received);
+            queues_.count_in(in_queue, &QueueTotals::received);
             break;
         case RecordKind::relocate:
             ++counters_.relocated;
@@ -385,7 +367,7 @@ void Engine::count(const Record& record, QueueNumber in_queue) {
             if (record.cause == Cause::rescheduled) ++counters_.rescheduled;
             if (record.cause == Cause::failed) {
                 ++counters_.failed;
-                count_in(in_queue, &QueueTotals::failed);
+                queues_.count_in(in_queue, &QueueTotals::failed);
             }
             if (record.cause == Cause::held) ++counters_.held;
             if (record.cause == Cause::committed || record.cause == Cause::unanswered) ++counters_.committed;
@@ -395,7 +377,7 @@ void Engine::count(const Record& record, QueueNumber in_queue) {
         case RecordKind::end:
             if (record.state.state == State::done) {
                 ++counters_.done;
-                count_in(in_queue, &QueueTotals::acknowledged);
+                queues_.count_in(in_queue, &QueueTotals::acknowledged);
             }
             if (record.cause == Cause::purged) {
                 ++counters_.purged;
@@ -406,22 +388,22 @@ void Engine::count(const Record& record, QueueNumber in_queue) {
                 if (record.cause == Cause::unanswered) ++counters_.unanswered;
             } else if (record.state.state == State::cancelled) {
                 ++counters_.cancelled;
-                count_in(in_queue, &QueueTotals::cancelled);
+                queues_.count_in(in_queue, &QueueTotals::cancelled);
             }
             if (record.state.state == State::dead) {
                 ++counters_.dead;
-                count_in(in_queue, &QueueTotals::dead_lettered);
+                queues_.count_in(in_queue, &QueueTotals::dead_lettered);
                 const QueueNumber number = recent_.queues().number(record.state.name_space, record.state.queue);
                 dead_letters_.expect(number, record.time_ms);
-                queue(number).newest_death_ms = record.time_ms;
+                queues_.at(number).newest_death_ms = record.time_ms;
                 if (record.cause == Cause::failed) {
                     ++counters_.failed;
-                    count_in(in_queue, &QueueTotals::failed);
+                    queues_.count_in(in_queue, &QueueTotals::failed);
                 }
             }
             if (record.cause == Cause::expired) {
                 ++counters_.expired;
-                count_in(in_queue, &QueueTotals::expired);
+                queues_.count_in(in_queue, &QueueTotals::expired);
             }
             if (record.cause == Cause::kept_long_enough) ++counters_.let_go;
             break;
@@ -439,8 +421,8 @@ void Engine::place_applied(EntryNumber number, bool keeps_live, bool woken) {
     if (!keeps_live || !is_live) return settle(number);
     if (woken) return wake(number);
     if (entry.state == State::ready) {  // its key may have been skipped while the message was in the batch
-        queue(entry.queue).ready.push({entry.priority, {entry.due_ms, entry.id}, number});
-        mark(entry.queue);
+        queues_.at(entry.queue).ready.push({entry.priority, {entry.due_ms, entry.id}, number});
+        queues_.mark(entry.queue);
     }
 }
 

@@ -20,12 +20,7 @@ Error Engine::gone() {
             "this message ended longer ago than outcomes are kept; the history of its queue may still show how"};
 }
 
-// The outcome of a message that ended at that time is not reported any more, even if it is still stored.
-bool Engine::is_forgotten(DueMs ended_ms) const {
-    return ended_ms != 0 && now_ - options_.keys_kept_ms > ended_ms;
-}
-
-Engine::Verdict Engine::validate(PendingCommand& pending) {
+Verdict Engine::validate(PendingCommand& pending) {
     return std::visit(
         [&](auto& command) -> Verdict {
             using T = std::decay_t<decltype(command)>;
@@ -51,19 +46,24 @@ Engine::Verdict Engine::validate(PendingCommand& pending) {
             if constexpr (std::is_same_v<T, HoldLeaseCommand>) return hold_lease(pending, command);
             if constexpr (std::is_same_v<T, KickCommand>) return kick(pending, command);
             if constexpr (std::is_same_v<T, DiscardCommand>) return discard(pending, command);
-            if constexpr (std::is_same_v<T, ConfigureQueueCommand>) return configure(pending, command);
-            if constexpr (std::is_same_v<T, RelocateSettingsCommand>) return relocate_settings(pending, command);
-            if constexpr (std::is_same_v<T, ConfigureNamespaceCommand>) return configure_namespace(pending, command);
+            if constexpr (std::is_same_v<T, ConfigureQueueCommand>) return settings_.configure(pending, command);
+            if constexpr (std::is_same_v<T, RelocateSettingsCommand>) {
+                if (command.subject == kSubjectToken) return tokens_.relocate(pending, command);
+                if (command.subject == kSubjectInput) return relocate_input(pending, command);
+                if (command.subject == kSubjectNamespace) return settings_.relocate_namespace(pending, command);
+                return settings_.relocate_queue(pending, command);
+            }
+            if constexpr (std::is_same_v<T, ConfigureNamespaceCommand>) return settings_.configure(pending, command);
             if constexpr (std::is_same_v<T, PutScheduleCommand>) return put_schedule(pending, command);
             if constexpr (std::is_same_v<T, ControlScheduleCommand>) return control_schedule(pending, command);
             if constexpr (std::is_same_v<T, PutWatchdogCommand>) return put_watchdog(pending, command);
             if constexpr (std::is_same_v<T, FeedWatchdogCommand>) return feed_watchdog(pending, command);
             if constexpr (std::is_same_v<T, RemoveWatchdogCommand>) return remove_watchdog(pending, command);
-            if constexpr (std::is_same_v<T, PatchQueueCommand>) return patch(pending, command);
-            if constexpr (std::is_same_v<T, PatchNamespaceCommand>) return patch(pending, command);
+            if constexpr (std::is_same_v<T, PatchQueueCommand>) return settings_.patch(pending, command);
+            if constexpr (std::is_same_v<T, PatchNamespaceCommand>) return settings_.patch(pending, command);
             if constexpr (std::is_same_v<T, PatchScheduleCommand>) return patch(pending, command);
             if constexpr (std::is_same_v<T, PatchWatchdogCommand>) return patch(pending, command);
-            if constexpr (std::is_same_v<T, ChangeTokenCommand>) return change_token(pending, command);
+            if constexpr (std::is_same_v<T, ChangeTokenCommand>) return tokens_.change(pending, command);
             if constexpr (std::is_same_v<T, RelocateRuleCommand>) {
                 return command.subject == kSubjectWatchdog ? relocate_watchdog(pending, command)
                                                            : relocate_schedule(pending, command);
@@ -144,19 +144,17 @@ void Engine::withdraw(const Known& known) {
 }
 
 // Defers or answers the command, or looks the message up, if there is no entry; nothing if there is one, or an outcome.
-std::optional<Engine::Verdict> Engine::answer_unless_here(const Known& known, PendingCommand& pending, MessageId id) {
+std::optional<Verdict> Engine::answer_unless_here(const Known& known, PendingCommand& pending, MessageId id) {
     switch (known.what) {
         case Known::What::unknown:
-            reply(pending.token, unknown_id(id));
-            return Verdict::settled;
+            return replied(pending, unknown_id(id));
         case Known::What::busy:
             return Verdict::deferred;
         case Known::What::needs_lookup:
             lookups_.start(FindMessage{id}, FactsLookup{std::move(pending)});
             return Verdict::looking_up;
         case Known::What::gone:
-            reply(pending.token, ChangeAnswer{});
-            return Verdict::settled;
+            return replied(pending, ChangeAnswer{});
         case Known::What::entry:
         case Known::What::ended:
             return std::nullopt;
@@ -174,8 +172,8 @@ Error Engine::unknown_key() {
 // Sets `id` if the command identifies its message by key. Otherwise answers or defers the command, or looks the key up,
 // and returns which. If another message than in an earlier call holds the key by then, it is in the recent tier: the
 // earlier lookup result is not used for it.
-std::optional<Engine::Verdict> Engine::name_by_key(PendingCommand& pending, const std::string& name_space,
-                                                   const MessageKey& by_key, MessageId& id) {
+std::optional<Verdict> Engine::name_by_key(PendingCommand& pending, const std::string& name_space,
+                                           const MessageKey& by_key, MessageId& id) {
     if (!by_key.is_given()) return std::nullopt;
     const bool fresh = pending.key_facts && lookups_.is_fresh(pending.key_facts_generation);
     const KeyLookup found =
@@ -184,8 +182,7 @@ std::optional<Engine::Verdict> Engine::name_by_key(PendingCommand& pending, cons
         case KeyLookup::What::busy:
             return Verdict::deferred;
         case KeyLookup::What::free:
-            reply(pending.token, unknown_key());
-            return Verdict::settled;
+            return replied(pending, unknown_key());
         case KeyLookup::What::held:
             id = found.holder.holder.id;
             return std::nullopt;
@@ -223,18 +220,6 @@ Record Engine::changed(const Entry& entry, RecordKind kind, Cause cause) const {
     return record;
 }
 
-Result<DueMs> Engine::resolve(const When& when, const char* delay_field, const char* at_field) const {
-    const DueMs latest = now_ + options_.delay_max_ms;
-    const bool too_long = when.at_ms ? *when.at_ms > latest : when.delay_ms > options_.delay_max_ms;
-    if (too_long) {
-        return Error{"delay_too_long",
-                     "this time is more than " + format_duration(options_.delay_max_ms) +
-                         " in the future: choose an earlier one",
-                     when.at_ms ? at_field : delay_field};
-    }
-    return when.at_ms ? std::max<DueMs>(*when.at_ms, 1) : now_ + std::max<std::int64_t>(when.delay_ms, 0);
-}
-
 // ---- commands on a message
 
 ChangeAnswer Engine::ended_answer(const MessageRow& row) {
@@ -268,10 +253,10 @@ std::optional<ChangeAnswer> Engine::too_late(const Entry& entry) const {
     return answer;
 }
 
-Engine::Verdict Engine::cancel(PendingCommand& pending, const CancelCommand& command) {
+Verdict Engine::cancel(PendingCommand& pending, const CancelCommand& command) {
     const Known known = find_message(pending, command.id, &command.name_space);
     if (const auto verdict = answer_unless_here(known, pending, command.id)) return *verdict;
-    if (known.what == Known::What::ended) return reply(pending.token, ended_answer(known.ended)), Verdict::settled;
+    if (known.what == Known::What::ended) return replied(pending, ended_answer(known.ended));
     const Entry& entry = recent_.entry(known.entry);
     if (const auto late = too_late(entry)) {
         reply(pending.token, *late);
@@ -290,13 +275,13 @@ Engine::Verdict Engine::cancel(PendingCommand& pending, const CancelCommand& com
 
 // Finds the message that `lease` still holds. Otherwise answers or defers the command, or looks the message up, and
 // returns which.
-std::optional<Engine::Verdict> Engine::find_leased(PendingCommand& pending, const LeaseToken& lease, Known& known) {
+std::optional<Verdict> Engine::find_leased(PendingCommand& pending, const LeaseToken& lease, Known& known) {
     if (!signer_.is_genuine(lease)) {
-        reply(pending.token,
-              Error{"bad_lease_token",
-                    "this is not a lease token of this server: use the string from the response to the lease call",
-                    "lease"});
-        return Verdict::settled;
+        return replied(
+            pending,
+            Error{"bad_lease_token",
+                  "this is not a lease token of this server: use the string from the response to the lease call",
+                  "lease"});
     }
     known = find_message(pending, lease.id, nullptr);
     switch (known.what) {
@@ -305,22 +290,20 @@ std::optional<Engine::Verdict> Engine::find_leased(PendingCommand& pending, cons
             return answer_unless_here(known, pending, lease.id);
         case Known::What::unknown:
         case Known::What::gone:
-            reply(pending.token, LeaseEndAnswer{});
-            return Verdict::settled;
+            return replied(pending, LeaseEndAnswer{});
         case Known::What::ended: {
             LeaseEndAnswer answer;
             const bool ended_by_it = known.ended.state.state == State::done &&
                                      known.ended.lease_attempt == lease.attempt &&
                                      known.ended.lease_incarnation == lease.incarnation;
             if (ended_by_it && std::holds_alternative<AckCommand>(pending.command)) answer.outcome = LeaseOutcome::done;
-            reply(pending.token, answer);
-            return Verdict::settled;
+            return replied(pending, answer);
         }
         case Known::What::entry:
             break;
     }
     const auto held = leases_.find(lease.id);
-    const bool holds = held != leases_.end() && lease.incarnation == incarnation_ &&
+    const bool holds = held != leases_.end() && lease.incarnation == context_.incarnation &&
                        held->second.attempt == lease.attempt && held->second.until_ms > now_;
     if (holds) return std::nullopt;
     reply(pending.token, LeaseEndAnswer{});
@@ -328,7 +311,7 @@ std::optional<Engine::Verdict> Engine::find_leased(PendingCommand& pending, cons
     return Verdict::settled;
 }
 
-Engine::Verdict Engine::ack(PendingCommand& pending, const AckCommand& command) {
+Verdict Engine::ack(PendingCommand& pending, const AckCommand& command) {
     Known known;
     if (const auto verdict = find_leased(pending, command.lease, known)) return *verdict;
     const Entry& entry = recent_.entry(known.entry);
@@ -343,41 +326,26 @@ Engine::Verdict Engine::ack(PendingCommand& pending, const AckCommand& command) 
     return Verdict::settled;
 }
 
-Status Engine::check_lease_time(std::int64_t lease_ms) const {
-    if (lease_ms < options_.lease_min_ms) {
-        return Error{"lease_too_short",
-                     "a lease must last at least " + std::to_string(options_.lease_min_ms) + " ms: choose a longer one",
-                     "lease"};
-    }
-    if (lease_ms > options_.lease_max_ms) {
-        return Error{"lease_too_long",
-                     "a lease can last up to " + std::to_string(options_.lease_max_ms) + " ms: extend it when needed",
-                     "lease"};
-    }
-    return {};
-}
-
-Engine::Verdict Engine::extend(PendingCommand& pending, const ExtendCommand& command) {
+Verdict Engine::extend(PendingCommand& pending, const ExtendCommand& command) {
     if (command.lease_ms) {
         if (Status legal = check_lease_time(*command.lease_ms); !legal) {
-            return reply(pending.token, std::move(legal).error()), Verdict::settled;
+            return replied(pending, std::move(legal).error());
         }
     }
     Known known;
     if (const auto verdict = find_leased(pending, command.lease, known)) return *verdict;
     Lease& lease = leases_.at(command.lease.id);
     // Without a time the lease is extended by the default, and never shortened.
-    const std::int64_t by_queue = lease_time(queue(recent_.entry(known.entry).queue));
+    const std::int64_t by_queue = queues_.lease_time(queues_.at(recent_.entry(known.entry).queue));
     const DueMs until = command.lease_ms ? now_ + *command.lease_ms : std::max(lease.until_ms, now_ + by_queue);
     lease.until_ms = until;
     arm(known.entry, until);
-    reply(pending.token, LeaseEndAnswer{LeaseOutcome::extended, 0, until});
-    return Verdict::settled;
+    return replied(pending, LeaseEndAnswer{LeaseOutcome::extended, 0, until});
 }
 
 // ---- compaction
 
-Engine::Verdict Engine::relocate(PendingCommand& pending, const RelocateCommand& command) {
+Verdict Engine::relocate(PendingCommand& pending, const RelocateCommand& command) {
     const MessageId id = command.row.id;
     const Known known = find_message(pending, id, nullptr);
     switch (known.what) {
@@ -386,11 +354,9 @@ Engine::Verdict Engine::relocate(PendingCommand& pending, const RelocateCommand&
             return *answer_unless_here(known, pending, id);
         case Known::What::unknown:
         case Known::What::gone:
-            reply(pending.token, RelocateAnswer{});
-            return Verdict::settled;
+            return replied(pending, RelocateAnswer{});
         case Known::What::ended:
-            reply(pending.token, RelocateAnswer{});
-            return Verdict::settled;
+            return replied(pending, RelocateAnswer{});
         case Known::What::entry:
             break;
     }
@@ -418,7 +384,7 @@ Engine::Verdict Engine::relocate(PendingCommand& pending, const RelocateCommand&
     return Verdict::settled;
 }
 
-Engine::Verdict Engine::relocate_outcomes(PendingCommand& pending, const RelocateOutcomesCommand& command) {
+Verdict Engine::relocate_outcomes(PendingCommand& pending, const RelocateOutcomesCommand& command) {
     Record record;
     record.kind = RecordKind::outcomes;
     record.time_ms = now_;
@@ -430,7 +396,7 @@ Engine::Verdict Engine::relocate_outcomes(PendingCommand& pending, const Relocat
     return Verdict::settled;
 }
 
-Engine::Verdict Engine::relocation_done(PendingCommand& pending, const RelocationDoneCommand& command) {
+Verdict Engine::relocation_done(PendingCommand& pending, const RelocationDoneCommand& command) {
     Record record;
     record.kind = RecordKind::relocation_done;
     record.time_ms = now_;
@@ -574,11 +540,6 @@ void Engine::finish(MessageLookup lookup, const FoundRecords& records, Generatio
     reply(lookup.token, std::move(message));
 }
 
-// The duration of a lease without a time of its own.
-std::int64_t Engine::lease_time(const Queue& at) const {
-    return at.conf && at.conf->settings.lease_ms != 0 ? at.conf->settings.lease_ms : options_.lease_default_ms;
-}
-
 void Engine::lease(const LeaseCommand& command, ReplyToken token) {
     if (command.lease_ms && !command.stays) {
         if (Status legal = check_lease_time(*command.lease_ms); !legal) return reply(token, std::move(legal).error());
@@ -601,27 +562,27 @@ void Engine::lease(const LeaseCommand& command, ReplyToken token) {
             none.queue = command.queue;
             return reply(token, std::move(none));
         }
-        if (Status free = check_new_queue(command.name_space, command.queue); !free) {
+        if (Status free = queues_.check_new_queue(command.name_space, command.queue); !free) {
             return reply(token, std::move(free).error());
         }
         number = recent_.queues().number(command.name_space, command.queue);
-        queue(number).only_waited_for = true;
+        queues_.at(number).only_waited_for = true;
     }
-    Queue& at = queue(number);
+    Queue& at = queues_.at(number);
     if (at.waiters.size() >= options_.waiters_per_queue_max) {
         return reply(token, Error{"waiter_limit", "too many consumers already wait on this queue: try again later"});
     }
     at.asked_ms = now_;
     const std::uint64_t waiter = next_waiter_++;
-    waiters_[waiter] = {token, number, command.max, command.lease_ms.value_or(lease_time(at)), {}};
+    waiters_[waiter] = {token, number, command.max, command.lease_ms.value_or(queues_.lease_time(at)), {}};
     if (token != 0) waiter_of_reply_[token] = waiter;
     at.waiters.push_back(waiter);
-    mark(number);
-    if ((command.wait_ms == 0 && !command.stays) || stopping_) {
-        while (serving_ && waiters_.contains(waiter) && serve_next(number) > 0) continue;
+    queues_.mark(number);
+    if ((command.wait_ms == 0 && !command.stays) || context_.stopping) {
+        while (context_.serving && waiters_.contains(waiter) && serve_next(number) > 0) continue;
         if (!waiters_.contains(waiter)) return;
         // Messages that were due before the request are not withheld because a lookup is pending.
-        if (stopping_ || !is_read_for(at)) return drop_waiter(waiter);
+        if (context_.stopping || !is_read_for(at)) return drop_waiter(waiter);
         return wait_briefly(waiter, waiters_.at(waiter));
     }
     if (command.stays) return;

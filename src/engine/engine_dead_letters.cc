@@ -60,7 +60,7 @@ bool Engine::add_dead_letters(DeadWalk& walk) {
     if (!lookups_.is_fresh(walk.generation)) return dead_letters_.look_up(walk), false;
     const QueueNumber queue = recent_.queues().find(walk.queue.name_space, walk.queue.queue);
     if (!walk.expires && queue != kNoQueue && queue < queues_.size()) {  // a discarded one is not redriven
-        walk.from = std::max(walk.from, {queues_[queue]->discard_before_ms, 0});
+        walk.from = std::max(walk.from, {queues_[queue].discard_before_ms, 0});
     }
     std::uint32_t added = 0;
     bool has_more = true;
@@ -75,7 +75,8 @@ bool Engine::add_dead_letters(DeadWalk& walk) {
         after = letter.at;
         has_more = letter.what != What::none;
         if (!has_more) break;
-        if (Status room = walk.expires ? Status() : take_room(queue, walk.queue.name_space, walk.queue.queue); !room) {
+        if (Status room = walk.expires ? Status() : queues_.take_room(queue, walk.queue.name_space, walk.queue.queue);
+            !room) {
             refused = std::move(room).error();
             break;
         }
@@ -116,14 +117,14 @@ Record Engine::expire_dead(const Entry& entry, Cause cause) const {
 // `next`: the dead letters after those that were ended. False if the mark of a discard cannot be removed yet.
 bool Engine::finish_dead_expiry(const DeadWalk& walk, DuePosition next) {
     const QueueNumber number = walk.expiring_queue;
-    Queue& at = queue(number);
+    Queue& at = queues_.at(number);
     if (walk.cause == Cause::discarded && at.discard_before_ms != 0) {
         if (at.conf_in_batch || !has_room(kSettingsRecordBytesMax)) return false;
         QueueSettings settings = at.conf->settings;
         settings.revision += 1;
         settings.discard_before_ms = 0;
         settings.discard_started_ms = 0;
-        add_settings(number, settings, 0, Error{});
+        queues_.add_settings(number, settings, 0, Error{});
     }
     dead_letters_.end_expiry(walk, next);
     return true;
@@ -133,14 +134,14 @@ bool Engine::finish_dead_expiry(const DeadWalk& walk, DuePosition next) {
 
 bool Engine::is_discarded(const Entry& entry) const {
     return entry.state == State::dead && entry.queue < queues_.size() &&
-           recent_.ended_ms(entry) < queues_[entry.queue]->discard_before_ms;
+           recent_.ended_ms(entry) < queues_[entry.queue].discard_before_ms;
 }
 
 // Ends one dead letter. A message that is not dead stays as it is: a client ends it with a cancel.
-Engine::Verdict Engine::discard(PendingCommand& pending, const DiscardCommand& command) {
+Verdict Engine::discard(PendingCommand& pending, const DiscardCommand& command) {
     const Known known = find_message(pending, command.id, &command.name_space);
     if (const auto verdict = answer_unless_here(known, pending, command.id)) return *verdict;
-    if (known.what == Known::What::ended) return reply(pending.token, ended_answer(known.ended)), Verdict::settled;
+    if (known.what == Known::What::ended) return replied(pending, ended_answer(known.ended));
     const Entry& entry = recent_.entry(known.entry);
     ChangeAnswer answer{ChangeOutcome::cancelled, entry.begun, entry.maybe_delivered || entry.from_past, 0};
     if (entry.state == State::dead) {

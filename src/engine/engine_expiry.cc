@@ -36,6 +36,7 @@ void Engine::unsettled_expiry(EntryNumber number) {
     const DueMs at = expiry(number);
     if (at != kNoWakeup) unsettled_expiries_.insert({at, recent_.entry(number).id});
 }
+
 void Engine::settled_expiry(EntryNumber number) {
     const Entry& entry = recent_.entry(number);
     if (entry.has_rare) unsettled_expiries_.erase({recent_.expires_ms(number), entry.id});
@@ -54,7 +55,7 @@ void Engine::begin_expiry(EntryNumber number) {
 }
 
 // A lease that ends without an ack after the expiry of its message ends the message too.
-Engine::Verdict Engine::expire(EntryNumber number, PendingCommand& pending) {
+Verdict Engine::expire(EntryNumber number, PendingCommand& pending) {
     Record record = changed(recent_.entry(number), RecordKind::end, Cause::expired);
     record.state.state = State::expired;
     record.lateness_ms = now_ - record.state.expires_ms;

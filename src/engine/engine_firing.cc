@@ -36,7 +36,7 @@ void Engine::wake(EntryNumber number) {
         const DueMs until = leases_.at(entry.id).until_ms;
         if (until > now_) return arm(number, until);
         ++counters_.leases_lost;
-        count_in(entry.queue, &QueueTotals::leases_expired);
+        queues_.count_in(entry.queue, &QueueTotals::leases_expired);
         return end_lease(number);
     }
     if (entry.spawning) return requeue_spawn(number);
@@ -67,7 +67,7 @@ void Engine::settle(EntryNumber number) {
 void Engine::arm(EntryNumber number, DueMs at) {
     Entry& entry = recent_.entry(number);
     if (!wheel_.reschedule(TimerHandle{entry.timer}, static_cast<Tick>(at))) {
-        entry.timer = wheel_.schedule(static_cast<Tick>(at), number, queue(entry.queue).counts.pending).bits;
+        entry.timer = wheel_.schedule(static_cast<Tick>(at), number, queues_.at(entry.queue).counts.pending).bits;
     }
 }
 
@@ -89,17 +89,17 @@ void Engine::make_ready(EntryNumber number) {
     if (take_for_purge(number)) return;
     Entry& entry = recent_.entry(number);
     assert(is_legal_move(entry.state, State::ready));
-    if (is_used_up(entry) && !outlasts_lost_leases(entry.queue)) return mark_exhausted(number);
-    mark(entry.queue);
-    if (queue(entry.queue).ready_count >= ready_max_for(entry) && may_leave(number)) return evict(number);
+    if (is_used_up(entry) && !queues_.outlasts_lost_leases(entry.queue)) return mark_exhausted(number);
+    queues_.mark(entry.queue);
+    if (queues_.at(entry.queue).ready_count >= ready_max_for(entry) && may_leave(number)) return evict(number);
     if (entry.has_rare && wait_in_line(number)) return;
     list_ready(number);
 }
 
 void Engine::list_ready(EntryNumber number) {
     Entry& entry = recent_.entry(number);
-    Queue& at = queue(entry.queue);
-    mark(entry.queue);
+    Queue& at = queues_.at(entry.queue);
+    queues_.mark(entry.queue);
     arm_expiry(number);
     entry.state = State::ready;
     ++at.ready_count;
@@ -114,7 +114,7 @@ void Engine::list_ready(EntryNumber number) {
 void Engine::evict(EntryNumber number) {
     Entry& entry = recent_.entry(number);
     ++counters_.evicted;
-    queue(entry.queue).lower_cursor({entry.due_ms, entry.id});
+    queues_.at(entry.queue).lower_cursor({entry.due_ms, entry.id});
     drop(number, Leaving::to_queue);
 }
 
@@ -123,7 +123,7 @@ void Engine::end_lease(EntryNumber number) {
     Entry& entry = recent_.entry(number);
     assert(entry.state == State::leased);
     leases_.erase(entry.id);
-    --queue(entry.queue).leased_count;
+    --queues_.at(entry.queue).leased_count;
     static_cast<void>(wheel_.cancel(TimerHandle{entry.timer}));
     entry.state = entry.durable_state;
     entry.lease_lost = true;
@@ -154,11 +154,11 @@ void Engine::unlist(EntryNumber number) {
     entry.expiring = false;
     entry.lease_lost = false;
     settled_expiry(number);
-    Queue& at = queue(entry.queue);
+    Queue& at = queues_.at(entry.queue);
     if (entry.state == State::ready) {
         --at.ready_count;
         --ready_count_;
-        mark(entry.queue);
+        queues_.mark(entry.queue);
     } else if (entry.state == State::leased) {
         leases_.erase(entry.id);
         --at.leased_count;
@@ -167,69 +167,34 @@ void Engine::unlist(EntryNumber number) {
 
 // ---- consumers
 
-// The marked queues. Namespaces take turns, with as many queues each as their weight: thousands of queues of one
-// namespace do not delay the only queue of another.
-std::deque<QueueNumber> Engine::take_marked() {
-    const std::vector<QueueNumber> marked = std::exchange(marked_, {});
-    const auto space_of = [this](QueueNumber number) { return queues_[number]->space; };
-    const bool is_of_one = std::all_of(
-        marked.begin(), marked.end(), [&](QueueNumber number) { return space_of(number) == space_of(marked.front()); });
-    if (is_of_one) return {marked.begin(), marked.end()};
-    struct Line {
-        std::uint64_t weight = 1;
-        std::deque<QueueNumber> queues;
-    };
-    std::vector<Line> lines;  // in the order of the first queue of each
-    std::unordered_map<const Namespace*, std::size_t> line_of;
-    for (const QueueNumber number : marked) {
-        const Namespace* space = space_of(number);
-        const auto [at, fresh] = line_of.try_emplace(space, lines.size());
-        if (fresh) lines.emplace_back();
-        Line& line = lines[at->second];
-        if (fresh && space != nullptr) line.weight = std::max<std::uint64_t>(space->settings().weight, 1);
-        line.queues.push_back(number);
-    }
-    std::deque<QueueNumber> in_turns;
-    while (!lines.empty()) {
-        for (Line& line : lines) {
-            for (std::uint64_t left = line.weight; left > 0 && !line.queues.empty(); --left) {
-                in_turns.push_back(line.queues.front());
-                line.queues.pop_front();
-            }
-        }
-        std::erase_if(lines, [](const Line& line) { return line.queues.empty(); });
-    }
-    return in_turns;
-}
-
 // Serves one consumer of each queue in turn, until no consumer waits for ready messages or the iteration has delivered
 // its maximum. Serving may mark a queue again (if it continues to read): such marks belong to the next iteration, after
 // the queues that this one did not reach.
 void Engine::serve_queues() {
-    std::deque<QueueNumber> to_serve = take_marked();
+    std::deque<QueueNumber> to_serve = queues_.take_marked();
     serving_left_ = false;
     std::size_t handed_out = 0;
     for (; !to_serve.empty() && handed_out < options_.serve_chunk; to_serve.pop_front()) {
         const QueueNumber number = to_serve.front();
-        queue(number).marked = false;
+        queues_.at(number).marked = false;
         const std::size_t messages = serve_next(number);
         handed_out += messages;
         if (messages == 0) {
             read_backlog(number);
             drop_brief_waiters(number);
-        } else if (std::exchange(queue(number).marked, true)) {
+        } else if (std::exchange(queues_.at(number).marked, true)) {
             serving_left_ = true;
         } else {
             to_serve.push_back(number);
         }
     }
     serving_left_ |= !to_serve.empty();
-    marked_.insert(marked_.begin(), to_serve.begin(), to_serve.end());
+    queues_.mark_again(to_serve);
 }
 
 // Serves the consumer that has waited longest; returns how many messages it got, 0 when no consumer could be served.
 std::size_t Engine::serve_next(QueueNumber number) {
-    Queue& at = queue(number);
+    Queue& at = queues_.at(number);
     if (at.paused) return 0;
     while (!at.waiters.empty() && at.ready_count > 0) {
         const auto waiting = waiters_.find(at.waiters.front());
@@ -239,7 +204,7 @@ std::size_t Engine::serve_next(QueueNumber number) {
         }
         const std::size_t messages = grant(number, waiting->second);
         if (messages == 0) {  // all leases are in use: tried again in the next iteration
-            mark(number);
+            queues_.mark(number);
             return 0;
         }
         static_cast<void>(wheel_.cancel(waiting->second.timer));
@@ -255,7 +220,7 @@ std::size_t Engine::serve_next(QueueNumber number) {
 // Takes up to `waiter.max` ready messages for it, as far as leases are left and the messages fit into one reply, in
 // delivery order.
 std::vector<ReadyKey> Engine::take_ready(QueueNumber number, const Waiter& waiter) {
-    Queue& at = queue(number);
+    Queue& at = queues_.at(number);
     std::vector<ReadyKey> taken;
     std::size_t bytes = 0;
     const auto is_live = [&](const ReadyKey& key) {
@@ -307,7 +272,7 @@ std::size_t Engine::grant(QueueNumber number, const Waiter& waiter) {
         }
         Delivered& message = delivery.answer.messages.emplace_back();
         message.id = entry.id;
-        message.lease = signer_.sign(entry.id, entry.begun, incarnation_);
+        message.lease = signer_.sign(entry.id, entry.begun, context_.incarnation);
         message.lease_until_ms = until;
         message.due_ms = entry.nominal_due_ms;
         message.delivered_ms = now_;
@@ -381,7 +346,7 @@ void Engine::finish_delivery(Delivery delivery, const FoundRecords& records) {
         return;
     }
     counters_.delivered += delivery.answer.messages.size();
-    count_in(delivery.queue, &QueueTotals::delivered, delivery.answer.messages.size());
+    queues_.count_in(delivery.queue, &QueueTotals::delivered, delivery.answer.messages.size());
     reply(delivery.token, std::move(delivery.answer));
 }
 
@@ -403,15 +368,15 @@ void Engine::end_wait(std::uint64_t number) {
     const auto waiting = waiters_.find(number);
     if (waiting == waiters_.end()) return;
     Waiter& waiter = waiting->second;
-    if (waiter.brief || !serving_ || stopping_) return drop_waiter(number);
+    if (waiter.brief || !context_.serving || context_.stopping) return drop_waiter(number);
     wait_briefly(number, waiter);
-    mark(waiter.queue);
+    queues_.mark(waiter.queue);
 }
 
 // Waits only until the pending reads of its queue are done.
 void Engine::wait_briefly(std::uint64_t number, Waiter& waiter) {
     waiter.brief = true;
-    ++queue(waiter.queue).brief_waiters;
+    ++queues_.at(waiter.queue).brief_waiters;
     waiter.timer = wheel_.schedule(static_cast<Tick>(now_ + options_.brief_wait_ms), kWaiterCookie | number, 0);
     if (window_.is_behind()) waiting_for_window_.push_back(waiter.queue);
 }
@@ -426,11 +391,11 @@ void Engine::drop_waiter(std::uint64_t waiter) {
     LeaseAnswer none;
     none.queue = recent_.queues().name(number).queue;
     reply(waiting->second.token, std::move(none));
-    Queue& at = queue(number);
+    Queue& at = queues_.at(number);
     if (waiting->second.brief) --at.brief_waiters;
     waiters_.erase(waiting);
     std::erase(at.waiters, waiter);
-    release_if_only_waited_for(number);
+    queues_.release_if_only_waited_for(number);
 }
 
 // Whether due messages may be in pending lookups: the head of an order key, the backlog, or, after a start, messages
@@ -443,7 +408,7 @@ bool Engine::is_read_for(const Queue& at) const {
 
 // No lookup is pending any more: consumers that do not wait, or not longer, get an empty reply.
 void Engine::drop_brief_waiters(QueueNumber number) {
-    const Queue& at = queue(number);
+    const Queue& at = queues_.at(number);
     if (at.brief_waiters == 0 || is_read_for(at)) return;
     std::vector<std::uint64_t> brief;
     for (const std::uint64_t waiter : at.waiters) {
@@ -454,7 +419,7 @@ void Engine::drop_brief_waiters(QueueNumber number) {
 }
 
 void Engine::stop_waiting() {
-    stopping_ = true;
+    context_.stopping = true;
     std::vector<std::uint64_t> waiting;
     for (const auto& [waiter, unused] : waiters_) waiting.push_back(waiter);
     std::sort(waiting.begin(), waiting.end());  // the order of a hash table must not be visible

@@ -66,7 +66,8 @@ void Engine::read_firings() {
             continue;
         }
         const QueueNumber queue = recent_.queues().find(watchdog->name_space(), watchdog->state.rule.queue);
-        const std::string_view why = segment_.refuses_puts() ? "store_full" : why_full(queue, watchdog->name_space());
+        const std::string_view why =
+            segment_.refuses_puts() ? "store_full" : queues_.why_full(queue, watchdog->name_space());
         if (!why.empty()) {
             watchdog->is_due = false;
             fire_later(*watchdog, why);

@@ -15,28 +15,27 @@
 
 namespace duewheel {
 
-Engine::Verdict Engine::take_records(PendingCommand& pending, TakeRecordsCommand& command) {
+Verdict Engine::take_records(PendingCommand& pending, TakeRecordsCommand& command) {
     assert(command.puts.size() == command.offsets.size());
     if (inputs_.in_batch.contains(command.input)) return Verdict::deferred;
     // Its position alone would make the log longer.
     if (segment_.refuses_puts()) {
         counters_.refused_full += record_count(pending.command);
-        return reply(pending.token, store_full()), Verdict::settled;
+        return replied(pending, store_full());
     }
     const InputPosition* current = inputs_.find(command.input);
     TakeRecordsAnswer answer;
     if (current != nullptr) answer.position = current->offset;
     if (answer.position != command.position) {
-        reply(pending.token,
-              Error{"position_moved", "the next record of input `" + command.input + "` has offset " +
+        return replied(pending, Error{"position_moved",
+                                      "the next record of input `" + command.input + "` has offset " +
                                           std::to_string(answer.position) + ", and the reader expected " +
                                           std::to_string(command.position) +
                                           ": two readers use this input; stop one of them, then restart the server"});
-        return Verdict::settled;
     }
     std::vector<std::optional<KeyFacts>> holders;
     if (const auto verdict = look_up_keys(pending, command.puts, holders)) return *verdict;
-    if (const auto verdict = find_seconds(pending, command.puts, holders)) return *verdict;
+    if (const auto verdict = seconds_.find_all(pending, command.puts, holders)) return *verdict;
     HeldKeys held_here;
     for (std::size_t i = 0; i < command.puts.size() && !answer.refused; ++i) {
         PutResult result = put_one_of(command.puts[i], holders[i], held_here);
@@ -46,40 +45,27 @@ Engine::Verdict Engine::take_records(PendingCommand& pending, TakeRecordsCommand
             ++answer.taken;
         }
     }
-    if (answer.refused && answer.taken == 0) return reply(pending.token, std::move(answer)), Verdict::settled;
+    if (answer.refused && answer.taken == 0) return replied(pending, std::move(answer));
     answer.position = answer.refused ? command.offsets[answer.taken] : command.next;
     add_input(command.input, answer.position, pending.token, std::move(answer));
     return Verdict::settled;
 }
 
-Engine::Verdict Engine::relocate_input(PendingCommand& pending, const RelocateSettingsCommand& command) {
+Verdict Engine::relocate_input(PendingCommand& pending, const RelocateSettingsCommand& command) {
     if (inputs_.in_batch.contains(command.queue)) return Verdict::deferred;
     const InputPosition* stored = inputs_.find(command.queue);
-    if (stored == nullptr || stored->log_position != command.log_position) {
-        return reply(pending.token, RelocateAnswer{}), Verdict::settled;
-    }
+    if (stored == nullptr || stored->log_position != command.log_position) return replied(pending, RelocateAnswer{});
     add_input(command.queue, stored->offset, pending.token, RelocateAnswer{true, batch().next_sequence()});
     return Verdict::settled;
 }
 
 void Engine::add_input(const std::string& input, std::int64_t offset, ReplyToken token, Reply with) {
-    const std::string value = encode_input_position(offset);
-    Record record;
-    record.kind = RecordKind::conf;
-    record.time_ms = now_;
-    record.subject = kSubjectInput;
-    record.state.name_space = kDefaultNamespace;
-    record.name = input;
-    record.value = value;
+    std::optional<StoredConf> before;
     if (const InputPosition* stored = inputs_.find(input)) {
-        record.log_position = stored->log_position;
-        record.record_bytes = stored->record_bytes;
-        record.previous.version = 1;  // there is one
-        record.previous.term =
-            settings_term(kSubjectInput, kDefaultNamespace, input, encode_input_position(stored->offset));
+        before = {stored->log_position, stored->record_bytes, 1, encode_input_position(stored->offset)};
     }
     inputs_.in_batch.insert(input);
-    batch().add(record, kNoEntry, token, std::move(with));
+    add_conf(kSubjectInput, kDefaultNamespace, input, encode_input_position(offset), before, token, std::move(with));
 }
 
 void Engine::apply_input(std::string_view record_body, const Operation& operation) {

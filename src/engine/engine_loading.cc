@@ -39,7 +39,7 @@ void Engine::finish(const DueLookup& lookup, Stretch stretch, Generation generat
     }
     prefetch(stretch.rows);
     if (!window_.is_behind()) {
-        for (const QueueNumber number : std::exchange(waiting_for_window_, {})) mark(number);
+        for (const QueueNumber number : std::exchange(waiting_for_window_, {})) queues_.mark(number);
     }
     load();
 }
@@ -47,7 +47,7 @@ void Engine::finish(const DueLookup& lookup, Stretch stretch, Generation generat
 // Continues to read a queue's backlog from disk when few of its messages are left in memory. For a queue without active
 // consumers a few messages are enough, so that the backlogs of many queues do not fill the memory.
 void Engine::read_backlog(QueueNumber number) {
-    Queue& at = queue(number);
+    Queue& at = queues_.at(number);
     if (at.cursor == kNoBacklog || at.reading_from) return;
     const bool asked_lately =
         !at.paused && (!at.waiters.empty() || (at.asked_ms != 0 && now_ - at.asked_ms < options_.asked_lately_ms));
@@ -55,8 +55,8 @@ void Engine::read_backlog(QueueNumber number) {
         std::min(options_.ready_max / 2, asked_lately ? 2 * options_.load_chunk : options_.idle_backlog);
     if (at.ready_count > kept || (window_.is_crowded() && !asked_lately)) return;
     if (exhausted_.size() + due_recurring_.due_count() >= options_.load_chunk)
-        return mark(number);  // their ends must be written first
-    if (backlogs_reading_ >= options_.backlogs_reading_max) return mark(number);
+        return queues_.mark(number);  // their ends must be written first
+    if (backlogs_reading_ >= options_.backlogs_reading_max) return queues_.mark(number);
     ++backlogs_reading_;
     at.reading_from = std::exchange(at.cursor, kNoBacklog);
     const QueueName& name = recent_.queues().name(number);
@@ -66,10 +66,10 @@ void Engine::read_backlog(QueueNumber number) {
 }
 
 void Engine::finish(const BacklogLookup& lookup, Stretch stretch, Generation generation) {
-    Queue& at = queue(lookup.queue);
+    Queue& at = queues_.at(lookup.queue);
     at.reading_from.reset();
     --backlogs_reading_;
-    mark(lookup.queue);
+    queues_.mark(lookup.queue);
     if (!lookups_.is_fresh(generation)) return at.lower_cursor(lookup.from);
     if (!stretch.complete) at.lower_cursor(stretch.next);
     for (const MessageRow& row : stretch.rows) {
@@ -111,7 +111,7 @@ void Engine::sweep() {
         if (is_timed(entry.state)) {
             if (entry.blocked || entry.due_ms >= window_.until_ms()) drop(number);
         } else if (entry.state == State::ready) {
-            Queue& at = queue(entry.queue);
+            Queue& at = queues_.at(entry.queue);
             if (at.ready_count <= ready_max_for(entry)) return;
             --at.ready_count;
             --ready_count_;
@@ -121,7 +121,7 @@ void Engine::sweep() {
         }
     });
     if (!done) return;
-    release_names(segment_.first_to_sweep());
+    queues_.release_names(segment_.first_to_sweep());
     segment_.swept();
 }
 

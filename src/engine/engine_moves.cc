@@ -14,25 +14,23 @@ Error Engine::not_waiting(State state) {
                                ", so it has no due time to change: return it to its queue with kick first"};
 }
 
-Engine::Verdict Engine::reschedule(PendingCommand& pending, const RescheduleCommand& command) {
+Verdict Engine::reschedule(PendingCommand& pending, const RescheduleCommand& command) {
     const Result<DueMs> due = resolve(command.when);
-    if (!due) return reply(pending.token, due.error()), Verdict::settled;
-    if (Status fits = check_flex(command.flex_ms); !fits) {
-        return reply(pending.token, std::move(fits).error()), Verdict::settled;
-    }
+    if (!due) return replied(pending, due.error());
+    if (Status fits = seconds_.check_flex(command.flex_ms); !fits) return replied(pending, std::move(fits).error());
     const char* field = command.when.at_ms ? "due" : "delay";
     return move(pending, command.id, command.name_space, *due, Cause::rescheduled, field, command.flex_ms);
 }
 
-Engine::Verdict Engine::fire(PendingCommand& pending, const FireCommand& command) {
+Verdict Engine::fire(PendingCommand& pending, const FireCommand& command) {
     return move(pending, command.id, command.name_space, now_, Cause::fired_now, "");
 }
 
-Engine::Verdict Engine::move(PendingCommand& pending, MessageId id, const std::string& name_space, DueMs due,
-                             Cause cause, const char* field, std::int64_t flex_ms) {
+Verdict Engine::move(PendingCommand& pending, MessageId id, const std::string& name_space, DueMs due, Cause cause,
+                     const char* field, std::int64_t flex_ms) {
     const Known known = find_message(pending, id, &name_space);
     if (const auto verdict = answer_unless_here(known, pending, id)) return *verdict;
-    if (known.what == Known::What::ended) return reply(pending.token, ended_answer(known.ended)), Verdict::settled;
+    if (known.what == Known::What::ended) return replied(pending, ended_answer(known.ended));
     const Entry& entry = recent_.entry(known.entry);
     ChangeAnswer answer{cause == Cause::fired_now ? ChangeOutcome::fired : ChangeOutcome::rescheduled, entry.begun,
                         entry.maybe_delivered || entry.from_past, due};
@@ -60,21 +58,21 @@ Engine::Verdict Engine::move(PendingCommand& pending, MessageId id, const std::s
     }
     if (refuse_for_space(pending, Adds::change)) return withdraw(known), Verdict::settled;
     if (cause == Cause::rescheduled) {
-        const DueMs latest = latest_due(due, flex_ms, entry.has_rare ? recent_.expires_ms(known.entry) : 0);
+        const DueMs latest = seconds_.latest_due(due, flex_ms, entry.has_rare ? recent_.expires_ms(known.entry) : 0);
         const QueueNumber queue = entry.queue;
         const Second own = second_of(entry.due_ms);
-        const SecondSearch search = find_second(queue, due, latest, batch().seconds, own);
-        if (search.what == SecondSearch::What::needs_lookup || search.what == SecondSearch::What::wait) {
+        const Seconds::Search search = seconds_.find(queue, due, latest, batch().seconds, own);
+        if (search.what == Seconds::Search::What::needs_lookup || search.what == Seconds::Search::What::wait) {
             withdraw(known);
-            return *await_seconds(search, pending, queue, latest);
+            return *seconds_.await(search, pending, queue, latest);
         }
-        const Result<DueMs> log_position = place_in_second(queue, due, latest, own);
+        const Result<DueMs> log_position = seconds_.place(queue, due, latest, own);
         if (!log_position) {
             reply(pending.token, log_position.error());
             return withdraw(known), Verdict::settled;
         }
         answer.due_ms = due = *log_position;
-        if (second_of(due) != own) take_second(queue, due);
+        if (second_of(due) != own) seconds_.take(queue, due);
     }
     assert(is_legal_move(entry.state, State::scheduled));
     Record record = changed(entry, RecordKind::change, cause);

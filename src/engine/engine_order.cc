@@ -9,7 +9,7 @@
 namespace duewheel {
 
 void Engine::join_line(EntryNumber number) {
-    if (order_lines_.join(number)) static_cast<void>(queue(recent_.entry(number).queue));  // it exists from now on
+    if (order_lines_.join(number)) static_cast<void>(queues_.at(recent_.entry(number).queue));  // it exists from now on
 }
 
 // Adds a due message to its line; false if it has no order key and becomes ready at once.
@@ -32,7 +32,7 @@ void Engine::unready(EntryNumber number) {
     order_lines_.take_back(number);
     entry.state = entry.durable_state;
     entry.in_fired = false;
-    --queue(entry.queue).ready_count;
+    --queues_.at(entry.queue).ready_count;
     --ready_count_;
 }
 
@@ -52,7 +52,7 @@ void Engine::advance_line(const std::string& name) {
             case What::deliver:
                 return list_ready(step.entry);
             case What::look_up:
-                ++queue(order_lines_.queue_of(name)).line_lookups;
+                ++queues_.at(order_lines_.queue_of(name)).line_lookups;
                 return order_lines_.look_up(name);
         }
     }
@@ -60,8 +60,8 @@ void Engine::advance_line(const std::string& name) {
 
 void Engine::end_line_lookup(const std::string& name) {
     const QueueNumber number = order_lines_.queue_of(name);
-    --queue(number).line_lookups;
-    mark(number);
+    --queues_.at(number).line_lookups;
+    queues_.mark(number);
 }
 
 void Engine::finish(const OrderLookup& lookup, const Stretch& stretch, Generation generation) {
@@ -84,13 +84,13 @@ void Engine::check_lines() const {
         std::fprintf(stderr, "engine: %s\n", what);
         std::abort();
     };
-    order_lines_.check(started_);
+    order_lines_.check(context_.started);
     const std::vector<std::uint32_t> lookups = order_lines_.open_lookups(queues_.size());
     std::vector<std::uint32_t> brief(queues_.size());
     for (const auto& [number, waiter] : waiters_) brief[waiter.queue] += waiter.brief ? 1 : 0;
     for (QueueNumber number = 0; number < queues_.size(); ++number) {
-        require(queues_[number]->line_lookups == lookups[number], "a queue's count of open line lookups is wrong");
-        require(queues_[number]->brief_waiters == brief[number], "a queue's count of brief waiters is off");
+        require(queues_[number].line_lookups == lookups[number], "a queue's count of open line lookups is wrong");
+        require(queues_[number].brief_waiters == brief[number], "a queue's count of brief waiters is off");
     }
 }
 

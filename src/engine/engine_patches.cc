@@ -12,38 +12,11 @@
 
 namespace duewheel {
 
-Engine::Verdict Engine::patch(PendingCommand& pending, const PatchQueueCommand& command) {
-    const QueueNumber number = recent_.queues().find(command.name_space, command.queue);
-    QueueSettings settings;
-    if (number != kNoQueue) {
-        const Queue& at = queue(number);
-        if (at.conf_in_batch) return Verdict::deferred;
-        if (at.conf) settings = at.conf->settings;
-    }
-    if (Status changed = command.change(settings); !changed) {
-        return reply(pending.token, std::move(changed).error()), Verdict::settled;
-    }
-    const auto set = ConfigureQueueCommand::What::set;
-    return configure(pending, ConfigureQueueCommand{command.name_space, command.queue, set, settings, {}, {}, {}});
-}
-
-Engine::Verdict Engine::patch(PendingCommand& pending, const PatchNamespaceCommand& command) {
-    const Namespace* space = namespaces_.find(command.name_space);
-    if (space != nullptr && space->conf_in_batch) return Verdict::deferred;
-    NamespaceSettings settings;
-    if (space != nullptr && space->conf) settings = space->conf->settings;
-    if (Status changed = command.change(settings); !changed) {
-        return reply(pending.token, std::move(changed).error()), Verdict::settled;
-    }
-    return configure_namespace(pending, ConfigureNamespaceCommand{command.name_space, false, settings});
-}
-
-Engine::Verdict Engine::patch(PendingCommand& pending, PatchScheduleCommand& command) {
+Verdict Engine::patch(PendingCommand& pending, PatchScheduleCommand& command) {
     const Schedule* schedule = schedules_.find(command.name_space, command.name);
     if (schedule != nullptr && schedule->in_batch) return Verdict::deferred;
     if (schedule != nullptr && !is_visible(*schedule, pending.limits)) {
-        return reply(pending.token, unknown_schedule(command.name_space, command.name, pending.limits)),
-               Verdict::settled;
+        return replied(pending, unknown_schedule(command.name_space, command.name, pending.limits));
     }
     ScheduleRule rule;
     Record whole;
@@ -62,8 +35,7 @@ Engine::Verdict Engine::patch(PendingCommand& pending, PatchScheduleCommand& com
         Error error = is_unknown ? unknown_schedule(command.name_space, command.name, pending.limits) : changed.error();
         // The same error for one of another queue as for one that does not exist.
         if (is_unknown && !pending.limits) error.message += "; to create it with this call, " + changed.error().message;
-        reply(pending.token, std::move(error));
-        return Verdict::settled;
+        return replied(pending, std::move(error));
     }
     if (!has_room(record_bytes_at_most(pending.command, kRecordOverheadMax))) return Verdict::deferred;
     changed->name_space = command.name_space;
@@ -71,12 +43,11 @@ Engine::Verdict Engine::patch(PendingCommand& pending, PatchScheduleCommand& com
     return put_schedule(pending, *changed);
 }
 
-Engine::Verdict Engine::patch(PendingCommand& pending, PatchWatchdogCommand& command) {
+Verdict Engine::patch(PendingCommand& pending, PatchWatchdogCommand& command) {
     const Watchdog* watchdog = watchdogs_.find(command.name_space, command.name);
     if (watchdog != nullptr && watchdog->in_batch) return Verdict::deferred;
     if (watchdog != nullptr && !is_visible(*watchdog, pending.limits)) {
-        return reply(pending.token, unknown_watchdog(command.name_space, command.name, pending.limits)),
-               Verdict::settled;
+        return replied(pending, unknown_watchdog(command.name_space, command.name, pending.limits));
     }
     WatchdogRule rule;
     Record whole;
@@ -95,8 +66,7 @@ Engine::Verdict Engine::patch(PendingCommand& pending, PatchWatchdogCommand& com
         Error error = is_unknown ? unknown_watchdog(command.name_space, command.name, pending.limits) : changed.error();
         // The same error for one of another queue as for one that does not exist.
         if (is_unknown && !pending.limits) error.message += "; to create it with this call, " + changed.error().message;
-        reply(pending.token, std::move(error));
-        return Verdict::settled;
+        return replied(pending, std::move(error));
     }
     if (!has_room(record_bytes_at_most(pending.command, kRecordOverheadMax))) return Verdict::deferred;
     changed->name_space = command.name_space;
@@ -106,8 +76,8 @@ Engine::Verdict Engine::patch(PendingCommand& pending, PatchWatchdogCommand& com
 
 // Reads the record at `log_position` into `record_body`. If that needs a lookup, returns a verdict, and the command is
 // validated again with the result. `read_position`: of the record that the command has read before.
-std::optional<Engine::Verdict> Engine::read_whole_rule(PendingCommand& pending, Sequence log_position,
-                                                       Sequence& read_position, std::string& record_body) {
+std::optional<Verdict> Engine::read_whole_rule(PendingCommand& pending, Sequence log_position, Sequence& read_position,
+                                               std::string& record_body) {
     if (read_position == log_position) return std::nullopt;
     read_position = log_position;
     if (const std::string* body = cache_.find(log_position)) {

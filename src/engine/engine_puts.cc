@@ -57,8 +57,8 @@ Engine::KeyLookup Engine::look_up_key(std::string_view name_space, std::string_v
 
 // Sets the holder of each key; nothing if a put has no key, or its key is free. Otherwise returns why the puts cannot
 // be decided yet.
-std::optional<Engine::Verdict> Engine::look_up_keys(PendingCommand& pending, std::span<const PutCommand> puts,
-                                                    std::vector<std::optional<KeyFacts>>& holders) {
+std::optional<Verdict> Engine::look_up_keys(PendingCommand& pending, std::span<const PutCommand> puts,
+                                            std::vector<std::optional<KeyFacts>>& holders) {
     const bool fresh = pending.key_facts && lookups_.is_fresh(pending.key_facts_generation);
     holders.resize(puts.size());
     bool needs_lookup = false;
@@ -82,27 +82,27 @@ std::optional<Engine::Verdict> Engine::look_up_keys(PendingCommand& pending, std
     return Verdict::looking_up;
 }
 
-Engine::Verdict Engine::put(PendingCommand& pending, PutCommand& command) {
+Verdict Engine::put(PendingCommand& pending, PutCommand& command) {
     std::optional<KeyFacts> holder;
     if (!command.key.empty()) {
         std::vector<std::optional<KeyFacts>> holders;
         if (const auto verdict = look_up_keys(pending, {&command, 1}, holders)) return *verdict;
         holder = holders.front();
     }
-    if (const auto verdict = find_seconds(pending, {&command, 1}, {&holder, 1})) return *verdict;
+    if (const auto verdict = seconds_.find_all(pending, {&command, 1}, {&holder, 1})) return *verdict;
     const std::size_t before = batch().count();
     PutResult result = put_one(command, holder);
     Reply answer = std::visit([](auto& value) { return Reply(std::move(value)); }, result);
-    if (batch().count() == before) return reply(pending.token, std::move(answer)), Verdict::settled;
+    if (batch().count() == before) return replied(pending, std::move(answer));
     batch().operations().back().token = pending.token;
     batch().operations().back().reply = std::move(answer);
     return Verdict::settled;
 }
 
-Engine::Verdict Engine::put_batch(PendingCommand& pending, PutBatchCommand& command) {
+Verdict Engine::put_batch(PendingCommand& pending, PutBatchCommand& command) {
     std::vector<std::optional<KeyFacts>> holders;
     if (const auto verdict = look_up_keys(pending, command.puts, holders)) return *verdict;
-    if (const auto verdict = find_seconds(pending, command.puts, holders)) return *verdict;
+    if (const auto verdict = seconds_.find_all(pending, command.puts, holders)) return *verdict;
     const std::size_t before = batch().count();
     PutBatchAnswer answer;
     answer.results.reserve(command.puts.size());
@@ -111,7 +111,7 @@ Engine::Verdict Engine::put_batch(PendingCommand& pending, PutBatchCommand& comm
         PutCommand& put = command.puts[i];
         answer.results.push_back(put_one_of(put, holders[i], held_here));
     }
-    if (batch().count() == before) return reply(pending.token, std::move(answer)), Verdict::settled;
+    if (batch().count() == before) return replied(pending, std::move(answer));
     // All of them are in one commit, so the reply is sent with the last.
     batch().operations().back().token = pending.token;
     batch().operations().back().reply = std::move(answer);
@@ -169,7 +169,7 @@ PutResult Engine::put_one(PutCommand& command, const std::optional<KeyFacts>& ho
     }
     Result<DueMs> due = resolve(command.when);
     if (!due) return due.error();
-    if (Status fits = check_flex(command.flex_ms); !fits) return std::move(fits).error();
+    if (Status fits = seconds_.check_flex(command.flex_ms); !fits) return std::move(fits).error();
     DueMs expires = 0;
     std::optional<Repeat> repeat;
     if (command.repeat) {
@@ -189,27 +189,27 @@ PutResult Engine::put_one(PutCommand& command, const std::optional<KeyFacts>& ho
     const QueueNumber queue = recent_.queues().find(command.name_space, command.queue);
     std::optional<RetryRule> retry;
     if (!command.retry.is_empty()) {
-        const Result<RetryRule> chosen = chosen_rule(command.retry, queue_retry_rule(queue));
+        const Result<RetryRule> chosen = chosen_rule(command.retry, queues_.retry_rule(queue));
         if (!chosen) return chosen.error();
         retry = *chosen;
     }
-    Namespace* space = limited_space(queue, command.name_space);
-    if (Status fits = check_put_rate(space); !fits) return std::move(fits).error();
+    Namespace* space = queues_.limited_space(queue, command.name_space);
+    if (Status fits = queues_.check_put_rate(space); !fits) return std::move(fits).error();
     if (command.transaction) {
         if (Status fits = validate_check_queue(command); !fits) return std::move(fits).error();
     }
-    if (Status fits = check_room(queue, command.name_space, command.queue, repeat.has_value()); !fits) {
+    if (Status fits = queues_.check_room(queue, command.name_space, command.queue, repeat.has_value()); !fits) {
         return std::move(fits).error();
     }
     if (!command.is_held) {
         const DueMs before_ms = command.repeat && command.repeat->until_ms ? *command.repeat->until_ms + 1 : expires;
-        due = place_in_second(queue, *due, latest_due(*due, command.flex_ms, before_ms), std::nullopt);
+        due = seconds_.place(queue, *due, seconds_.latest_due(*due, command.flex_ms, before_ms), std::nullopt);
         if (!due) return due.error();
         if (repeat) repeat->rule.start_ms = *due;
     }
     // It is accepted from here on.
-    count_put(queue, command.name_space, command.queue);
-    if (!command.is_held && !command.transaction) take_second(queue, *due);
+    queues_.count_put(queue, command.name_space, command.queue);
+    if (!command.is_held && !command.transaction) seconds_.take(queue, *due);
     if (space != nullptr) space->puts.take();
     if (!command.key.empty()) batch().keys.insert(key_name_of(command));
     Record record;

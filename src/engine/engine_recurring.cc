@@ -29,7 +29,7 @@ void Engine::begin_spawn(EntryNumber number) {
     static_cast<void>(wheel_.cancel(TimerHandle{entry.timer}));
     entry.spawning = true;
     ++recurring_due_;
-    if (!entry.in_fired) queue(entry.queue).fired.push({{entry.due_ms, entry.id}, number});
+    if (!entry.in_fired) queues_.at(entry.queue).fired.push({{entry.due_ms, entry.id}, number});
     entry.in_fired = true;
     due_recurring_.add(entry.id);
 }
@@ -42,7 +42,7 @@ void Engine::requeue_spawn(EntryNumber number) {
 // The code of what prevents the occurrence of a due recurring message; empty: nothing does.
 std::string_view Engine::blocking_reason(EntryNumber number) {
     const QueueNumber queue = recent_.entry(number).queue;
-    return segment_.refuses_puts() ? "store_full" : why_full(queue, recent_.queues().name(queue).name_space);
+    return segment_.refuses_puts() ? "store_full" : queues_.why_full(queue, recent_.queues().name(queue).name_space);
 }
 
 // Tries again later; until then its content is not read.
@@ -111,7 +111,7 @@ void Engine::add_spawns() {
 // would miss occurrences that are created now.
 bool Engine::must_wait(EntryNumber number) {
     const Entry& entry = recent_.entry(number);
-    return entry.in_batch || queue(entry.queue).conf_in_batch;
+    return entry.in_batch || queues_.at(entry.queue).conf_in_batch;
 }
 
 // Decodes the record of the recurring message; a record that cannot be decoded is a fatal error.
@@ -159,7 +159,7 @@ void Engine::make_occurrences(EntryNumber number, DueMessages::Item due, std::si
     for (std::uint32_t made = 0; next && *next <= now_ && made < options_.spawn_chunk; ++made) {
         if (made > 0 && (batch().count() + 2 > share || !has_room(due.record_body.size() + 2 * kRecordOverheadMax)))
             break;
-        if (!take_room(entry.queue, recurring.state.name_space, recurring.state.queue)) break;
+        if (!queues_.take_room(entry.queue, recurring.state.name_space, recurring.state.queue)) break;
         add(kNoEntry, occurrence_record(entry.id, recurring.state, *whole, *next), 0, Error{});
         next = next_occurrence_ms(rule, recurring.state.next_occurrence, *next);
         recurring.state.next_occurrence += 1;

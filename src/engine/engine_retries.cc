@@ -21,15 +21,9 @@ constexpr std::string_view kNoReason = "failed without a reason";
 
 }  // namespace
 
-const RetryRule& Engine::queue_retry_rule(QueueNumber number) const {
-    if (number >= queues_.size()) return options_.retry;
-    const std::optional<RetryRule>& own = queues_[number]->retry;
-    return own ? *own : options_.retry;
-}
-
 const RetryRule& Engine::retry_rule(const Entry& entry) const {
     const RetryRule* own = recent_.retry_rule(entry);
-    return own != nullptr ? *own : queue_retry_rule(entry.queue);
+    return own != nullptr ? *own : queues_.retry_rule(entry.queue);
 }
 
 std::uint32_t Engine::attempts_counted(const Entry& entry) const {
@@ -41,16 +35,10 @@ bool Engine::is_used_up(const Entry& entry) const {
     return entry.begun > 0 && attempts_counted(entry) >= retry_rule(entry).attempts;
 }
 
-// Whether a message may already be in its topic, which only the pusher knows: it asks the ledger. So a process that
-// dies often makes no dead letters of such a queue; a failure does.
-bool Engine::outlasts_lost_leases(QueueNumber number) const {
-    return number < queues_.size() && queues_[number]->conf && queues_[number]->conf->settings.kafka;
-}
-
 // ---- how a lease ends without an ack
 
 // Ends the message if it may not return, because its queue is purged or it has expired.
-std::optional<Engine::Verdict> Engine::end_with_lease(PendingCommand& pending, EntryNumber number) {
+std::optional<Verdict> Engine::end_with_lease(PendingCommand& pending, EntryNumber number) {
     const bool is_to_purge = is_purged(recent_.entry(number));
     if (!is_to_purge && expiry(number) > now_) return std::nullopt;
     if (refuse_for_space(pending, Adds::end)) return Verdict::settled;
@@ -58,10 +46,10 @@ std::optional<Engine::Verdict> Engine::end_with_lease(PendingCommand& pending, E
     return expire(number, pending);
 }
 
-Engine::Verdict Engine::fail(PendingCommand& pending, const FailCommand& command) {
+Verdict Engine::fail(PendingCommand& pending, const FailCommand& command) {
     if (command.retry_in_ms) {
         if (const Result<DueMs> due = resolve({std::nullopt, *command.retry_in_ms}, "retry_in"); !due) {
-            return reply(pending.token, due.error()), Verdict::settled;
+            return replied(pending, due.error());
         }
     }
     Known known;
@@ -95,9 +83,9 @@ Engine::Verdict Engine::fail(PendingCommand& pending, const FailCommand& command
     return Verdict::settled;
 }
 
-Engine::Verdict Engine::release(PendingCommand& pending, const ReleaseCommand& command) {
+Verdict Engine::release(PendingCommand& pending, const ReleaseCommand& command) {
     const Result<DueMs> due = resolve({std::nullopt, command.delay_ms});
-    if (!due) return reply(pending.token, due.error()), Verdict::settled;
+    if (!due) return replied(pending, due.error());
     Known known;
     if (const auto verdict = find_leased(pending, command.lease, known)) return *verdict;
     if (const auto verdict = end_with_lease(pending, known.entry)) return *verdict;
@@ -129,7 +117,7 @@ void Engine::mark_exhausted(EntryNumber number) {
     entry.exhausted = true;
     exhausted_.push_back(entry.id);
     // A restart before its end is durable must find it again: it bounds its queue's cursor like a ready message.
-    if (!entry.in_fired) queue(entry.queue).fired.push({{entry.due_ms, entry.id}, number});
+    if (!entry.in_fired) queues_.at(entry.queue).fired.push({{entry.due_ms, entry.id}, number});
     entry.in_fired = true;
 }
 
@@ -167,10 +155,10 @@ void Engine::add_exhausted() {
 
 // ---- hold and kick
 
-Engine::Verdict Engine::hold(PendingCommand& pending, const HoldCommand& command) {
+Verdict Engine::hold(PendingCommand& pending, const HoldCommand& command) {
     const Known known = find_message(pending, command.id, &command.name_space);
     if (const auto verdict = answer_unless_here(known, pending, command.id)) return *verdict;
-    if (known.what == Known::What::ended) return reply(pending.token, ended_answer(known.ended)), Verdict::settled;
+    if (known.what == Known::What::ended) return replied(pending, ended_answer(known.ended));
     const Entry& entry = recent_.entry(known.entry);
     if (const auto late = too_late(entry)) {
         reply(pending.token, *late);
@@ -193,7 +181,7 @@ Engine::Verdict Engine::hold(PendingCommand& pending, const HoldCommand& command
     return Verdict::settled;
 }
 
-Engine::Verdict Engine::hold_lease(PendingCommand& pending, const HoldLeaseCommand& command) {
+Verdict Engine::hold_lease(PendingCommand& pending, const HoldLeaseCommand& command) {
     Known known;
     if (const auto verdict = find_leased(pending, command.lease, known)) return *verdict;
     if (const auto verdict = end_with_lease(pending, known.entry)) return *verdict;
@@ -220,10 +208,10 @@ Record Engine::redrive_record(const Entry& entry, Cause cause) const {
     return record;
 }
 
-Engine::Verdict Engine::kick(PendingCommand& pending, const KickCommand& command) {
+Verdict Engine::kick(PendingCommand& pending, const KickCommand& command) {
     const Known known = find_message(pending, command.id, &command.name_space);
     if (const auto verdict = answer_unless_here(known, pending, command.id)) return *verdict;
-    if (known.what == Known::What::ended) return reply(pending.token, ended_answer(known.ended)), Verdict::settled;
+    if (known.what == Known::What::ended) return replied(pending, ended_answer(known.ended));
     const Entry& entry = recent_.entry(known.entry);
     ChangeAnswer answer{ChangeOutcome::kicked, entry.begun, entry.maybe_delivered || entry.from_past, 0};
     if (is_purged(entry) && entry.state != State::leased) return purge(known, pending, purged_answer(answer));
@@ -240,7 +228,7 @@ Engine::Verdict Engine::kick(PendingCommand& pending, const KickCommand& command
     if (refuse_for_space(pending, Adds::change)) return withdraw(known), Verdict::settled;
     if (entry.state == State::dead) {  // a held one is still pending
         const QueueName& at = recent_.queues().name(entry.queue);
-        if (Status room = take_room(entry.queue, at.name_space, at.queue); !room) {
+        if (Status room = queues_.take_room(entry.queue, at.name_space, at.queue); !room) {
             reply(pending.token, std::move(room).error());
             return withdraw(known), Verdict::settled;
         }

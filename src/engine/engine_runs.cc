@@ -187,7 +187,7 @@ void Engine::make_runs(Schedule& schedule, const DueSchedules::Item& run, std::s
 
 // Whether the queue accepts one more message; counts it if so.
 Status Engine::check_run_room(const std::string& name_space, const std::string& queue) {
-    return take_room(recent_.queues().find(name_space, queue), name_space, queue);
+    return queues_.take_room(recent_.queues().find(name_space, queue), name_space, queue);
 }
 
 // A message that a rule creates. `whole` is the newest whole record of the rule.
@@ -206,7 +206,7 @@ Record Engine::message_by(const std::string& name_space, const Rule& rule, const
     if (!rule.retry.is_empty()) {
         // It was valid when it was set. If the queue's rule has changed since and the two are not valid together, the
         // queue's rule applies.
-        if (const Result<RetryRule> retry = chosen_rule(rule.retry, queue_retry_rule(queue)))
+        if (const Result<RetryRule> retry = chosen_rule(rule.retry, queues_.retry_rule(queue)))
             record.state.retry = *retry;
     }
     record.state.name_space = name_space;
@@ -216,6 +216,7 @@ Record Engine::message_by(const std::string& name_space, const Rule& rule, const
     record.content.put_ms = now_;
     return record;
 }
+
 template Record Engine::message_by(const std::string&, const ScheduleRule&, const Record&, DueMs, DueMs) const;
 template Record Engine::message_by(const std::string&, const WatchdogRule&, const Record&, DueMs, DueMs) const;
 

@@ -57,7 +57,7 @@ Error never_due(const ScheduleTimes& times, const TimesRule& rule, DueMs now) {
 // Starts all schedules, each armed for its next time.
 void Engine::begin_schedules(std::vector<ScheduleStart> all) {
     for (ScheduleStart& start : all) {
-        ++namespaces_.at(start.name_space).schedules;
+        ++queues_.namespaces().at(start.name_space).schedules;
         Schedule& schedule = schedules_.add(std::move(start.name_space), std::move(start.name));
         schedule.term = rule_term(kSubjectSchedule, schedule.name_space, schedule.name, encode_schedule(start.state));
         schedule.state = std::move(start.state);
@@ -85,41 +85,37 @@ void Engine::keep_to_zone_data(Schedule& schedule) const {
 
 // ---- commands
 
-Engine::Verdict Engine::put_schedule(PendingCommand& pending, PutScheduleCommand& command) {
+Verdict Engine::put_schedule(PendingCommand& pending, PutScheduleCommand& command) {
     Schedule* schedule = schedules_.find(command.name_space, command.name);
     if (schedule != nullptr && schedule->in_batch) return Verdict::deferred;
     if (pending.limits && !pending.limits->admits_queue(command.rule.queue)) {
-        return reply(pending.token, outside_queues(*pending.limits, "queue")), Verdict::settled;
+        return replied(pending, outside_queues(*pending.limits, "queue"));
     }
     if (schedule != nullptr && !is_visible(*schedule, pending.limits)) {
-        return reply(pending.token, unknown_schedule(command.name_space, command.name, pending.limits)),
-               Verdict::settled;
+        return replied(pending, unknown_schedule(command.name_space, command.name, pending.limits));
     }
-    if (Status legal = check_schedule(command); !legal) {
-        return reply(pending.token, std::move(legal).error()), Verdict::settled;
-    }
+    if (Status legal = check_schedule(command); !legal) return replied(pending, std::move(legal).error());
     if (schedule != nullptr && schedule->state.rule == command.rule && schedule->times &&
         (!command.paused || *command.paused == schedule->state.paused)) {
-        return reply(pending.token, describe(*schedule)), Verdict::settled;
+        return replied(pending, describe(*schedule));
     }
     Result<ScheduleState> next = state_after(command, schedule);
-    if (!next) return reply(pending.token, std::move(next).error()), Verdict::settled;
+    if (!next) return replied(pending, std::move(next).error());
     if (schedule == nullptr && schedules_.size() >= options_.schedules_max) {
-        reply(pending.token, Error{"schedule_limit",
-                                   "there are " + std::to_string(options_.schedules_max) +
-                                       " schedules already: delete one that is not needed, or raise the setting "
-                                       "limits.schedules_max",
-                                   "schedule"});
-        return Verdict::settled;
+        return replied(pending, Error{"schedule_limit",
+                                      "there are " + std::to_string(options_.schedules_max) +
+                                          " schedules already: delete one that is not needed, or raise the setting "
+                                          "limits.schedules_max",
+                                      "schedule"});
     }
     if (schedule == nullptr) {
-        if (Status fits = check_new_schedule(command.name_space); !fits) {
-            return reply(pending.token, std::move(fits).error()), Verdict::settled;
+        if (Status fits = queues_.check_new_schedule(command.name_space); !fits) {
+            return replied(pending, std::move(fits).error());
         }
     }
     if (segment_.refuses_puts()) {
         ++counters_.refused_full;
-        return reply(pending.token, store_full()), Verdict::settled;
+        return replied(pending, store_full());
     }
     MessageContent content;
     content.put_ms = now_;
@@ -127,7 +123,7 @@ Engine::Verdict Engine::put_schedule(PendingCommand& pending, PutScheduleCommand
     ScheduleAnswer answer;
     answer.created = schedule == nullptr;
     if (schedule == nullptr) {
-        ++namespaces_.at(command.name_space).schedules;
+        ++queues_.namespaces().at(command.name_space).schedules;
         schedule = &schedules_.add(command.name_space, command.name);
     }
     schedule->coming = std::move(command.times);
@@ -175,7 +171,8 @@ Status Engine::check_schedule(const PutScheduleCommand& command) const {
         return out_of_range("end", "before `start`: there is no time between them");
     }
     const QueueNumber queue = recent_.queues().find(command.name_space, rule.queue);
-    if (const Result<RetryRule> retry = chosen_rule(rule.retry, queue_retry_rule(queue)); !retry) return retry.error();
+    if (const Result<RetryRule> retry = chosen_rule(rule.retry, queues_.retry_rule(queue)); !retry)
+        return retry.error();
     return {};
 }
 
@@ -188,20 +185,19 @@ Error Engine::unknown_schedule(const std::string& name_space, const std::string&
             "schedule"};
 }
 
-Engine::Verdict Engine::control_schedule(PendingCommand& pending, ControlScheduleCommand& command) {
+Verdict Engine::control_schedule(PendingCommand& pending, ControlScheduleCommand& command) {
     using What = ControlScheduleCommand::What;
     Schedule* schedule = schedules_.find(command.name_space, command.name);
     if (schedule != nullptr && schedule->in_batch) return Verdict::deferred;
     if (schedule == nullptr || !is_visible(*schedule, pending.limits)) {
         if (command.what != What::remove) {
-            return reply(pending.token, unknown_schedule(command.name_space, command.name, pending.limits)),
-                   Verdict::settled;
+            return replied(pending, unknown_schedule(command.name_space, command.name, pending.limits));
         }
         ScheduleAnswer nothing;
         nothing.name_space = command.name_space;
         nothing.name = command.name;
         nothing.removed = false;
-        return reply(pending.token, std::move(nothing)), Verdict::settled;
+        return replied(pending, std::move(nothing));
     }
     ScheduleState next = schedule->state;
     switch (command.what) {
@@ -215,7 +211,7 @@ Engine::Verdict Engine::control_schedule(PendingCommand& pending, ControlSchedul
         case What::pause:
         case What::resume: {
             const bool pauses = command.what == What::pause;
-            if (next.paused == pauses) return reply(pending.token, describe(*schedule)), Verdict::settled;
+            if (next.paused == pauses) return replied(pending, describe(*schedule));
             // A paused schedule creates no messages: a pause may always be written.
             if (refuse_for_space(pending, pauses ? Adds::end : Adds::change)) return Verdict::settled;
             next.paused = pauses;
@@ -230,10 +226,10 @@ Engine::Verdict Engine::control_schedule(PendingCommand& pending, ControlSchedul
 }
 
 // Creates a run now, regardless of the rule, a pause and earlier runs. It has no number.
-Engine::Verdict Engine::fire_schedule(PendingCommand& pending, ControlScheduleCommand& command, Schedule& schedule) {
+Verdict Engine::fire_schedule(PendingCommand& pending, ControlScheduleCommand& command, Schedule& schedule) {
     if (segment_.refuses_puts()) {
         ++counters_.refused_full;
-        return reply(pending.token, store_full()), Verdict::settled;
+        return replied(pending, store_full());
     }
     if (command.log_position != schedule.log_position) {
         if (const auto verdict =
@@ -248,7 +244,7 @@ Engine::Verdict Engine::fire_schedule(PendingCommand& pending, ControlScheduleCo
         return Verdict::settled;
     }
     if (Status fits = check_run_room(schedule.name_space, schedule.state.rule.queue); !fits) {
-        return reply(pending.token, std::move(fits).error()), Verdict::settled;
+        return replied(pending, std::move(fits).error());
     }
     ScheduleState next = schedule.state;
     const MessageId id = add_run(schedule, *whole, {now_, 0}, now_);
@@ -260,11 +256,11 @@ Engine::Verdict Engine::fire_schedule(PendingCommand& pending, ControlScheduleCo
 }
 
 // Compaction writes the whole schedule again, unchanged.
-Engine::Verdict Engine::relocate_schedule(PendingCommand& pending, const RelocateRuleCommand& command) {
+Verdict Engine::relocate_schedule(PendingCommand& pending, const RelocateRuleCommand& command) {
     Schedule* schedule = schedules_.find(command.name_space, command.name);
     if (schedule != nullptr && schedule->in_batch) return Verdict::deferred;
     if (schedule == nullptr || schedule->log_position != command.log_position) {
-        return reply(pending.token, RelocateAnswer{}), Verdict::settled;
+        return replied(pending, RelocateAnswer{});
     }
     const Result<Record> whole = decode_record(RecordKind::rule, command.record_body);
     if (!whole) {
@@ -327,7 +323,7 @@ void Engine::apply_rule(std::string_view record_body, Operation& operation) {
         static_cast<void>(wheel_.cancel(schedule.timer));
         cache_.erase(schedule.log_position);
         schedules_.remove(schedule);
-        return drop_schedule(record->state.name_space);
+        return queues_.namespaces().count_out(record->state.name_space, &Namespace::schedules);
     }
     counters_.schedule_runs += state->made - schedule.state.made;
     counters_.schedule_runs_late += state->late - schedule.state.late;

@@ -20,14 +20,6 @@ void Engine::set_log_space(LogSpace space) {
     });
 }
 
-// True if there is no space for the record of the command: it was answered with the error.
-bool Engine::refuse_for_space(const PendingCommand& pending, Adds what) {
-    if (segment_.may_add(what)) return false;
-    ++counters_.changes_refused_full;
-    reply(pending.token, segment_.no_space_for(what));
-    return true;
-}
-
 // Moves wait like puts, so that they do not start a segment of the reserve before the free space is known; records of
 // compaction wait if nothing can be written.
 bool Engine::is_held_back(const Command& command) const {
@@ -71,14 +63,14 @@ void Engine::build_for_cleaning() {
             from.find_if([](const PendingCommand& pending) { return is_of_cleaning(pending.command); });
         return first != nullptr && !has_room(record_bytes_at_most(first->command, kRecordOverheadMax));
     };
-    const bool adds_itself = !serving_ || batches_.confirm_at_ms() <= now_;
+    const bool adds_itself = !context_.serving || batches_.confirm_at_ms() <= now_;
     const bool is_full = does_not_fit(commands_.looked_up()) || does_not_fit(commands_.others()) ||
                          (adds_itself && !has_room(kRecordOverheadMax));
     if (!segment_.is_empty() && (segment_.is_close_wanted() || is_full)) {
         add_cursors();
         return submit_batch(true);
     }
-    if (!serving_) return add_epoch();
+    if (!context_.serving) return add_epoch();
     take_commands(commands_.looked_up(), Takes::cleaning);
     take_commands(commands_.others(), Takes::cleaning);
     if (!batch().empty() || batches_.confirm_at_ms() <= now_) submit_batch(false);

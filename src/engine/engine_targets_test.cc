@@ -19,7 +19,7 @@ ConfigureQueueCommand with_target(const std::string& queue, const std::string& u
 
 std::string changed(TrialEngine& shard, TargetKind kind = TargetKind::webhook) {
     std::string text;
-    for (const Engine::TargetQueue& each : shard.engine().take_changed_targets(kind)) {
+    for (const TargetQueue& each : shard.engine().take_changed_targets(kind)) {
         text += each.name.queue + (each.webhook ? " " + each.webhook->url : "") +
                 (each.kafka ? " topic " + each.kafka->topic : "") + (each.paused ? " paused" : "") + ";";
     }

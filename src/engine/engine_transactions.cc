@@ -81,9 +81,9 @@ Status Engine::validate_check_queue(const PutCommand& command) {
     if (check_queue.empty() || check_queue == command.queue || is_there(check_queue)) return {};
     const bool begins_both = !is_there(command.queue);
     if (begins_both) {
-        if (Status free = check_new_queue(command.name_space, command.queue); !free) return free;
+        if (Status free = queues_.check_new_queue(command.name_space, command.queue); !free) return free;
     }
-    Status free = check_new_queue(command.name_space, check_queue, begins_both ? &command.queue : nullptr);
+    Status free = queues_.check_new_queue(command.name_space, check_queue, begins_both ? &command.queue : nullptr);
     if (free) return free;
     Error error = std::move(free).error();
     error.field = "transaction.check_back.queue";
@@ -93,13 +93,11 @@ Status Engine::validate_check_queue(const PutCommand& command) {
 
 // ---- commit and rollback
 
-Engine::Verdict Engine::settle_transaction(PendingCommand& pending, const SettleCommand& command) {
+Verdict Engine::settle_transaction(PendingCommand& pending, const SettleCommand& command) {
     using What = Known::What;
     const Known known = find_message(pending, command.id, &command.name_space);
     const bool is_over = known.what == What::ended;
-    if (known.what == What::gone || (is_over && is_forgotten(known.ended.ended_ms))) {
-        return reply(pending.token, gone()), Verdict::settled;
-    }
+    if (known.what == What::gone || (is_over && is_forgotten(known.ended.ended_ms))) return replied(pending, gone());
     if (const auto verdict = answer_unless_here(known, pending, command.id)) return *verdict;
     const std::uint32_t step =
         is_over ? known.ended.state.transaction : recent_.transaction(recent_.entry(known.entry));
@@ -251,17 +249,17 @@ void Engine::add_overdue(EntryNumber number, const DueMessages::Item& prepared) 
 }
 
 // Which limit prevents the creation of a check queue that does not exist.
-Engine::NameLimit Engine::limit_of_check(const std::string& name_space, const std::string& queue) {
+Queues::NameLimit Engine::limit_of_check(const std::string& name_space, const std::string& queue) {
     const bool is_there = recent_.queues().find(name_space, queue) != kNoQueue;
-    return is_there ? NameLimit::none : limit_of_names(name_space, queue);
+    return is_there ? Queues::NameLimit::none : queues_.limit_of_names(name_space, queue);
 }
 
 // Whether the check queue exists or may be created; counts the check if so.
 bool Engine::can_be_checked(const std::string& name_space, const std::string& queue) {
-    const NameLimit limit = limit_of_check(name_space, queue);
-    if (limit == NameLimit::of_server) have_names_released();
-    if (limit != NameLimit::none) return false;
-    count_put(recent_.queues().find(name_space, queue), name_space, queue);
+    const Queues::NameLimit limit = limit_of_check(name_space, queue);
+    if (limit == Queues::NameLimit::of_server) queues_.have_names_released();
+    if (limit != Queues::NameLimit::none) return false;
+    queues_.count_put(recent_.queues().find(name_space, queue), name_space, queue);
     return true;
 }
 
@@ -270,7 +268,7 @@ std::string_view Engine::why_check_waits(const MessageState& prepared, const Tra
     const bool has_checks_left = !rule.check_queue.empty() && prepared.checks() < rule.check_times;
     if (!has_checks_left || (prepared.expires_ms != 0 && prepared.expires_ms <= prepared.due_ms)) return "";
     if (prepared.due_ms <= now_ && segment_.refuses_puts()) return "store_full";
-    return limit_of_check(prepared.name_space, rule.check_queue) == NameLimit::none ? "" : "queue_limit";
+    return limit_of_check(prepared.name_space, rule.check_queue) == Queues::NameLimit::none ? "" : "queue_limit";
 }
 
 // The check message about `entry`, whose new state is `prepared`. It contains the content of the prepared message, so

@@ -16,10 +16,11 @@
 #include "engine/refusals.h"
 
 namespace duewheel {
+
 // Starts all watchdogs, each armed for its next time.
 void Engine::begin_watchdogs(std::vector<WatchdogStart> all) {
     for (WatchdogStart& start : all) {
-        ++namespaces_.at(start.name_space).watchdogs;
+        ++queues_.namespaces().at(start.name_space).watchdogs;
         Watchdog& watchdog = watchdogs_.add(std::move(start.name_space), std::move(start.name));
         watchdog.term =
             rule_term(kSubjectWatchdog, watchdog.name_space(), watchdog.name(), encode_watchdog(start.state));
@@ -55,43 +56,40 @@ Status Engine::check_watchdog(const PutWatchdogCommand& command) const {
         return out_of_range("expires_in", "at most " + std::to_string(options_.delay_max_ms) + " ms");
     }
     const QueueNumber queue = recent_.queues().find(command.name_space, rule.queue);
-    if (const Result<RetryRule> retry = chosen_rule(rule.retry, queue_retry_rule(queue)); !retry) return retry.error();
+    if (const Result<RetryRule> retry = chosen_rule(rule.retry, queues_.retry_rule(queue)); !retry)
+        return retry.error();
     return {};
 }
 
-Engine::Verdict Engine::put_watchdog(PendingCommand& pending, PutWatchdogCommand& command) {
+Verdict Engine::put_watchdog(PendingCommand& pending, PutWatchdogCommand& command) {
     Watchdog* watchdog = watchdogs_.find(command.name_space, command.name);
     if (watchdog != nullptr && watchdog->in_batch) return Verdict::deferred;
     if (pending.limits && !pending.limits->admits_queue(command.rule.queue)) {
-        return reply(pending.token, outside_queues(*pending.limits, "queue")), Verdict::settled;
+        return replied(pending, outside_queues(*pending.limits, "queue"));
     }
     if (watchdog != nullptr && !is_visible(*watchdog, pending.limits)) {
-        return reply(pending.token, unknown_watchdog(command.name_space, command.name, pending.limits)),
-               Verdict::settled;
+        return replied(pending, unknown_watchdog(command.name_space, command.name, pending.limits));
     }
-    if (Status legal = check_watchdog(command); !legal) {
-        return reply(pending.token, std::move(legal).error()), Verdict::settled;
-    }
+    if (Status legal = check_watchdog(command); !legal) return replied(pending, std::move(legal).error());
     const bool says_the_same = watchdog != nullptr && watchdog->state.rule == command.rule;
-    if (says_the_same && !command.feeds) return reply(pending.token, describe(*watchdog)), Verdict::settled;
+    if (says_the_same && !command.feeds) return replied(pending, describe(*watchdog));
     if (watchdog == nullptr && watchdogs_.size() >= options_.watchdogs_max) {
-        reply(pending.token, Error{"watchdog_limit",
-                                   "there are " + std::to_string(options_.watchdogs_max) +
-                                       " watchdogs already: delete one that is not needed, or raise the setting "
-                                       "limits.watchdogs_max",
-                                   "watchdog"});
-        return Verdict::settled;
+        return replied(pending, Error{"watchdog_limit",
+                                      "there are " + std::to_string(options_.watchdogs_max) +
+                                          " watchdogs already: delete one that is not needed, or raise the setting "
+                                          "limits.watchdogs_max",
+                                      "watchdog"});
     }
     if (watchdog == nullptr) {
-        if (Status fits = check_new_watchdog(command.name_space); !fits) {
-            return reply(pending.token, std::move(fits).error()), Verdict::settled;
+        if (Status fits = queues_.check_new_watchdog(command.name_space); !fits) {
+            return replied(pending, std::move(fits).error());
         }
     }
     if (says_the_same) {
         if (refuse_for_space(pending, Adds::change)) return Verdict::settled;
     } else if (segment_.refuses_puts()) {
         ++counters_.refused_full;
-        return reply(pending.token, store_full()), Verdict::settled;
+        return replied(pending, store_full());
     }
     WatchdogAnswer answer;
     answer.created = watchdog == nullptr;
@@ -108,7 +106,7 @@ Engine::Verdict Engine::put_watchdog(PendingCommand& pending, PutWatchdogCommand
         set_rule(next, std::move(command.rule), now_);
     }
     if (answer.created) {
-        ++namespaces_.at(command.name_space).watchdogs;
+        ++queues_.namespaces().at(command.name_space).watchdogs;
         watchdog = &watchdogs_.add(command.name_space, command.name);
     }
     if (says_the_same) {
@@ -122,12 +120,11 @@ Engine::Verdict Engine::put_watchdog(PendingCommand& pending, PutWatchdogCommand
     return Verdict::settled;
 }
 
-Engine::Verdict Engine::feed_watchdog(PendingCommand& pending, const FeedWatchdogCommand& command) {
+Verdict Engine::feed_watchdog(PendingCommand& pending, const FeedWatchdogCommand& command) {
     Watchdog* watchdog = watchdogs_.find(command.name_space, command.name);
     if (watchdog != nullptr && watchdog->in_batch) return Verdict::deferred;
     if (watchdog == nullptr || !is_visible(*watchdog, pending.limits)) {
-        return reply(pending.token, unknown_watchdog(command.name_space, command.name, pending.limits)),
-               Verdict::settled;
+        return replied(pending, unknown_watchdog(command.name_space, command.name, pending.limits));
     }
     if (refuse_for_space(pending, Adds::change)) return Verdict::settled;
     WatchdogState next = watchdog->state;
@@ -140,7 +137,7 @@ Engine::Verdict Engine::feed_watchdog(PendingCommand& pending, const FeedWatchdo
     return Verdict::settled;
 }
 
-Engine::Verdict Engine::remove_watchdog(PendingCommand& pending, const RemoveWatchdogCommand& command) {
+Verdict Engine::remove_watchdog(PendingCommand& pending, const RemoveWatchdogCommand& command) {
     Watchdog* watchdog = watchdogs_.find(command.name_space, command.name);
     if (watchdog != nullptr && watchdog->in_batch) return Verdict::deferred;
     if (watchdog == nullptr || !is_visible(*watchdog, pending.limits)) {
@@ -148,7 +145,7 @@ Engine::Verdict Engine::remove_watchdog(PendingCommand& pending, const RemoveWat
         nothing.name_space = command.name_space;
         nothing.name = command.name;
         nothing.removed = false;
-        return reply(pending.token, std::move(nothing)), Verdict::settled;
+        return replied(pending, std::move(nothing));
     }
     if (refuse_for_space(pending, Adds::end)) return Verdict::settled;
     WatchdogAnswer answer = describe(*watchdog);
@@ -158,11 +155,11 @@ Engine::Verdict Engine::remove_watchdog(PendingCommand& pending, const RemoveWat
 }
 
 // As for schedules.
-Engine::Verdict Engine::relocate_watchdog(PendingCommand& pending, const RelocateRuleCommand& command) {
+Verdict Engine::relocate_watchdog(PendingCommand& pending, const RelocateRuleCommand& command) {
     Watchdog* watchdog = watchdogs_.find(command.name_space, command.name);
     if (watchdog != nullptr && watchdog->in_batch) return Verdict::deferred;
     if (watchdog == nullptr || watchdog->log_position != command.log_position) {
-        return reply(pending.token, RelocateAnswer{}), Verdict::settled;
+        return replied(pending, RelocateAnswer{});
     }
     const Result<Record> whole = decode_record(RecordKind::rule, command.record_body);
     if (!whole) {
@@ -218,7 +215,7 @@ void Engine::apply_watchdog(std::string_view record_body, Operation& operation) 
         static_cast<void>(wheel_.cancel(watchdog.timer));
         cache_.erase(watchdog.log_position);
         watchdogs_.remove(watchdog);
-        return drop_watchdog(record->state.name_space);
+        return queues_.namespaces().count_out(record->state.name_space, &Namespace::watchdogs);
     }
     counters_.watchdog_feeds += state->feeds - watchdog.state.feeds;
     counters_.watchdog_firings += state->fired - watchdog.state.fired;

@@ -40,7 +40,7 @@ namespace duewheel {
 
 class Forecasts {
   public:
-    Forecasts(const EngineContext& context, OpenViews& open, const ScheduleTable& schedules)
+    Forecasts(EngineContext& context, OpenViews& open, const ScheduleTable& schedules)
         : context_(context), open_(open), schedules_(schedules) {}
 
     // Starts a forecast; its reply comes when it is complete. One is in progress at a time.
@@ -65,7 +65,7 @@ class Forecasts {
     void count_run(Forecast& forecast, const Schedule* schedule) const;
     void next_run(Forecast& forecast, const Schedule& schedule) const;
 
-    const EngineContext& context_;
+    EngineContext& context_;
     OpenViews& open_;
     const ScheduleTable& schedules_;
     std::deque<Forecast> begun_;  // the first one is in progress

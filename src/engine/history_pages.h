@@ -11,7 +11,7 @@ namespace duewheel {
 
 class HistoryPages {
   public:
-    HistoryPages(const EngineContext& context, OpenViews& open) : context_(context), open_(open) {}
+    HistoryPages(EngineContext& context, OpenViews& open) : context_(context), open_(open) {}
 
     // Starts a page; its reply comes when it is complete.
     void list(HistoryCommand command, ReplyToken token);
@@ -23,7 +23,7 @@ class HistoryPages {
     DueMs add_recent_ends(const std::vector<EndInQueue>& ends, const HistoryCommand& command, QueueNumber queue,
                           std::vector<EndedRow>& page) const;
 
-    const EngineContext& context_;
+    EngineContext& context_;
     OpenViews& open_;
 };
 

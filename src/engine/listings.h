@@ -30,7 +30,7 @@ namespace duewheel {
 
 class Listings {
   public:
-    Listings(const EngineContext& context, OpenViews& open, const EarlierRuns& earlier, const Leases& leases)
+    Listings(EngineContext& context, OpenViews& open, const EarlierRuns& earlier, const Leases& leases)
         : context_(context), open_(open), earlier_(earlier), leases_(leases) {}
 
     // Starts a page; its reply comes when it is complete. `is_recurring_due`: a due recurring message is in memory.
@@ -50,7 +50,7 @@ class Listings {
     ListedMessage listed(const Entry& entry) const;
     ListedMessage listed(MessageRow row) const;
 
-    const EngineContext& context_;
+    EngineContext& context_;
     OpenViews& open_;
     const EarlierRuns& earlier_;
     const Leases& leases_;

@@ -114,6 +114,12 @@ class NamespaceTable {
     void drop_if_idle(Namespace& space) {
         if (space.is_idle()) by_name_.erase(by_name_.find(*space.name));
     }
+    // One of what `what` counts is gone.
+    void count_out(std::string_view name, std::uint64_t Namespace::*what) {
+        Namespace& space = at(name);
+        --(space.*what);
+        drop_if_idle(space);
+    }
     // The batch that is being built adds to it.
     void note_in_batch(Namespace& space) {
         if (space.in_batch) return;

@@ -12,7 +12,7 @@ namespace duewheel {
 
 class OpenViews {
   public:
-    explicit OpenViews(const EngineContext& context) : context_(context) {}
+    explicit OpenViews(EngineContext& context) : context_(context) {}
 
     // False if the maximum is open; the request was answered with an error.
     bool begin(ReplyToken token) {
@@ -28,7 +28,7 @@ class OpenViews {
     std::uint32_t count() const { return open_; }
 
   private:
-    const EngineContext& context_;
+    EngineContext& context_;
     std::uint32_t open_ = 0;
 };
 

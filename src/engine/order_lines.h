@@ -29,7 +29,7 @@ enum class Leaving : std::uint8_t { changes, to_disk, to_queue };
 
 class OrderLines {
   public:
-    explicit OrderLines(const EngineContext& context) : context_(context) {}
+    explicit OrderLines(EngineContext& context) : context_(context) {}
 
     static std::string name(QueueNumber queue, std::string_view order_key);
     // The line of the message; empty if it has no order key, or is in no line because it has ended.
@@ -78,7 +78,7 @@ class OrderLines {
     static DuePosition position_of(const Entry& entry);
     const MessageRow* take_head(OrderLine& line, const Stretch& stretch) const;
 
-    const EngineContext& context_;
+    EngineContext& context_;
     std::unordered_map<std::string, OrderLine> lines_;
     std::deque<std::string> to_look_up_;  // when fewer lookups are open
     std::uint32_t lookups_ = 0;           // open

@@ -10,8 +10,7 @@
 namespace duewheel {
 
 struct QueueViews {
-    QueueViews(const EngineContext& context, const EarlierRuns& earlier, const Leases& leases,
-               const ScheduleTable& schedules)
+    QueueViews(EngineContext& context, const EarlierRuns& earlier, const Leases& leases, const ScheduleTable& schedules)
         : open(context),
           listings(context, open, earlier, leases),
           history(context, open),

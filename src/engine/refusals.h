@@ -19,6 +19,12 @@ inline std::string counted(std::uint64_t count, const std::string& what) {
     return std::to_string(count) + " " + what + (count == 1 ? "" : "s");
 }
 
+inline Error unknown_queue() {
+    return {"unknown_queue",
+            "the queue has no messages and no settings: check the name, or create it with a put, settings or a pause",
+            "queue"};
+}
+
 inline Error too_busy() {
     return {"too_busy", "too many requests are waiting for the disk: try again in a moment"};
 }

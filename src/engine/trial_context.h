@@ -15,7 +15,7 @@
 namespace duewheel {
 
 struct TrialContext {
-    explicit TrialContext(EngineOptions with = {}) : options(with) {}
+    explicit TrialContext(const EngineOptions& with = {}) : context(with, EngineStart{}, recent) { now = 1'000'000; }
 
     // A message of queue `q` whose record is in segment 1.
     MessageId put(DueMs due_ms, std::string order_key = {}) {
@@ -72,15 +72,14 @@ struct TrialContext {
         return std::get<Kind>(lookups.finish(lookups.newest_ticket(), generation));
     }
 
-    EngineOptions options;
     RecentTier recent;
-    DueMs now = 1'000'000;
-    Effects effects;
-    EngineCounters counters;
-    Lookups lookups;
-    RecordCache cache{1 << 20};
+    EngineContext context;
+    const EngineOptions& options = context.options;
+    DueMs& now = context.now;
+    Effects& effects = context.effects;
+    EngineCounters& counters = context.counters;
+    Lookups& lookups = context.lookups;
     Sequence newest = 0;
-    const EngineContext context{options, recent, now, effects, counters, lookups, cache};
 };
 
 }  // namespace duewheel

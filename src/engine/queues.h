@@ -1,0 +1,151 @@
+// The queues of a shard and their namespaces: names, counts, and whether there is room for more.
+//
+// A limit that is lowered below the current use ends nothing: further use is refused until it fits again. Puts of
+// clients are refused; messages of recurring messages, schedules, watchdogs and checks wait. The messages of the batch
+// in construction count too.
+//
+// A queue is known here as long as it has messages, settings, consumers, or anything in memory that refers to it. Its
+// number is reused after that.
+//
+// The state of its messages changes elsewhere (live_entries.h), and its settings in settings.h.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "engine/dead_letters.h"
+#include "engine/engine_context.h"
+#include "engine/namespace_table.h"
+#include "engine/queue.h"
+
+namespace duewheel {
+
+class Queues : EnginePart {
+  public:
+    using Names = std::map<std::pair<std::string, std::string>, QueueNumber>;
+
+    Queues(EngineContext& context, DeadLetters& dead_letters) : EnginePart(context), dead_letters_(dead_letters) {}
+
+    // ---- the queues
+
+    // The queue with this number, which exists from now on.
+    Queue& at(QueueNumber number);
+    // It exists.
+    Queue& operator[](QueueNumber number) { return *queues_[number]; }
+    const Queue& operator[](QueueNumber number) const { return *queues_[number]; }
+    std::size_t size() const { return queues_.size(); }
+    const Names& by_name() const { return by_name_; }
+    NamespaceTable& namespaces() { return namespaces_; }
+    const NamespaceTable& namespaces() const { return namespaces_; }
+
+    // Has its consumers served by the next iteration.
+    void mark(QueueNumber number);
+    // The marked queues. Namespaces take turns, with as many queues each as their weight: thousands of queues of one
+    // namespace do not delay the only queue of another.
+    std::deque<QueueNumber> take_marked();
+    // They were taken and not served: before all others.
+    void mark_again(const std::deque<QueueNumber>& left);
+
+    // ---- what follows from settings
+
+    // Of a queue (kNoQueue: of a future queue) for messages that have no rule of their own.
+    const RetryRule& retry_rule(QueueNumber number) const;
+    // Of a lease without a time of its own.
+    std::int64_t lease_time(const Queue& at) const;
+    // Messages due in one second; 0: no limit.
+    std::uint64_t second_limit(QueueNumber number) const;
+    // Whether a message may already be in its topic, which only the pusher knows: it looks the ledger up. So a process
+    // that dies often makes no dead letters of such a queue; a failure does.
+    bool outlasts_lost_leases(QueueNumber number) const;
+
+    // ---- room
+
+    // Another batch begins.
+    void begin_batch() { namespaces_.begin_batch(); }
+    // The code with which a put would be refused because the queue or its namespace contains its maximum of messages;
+    // otherwise empty. `number` is kNoQueue for a future queue.
+    std::string_view why_full(QueueNumber number, std::string_view name_space);
+    // Whether one more message may be put into the queue. A recurring message must leave room for an occurrence:
+    // recurring messages that fill the limit would wait forever.
+    Status check_room(QueueNumber number, const std::string& name_space, const std::string& queue, bool is_recurring);
+    // Also counts the message, if it may be put. Everything that adds a message calls this, or check_room() and
+    // count_put(); checks of prepared messages are beyond the limits, and are only counted.
+    Status take_room(QueueNumber number, const std::string& name_space, const std::string& queue);
+    void count_put(QueueNumber number, const std::string& name_space, const std::string& queue);
+    // The number of puts to the queue in the current batch; 0 if there is no batch.
+    std::uint64_t& puts_in_batch(Queue& at);
+
+    // Which limit prevents the creation of a queue of this name, which does not exist; if given, after the queue
+    // `before`, which does not exist yet either.
+    enum class NameLimit : std::uint8_t { none, of_server, of_namespace };
+    NameLimit limit_of_names(const std::string& name_space, const std::string& queue,
+                             const std::string* before = nullptr);
+    Status check_new_queue(const std::string& name_space, const std::string& queue,
+                           const std::string* before = nullptr);
+    // Room for another name is needed. If names are kept only because of records in the open segment, it is closed,
+    // full or not, so that they can be removed when it has been swept. O(queues), at most once a second.
+    void have_names_released();
+
+    // The namespace of a queue, also of a future one; null if it has no limits.
+    Namespace* limited_space(QueueNumber number, std::string_view name_space);
+    // Whether a client may put one more message now. If the put is accepted, the caller takes it from `puts`.
+    Status check_put_rate(Namespace* space);
+    // Whether a schedule, or a watchdog, may be created.
+    Status check_new_schedule(std::string_view name_space);
+    Status check_new_watchdog(std::string_view name_space);
+
+    // ---- names
+
+    // Names of queues that hold nothing, have no settings and are not in use are removed, so that a name that is used
+    // once does not use memory forever. `swept`: the recent tier holds no outcomes of records up to that segment any
+    // more, so nothing in memory refers to a queue whose newest record is in it. O(queues), once a segment.
+    void release_names(SegmentNumber swept);
+    // The last consumer of a queue without messages has left.
+    void release_if_only_waited_for(QueueNumber number);
+
+    // ---- counts
+
+    // A message of the queue enters or leaves this durable state.
+    static void count_in_queue(Queue& at, State state, bool enters);
+    // Counts an event of a queue, also in the totals of all queues.
+    void count_in(QueueNumber number, std::uint64_t QueueTotals::*what, std::uint64_t by = 1);
+    const QueueTotals& totals() const { return totals_; }
+    // The earliest of the messages in memory that are due and have not ended; null if there is none. Amortised
+    // O(log n).
+    const FiredKey* first_fired(Queue& at) const;
+
+    // Compares the counts with the queues; returns a text for the first difference, or null. `sums`: the schedules and
+    // watchdogs of each namespace.
+    const char* find_miscount(std::map<std::string_view, NamespaceAnswer> sums) const;
+
+    // ---- records of settings
+
+    void add_settings(QueueNumber number, const QueueSettings& settings, ReplyToken token, Reply with);
+    void add_settings(Namespace& space, const NamespaceSettings& settings, ReplyToken token, Reply with);
+
+  private:
+    bool is_full(QueueNumber number, std::uint64_t more);
+    Error refuse_name();
+    Status check_quota(std::string_view name_space, std::uint64_t used, std::uint64_t max, std::string_view code,
+                       const std::string& what);
+    void list_name(QueueNumber number);
+    bool needs_name(const Queue& at) const;
+    void release_name(QueueNumber number);
+
+    DeadLetters& dead_letters_;
+    NamespaceTable namespaces_;
+    std::vector<std::unique_ptr<Queue>> queues_;
+    Names by_name_;
+    DueMs names_checked_at_ms_ = 0;  // whether any could be released
+    std::vector<QueueNumber> marked_;
+    QueueTotals totals_;  // of all queues, including forgotten ones
+};
+
+}  // namespace duewheel

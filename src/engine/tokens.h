@@ -1,0 +1,39 @@
+// Access tokens: `conf` records like the settings of queues and namespaces. The engine only stores them. The
+// permissions of a token are checked before a command gets here (access/), except for the queue of a message, a lease,
+// a schedule or a watchdog: only the engine knows it, and compares it with the limits of the command when it is looked
+// up.
+//
+// The engine sees only hashes. The interface that receives a request creates a secret, returns it once, and does not
+// keep it.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "engine/engine_context.h"
+#include "engine/token_table.h"
+
+namespace duewheel {
+
+class Tokens : EnginePart {
+  public:
+    Tokens(EngineContext& context, const std::vector<StoredToken>& stored) : EnginePart(context) {
+        for (const StoredToken& token : stored) table_.set(token);
+    }
+
+    Verdict change(PendingCommand& pending, const ChangeTokenCommand& command);
+    Verdict relocate(PendingCommand& pending, const RelocateSettingsCommand& command);
+    void apply(std::string_view record_body, Operation& operation);
+    void describe(const DescribeTokenCommand& command, ReplyToken token);
+    void list(const ListTokensCommand& command, ReplyToken token);
+
+    // What is durable. Valid until the next iteration.
+    const TokenTable& table() const { return table_; }
+
+  private:
+    void add(const std::string& id, std::string_view value, ReplyToken token, Reply with);
+
+    TokenTable table_;
+};
+
+}  // namespace duewheel
