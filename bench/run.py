@@ -18,7 +18,8 @@ import tempfile
 
 import calendar_groups
 import timer_groups
-from durable import dashboard_groups, hostile_groups, kafka_groups, queue_groups, replicated_groups, schedule_groups, store_groups, tls_groups, token_groups, webhook_groups
+from durable import (dashboard_groups, hostile_groups, kafka_groups, peer_groups, peer_plot, peer_tables, queue_groups,
+                     replicated_groups, schedule_groups, store_groups, tls_groups, token_groups, webhook_groups)
 from durable.subject import BIN, Rows
 from wheel import curves, plot, rows as wheel_rows, tables
 
@@ -33,7 +34,7 @@ def machine():
     return {"cpu": model, "cores": os.cpu_count(), "kernel": re.match(r"[\d.]*\d", platform.release())[0], "load": os.getloadavg()[0]}
 
 
-DURABLE = {"puts": store_groups.puts, "lateness": store_groups.lateness, "pending": store_groups.pending,
+DURABLE = {"puts": store_groups.puts, "peers": peer_groups.peers, "lateness": store_groups.lateness, "pending": store_groups.pending,
            "listing": store_groups.listing, "rebuild": store_groups.rebuild, "batches": queue_groups.batches,
            "asks": queue_groups.asks, "cycles": queue_groups.cycles, "burst": queue_groups.burst,
            "paused": queue_groups.paused, "cancels": queue_groups.cancels, "churn": queue_groups.churn,
@@ -74,6 +75,9 @@ def parse():
                              help="put tables and plots into bench/README.md and bench/figures")
         else:
             sub.add_argument("--scratch", help="directory on the disk to measure (default: the system's temporary one)")
+        if name == "durable":
+            sub.add_argument("--record", action="store_true",
+                             help="put the tables and the plot of the group peers into README.md, bench/README.md and bench/figures")
     return parser.parse_args(sys.argv[1:] or ["durable"])
 
 
@@ -99,8 +103,22 @@ def wheel(options, head, out):
             shutil.copyfile(path, ROOT / "bench" / "figures" / path.name)
 
 
+def peer_pages(options, result, out):
+    """Leaves peers.svg beside durable.json. `--record` also puts it and the tables into the tree."""
+    plot_path = out.with_name("peers.svg")
+    drawn = peer_plot.draw(result, plot_path)
+    if options.record:
+        made = peer_tables.pages(result)
+        tables.record({"peers": made["peers"]}, ROOT / "bench" / "README.md", "durable")
+        tables.record({"peers in short": made["peers in short"]}, ROOT / "README.md", "durable")
+        if drawn:
+            shutil.copyfile(plot_path, ROOT / "bench" / "figures" / plot_path.name)
+
+
 def main():
     options = parse()
+    if options.name == "durable" and options.record and (options.quick or "peers" not in options.only):
+        sys.exit("--record is for a full run of the group peers: add `--only peers` and no --quick")
     if not (BIN / ("duewheel_wheel_bench" if options.name == "wheel" else "duewheel_load")).exists():
         sys.exit("build first: ./dev build")
     out = ROOT / "build" / "bench" / f"{options.name}.json"
@@ -118,6 +136,8 @@ def main():
                     group(rows, pathlib.Path(scratch), options.quick)
                     # What was measured is kept if a later group fails.
                     out.write_text(json.dumps({**head, "rows": rows.rows}, indent=1))
+        if options.name == "durable" and "peers" in options.only:
+            peer_pages(options, json.loads(out.read_text()), out)
     table(out)
 
 

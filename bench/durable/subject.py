@@ -107,6 +107,11 @@ class Rows:
                           "median": statistics.median(values), "min": min(values), "max": max(values),
                           "rounds": len(values), "values": list(values)})
 
+    def cannot(self, workload, n, subject, unit, why):
+        """A row of a subject that is not able to do it."""
+        self.rows.append({"workload": workload, "n": n, "subject": subject, "unit": unit, "median": None, "min": None,
+                          "max": None, "rounds": 0, "why": why})
+
     def merge(self, workload):
         """The rows of a workload that were added round by round become one for each subject."""
         merged = {}

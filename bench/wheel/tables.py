@@ -208,12 +208,12 @@ def pages(result):
             "schemes": schemes_page(run)}
 
 
-def record(made, path):
-    """Puts each page between its marks."""
+def record(made, path, run="wheel"):
+    """Puts each page of that run between its marks."""
     text = path.read_text()
     for name, page in made.items():
-        mark = re.compile(rf"(<!-- wheel: {name} -->\n).*?(<!-- end -->)", re.DOTALL)
+        mark = re.compile(rf"(<!-- {run}: {name} -->\n).*?(<!-- end -->)", re.DOTALL)
         if not mark.search(text):
-            sys.exit(f"{path.name} has no place for the page '{name}': it needs <!-- wheel: {name} --> and <!-- end -->")
+            sys.exit(f"{path.name} has no place for the page '{name}': it needs <!-- {run}: {name} --> and <!-- end -->")
         text = mark.sub(lambda found: f"{found[1]}\n{page}\n{found[2]}", text)
     path.write_text(text)
