@@ -35,6 +35,7 @@ using StreamTimer =
 
 constexpr std::string_view kUnixPrefix = "unix:";
 constexpr int kStreamsPerRound = 64;
+constexpr std::size_t kReadBytes = 64 * 1024;
 constexpr std::chrono::milliseconds kAcceptAgain{1'000};  // after the limits of connections or open files were met
 
 bool is_socket_file(const std::string& path) {
@@ -76,7 +77,7 @@ struct StreamConnections final : AfterTurn {
     StreamTimer again;
     std::vector<std::shared_ptr<StreamConnection>> connections;
     std::vector<std::shared_ptr<StreamConnection>> to_flush;
-    std::array<char, 64 * 1024> read_buffer;
+    std::array<char, kReadBytes> read_buffer;
     // Completions may already be queued when the server is destroyed; they check this and do nothing.
     std::shared_ptr<bool> alive = std::make_shared<bool>(true);
 };
@@ -133,24 +134,29 @@ class StreamConnection final : public StreamClient, public std::enable_shared_fr
         server_.to_flush.push_back(shared_from_this());
     }
 
+    // Reading into a small buffer of its own, for the reason given in HttpConnection::wait_readable().
     void wait_readable() {
         is_reading_ = true;
-        socket_.async_wait(StreamSocket::wait_read,
-                           [self = shared_from_this(), here = std::weak_ptr(server_.alive)](const error_code& error) {
-                               if (here.expired() || error) return;
-                               self->is_reading_ = false;
-                               self->read();
-                           });
+        socket_.async_read_some(asio::buffer(first_bytes_),
+                                [self = shared_from_this(), here = std::weak_ptr(server_.alive)](
+                                    const error_code& error, std::size_t size) {
+                                    if (here.expired() || error == asio::error::operation_aborted) return;
+                                    self->is_reading_ = false;
+                                    self->on_read(error, size);
+                                });
     }
-    void read() {
-        error_code error;
-        const std::size_t size = socket_.read_some(asio::buffer(server_.read_buffer), error);
-        if (error == asio::error::would_block || error == asio::error::try_again) return wait_readable();
+    void on_read(const error_code& error, std::size_t size) {
         if (error && error != asio::error::eof) return close();
         if (error) {
             input_ended_ = true;
+        } else if (size < first_bytes_.size()) {
+            offer({first_bytes_.data(), size});
         } else {
-            offer({server_.read_buffer.data(), size});
+            std::array<char, kReadBytes>& all = server_.read_buffer;
+            std::copy(first_bytes_.begin(), first_bytes_.end(), all.begin());
+            error_code later;  // an end or an error is returned again by the next read
+            size += socket_.read_some(asio::buffer(all) + size, later);
+            offer({all.data(), size});
         }
         mark();
     }
@@ -195,6 +201,7 @@ class StreamConnection final : public StreamClient, public std::enable_shared_fr
 
     StreamConnections& server_;
     StreamSocket socket_;
+    std::array<char, 512> first_bytes_;
     std::unique_ptr<StreamSession> session_;
     std::string input_;  // that the session did not take yet
     std::string output_;
