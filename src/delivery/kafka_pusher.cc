@@ -40,28 +40,18 @@ void KafkaPusher::act(DueMs now) {
     if (engine_.have_targets_changed(TargetKind::kafka)) take_changes();
     for (auto& [lane, batch] : std::exchange(results_, {})) take_result(lanes_[lane], std::move(batch));
     ends_.act(now_);
-    while (!wakes_.empty() && wakes_.begin()->first <= now_) {
-        const TargetNumber number = wakes_.begin()->second;
-        wakes_.erase(wakes_.begin());
-        targets_.at(number)->wakes_at_ms = 0;
-        touch(number);
-    }
+    targets_.touch_due(now_);
     for (Lane& lane : lanes_) {
         if (may_begin(lane)) begin_batch(lane);
         feed_starved(lane);
     }
-    for (const TargetNumber number : std::exchange(touched_, {})) {
-        const auto found = targets_.find(number);
-        if (found == targets_.end()) continue;
-        found->second->touched = false;
-        maintain(number);
-    }
+    targets_.serve_touched([this](TargetNumber number) { maintain(number); });
     if (extend_at_ms_ <= now_) extend_leases();
     if (!stopping_ && lookups_.empty() && look_up_at_ms_ <= now_) look_up_found();
 }
 
 DueMs KafkaPusher::next_wakeup(DueMs now) const {
-    if (!touched_.empty() || !results_.empty() || engine_.have_targets_changed(TargetKind::kafka)) return now;
+    if (targets_.has_touched() || !results_.empty() || engine_.have_targets_changed(TargetKind::kafka)) return now;
     DueMs next = ends_.next_wakeup();
     for (const Lane& lane : lanes_) {
         if (may_begin(lane)) return now;
@@ -69,7 +59,7 @@ DueMs KafkaPusher::next_wakeup(DueMs now) const {
         if (lane.is_sending) next = std::min(next, extend_at_ms_);
     }
     if (apart_ > 0) next = std::min(next, extend_at_ms_);
-    if (!wakes_.empty()) next = std::min(next, wakes_.begin()->first);
+    next = std::min(next, targets_.next_wakeup(kNoWakeup));
     const bool looks_up = !to_look_up_.empty() || !still_there_.empty();
     if (looks_up && lookups_.empty() && !stopping_) next = std::min(next, look_up_at_ms_);
     return std::max(next, now);
@@ -79,7 +69,7 @@ void KafkaPusher::stop() {
     stopping_ = true;
     ends_.stop();
     for (Lane& lane : lanes_) give_back_all(lane);
-    for (const auto& [number, target] : targets_) touch(number);
+    for (const auto& [number, target] : targets_.all()) targets_.touch(number);
 }
 
 bool KafkaPusher::is_idle() const {
@@ -98,9 +88,9 @@ KafkaOutCounters KafkaPusher::counters() const {
 }
 
 TargetStatus KafkaPusher::target_status(const QueueName& queue, DueMs now) const {
-    const auto number = by_name_.find({queue.name_space, queue.queue});
-    if (number == by_name_.end()) return {};  // its settings are as new as that
-    const Target& target = *targets_.at(number->second);
+    const Target* found = targets_.find(queue);
+    if (found == nullptr) return {};  // its settings are as new as that
+    const Target& target = *found;
     TargetStatus status;
     status.in_flight = static_cast<std::uint32_t>(target.under_way);
     const DueMs until_ms = std::max(target.breaker.open_until_ms(), lanes_[target.lane].backoff_until_ms);
@@ -120,18 +110,14 @@ void KafkaPusher::take_changes() {
 }
 
 void KafkaPusher::take_change(TargetQueue changed) {
-    const auto [place, is_new] = by_name_.try_emplace({changed.name.name_space, changed.name.queue}, next_target_);
-    const TargetNumber number = place->second;
+    const auto [number, is_new] = targets_.add(changed.name);
+    Target& target = targets_.at(number);
     if (is_new) {
-        ++next_target_;
         Share& share = shares_[changed.name.name_space];
         if (share.targets++ == 0) share.number = next_share_++;
-        targets_[number] = std::make_unique<Target>();
-        targets_[number]->share = &share;
+        target.share = &share;
     }
-    Target& target = *targets_.at(number);
-    touch(number);
-    target.name = changed.name;
+    targets_.touch(number);
     target.paused = changed.paused;
     if (target.kafka && !changed.kafka && surroundings_.target_removed) surroundings_.target_removed(target.name);
     if (changed.kafka != target.kafka) take_target(number, std::move(changed.kafka));
@@ -139,7 +125,7 @@ void KafkaPusher::take_change(TargetQueue changed) {
 
 // What waits for the one before goes to the new one, but not over to another lane.
 void KafkaPusher::take_target(TargetNumber number, std::optional<KafkaTarget> kafka) {
-    Target& target = *targets_.at(number);
+    Target& target = targets_.at(number);
     if (!kafka || !target.kafka || kafka->topic != target.kafka->topic) {
         open_ -= target.breaker.is_open() ? 1 : 0;
         target.breaker.forget();
@@ -161,23 +147,10 @@ void KafkaPusher::take_target(TargetNumber number, std::optional<KafkaTarget> ka
     target.is_alone = false;
 }
 
-void KafkaPusher::touch(TargetNumber number) {
-    Target& target = *targets_.at(number);
-    if (std::exchange(target.touched, true)) return;
-    touched_.push_back(number);
-}
-
 void KafkaPusher::touch_all(std::size_t lane) {
-    for (const auto& [number, target] : targets_) {
-        if (target->lane == lane) touch(number);
+    for (const auto& [number, target] : targets_.all()) {
+        if (target.lane == lane) targets_.touch(number);
     }
-}
-
-void KafkaPusher::wake_at(TargetNumber number, DueMs at_ms) {
-    Target& target = *targets_.at(number);
-    if (target.wakes_at_ms != 0) wakes_.erase({target.wakes_at_ms, number});
-    target.wakes_at_ms = at_ms;
-    wakes_.insert({at_ms, number});
 }
 
 void KafkaPusher::withdraw(Target& target) {
@@ -192,12 +165,10 @@ void KafkaPusher::withdraw_and_give_back(Target& target) {
 }
 
 bool KafkaPusher::forget_if_over(TargetNumber number) {
-    Target& target = *targets_.at(number);
+    Target& target = targets_.at(number);
     const bool is_used = target.kafka || target.leasing != 0 || target.starved || target.is_lined ||
                          target.waiting + target.under_way + target.ends > 0;
     if (is_used) return false;
-    if (target.wakes_at_ms != 0) wakes_.erase({target.wakes_at_ms, number});
-    by_name_.erase({target.name.name_space, target.name.queue});
     if (--target.share->targets == 0) shares_.erase(target.name.name_space);
     targets_.erase(number);
     return true;
@@ -227,7 +198,7 @@ std::size_t KafkaPusher::room_of(const Target& target) const {
 
 // Sees that the target waits for messages if it may have some, and for nothing if not.
 void KafkaPusher::maintain(TargetNumber number) {
-    Target& target = *targets_.at(number);
+    Target& target = targets_.at(number);
     Lane& lane = lanes_[target.lane];
     if (!may_send(target)) {
         withdraw_and_give_back(target);
@@ -236,7 +207,7 @@ void KafkaPusher::maintain(TargetNumber number) {
     }
     if (const DueMs backoff = backs_off_until(target); backoff > now_) {
         withdraw_and_give_back(target);
-        return wake_at(number, backoff);
+        return targets_.wake_at(number, backoff);
     }
     if (!target.apart.empty() && !std::exchange(target.is_lined, true)) lane.alone.push_back(number);
     if (lane.is_down && lane.is_exactly_once) return withdraw(target);  // until its sender is open
@@ -255,7 +226,7 @@ void KafkaPusher::maintain(TargetNumber number) {
 // A target that had nothing due waits for a single message. So what is leased stays small when many queues become due
 // at the same time.
 void KafkaPusher::lease(TargetNumber number, std::uint32_t max) {
-    Target& target = *targets_.at(number);
+    Target& target = targets_.at(number);
     LeaseCommand lease;
     lease.name_space = target.name.name_space;
     lease.queue = target.name.queue;
@@ -271,8 +242,8 @@ void KafkaPusher::feed_starved(Lane& lane) {
     const std::size_t gathered_max = kBatchesGathered * lane.batch_max;
     if (lane.starved.empty() || lane.waiting >= gathered_max || bytes_ >= options_.bytes_max) return;
     for (std::size_t room = gathered_max - lane.waiting; room > 0 && !lane.starved.empty(); --room) {
-        targets_.at(lane.starved.front())->starved = false;
-        touch(lane.starved.front());
+        targets_.at(lane.starved.front()).starved = false;
+        targets_.touch(lane.starved.front());
         lane.starved.pop_front();
     }
 }
@@ -299,16 +270,16 @@ void KafkaPusher::reply(ReplyToken token, Reply reply) {
     if (call == leasing_.end()) return;  // of an extended lease
     const TargetNumber number = call->second;
     leasing_.erase(call);
-    Target& target = *targets_.at(number);
+    Target& target = targets_.at(number);
     target.leasing = 0;
-    touch(number);
+    targets_.touch(number);
     if (auto* answer = std::get_if<LeaseAnswer>(&reply)) return take_messages(number, std::move(*answer));
     target.backoff_until_ms = std::max(target.backoff_until_ms, now_ + kLeaseRefusedMs);
 }
 
 void KafkaPusher::take_messages(TargetNumber number, LeaseAnswer answer) {
     if (engine_.have_targets_changed(TargetKind::kafka)) take_changes();  // made, and answered, just before
-    Target& target = *targets_.at(number);
+    Target& target = targets_.at(number);
     target.has_more = !answer.messages.empty();
     for (Delivered& message : answer.messages) {
         Item item;
@@ -333,8 +304,8 @@ void KafkaPusher::extend_leases() {
         for (Item& item : lane.under_way) extend(item);
     }
     if (apart_ == 0) return;
-    for (const auto& [number, target] : targets_) {
-        for (Item& item : target->apart) extend(item);
+    for (auto& [number, target] : targets_.all()) {
+        for (Item& item : target.apart) extend(item);
     }
 }
 

@@ -43,6 +43,7 @@
 #include "delivery/kafka_batch.h"
 #include "delivery/lease_ends.h"
 #include "delivery/target_breaker.h"
+#include "delivery/target_table.h"
 #include "engine/engine.h"
 #include "engine/fair_lines.h"
 #include "message/record_parts.h"
@@ -108,8 +109,6 @@ class KafkaPusher {
     const Histogram& batch_us() const { return batch_us_; }
 
   private:
-    using TargetNumber = std::uint64_t;
-
     // A leased message.
     struct Item {
         TargetNumber target = 0;
@@ -124,8 +123,7 @@ class KafkaPusher {
         bool has_record = false;
     };
     struct Share;
-    struct Target {
-        QueueName name;
+    struct Target : TargetEntry {
         Share* share = nullptr;
         std::optional<KafkaTarget> kafka;
         std::size_t lane = 0;
@@ -140,9 +138,7 @@ class KafkaPusher {
         bool is_alone = false;      // its last batch failed
         bool is_lined = false;      // in `alone` of its lane
         std::deque<Item> apart;     // messages that wait while it is alone, and then with its next batch
-        DueMs wakes_at_ms = 0;      // 0: not
-        bool touched = false;
-        bool starved = false;  // waits for room
+        bool starved = false;       // waits for room
     };
     // The combined use of the targets of a namespace.
     struct Share {
@@ -177,9 +173,7 @@ class KafkaPusher {
     void take_changes();
     void take_change(TargetQueue changed);
     void take_target(TargetNumber number, std::optional<KafkaTarget> kafka);
-    void touch(TargetNumber number);
     void touch_all(std::size_t lane);
-    void wake_at(TargetNumber number, DueMs at_ms);
     void withdraw(Target& target);
     void withdraw_and_give_back(Target& target);
     bool forget_if_over(TargetNumber number);
@@ -231,13 +225,9 @@ class KafkaPusher {
     bool stopping_ = false;
 
     std::array<Lane, 2> lanes_;  // exactly once, at least once
-    std::unordered_map<TargetNumber, std::unique_ptr<Target>> targets_;
-    std::map<std::pair<std::string, std::string>, TargetNumber> by_name_;
-    TargetNumber next_target_ = 1;
+    TargetTable<Target> targets_;
     std::map<std::string, Share> shares_;  // by namespace
     std::uint64_t next_share_ = 1;
-    std::deque<TargetNumber> touched_;
-    std::set<std::pair<DueMs, TargetNumber>> wakes_;
 
     std::uint64_t next_token_ = 1;
     std::unordered_map<ReplyToken, TargetNumber> leasing_;

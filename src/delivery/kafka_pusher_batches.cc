@@ -49,22 +49,22 @@ bool KafkaPusher::may_begin(const Lane& lane) const {
 }
 
 void KafkaPusher::wait(Item item) {
-    Target& target = *targets_.at(item.target);
+    Target& target = targets_.at(item.target);
     ++target.waiting;
     ++target.share->waiting[item.lane];
     ++lanes_[item.lane].waiting;
     if (target.is_alone) {
         ++apart_;
         target.apart.push_back(std::move(item));
-        return touch(item.target);
+        return targets_.touch(item.target);
     }
     lanes_[item.lane].together.push({target.share->number, item.target}, 1, std::move(item));
 }
 
 // Its other messages follow when their turns come.
 void KafkaPusher::set_alone(TargetNumber number) {
-    targets_.at(number)->is_alone = true;
-    touch(number);
+    targets_.at(number).is_alone = true;
+    targets_.touch(number);
 }
 
 // Kinds of batches take turns. Before its first message, and after an outage, a sender gets an empty batch to open its
@@ -87,7 +87,7 @@ std::vector<KafkaPusher::Item> KafkaPusher::next_together(Lane& lane) {
         if (!may_go(item)) {
             leave(item);
             if (!item.may_be_sent) give_back(item);
-        } else if (targets_.at(item.target)->is_alone) {
+        } else if (targets_.at(item.target).is_alone) {
             wait(std::move(item));
         } else {
             bytes += item.bytes;
@@ -102,9 +102,9 @@ std::vector<KafkaPusher::Item> KafkaPusher::next_alone(Lane& lane) {
     while (items.empty() && !lane.alone.empty()) {
         const TargetNumber number = lane.alone.front();
         lane.alone.pop_front();
-        Target& target = *targets_.at(number);
+        Target& target = targets_.at(number);
         target.is_lined = false;
-        touch(number);  // it is put back there if it has more
+        targets_.touch(number);  // it is put back there if it has more
         if (&lanes_[target.lane] != &lane || !may_send(target) || backs_off_until(target) > now_) continue;
         const std::size_t max = target.breaker.is_open() ? 1 : lane.batch_max;
         for (std::size_t bytes = 0; !target.apart.empty() && items.size() < max && bytes < kBatchBytesMax;) {
@@ -125,7 +125,7 @@ std::vector<KafkaPusher::Item> KafkaPusher::next_alone(Lane& lane) {
 }
 
 bool KafkaPusher::may_go(const Item& item) const {
-    const Target& target = *targets_.at(item.target);
+    const Target& target = targets_.at(item.target);
     if (!may_send(target) || item.lane != target.lane || backs_off_until(target) > now_) return false;
     if (target.breaker.is_open() && target.under_way > 0) return false;
     return item.lease_until_ms >= now_ + options_.transaction_timeout_ms + kLeaseBeyondSendMs;
@@ -135,7 +135,7 @@ void KafkaPusher::send(Lane& lane, std::vector<Item> items) {
     KafkaBatch batch;
     batch.messages.reserve(items.size());
     for (Item& item : items) {
-        Target& target = *targets_.at(item.target);
+        Target& target = targets_.at(item.target);
         ++target.under_way;
         item.openings = target.breaker.openings();
         if (!std::exchange(item.has_record, true)) {
@@ -217,9 +217,9 @@ void KafkaPusher::note_readiness(Lane& lane, const KafkaBatch& batch) {
 
 void KafkaPusher::take_outcome(Item item, KafkaOutcome outcome, bool is_ready, bool was_alone) {
     const TargetNumber number = item.target;
-    Target& target = *targets_.at(number);
+    Target& target = targets_.at(number);
     --target.under_way;
-    touch(number);
+    targets_.touch(number);
     const bool is_same_lane = item.lane == target.lane && target.kafka;
     const auto keep = [&] {
         if (is_same_lane && !stopping_) {
@@ -262,7 +262,7 @@ void KafkaPusher::take_outcome(Item item, KafkaOutcome outcome, bool is_ready, b
 }
 
 void KafkaPusher::note_worked(TargetNumber number) {
-    Target& target = *targets_.at(number);
+    Target& target = targets_.at(number);
     if (target.breaker.worked()) {
         --open_;
         log_target(target, LogLevel::info, "kafka_target_recovered", "A topic can be written again.", {});
@@ -276,7 +276,7 @@ void KafkaPusher::note_worked(TargetNumber number) {
 }
 
 void KafkaPusher::note_failed(const Item& item, const Error& error) {
-    Target& target = *targets_.at(item.target);
+    Target& target = targets_.at(item.target);
     set_alone(item.target);
     if (!target.breaker.failed(item.openings, now_)) return;
     ++open_;
@@ -302,20 +302,20 @@ void KafkaPusher::log_target(const Target& target, LogLevel level, const char* e
 // ---- ends of leases
 
 void KafkaPusher::stop_waiting(const Item& item) {
-    Target& target = *targets_.at(item.target);
+    Target& target = targets_.at(item.target);
     --target.waiting;
     --target.share->waiting[item.lane];
     --lanes_[item.lane].waiting;
-    touch(item.target);
+    targets_.touch(item.target);
 }
 
 // It is not held any more.
 void KafkaPusher::leave(const Item& item) {
-    Target& target = *targets_.at(item.target);
+    Target& target = targets_.at(item.target);
     bytes_ -= item.bytes;
     target.share->bytes -= item.bytes;
     --leased_;
-    touch(item.target);
+    targets_.touch(item.target);
 }
 
 // A delivery that did not take place does not count among the attempts.
@@ -351,16 +351,16 @@ void KafkaPusher::give_back_all(Lane& lane) {
 }
 
 void KafkaPusher::end(const Item& item, Command command) {
-    ++targets_.at(item.target)->ends;
+    ++targets_.at(item.target).ends;
     ends_.end(item.target * lanes_.size() + item.lane, std::move(command), item.lease_until_ms);
 }
 
 void KafkaPusher::take_end(const LeaseEnds::Ended& ended) {
     const TargetNumber number = ended.context / lanes_.size();
     const bool is_exactly_once = ended.context % lanes_.size() == 0;
-    Target& target = *targets_.at(number);
+    Target& target = targets_.at(number);
     --target.ends;
-    touch(number);
+    targets_.touch(number);
     const auto* answer = std::get_if<LeaseEndAnswer>(&ended.reply);
     const bool is_late = answer == nullptr || answer->outcome == LeaseOutcome::expired;
     if (is_late) ++counters_.ended_late;

@@ -38,34 +38,22 @@ void WebhookPusher::act(DueMs now) {
     if (engine_.have_targets_changed(TargetKind::webhook)) take_changes();
     for (Arrived& arrived : std::exchange(answers_, {})) take_answer(std::move(arrived));
     ends_.act(now_);
-    while (!wakes_.empty() && wakes_.begin()->first <= now_) {
-        const TargetNumber number = wakes_.begin()->second;
-        wakes_.erase(wakes_.begin());
-        targets_.at(number)->wakes_at_ms = 0;
-        touch(number);
-    }
+    targets_.touch_due(now_);
     begin_queued();
     serve_starved();
-    for (const TargetNumber number : std::exchange(touched_, {})) {
-        const auto found = targets_.find(number);
-        if (found == targets_.end()) continue;
-        found->second->touched = false;
-        serve(number);
-    }
+    targets_.serve_touched([this](TargetNumber number) { serve(number); });
 }
 
 DueMs WebhookPusher::next_wakeup(DueMs now) const {
-    if (!touched_.empty() || !answers_.empty() || engine_.have_targets_changed(TargetKind::webhook)) return now;
+    if (targets_.has_touched() || !answers_.empty() || engine_.have_targets_changed(TargetKind::webhook)) return now;
     if (may_feed()) return now;
-    DueMs next = kNoWakeup;
-    if (!wakes_.empty()) next = std::min(next, wakes_.begin()->first);
-    return std::min(next, ends_.next_wakeup());
+    return std::min(targets_.next_wakeup(kNoWakeup), ends_.next_wakeup());
 }
 
 void WebhookPusher::stop() {
     stopping_ = true;
     ends_.stop();
-    for (const auto& [number, target] : targets_) touch(number);
+    for (const auto& [number, target] : targets_.all()) targets_.touch(number);
 }
 
 WebhookCounters WebhookPusher::counters() const {
@@ -78,9 +66,9 @@ WebhookCounters WebhookPusher::counters() const {
 }
 
 TargetStatus WebhookPusher::target_status(const QueueName& queue, DueMs now) const {
-    const auto number = by_name_.find({queue.name_space, queue.queue});
-    if (number == by_name_.end()) return {};  // its settings were just created
-    const Target& target = *targets_.at(number->second);
+    const Target* found = targets_.find(queue);
+    if (found == nullptr) return {};  // its settings were just created
+    const Target& target = *found;
     TargetStatus seen;
     seen.in_flight = target.in_flight;
     if (!target.is_fit) {
@@ -107,19 +95,15 @@ void WebhookPusher::take_changes() {
 }
 
 void WebhookPusher::take_change(TargetQueue changed) {
-    const auto [place, is_new] = by_name_.try_emplace({changed.name.name_space, changed.name.queue}, next_target_);
-    const TargetNumber number = place->second;
+    const auto [number, is_new] = targets_.add(changed.name);
+    Target& target = targets_.at(number);
     if (is_new) {
-        ++next_target_;
         Share& share = shares_[changed.name.name_space];
         ++share.targets;
-        targets_[number] = std::make_unique<Target>();
-        targets_[number]->share = &share;
+        target.share = &share;
     }
-    Target& target = *targets_.at(number);
     withdraw(target);  // the lease request may be different now
-    touch(number);
-    target.name = changed.name;
+    targets_.touch(number);
     // A resume ends the backoff.
     if (target.paused && !changed.paused) target.backoff_until_ms = 0;
     // Other changes of a queue whose pause is not durable yet are reported as if it were not paused.
@@ -152,19 +136,6 @@ void WebhookPusher::take_change(TargetQueue changed) {
     }
 }
 
-void WebhookPusher::touch(TargetNumber number) {
-    Target& target = *targets_.at(number);
-    if (std::exchange(target.touched, true)) return;
-    touched_.push_back(number);
-}
-
-void WebhookPusher::wake_at(TargetNumber number, DueMs at_ms) {
-    Target& target = *targets_.at(number);
-    if (target.wakes_at_ms != 0) wakes_.erase({target.wakes_at_ms, number});
-    target.wakes_at_ms = at_ms;
-    wakes_.insert({at_ms, number});
-}
-
 void WebhookPusher::withdraw(Target& target) {
     if (target.leasing == 0 || !engine_.withdraw(target.leasing)) return;
     leases_requested_.erase(target.leasing);
@@ -172,10 +143,8 @@ void WebhookPusher::withdraw(Target& target) {
 }
 
 bool WebhookPusher::forget_if_over(TargetNumber number) {
-    Target& target = *targets_.at(number);
+    Target& target = targets_.at(number);
     if (target.webhook || target.leasing != 0 || target.busy != 0 || target.ends != 0 || target.starved) return false;
-    if (target.wakes_at_ms != 0) wakes_.erase({target.wakes_at_ms, number});
-    by_name_.erase({target.name.name_space, target.name.queue});
     if (--target.share->targets == 0) shares_.erase(target.name.name_space);
     targets_.erase(number);
     return true;
@@ -260,7 +229,7 @@ bool WebhookPusher::may_have_one(const Share& share) const {
 
 // Leases messages for the target if it may have more, and withdraws its lease request if not.
 void WebhookPusher::serve(TargetNumber number) {
-    Target& target = *targets_.at(number);
+    Target& target = targets_.at(number);
     if (!may_post(target)) {
         withdraw(target);
         static_cast<void>(forget_if_over(number));
@@ -268,12 +237,12 @@ void WebhookPusher::serve(TargetNumber number) {
     }
     if (const DueMs rests = backs_off_until(target); rests > now_) {
         withdraw(target);
-        return wake_at(number, rests);
+        return targets_.wake_at(number, rests);
     }
     if (target.leasing != 0) return;
     const std::uint32_t wanted = wanted_by(target);
     if (wanted == 0) {  // otherwise it is touched when a post or the end of a lease completes
-        if (const DueMs next = target.pace.next_ms(now_); next > now_) wake_at(number, next);
+        if (const DueMs next = target.pace.next_ms(now_); next > now_) targets_.wake_at(number, next);
         return;
     }
     // Targets that already wait are served first. A target with messages to send waits for those posts.
@@ -312,9 +281,9 @@ void WebhookPusher::serve_starved() {
             const TargetNumber number = share.starved.front();
             share.starved.pop_front();
             --starved_;
-            targets_.at(number)->starved = false;
-            targets_.at(number)->fed = true;
-            touch(number);
+            targets_.at(number).starved = false;
+            targets_.at(number).fed = true;
+            targets_.touch(number);
         }
     }
 }
@@ -330,16 +299,16 @@ void WebhookPusher::reply(ReplyToken token, Reply reply) {
     if (request == leases_requested_.end()) return;
     const TargetNumber number = request->second;
     leases_requested_.erase(request);
-    Target& target = *targets_.at(number);
+    Target& target = targets_.at(number);
     target.leasing = 0;
-    touch(number);
+    targets_.touch(number);
     if (auto* answer = std::get_if<LeaseAnswer>(&reply)) return take_messages(number, std::move(*answer));
     target.backoff_until_ms = std::max(target.backoff_until_ms, now_ + kAgainMs);  // the engine is overloaded
 }
 
 void WebhookPusher::take_messages(TargetNumber number, LeaseAnswer answer) {
     if (engine_.have_targets_changed(TargetKind::webhook)) take_changes();  // possibly answered already
-    Target& target = *targets_.at(number);
+    Target& target = targets_.at(number);
     for (Delivered& message : answer.messages) {
         Post post;
         post.target = number;
@@ -362,11 +331,11 @@ void WebhookPusher::take_messages(TargetNumber number, LeaseAnswer answer) {
 // Ends the accounting of a post that completed or never started.
 void WebhookPusher::leave(const Post& post) {
     bytes_ -= post.bytes;
-    Target& target = *targets_.at(post.target);
+    Target& target = targets_.at(post.target);
     target.share->bytes -= post.bytes;
     target.bytes -= post.bytes;
     --target.busy;
-    touch(post.target);
+    targets_.touch(post.target);
 }
 
 // Posts one message of each namespace in turn, and of each target in it, as long as a connection is allowed.
@@ -385,7 +354,7 @@ bool WebhookPusher::begin_next(Share& share) {
     for (std::size_t targets = share.lines.size(); targets > 0; --targets) {
         const TargetNumber number = share.lines.front();
         share.lines.pop_front();
-        Target& target = *targets_.at(number);
+        Target& target = targets_.at(number);
         const bool goes = may_go(target, target.queued.front().post);
         if (goes && !may_begin(target)) {
             share.lines.push_back(number);
@@ -414,7 +383,7 @@ bool WebhookPusher::may_go(const Target& target, const Post& post) const {
 }
 
 void WebhookPusher::post(Post post, Delivered message) {
-    Target& target = *targets_.at(post.target);
+    Target& target = targets_.at(post.target);
     target.pace.take();
     post.url = target.webhook->url;
     post.openings = target.breaker.openings();
@@ -450,7 +419,7 @@ void WebhookPusher::release(const Post& post) {
 
 void WebhookPusher::take_answer(Arrived arrived) {
     --in_flight_;
-    Target& posted = *targets_.at(arrived.post.target);
+    Target& posted = targets_.at(arrived.post.target);
     --posted.share->in_flight;
     if (--posted.in_flight == 0) --posted.share->begun;
     if (arrived.post.openings == posted.breaker.openings()) --posted.trying;
@@ -513,7 +482,7 @@ void WebhookPusher::settle(const Post& post, const WebhookAnswer& answer) {
             break;
     }
     const std::int64_t backoff_ms = retry_after_ms(answer, options_.retry_after_max_ms);
-    Target& target = *targets_.at(post.target);
+    Target& target = targets_.at(post.target);
     if (backoff_ms > 0 && target.webhook && target.webhook->url == post.url) {
         if (backoff_ms >= kLongBackoffMs && target.backoff_until_ms <= now_) log_backoff(target, backoff_ms, answer);
         target.backoff_until_ms = std::max(target.backoff_until_ms, now_ + backoff_ms);
@@ -536,7 +505,7 @@ void WebhookPusher::log_backoff(const Target& target, std::int64_t backoff_ms, c
 
 // Before the message is released, so that its queue is paused by then.
 void WebhookPusher::pause_gone(const Post& post) {
-    Target& target = *targets_.at(post.target);
+    Target& target = targets_.at(post.target);
     if (target.paused || !target.webhook || target.webhook->url != post.url) return;
     target.paused = true;
     target.gone_url = post.url;
@@ -560,17 +529,17 @@ void WebhookPusher::pause_gone(const Post& post) {
 // ---- ends of leases
 
 void WebhookPusher::end(const Post& post, Command command) {
-    ++targets_.at(post.target)->ends;
+    ++targets_.at(post.target).ends;
     ends_.end(post.target, std::move(command), post.lease_until_ms);
 }
 
 void WebhookPusher::take_end(const LeaseEnds::Ended& ended) {
     const auto* answer = std::get_if<LeaseEndAnswer>(&ended.reply);
     if (answer != nullptr && answer->outcome == LeaseOutcome::expired) ++counters_.ended_late;
-    Target& target = *targets_.at(ended.context);
+    Target& target = targets_.at(ended.context);
     --target.ends;
     if (std::holds_alternative<ConfigureQueueCommand>(ended.command)) target.gone_url.clear();
-    touch(ended.context);
+    targets_.touch(ended.context);
 }
 
 }  // namespace duewheel

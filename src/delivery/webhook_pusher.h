@@ -38,6 +38,7 @@
 #include "delivery/target_breaker.h"
 #include "delivery/target_pace.h"
 #include "delivery/target_setup.h"
+#include "delivery/target_table.h"
 #include "delivery/webhook_client.h"
 #include "delivery/webhook_message.h"
 #include "delivery/webhook_options.h"
@@ -101,8 +102,6 @@ class WebhookPusher {
     const Histogram& post_us() const { return post_us_; }
 
   private:
-    using TargetNumber = std::uint64_t;
-
     struct Post {
         TargetNumber target = 0;
         LeaseToken lease;
@@ -116,8 +115,7 @@ class WebhookPusher {
         Delivered message;
     };
     struct Share;
-    struct Target {
-        QueueName name;
+    struct Target : TargetEntry {
         Share* share = nullptr;
         std::optional<WebhookTarget> webhook;
         bool paused = false;
@@ -134,10 +132,8 @@ class WebhookPusher {
         std::uint32_t trying = 0;     // of these, since the breaker last opened
         std::uint32_t busy = 0;       // posts in progress, and queued ones
         std::uint32_t ends = 0;       // acks and failures without a reply
-        DueMs wakes_at_ms = 0;        // 0: not
-        bool touched = false;
-        bool starved = false;  // waits for its share of resources
-        bool fed = false;      // and it is its turn
+        bool starved = false;         // waits for its share of resources
+        bool fed = false;             // and it is its turn
     };
     // The combined use of the targets of a namespace.
     struct Share {
@@ -156,8 +152,6 @@ class WebhookPusher {
 
     void take_changes();
     void take_change(TargetQueue changed);
-    void touch(TargetNumber number);
-    void wake_at(TargetNumber number, DueMs at_ms);
     void serve(TargetNumber number);
     bool forget_if_over(TargetNumber number);
     std::uint32_t wanted_by(Target& target);
@@ -199,15 +193,11 @@ class WebhookPusher {
     DueMs now_ = 0;
     bool stopping_ = false;
 
-    std::unordered_map<TargetNumber, std::unique_ptr<Target>> targets_;
-    std::map<std::pair<std::string, std::string>, TargetNumber> by_name_;
-    TargetNumber next_target_ = 1;
-    std::deque<TargetNumber> touched_;
+    TargetTable<Target> targets_;
     std::size_t unencrypted_ = 0;          // targets among the changed ones whose headers are not encrypted
     std::map<std::string, Share> shares_;  // by namespace
     std::size_t starved_ = 0;              // targets
     std::deque<Share*> lines_;             // with queued messages, in the order of their turns
-    std::set<std::pair<DueMs, TargetNumber>> wakes_;
 
     std::unordered_map<ReplyToken, TargetNumber> leases_requested_;
     std::uint64_t next_token_ = 1;
