@@ -24,6 +24,7 @@
 #include "server/beanstalk.h"
 #include "server/certificate_watch.h"
 #include "server/connection_watch.h"
+#include "server/end_signals.h"
 #include "server/handshake_log.h"
 #include "server/kafka.h"
 #include "server/limit.h"
@@ -508,6 +509,7 @@ void Server::run(Reports reports) {
     } else {
         parts_->loop.on_signals({SIGTERM, SIGINT, SIGHUP}, take_signal);
     }
+    pass_end_signals();
     {
         const DiskForbidden on_this_thread;
         parts_->loop.run([this] { return parts_->turn(); });

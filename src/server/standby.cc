@@ -5,12 +5,15 @@
 #include <span>
 #include <utility>
 
+#include <boost/asio/io_context.hpp>
+
 #include "base/json_writer.h"
 #include "base/secure_random.h"
 #include "base/system_clock.h"
 #include "ingress/shard_placement.h"
 #include "net/event_loop.h"
 #include "net/http_server.h"
+#include "server/end_signals.h"
 #include "server/log_follower.h"
 #include "server/metric_table.h"
 #include "server/metrics_text.h"
@@ -90,6 +93,7 @@ Result<std::optional<Takeover>> stand_by(const ServerOptions& options, LogSink& 
                                          const std::function<void(const std::string& address)>& listening) {
     if (Status fine = check_kafka_options(options.kafka); !fine) return std::move(fine).error();
     if (Status fine = check_sharding(options.shards, true); !fine) return std::move(fine).error();
+    hold_end_signals();  // for the threads that are started from here on
     std::uint64_t node = 0;
     if (Status drawn = secure_random_bytes(std::as_writable_bytes(std::span(&node, 1))); !drawn) {
         return std::move(drawn).error();
@@ -123,17 +127,25 @@ Result<std::optional<Takeover>> stand_by(const ServerOptions& options, LogSink& 
         options, url_of_node(options, address->text()), **client, [&](const std::string& url) { owner.set(url); }, log);
     Result<std::optional<TopicChain>> followed = std::optional<TopicChain>();
     std::signal(SIGPIPE, SIG_IGN);
-    loop.on_signals({SIGTERM, SIGINT}, [&](int) { follower->stop(); });
+    bool is_stopping = false;
+    loop.on_signals({SIGTERM, SIGINT}, [&](int) {
+        is_stopping = true;
+        follower->stop();
+    });
     {
         Worker worker("dw-standby");
         worker.run([&] {
             followed = follower->follow(node);
             loop.stop();
         });
+        pass_end_signals();
         loop.run();
+        hold_end_signals();
     }
     if (!followed) return std::move(followed).error();
     if (!*followed) return std::optional<Takeover>();
+    loop.context().poll();  // for one that has come just now
+    if (is_stopping) repeat_end_signal();
     return std::optional(Takeover{
         .client = *std::move(client), .chain = **std::move(followed), .node = node, .http_address = address->text()});
 }

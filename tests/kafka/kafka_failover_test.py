@@ -117,6 +117,21 @@ class Failover(unittest.TestCase):
             theirs_bytes = (second.data / "journal" / name).read_bytes().rstrip(b"\0")
             self.assertTrue((first.data / "journal" / name).read_bytes().startswith(theirs_bytes), name)
 
+    # Between the loops of the standby and of the owner nothing listened: the process went on, or ended without a release.
+    def test_a_node_that_is_ended_while_it_takes_over_releases_the_log(self):
+        create_log_topic(self.cluster.bootstrap, "--cluster", "ended")
+        for number, after_ms in enumerate((0, 1, 3, 10, 20, 30, 50, 80)):
+            node = self.node(arguments=["--kafka-cluster", "ended"])
+            node.launch()
+            while "takeover_begins" not in node.log_text():
+                self.assertIsNone(node.process.poll(), node.log_text())
+            at = time.monotonic() + after_ms / 1000
+            while time.monotonic() < at:
+                pass
+            self.assertEqual(node.terminate(), 0, node.log_text())
+            if number > 0:
+                self.assertIn("The owner has released the log", node.log_text())
+
     def test_what_cannot_be_is_refused(self):
         node = self.node()
         arguments = [BIN / "duewheeld", "--data", node.data, "--http", "127.0.0.1:0", "--kafka-log-replicate"]
