@@ -72,7 +72,7 @@ struct PutBatchCommand {
 };
 // Puts of the records of an input, a sequence of records outside of the server such as a partition of a Kafka topic.
 // The puts and the position after them become durable together, so each record is taken exactly once
-// (engine_inputs.cc).
+// (inputs.h).
 struct TakeRecordsCommand {
     std::string input;                         // its name, such as "topic/partition"
     std::int64_t position = kNoInputPosition;  // of the input, as the caller knows it
@@ -105,7 +105,7 @@ struct RescheduleCommand {
     std::int64_t flex_ms = 0;  // like that of a put
     MessageKey by_key{};
 };
-// Commits a prepared message or rolls it back (engine_transactions.cc).
+// Commits a prepared message or rolls it back (transactions.h).
 struct SettleCommand {
     std::string name_space{kDefaultNamespace};
     MessageId id = 0;
@@ -284,7 +284,7 @@ struct RelocationDoneCommand {
     Sequence up_to = 0;
 };
 
-// Creates a schedule, or changes it in place (engine_schedules.cc); replies with the schedule after the change.
+// Creates a schedule, or changes it in place (schedules.h); replies with the schedule after the change.
 struct PutScheduleCommand {
     std::string name_space{kDefaultNamespace};
     std::string name;
@@ -328,7 +328,7 @@ struct PreviewScheduleCommand {
     std::optional<DueMs> from_ms;                           // none: the next times
     std::shared_ptr<const PutScheduleCommand> after_put{};  // not null: as they would be after this put
 };
-// Creates a watchdog, or changes it in place (engine_watchdogs.cc); replies with the watchdog after the change.
+// Creates a watchdog, or changes it in place (watchdogs.h); replies with the watchdog after the change.
 struct PutWatchdogCommand {
     std::string name_space{kDefaultNamespace};
     std::string name;
@@ -367,7 +367,7 @@ struct RelocateRuleCommand {
     std::string record_body;
 };
 
-// Patches change some settings and keep the others (engine_patches.cc). `change` is called when the command is
+// Patches change some settings and keep the others (settings.h, named_rules.h). `change` is called when the command is
 // executed, with the settings at that time, so that changes of earlier commands are not lost. It is a pure function; an
 // error refuses the command. `bytes`: its memory use.
 struct PatchQueueCommand {

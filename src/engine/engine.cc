@@ -1,9 +1,3 @@
-// The frame of the engine: start, iterations, and the results of lookups. Batches are in engine_batches.cc; commands in
-// engine_commands.cc, engine_puts.cc and engine_moves.cc; due messages in engine_firing.cc; loading from the index in
-// engine_loading.cc; purges in engine_purge.cc; expiry in engine_expiry.cc; attempts in engine_retries.cc; dead letters
-// in engine_dead_letters.cc, recurring messages in engine_recurring.cc, transactions in engine_transactions.cc,
-// schedules in engine_schedules.cc and engine_runs.cc, watchdogs in engine_watchdogs.cc and engine_firings.cc, order
-// keys in engine_order.cc, full disks in engine_space.cc.
 #include "engine/engine.h"
 
 #include <algorithm>
@@ -16,14 +10,32 @@
 #include "engine/refusals.h"
 
 namespace duewheel {
+namespace {
+
+// The first of these parts that reads such a query answers it; false if none does.
+template <class Query, class Part, class... Parts>
+bool read_in(const Query& query, ReplyToken token, const SharedLimits& limits, Part& part, Parts&... others) {
+    if constexpr (requires { part.read(query, token, limits); }) {
+        return part.read(query, token, limits), true;
+    } else if constexpr (sizeof...(others) > 0) {
+        return read_in(query, token, limits, others...);
+    } else {
+        return false;
+    }
+}
+
+}  // namespace
 
 Engine::Engine(const EngineOptions& options, const EngineStart& start, RecentTier& recent)
     : OwnedContext{{options, start, recent}},
       EnginePart(owned_context_),
-      durable_load_cursor_ms_(start.load_cursor_ms),
-      tokens_(context_, start.tokens),
       signer_(start.token_key),
-      window_(context_, start.load_cursor_ms) {
+      window_(context_, start.load_cursor_ms),
+      loader_(context_, queues_, window_, order_lines_, lifecycle_, start.load_cursor_ms),
+      inputs_(context_, puts_, start.inputs),
+      tokens_(context_, start.tokens),
+      schedules_(context_, queues_, start.schedules, start.zone_data),
+      watchdogs_(context_, queues_, start.watchdogs) {
     for (const EngineStart::Cursor& cursor : start.queue_cursors) {
         const QueueNumber number = recent_.queues().number(cursor.queue.name_space, cursor.queue.queue);
         queues_.at(number).cursor = queues_.at(number).durable_cursor = cursor.position;
@@ -44,10 +56,6 @@ Engine::Engine(const EngineOptions& options, const EngineStart& start, RecentTie
         if (state.settings.revision == 0) continue;
         settings_.take(number, state.settings, state.settings_position, state.settings_bytes);
     }
-    for (const InputPosition& position : start.inputs) inputs_.set(position);
-    zone_data_ = start.zone_data;
-    begin_schedules(start.schedules);
-    begin_watchdogs(start.watchdogs);
 }
 
 Engine::~Engine() = default;
@@ -56,34 +64,24 @@ void Engine::submit(Command command, ReplyToken token, SharedLimits limits) {
     if (limits) {
         if (Status within = check_limits(command, *limits); !within) return reply(token, std::move(within).error());
     }
-    if (const auto* request = std::get_if<LeaseCommand>(&command)) return lease(*request, token);
+    if (const auto* request = std::get_if<LeaseCommand>(&command)) return dispatcher_.lease(*request, token);
     if (is_a_put(command) && segment_.refuses_puts() && !may_be_repeated(command)) {
         counters_.refused_full += record_count(command);
         return reply(token, store_full());
     }
     // Compaction limits itself, and an outcome that is not relocated would be lost with the front of the log.
     if (!is_of_cleaning(command) && commands_.is_full()) return reply(token, too_busy());
-    if (const auto* request = std::get_if<GetCommand>(&command)) return get(*request, token, limits);
     if (const auto* request = std::get_if<ListCommand>(&command))
-        return views_.listings.list(*request, token, recurring_due_ != 0);
-    if (const auto* request = std::get_if<RedriveCommand>(&command)) return redrive(*request, token);
+        return views_.listings.list(*request, token, lifecycle_.is_recurring_due());
+    if (const auto* request = std::get_if<RedriveCommand>(&command)) return dead_writer_.redrive(*request, token);
     if (auto* request = std::get_if<HistoryCommand>(&command)) return views_.history.list(std::move(*request), token);
     if (const auto* request = std::get_if<ForecastCommand>(&command)) return views_.forecasts.forecast(*request, token);
-    if (const auto* request = std::get_if<DescribeQueueCommand>(&command)) return reports_.describe(*request, token);
-    if (const auto* request = std::get_if<ListQueuesCommand>(&command)) return reports_.list(*request, token, limits);
-    if (const auto* request = std::get_if<DescribeScheduleCommand>(&command)) return describe(*request, token, limits);
-    if (const auto* request = std::get_if<ListSchedulesCommand>(&command))
-        return list_schedules(*request, token, limits);
-    if (const auto* request = std::get_if<PreviewScheduleCommand>(&command)) return preview(*request, token, limits);
-    if (const auto* request = std::get_if<DescribeWatchdogCommand>(&command)) return describe(*request, token, limits);
-    if (const auto* request = std::get_if<ListWatchdogsCommand>(&command))
-        return list_watchdogs(*request, token, limits);
-    if (const auto* request = std::get_if<DescribeNamespaceCommand>(&command))
-        return reports_.describe(*request, token);
-    if (const auto* request = std::get_if<ListNamespacesCommand>(&command))
-        return reports_.list(*request, token, limits);
-    if (const auto* request = std::get_if<DescribeTokenCommand>(&command)) return tokens_.describe(*request, token);
-    if (const auto* request = std::get_if<ListTokensCommand>(&command)) return tokens_.list(*request, token);
+    const bool is_read = std::visit(
+        [&](const auto& query) {
+            return read_in(query, token, limits, reader_, reports_, schedules_, watchdogs_, tokens_);
+        },
+        command);
+    if (is_read) return;
     if (!commands_.push(std::move(command), token, std::move(limits))) reply(token, too_busy());
 }
 
@@ -91,34 +89,43 @@ void Engine::advance_to(DueMs now) {
     set_time(now);
     if (!context_.started) {
         context_.started = true;
-        // An earlier run delivered nothing that was due later than this; see is_due_saved().
+        // An earlier run delivered nothing that was due later than this; see Dispatcher::is_due_saved().
         earlier_runs_.end(std::max(now_, batches_.totals().server_time_ms + options_.unsaved_due_max_ms),
                           batches_.totals().id_counter * kShardsMax + options_.shard);
         context_.incarnation =
             batches_.totals().commit + 1;  // every run commits an epoch first, so that no two runs share a number
         window_.start();
-        for (EntryNumber number = 0; number < recent_.entry_limit(); ++number) {
-            Entry& entry = recent_.entry(number);
-            if (entry.id == 0) continue;
-            entry.from_past = earlier_runs_.may_have_delivered(entry);
-            join_line(number);
-        }
-        for (EntryNumber number = 0; number < recent_.entry_limit(); ++number) {
-            if (recent_.entry(number).id != 0) settle(number);
-        }
-        schedules_.for_each([this](Schedule& schedule) { settle_schedule(schedule); });
-        watchdogs_.for_each([this](Watchdog& watchdog) { settle_watchdog(watchdog); });
+        lifecycle_.start();
+        schedules_.start();
+        watchdogs_.start();
         // Some have only outcomes left: they are known until those have left memory.
         for (QueueNumber number = 0; number < recent_.queues().size(); ++number) queues_.mark(number);
     }
     apply_durable();
     fire_due();
-    sweep();
-    load();
-    walk_purge();
-    if (context_.serving) serve_queues();
+    loader_.sweep();
+    loader_.load();
+    purges_.walk();
+    if (context_.serving) dispatcher_.serve_queues();
     views_.walk();
     build_batch();
+}
+
+void Engine::fire_due() {
+    wheel_.advance_to(
+        static_cast<Tick>(now_),
+        [this](std::uint64_t cookie, Tick) {
+            if ((cookie & kWaiterCookie) != 0) {
+                dispatcher_.end_wait(cookie & ~kWaiterCookie);
+            } else if ((cookie & kScheduleCookie) != 0) {
+                schedules_.wake(cookie & ~kScheduleCookie);
+            } else if ((cookie & kWatchdogCookie) != 0) {
+                watchdogs_.wake(cookie & ~kWatchdogCookie);
+            } else {
+                lifecycle_.wake(static_cast<EntryNumber>(cookie));
+            }
+        },
+        options_.fire_chunk);
 }
 
 Effects Engine::take_effects() {
@@ -150,17 +157,17 @@ bool Engine::is_idle() const {
 }
 
 DueMs Engine::next_wakeup() const {
-    const bool has_begun = batches_.is_durable() || segment_.has_to_sweep() || !wheel_.caught_up() || serving_left_ ||
-                           views_.has_to_walk();
+    const bool has_begun = batches_.is_durable() || segment_.has_to_sweep() || !wheel_.caught_up() ||
+                           dispatcher_.has_more_to_serve() || views_.has_to_walk();
     if (!context_.started || has_begun) return now_;
-    const bool has_requests = has_commands() || has_redrives_to_add() ||
+    const bool has_requests = has_commands() || dead_writer_.has_to_add() ||
                               (commands_.has_puts() && !segment_.puts_stalled()) ||
-                              (segment_.attempts_wait() && !held_.empty());
+                              (segment_.attempts_wait() && dispatcher_.has_held());
     const bool closes = segment_.is_close_wanted() && !segment_.is_empty() && segment_.cleaning_may_write();
     const bool has_own = (segment_.is_close_wanted() || has_own_work()) && !segment_.is_stalled();
     if (!batches_.is_in_flight() && (has_requests || closes || has_own)) return now_;
-    if (walking_purge() < purges_.walks().size()) return now_;
-    if (!batches_.is_in_flight() && has_dead_to_expire()) return now_;
+    if (purges_.has_to_walk()) return now_;
+    if (!batches_.is_in_flight() && dead_writer_.has_to_expire()) return now_;
     const Tick wheel = wheel_.next_work();
     DueMs next = wheel >= static_cast<Tick>(kNoWakeup) ? kNoWakeup : static_cast<DueMs>(wheel);
     if (!batches_.is_in_flight()) next = std::min(next, batches_.confirm_at_ms());
@@ -172,9 +179,9 @@ DueMs Engine::next_wakeup() const {
 EngineCounters Engine::counters() const {
     EngineCounters counters = counters_;
     counters.pending = batches_.totals().live_count;
-    counters.ready = ready_count_;
-    counters.leased = leases_.size();
-    counters.waiters = waiters_.size();
+    counters.ready = lifecycle_.ready_count();
+    counters.leased = lifecycle_.leases().size();
+    counters.waiters = dispatcher_.waiters();
     counters.commands_waiting = commands_.waiting();
     counters.waiting_bytes = commands_.waiting_bytes();
     counters.reading_bytes = lookups_.shown_bytes();
@@ -185,8 +192,8 @@ EngineCounters Engine::counters() const {
     counters.unsealed_segments = segment_.unsealed();
     counters.queues = queues_.by_name().size();
     counters.queue_names = recent_.queues().in_use();
-    counters.schedules = schedules_.size();
-    counters.watchdogs = watchdogs_.size();
+    counters.schedules = schedules_.table().size();
+    counters.watchdogs = watchdogs_.table().size();
     counters.namespaces = queues_.namespaces().with_settings;
     counters.order_lines = order_lines_.size();
     counters.cached_bytes = cache_.bytes();
@@ -209,106 +216,19 @@ void Engine::check() const {
     const bool new_put_waits =
         commands_.puts().find_if([](const PendingCommand& put) { return !may_be_repeated(put.command); }) != nullptr;
     require(!segment_.refuses_puts() || !new_put_waits, "a put waits though the store is full");
-    std::vector<std::uint32_t> ready(queues_.size());
-    std::vector<std::uint32_t> leased(queues_.size());
-    check_lines();
-    std::vector<std::uint64_t> purging(queues_.size());
-    std::size_t expiring = 0;
-    std::size_t recurring_due = 0;
-    recent_.for_each_entry([&](EntryNumber number, const Entry& entry) {
-        const std::optional<Tick> deadline = wheel_.deadline_of(TimerHandle{entry.timer});
-        if (entry.purging) ++purging[entry.queue];
-        if (entry.spawning) ++recurring_due;
-        const DueMs expires = expiry(number);
-        const bool expires_on_wheel =
-            expires == kNoWakeup ? !deadline.has_value() : deadline && *deadline == static_cast<Tick>(expires);
-        if (entry.expiring) {
-            if (!entry.in_batch) ++expiring;
-            require(expires <= now_ && !deadline.has_value(), "a message expires before its time, or twice");
-            require(unsettled_expiries_.contains({expires, entry.id}), "an expiry that the load cursor may pass");
-            return;
-        }
-        switch (entry.state) {
-            case State::ready:
-                ++ready[entry.queue];
-                require(entry.due_ms <= now_, "a message is ready before it is due");
-                require(entry.in_batch || entry.purging || expires_on_wheel,
-                        "a ready message is not on the wheel at its expiry");
-                break;
-            case State::leased:
-                ++leased[entry.queue];
-                require(leases_.contains(entry.id), "a leased message without a lease");
-                require(expires == kNoWakeup || unsettled_expiries_.contains({expires, entry.id}),
-                        "the expiry of a leased message that the load cursor may pass");
-                require(entry.in_batch || deadline.has_value(), "a lease without its timer");
-                break;
-            case State::scheduled:
-            case State::retrying:
-                if (!context_.started || entry.in_batch || entry.purging || entry.exhausted || entry.spawning) break;
-                require(entry.blocked ? expires_on_wheel
-                                      : deadline && *deadline == static_cast<Tick>(std::min(entry.due_ms, expires)),
-                        "a waiting message is not on the wheel at what comes next");
-                break;
-            case State::prepared:
-                require(!entry.unanswered || unsettled_deadlines_.contains({entry.due_ms, entry.id}),
-                        "a prepared message is overdue that the load cursor may pass");
-                if (!context_.started || entry.in_batch || entry.purging || entry.unanswered) break;
-                require(deadline && *deadline == static_cast<Tick>(std::min(entry.due_ms, expires)),
-                        "a prepared message is not on the wheel at its next deadline");
-                break;
-            default:
-                require(!context_.started || entry.in_batch || entry.purging || expires_on_wheel,
-                        "a message that waits is not on the wheel at its expiry");
-                break;
-        }
-        require(entry.in_batch <= batches_.has_batch(), "a message is in a batch that does not exist");
-        require(!entry.exhausted || waits_for_due(entry.state), "a message is both doomed and leased");
-        require(!entry.is_recurring || (entry.state != State::ready && entry.state != State::leased),
-                "a recurring message is ready or leased itself");
-        require(!entry.unanswered || entry.state == State::prepared,
-                "a message that is not prepared waits for an outcome");
-        require(!entry.spawning || (entry.is_recurring && waits_for_due(entry.state)),
-                "a message that is not recurring creates occurrences");
-    });
-    schedules_.for_each([&](const Schedule& schedule) {
-        const ScheduleState& state = schedule.state;
-        require(schedule.in_batch <= batches_.has_batch(), "a schedule is in a batch that does not exist");
-        if (!context_.started || schedule.in_batch || schedule.is_due || schedule.is_inactive()) return;
-        require(state.next_ms == 0 || wheel_.deadline_of(schedule.timer).has_value(),
-                "a schedule is not on the wheel at its next time");
-        const bool is_looked_for = schedules_.awaits(state.last_id) || wheel_.deadline_of(schedule.timer).has_value();
-        require(state.next_ms != 0 || is_looked_for, "a run waits for nothing");
-    });
-    watchdogs_.for_each([&](const Watchdog& watchdog) {
-        require(watchdog.in_batch <= batches_.has_batch(), "a watchdog is in a batch that does not exist");
-        if (!context_.started || watchdog.in_batch || watchdog.is_due) return;
-        const std::optional<Tick> deadline = wheel_.deadline_of(watchdog.timer);
-        require(deadline.has_value() != watchdog.state.is_asleep(), "a watchdog sleeps on the wheel, or is not on it");
-        if (!deadline || has_to_fire(watchdog.state, now_)) return;  // it tries again
-        require(*deadline == static_cast<Tick>(watchdog.state.due_ms), "a watchdog is not on the wheel when it fires");
-    });
+    lifecycle_.check();
+    dispatcher_.check();
+    schedules_.check();
+    watchdogs_.check();
     std::uint64_t pending_in_all = 0;
-    require(recurring_due == recurring_due_, "the count of due recurring messages is wrong");
-    require(expiring <= expiries_.size(), "a message expires whose record is not queued");
-    std::size_t leased_in_all = 0;
-    std::size_t ready_in_all = 0;
-    for (QueueNumber number = 0; number < queues_.size(); ++number) {
-        require(queues_[number].ready_count == ready[number], "a queue's count of ready messages is off");
-        require(queues_[number].leased_count == leased[number], "a queue's count of leased messages is off");
-        require(queues_[number].purging == purging[number], "a queue's count of messages to purge is off");
-        pending_in_all += queues_[number].counts.pending;
-        leased_in_all += leased[number];
-        ready_in_all += ready[number];
-    }
+    for (QueueNumber number = 0; number < queues_.size(); ++number) pending_in_all += queues_[number].counts.pending;
     require(batches_.is_durable() || pending_in_all == batches_.totals().live_count,
             "the queues do not hold as many messages as the log says");
     std::map<std::string_view, NamespaceAnswer> rules;
-    schedules_.for_each([&](const Schedule& schedule) { ++rules[schedule.name_space].schedules; });
-    watchdogs_.for_each([&](const Watchdog& watchdog) { ++rules[watchdog.name_space()].watchdogs; });
+    schedules_.table().for_each([&](const Schedule& schedule) { ++rules[schedule.name_space()].schedules; });
+    watchdogs_.table().for_each([&](const Watchdog& watchdog) { ++rules[watchdog.name_space()].watchdogs; });
     const char* miscount = queues_.find_miscount(std::move(rules));
     require(miscount == nullptr, miscount);
-    require(leases_.size() == leased_in_all, "a lease without its message");
-    require(ready_count_ == ready_in_all, "the count of ready messages is off");
 }
 
 }  // namespace duewheel

@@ -8,6 +8,22 @@
 #include "engine/engine.h"
 
 namespace duewheel {
+namespace {
+
+// The first of these parts that knows such a command decides it.
+template <class Command, class Part, class... Parts>
+Verdict decide_in(PendingCommand& pending, Command& command, Part& part, Parts&... others) {
+    if constexpr (requires { part.decide(pending, command); }) {
+        return part.decide(pending, command);
+    } else if constexpr (sizeof...(others) > 0) {
+        return decide_in(pending, command, others...);
+    } else {
+        assert(false && "a command that changes nothing is answered when it is submitted");
+        return Verdict::settled;
+    }
+}
+
+}  // namespace
 
 bool Engine::must_close_segment() const {
     if (segment_.is_empty()) return false;
@@ -34,7 +50,7 @@ void Engine::build_batch() {
     const bool closes = must_close_segment();
     segment_.forget_unfit();
     if (closes) {
-        add_cursors();
+        loader_.add_cursors();
         return submit_batch(true);
     }
     if (!context_.serving) return add_epoch();
@@ -43,17 +59,17 @@ void Engine::build_batch() {
         take_commands(commands_.others(), Takes::commands, quarters);
     };
     for (const BatchSource& source : kBatchSources) {
-        (this->*source.add)();
+        source.add(*this);
         if (&source == &kBatchSources.front()) take_commands_to(1);
     }
     take_commands_to(3);
     take_commands(commands_.looked_up_puts(), Takes::puts);
     take_commands(commands_.puts(), Takes::puts);
     take_commands_to(4);
-    const bool time_is_wanted = segment_.attempts_wait() && !held_.empty();
+    const bool time_is_wanted = segment_.attempts_wait() && dispatcher_.has_held();
     if (!batch().empty() || batches_.confirm_at_ms() <= now_ || time_is_wanted) return submit_batch(false);
     if (segment_.unfit_bytes() != 0) {
-        add_cursors();
+        loader_.add_cursors();
         return submit_batch(true);
     }
     batches_.discard();
@@ -135,73 +151,23 @@ void Engine::take_commands(CommandQueue::Lines& from, Takes what, std::size_t qu
     }
 }
 
-// A started attempt is written in the next batch; no caller waits for that.
-void Engine::add_attempts() {
-    if (segment_.attempts_wait()) return keep_attempts_waiting();
-    std::size_t kept = 0;
-    for (std::size_t i = 0; i < attempts_.size(); ++i) {
-        const EntryNumber number = recent_.find(attempts_[i]);
-        if (number == kNoEntry) continue;
-        Entry& entry = recent_.entry(number);
-        if (!entry.attempt_queued) continue;
-        if (entry.in_batch || !has_room(kRecordOverheadMax) || batch().count() >= options_.batch_operations_max) {
-            attempts_[kept++] = attempts_[i];
-            continue;
-        }
-        entry.attempt_queued = false;
-        if (entry.begun == entry.attempts) continue;  // a record of a change contains it
-        add(number, changed(entry, RecordKind::attempt, Cause::none), 0, Error{});
+Verdict Engine::validate(PendingCommand& pending) {
+    if (const auto* settings = std::get_if<RelocateSettingsCommand>(&pending.command)) {
+        if (settings->subject == kSubjectToken) return tokens_.relocate(pending, *settings);
+        if (settings->subject == kSubjectInput) return inputs_.relocate(pending, *settings);
+        if (settings->subject == kSubjectNamespace) return settings_.relocate_namespace(pending, *settings);
+        return settings_.relocate_queue(pending, *settings);
     }
-    attempts_.resize(kept);
-}
-
-// The commit that closes a segment contains the positions from which a restart has to read: the load cursor, and for
-// each queue a lower bound of its due and unfinished messages. A queue cursor that becomes lower must be written, one
-// that becomes higher may be.
-void Engine::add_cursors() {
-    const std::uint64_t room = segment_.room_to_close();
-    auto fits = [&] {
-        return batch().count() < options_.cursor_records_max &&
-               segment_.size_of(batch().bytes() + kRecordOverheadMax) <= room;
-    };
-    auto add_cursor = [&](const QueueName* name, DuePosition position) {
-        Record cursor;
-        cursor.kind = RecordKind::cursor;
-        cursor.time_ms = now_;
-        cursor.state.due_ms = cursor.state.nominal_due_ms = position.due_ms;
-        if (name != nullptr) {
-            cursor.state.name_space = name->name_space;
-            cursor.state.queue = name->queue;
-            cursor.id = position.id;
-            cursor.removed = position == kNoBacklog;
-        }
-        batch().add(cursor, kNoEntry, 0, Error{});
-    };
-    std::vector<std::pair<QueueNumber, DuePosition>> rising;
-    bool all_falling_fit = true;
-    const std::vector<DuePosition> bounds = order_lines_.bounds(queues_.size());
-    for (QueueNumber number = 0; number < queues_.size(); ++number) {
-        Queue& at = queues_[number];
-        DuePosition low = std::min({at.cursor, at.reading_from.value_or(kNoBacklog), bounds[number]});
-        if (const FiredKey* first = queues_.first_fired(at)) low = std::min(low, first->position);
-        if (low == at.durable_cursor) continue;
-        if (low > at.durable_cursor) {
-            rising.emplace_back(number, low);
-        } else if (fits()) {
-            add_cursor(&recent_.queues().name(number), low);
-        } else {
-            all_falling_fit = false;
-        }
+    if (const auto* rule = std::get_if<RelocateRuleCommand>(&pending.command)) {
+        return rule->subject == kSubjectWatchdog ? watchdogs_.relocate(pending, *rule)
+                                                 : schedules_.relocate(pending, *rule);
     }
-    const DueMs load = load_cursor();
-    if (all_falling_fit && load > durable_load_cursor_ms_ && fits()) add_cursor(nullptr, {load, 0});
-    for (const auto& [number, low] : rising) {
-        if (!fits()) break;
-        add_cursor(&recent_.queues().name(number), low);
-    }
-    // The name of a segment is its first sequence number, so every segment must contain a record. This one may contain
-    // only commits that save the time.
-    if (batch().empty()) add_cursor(nullptr, {durable_load_cursor_ms_, 0});
+    return std::visit(
+        [&](auto& command) {
+            return decide_in(pending, command, messages_, puts_, inputs_, transactions_, settings_, schedules_,
+                             watchdogs_, tokens_);
+        },
+        pending.command);
 }
 
 void Engine::submit_batch(bool closes_segment) {
@@ -231,13 +197,13 @@ void Engine::apply_next(Operation& operation) {
     const std::string_view body = batch().body(operation);
     if (operation.record.kind == RecordKind::conf) {
         if (operation.record.subject == kSubjectToken) return tokens_.apply(body, operation);
-        if (operation.record.subject == kSubjectInput) return apply_input(body, operation);
+        if (operation.record.subject == kSubjectInput) return inputs_.apply(body, operation);
         return operation.record.subject == kSubjectNamespace ? settings_.apply_namespace(body, operation)
                                                              : settings_.apply_queue(body, operation);
     }
     if (operation.record.kind == RecordKind::rule) {
-        return operation.record.subject == kSubjectWatchdog ? apply_watchdog(body, operation)
-                                                            : apply_rule(body, operation);
+        return operation.record.subject == kSubjectWatchdog ? watchdogs_.apply(body, operation)
+                                                            : schedules_.apply(body, operation);
     }
     const State state = operation.record.state.state;
     const bool rests = state == State::retrying && operation.record.kind != RecordKind::attempt;
@@ -265,7 +231,7 @@ std::unique_ptr<Batch> Engine::finish_commit() {
     }
     // A closing commit needs no confirmation: no command waits for it, and it confirms the previous commit.
     if (!batch->empty() && !batch->closes_segment) batches_.confirm_at(now_ + options_.confirm_after_ms);
-    deliver_held();
+    dispatcher_.deliver_held();
     build_batch();
     return batch;
 }
@@ -284,68 +250,14 @@ void Engine::apply(Operation& operation) {
         case RecordKind::conf:  // see apply_next()
             return;
         case RecordKind::cursor:
-            if (record.state.queue.empty()) {
-                durable_load_cursor_ms_ = record.state.due_ms;
-            } else {
-                const QueueNumber number = recent_.queues().number(record.state.name_space, record.state.queue);
-                queues_.at(number).durable_cursor =
-                    record.removed ? kNoBacklog : DuePosition{record.state.due_ms, record.id};
-            }
-            return;
+            return loader_.apply_cursor(record);
         default:
             break;
     }
-    bool keeps_live = record.kind == RecordKind::attempt || record.kind == RecordKind::relocate;
-    bool woken = false;
-    QueueNumber in_queue = kNoQueue;
-    if (operation.entry != kNoEntry) {
-        Entry& entry = recent_.entry(operation.entry);
-        in_queue = entry.queue;
-        assert(entry.id == record.id && entry.in_batch);
-        entry.in_batch = false;
-        woken = entry.woken;
-        entry.woken = false;
-        if (!keeps_live) {
-            Queue& at = queues_.at(entry.queue);
-            queues_.count_in_queue(at, entry.durable_state, false);
-            at.last_segment = segment_.number();
-            if (entry.purging && record.kind == RecordKind::end) {
-                entry.purging = false;
-                --at.purging;
-                ++at.purged;
-            }
-            if (record.cause == Cause::discarded && record.previous.ended_ms < at.discard_before_ms) ++at.discarded;
-            if (record.kind == RecordKind::end) cache_.erase(entry.log_position);
-            order_lines_.leave(operation.entry, Leaving::changes);
-            unlist(operation.entry);
-        }
-    } else {
-        assert(record.previous.version == 0);  // a changed message is in memory
-        keeps_live = false;
-    }
     if (record.kind == RecordKind::relocate && operation.entry != kNoEntry)
         views_.forecasts.note_relocated(operation.entry);
-    const EntryNumber number = recent_.apply(record, operation.sequence, segment_.number(), operation.frame_bytes);
-    if (in_queue == kNoQueue && number != kNoEntry) {
-        in_queue = recent_.entry(number).queue;
-        static_cast<void>(queues_.at(in_queue));  // it exists from now on
-    }
-    count(record, in_queue);
-    if (record.kind == RecordKind::end) wake_schedule(schedules_.ended(record.id));
-    if (number != kNoEntry) {
-        if (!keeps_live) {
-            const Entry& entry = recent_.entry(number);
-            Queue& at = queues_.at(entry.queue);
-            queues_.count_in_queue(at, entry.durable_state, true);
-            at.last_segment = segment_.number();
-            at.only_waited_for = false;
-            join_line(number);
-        }
-        place_applied(number, keeps_live, woken);
-    }
-    if (record.state.order_key.empty()) return;
-    const QueueNumber of_line = recent_.queues().number(record.state.name_space, record.state.queue);
-    advance_line(OrderLines::name(of_line, record.state.order_key));
+    count(record, lifecycle_.apply(operation));
+    if (record.kind == RecordKind::end) schedules_.end_of(record.id);
 }
 
 void Engine::count(const Record& record, QueueNumber in_queue) {
@@ -409,20 +321,6 @@ void Engine::count(const Record& record, QueueNumber in_queue) {
             break;
         default:
             break;
-    }
-}
-
-// Puts an entry whose record was just applied where it belongs. `woken`: its timer fired meanwhile.
-void Engine::place_applied(EntryNumber number, bool keeps_live, bool woken) {
-    const Entry& entry = recent_.entry(number);
-    if (entry.spawning && woken) return requeue_spawn(number);
-    if (entry.unanswered && woken) return recheck_prepared(number);
-    const bool is_live = entry.state == State::ready || entry.state == State::leased;
-    if (!keeps_live || !is_live) return settle(number);
-    if (woken) return wake(number);
-    if (entry.state == State::ready) {  // its key may have been skipped while the message was in the batch
-        queues_.at(entry.queue).ready.push({entry.priority, {entry.due_ms, entry.id}, number});
-        queues_.mark(entry.queue);
     }
 }
 

@@ -33,27 +33,14 @@ bool Engine::has_commands() const {
     return commands_.looked_up().find_if(may_go) != nullptr || commands_.others().find_if(may_go) != nullptr;
 }
 
-// Attempts of messages that have ended are removed when they are the majority.
-void Engine::keep_attempts_waiting() {
-    if (attempts_.size() <= 2 * recent_.entry_count() + 64) return;
-    std::erase_if(attempts_, [this](MessageId id) {
-        const EntryNumber number = recent_.find(id);
-        return number == kNoEntry || !recent_.entry(number).attempt_queued;
-    });
-}
-
 // An iteration of a stalled log, in place of a batch.
 void Engine::answer_without_log() {
     take_commands(commands_.looked_up(), Takes::others);
     take_commands(commands_.others(), Takes::others);
-    end_redrives();
+    dead_writer_.end_redrives();
     take_commands(commands_.looked_up_puts(), Takes::puts);
     take_commands(commands_.puts(), Takes::puts);
-    for (const Delivery& delivery : std::exchange(held_, {})) {  // no commit follows for them
-        return_delivery(delivery);
-        ++counters_.changes_refused_full;
-        reply(delivery.token, segment_.no_space_for(Adds::end));
-    }
+    dispatcher_.refuse_held();
 }
 
 // The batch of a stalled log: records of compaction, and the record with which a run starts to serve.
@@ -67,23 +54,13 @@ void Engine::build_for_cleaning() {
     const bool is_full = does_not_fit(commands_.looked_up()) || does_not_fit(commands_.others()) ||
                          (adds_itself && !has_room(kRecordOverheadMax));
     if (!segment_.is_empty() && (segment_.is_close_wanted() || is_full)) {
-        add_cursors();
+        loader_.add_cursors();
         return submit_batch(true);
     }
     if (!context_.serving) return add_epoch();
     take_commands(commands_.looked_up(), Takes::cleaning);
     take_commands(commands_.others(), Takes::cleaning);
     if (!batch().empty() || batches_.confirm_at_ms() <= now_) submit_batch(false);
-}
-
-// What a redrive has returned so far is durable; the rest stays dead.
-void Engine::end_redrives() {
-    std::erase_if(dead_letters_.walks(), [this](const DeadWalk& walk) {
-        if (walk.lookup_open || walk.expires) return false;
-        if (walk.done > 0) return reply(walk.token, RedriveAnswer{walk.done, true}), true;
-        ++counters_.changes_refused_full;
-        return reply(walk.token, segment_.no_space_for(Adds::change)), true;
-    });
 }
 
 }  // namespace duewheel

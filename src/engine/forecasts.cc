@@ -120,7 +120,7 @@ bool Forecasts::count_runs(Forecast& forecast, std::uint32_t& budget) {
         if (!forecast.nominal_ms) {
             const Schedule* next = schedules_.next_of(forecast.name_space, forecast.schedule);
             if (next == nullptr) return true;
-            forecast.schedule = next->name;
+            forecast.schedule = next->name();
             begin_runs(forecast, *next);
             --budget;
             continue;

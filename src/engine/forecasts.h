@@ -34,7 +34,7 @@
 #include "engine/engine_context.h"
 #include "engine/forecast.h"
 #include "engine/open_views.h"
-#include "engine/schedule_table.h"
+#include "engine/schedule.h"
 
 namespace duewheel {
 

@@ -47,7 +47,7 @@ struct SecondsLookup {
     Second from = 0;
 };
 // The whole record of the schedule or watchdog that it changes in part.
-struct RuleLookup {
+struct WholeRuleLookup {
     using Found = FoundRecords;
     static constexpr bool kIsAwaited = true;
     PendingCommand command;
@@ -67,18 +67,13 @@ struct MessageLookup {
     MessageAnswer answer;
     std::size_t shown_bytes = 0;
 };
-struct ScheduleLookup {
+// The content of a schedule or a watchdog.
+template <class Answer>
+struct RuleLookup {
     using Found = FoundRecords;
     static constexpr bool kIsAwaited = true;
     ReplyToken token = 0;
-    ScheduleAnswer answer;
-    std::size_t shown_bytes = 0;
-};
-struct WatchdogLookup {
-    using Found = FoundRecords;
-    static constexpr bool kIsAwaited = true;
-    ReplyToken token = 0;
-    WatchdogAnswer answer;
+    Answer answer;
     std::size_t shown_bytes = 0;
 };
 
@@ -163,9 +158,10 @@ struct FiringLookup {
     using Found = FoundRecords;
 };
 
-using PendingLookup = std::variant<FactsLookup, KeysLookup, SecondsLookup, RuleLookup, DeliveryLookup, MessageLookup,
-                                   ScheduleLookup, WatchdogLookup, ListingLookup, DeadListingLookup, HistoryLookup,
-                                   ForecastLookup, DueLookup, BacklogLookup, OrderLookup, DeadLookup, PurgeLookup,
-                                   PrefetchLookup, SpawnLookup, PreparedLookup, RunLookup, LastRunLookup, FiringLookup>;
+using PendingLookup =
+    std::variant<FactsLookup, KeysLookup, SecondsLookup, WholeRuleLookup, DeliveryLookup, MessageLookup,
+                 RuleLookup<ScheduleAnswer>, RuleLookup<WatchdogAnswer>, ListingLookup, DeadListingLookup,
+                 HistoryLookup, ForecastLookup, DueLookup, BacklogLookup, OrderLookup, DeadLookup, PurgeLookup,
+                 PrefetchLookup, SpawnLookup, PreparedLookup, RunLookup, LastRunLookup, FiringLookup>;
 
 }  // namespace duewheel

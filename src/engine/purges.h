@@ -18,6 +18,7 @@
 #include <deque>
 
 #include "engine/engine_context.h"
+#include "engine/lifecycle.h"
 #include "engine/queues.h"
 
 namespace duewheel {
@@ -33,17 +34,29 @@ struct PurgeWalk {
 
 class Purges : EnginePart {
   public:
-    Purges(EngineContext& context, Queues& queues) : EnginePart(context), queues_(queues) {}
+    Purges(EngineContext& context, Queues& queues, Lifecycle& lifecycle)
+        : EnginePart(context), queues_(queues), lifecycle_(lifecycle) {}
 
     // The mark of the queue has changed: to a greater one, or to none.
     void begin(QueueNumber number);
-    std::deque<PurgeWalk>& walks() { return walks_; }
-    const std::deque<PurgeWalk>& walks() const { return walks_; }
-    // The scans are done, and nothing that they found is left.
-    bool is_over(const PurgeWalk& walk) const { return walk.walked && queues_[walk.queue].purging == 0; }
+    // Scans one part.
+    void walk();
+    // A scan can continue now.
+    bool has_to_walk() const { return walking() < walks_.size(); }
+
+    // Some can be added to a batch without another lookup.
+    bool has_to_add() const;
+    // Ends the messages that were found, and removes the mark of a purge that is complete.
+    void add_to_batch();
+
+    void finish(const PurgeLookup& lookup, const Stretch& stretch, Generation generation);
 
   private:
+    std::size_t walking() const;
+    bool is_over(const PurgeWalk& walk) const { return walk.walked && queues_[walk.queue].purging == 0; }
+
     Queues& queues_;
+    Lifecycle& lifecycle_;
     std::deque<PurgeWalk> walks_;  // one scans at a time
 };
 

@@ -18,7 +18,7 @@ NamespaceAnswer QueueReports::describe(const Namespace& space) {
     return answer;
 }
 
-void QueueReports::describe(const DescribeNamespaceCommand& command, ReplyToken token) {
+void QueueReports::read(const DescribeNamespaceCommand& command, ReplyToken token, const SharedLimits&) {
     const Namespace* space = queues_.namespaces().find(command.name_space);
     if (space == nullptr || !space->is_there()) {
         return reply(token, Error{"unknown_namespace",
@@ -29,7 +29,7 @@ void QueueReports::describe(const DescribeNamespaceCommand& command, ReplyToken 
     reply(token, describe(*space));
 }
 
-void QueueReports::list(const ListNamespacesCommand& command, ReplyToken token, const SharedLimits& limits) {
+void QueueReports::read(const ListNamespacesCommand& command, ReplyToken token, const SharedLimits& limits) {
     if (command.limit < 1 || command.limit > options_.list_limit_max) {
         return reply(token, out_of_range("limit", "from 1 to " + std::to_string(options_.list_limit_max)));
     }
@@ -161,14 +161,14 @@ QueueSums QueueReports::queue_sums() const {
     return sums;
 }
 
-void QueueReports::describe(const DescribeQueueCommand& command, ReplyToken token) {
+void QueueReports::read(const DescribeQueueCommand& command, ReplyToken token, const SharedLimits&) {
     const QueueNumber number = recent_.queues().find(command.name_space, command.queue);
     if (number == kNoQueue) return reply(token, unknown_queue());
     static_cast<void>(queues_.at(number));
     reply(token, describe(number));
 }
 
-void QueueReports::list(const ListQueuesCommand& command, ReplyToken token, const SharedLimits& limits) {
+void QueueReports::read(const ListQueuesCommand& command, ReplyToken token, const SharedLimits& limits) {
     if (command.limit == 0 || command.limit > options_.list_limit_max) {
         return reply(token, out_of_range("limit", "from 1 to " + std::to_string(options_.list_limit_max)));
     }

@@ -16,10 +16,10 @@ class QueueReports : EnginePart {
     QueueAnswer describe(QueueNumber number) const;
     static NamespaceAnswer describe(const Namespace& space);
 
-    void describe(const DescribeQueueCommand& command, ReplyToken token);
-    void describe(const DescribeNamespaceCommand& command, ReplyToken token);
-    void list(const ListQueuesCommand& command, ReplyToken token, const SharedLimits& limits);
-    void list(const ListNamespacesCommand& command, ReplyToken token, const SharedLimits& limits);
+    void read(const DescribeQueueCommand& command, ReplyToken token, const SharedLimits& limits);
+    void read(const DescribeNamespaceCommand& command, ReplyToken token, const SharedLimits& limits);
+    void read(const ListQueuesCommand& command, ReplyToken token, const SharedLimits& limits);
+    void read(const ListNamespacesCommand& command, ReplyToken token, const SharedLimits& limits);
 
     // As the engine offers them (engine.h).
     std::vector<QueueCounters> busiest_queues(std::size_t max) const;

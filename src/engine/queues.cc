@@ -217,27 +217,17 @@ Status Queues::check_put_rate(Namespace* space) {
                  "namespace"};
 }
 
-Status Queues::check_quota(std::string_view name_space, std::uint64_t used, std::uint64_t most, std::string_view code,
-                           const std::string& what) {
-    if (most == 0 || used < most) return {};
+Status Queues::check_quota(std::string_view name_space, std::uint64_t Namespace::*used,
+                           std::uint64_t NamespaceSettings::*quota, std::string_view code, const std::string& what) {
+    const Namespace* space = limited_space(kNoQueue, name_space);
+    const std::uint64_t max = space == nullptr ? 0 : space->settings().*quota;
+    if (max == 0 || space->*used < max) return {};
     ++counters_.quota_refusals;
     return Error{code,
-                 "namespace " + quoted(name_space) + " has " + counted(used, what) + " and is limited to " +
-                     std::to_string(most) + ": delete one that is not needed, or raise the namespace's limits." + what +
+                 "namespace " + quoted(name_space) + " has " + counted(space->*used, what) + " and is limited to " +
+                     std::to_string(max) + ": delete one that is not needed, or raise the namespace's limits." + what +
                      "s",
                  what};
-}
-
-Status Queues::check_new_schedule(std::string_view name_space) {
-    const Namespace* space = limited_space(kNoQueue, name_space);
-    if (space == nullptr) return {};
-    return check_quota(name_space, space->schedules, space->settings().schedules_max, "schedule_limit", "schedule");
-}
-
-Status Queues::check_new_watchdog(std::string_view name_space) {
-    const Namespace* space = limited_space(kNoQueue, name_space);
-    if (space == nullptr) return {};
-    return check_quota(name_space, space->watchdogs, space->settings().watchdogs_max, "watchdog_limit", "watchdog");
 }
 
 // ---- names

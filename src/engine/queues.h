@@ -97,9 +97,10 @@ class Queues : EnginePart {
     Namespace* limited_space(QueueNumber number, std::string_view name_space);
     // Whether a client may put one more message now. If the put is accepted, the caller takes it from `puts`.
     Status check_put_rate(Namespace* space);
-    // Whether a schedule, or a watchdog, may be created.
-    Status check_new_schedule(std::string_view name_space);
-    Status check_new_watchdog(std::string_view name_space);
+    // Whether one more schedule or watchdog may be created in the namespace, which has `used` of them and is limited to
+    // `quota`; `what` is a noun for one of them.
+    Status check_quota(std::string_view name_space, std::uint64_t Namespace::*used,
+                       std::uint64_t NamespaceSettings::*quota, std::string_view code, const std::string& what);
 
     // ---- names
 
@@ -133,8 +134,6 @@ class Queues : EnginePart {
   private:
     bool is_full(QueueNumber number, std::uint64_t more);
     Error refuse_name();
-    Status check_quota(std::string_view name_space, std::uint64_t used, std::uint64_t max, std::string_view code,
-                       const std::string& what);
     void list_name(QueueNumber number);
     bool needs_name(const Queue& at) const;
     void release_name(QueueNumber number);

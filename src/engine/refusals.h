@@ -19,6 +19,25 @@ inline std::string counted(std::uint64_t count, const std::string& what) {
     return std::to_string(count) + " " + what + (count == 1 ? "" : "s");
 }
 
+inline Error unknown_id(std::uint64_t id) {
+    return {"unknown_id", "no message with id " + std::to_string(id) + " was ever accepted: check the id", "id"};
+}
+inline Error unknown_key() {
+    return {"unknown_key",
+            "no message of this queue has this key, or it ended longer ago than keys are kept: check the key, the "
+            "queue and the namespace",
+            "key"};
+}
+inline Error gone() {
+    return {"gone",
+            "this message ended longer ago than outcomes are kept; the history of its queue may still show how"};
+}
+inline Error expires_too_soon(std::string field) {
+    return {"expires_too_soon",
+            "the message would expire before it is due and could never be delivered: choose an earlier due time, or a "
+            "later expiry",
+            std::move(field)};
+}
 inline Error unknown_queue() {
     return {"unknown_queue",
             "the queue has no messages and no settings: check the name, or create it with a put, settings or a pause",

@@ -15,7 +15,7 @@ bool has_same_url(const QueueSettings& left, const QueueSettings& right) {
 
 }  // namespace
 
-Verdict Settings::configure(PendingCommand& pending, const ConfigureNamespaceCommand& command) {
+Verdict Settings::decide(PendingCommand& pending, const ConfigureNamespaceCommand& command) {
     if (!command.removes) {
         if (Status legal = check(command.settings); !legal) return replied(pending, std::move(legal).error());
     }
@@ -101,7 +101,7 @@ void Settings::take(Namespace& space, const NamespaceSettings& settings, Sequenc
     ++queues_.namespaces().with_settings;
 }
 
-Verdict Settings::patch(PendingCommand& pending, const PatchQueueCommand& command) {
+Verdict Settings::decide(PendingCommand& pending, const PatchQueueCommand& command) {
     const QueueNumber number = recent_.queues().find(command.name_space, command.queue);
     QueueSettings settings;
     if (number != kNoQueue) {
@@ -111,19 +111,19 @@ Verdict Settings::patch(PendingCommand& pending, const PatchQueueCommand& comman
     }
     if (Status changed = command.change(settings); !changed) return replied(pending, std::move(changed).error());
     const auto set = ConfigureQueueCommand::What::set;
-    return configure(pending, ConfigureQueueCommand{command.name_space, command.queue, set, settings, {}, {}, {}});
+    return decide(pending, ConfigureQueueCommand{command.name_space, command.queue, set, settings, {}, {}, {}});
 }
 
-Verdict Settings::patch(PendingCommand& pending, const PatchNamespaceCommand& command) {
+Verdict Settings::decide(PendingCommand& pending, const PatchNamespaceCommand& command) {
     const Namespace* space = queues_.namespaces().find(command.name_space);
     if (space != nullptr && space->conf_in_batch) return Verdict::deferred;
     NamespaceSettings settings;
     if (space != nullptr && space->conf) settings = space->conf->settings;
     if (Status changed = command.change(settings); !changed) return replied(pending, std::move(changed).error());
-    return configure(pending, ConfigureNamespaceCommand{command.name_space, false, settings});
+    return decide(pending, ConfigureNamespaceCommand{command.name_space, false, settings});
 }
 
-Verdict Settings::configure(PendingCommand& pending, const ConfigureQueueCommand& command) {
+Verdict Settings::decide(PendingCommand& pending, const ConfigureQueueCommand& command) {
     using What = ConfigureQueueCommand::What;
     if (command.what == What::set) {
         if (Status legal = check(command.settings); !legal) return replied(pending, std::move(legal).error());

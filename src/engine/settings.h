@@ -45,10 +45,10 @@ class Settings : EnginePart {
     // Another batch begins.
     void begin_batch() { namespaces_in_batch_ = 0; }
 
-    Verdict configure(PendingCommand& pending, const ConfigureQueueCommand& command);
-    Verdict configure(PendingCommand& pending, const ConfigureNamespaceCommand& command);
-    Verdict patch(PendingCommand& pending, const PatchQueueCommand& command);
-    Verdict patch(PendingCommand& pending, const PatchNamespaceCommand& command);
+    Verdict decide(PendingCommand& pending, const ConfigureQueueCommand& command);
+    Verdict decide(PendingCommand& pending, const ConfigureNamespaceCommand& command);
+    Verdict decide(PendingCommand& pending, const PatchQueueCommand& command);
+    Verdict decide(PendingCommand& pending, const PatchNamespaceCommand& command);
     // Compaction writes the settings again, unchanged.
     Verdict relocate_queue(PendingCommand& pending, const RelocateSettingsCommand& command);
     Verdict relocate_namespace(PendingCommand& pending, const RelocateSettingsCommand& command);

@@ -16,7 +16,7 @@ Error unknown_token() {
 
 }  // namespace
 
-Verdict Tokens::change(PendingCommand& pending, const ChangeTokenCommand& command) {
+Verdict Tokens::decide(PendingCommand& pending, const ChangeTokenCommand& command) {
     // A change that is compared with other tokens waits until their changes are durable.
     if (table_.in_batch.contains(command.id)) return Verdict::deferred;
     const AccessToken* current = table_.find(command.id);
@@ -110,13 +110,13 @@ void Tokens::apply(std::string_view record_body, Operation& operation) {
     if (answer != nullptr) answer->token = *std::move(token);
 }
 
-void Tokens::describe(const DescribeTokenCommand& command, ReplyToken token) {
+void Tokens::read(const DescribeTokenCommand& command, ReplyToken token, const SharedLimits&) {
     const AccessToken* found = table_.find(command.id);
     if (found == nullptr) return reply(token, unknown_token());
     reply(token, TokenAnswer{*found});
 }
 
-void Tokens::list(const ListTokensCommand& command, ReplyToken token) {
+void Tokens::read(const ListTokensCommand& command, ReplyToken token, const SharedLimits&) {
     if (command.limit < 1 || command.limit > options_.list_limit_max) {
         return reply(token, out_of_range("limit", "from 1 to " + std::to_string(options_.list_limit_max)));
     }

@@ -21,11 +21,11 @@ class Tokens : EnginePart {
         for (const StoredToken& token : stored) table_.set(token);
     }
 
-    Verdict change(PendingCommand& pending, const ChangeTokenCommand& command);
+    Verdict decide(PendingCommand& pending, const ChangeTokenCommand& command);
     Verdict relocate(PendingCommand& pending, const RelocateSettingsCommand& command);
     void apply(std::string_view record_body, Operation& operation);
-    void describe(const DescribeTokenCommand& command, ReplyToken token);
-    void list(const ListTokensCommand& command, ReplyToken token);
+    void read(const DescribeTokenCommand& command, ReplyToken token, const SharedLimits& limits);
+    void read(const ListTokensCommand& command, ReplyToken token, const SharedLimits& limits);
 
     // What is durable. Valid until the next iteration.
     const TokenTable& table() const { return table_; }

@@ -15,7 +15,7 @@ A patch looks like this:
 
     Breaks C7: a paused queue delivers its last ready message.
 
-    --- src/engine/engine_firing.cc
+    --- src/engine/dispatcher.cc
     @@
     -    if (at.paused) return 0;
     +    if (at.paused && !(planted(PlantedBug::pause_lets_one_through) && at.ready_count == 1)) return 0;

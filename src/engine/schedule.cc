@@ -1,4 +1,4 @@
-#include "engine/schedule_table.h"
+#include "engine/schedule.h"
 
 #include <chrono>
 
@@ -9,7 +9,7 @@ namespace duewheel {
 DueMs Schedule::due_of(DueMs nominal_ms) const {
     const Jitter jitter{std::chrono::milliseconds(state.rule.jitter_ms), 0};
     const Instant nominal(std::chrono::milliseconds{nominal_ms});
-    return with_jitter(nominal, name_space + "/" + name, jitter).time_since_epoch().count();
+    return with_jitter(nominal, name_space() + "/" + name(), jitter).time_since_epoch().count();
 }
 
 }  // namespace duewheel

@@ -1,106 +1,67 @@
-// Recurring messages, which are never delivered themselves, and create an occurrence each time they are due.
-//
-// An occurrence is a message of its own, written whole, with its recurring message and its number. One batch contains
-// the due occurrences and the new state of the recurring message: due again, or done after the last one. So after a
-// crash both exist or neither, and each of 1..N is created exactly once, with the time of the rule, however
-// late.
-//
-// A due recurring message stays in memory until its occurrences are written, and bounds its queue's cursor like ready
-// messages, so that a restart finds it. It waits like a put: for the disk while that is full, for segments to be
-// sealed, and for room in its queue. The content is read from the log before the batch, for several recurring messages
-// at once.
+#include "engine/recurring_messages.h"
+
 #include <algorithm>
 #include <cassert>
-
-#include "engine/engine.h"
+#include <utility>
 
 namespace duewheel {
 
-Error Engine::is_recurring_message() {
-    return {"repeats",
-            "the times of a recurring message follow from its rule: cancel it and put one with another rule, or use "
-            "the id of a single occurrence"};
-}
-
-// The recurring message is due: its occurrences are written with one of the next batches.
-void Engine::begin_spawn(EntryNumber number) {
-    Entry& entry = recent_.entry(number);
-    assert(entry.is_recurring && waits_for_due(entry.state) && entry.due_ms <= now_);
-    static_cast<void>(wheel_.cancel(TimerHandle{entry.timer}));
-    entry.spawning = true;
-    ++recurring_due_;
-    if (!entry.in_fired) queues_.at(entry.queue).fired.push({{entry.due_ms, entry.id}, number});
-    entry.in_fired = true;
-    due_recurring_.add(entry.id);
-}
-
-// Tries again after it had no capacity.
-void Engine::requeue_spawn(EntryNumber number) {
-    if (!take_for_purge(number)) due_recurring_.add(recent_.entry(number).id);
-}
-
-// The code of what prevents the occurrence of a due recurring message; empty: nothing does.
-std::string_view Engine::blocking_reason(EntryNumber number) {
+std::string_view RecurringMessages::why_waits(EntryNumber number) {
     const QueueNumber queue = recent_.entry(number).queue;
     return segment_.refuses_puts() ? "store_full" : queues_.why_full(queue, recent_.queues().name(queue).name_space);
 }
 
 // Tries again later; until then its content is not read.
-void Engine::recheck_spawn(EntryNumber number) {
-    arm(number, now_ + options_.spawn_again_ms);
+void RecurringMessages::try_again_later(EntryNumber number) {
+    lifecycle_.arm(number, now_ + options_.spawn_again_ms);
 }
 
 // Takes the next due recurring messages, and reads the contents that are not in memory.
-void Engine::read_spawns() {
-    if (!due_recurring_.has_to_read()) return;
-    for (std::size_t taken = 0; taken < options_.spawn_recurring && due_recurring_.has_due(); ++taken) {
-        const MessageId id = due_recurring_.first_due();
+void RecurringMessages::read() {
+    if (!due_.has_to_read()) return;
+    for (std::size_t taken = 0; taken < options_.spawn_recurring && due_.has_due(); ++taken) {
+        const MessageId id = due_.first_due();
         const EntryNumber number = recent_.find(id);
         const bool spawns = number != kNoEntry && recent_.entry(number).spawning;
-        if (spawns && !due_recurring_.fits(recent_.entry(number).record_bytes, options_.batch_bytes_max)) break;
-        due_recurring_.pop_due();
+        if (spawns && !due_.fits(recent_.entry(number).record_bytes, options_.batch_bytes_max)) break;
+        due_.pop_due();
         if (!spawns) continue;
-        if (!blocking_reason(number).empty()) {
-            recheck_spawn(number);
+        if (!why_waits(number).empty()) {
+            try_again_later(number);
             continue;
         }
         const Entry& entry = recent_.entry(number);
-        due_recurring_.prepare(id, entry.log_position, entry.record_bytes, cache_);
+        due_.prepare(id, entry.log_position, entry.record_bytes, cache_);
     }
-    if (auto wanted = due_recurring_.start_reading()) lookups_.start(*std::move(wanted), SpawnLookup{});
+    if (auto wanted = due_.start_reading()) lookups_.start(*std::move(wanted), SpawnLookup{});
 }
 
-void Engine::finish(const SpawnLookup&, const FoundRecords& records, Generation) {
-    if (Status read = due_recurring_.take_records(records, "due recurring message"); !read) {
+void RecurringMessages::finish(const SpawnLookup&, const FoundRecords& records, Generation) {
+    if (Status read = due_.take_records(records, "due recurring message"); !read) {
         effects_.fatal_error = std::move(read).error();
     }
 }
 
-bool Engine::has_spawns_to_add() const {
-    return due_recurring_.has_ready() && !segment_.puts_stalled();
-}
-
-// The bytes of the next occurrence of the first recurring message in the batch, with that message's new state.
-std::size_t Engine::next_spawn_bytes() const {
-    return due_recurring_.first_ready().record_body.size() + 2 * kRecordOverheadMax;
+std::size_t RecurringMessages::next_bytes() const {
+    return !has_to_add() ? 0 : due_.first_ready().record_body.size() + 2 * kRecordOverheadMax;
 }
 
 // At most half of a batch, so that recurring messages that have fallen far behind leave room for commands.
-void Engine::add_spawns() {
-    read_spawns();
+void RecurringMessages::add_to_batch() {
+    read();
     const std::size_t share = std::max<std::size_t>(options_.batch_operations_max / 2, 2);
-    for (std::size_t left = due_recurring_.prepared_count(); left > 0 && has_spawns_to_add(); --left) {
-        if (batch().count() + 2 > share || !has_room(next_spawn_bytes())) return;
-        DueMessages::Item due = due_recurring_.take_ready();
+    for (std::size_t left = due_.prepared_count(); left > 0 && has_to_add(); --left) {
+        if (batch().count() + 2 > share || !has_room(next_bytes())) return;
+        DueMessages::Item due = due_.take_ready();
         const EntryNumber number = recent_.find(due.id);
         if (number == kNoEntry || !recent_.entry(number).spawning) continue;  // a command ended it
         if (must_wait(number)) {
-            due_recurring_.put_back(std::move(due));
+            due_.put_back(std::move(due));
             continue;
         }
-        if (take_for_purge(number)) continue;
-        if (!blocking_reason(number).empty()) {
-            recheck_spawn(number);
+        if (lifecycle_.take_for_purge(number)) continue;
+        if (!why_waits(number).empty()) {
+            try_again_later(number);
             continue;
         }
         make_occurrences(number, std::move(due), share);
@@ -109,13 +70,13 @@ void Engine::add_spawns() {
 
 // Until a batch is durable that changes the recurring message, or the settings of its queue: that may be a purge, which
 // would miss occurrences that are created now.
-bool Engine::must_wait(EntryNumber number) {
+bool RecurringMessages::must_wait(EntryNumber number) {
     const Entry& entry = recent_.entry(number);
     return entry.in_batch || queues_.at(entry.queue).conf_in_batch;
 }
 
 // Decodes the record of the recurring message; a record that cannot be decoded is a fatal error.
-std::optional<Record> Engine::recurring_record(const DueMessages::Item& due) {
+std::optional<Record> RecurringMessages::whole_record(const DueMessages::Item& due) {
     Result<Record> whole = decode_record(RecordKind::relocate, due.record_body);
     if (whole && whole->content.repeat) return *std::move(whole);
     effects_.fatal_error = !whole ? whole.error()
@@ -125,7 +86,8 @@ std::optional<Record> Engine::recurring_record(const DueMessages::Item& due) {
 }
 
 // The next occurrence of a recurring message with the state `recurring`, and the record `whole` in the log.
-Record Engine::occurrence_record(MessageId id, const MessageState& recurring, const Record& whole, DueMs due) const {
+Record RecurringMessages::occurrence_record(MessageId id, const MessageState& recurring, const Record& whole,
+                                            DueMs due) const {
     const Repeat& repeat = *whole.content.repeat;
     Record record;
     record.kind = RecordKind::spawn;
@@ -147,12 +109,12 @@ Record Engine::occurrence_record(MessageId id, const MessageState& recurring, co
 }
 
 // Writes the due occurrences of the recurring message, as many as fit, and its new state.
-void Engine::make_occurrences(EntryNumber number, DueMessages::Item due, std::size_t share) {
-    const std::optional<Record> whole = recurring_record(due);
+void RecurringMessages::make_occurrences(EntryNumber number, DueMessages::Item due, std::size_t share) {
+    const std::optional<Record> whole = whole_record(due);
     if (!whole) return;
     const Entry& entry = recent_.entry(number);
     const RepeatRule& rule = whole->content.repeat->rule;
-    Record recurring = changed(entry, RecordKind::change, Cause::spawned);
+    Record recurring = lifecycle_.changed(entry, RecordKind::change, Cause::spawned);
     if (!recurring.state.key.empty() && recurring.state.first_due_ms == 0)
         recurring.state.first_due_ms = recurring.state.nominal_due_ms;
     std::optional<DueMs> next = entry.due_ms;

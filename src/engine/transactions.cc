@@ -1,24 +1,10 @@
-// Messages in transactions. Such a message is put as a prepared message: durable, but not delivered until its producer
-// commits it or rolls it back. If that does not happen in time, a check message that names it goes to the check queue
-// of its put, and again after each interval, up to the number of checks; then the default of the put
-// applies.
-//
-// The due time of a prepared message is the deadline of its producer, so that the wheel, the index and a restart find
-// it like any due message; the requested time is its nominal due time, and becomes its due time with the commit, or now
-// if that has passed. A check message and the prepared message's next deadline are one batch: after a crash both exist
-// or neither. Intervals count from the last check, so that a server that was down checks once, and not once for each
-// missed time. A check expires at the next one, so that an unread queue contains one for each prepared
-// message.
-//
-// A check is created beyond limits.pending: otherwise prepared messages that fill their limit would wait forever for
-// that of their checks. A put is refused if its check queue would exceed the limit of queues; if that happens later,
-// there can be no check, and the try counts as if it had expired. While there is no space on the disk, a prepared
-// message waits, and no check is counted: the default is for producers that were asked.
+#include "engine/transactions.h"
+
 #include <algorithm>
 #include <cassert>
 #include <utility>
 
-#include "engine/engine.h"
+#include "engine/refusals.h"
 
 namespace duewheel {
 namespace {
@@ -44,7 +30,7 @@ Error already_rolled_back(State state) {
 
 }  // namespace
 
-Status Engine::check_transaction(const PutCommand& command) const {
+Status Transactions::check_rule(const PutCommand& command) const {
     const TransactionRule& rule = *command.transaction;
     if (command.repeat) {
         return Error{"conflicting_members",
@@ -72,8 +58,7 @@ Status Engine::check_transaction(const PutCommand& command) const {
     return {};
 }
 
-// Whether the check queue exists, or may be created beside the queue of the put.
-Status Engine::validate_check_queue(const PutCommand& command) {
+Status Transactions::check_queue(const PutCommand& command) {
     const std::string& check_queue = command.transaction->check_queue;
     const auto is_there = [&](const std::string& queue) {
         return recent_.queues().find(command.name_space, queue) != kNoQueue;
@@ -91,14 +76,12 @@ Status Engine::validate_check_queue(const PutCommand& command) {
     return error;
 }
 
-// ---- commit and rollback
-
-Verdict Engine::settle_transaction(PendingCommand& pending, const SettleCommand& command) {
+Verdict Transactions::decide(PendingCommand& pending, const SettleCommand& command) {
     using What = Known::What;
-    const Known known = find_message(pending, command.id, &command.name_space);
+    const Known known = finder_.find(pending, command.id, &command.name_space);
     const bool is_over = known.what == What::ended;
     if (known.what == What::gone || (is_over && is_forgotten(known.ended.ended_ms))) return replied(pending, gone());
-    if (const auto verdict = answer_unless_here(known, pending, command.id)) return *verdict;
+    if (const auto verdict = finder_.answer_unless_here(known, pending, command.id)) return *verdict;
     const std::uint32_t step =
         is_over ? known.ended.state.transaction : recent_.transaction(recent_.entry(known.entry));
     const bool was_committed = step == MessageState::kCommitted;
@@ -108,66 +91,42 @@ Verdict Engine::settle_transaction(PendingCommand& pending, const SettleCommand&
     const bool is_prepared = step >= MessageState::kOpen;
     if (is_over && is_prepared && command.commits) answer = already_rolled_back(known.ended.state.state);
     if (is_over || !is_prepared) {
-        reply(pending.token, std::move(answer));
-        return withdraw(known), Verdict::settled;
+        return finder_.replied_unchanged(known, pending, std::move(answer));
     }
     const Entry& entry = recent_.entry(known.entry);
     assert(entry.state == State::prepared);
-    if (is_purged(entry)) {
+    if (lifecycle_.is_purged(entry)) {
         if (command.commits) answer = already_rolled_back(State::cancelled);
-        return purge(known, pending, std::move(answer));
+        return finder_.purge(known, pending, std::move(answer));
     }
     // A message has at most one, and is not delivered before it: it is accepted as long as ends are.
-    if (refuse_for_space(pending, Adds::end)) return withdraw(known), Verdict::settled;
+    if (refuse_for_space(pending, Adds::end)) return finder_.withdraw(known), Verdict::settled;
     add(known.entry,
         command.commits ? commit_record(entry, Cause::committed) : rollback_record(entry, Cause::rolled_back),
         pending.token, std::move(answer));
     return Verdict::settled;
 }
 
-Record Engine::commit_record(const Entry& entry, Cause cause) const {
+Record Transactions::commit_record(const Entry& entry, Cause cause) const {
     assert(is_legal_move(entry.state, State::scheduled));
-    Record record = changed(entry, RecordKind::change, cause);
+    Record record = lifecycle_.changed(entry, RecordKind::change, cause);
     record.state.state = State::scheduled;
     record.state.transaction = MessageState::kCommitted;
     record.state.due_ms = std::max(entry.nominal_due_ms, now_);
     return record;
 }
 
-Record Engine::rollback_record(const Entry& entry, Cause cause) const {
+Record Transactions::rollback_record(const Entry& entry, Cause cause) const {
     assert(is_legal_move(entry.state, State::cancelled));
-    Record record = changed(entry, RecordKind::end, cause);
+    Record record = lifecycle_.changed(entry, RecordKind::end, cause);
     record.state.state = State::cancelled;
     return record;
 }
 
 // ---- checks and defaults
 
-// Puts a new or changed prepared message where it belongs: on the wheel, among the overdue ones, or out of memory.
-void Engine::settle_prepared(EntryNumber number) {
-    Entry& entry = recent_.entry(number);
-    if (entry.unanswered) return;
-    if (entry.due_ms <= now_) {
-        static_cast<void>(wheel_.cancel(TimerHandle{entry.timer}));
-        entry.unanswered = true;
-        unsettled_deadlines_.insert({entry.due_ms, entry.id});
-        due_prepared_.add(entry.id);
-    } else if (may_leave(number) && entry.due_ms >= window_.until_ms()) {
-        drop(number);
-    } else {
-        arm(number, std::min(entry.due_ms, expiry(number)));
-    }
-}
-
-// Tries again after it had no capacity.
-void Engine::recheck_prepared(EntryNumber number) {
-    if (take_for_purge(number)) return;
-    if (has_expired(number)) return begin_expiry(number);
-    due_prepared_.add(recent_.entry(number).id);
-}
-
 // Takes the next overdue prepared messages, and reads the contents that are not in memory.
-void Engine::read_prepared() {
+void Transactions::read_prepared() {
     if (!due_prepared_.has_to_read()) return;
     for (std::size_t taken = 0; taken < options_.overdue_prepared_max && due_prepared_.has_due(); ++taken) {
         const MessageId id = due_prepared_.first_due();
@@ -182,27 +141,22 @@ void Engine::read_prepared() {
     if (auto wanted = due_prepared_.start_reading()) lookups_.start(*std::move(wanted), PreparedLookup{});
 }
 
-void Engine::finish(const PreparedLookup&, const FoundRecords& records, Generation) {
+void Transactions::finish(const PreparedLookup&, const FoundRecords& records, Generation) {
     if (Status read = due_prepared_.take_records(records, "due prepared message"); !read) {
         effects_.fatal_error = std::move(read).error();
     }
 }
 
-bool Engine::has_prepared_to_settle() const {
-    return due_prepared_.has_ready() && !segment_.puts_stalled();
-}
-
-// The bytes of the first one in the batch: its check message, and its new state.
-std::size_t Engine::next_prepared_bytes() const {
-    return due_prepared_.first_ready().record_body.size() + 2 * kRecordOverheadMax;
+std::size_t Transactions::next_bytes() const {
+    return !has_to_add() ? 0 : due_prepared_.first_ready().record_body.size() + 2 * kRecordOverheadMax;
 }
 
 // At most half of a batch, so that a million messages of a failed producer leave room for commands.
-void Engine::settle_overdue_prepared() {
+void Transactions::add_to_batch() {
     read_prepared();
     const std::size_t share = std::max<std::size_t>(options_.batch_operations_max / 2, 2);
-    for (std::size_t left = due_prepared_.prepared_count(); left > 0 && has_prepared_to_settle(); --left) {
-        if (batch().count() + 2 > share || !has_room(next_prepared_bytes())) return;
+    for (std::size_t left = due_prepared_.prepared_count(); left > 0 && has_to_add(); --left) {
+        if (batch().count() + 2 > share || !has_room(next_bytes())) return;
         DueMessages::Item prepared = due_prepared_.take_ready();
         const EntryNumber number = recent_.find(prepared.id);
         if (number == kNoEntry || !recent_.entry(number).unanswered) continue;  // answered meanwhile
@@ -210,9 +164,9 @@ void Engine::settle_overdue_prepared() {
             due_prepared_.put_back(std::move(prepared));
             continue;
         }
-        if (take_for_purge(number)) continue;
-        if (has_expired(number)) {
-            begin_expiry(number);
+        if (lifecycle_.take_for_purge(number)) continue;
+        if (lifecycle_.has_expired(number)) {
+            lifecycle_.begin_expiry(number);
             continue;
         }
         add_overdue(number, prepared);
@@ -220,7 +174,7 @@ void Engine::settle_overdue_prepared() {
 }
 
 // Sends a check to the producer of the prepared message, or settles it after the last check.
-void Engine::add_overdue(EntryNumber number, const DueMessages::Item& prepared) {
+void Transactions::add_overdue(EntryNumber number, const DueMessages::Item& prepared) {
     const Result<Record> whole = decode_record(RecordKind::relocate, prepared.record_body);
     if (!whole || !whole->content.transaction) {
         effects_.fatal_error =
@@ -231,14 +185,15 @@ void Engine::add_overdue(EntryNumber number, const DueMessages::Item& prepared) 
     }
     const Entry& entry = recent_.entry(number);
     const TransactionRule& rule = *whole->content.transaction;
-    Record next = changed(entry, RecordKind::change, Cause::checked);
+    Record next = lifecycle_.changed(entry, RecordKind::change, Cause::checked);
     if (next.state.checks() >= rule.check_times) {
         return add(
             number,
             rule.otherwise_commit ? commit_record(entry, Cause::unanswered) : rollback_record(entry, Cause::unanswered),
             0, Error{});
     }
-    if (segment_.refuses_puts()) return arm(number, std::min(now_ + options_.spawn_again_ms, expiry(number)));
+    if (segment_.refuses_puts())
+        return lifecycle_.arm(number, std::min(now_ + options_.spawn_again_ms, lifecycle_.expiry(number)));
     assert(is_legal_move(entry.state, State::prepared));
     next.state.transaction += 1;
     next.state.due_ms = now_ + rule.check_after_ms;
@@ -249,13 +204,13 @@ void Engine::add_overdue(EntryNumber number, const DueMessages::Item& prepared) 
 }
 
 // Which limit prevents the creation of a check queue that does not exist.
-Queues::NameLimit Engine::limit_of_check(const std::string& name_space, const std::string& queue) {
+Queues::NameLimit Transactions::limit_of_check(const std::string& name_space, const std::string& queue) {
     const bool is_there = recent_.queues().find(name_space, queue) != kNoQueue;
     return is_there ? Queues::NameLimit::none : queues_.limit_of_names(name_space, queue);
 }
 
 // Whether the check queue exists or may be created; counts the check if so.
-bool Engine::can_be_checked(const std::string& name_space, const std::string& queue) {
+bool Transactions::can_be_checked(const std::string& name_space, const std::string& queue) {
     const Queues::NameLimit limit = limit_of_check(name_space, queue);
     if (limit == Queues::NameLimit::of_server) queues_.have_names_released();
     if (limit != Queues::NameLimit::none) return false;
@@ -263,8 +218,7 @@ bool Engine::can_be_checked(const std::string& name_space, const std::string& qu
     return true;
 }
 
-// The code of what prevents a check of a prepared message; empty: nothing does, or no check is due.
-std::string_view Engine::why_check_waits(const MessageState& prepared, const TransactionRule& rule) {
+std::string_view Transactions::why_check_waits(const MessageState& prepared, const TransactionRule& rule) {
     const bool has_checks_left = !rule.check_queue.empty() && prepared.checks() < rule.check_times;
     if (!has_checks_left || (prepared.expires_ms != 0 && prepared.expires_ms <= prepared.due_ms)) return "";
     if (prepared.due_ms <= now_ && segment_.refuses_puts()) return "store_full";
@@ -273,7 +227,8 @@ std::string_view Engine::why_check_waits(const MessageState& prepared, const Tra
 
 // The check message about `entry`, whose new state is `prepared`. It contains the content of the prepared message, so
 // that the producer recognizes its transaction by its own body and headers.
-Record Engine::check_record(const Entry& entry, const MessageState& prepared, const MessageContent& content) const {
+Record Transactions::check_record(const Entry& entry, const MessageState& prepared,
+                                  const MessageContent& content) const {
     Record record;
     record.kind = RecordKind::spawn;
     record.cause = Cause::checked;

@@ -1,23 +1,16 @@
-// The dead letters of a queue as a whole: what is written for each that a walk reaches (dead_letters.h). They are
-// listed in listings.cc.
-//
-// A discard is a mark in the queue's settings, like a purge: an instant before which dead letters are ended. From the
-// moment at which it is applied, marked dead letters do not return: a kick ends them, and a redrive skips them. The
-// scan ends them all, and removes the mark with the last; after a crash the mark is still there, and the scan starts
-// again. Messages that become dead letters during the scan are not marked: the mark is never later than the call.
+#include "engine/dead_letter_writer.h"
+
 #include <algorithm>
-#include <cassert>
 #include <deque>
 #include <iterator>
 #include <optional>
 #include <utility>
 
-#include "engine/engine.h"
 #include "engine/refusals.h"
 
 namespace duewheel {
 
-void Engine::redrive(const RedriveCommand& command, ReplyToken token) {
+void DeadLetterWriter::redrive(const RedriveCommand& command, ReplyToken token) {
     const std::uint64_t max = command.max.value_or(options_.redrive_max);
     if (max == 0 || max > options_.redrive_max) {
         return reply(token, Error{"bad_max",
@@ -34,7 +27,7 @@ void Engine::redrive(const RedriveCommand& command, ReplyToken token) {
     dead_letters_.begin_redrive({command.name_space, command.queue}, token, max);
 }
 
-bool Engine::has_redrives_to_add() const {
+bool DeadLetterWriter::has_to_add() const {
     const std::deque<DeadWalk>& walks = dead_letters_.walks();
     if (walks.empty() || segment_.puts_stalled()) return false;
     return std::any_of(walks.begin(), walks.end(), [this](const DeadWalk& walk) {
@@ -42,20 +35,19 @@ bool Engine::has_redrives_to_add() const {
     });
 }
 
-// Redriven messages fill segments and memory like puts, and like them wait for segments to be sealed.
-void Engine::add_redrives() {
+void DeadLetterWriter::add_to_batch() {
     if (segment_.puts_stalled()) return;
     if (!segment_.may_add(Adds::change)) end_redrives();
-    if (has_dead_to_expire()) dead_letters_.begin_expiry();
+    if (has_to_expire()) dead_letters_.begin_expiry();
     std::deque<DeadWalk>& walks = dead_letters_.walks();
     for (auto walk = walks.begin(); walk != walks.end();) {
-        walk = !walk->lookup_open && add_dead_letters(*walk) ? walks.erase(walk) : std::next(walk);
+        walk = !walk->lookup_open && add_next(*walk) ? walks.erase(walk) : std::next(walk);
     }
 }
 
 // Adds the next messages of the walk to the batch. True if it is complete: its reply is sent with the last of them, or
 // at once if there are none, because earlier batches are durable.
-bool Engine::add_dead_letters(DeadWalk& walk) {
+bool DeadLetterWriter::add_next(DeadWalk& walk) {
     using What = DeadLetters::Next::What;
     if (!lookups_.is_fresh(walk.generation)) return dead_letters_.look_up(walk), false;
     const QueueNumber queue = recent_.queues().find(walk.queue.name_space, walk.queue.queue);
@@ -80,13 +72,15 @@ bool Engine::add_dead_letters(DeadWalk& walk) {
             refused = std::move(room).error();
             break;
         }
-        const EntryNumber number = letter.row != nullptr ? admit(*letter.row) : letter.entry;
+        const EntryNumber number = letter.row != nullptr ? lifecycle_.admit(*letter.row) : letter.entry;
         dead_letters_.pass(walk, letter);
         const Entry& entry = recent_.entry(number);
-        add(number, walk.expires ? expire_dead(entry, walk.cause) : redrive_record(entry, walk.cause), 0, Error{});
+        add(number,
+            walk.expires ? lifecycle_.expire_dead(entry, walk.cause) : lifecycle_.redrive_record(entry, walk.cause), 0,
+            Error{});
         ++added;
     }
-    if (walk.expires) return finish_dead_expiry(walk, after);
+    if (walk.expires) return finish_expiry(walk, after);
     const RedriveAnswer answer{walk.done, has_more};
     if (walk.done == 0 && refused) {
         reply(walk.token, *std::move(refused));
@@ -100,22 +94,12 @@ bool Engine::add_dead_letters(DeadWalk& walk) {
     return true;
 }
 
-// ---- expiry of dead letters
-
-bool Engine::has_dead_to_expire() const {
+bool DeadLetterWriter::has_to_expire() const {
     return !segment_.puts_stalled() && !segment_.is_stalled() && dead_letters_.next_expiry_ms() <= now_;
 }
 
-Record Engine::expire_dead(const Entry& entry, Cause cause) const {
-    const State end = cause == Cause::discarded ? State::cancelled : State::expired;
-    assert(is_legal_move(entry.state, end));
-    Record record = changed(entry, RecordKind::end, cause);
-    record.state.state = end;
-    return record;
-}
-
 // `next`: the dead letters after those that were ended. False if the mark of a discard cannot be removed yet.
-bool Engine::finish_dead_expiry(const DeadWalk& walk, DuePosition next) {
+bool DeadLetterWriter::finish_expiry(const DeadWalk& walk, DuePosition next) {
     const QueueNumber number = walk.expiring_queue;
     Queue& at = queues_.at(number);
     if (walk.cause == Cause::discarded && at.discard_before_ms != 0) {
@@ -130,29 +114,13 @@ bool Engine::finish_dead_expiry(const DeadWalk& walk, DuePosition next) {
     return true;
 }
 
-// ---- discards
-
-bool Engine::is_discarded(const Entry& entry) const {
-    return entry.state == State::dead && entry.queue < queues_.size() &&
-           recent_.ended_ms(entry) < queues_[entry.queue].discard_before_ms;
-}
-
-// Ends one dead letter. A message that is not dead stays as it is: a client ends it with a cancel.
-Verdict Engine::discard(PendingCommand& pending, const DiscardCommand& command) {
-    const Known known = find_message(pending, command.id, &command.name_space);
-    if (const auto verdict = answer_unless_here(known, pending, command.id)) return *verdict;
-    if (known.what == Known::What::ended) return replied(pending, ended_answer(known.ended));
-    const Entry& entry = recent_.entry(known.entry);
-    ChangeAnswer answer{ChangeOutcome::cancelled, entry.begun, entry.maybe_delivered || entry.from_past, 0};
-    if (entry.state == State::dead) {
-        if (refuse_for_space(pending, Adds::end)) return withdraw(known), Verdict::settled;
-        add(known.entry, expire_dead(entry, Cause::discarded), pending.token, answer);
-        return Verdict::settled;
-    }
-    if (is_purged(entry) && entry.state != State::leased) return purge(known, pending, answer);
-    answer.outcome = entry.state == State::leased ? ChangeOutcome::in_flight : ChangeOutcome::waiting;
-    reply(pending.token, answer);
-    return withdraw(known), Verdict::settled;
+void DeadLetterWriter::end_redrives() {
+    std::erase_if(dead_letters_.walks(), [this](const DeadWalk& walk) {
+        if (walk.lookup_open || walk.expires) return false;
+        if (walk.done > 0) return reply(walk.token, RedriveAnswer{walk.done, true}), true;
+        ++counters_.changes_refused_full;
+        return reply(walk.token, segment_.no_space_for(Adds::change)), true;
+    });
 }
 
 }  // namespace duewheel

@@ -1,14 +1,11 @@
-// Puts: one or many, with or without idempotency keys.
-//
-// A key belongs to a namespace and a queue, and names one message during its life and for a time after its end. A
-// repeated put with the same request gets the first response; with another request it is refused. The holder of a key
-// can be in the batch that is being built (the put waits for it), in the recent tier, or in the index, which is looked
-// up.
+#include "engine/puts.h"
+
 #include <algorithm>
 #include <cassert>
+#include <utility>
 
 #include "engine/copy_content.h"
-#include "engine/engine.h"
+#include "engine/refusals.h"
 
 namespace duewheel {
 namespace {
@@ -26,63 +23,7 @@ Error key_conflict() {
 
 }  // namespace
 
-// Which message holds the key. `facts`: the lookup result of the index; null if there was no lookup, or it is older
-// than the newest table. `busy`: no message holds it yet, but a put in the batch will.
-Engine::KeyLookup Engine::look_up_key(std::string_view name_space, std::string_view queue_name, std::string_view key,
-                                      const std::optional<KeyFacts>* facts) const {
-    using What = KeyLookup::What;
-    if (batches_.has_batch() && !batch().keys.empty() && batch().keys.contains(key_name(name_space, queue_name, key))) {
-        return {What::busy, {}};
-    }
-    const QueueNumber queue = recent_.queues().find(name_space, queue_name);
-    const RecentKey* recent = queue == kNoQueue ? nullptr : recent_.key_holder(queue, key);
-    const bool decides = recent != nullptr && recent->is_put_here;
-    if (!decides && facts == nullptr) return {What::needs_lookup, {}};
-    KeyFacts found;
-    if (!decides && *facts) found = **facts;
-    // The newer of two messages with the key holds it.
-    if (recent != nullptr && recent->id >= found.holder.id) {
-        found.holder = {recent->id, recent->request_hash, recent->due_ms, recent->ended_ms};
-    }
-    if (found.holder.id == 0) return {What::free, {}};
-    if (is_forgotten(found.holder.ended_ms)) return {What::free, {}};
-    if (const EntryNumber number = recent_.find(found.holder.id); number != kNoEntry) {
-        found.state = recent_.entry(number).state;
-        found.is_recurring = recent_.entry(number).is_recurring;
-    } else if (const Outcome* outcome = recent_.outcome(found.holder.id)) {
-        found.state = outcome->state;
-    }
-    return {What::held, found};
-}
-
-// Sets the holder of each key; nothing if a put has no key, or its key is free. Otherwise returns why the puts cannot
-// be decided yet.
-std::optional<Verdict> Engine::look_up_keys(PendingCommand& pending, std::span<const PutCommand> puts,
-                                            std::vector<std::optional<KeyFacts>>& holders) {
-    const bool fresh = pending.key_facts && lookups_.is_fresh(pending.key_facts_generation);
-    holders.resize(puts.size());
-    bool needs_lookup = false;
-    std::size_t keyed = 0;
-    for (std::size_t i = 0; i < puts.size(); ++i) {
-        if (puts[i].key.empty()) continue;
-        const KeyLookup found =
-            look_up_key(puts[i].name_space, puts[i].queue, puts[i].key, fresh ? &(*pending.key_facts)[keyed] : nullptr);
-        ++keyed;
-        if (found.what == KeyLookup::What::busy) return Verdict::deferred;
-        if (found.what == KeyLookup::What::needs_lookup) needs_lookup = true;
-        if (found.what == KeyLookup::What::held) holders[i] = found.holder;
-    }
-    if (!needs_lookup) return std::nullopt;
-    FindKeys wanted;
-    wanted.keys.reserve(keyed);
-    for (const PutCommand& put : puts) {
-        if (!put.key.empty()) wanted.keys.push_back({put.name_space, put.queue, put.key});
-    }
-    lookups_.start(std::move(wanted), KeysLookup{std::move(pending)});
-    return Verdict::looking_up;
-}
-
-Verdict Engine::put(PendingCommand& pending, PutCommand& command) {
+Verdict Puts::decide(PendingCommand& pending, PutCommand& command) {
     std::optional<KeyFacts> holder;
     if (!command.key.empty()) {
         std::vector<std::optional<KeyFacts>> holders;
@@ -99,10 +40,9 @@ Verdict Engine::put(PendingCommand& pending, PutCommand& command) {
     return Verdict::settled;
 }
 
-Verdict Engine::put_batch(PendingCommand& pending, PutBatchCommand& command) {
+Verdict Puts::decide(PendingCommand& pending, PutBatchCommand& command) {
     std::vector<std::optional<KeyFacts>> holders;
-    if (const auto verdict = look_up_keys(pending, command.puts, holders)) return *verdict;
-    if (const auto verdict = seconds_.find_all(pending, command.puts, holders)) return *verdict;
+    if (const auto verdict = look_up(pending, command.puts, holders)) return *verdict;
     const std::size_t before = batch().count();
     PutBatchAnswer answer;
     answer.results.reserve(command.puts.size());
@@ -118,8 +58,42 @@ Verdict Engine::put_batch(PendingCommand& pending, PutBatchCommand& command) {
     return Verdict::settled;
 }
 
-// One of several puts of a request: one before it may have got its key.
-PutResult Engine::put_one_of(PutCommand& put, std::optional<KeyFacts>& holder, HeldKeys& held_here) {
+std::optional<Verdict> Puts::look_up(PendingCommand& pending, std::span<const PutCommand> puts,
+                                     std::vector<std::optional<KeyFacts>>& holders) {
+    if (const auto verdict = look_up_keys(pending, puts, holders)) return verdict;
+    return seconds_.find_all(pending, puts, holders);
+}
+
+// Sets the holder of each key; nothing if a put has no key, or its key is free. Otherwise returns why the puts cannot
+// be decided yet.
+std::optional<Verdict> Puts::look_up_keys(PendingCommand& pending, std::span<const PutCommand> puts,
+                                          std::vector<std::optional<KeyFacts>>& holders) {
+    const bool fresh = pending.key_facts && lookups_.is_fresh(pending.key_facts_generation);
+    holders.resize(puts.size());
+    bool needs_lookup = false;
+    std::size_t keyed = 0;
+    for (std::size_t i = 0; i < puts.size(); ++i) {
+        if (puts[i].key.empty()) continue;
+        const KeyLookup found = finder_.look_up_key(puts[i].name_space, puts[i].queue, puts[i].key,
+                                                    fresh ? &(*pending.key_facts)[keyed] : nullptr);
+        ++keyed;
+        if (found.what == KeyLookup::What::busy) return Verdict::deferred;
+        if (found.what == KeyLookup::What::needs_lookup) needs_lookup = true;
+        if (found.what == KeyLookup::What::held) holders[i] = found.holder;
+    }
+    if (!needs_lookup) return std::nullopt;
+    FindKeys wanted;
+    wanted.keys.reserve(keyed);
+    for (const PutCommand& put : puts) {
+        if (!put.key.empty()) wanted.keys.push_back({put.name_space, put.queue, put.key});
+    }
+    lookups_.start(std::move(wanted), KeysLookup{std::move(pending)});
+    return Verdict::looking_up;
+}
+
+// ---- one put
+
+PutResult Puts::put_one_of(PutCommand& put, std::optional<KeyFacts>& holder, HeldKeys& held_here) {
     if (put.key.empty()) return put_one(put, holder);
     std::string name = key_name_of(put);
     if (const auto held = held_here.find(name); held != held_here.end()) holder = held->second;
@@ -133,7 +107,7 @@ PutResult Engine::put_one_of(PutCommand& put, std::optional<KeyFacts>& holder, H
 }
 
 // The rule of the recurring message that is put. It refers to the texts of the command.
-Result<Repeat> Engine::chosen_recurring(const PutCommand& command, DueMs start) const {
+Result<Repeat> Puts::chosen_recurring(const PutCommand& command, DueMs start) const {
     if (command.expires && command.expires->at_ms) {
         return Error{"conflicting_members",
                      "all occurrences of a recurring message would expire at the same instant: give `expires_in`, "
@@ -156,7 +130,7 @@ Result<Repeat> Engine::chosen_recurring(const PutCommand& command, DueMs start) 
 }
 
 // Adds the record of the put to the batch, or returns the error. Moves from the command.
-PutResult Engine::put_one(PutCommand& command, const std::optional<KeyFacts>& holder) {
+PutResult Puts::put_one(PutCommand& command, const std::optional<KeyFacts>& holder) {
     if (holder) {
         if (holder->holder.request_hash != command.request_hash) return key_conflict();
         State state = holder->state;
@@ -184,7 +158,7 @@ PutResult Engine::put_one(PutCommand& command, const std::optional<KeyFacts>& ho
     }
     assert(!(command.is_held && command.transaction));
     if (command.transaction) {
-        if (Status fits = check_transaction(command); !fits) return std::move(fits).error();
+        if (Status fits = transactions_.check_rule(command); !fits) return std::move(fits).error();
     }
     const QueueNumber queue = recent_.queues().find(command.name_space, command.queue);
     std::optional<RetryRule> retry;
@@ -196,7 +170,7 @@ PutResult Engine::put_one(PutCommand& command, const std::optional<KeyFacts>& ho
     Namespace* space = queues_.limited_space(queue, command.name_space);
     if (Status fits = queues_.check_put_rate(space); !fits) return std::move(fits).error();
     if (command.transaction) {
-        if (Status fits = validate_check_queue(command); !fits) return std::move(fits).error();
+        if (Status fits = transactions_.check_queue(command); !fits) return std::move(fits).error();
     }
     if (Status fits = queues_.check_room(queue, command.name_space, command.queue, repeat.has_value()); !fits) {
         return std::move(fits).error();

@@ -1,8 +1,8 @@
-// The watchdogs of a shard: all of them, by number and by name.
+// The schedules or the watchdogs of a shard: all of them, by number and by name.
 //
-// They are complete in memory except for the content of their messages, which is read from the log when one fires.
-// There can be a million of them, so each is in the node of its name, some 450 bytes with its timer. A number is a slot
-// and its number of uses, so a holder of a number can ask for a watchdog that no longer exists. Names created by the
+// They are complete in memory except for the content of their messages, which is read from the log when one is created.
+// There can be a million watchdogs, so each rule is in the node of its name, some 450 bytes with its timer. A number is
+// a slot and its number of uses, so a holder of a number can look up a rule that no longer exists. Names created by the
 // batch in flight are present already, with revision 0.
 //
 // Single-threaded; it makes no decisions.
@@ -16,23 +16,28 @@
 #include <vector>
 
 #include "engine/names_around.h"
-#include "message/watchdog_state.h"
+#include "store/store.h"
 #include <duewheel/timing_wheel.h>
 
 namespace duewheel {
 
-using WatchdogNumber = std::uint64_t;
+using RuleNumber = std::uint64_t;
+// The number of bits of a number.
+inline constexpr unsigned kRuleNumberBits = 60;
 
-struct Watchdog {
-    WatchdogNumber number = 0;
+template <class OfState>
+struct NamedRule {
+    using State = OfState;
+
+    RuleNumber number = 0;
     const std::pair<std::string, std::string>* key = nullptr;  // its namespace and its name
-    WatchdogState state;                                       // revision 0: its first record is not durable yet
+    State state;                                               // revision 0: its first record is not durable yet
     Sequence log_position = 0;                                 // of its newest whole record
     std::uint64_t term = 0;                                    // of its newest record: its part of the digest
     TimerHandle timer;
     std::uint32_t record_bytes = 0;
     bool in_batch = false;
-    bool is_due = false;          // waits to fire
+    bool is_due = false;          // waits to create a message
     std::string_view blocked_by;  // why its message could not be created at the last try; a code
 
     const std::string& name_space() const { return key->first; }
@@ -40,24 +45,26 @@ struct Watchdog {
     bool exists() const { return state.revision != 0; }
 };
 
-class WatchdogTable {
+template <class Rule>
+class RuleTable {
   public:
-    // The number of bits of a number.
-    static constexpr unsigned kNumberBits = 60;
-
     // Null if there is none; one with revision 0 does not exist for clients. O(log n).
-    Watchdog* find(std::string_view name_space, std::string_view name) {
+    Rule* find(std::string_view name_space, std::string_view name) {
+        const auto found = by_name_.find(Key{name_space, name});
+        return found == by_name_.end() ? nullptr : &found->second;
+    }
+    const Rule* find(std::string_view name_space, std::string_view name) const {
         const auto found = by_name_.find(Key{name_space, name});
         return found == by_name_.end() ? nullptr : &found->second;
     }
     // O(1).
-    Watchdog* find(WatchdogNumber number) {
+    Rule* find(RuleNumber number) {
         const std::size_t slot = number & kSlotBits;
         if (slot >= slots_.size() || slots_[slot].taken != number >> kSlotShift) return nullptr;
-        return slots_[slot].watchdog;
+        return slots_[slot].rule;
     }
     // The name must be free.
-    Watchdog& add(std::string name_space, std::string name) {
+    Rule& add(std::string name_space, std::string name) {
         const auto added = by_name_.try_emplace({std::move(name_space), std::move(name)}).first;
         if (free_.empty()) {
             free_.push_back(slots_.size());
@@ -65,44 +72,43 @@ class WatchdogTable {
         }
         const std::size_t slot = free_.back();
         free_.pop_back();
-        Watchdog& watchdog = added->second;
-        watchdog.key = &added->first;
-        watchdog.number = slots_[slot].taken << kSlotShift | slot;
-        slots_[slot].watchdog = &watchdog;
-        return watchdog;
+        Rule& rule = added->second;
+        rule.key = &added->first;
+        rule.number = slots_[slot].taken << kSlotShift | slot;
+        slots_[slot].rule = &rule;
+        return rule;
     }
-    void remove(const Watchdog& watchdog) {
-        Slot& slot = slots_[watchdog.number & kSlotBits];
-        slot.watchdog = nullptr;
+    void remove(const Rule& rule) {
+        Slot& slot = slots_[rule.number & kSlotBits];
+        slot.rule = nullptr;
         slot.taken = (slot.taken + 1) & (kNumbers >> kSlotShift);
-        free_.push_back(watchdog.number & kSlotBits);
-        by_name_.erase(by_name_.find(*watchdog.key));
+        free_.push_back(rule.number & kSlotBits);
+        by_name_.erase(by_name_.find(*rule.key));
     }
     // Those whose first record is not durable yet count.
     std::size_t size() const { return by_name_.size(); }
 
     // In the order of names, from the first one of the namespace after `after`; null if there is none.
-    const Watchdog* next_of(std::string_view name_space, std::string_view after) const {
+    const Rule* next_of(std::string_view name_space, std::string_view after) const {
         const auto found = by_name_.upper_bound(Key{name_space, after});
         return found == by_name_.end() || found->first.first != name_space ? nullptr : &found->second;
     }
     std::vector<std::string_view> names_around(std::string_view name_space, std::string_view name) const {
-        return duewheel::names_around(by_name_, name_space, name,
-                                      [](const Watchdog& watchdog) { return watchdog.exists(); });
+        return duewheel::names_around(by_name_, name_space, name, [](const Rule& rule) { return rule.exists(); });
     }
     template <class F>
     void for_each(F&& visit) {
-        for (auto& [key, watchdog] : by_name_) visit(watchdog);
+        for (auto& [key, rule] : by_name_) visit(rule);
     }
     template <class F>
     void for_each(F&& visit) const {
-        for (const auto& [key, watchdog] : by_name_) visit(watchdog);
+        for (const auto& [key, rule] : by_name_) visit(rule);
     }
 
   private:
     static constexpr unsigned kSlotShift = 32;
     static constexpr std::uint64_t kSlotBits = (std::uint64_t{1} << kSlotShift) - 1;
-    static constexpr std::uint64_t kNumbers = (std::uint64_t{1} << kNumberBits) - 1;
+    static constexpr std::uint64_t kNumbers = (std::uint64_t{1} << kRuleNumberBits) - 1;
 
     using Key = std::pair<std::string_view, std::string_view>;
     struct Less {
@@ -113,11 +119,11 @@ class WatchdogTable {
         }
     };
     struct Slot {
-        Watchdog* watchdog = nullptr;
+        Rule* rule = nullptr;
         std::uint64_t taken = 0;
     };
 
-    std::map<std::pair<std::string, std::string>, Watchdog, Less> by_name_;
+    std::map<std::pair<std::string, std::string>, Rule, Less> by_name_;
     std::vector<Slot> slots_;
     std::vector<std::size_t> free_;
 };

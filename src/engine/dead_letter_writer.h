@@ -1,0 +1,41 @@
+// The dead letters of a queue as a whole: what is written for each that a walk reaches (dead_letters.h).
+//
+// A discard is a mark in the queue's settings, like a purge: an instant before which dead letters are ended. From the
+// moment at which it is applied, marked dead letters do not return: a kick ends them, and a redrive skips them. The
+// scan ends them all, and removes the mark with the last; after a crash the mark is still there, and the scan starts
+// again. Messages that become dead letters during the scan are not marked: the mark is never later than the call.
+#pragma once
+
+#include "engine/dead_letters.h"
+#include "engine/engine_context.h"
+#include "engine/lifecycle.h"
+#include "engine/queues.h"
+
+namespace duewheel {
+
+class DeadLetterWriter : EnginePart {
+  public:
+    DeadLetterWriter(EngineContext& context, DeadLetters& dead_letters, Queues& queues, Lifecycle& lifecycle)
+        : EnginePart(context), dead_letters_(dead_letters), queues_(queues), lifecycle_(lifecycle) {}
+
+    void redrive(const RedriveCommand& command, ReplyToken token);
+
+    // Some can be added to a batch without another lookup.
+    bool has_to_add() const;
+    // Redriven messages fill segments and memory like puts, and like them wait for segments to be sealed.
+    void add_to_batch();
+    // The retention of dead letters has ended, or some are to be discarded.
+    bool has_to_expire() const;
+    // There is no space. What a redrive has returned so far is durable; the rest stays dead.
+    void end_redrives();
+
+  private:
+    bool add_next(DeadWalk& walk);
+    bool finish_expiry(const DeadWalk& walk, DuePosition next);
+
+    DeadLetters& dead_letters_;
+    Queues& queues_;
+    Lifecycle& lifecycle_;
+};
+
+}  // namespace duewheel

@@ -1,0 +1,199 @@
+// The live state of messages in memory: what each waits for, and what happens when that comes.
+//
+//     admit(), settle() ──► on the wheel ── wake() ──► ready ── take() ──► leased ── end_lease() ──► ready again
+//                                             │
+//                                             ├─► blocked, until it is the first of its order key
+//                                             ├─► a due recurring message, or an overdue prepared message
+//                                             └─► its end is to be written: expired, purged, or attempts used up
+//
+// This is the only part that changes the state of a live entry. The state in the log changes with records only: apply()
+// takes an entry out of everything, and settle() puts it where its new state belongs. A message that the index contains
+// leaves memory if nothing needs it before the end of the due window.
+//
+// An attempt is a delivery that has started. It counts against the message's rule unless the message was released, or
+// the attempt came before a kick or a redrive. If the last lease that the rule allows is lost, with the consumer or
+// with the process, there is no record of it: the engine notices it when the message would be ready again, and marks it
+// as exhausted. An exhausted message is not delivered; its end is part of the next batch, and a command that comes
+// before it can still change the outcome. So a message that kills its consumers ends among the dead letters, where an
+// operator will find it.
+//
+// From the instant of its expiry a message is not delivered; its end is a record of the next batch. A message that is
+// leased when it expires can be acknowledged while its lease lasts. Until an expiry that has come is on disk, the load
+// cursor does not pass it, so that a restart finds its row again.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "engine/command_size.h"
+#include "engine/delivery.h"
+#include "engine/due_queue.h"
+#include "engine/due_window.h"
+#include "engine/engine_context.h"
+#include "engine/order_lines.h"
+#include "engine/queues.h"
+
+namespace duewheel {
+
+using DueMessages = DueQueue<MessageId>;
+
+// Of a failure for which the consumer gave no reason.
+inline constexpr std::string_view kNoReason = "failed without a reason";
+
+class Lifecycle : EnginePart {
+  public:
+    Lifecycle(EngineContext& context, Queues& queues, DueWindow& window, OrderLines& order_lines)
+        : EnginePart(context), queues_(queues), window_(window), order_lines_(order_lines) {}
+
+    // ---- memory
+
+    // The first time of this run: everything that the log has is put where it belongs.
+    void start();
+    // Loads a row of the index.
+    EntryNumber admit(const MessageRow& row);
+    // Drops a message that the index contains; `leaving` determines what finds it again.
+    void drop(EntryNumber number, Leaving leaving = Leaving::to_disk);
+    // The index contains it, and no timer before the end of the window needs it.
+    bool may_leave(EntryNumber number) const;
+    // Drops it, if nothing needs it: its segment is in the index now.
+    void sweep(EntryNumber number);
+
+    // ---- changes
+
+    // The timer of the entry fired.
+    void wake(EntryNumber number);
+    // Puts an entry whose state has just become durable where it belongs: on the wheel, ready, or out of memory.
+    void settle(EntryNumber number);
+    void arm(EntryNumber number, DueMs at);
+    // The record of a message is durable. Returns its queue.
+    QueueNumber apply(Operation& operation);
+
+    // A record with the next version of the message; the caller sets the members that change.
+    Record changed(const Entry& entry, RecordKind kind, Cause cause) const;
+    // Due as before, or now if that has passed, with all attempts of its rule. A dead letter has no expiry any more:
+    // its return was requested, however late.
+    Record redrive_record(const Entry& entry, Cause cause) const;
+    // Ends a dead letter, which is discarded or was kept long enough.
+    Record expire_dead(const Entry& entry, Cause cause) const;
+    Record dead_letter_record(const Entry& entry, std::string_view reason) const;
+    bool is_discarded(const Entry& entry) const;
+
+    // ---- leases
+
+    // A ready message is taken from the ready list.
+    void take(EntryNumber number);
+    // It is delivered, and leased until then.
+    void start_attempt(EntryNumber number, DueMs until_ms);
+    // The lease was lost or released: the message is due as before.
+    void end_lease(EntryNumber number);
+    Leases& leases() { return leases_; }
+    const Leases& leases() const { return leases_; }
+    std::uint64_t ready_count() const { return ready_count_; }
+
+    // ---- attempts
+
+    // The rule of a message, or of its queue if it has none of its own.
+    const RetryRule& retry_rule(const Entry& entry) const;
+    // Attempts started that count against the rule.
+    std::uint32_t attempts_counted(const Entry& entry) const;
+    bool is_used_up(const Entry& entry) const;
+
+    // ---- expiry
+
+    // When the message expires; kNever: never, or it has ended.
+    DueMs expiry(EntryNumber number) const;
+    // It has expired and is not leased.
+    bool has_expired(EntryNumber number) const;
+    // Removes the message from everything that could deliver it, and has its end written.
+    void begin_expiry(EntryNumber number);
+    // The first expiry, or deadline of a prepared message, that has come and is not recorded; kNever: there is none.
+    DueMs unsettled_from_ms() const;
+
+    // ---- purges
+
+    bool is_purged(const Entry& entry) const;
+    // True if the entry belongs to a purge: from now on it waits only for its end.
+    bool take_for_purge(EntryNumber number);
+    // Ends it, with this reply.
+    void purge(EntryNumber number, ReplyToken token, Reply with);
+    // In memory and not leased: to be purged.
+    std::deque<MessageId>& to_purge() { return to_purge_; }
+    const std::deque<MessageId>& to_purge() const { return to_purge_; }
+
+    // ---- due work whose content must be read
+
+    DueMessages& due_recurring() { return due_recurring_; }
+    const DueMessages& due_recurring() const { return due_recurring_; }
+    // Prepared messages whose deadline has passed.
+    DueMessages& due_prepared() { return due_prepared_; }
+    const DueMessages& due_prepared() const { return due_prepared_; }
+    // A due recurring message is in memory.
+    bool is_recurring_due() const { return recurring_due_ != 0; }
+
+    // ---- records of its own for a batch
+
+    void add_expiries();
+    bool has_expiries() const { return !expiries_.empty(); }
+    // A started attempt is written in the next batch; no caller waits for that. On a full disk they wait in memory.
+    void add_attempts();
+    bool has_attempts() const { return !attempts_.empty(); }
+    void add_exhausted();
+    std::size_t exhausted() const { return exhausted_.size(); }
+    // The most that the first one adds; 0: there is none.
+    std::size_t next_exhausted_bytes() const;
+
+    void finish(const OrderLookup& lookup, const Stretch& stretch, Generation generation);
+    // Verifies every invariant; aborts with a message.
+    void check() const;
+
+    static constexpr DueMs kNever = INT64_MAX;
+
+  private:
+    void arm_expiry(EntryNumber number);
+    std::uint32_t ready_max_for(const Entry& entry) const;
+    void make_ready(EntryNumber number);
+    void list_ready(EntryNumber number);
+    void unready(EntryNumber number);
+    void evict(EntryNumber number);
+    void unlist(EntryNumber number);
+    void place_applied(EntryNumber number, bool keeps_live, bool woken);
+    void unsettled_expiry(EntryNumber number);
+    void settled_expiry(EntryNumber number);
+    void mark_exhausted(EntryNumber number);
+    std::string_view exhaustion_reason(const Entry& entry) const;
+    std::size_t dead_letter_bytes_max(const Entry& entry) const {
+        return kRecordOverheadMax + exhaustion_reason(entry).size();
+    }
+    void keep_attempts_waiting();
+    void begin_spawn(EntryNumber number);
+    void requeue_spawn(EntryNumber number);
+    void settle_prepared(EntryNumber number);
+    void recheck_prepared(EntryNumber number);
+    void join_line(EntryNumber number);
+    bool wait_in_line(EntryNumber number);
+    void advance_line(const std::string& name);
+    void end_line_lookup(const std::string& name);
+
+    Queues& queues_;
+    DueWindow& window_;
+    OrderLines& order_lines_;
+    Leases leases_;
+    std::uint64_t ready_count_ = 0;
+    std::size_t recurring_due_ = 0;     // in memory, with `spawning`
+    std::vector<MessageId> attempts_;   // started, their record is not written yet
+    std::vector<MessageId> exhausted_;  // attempts used up, their end is not written yet
+    std::deque<MessageId> expiries_;    // due, their record is not written yet
+    std::deque<MessageId> to_purge_;
+    // Expiries that have come, or that come while the message is leased, and are not recorded.
+    std::set<DuePosition> unsettled_expiries_;
+    // Deadlines of prepared messages that have come, and are not recorded.
+    std::set<DuePosition> unsettled_deadlines_;
+    DueMessages due_recurring_;
+    DueMessages due_prepared_;
+};
+
+}  // namespace duewheel

@@ -1,0 +1,54 @@
+// Commands that change one message: cancel, move, hold, kick, and those that end or extend a lease; and the relocation
+// of messages for compaction.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "engine/engine_context.h"
+#include "engine/lifecycle.h"
+#include "engine/message_finder.h"
+#include "engine/queues.h"
+#include "engine/seconds.h"
+
+namespace duewheel {
+
+class MessageCommands : EnginePart {
+  public:
+    MessageCommands(EngineContext& context, Queues& queues, Lifecycle& lifecycle, MessageFinder& finder,
+                    Seconds& seconds)
+        : EnginePart(context), queues_(queues), lifecycle_(lifecycle), finder_(finder), seconds_(seconds) {}
+
+    Verdict decide(PendingCommand& pending, CancelCommand& command);
+    Verdict decide(PendingCommand& pending, RescheduleCommand& command);
+    Verdict decide(PendingCommand& pending, const FireCommand& command);
+    Verdict decide(PendingCommand& pending, const HoldCommand& command);
+    Verdict decide(PendingCommand& pending, const KickCommand& command);
+    // Ends one dead letter. A message that is not dead stays as it is: a client ends it with a cancel.
+    Verdict decide(PendingCommand& pending, const DiscardCommand& command);
+
+    Verdict decide(PendingCommand& pending, const AckCommand& command);
+    Verdict decide(PendingCommand& pending, const FailCommand& command);
+    Verdict decide(PendingCommand& pending, const ReleaseCommand& command);
+    Verdict decide(PendingCommand& pending, const HoldLeaseCommand& command);
+    Verdict decide(PendingCommand& pending, const ExtendCommand& command);
+
+    Verdict decide(PendingCommand& pending, const RelocateCommand& command);
+    Verdict decide(PendingCommand& pending, const RelocateOutcomesCommand& command);
+    Verdict decide(PendingCommand& pending, const RelocationDoneCommand& command);
+
+  private:
+    // Another due time for a waiting message; `field` is the member of the command.
+    Verdict move(PendingCommand& pending, MessageId id, const std::string& name_space, DueMs due, Cause cause,
+                 const char* field, std::int64_t flex_ms = 0);
+    std::optional<Verdict> end_with_lease(PendingCommand& pending, EntryNumber number);
+    std::optional<ChangeAnswer> too_late(const Entry& entry) const;
+
+    Queues& queues_;
+    Lifecycle& lifecycle_;
+    MessageFinder& finder_;
+    Seconds& seconds_;
+};
+
+}  // namespace duewheel
