@@ -2,6 +2,7 @@
 client library for Node, from one load program (peers/load.mjs), which checks a ledger of every message; the servers that
 speak HTTP or beanstalkd's protocol also get puts from the C++ load program. The pages of the results: peer_tables.py."""
 
+import contextlib
 import json
 import pathlib
 import select
@@ -23,6 +24,8 @@ RATE = 200  # messages a second of the lateness row
 OWN = ("duewheel", BY_BEANSTALK)
 LEDGER = ("lost", "twice", "early", "after_cancel", "unknown")
 CANNOT_CANCEL = "cannot: a message in a queue has no id to cancel it by"
+CANNOT_BATCH = "cannot: the protocol puts one job per command"
+BATCH_SECONDS = 1.5
 
 
 @dataclass(frozen=True)
@@ -85,8 +88,9 @@ class NodeClient:
                                         stdout=subprocess.PIPE)
 
     def run(self, name, **order):
-        self.process.stdin.write(json.dumps({"run": name, **order}).encode() + b"\n")
-        self.process.stdin.flush()
+        with contextlib.suppress(BrokenPipeError):  # it has ended, which the missing result tells
+            self.process.stdin.write(json.dumps({"run": name, **order}).encode() + b"\n")
+            self.process.stdin.flush()
         ready, _, _ = select.select([self.process.stdout], [], [], RESPONSE_WITHIN_S)
         line = self.process.stdout.readline() if ready else b""
         if not line:
@@ -95,7 +99,8 @@ class NodeClient:
 
     def stop(self):
         self.process.kill()
-        self.process.wait()
+        with contextlib.suppress(BrokenPipeError):
+            self.process.communicate()
 
 
 def one_round(peer, server, seconds, seed):
@@ -126,6 +131,9 @@ def one_round(peer, server, seconds, seed):
         check(late)
         for level in ("p50", "p99", "max"):
             figures[f"lateness, {level}"] = ("ms", late["late_ms"][level])
+        batches = client.run("batches", queue="batches", seconds=min(seconds, BATCH_SECONDS))
+        if "per_second" in batches:
+            figures["puts in batches"] = ("1/s", batches["per_second"])
         left = client.run("after_cancel", queue="cancels")
         if "after_cancel" in left:
             check(left)
@@ -149,6 +157,8 @@ def per_pending(peer, server, count):
         if client:
             client.run("fill", queue="sessions", count=10)  # their memory is not that of the messages
         memory, disk = memory_bytes(server.process.pid), disk_megabytes(server.directory, spares=False)
+        if peer.native:
+            disk = 0  # its directory holds nothing yet but preallocated files, which the first messages go to
         if client:
             client.run("fill", queue="fill", count=count)
         else:
@@ -184,7 +194,7 @@ def peers(rows, scratch, quick):
                 time.sleep(3)  # its spare segments are filled once, whatever comes
             for row, (unit, figure) in call(found[name], server).items():
                 figures.setdefault((row, unit), {}).setdefault(name, []).append(figure)
-        except (RuntimeError, ValueError) as problem:
+        except (RuntimeError, ValueError, OSError, subprocess.SubprocessError) as problem:
             print(f"excluded: {name} ({problem})", file=sys.stderr)
             found.pop(name)
         finally:
@@ -202,5 +212,8 @@ def peers(rows, scratch, quick):
     for (row, unit), by_subject in figures.items():
         for subject in (name for name in by_subject if name in found):
             rows.add(f"peers: {row}", count[found[subject].native] if "pending" in row else 0, subject, unit, by_subject[subject])
-    if "RabbitMQ, amqplib" in found:
-        rows.cannot("peers: puts and cancels", 0, "RabbitMQ, amqplib", "1/s", CANNOT_CANCEL)
+    for name, peer in found.items():
+        if peer.client == "beanstalk":
+            rows.cannot("peers: puts in batches", 0, name, "1/s", CANNOT_BATCH)
+        if peer.client == "rabbitmq":
+            rows.cannot("peers: puts and cancels", 0, name, "1/s", CANNOT_CANCEL)

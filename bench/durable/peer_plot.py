@@ -8,7 +8,8 @@ from durable.peer_tables import Run, name_of
 PANELS = (("puts, C++ client", "puts/s, C++ load program"), ("puts", "puts/s, Node client"),
           ("put, delivered, acknowledged", "put, delivered when due, acknowledged: messages/s"),
           ("puts and cancels", "puts and cancels/s"), ("lateness, p99", "lateness at 200 messages/s, p99, ms"),
-          ("memory per pending message", "memory per pending message, bytes"))
+          ("puts in batches", "puts/s in batches of 500"), ("memory per pending message", "memory per pending message, bytes"),
+          ("disk per pending message", "disk per pending message, bytes"))
 OWN, OTHER = "#2b6cb0", "#a0aec0"
 
 
@@ -27,7 +28,7 @@ def draw(result, path):
     matplotlib.rcParams.update({"svg.fonttype": "none", "svg.hashsalt": "duewheel", "font.size": 8})
     from matplotlib import pyplot
 
-    figure, axes = pyplot.subplots(3, 2, figsize=(11, 9), constrained_layout=True)
+    figure, axes = pyplot.subplots(len(PANELS) // 2, 2, figsize=(11, 12), constrained_layout=True)
     for axis, (row, title) in zip(axes.flat, PANELS):
         found = {name: run.get(row, name) for name in run.subjects}
         drawn = [name for name in run.subjects if found[name] and found[name]["median"] is not None]
@@ -40,6 +41,8 @@ def draw(result, path):
         axis.set_title(title, loc="left", fontweight="bold")
         axis.invert_yaxis()
         axis.margins(x=0.15)
+        axis.xaxis.set_major_formatter("{x:,.0f}")
+        axis.locator_params(axis="x", nbins=5)
         axis.spines[["top", "right"]].set_visible(False)
     figure.suptitle(f"{run.result['machine']['cpu']}, {run.result['date']}: median, minimum and maximum", fontsize=8)
     figure.savefig(path, metadata={"Date": None})

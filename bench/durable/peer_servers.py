@@ -4,6 +4,7 @@ ended with all its processes. They run with the settings that their packages com
 import contextlib
 import os
 import pathlib
+import pwd
 import shutil
 import signal
 import socket
@@ -14,7 +15,6 @@ from durable.subject import TICKS
 
 READY_WITHIN_S = 60
 STOP_WITHIN_S = 20
-POSTGRES_BIN = "/usr/lib/postgresql/*/bin"  # where Debian has what is not in the path
 RABBITMQ = "/usr/lib/rabbitmq/bin/rabbitmq-server"  # Debian's own /usr/sbin/rabbitmq-server insists on a user
 
 
@@ -57,13 +57,9 @@ def memory_bytes(root):
     return total
 
 
-def program(name, *folders):
-    """The path of an installed program, or None."""
-    found = shutil.which(name)
-    if found is None:
-        for folder in folders:
-            found = next(map(str, sorted(pathlib.Path("/").glob(f"{folder.lstrip('/')}/{name}"), reverse=True)), None)
-    return found
+def postgres_program(name):
+    """The path of one of PostgreSQL's programs, or None. Debian has most of them only in a folder of their version."""
+    return shutil.which(name) or next(map(str, sorted(pathlib.Path("/usr/lib/postgresql").glob(f"*/bin/{name}"), reverse=True)), None)
 
 
 class PeerServer:
@@ -119,10 +115,10 @@ class Redis(PeerServer):
 
     @staticmethod
     def why_unavailable():
-        return None if program("redis-server") else "there is no redis-server"
+        return None if shutil.which("redis-server") else "there is no redis-server"
 
     def launch(self):
-        return self.spawn([program("redis-server"), "--bind", "127.0.0.1", "--port", str(self.port), "--dir", self.directory,
+        return self.spawn(["redis-server", "--bind", "127.0.0.1", "--port", str(self.port), "--dir", self.directory,
                            "--appendonly", "yes", "--appendfsync", self.appendfsync, "--save", ""])
 
     @property
@@ -135,18 +131,22 @@ class Postgres(PeerServer):
 
     @staticmethod
     def why_unavailable():
-        return None if program("postgres", POSTGRES_BIN) else "there is no postgres"
+        if not postgres_program("postgres"):
+            return "there is no postgres"
+        # It refuses to run as root.
+        if os.geteuid() == 0 and "postgres" not in (user.pw_name for user in pwd.getpwall()):
+            return "there is no user postgres to run it as"
+        return None
 
     def launch(self):
-        # It refuses to run as root.
         as_user = {"user": "postgres", "group": "postgres"} if os.geteuid() == 0 else {}
         if as_user:
             shutil.chown(self.directory, **as_user)
             self.directory.parent.chmod(0o711)
         data = self.directory / "data"
-        subprocess.run([program("initdb", POSTGRES_BIN), "-D", data, "-U", "bench", "-A", "trust", "-E", "UTF8",
+        subprocess.run([postgres_program("initdb"), "-D", data, "-U", "bench", "-A", "trust", "-E", "UTF8",
                         "--no-locale", "--no-sync"], check=True, stdout=subprocess.DEVNULL, cwd="/", **as_user)
-        return self.spawn([program("postgres", POSTGRES_BIN), "-D", data, "-c", "listen_addresses=127.0.0.1", "-c",
+        return self.spawn([postgres_program("postgres"), "-D", data, "-c", "listen_addresses=127.0.0.1", "-c",
                            f"port={self.port}", "-c", "unix_socket_directories="], cwd="/", **as_user)
 
     @property
@@ -180,8 +180,8 @@ class RabbitMQ(PeerServer):
     def stop(self):
         super().stop()
         # The name server goes on by itself.
-        if program("epmd"):
-            subprocess.run([program("epmd"), "-port", str(self.name_port), "-kill"], stdout=subprocess.DEVNULL,
+        if shutil.which("epmd"):
+            subprocess.run(["epmd", "-port", str(self.name_port), "-kill"], stdout=subprocess.DEVNULL,
                            stderr=subprocess.DEVNULL)
 
     @property

@@ -17,6 +17,7 @@ ROWS = (("puts, C++ client", "puts/s, 64 connections of the C++ load program", T
         ("puts, p99", "the same: latency p99, ms", False, 1),
         ("puts, server CPU", "the same: server CPU per put, us", False, 1),
         ("puts, client CPU", "the same: client CPU per put, us", False, 1),
+        ("puts in batches", "puts/s in batches of 500, 4 calls in progress", True, 0),
         ("put, delivered, acknowledged", "messages/s put with a delay of 1 s, delivered and acknowledged at the same time", True, 0),
         ("puts and cancels", "puts and cancels/s, 64 calls in progress", True, 0),
         ("lateness, p50", "lateness at 200 messages/s, ms: p50", False, 0),
@@ -27,7 +28,7 @@ ROWS = (("puts, C++ client", "puts/s, 64 connections of the C++ load program", T
         ("early", "delivered early", False, 0), ("lost", "lost", False, 0), ("twice", "delivered again", False, 0),
         ("after_cancel", "delivered after a cancel", False, 0))
 SHORT = (("puts, C++ client", "puts/s, C++ client"), ("puts", "puts/s, Node client"), ("puts, server CPU", "server CPU per put, us"),
-         ("put, delivered, acknowledged", "put, delivered, acknowledged/s"), ("puts and cancels", "puts and cancels/s"),
+         ("puts in batches", "puts/s in batches of 500"), ("put, delivered, acknowledged", "put, delivered, acknowledged/s"), ("puts and cancels", "puts and cancels/s"),
          ("lateness, p99", "lateness p99, ms"), ("memory per pending message", "memory per pending message, bytes"))
 NONE = "-"
 

@@ -63,7 +63,7 @@ class Pages(unittest.TestCase):
 
     def test_what_a_server_cannot_do_is_written_as_such(self):
         self.assertEqual(line_of(self.pages["peers"], "puts and cancels/s, 64 calls in progress")[5], "cannot")
-        self.assertEqual(line_of(self.pages["peers in short"], RABBITMQ)[6], "cannot")
+        self.assertEqual(line_of(self.pages["peers in short"], RABBITMQ)[7], "cannot")
 
     def test_what_was_not_measured_is_a_dash(self):
         self.assertEqual(line_of(self.pages["peers"], "puts and cancels/s, 64 calls in progress")[4], "-")
@@ -78,9 +78,9 @@ class Pages(unittest.TestCase):
         self.assertEqual(line_of(short, "Duewheel, HTTP")[3], "9,000")
 
     def test_a_row_in_which_less_is_better_has_no_ratio(self):
-        self.assertEqual(line_of(self.pages["peers in short"], PG_BOSS)[7], "500")
-        self.assertEqual(line_of(self.pages["peers in short"], "Duewheel, HTTP")[7], "0")
-        self.assertEqual(line_of(self.pages["peers in short"], PG_BOSS)[8], "-6")
+        self.assertEqual(line_of(self.pages["peers in short"], PG_BOSS)[8], "500")
+        self.assertEqual(line_of(self.pages["peers in short"], "Duewheel, HTTP")[8], "0")
+        self.assertEqual(line_of(self.pages["peers in short"], PG_BOSS)[9], "-6")
 
     def test_the_pages_name_their_command(self):
         for page in self.pages.values():

@@ -8,14 +8,17 @@
 //     {"run": "cancels", "queue": "b", "seconds": 3}          each put is cancelled at once; due in CANCEL_DELAY_S without the cancel
 //     {"run": "flow", "queue": "c", "seconds": 3}             puts due in a second, delivered and acknowledged meanwhile
 //     {"run": "lateness", "queue": "d", "seconds": 3, "rate": 200}
+//     {"run": "batches", "queue": "f", "seconds": 2}          puts due in 1 to 24 hours, BATCH in each call
 //     {"run": "after_cancel", "queue": "b"}                   consumes what the run of cancels left, until all was due
-//     {"run": "fill", "queue": "e", "count": 100000}          puts due in 1 to 24 hours, in the client's own batches
+//     {"run": "fill", "queue": "e", "count": 100000}          the same, a number of messages
 //
-// Puts, cancels and flow keep OUTSTANDING calls in progress. Delays are whole seconds, because beanstalkd has no others.
+// A client without `cancel` or `putBatch` cannot do these runs. Puts, cancels and flow keep OUTSTANDING calls in progress. Delays are whole seconds, because beanstalkd has no others.
 import { createInterface } from 'node:readline'
 import { Ledger, bodyOf, levels, numberOf } from './ledger.mjs'
 
 const OUTSTANDING = 64
+const BATCH = 500
+const BATCHES_OUTSTANDING = 4
 const CANCEL_DELAY_S = 6
 const FLOW_DELAY_S = 1
 const HOUR_S = 3600
@@ -29,16 +32,19 @@ const cancelLedgers = new Map()
 const pause = (ms) => new Promise((resolve) => setTimeout(resolve, ms))
 const farDelay = () => HOUR_S + Math.floor(Math.random() * 23 * HOUR_S)
 
-/** Calls `step(number)` again and again, OUTSTANDING calls at once, for `seconds`. Returns the number of calls. */
-async function repeat(seconds, step) {
+/** Calls `step(number)` repeatedly for `seconds`, with `outstanding` calls in progress. Returns the number of calls. */
+async function repeat(seconds, step, outstanding = OUTSTANDING) {
   let next = 0
   const endMs = performance.now() + seconds * 1000
   const loop = async () => {
     while (performance.now() < endMs) await step(next++)
   }
-  await Promise.all(Array.from({ length: OUTSTANDING }, loop))
+  await Promise.all(Array.from({ length: outstanding }, loop))
   return next
 }
+
+let nextInBatch = 0
+const batchOf = (count) => Array.from({ length: count }, () => ({ body: bodyOf(nextInBatch++), delayS: farDelay() }))
 
 async function put(client, ledger, number, delayS) {
   const body = bodyOf(number)
@@ -118,12 +124,15 @@ const runs = {
     return ledger.report()
   },
 
+  async batches(client, { seconds }) {
+    if (!client.putBatch) return { cannot: true }
+    const beganMs = performance.now()
+    const calls = await repeat(seconds, () => client.putBatch(batchOf(BATCH)), BATCHES_OUTSTANDING)
+    return { per_second: (calls * BATCH) / ((performance.now() - beganMs) / 1000) }
+  },
+
   async fill(client, { count }) {
-    for (let number = 0; number < count; number += client.batch) {
-      const messages = Array.from({ length: Math.min(client.batch, count - number) },
-        (_, index) => ({ body: bodyOf(number + index), delayS: farDelay() }))
-      await client.putBatch(messages)
-    }
+    for (let left = count; left > 0; left -= BATCH) await client.putBatch(batchOf(Math.min(BATCH, left)))
     return { accepted: count }
   },
 }

@@ -16,7 +16,6 @@ export async function connect(address, name, outstanding) {
     async cancel(id) {
       if ((await queue.remove(id)) !== 1) throw new Error(`job ${id} was not removed`)
     },
-    batch: 500,
     putBatch: (messages) => queue.addBulk(messages.map(({ body, delayS }) => ({ name: 'message', data: { body }, opts: { ...OPTIONS, delay: delayS * 1000 } }))),
     async consume({ delivered, acknowledged }) {
       worker = new Worker(name, async (job) => delivered(job.data.body), { connection, concurrency: outstanding })

@@ -31,7 +31,6 @@ export async function connect(address, queue) {
   return {
     put: (body, delayS) => boss.send(queue, { body }, { startAfter: delayS }),
     cancel: (id) => boss.cancel(queue, id),
-    batch: 1000,
     putBatch: (messages) => boss.insert(messages.map(({ body, delayS }) => ({ name: queue, data: { body }, startAfter: new Date(Date.now() + delayS * 1000) }))),
     async consume(handlers) {
       for (let index = 0; index < CONSUMERS; ++index) loops.push(consumeLoop(handlers))

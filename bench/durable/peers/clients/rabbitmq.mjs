@@ -20,7 +20,6 @@ export async function connect(address, queue) {
   return {
     put: (body, delayS) =>
       new Promise((resolve, reject) => publish(body, delayS, (error) => (error ? reject(error) : resolve()))),
-    batch: 1000,
     async putBatch(messages) {
       for (const { body, delayS } of messages) publish(body, delayS)
       await channel.waitForConfirms()
