@@ -25,7 +25,8 @@ ROWS = (("puts, C++ client", "puts/s, 64 connections of the C++ load program", T
         ("lateness, max", "the same: max", False, 0),
         ("memory per pending message", "memory per pending message, bytes", False, 0),
         ("disk per pending message", "disk per pending message, bytes", False, 0),
-        ("early", "delivered early", False, 0), ("lost", "lost", False, 0), ("twice", "delivered again", False, 0),
+        ("early", "delivered early", False, 0), ("lost", "lost", False, 0),
+        ("unacknowledged", "delivered, but not acknowledged", False, 0), ("twice", "delivered again", False, 0),
         ("after_cancel", "delivered after a cancel", False, 0))
 SHORT = (("puts, C++ client", "puts/s, C++ client"), ("puts", "puts/s, Node client"), ("puts, server CPU", "server CPU per put, us"),
          ("puts in batches", "puts/s in batches of 500"), ("put, delivered, acknowledged", "put, delivered, acknowledged/s"), ("puts and cancels", "puts and cancels/s"),

@@ -75,7 +75,8 @@ export class Ledger {
   }
 
   report() {
-    const report = { accepted: 0, cancelled: 0, delivered: 0, acknowledged: 0, twice: 0, lost: 0, early: 0, after_cancel: 0, unknown: this.#unknown }
+    const report = { accepted: 0, cancelled: 0, delivered: 0, acknowledged: 0, twice: 0, lost: 0, unacknowledged: 0, early: 0, after_cancel: 0,
+      unknown: this.#unknown }
     const late = []
     for (const message of this.#messages.values()) {
       report.accepted += message.accepted
@@ -86,6 +87,7 @@ export class Ledger {
         ++report.delivered
         report.early += message.lateMs < 0
         report.after_cancel += message.cancelled
+        report.unacknowledged += message.accepted && !message.cancelled && message.acknowledgements === 0
         late.push(message.lateMs)
       } else if (message.accepted && !message.cancelled) {
         ++report.lost
