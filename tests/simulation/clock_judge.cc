@@ -2,6 +2,7 @@
 
 #include <cstdlib>
 #include <string>
+#include <utility>
 
 namespace duewheel {
 namespace {
@@ -33,6 +34,18 @@ void ClockJudge::marked(const ClockMark& mark) {
     mark_ = mark;
     is_mark_certain_ = true;
     is_jump_marked_ = true;
+}
+
+void ClockJudge::change_machine() {
+    std::swap(mark_, other_mark_);
+    std::swap(is_mark_certain_, is_other_mark_certain_);
+    is_jump_marked_ = false;
+}
+
+void ClockJudge::lose_mark() {
+    mark_ = {};
+    is_mark_certain_ = true;
+    is_jump_marked_ = false;
 }
 
 // Whatever the wall clock says by then: where the machine ran on, and the process had left its time, no start is later

@@ -40,6 +40,11 @@ class ClockJudge {
     void marking() { is_mark_certain_ = false; }
     void marked(const ClockMark& mark);
 
+    // The next process runs on the other machine: with its mark, which says nothing of this machine's clock.
+    void change_machine();
+    // The next process has no mark: its disk is new.
+    void lose_mark();
+
     // A client reads the server's time.
     void told(std::int64_t boot_ns, DueMs server_ms);
     // The server has read the wall clock; `before_ms` is the server time just before that.
@@ -78,6 +83,8 @@ class ClockJudge {
     DueMs kept_ms_ = 0;
     ClockMark mark_;  // the newest that is durable
     bool is_mark_certain_ = true;
+    ClockMark other_mark_;  // likewise, on the other machine
+    bool is_other_mark_certain_ = true;
     bool is_jump_marked_ = false;  // since the process last jumped, or started
     Mark last_;                    // of the reported time
     Mark last_look_;               // of the time when the wall clock was read

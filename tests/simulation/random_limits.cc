@@ -60,7 +60,7 @@ bool is_by_key(const Command& command) {
 
 }  // namespace
 
-SharedLimits random_limits(const Command& command, Random& random) {
+SharedLimits random_limits(const Command& command, const SimOptions& options, Random& random) {
     constexpr const char* kPrefixes[] = {"q", "q0", "q1", "q2", "z"};
     if (!random.chance(150'000)) return nullptr;
     if (std::holds_alternative<TakeRecordsCommand>(command) || is_by_key(command)) return nullptr;
@@ -68,8 +68,8 @@ SharedLimits random_limits(const Command& command, Random& random) {
     if (what.brings_a_rule) return nullptr;
     AccessLimits limits;
     if (what.is_of_a_namespace && random.chance(600'000)) {
-        if (random.chance(700'000)) limits.namespaces.emplace_back("default");
-        if (random.chance(500'000)) limits.namespaces.emplace_back("other");
+        if (random.chance(700'000)) limits.namespaces.push_back(options.name_spaces[0]);
+        if (random.chance(500'000)) limits.namespaces.push_back(options.name_spaces[1]);
     }
     if (what.is_of_a_queue && random.chance(600'000))
         limits.queue_prefix = kPrefixes[random.below(std::size(kPrefixes))];

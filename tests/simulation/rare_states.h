@@ -412,6 +412,25 @@ namespace duewheel {
     X(ledger_found_messages)              \
     X(died_in_a_call_to_kafka)            \
     X(died_with_records_sent)             \
+    X(request_redirected)                 \
+    X(takeover)                           \
+    X(takeover_beside_a_live_owner)       \
+    X(one_shard_without_owner)            \
+    X(both_shards_without_owner)          \
+    X(owner_released_its_log)             \
+    X(paused_owner_was_fenced)            \
+    X(paused_owner_delivered)             \
+    X(delivered_again_by_its_successor)   \
+    X(claim_overtaken)                    \
+    X(standby_copied_commits)             \
+    X(standby_sealed_a_segment)           \
+    X(standby_began_again)                \
+    X(commit_sent_again)                  \
+    X(commit_among_other_records)         \
+    X(record_of_the_topic_ignored)        \
+    X(log_unavailable)                    \
+    X(front_of_the_topic_deleted)         \
+    X(topic_lost_its_end)                 \
     X(damage_refused)                     \
     X(damage_harmless)
 

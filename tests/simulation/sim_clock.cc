@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <utility>
 
 namespace duewheel {
 namespace {
@@ -58,6 +59,16 @@ void SimClock::start(DueMs floor_ms, const ClockMark& mark) {
     look_at_ns_ = boot_ns_ + (is_watched() ? kSecondNs : 0);
     read();
     if (!is_beyond()) judge_.started(reading(), floor_ms, mark, machine_run(), clock_->status(reading()));
+}
+
+// The boot clocks of the two go on together. Their wall clocks are not quite the same.
+void SimClock::change_machine() {
+    boot_ns_ += other_is_ahead_ns_;
+    other_is_ahead_ns_ = -other_is_ahead_ns_;
+    std::swap(machine_runs_, other_machine_runs_);
+    told_at_ns_ = -1;
+    wall_ns_ += random_.between(-kSecondNs, kSecondNs);
+    judge_.change_machine();
 }
 
 std::optional<ClockMark> SimClock::mark_wanted() {

@@ -52,9 +52,15 @@ class SimClock {
     void set_wall_back_by(DueMs ms) { wall_ns_ -= ms * kMsNs; }
     // One that is put back to a snapshot has the name that it had then.
     void machine_starts() {
+        other_is_ahead_ns_ += boot_ns_;
         boot_ns_ = random_.between(kMsNs, 60'000 * kMsNs);
+        other_is_ahead_ns_ -= boot_ns_;
         if (!random_.chance(100'000)) ++machine_runs_;
     }
+
+    // The next process runs on the other machine, with clocks and marks of its own, or on one without a mark.
+    void change_machine();
+    void lose_mark() { judge_.lose_mark(); }
 
     // Something may happen to the wall clock, or be done about it.
     void disturb();
@@ -98,6 +104,9 @@ class SimClock {
     std::int64_t told_at_ns_ = -1;      // likewise
     ClockMark mark_;                    // as the process knows
     std::uint64_t machine_runs_ = 1;
+    // Of the other machine.
+    std::int64_t other_is_ahead_ns_ = 2'000'000'000'000;
+    std::uint64_t other_machine_runs_ = 1'000'001;
     const bool has_named_runs_;
     DueMs now_ms_;  // what it says, or said last
     DueMs beyond_ms_ = 0;

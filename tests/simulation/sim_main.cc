@@ -28,8 +28,8 @@
 #include <unistd.h>
 
 #include "simulation/planted_hunt.h"
-#include "simulation/simulation.h"
 #include "simulation/trial.h"
+#include "simulation/two_shards.h"
 
 namespace duewheel {
 namespace {
@@ -167,8 +167,7 @@ bool run_one(const Arguments& arguments, std::uint64_t seed, std::uint32_t steps
                   static_cast<unsigned long>(seed), replay_command(arguments, seed, steps, arguments.without).c_str());
     SimOptions options = options_of(seed, steps, arguments.without);
     options.trace = arguments.verbose;
-    Simulation simulation(options, arguments.verbose);
-    const SimResult result = simulation.run();
+    const SimResult result = simulate(options, arguments.verbose);
     ++sum.runs;
     sum.messages += result.totals.messages;
     sum.deliveries += result.totals.deliveries;

@@ -1,8 +1,10 @@
 #include "simulation/sim_options.h"
 
+#include <algorithm>
 #include <iterator>
 
 #include "base/random.h"
+#include "simulation/sim_placement.h"
 
 namespace duewheel {
 namespace {
@@ -14,9 +16,10 @@ constexpr std::string_view kOpNames[kOpCount] = {
     "end_batch", "discard", "loop",    "schedule",   "transact", "watchdog",   "limit",      "narrow",
     "hook",      "view",    "backup",  "forecast",   "token",    "input",      "topic"};
 constexpr std::string_view kFaultNames[kFaultCount] = {
-    "kill",       "power_cut",      "cut_in_call", "kill_in_call", "failed_sync", "failed_write", "failed_read",
-    "disk_full",  "tables_refused", "index_lost",  "clock_jump",   "clock_back",  "slow_sealing", "slow_disk",
-    "slow_reads", "damage",         "stop",        "wall_ahead",   "wall_back",   "wall_drift"};
+    "kill",         "power_cut",  "cut_in_call",    "kill_in_call", "failed_sync", "failed_write",
+    "failed_read",  "disk_full",  "tables_refused", "index_lost",   "clock_jump",  "clock_back",
+    "slow_sealing", "slow_disk",  "slow_reads",     "damage",       "stop",        "wall_ahead",
+    "wall_back",    "wall_drift", "takeover",       "owner_paused", "brokers",     "topic_lost"};
 
 constexpr std::int64_t kKeepLongMs = 1000LL * 366 * 86'400'000;
 
@@ -144,6 +147,17 @@ void draw_watchdogs(SimOptions& options) {
     if (options.has(Op::watchdog)) options.queues = std::min(options.queues, options.engine.queues_max);
 }
 
+// One run in eight has two shards.
+void draw_shards(SimOptions& options) {
+    Random random(options.seed ^ 0x5a4d5);
+    if (!random.chance(125'000)) return;
+    options.shards = 2;
+    options.faults[static_cast<std::size_t>(Fault::takeover)] = random.chance(800'000);
+    options.faults[static_cast<std::size_t>(Fault::owner_paused)] = random.chance(500'000);
+    options.faults[static_cast<std::size_t>(Fault::brokers)] = random.chance(500'000);
+    options.faults[static_cast<std::size_t>(Fault::topic_lost)] = random.chance(200'000);
+}
+
 // What came later is drawn by itself, so that seeds go on meaning what they meant.
 void draw_later_ones(SimOptions& options) {
     Random random(options.seed ^ 0xd15ca8d);
@@ -204,6 +218,7 @@ void draw_later_ones(SimOptions& options) {
     // A crash between the commits of one request's puts, which must not be two, is met where there are many of them.
     Random batches(options.seed ^ 0xba7c4e5);
     if (batches.chance(200'000)) options.op_weights[static_cast<std::size_t>(Op::put_batch)] *= 10;
+    draw_shards(options);
 }
 
 }  // namespace
@@ -243,6 +258,17 @@ SimOptions draw_options(std::uint64_t seed, std::uint32_t steps) {
     options.failing_per_million = pick<std::uint32_t>(random, {0, 0, 300'000, 800'000});
     draw_later_ones(options);
     return options;
+}
+
+SimOptions options_of_shard(const SimOptions& options, std::uint32_t shard) {
+    constexpr std::uint64_t kSecondShard = std::uint64_t{1} << 40;
+    SimOptions own = options;
+    own.seed = shard == 0 ? options.seed : options.seed ^ kSecondShard;
+    own.shard = shard;
+    own.engine.shard = shard;
+    own.name_spaces = namespaces_of_shard(shard, options.shards);
+    own.steps = std::max<std::uint32_t>(options.steps / options.shards, 1);
+    return own;
 }
 
 bool switch_off(SimOptions& options, std::string_view name) {

@@ -87,8 +87,13 @@ enum class Fault : std::uint8_t {
     wall_ahead,      // the wall clock is set ahead, also while nothing runs
     wall_back,       // likewise, back
     wall_drift,      // it runs faster or slower than it should
+    // Of a run with two shards.
+    takeover,      // the standby node takes over, also while the owner is alive
+    owner_paused,  // the owner goes on after it has been replaced, and its clients still send requests
+    brokers,       // calls to them are slow, fail, or take place without a response
+    topic_lost,    // the topic loses acknowledged records: the owner must stop
 };
-inline constexpr std::size_t kFaultCount = 20;
+inline constexpr std::size_t kFaultCount = 24;
 
 std::string_view op_name(Op op);
 std::string_view fault_name(Fault fault);
@@ -107,6 +112,11 @@ struct SimOptions {
     std::uint64_t free_floor_bytes = 0;
     std::int64_t keep_ms = 0;  // of outcomes
     HistoryBounds history;
+
+    // Two: each has a log in a Kafka topic, and two nodes; `shard` is then one of them (two_shards.h).
+    std::uint32_t shards = 1;
+    std::uint32_t shard = 0;
+    std::array<std::string, 2> name_spaces{"default", "other"};
 
     std::uint32_t queues = 1;
     std::uint32_t body_bytes_max = 0;
@@ -151,6 +161,8 @@ struct SimOptions {
 };
 
 SimOptions draw_options(std::uint64_t seed, std::uint32_t steps);
+// Of one of two shards: with clients, namespaces and faults of its own, and half of the steps.
+SimOptions options_of_shard(const SimOptions& options, std::uint32_t shard);
 
 // Switches the operation or fault of this name off; false where there is none of that name.
 bool switch_off(SimOptions& options, std::string_view name);

@@ -16,6 +16,8 @@ ShardOptions shard_options(const SimOptions& options, std::uint32_t zone_version
     shard.free_floor_bytes = options.free_floor_bytes;
     shard.identity.instance.fill(std::byte{0x5a});
     shard.identity.token_key.fill(std::byte{0xa5});
+    shard.identity.shard = static_cast<std::uint16_t>(options.shard);
+    shard.identity.shards = static_cast<std::uint16_t>(options.shards);
     shard.find_zone = [zone_version](std::string_view name) { return simulated_zone(zone_version, name); };
     shard.zone_data = simulated_zone_data(zone_version);
     return shard;
@@ -23,10 +25,12 @@ ShardOptions shard_options(const SimOptions& options, std::uint32_t zone_version
 
 Result<std::unique_ptr<SimShard>> SimShard::open(const SimOptions& options, std::uint32_t zone_version, SimDisk& disk,
                                                  MemoryRowStorage& rows, Retention& retention, LogSink& log,
-                                                 RareStates& rare, EventHash& hash, const std::string& directory) {
+                                                 RareStates& rare, EventHash& hash, const ReplicateLog& replicate,
+                                                 const std::string& directory) {
     std::unique_ptr<SimShard> shard(new SimShard(options, rare, hash));
-    Result<std::unique_ptr<ShardParts>> parts =
-        ShardParts::open(disk, directory, rows, retention, shard_options(options, zone_version), log);
+    ShardOptions opened_as = shard_options(options, zone_version);
+    opened_as.replicate = replicate;
+    Result<std::unique_ptr<ShardParts>> parts = ShardParts::open(disk, directory, rows, retention, opened_as, log);
     if (!parts) return std::move(parts).error();
     shard->parts_ = *std::move(parts);
     shard->cleaning_.emplace(*shard->parts_);

@@ -10,6 +10,7 @@
 
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -27,6 +28,9 @@
 namespace duewheel {
 
 ShardOptions shard_options(const SimOptions& options, std::uint32_t zone_version);
+
+// For a log with copies: the journal around the local one.
+using ReplicateLog = std::function<std::unique_ptr<Journal>(LocalJournal&)>;
 
 class SimShard {
   public:
@@ -50,7 +54,7 @@ class SimShard {
     // Opens and recovers. All arguments must outlive this object.
     static Result<std::unique_ptr<SimShard>> open(const SimOptions& options, std::uint32_t zone_version, SimDisk& disk,
                                                   MemoryRowStorage& rows, Retention& retention, LogSink& log,
-                                                  RareStates& rare, EventHash& hash,
+                                                  RareStates& rare, EventHash& hash, const ReplicateLog& replicate = {},
                                                   const std::string& directory = kDirectory);
 
     Engine& engine() { return parts_->engine(); }

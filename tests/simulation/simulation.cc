@@ -1,4 +1,4 @@
-// The course of a run: the next step, crashes and restarts. Its end is in simulation_end.cc.
+// The course of a run: the next step, and faults. Deaths are in simulation_restarts.cc, the end in simulation_end.cc.
 #include "simulation/simulation.h"
 
 #include <algorithm>
@@ -94,40 +94,47 @@ void Simulation::OperatorLog::write(LogLevel level, std::string_view event, std:
     if (verbose_) std::fprintf(stderr, "    log: %s\n", log_line(level, event, message, fields).c_str());
 }
 
-Simulation::Simulation(const SimOptions& options, bool verbose)
+Simulation::Simulation(const SimOptions& options, bool verbose, SimLogTopic* topic)
     : options_(options),
       verbose_(verbose),
       random_(options.seed * 3 + 1),
       disk_random_(options.seed * 3 + 2),
       limits_random_(options.seed ^ 0x1131755),
-      disk_(options.seed),
-      rows_(std::make_unique<MemoryRowStorage>()),
+      storage_{.disk = std::make_unique<SimDisk>(options.seed), .rows = std::make_unique<MemoryRowStorage>()},
       retention_(options.keep_ms, options.history),
       log_(rare_, verbose),
       oracle_(options_.engine, options.keep_ms, history_keep_ms(options), rare_),
       workload_(options_, oracle_, *this, Random(options.seed * 3)),
       webhooks_(options_, oracle_, log_, rare_, hash_, Random(options.seed * 5 + 1)),
       topics_(options_, oracle_, log_, rare_, hash_, Random(options.seed * 7 + 1)),
+      topic_(topic),
       clock_(options_, oracle_, rare_) {
-    watch_disk();
-    rows_->set_free_space([this] { return capacity_ - std::min(capacity_, disk_.used_bytes()); });
+    if (topic_ != nullptr) nodes_.emplace(options_, *topic_, log_, rare_, hash_);
+    use_storage();
 }
 
 Simulation::~Simulation() {
+    paused_.reset();
     process_ends();
-    disk_.set_hook({});
+    disk().set_hook({});
 }
 
 void Simulation::say(const char* what, std::int64_t value) const {
     if (verbose_) {
+        if (topic_ != nullptr) std::fprintf(stderr, "shard %u  ", options_.shard);
         std::fprintf(stderr, "step %lu  clock %lld  %s %lld\n", static_cast<unsigned long>(step_),
                      static_cast<long long>(clock_.now()), what, static_cast<long long>(value));
     }
 }
 
 SimResult Simulation::run() {
-    live();
-    if (!wrong()) finish();
+    begin();
+    while (has_steps_left()) step();
+    end();
+    return result();
+}
+
+SimResult Simulation::result() const {
     SimResult result;
     if (wrong()) {
         result.violation = oracle_.violation();
@@ -143,13 +150,28 @@ SimResult Simulation::run() {
     return result;
 }
 
-void Simulation::live() {
+void Simulation::begin() {
     start();
-    for (step_ = 1; step_ <= options_.steps && !wrong(); ++step_) {
-        oracle_.set_step(step_);
+    step_ = 1;
+}
+
+void Simulation::step() {
+    oracle_.set_step(step_);
+    if (shard_) {
         act();
-        if (!wrong() && (shard_->fatal_error() || cut_off_)) die((cut_off_ && cut_power_) || names_in_doubt_);
+        if (shard_ && nodes_ && !wrong()) act_on_log();
+        const bool must_die = !wrong() && shard_ && (shard_->fatal_error() || cut_off_);
+        if (must_die) die((cut_off_ && cut_power_) || names_in_doubt_);
+    } else if (--steps_until_start_ == 0) {
+        come_back();
     }
+    ++step_;
+}
+
+void Simulation::end() {
+    if (!shard_ && !wrong()) come_back();
+    if (nodes_ && !wrong()) end_takeovers();
+    if (!wrong()) finish();
 }
 
 // ---- one step
@@ -267,6 +289,7 @@ void Simulation::hear(const ReplyEffect& effect) {
     if (const auto* page = std::get_if<HistoryAnswer>(&effect.reply)) workload_.take_page(*page);
     if (const auto* answer = std::get_if<LeaseAnswer>(&effect.reply)) {
         workload_.take_leases(*answer);
+        for (const Delivered& delivery : answer->messages) check_delivered_by_paused(delivery);
         if (draining_) {
             for (const Delivered& delivery : answer->messages) drained_.push_back(delivery.lease);
         }
@@ -276,9 +299,10 @@ void Simulation::hear(const ReplyEffect& effect) {
 void Simulation::submit(Command command) {
     const bool has_ended = step_ > options_.steps;
     const SharedLimits limits =
-        options_.has(Op::token) && !has_ended ? random_limits(command, limits_random_) : nullptr;
+        options_.has(Op::token) && !has_ended ? random_limits(command, options_, limits_random_) : nullptr;
     const ReplyToken token = oracle_.submitted(command, limits.get());
     hash_.add(command.index());
+    if (options_.shards > 1) check_placement(command, token);
     // One with a key may only repeat an answer: that is known later.
     const bool is_refused =
         shard_->is_full() && is_a_put(command) && !may_be_repeated(command) && !oracle_.is_outside(token);
@@ -327,19 +351,19 @@ void Simulation::disturb() {
         case Fault::kill_in_call:
             return arm(false, soon);
         case Fault::failed_sync:
-            if (random_.chance(800'000)) return disk_.fail(DiskOperation::sync_data, 1 + random_.below(4));
+            if (random_.chance(800'000)) return disk().fail(DiskOperation::sync_data, 1 + random_.below(4));
             names_in_doubt_ = true;
-            return disk_.fail(DiskOperation::sync_directory, 1 + random_.below(4));
+            return disk().fail(DiskOperation::sync_directory, 1 + random_.below(4));
         case Fault::failed_write:
-            return disk_.fail(DiskOperation::write, 1 + random_.below(4));
+            return disk().fail(DiskOperation::write, 1 + random_.below(4));
         case Fault::failed_read:
-            return disk_.fail(DiskOperation::read, 1 + random_.below(4));
+            return disk().fail(DiskOperation::read, 1 + random_.below(4));
         case Fault::disk_full:
             return disk_is_small() && random_.chance(500'000) ? give_space_back() : shrink_disk();
         case Fault::stop:
             return stop();
         case Fault::tables_refused:
-            return rows_->refuse_tables(1 + random_.below(5));
+            return rows().refuse_tables(1 + random_.below(5));
         default:
             return;
     }
@@ -353,7 +377,7 @@ void Simulation::arm(bool cuts_power, std::uint64_t calls) {
 }
 
 void Simulation::watch_disk() {
-    disk_.set_hook([this](DiskOperation operation, std::string_view path) { before_disk_call(operation, path); });
+    disk().set_hook([this](DiskOperation operation, std::string_view path) { before_disk_call(operation, path); });
 }
 
 void Simulation::before_disk_call(DiskOperation operation, std::string_view path) {
@@ -363,13 +387,13 @@ void Simulation::before_disk_call(DiskOperation operation, std::string_view path
     // A process that is dead changes nothing any more. What it had asked of a directory is done by the system some
     // time: a sync of names that fails would lose them for good, which no death of a process does.
     const bool may_fail = operation != DiskOperation::sync_directory;
-    if (cut_off_ && !cut_power_ && may_fail) disk_.fail(operation);
+    if (cut_off_ && !cut_power_ && may_fail) disk().fail(operation);
     if (calls_left_ == 0 || (only_syncs_ && operation != DiskOperation::sync_data) || --calls_left_ > 0) return;
     cut_off_ = true;
     if (cut_power_) {
-        disk_.power_off(disk_random_);
+        disk().power_off(disk_random_);
     } else if (may_fail) {
-        disk_.fail(operation);
+        disk().fail(operation);
     }
 }
 
@@ -377,15 +401,15 @@ void Simulation::before_disk_call(DiskOperation operation, std::string_view path
 void Simulation::shrink_disk() {
     const std::uint64_t most = random_.chance(500'000) ? options_.free_floor_bytes : 0;
     const bool all = random_.chance(250'000);
-    capacity_ = disk_.used_bytes() + (all ? 0 : random_.below(most + 2 * options_.engine.segment_bytes));
-    disk_.set_capacity(capacity_);
+    capacity_ = disk().used_bytes() + (all ? 0 : random_.below(most + 2 * options_.engine.segment_bytes));
+    disk().set_capacity(capacity_);
     if (random_.chance(500'000)) go_on_while_full();
 }
 
 void Simulation::give_space_back() {
     go_on_while_full();
     capacity_ = SimDisk::kDefaultCapacityBytes;
-    disk_.set_capacity(capacity_);
+    disk().set_capacity(capacity_);
 }
 
 // A full store answers whatever is asked of it, and needs no space for it that is not there: as long as the reserve
@@ -406,191 +430,10 @@ void Simulation::go_on_while_full() {
 void Simulation::calm() {
     calls_left_ = 0;
     names_in_doubt_ = false;
-    if (cut_off_ && cut_power_) disk_.power_on();
+    if (cut_off_ && cut_power_) disk().power_on();
     cut_off_ = false;
-    for (std::size_t i = 0; i < kDiskOperationCount; ++i) disk_.fail(static_cast<DiskOperation>(i), 0);
-    rows_->refuse_tables(0);
-}
-
-// ---- deaths and restarts
-
-void Simulation::count_death() {
-    const EngineCounters now = shard_->engine().counters();
-    rare_.met(Rare::answer_out_of_date, now.stale_answers);
-    rare_.met(Rare::command_deferred, now.deferred);
-    rare_.met(Rare::evicted_behind_its_cursor, now.evicted);
-    rare_.met(Rare::loaded_from_the_index, now.loaded);
-    rare_.met(Rare::lease_lost, now.leases_lost);
-    rare_.met(Rare::purged, now.purged);
-    rare_.met(Rare::discarded, now.discarded);
-    rare_.met(Rare::expired_without_a_command, now.expired);
-    const bool cut = cut_off_;
-    switch (shard_->step()) {
-        case SimShard::Step::commit:
-            rare_.met(Rare::died_in_a_commit);
-            if (!cut)
-                rare_.met(shard_->fatal_error()->message.find("sync") != std::string::npos ? Rare::sync_failed
-                                                                                           : Rare::write_failed);
-            break;
-        case SimShard::Step::read:
-            if (!cut) rare_.met(Rare::read_failed);
-            break;
-        case SimShard::Step::seal:
-            rare_.met(Rare::died_in_sealing);
-            break;
-        case SimShard::Step::maintain_spare_segments:
-            rare_.met(Rare::died_in_filling_a_spare);
-            break;
-        case SimShard::Step::clean:
-            rare_.met(Rare::died_in_cleaning);
-            break;
-        default:
-            break;
-    }
-    if (shard_->commit_is_durable()) rare_.met(Rare::died_after_commit_before_answer);
-    if (shard_->occurrences_under_way() > 0) rare_.met(Rare::died_with_occurrences_in_flight);
-    if (shard_->runs_under_way() > 0) rare_.met(Rare::died_with_runs_in_flight);
-}
-
-void Simulation::process_ends() {
-    if (has_hooks() && shard_) webhooks_.process_died();
-    if (has_topics() && shard_) topics_.process_died();
-    if (shard_) clock_.process_ends(shard_->engine().totals().server_time_ms);
-    shard_.reset();
-}
-
-void Simulation::die(bool power_cut) {
-    say(power_cut ? "power cut" : "killed", static_cast<std::int64_t>(shard_->step()));
-    if (verbose_ && shard_->fatal_error()) std::fprintf(stderr, "    %s\n", shard_->fatal_error()->message.c_str());
-    rare_.met(power_cut ? Rare::power_cut : Rare::killed);
-    count_death();
-    commit_in_doubt_ =
-        shard_->commit_under_way() && !shard_->commit_is_durable() ? shard_->engine().totals().commit + 1 : 0;
-    const bool off_already = cut_off_ && cut_power_;
-    if (power_cut && !off_already) disk_.power_off(disk_random_);
-    process_ends();
-    if (power_cut && !off_already) disk_.power_on();
-    oracle_.died(step_);
-    calm();
-    if (power_cut) clock_.machine_starts();
-    come_back();
-}
-
-// Told to stop: whoever waits is sent home, what arrived is answered, and the log is told how late it is. What does not
-// come to an end by itself has until a deadline.
-void Simulation::stop() {
-    constexpr int kStepsUntilDeadline = 2'000;
-    say("told to stop");
-    shard_->engine().stop_waiting();
-    std::optional<DueMs> told;
-    for (int steps = 0; steps < kStepsUntilDeadline; ++steps) {
-        turn();
-        if (wrong() || cut_off_ || shard_->fatal_error()) return;  // it dies of that
-        if (shard_->engine().is_idle() && shard_->engine().is_serving()) {
-            if (told) break;
-            mark_clock(clock_.last_mark_wanted());
-            if (cut_off_ || shard_->fatal_error()) return;
-            told = clock_.now();
-            oracle_.time_told(*told);
-            shard_->engine().set_time(*told);
-            const bool can_be_saved = shard_->engine().counters().space < LogSpace::cleaning;
-            if (shard_->engine().save_time()) continue;
-            rare_.met(can_be_saved ? Rare::stopped_with_time_saved_already : Rare::stopped_on_a_full_disk);
-            if (!can_be_saved) told.reset();
-            break;
-        }
-        shard_->run_step(random_);
-        if (random_.chance(200'000)) clock_.go_on_by(1);
-    }
-    const bool has_drained = told && shard_->engine().is_idle();
-    rare_.met(has_drained ? Rare::stopped : Rare::stopped_at_the_deadline);
-    if (has_drained) clock_.process_stops(*told);
-    process_ends();
-    oracle_.died(step_);
-    calm();
-    come_back();
-}
-
-void Simulation::come_back() {
-    if (random_.chance(500'000)) capacity_ = SimDisk::kDefaultCapacityBytes;  // or it starts on a full disk
-    disk_.set_capacity(capacity_);
-    if (has(Fault::clock_back) && random_.chance(200'000)) clock_.set_wall_back_by(random_.between(0, 5000));
-    if (random_.chance(300'000)) clock_.be_down_for(random_.between(0, options_.due_scale_ms));
-    clock_.disturb_while_down();
-    if (has(Fault::index_lost) && random_.chance(200'000) && rows_->row_count() > 0) {
-        rare_.met(Rare::index_lost);
-        static_cast<void>(rows_->discard());
-    }
-    if (options_.has(Op::schedule) && options_.zones_change && random_.chance(500'000)) ++zone_version_;
-    storm_until_step_ = options_.storms ? step_ + 40 : 0;
-    start();
-}
-
-void Simulation::start() {
-    // Recovery may be cut off too; sooner or later it is left in peace.
-    for (int tries = 0; tries < 4; ++tries) {
-        if (tries < 3 && random_.chance(150'000)) {
-            if (has(Fault::cut_in_call)) arm(true, 1 + random_.below(40));
-            if (has(Fault::kill_in_call) && random_.chance(500'000)) arm(false, 1 + random_.below(40));
-        }
-        if (try_to_start(tries == 3)) return;
-        if (wrong()) return;
-    }
-}
-
-bool Simulation::try_to_start(bool must) {
-    Result<std::unique_ptr<SimShard>> opened =
-        SimShard::open(options_, zone_version_, disk_, *rows_, retention_, log_, rare_, hash_);
-    const bool disturbed = cut_off_;
-    calls_left_ = 0;
-    if (opened && !disturbed) {
-        shard_ = *std::move(opened);
-        if (has_hooks()) webhooks_.start(shard_->engine());
-        if (has_topics()) topics_.start(shard_->engine());
-        ++restarts_;
-        count_start();
-        return true;
-    }
-    if (opened) opened = Error{"io_error", "cut off"};
-    calm();
-    if (disk_is_small() && opened.error().code == "no_space") {  // no spare to be given up: the operator makes room
-        rare_.met(Rare::start_refused_when_full);
-        capacity_ = SimDisk::kDefaultCapacityBytes;
-        disk_.set_capacity(capacity_);
-        return try_to_start(must);
-    }
-    if (!disturbed || must) {
-        oracle_.violate("C10", "a start that nothing disturbs fails: " + opened.error().message);
-        return false;
-    }
-    rare_.met(Rare::died_in_recovery);
-    return false;
-}
-
-void Simulation::count_start() {
-    const Totals& totals = shard_->engine().totals();
-    hash_.add(totals.commit);
-    hash_.add(totals.digest);
-    if (log_.take_cut() && commit_in_doubt_ == 0) {
-        oracle_.violate("C10", "something was cut off the log although nothing was being written");
-    }
-    if (commit_in_doubt_ != 0) {
-        rare_.met(totals.commit >= commit_in_doubt_ ? Rare::last_commit_kept : Rare::last_commit_lost);
-        commit_in_doubt_ = 0;
-    }
-    if (shard_->is_full()) rare_.met(Rare::started_while_full);
-    if (shard_->engine().counters().unsealed_segments > 0) rare_.met(Rare::unsealed_segments_at_start);
-    if (shard_->parts().journal().room().closed) rare_.met(Rare::started_on_a_closed_segment);
-    clock_.start(totals.server_time_ms, shard_->parts().clock_mark());
-    say("started, unfinished:", static_cast<std::int64_t>(totals.live_count));
-    oracle_.started(totals.server_time_ms, totals.live_count, step_);
-    if (!wrong()) oracle_.tokens_found(shard_->engine().tokens(), true);
-    if (!wrong()) oracle_.inputs_found(shard_->engine().inputs(), true);
-    if (!wrong()) oracle_.check_live_count(totals.live_count, "after a restart, by the positions of inputs");
-    if (!wrong() && oracle_.zone_version() != zone_version_) {
-        oracle_.zones_changed(zone_version_, shard_->engine().schedules_by_name(SIZE_MAX));
-    }
-    if (!wrong()) turn();
+    for (std::size_t i = 0; i < kDiskOperationCount; ++i) disk().fail(static_cast<DiskOperation>(i), 0);
+    rows().refuse_tables(0);
 }
 
 }  // namespace duewheel

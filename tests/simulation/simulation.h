@@ -1,9 +1,13 @@
 // One simulated life of a shard: clients, clock, disk, and the process with its crashes and restarts, in one thread,
 // determined by one seed. At the end faults stop, consumers drain the queues, and every message must be accounted for.
+//
+// A shard with a replicated log has a second node (simulation_takeovers.cc), which takes over. To the oracle that is a
+// crash and a restart.
 #pragma once
 
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <set>
@@ -15,13 +19,13 @@
 #include "simulation/oracle.h"
 #include "simulation/rare_states.h"
 #include "simulation/sim_clock.h"
+#include "simulation/sim_log_topic.h"
+#include "simulation/sim_nodes.h"
 #include "simulation/sim_options.h"
 #include "simulation/sim_shard.h"
 #include "simulation/sim_topics.h"
 #include "simulation/sim_webhooks.h"
 #include "simulation/workload.h"
-#include "store/memory_rows.h"
-#include "support/sim_disk.h"
 
 namespace duewheel {
 
@@ -40,10 +44,21 @@ struct SimResult {
 class Simulation final : private Surroundings {
   public:
     // `verbose`: tells what it does on standard error.
-    explicit Simulation(const SimOptions& options, bool verbose = false);
+    // `topic`: of the replicated log, if it has one; outlives it.
+    explicit Simulation(const SimOptions& options, bool verbose = false, SimLogTopic* topic = nullptr);
     ~Simulation() override;
 
+    // All of it; or one step after the other.
     SimResult run();
+    void begin();
+    bool has_steps_left() const { return step_ <= options_.steps && !wrong(); }
+    void step();
+    void end();
+    SimResult result() const;
+
+    Oracle& oracle() { return oracle_; }
+    // Its last owner has ended, and the next one has not started.
+    bool is_without_owner() const { return shard_ == nullptr; }
 
   private:
     // A log for an operator whom nobody reads, unless somebody does.
@@ -77,7 +92,6 @@ class Simulation final : private Surroundings {
     void look_at_handed_out(const Delivered& delivered);
     void check_ids_of_restored();
 
-    void live();
     void act();
     void tick();
     void turn();
@@ -95,13 +109,30 @@ class Simulation final : private Surroundings {
     void calm();
 
     // Deaths and restarts.
+    std::unique_ptr<SimShard> take_process();
     void die(bool power_cut);
+    void start_later();
     void stop();
     void come_back();
     void start();
     bool try_to_start(bool calm);
     void count_death();
     void count_start();
+
+    // The nodes of a replicated log.
+    void act_on_log();
+    void follow_log();
+    void send_beat();
+    void use_storage();
+    void change_nodes();
+    void pause_owner();
+    void wake_paused_owner();
+    void judge_paused_owner(SimShard& old);
+    void check_delivered_by_paused(const Delivered& delivered);
+    void lose_topic();
+    void end_takeovers();
+    void compare_standby();
+    void check_placement(const Command& command, ReplyToken token);
 
     // The end.
     void finish();
@@ -128,6 +159,8 @@ class Simulation final : private Surroundings {
     void check_emptiness();
     void damage();
 
+    SimDisk& disk() { return *storage_.disk; }
+    MemoryRowStorage& rows() { return *storage_.rows; }
     bool wrong() const { return oracle_.violated(); }
     bool has(Fault fault) const { return options_.has(fault); }
     bool has_hooks() const { return options_.has(Op::hook); }
@@ -147,15 +180,20 @@ class Simulation final : private Surroundings {
     Random random_;       // of the course of things
     Random disk_random_;  // of what a power cut leaves
     Random limits_random_;
-    SimDisk disk_;
-    std::unique_ptr<MemoryRowStorage> rows_;
+    SimStorage storage_;  // of the owner
     Retention retention_;
     OperatorLog log_;
     Oracle oracle_;
     Workload workload_;
     SimWebhooks webhooks_;
     SimTopics topics_;
-    std::unique_ptr<SimShard> shard_;
+    SimLogTopic* const topic_;          // null: the log has no copies
+    std::optional<SimNodes> nodes_;     // none: likewise, or any more
+    std::unique_ptr<SimShard> shard_;   // null: until the next owner starts
+    std::unique_ptr<SimShard> paused_;  // an owner that was replaced while it was paused
+    ReplicatedJournal* paused_journal_ = nullptr;
+    std::map<MessageId, std::uint32_t> delivered_by_paused_;  // the attempt
+    std::uint64_t steps_until_start_ = 0;
 
     SimClock clock_;
     std::uint32_t zone_version_ = 0;

@@ -56,7 +56,7 @@ std::function<void()> Simulation::others_go_on() {
 // What is on disk may be ahead of what was answered, by the commits that are in progress, and is never behind it.
 void Simulation::view_log() {
     if (!may_read_the_log()) return;
-    disk_.set_hook({});
+    disk().set_hook({});
     look_at_view();
     watch_disk();
 }
@@ -65,7 +65,7 @@ void Simulation::look_at_view() {
     const Totals before = shard_->engine().totals();
     MemoryRowStorage rows;
     SimDisk none;
-    BesideServer files(disk_, SimShard::kDirectory, none, others_go_on());
+    BesideServer files(disk(), SimShard::kDirectory, none, others_go_on());
     const Result<std::unique_ptr<LogView>> view = LogView::open(files, SimShard::kDirectory, rows);
     if (shard_->fatal_error()) return;
     if (!view) return oracle_.violate("C10", "the log cannot be read beside its server: " + view.error().message);
@@ -92,11 +92,11 @@ void Simulation::look_at_view() {
 
 void Simulation::back_up() {
     if (!may_read_the_log()) return;
-    disk_.set_hook({});
+    disk().set_hook({});
     const Totals before = shard_->engine().totals();
     const Sequence front = shard_->parts().journal().first_sequence();
     SimDisk own(options_.seed);
-    BesideServer files(disk_, SimShard::kDirectory, own, others_go_on());
+    BesideServer files(disk(), SimShard::kDirectory, own, others_go_on());
     const Result<BackupReport> made = make_backup(files, SimShard::kDirectory, kBackup);
     watch_disk();
     if (shard_->fatal_error()) return;
@@ -128,7 +128,8 @@ void Simulation::look_at_restored(SimDisk& disk) {
     RareStates unused;
     EventHash hash;
     OperatorLog log(unused, verbose_);
-    const auto opened = SimShard::open(options_, zone_version_, disk, rows, retention, log, unused, hash, kRestored);
+    const auto opened =
+        SimShard::open(options_, zone_version_, disk, rows, retention, log, unused, hash, {}, kRestored);
     if (!opened) return oracle_.violate("C10", "no server starts on what is restored: " + opened.error().message);
     SimShard& shard = **opened;
     rare_.met(Rare::restored);
@@ -142,10 +143,10 @@ void Simulation::look_at_restored(SimDisk& disk) {
         shard.submit(AckCommand{about.deliveries.back().token}, token);
     }
     for (std::uint32_t i = 0; i < options_.queues; ++i) {
-        const Workload::QueueOf queue = Workload::queue_name(i);
+        const Workload::QueueOf queue = Workload::queue_name(options_, i);
         shard.submit(LeaseCommand{queue.name_space, queue.queue, 100, options_.lease_scale_ms, 0}, ++token);
     }
-    const Workload::QueueOf first = Workload::queue_name(0);
+    const Workload::QueueOf first = Workload::queue_name(options_, 0);
     PutCommand put{.name_space = first.name_space, .queue = first.queue};
     put.when.delay_ms = 1'000;
     shard.submit(std::move(put), ++token);

@@ -111,7 +111,7 @@ void Simulation::finish() {
     topics_.calm();
     clock_.calm();
     capacity_ = SimDisk::kDefaultCapacityBytes;
-    disk_.set_capacity(capacity_);
+    disk().set_capacity(capacity_);
     if (!wrong()) settle();
     if (!wrong() && shard_->is_full()) {
         oracle_.violate("C11", "there is space again, but puts are still refused");
@@ -141,6 +141,7 @@ void Simulation::finish() {
     if (!wrong()) tell_queues(ConfigureQueueCommand::What::remove);
     if (!wrong()) check_emptiness();
     if (!wrong()) check_ids_of_restored();
+    if (nodes_ && !wrong()) compare_standby();
     if (!wrong() && has(Fault::damage)) damage();
     if (shard_) {
         count_death();
@@ -194,10 +195,10 @@ void Simulation::rebuild_and_compare() {
         journal_options.spare_count = shard.spare_segments;
         journal_options.reserve_count = shard.reserve_segments;
         journal_options.identity = shard.identity;
-        auto journal = LocalJournal::open(disk_, std::string(SimShard::kDirectory) + "/journal", journal_options);
+        auto journal = LocalJournal::open(disk(), std::string(SimShard::kDirectory) + "/journal", journal_options);
         if (!journal) return oracle_.violate("C10", journal.error().message);
         retention_.set_now((*journal)->totals().server_time_ms);
-        auto grown = open_index(*rows_, retention_, (*journal)->catalog());
+        auto grown = open_index(rows(), retention_, (*journal)->catalog());
         if (!grown) return oracle_.violate("C10", grown.error().message);
         auto rebuilt = open_index(*rebuilt_rows, retention_, (*journal)->catalog());
         if (!rebuilt) return oracle_.violate("C10", rebuilt.error().message);
@@ -218,13 +219,13 @@ void Simulation::rebuild_and_compare() {
         const std::string differs = difference(*grown_rows, *fresh_rows);
         if (!differs.empty()) return oracle_.violate("C3", "a rebuilt index is another one: " + differs);
     }
-    if (random_.chance(500'000)) rows_ = std::move(rebuilt_rows);
+    if (random_.chance(500'000)) storage_.rows = std::move(rebuilt_rows);
     start();
 }
 
 void Simulation::tell_queues(ConfigureQueueCommand::What what) {
     for (std::uint32_t number = 0; number < options_.queues && !wrong(); ++number) {
-        const Workload::QueueOf queue = Workload::queue_name(number);
+        const Workload::QueueOf queue = Workload::queue_name(options_, number);
         settle();  // or it may be refused because too much waits
         if (wrong()) return;
         ConfigureQueueCommand command{queue.name_space, queue.queue, what, {}, {}};
@@ -244,7 +245,7 @@ void Simulation::tell_queues(ConfigureQueueCommand::What what) {
 
 void Simulation::end_limits() {
     if (!options_.has(Op::limit)) return;
-    for (const char* name_space : {"default", "other"}) {
+    for (const std::string& name_space : options_.name_spaces) {
         settle();
         if (wrong()) return;
         submit(ConfigureNamespaceCommand{name_space, true, {}});
@@ -406,7 +407,7 @@ std::size_t Simulation::asked_at_once() const {
 // What is dead or held, so that it can be drained too.
 void Simulation::bring_back() {
     for (std::uint32_t number = 0; number < options_.queues; ++number) {
-        const Workload::QueueOf queue = Workload::queue_name(number);
+        const Workload::QueueOf queue = Workload::queue_name(options_, number);
         if (!oracle_.may_hold_dead(queue.name_space, queue.queue)) continue;
         submit(RedriveCommand{queue.name_space, queue.queue, std::nullopt});
         settle();
@@ -442,7 +443,7 @@ void Simulation::bring_back() {
 void Simulation::drain_round(std::uint64_t& progress) {
     drained_.clear();
     for (std::uint32_t number = 0; number < options_.queues && !wrong(); ++number) {
-        const Workload::QueueOf queue = Workload::queue_name(number);
+        const Workload::QueueOf queue = Workload::queue_name(options_, number);
         const QueueSettings* settings = oracle_.certain_settings(queue.name_space, queue.queue);
         if (settings != nullptr && has_target(*settings)) continue;  // its target is its consumer
         LeaseCommand lease;
@@ -547,7 +548,7 @@ void Simulation::damage() {
     process_ends();
     oracle_.died(step_);
     const std::string journal = std::string(SimShard::kDirectory) + "/journal";
-    const auto names = disk_.list(journal);
+    const auto names = disk().list(journal);
     std::vector<std::string> segments;
     for (const std::string& name : *names) {
         if (name.rfind("seg-", 0) == 0) segments.push_back(journal + "/" + name);
@@ -555,13 +556,13 @@ void Simulation::damage() {
     const std::string& path = segments[random_.below(segments.size())];
     std::uint64_t size = 0;
     {
-        auto file = disk_.open(path, OpenMode::read);
+        auto file = disk().open(path, OpenMode::read);
         size = *(*file)->size();
     }
     const std::uint64_t at = random_.below(size);
-    disk_.flip(path, at, static_cast<std::byte>(1u << random_.below(8)));
+    disk().flip(path, at, static_cast<std::byte>(1u << random_.below(8)));
     MemoryRowStorage fresh;  // so that all of the log has to be read
-    auto opened = SimShard::open(options_, zone_version_, disk_, fresh, retention_, log_, rare_, hash_);
+    auto opened = SimShard::open(options_, zone_version_, disk(), fresh, retention_, log_, rare_, hash_);
     if (!opened) {
         rare_.met(Rare::damage_refused);
         const auto code = opened.error().code;

@@ -10,7 +10,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "simulation/simulation.h"
+#include "simulation/two_shards.h"
 
 namespace duewheel {
 namespace {
@@ -37,7 +37,7 @@ double cpu_of(const rusage& usage) {
     for (std::uint64_t seed = first; seed < first + count; ++seed) {
         shared.seed = seed;
         ++shared.seeds;
-        const SimResult result = Simulation(options_of(seed, steps, without)).run();
+        const SimResult result = simulate(options_of(seed, steps, without));
         if (!result.violation) continue;
         shared.violated = true;
         shared.step = result.step;

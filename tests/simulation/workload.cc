@@ -19,8 +19,8 @@ std::uint64_t serial_of(const Oracle& oracle, MessageId id) {
 
 }  // namespace
 
-Workload::QueueOf Workload::queue_name(std::uint32_t number) {
-    return {number % 3 == 2 ? "other" : "default", "q" + std::to_string(number)};
+Workload::QueueOf Workload::queue_name(const SimOptions& options, std::uint32_t number) {
+    return {options.name_spaces[number % 3 == 2], "q" + std::to_string(number)};
 }
 
 void Workload::act() {
@@ -67,7 +67,7 @@ void Workload::act(Op op) {
         case Op::hold_lease:
             return end_lease(op);
         case Op::redrive: {
-            const QueueOf queue = queue_name(static_cast<std::uint32_t>(random_.below(options_.queues)));
+            const QueueOf queue = queue_name(options_, static_cast<std::uint32_t>(random_.below(options_.queues)));
             RedriveCommand redrive{queue.name_space, queue.queue, std::nullopt};
             if (random_.chance(300'000)) redrive.max = 1 + random_.below(options_.engine.redrive_max);
             return send(std::move(redrive));
@@ -221,7 +221,7 @@ When Workload::draw_expiry(const When& due) {
 void Workload::put() {
     const std::uint64_t count = 1 + random_.below(options_.put_burst_max);
     for (std::uint64_t i = 0; i < count; ++i) {
-        const QueueOf queue = queue_name(static_cast<std::uint32_t>(random_.below(options_.queues)));
+        const QueueOf queue = queue_name(options_, static_cast<std::uint32_t>(random_.below(options_.queues)));
         surroundings_.submit(draw_put(queue, oracle_.messages().size() + 1));
     }
 }
@@ -297,7 +297,7 @@ void Workload::put_batch() {
     const std::uint64_t count = 2 + random_.below(options_.batch_max);
     std::uint64_t serial = oracle_.messages().size();
     const bool to_one_queue = random_.chance(800'000);
-    QueueOf queue = queue_name(static_cast<std::uint32_t>(random_.below(options_.queues)));
+    QueueOf queue = queue_name(options_, static_cast<std::uint32_t>(random_.below(options_.queues)));
     PutBatchCommand batch;
     while (batch.puts.size() < count) {
         if (options_.keyed_per_million > 0 && random_.chance(200'000)) {
@@ -308,7 +308,7 @@ void Workload::put_batch() {
                 continue;
             }
         }
-        if (!to_one_queue) queue = queue_name(static_cast<std::uint32_t>(random_.below(options_.queues)));
+        if (!to_one_queue) queue = queue_name(options_, static_cast<std::uint32_t>(random_.below(options_.queues)));
         batch.puts.push_back(draw_put(queue, ++serial));
     }
     surroundings_.submit(std::move(batch));
@@ -353,7 +353,7 @@ const LeaseToken* Workload::pick_lease() {
 }
 
 void Workload::lease(bool waits) {
-    const QueueOf queue = queue_name(static_cast<std::uint32_t>(random_.below(options_.queues)));
+    const QueueOf queue = queue_name(options_, static_cast<std::uint32_t>(random_.below(options_.queues)));
     LeaseCommand command;
     command.name_space = queue.name_space;
     command.queue = queue.queue;
@@ -369,7 +369,7 @@ void Workload::lease(bool waits) {
 
 void Workload::configure() {
     using What = ConfigureQueueCommand::What;
-    const QueueOf queue = queue_name(static_cast<std::uint32_t>(random_.below(options_.queues)));
+    const QueueOf queue = queue_name(options_, static_cast<std::uint32_t>(random_.below(options_.queues)));
     ConfigureQueueCommand command{queue.name_space, queue.queue, What::resume, {}, {}};
     // A queue that is paused is mostly resumed, so that the rest of the run has messages to deliver.
     const bool resumes = oracle_.seems_paused(queue.name_space, queue.queue) && random_.chance(500'000);
@@ -412,7 +412,7 @@ void Workload::discard() {
     if (message != nullptr && random_.chance(500'000)) {
         return send(DiscardCommand{message->put.name_space, message->id});
     }
-    QueueOf queue = queue_name(static_cast<std::uint32_t>(random_.below(options_.queues)));
+    QueueOf queue = queue_name(options_, static_cast<std::uint32_t>(random_.below(options_.queues)));
     if (message != nullptr && message->may_be(World::Phase::dead))
         queue = {message->put.name_space, message->put.queue};
     ConfigureQueueCommand command{queue.name_space, queue.queue, ConfigureQueueCommand::What::discard, {}, {}};

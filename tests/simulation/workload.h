@@ -54,7 +54,7 @@ class Workload {
         std::string name_space;
         std::string queue;
     };
-    static QueueOf queue_name(std::uint32_t number);
+    static QueueOf queue_name(const SimOptions& options, std::uint32_t number);
 
   private:
     void act(Op op);

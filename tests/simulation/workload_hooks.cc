@@ -6,7 +6,7 @@ namespace duewheel {
 
 void Workload::hook() {
     using What = ConfigureQueueCommand::What;
-    const QueueOf queue = queue_name(static_cast<std::uint32_t>(random_.below(options_.queues)));
+    const QueueOf queue = queue_name(options_, static_cast<std::uint32_t>(random_.below(options_.queues)));
     ConfigureQueueCommand command{queue.name_space, queue.queue, What::set, {}, {}};
     if (oracle_.seems_paused(queue.name_space, queue.queue) && random_.chance(700'000)) {
         command.what = What::resume;  // its target was gone, and is there again

@@ -57,7 +57,7 @@ TakeRecordsCommand Workload::draw_take(const std::string& name, const InputModel
         if (earlier != nullptr) {
             take.puts.push_back(earlier->put);
         } else {
-            const QueueOf queue = queue_name(static_cast<std::uint32_t>(random_.below(options_.queues)));
+            const QueueOf queue = queue_name(options_, static_cast<std::uint32_t>(random_.below(options_.queues)));
             take.puts.push_back(draw_record(queue, ++serial));
         }
         take.offsets.push_back(take.next++);

@@ -39,12 +39,12 @@ void Workload::kick_into_full() {
 }
 
 void Workload::limit() {
-    const std::string name_space = random_.chance(700'000) ? "default" : "other";
+    const std::string name_space = options_.name_spaces[random_.chance(700'000) ? 0 : 1];
     const std::uint64_t drawn = random_.below(12);
     if (drawn < 2) return surroundings_.submit(DescribeNamespaceCommand{name_space});
     if (drawn == 2) {
         ListNamespacesCommand list;
-        if (random_.chance(300'000)) list.after = "default";
+        if (random_.chance(300'000)) list.after = options_.name_spaces[0];
         list.limit = random_.chance(500'000) ? 1 : 100;
         return surroundings_.submit(std::move(list));
     }

@@ -17,7 +17,7 @@ void Workload::list() {
         return surroundings_.submit(page.command);
     }
     if (random_.chance(400'000) && list_dead()) return;
-    const QueueOf queue = queue_name(static_cast<std::uint32_t>(random_.below(options_.queues)));
+    const QueueOf queue = queue_name(options_, static_cast<std::uint32_t>(random_.below(options_.queues)));
     ListCommand first;
     first.name_space = queue.name_space;
     first.queue = queue.queue;
@@ -63,11 +63,11 @@ void Workload::take_page(const ListAnswer& answer) {
 // ---- queues
 
 void Workload::list_queues() {
-    const QueueOf queue = queue_name(static_cast<std::uint32_t>(random_.below(options_.queues)));
+    const QueueOf queue = queue_name(options_, static_cast<std::uint32_t>(random_.below(options_.queues)));
     ListQueuesCommand list;
     list.name_space = queue.name_space;
     if (random_.chance(400'000))
-        list.after = queue_name(static_cast<std::uint32_t>(random_.below(options_.queues))).queue;
+        list.after = queue_name(options_, static_cast<std::uint32_t>(random_.below(options_.queues))).queue;
     list.limit = static_cast<std::uint32_t>(random_.chance(500'000) ? 1 + random_.below(3) : 100);
     surroundings_.submit(std::move(list));
 }
@@ -75,7 +75,7 @@ void Workload::list_queues() {
 // ---- forecasts
 
 void Workload::forecast() {
-    const QueueOf queue = queue_name(static_cast<std::uint32_t>(random_.below(options_.queues)));
+    const QueueOf queue = queue_name(options_, static_cast<std::uint32_t>(random_.below(options_.queues)));
     ForecastCommand command{queue.name_space, {}, 0};
     if (random_.chance(600'000)) command.queue = queue.queue;
     const auto usual = static_cast<std::uint64_t>(std::min<DueMs>(options_.due_scale_ms / 60'000, 25) + 2);
@@ -93,7 +93,7 @@ void Workload::read_history() {
         page.asked_in_run = oracle_.run();
         return surroundings_.submit(page.command);
     }
-    const QueueOf queue = queue_name(static_cast<std::uint32_t>(random_.below(options_.queues)));
+    const QueueOf queue = queue_name(options_, static_cast<std::uint32_t>(random_.below(options_.queues)));
     HistoryCommand first;
     first.name_space = queue.name_space;
     first.queue = queue.queue;

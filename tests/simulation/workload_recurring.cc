@@ -7,7 +7,7 @@ namespace duewheel {
 void Workload::loop() {
     const MessageModel* known = random_.chance(400'000) ? pick_loop() : nullptr;
     if (known == nullptr) {
-        const QueueOf queue = queue_name(static_cast<std::uint32_t>(random_.below(options_.queues)));
+        const QueueOf queue = queue_name(options_, static_cast<std::uint32_t>(random_.below(options_.queues)));
         PutCommand command = draw_put(queue, oracle_.messages().size() + 1);
         if (!command.repeat) make_recurring(command);
         return surroundings_.submit(std::move(command));

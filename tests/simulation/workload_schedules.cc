@@ -74,7 +74,7 @@ const Rule& pick_cron(Random& random, const SimOptions& options, std::int64_t sc
 
 void Workload::schedule() {
     const std::uint64_t number = random_.below(options_.schedules);
-    const QueueOf name{number % 3 == 2 && options_.queues > 2 ? "other" : "default", "s" + std::to_string(number)};
+    const QueueOf name{options_.name_spaces[number % 3 == 2 && options_.queues > 2], "s" + std::to_string(number)};
     const auto found = oracle_.schedules().find({name.name_space, name.queue});
     const ScheduleModel* known = found == oracle_.schedules().end() ? nullptr : &found->second;
     const bool is_there = known != nullptr && known->there != ScheduleModel::There::no;
@@ -186,8 +186,9 @@ std::optional<PutScheduleCommand> Workload::draw_schedule(const QueueOf& name) {
     rule.times = draw_times();
     draw_policies(rule);
     if (random_.chance(40'000)) spoil(rule);
-    QueueOf queue = queue_name(static_cast<std::uint32_t>(random_.below(options_.queues)));
-    if (queue.name_space != name.name_space) queue = queue_name(name.name_space == "other" ? 2 : 0);
+    QueueOf queue = queue_name(options_, static_cast<std::uint32_t>(random_.below(options_.queues)));
+    if (queue.name_space != name.name_space)
+        queue = queue_name(options_, name.name_space == options_.name_spaces[1] ? 2 : 0);
     rule.queue = queue.queue;
     const std::uint64_t serial = oracle_.schedule_puts().size() + 1;
     rule.content_hash = serial;

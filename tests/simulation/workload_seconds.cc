@@ -19,7 +19,7 @@ const MessageModel* Workload::pick_in(const QueueOf& queue) {
 void Workload::narrow() {
     if (narrow_ == kNone || random_.chance(50'000))
         narrow_ = static_cast<std::uint32_t>(random_.below(options_.queues));
-    const QueueOf queue = queue_name(narrow_);
+    const QueueOf queue = queue_name(options_, narrow_);
     if (random_.chance(150'000)) {
         ConfigureQueueCommand command{queue.name_space, queue.queue, ConfigureQueueCommand::What::set, {}, {}};
         if (random_.chance(800'000)) command.settings.per_second = 1 + random_.below(3);

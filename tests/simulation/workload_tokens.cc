@@ -27,7 +27,7 @@ AccessToken Workload::draw_token() {
     if (random_.chance(500'000)) {
         AccessLimits limits;
         limits.queue_prefix = random_.chance(500'000) ? "q" : "";
-        if (limits.queue_prefix.empty() || random_.chance(500'000)) limits.namespaces = {"default"};
+        if (limits.queue_prefix.empty() || random_.chance(500'000)) limits.namespaces = {options_.name_spaces[0]};
         token.limits = std::make_shared<const AccessLimits>(std::move(limits));
     }
     if (random_.chance(300'000)) token.description = std::string(random_.below(60), 'd');

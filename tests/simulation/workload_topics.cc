@@ -5,7 +5,7 @@
 namespace duewheel {
 
 void Workload::topic() {
-    const QueueOf queue = queue_name(static_cast<std::uint32_t>(random_.below(options_.queues)));
+    const QueueOf queue = queue_name(options_, static_cast<std::uint32_t>(random_.below(options_.queues)));
     ConfigureQueueCommand command{queue.name_space, queue.queue, ConfigureQueueCommand::What::set, {}, {}};
     if (random_.chance(850'000)) {
         KafkaTarget target;

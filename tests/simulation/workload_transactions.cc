@@ -10,7 +10,7 @@ void Workload::transact() {
     const MessageModel* known = random_.chance(650'000) ? pick_half() : nullptr;
     if (known == nullptr) {
         if (random_.chance(70'000)) return settle_another();
-        const QueueOf queue = queue_name(static_cast<std::uint32_t>(random_.below(options_.queues)));
+        const QueueOf queue = queue_name(options_, static_cast<std::uint32_t>(random_.below(options_.queues)));
         PutCommand command = draw_put(queue, oracle_.messages().size() + 1);
         if (!command.repeat && !command.transaction) make_prepared(command);
         return surroundings_.submit(std::move(command));
@@ -96,7 +96,7 @@ void Workload::make_prepared(PutCommand& command) {
                                                   : std::max<DueMs>(options_.due_scale_ms >> random_.below(8), 1);
     rule.otherwise_commit = random_.chance(500'000);
     if (random_.chance(750'000)) {
-        QueueOf queue = queue_name(static_cast<std::uint32_t>(random_.below(options_.queues)));
+        QueueOf queue = queue_name(options_, static_cast<std::uint32_t>(random_.below(options_.queues)));
         if (queue.name_space != command.name_space) queue.queue = command.queue;
         rule.check_queue = queue.queue;
         rule.check_times = static_cast<std::uint32_t>(1 + random_.below(4));

@@ -7,7 +7,7 @@ namespace duewheel {
 
 void Workload::watchdog() {
     const std::uint64_t number = random_.below(options_.watchdogs);
-    const QueueOf name{number % 3 == 2 && options_.queues > 2 ? "other" : "default", "w" + std::to_string(number)};
+    const QueueOf name{options_.name_spaces[number % 3 == 2 && options_.queues > 2], "w" + std::to_string(number)};
     const auto found = oracle_.watchdogs().find({name.name_space, name.queue});
     const WatchdogModel* known = found == oracle_.watchdogs().end() ? nullptr : &found->second;
     const bool may_be_there = known != nullptr && known->may_be_there();
@@ -87,8 +87,9 @@ PutWatchdogCommand Workload::draw_watchdog(const QueueOf& name, const WatchdogMo
                 break;
         }
     }
-    QueueOf queue = queue_name(static_cast<std::uint32_t>(random_.below(options_.queues)));
-    if (queue.name_space != name.name_space) queue = queue_name(name.name_space == "other" ? 2 : 0);
+    QueueOf queue = queue_name(options_, static_cast<std::uint32_t>(random_.below(options_.queues)));
+    if (queue.name_space != name.name_space)
+        queue = queue_name(options_, name.name_space == options_.name_spaces[1] ? 2 : 0);
     rule.queue = queue.queue;
     const std::uint64_t serial = oracle_.watchdog_puts().size() + 1;
     rule.content_hash = serial;
