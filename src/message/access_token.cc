@@ -51,9 +51,9 @@ std::string_view bytes_of(const SecretHash& hash) {
     return {reinterpret_cast<const char*>(hash.data()), hash.size()};
 }
 
-void read_hash(FieldReader& from, SecretHash& into) {
+void read_hash(FieldsReader& from, std::uint32_t tag, SecretHash& into) {
     std::string_view bytes;
-    from.text(bytes);
+    if (!from.text(tag, bytes)) return;
     if (bytes.size() != into.size()) return from.refuse();
     std::memcpy(into.data(), bytes.data(), into.size());
 }
@@ -86,58 +86,26 @@ Result<AccessToken> decode_access_token(std::string_view id, std::string_view by
     AccessToken token;
     token.id = id;
     AccessLimits limits;
-    std::string_view names;
+    std::string_view namespaces;
+    std::string_view certificate_names;
     std::uint8_t scopes = 0;
-    FieldReader from(bytes);
-    while (from.next()) {
-        switch (from.tag()) {
-            case kRevision:
-                from.number(token.revision);
-                break;
-            case kScopes:
-                from.number(scopes);
-                break;
-            case kNamespaces:
-                from.text(names);
-                limits.namespaces = split(names);
-                break;
-            case kQueuePrefix:
-                from.text(limits.queue_prefix);
-                break;
-            case kDescription:
-                from.text(token.description);
-                break;
-            case kCreated:
-                from.signed_number(token.created_ms);
-                break;
-            case kExpires:
-                from.signed_number(token.expires_ms);
-                break;
-            case kSecret:
-                read_hash(from, token.secret);
-                break;
-            case kOldSecret:
-                read_hash(from, token.old_secret);
-                break;
-            case kOldUntil:
-                from.signed_number(token.old_until_ms);
-                break;
-            case kRequestsPerSecond:
-                from.number(token.requests_per_second);
-                break;
-            case kBytesPerSecond:
-                from.number(token.bytes_per_second);
-                break;
-            case kCertificateNames:
-                from.text(names);
-                token.certificate_names = split(names);
-                break;
-            default:
-                return Error{"newer_format",
-                             "an access token holds field " + std::to_string(from.tag()) +
-                                 ", which this version does not know: open the data with the version that wrote it"};
-        }
-    }
+    FieldsReader from(bytes);
+    from.number(kRevision, token.revision);
+    from.number(kScopes, scopes);
+    from.text(kNamespaces, namespaces);
+    from.text(kQueuePrefix, limits.queue_prefix);
+    from.text(kDescription, token.description);
+    from.signed_number(kCreated, token.created_ms);
+    from.signed_number(kExpires, token.expires_ms);
+    read_hash(from, kSecret, token.secret);
+    read_hash(from, kOldSecret, token.old_secret);
+    from.signed_number(kOldUntil, token.old_until_ms);
+    from.number(kRequestsPerSecond, token.requests_per_second);
+    from.number(kBytesPerSecond, token.bytes_per_second);
+    from.text(kCertificateNames, certificate_names);
+    limits.namespaces = split(namespaces);
+    token.certificate_names = split(certificate_names);
+    if (Status known = from.end("an access token holds"); !known) return std::move(known).error();
     if (from.damaged() || (token.revision == 0) != bytes.empty()) {
         return Error{"damaged_record", "an access token cannot be read"};
     }

@@ -1,7 +1,14 @@
 // The encoding of fields: ascending tags, each a varint (number << 1 | is_text), then a varint or a length and bytes.
 // A field with its default value is omitted, so that equal values have equal bytes.
 //
-// The fields and their meaning are defined by the caller (record.cc).
+// A struct states its fields once, in ascending order, in a function that takes a visitor: FieldWriter writes them, and
+// FieldsReader reads them.
+//
+//     template <class Visitor, class Settings>  // Settings may be const
+//     void fields(Visitor& visit, Settings& settings) {
+//         visit.number(kRevision, settings.revision);
+//         visit.text(kName, settings.name, "default");  // omitted if it is that
+//     }
 #pragma once
 
 #include <array>
@@ -10,7 +17,7 @@
 #include <string>
 #include <string_view>
 
-#include "message/state.h"
+#include "base/status.h"
 
 namespace duewheel {
 
@@ -51,6 +58,8 @@ inline std::optional<std::uint64_t> take_varint(std::string_view& bytes) {
 // Appends to a string, which grows once per field.
 class FieldWriter {
   public:
+    static constexpr bool kReads = false;
+
     explicit FieldWriter(std::string& out) : out_(out) {}
 
     void number(std::uint32_t tag, std::uint64_t value, std::uint64_t left_out = 0) {
@@ -68,6 +77,22 @@ class FieldWriter {
         varint(std::uint64_t{tag} << 1 | 1);
         varint(value.size());
         out_.append(value);
+    }
+    void boolean(std::uint32_t tag, bool value) { number(tag, value ? 1 : 0); }
+    // One of the values from `first` to `last`.
+    template <class E>
+    void enumerator(std::uint32_t tag, E value, E /*first*/, E /*last*/, std::uint64_t left_out = 0) {
+        number(tag, static_cast<std::uint64_t>(value), left_out);
+    }
+    // The same; a greater one is of a newer version.
+    template <class E>
+    void newer_enumerator(std::uint32_t tag, E value, E /*last*/) {
+        number(tag, static_cast<std::uint64_t>(value));
+    }
+    // Fields with these tags of a group that may be absent; null if it is.
+    template <class Group>
+    const Group* group(const std::optional<Group>& group, std::uint32_t /*first*/, std::uint32_t /*last*/) {
+        return group ? &*group : nullptr;
     }
 
   private:
@@ -115,10 +140,6 @@ class FieldReader {
         if (is_text_ || value != static_cast<T>(value)) return void(fail());
         into = static_cast<T>(value);
     }
-    void state(State& into) {
-        if (is_text_ || number_ < 1 || number_ > kStateCount) return void(fail());
-        into = static_cast<State>(number_);
-    }
     void text(std::string& into) {
         if (!is_text_) return void(fail());
         into.assign(text_);
@@ -148,6 +169,74 @@ class FieldReader {
     std::uint32_t tag_ = 0;
     bool is_text_ = false;
     bool damaged_ = false;
+};
+
+// Reads the fields of a struct in the order in which it states them. A field that is absent keeps its value. Each
+// function returns whether the field was there.
+class FieldsReader {
+  public:
+    static constexpr bool kReads = true;
+
+    explicit FieldsReader(std::string_view bytes) : from_(bytes) { next(); }
+
+    template <class T>
+    bool number(std::uint32_t tag, T& into, std::uint64_t /*left_out*/ = 0) {
+        return is_at(tag) && (from_.number(into), next());
+    }
+    template <class T>
+    bool signed_number(std::uint32_t tag, T& into, std::int64_t /*left_out*/ = 0) {
+        return is_at(tag) && (from_.signed_number(into), next());
+    }
+    template <class T>
+    bool text(std::uint32_t tag, T& into, std::string_view /*left_out*/ = {}) {
+        return is_at(tag) && (from_.text(into), next());
+    }
+    bool boolean(std::uint32_t tag, bool& into) { return is_at(tag) && (from_.boolean(into), next()); }
+    template <class E>
+    bool enumerator(std::uint32_t tag, E& into, E first, E last, std::uint64_t /*left_out*/ = 0) {
+        std::uint8_t number = 0;
+        if (!is_at(tag)) return false;
+        from_.number(number);
+        if (number < static_cast<std::uint8_t>(first) || number > static_cast<std::uint8_t>(last)) from_.refuse();
+        into = static_cast<E>(number);
+        return next();
+    }
+    template <class E>
+    bool newer_enumerator(std::uint32_t tag, E& into, E last) {
+        std::uint8_t number = 0;
+        if (!is_at(tag)) return false;
+        from_.number(number);
+        if (number > static_cast<std::uint8_t>(last)) return false;  // end() reports it
+        into = static_cast<E>(number);
+        return next();
+    }
+    template <class Group>
+    Group* group(std::optional<Group>& group, std::uint32_t first, std::uint32_t last) {
+        if (!has_more_ || from_.tag() < first || from_.tag() > last) return nullptr;
+        return group ? &*group : &group.emplace();
+    }
+
+    // The value that was just read is not valid.
+    void refuse() { from_.refuse(); }
+    bool damaged() const { return from_.damaged(); }
+    // After all of them. `holder` is the beginning of the error for a field that the struct does not have, such as
+    // "a schedule holds".
+    Status end(std::string_view holder) const {
+        if (!has_more_ || from_.damaged()) return {};
+        return Error{"newer_format",
+                     std::string(holder) + " field " + std::to_string(from_.tag()) +
+                         ", which this version does not know: open the data with the version that wrote it"};
+    }
+
+  private:
+    bool is_at(std::uint32_t tag) const { return has_more_ && from_.tag() == tag; }
+    bool next() {
+        has_more_ = from_.next();
+        return true;
+    }
+
+    FieldReader from_;
+    bool has_more_ = false;
 };
 
 }  // namespace duewheel

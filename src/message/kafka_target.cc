@@ -16,13 +16,6 @@ enum Tag : std::uint32_t {
     kAtLeastOnce = 4,
 };
 
-void read_partition(FieldReader& from, std::optional<std::int32_t>& into) {
-    std::uint64_t number = 0;
-    from.number(number);
-    if (number < 1 || number - 1 > std::uint64_t{std::numeric_limits<std::int32_t>::max()}) return from.refuse();
-    into = static_cast<std::int32_t>(number - 1);
-}
-
 }  // namespace
 
 bool is_kafka_topic_name(std::string_view name) {
@@ -39,35 +32,25 @@ std::string encode_kafka_target(const KafkaTarget& target) {
     to.text(kTopic, target.topic);
     to.text(kKey, target.key.value_or(""));
     if (target.partition) to.number(kPartition, std::uint64_t{1} + static_cast<std::uint32_t>(*target.partition));
-    to.number(kAtLeastOnce, target.exactly_once ? 0 : 1);
+    to.boolean(kAtLeastOnce, !target.exactly_once);
     return out;
 }
 
 Result<KafkaTarget> decode_kafka_target(std::string_view bytes) {
     KafkaTarget target;
+    std::string_view key;
+    std::uint64_t partition = 0;
     bool at_least_once = false;
-    FieldReader from(bytes);
-    while (from.next()) {
-        switch (from.tag()) {
-            case kTopic:
-                from.text(target.topic);
-                break;
-            case kKey:
-                from.text(target.key.emplace());
-                break;
-            case kPartition:
-                read_partition(from, target.partition);
-                break;
-            case kAtLeastOnce:
-                from.boolean(at_least_once);
-                break;
-            default:
-                return Error{"newer_format",
-                             "a queue's Kafka target holds field " + std::to_string(from.tag()) +
-                                 ", which this version does not know: open the data with the version that wrote it"};
-        }
+    FieldsReader from(bytes);
+    from.text(kTopic, target.topic);
+    if (from.text(kKey, key)) target.key = key;
+    if (from.number(kPartition, partition)) {
+        if (partition < 1 || partition - 1 > std::uint64_t{std::numeric_limits<std::int32_t>::max()}) from.refuse();
+        target.partition = static_cast<std::int32_t>(partition - 1);
     }
+    from.boolean(kAtLeastOnce, at_least_once);
     target.exactly_once = !at_least_once;
+    if (Status known = from.end("a queue's Kafka target holds"); !known) return std::move(known).error();
     if (from.damaged() || !is_kafka_topic_name(target.topic) ||
         (target.key && target.key->size() > kKafkaKeyBytesMax)) {
         return Error{"damaged_record", "a queue's Kafka target cannot be read"};

@@ -16,54 +16,31 @@ enum Tag : std::uint32_t {
     kWeight = 7,
 };
 
+template <class Visitor, class Settings>
+void namespace_settings_fields(Visitor& visit, Settings& settings) {
+    visit.number(kRevision, settings.revision);
+    visit.number(kPendingMax, settings.pending_max);
+    visit.number(kQueuesMax, settings.queues_max);
+    visit.number(kSchedulesMax, settings.schedules_max);
+    visit.number(kWatchdogsMax, settings.watchdogs_max);
+    visit.number(kPutRate, settings.put_rate);
+    visit.number(kWeight, settings.weight);
+}
+
 }  // namespace
 
 std::string encode_namespace_settings(const NamespaceSettings& settings) {
     std::string out;
-    if (settings.revision == 0) return out;
     FieldWriter to(out);
-    to.number(kRevision, settings.revision);
-    to.number(kPendingMax, settings.pending_max);
-    to.number(kQueuesMax, settings.queues_max);
-    to.number(kSchedulesMax, settings.schedules_max);
-    to.number(kWatchdogsMax, settings.watchdogs_max);
-    to.number(kPutRate, settings.put_rate);
-    to.number(kWeight, settings.weight);
+    if (settings.revision != 0) namespace_settings_fields(to, settings);
     return out;
 }
 
 Result<NamespaceSettings> decode_namespace_settings(std::string_view bytes) {
     NamespaceSettings settings;
-    FieldReader from(bytes);
-    while (from.next()) {
-        switch (from.tag()) {
-            case kRevision:
-                from.number(settings.revision);
-                break;
-            case kPendingMax:
-                from.number(settings.pending_max);
-                break;
-            case kQueuesMax:
-                from.number(settings.queues_max);
-                break;
-            case kSchedulesMax:
-                from.number(settings.schedules_max);
-                break;
-            case kWatchdogsMax:
-                from.number(settings.watchdogs_max);
-                break;
-            case kPutRate:
-                from.number(settings.put_rate);
-                break;
-            case kWeight:
-                from.number(settings.weight);
-                break;
-            default:
-                return Error{"newer_format",
-                             "a namespace's settings hold field " + std::to_string(from.tag()) +
-                                 ", which this version does not know: open the data with the version that wrote it"};
-        }
-    }
+    FieldsReader from(bytes);
+    namespace_settings_fields(from, settings);
+    if (Status known = from.end("a namespace's settings hold"); !known) return std::move(known).error();
     if (from.damaged() || (settings.revision == 0) != bytes.empty()) {
         return Error{"damaged_record", "a namespace's settings cannot be read"};
     }

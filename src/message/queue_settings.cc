@@ -26,98 +26,60 @@ enum Tag : std::uint32_t {
     kDiscardStarted = 23,
 };
 
+// A target is a text with fields of its own.
 template <class Target>
-Status read_target(FieldReader& from, Result<Target> (*decode)(std::string_view), std::optional<Target>& into) {
+void target_field(FieldWriter& to, std::uint32_t tag, const std::optional<Target>& target,
+                  std::string (*encode)(const Target&), Result<Target> (*)(std::string_view), Status&) {
+    if (target) to.text(tag, encode(*target));
+}
+template <class Target>
+void target_field(FieldsReader& from, std::uint32_t tag, std::optional<Target>& into, std::string (*)(const Target&),
+                  Result<Target> (*decode)(std::string_view), Status& status) {
     std::string_view bytes;
-    from.text(bytes);
-    if (from.damaged()) return {};
+    if (!status || !from.text(tag, bytes)) return;
     Result<Target> target = decode(bytes);
-    if (!target) return std::move(target).error();
-    into = *std::move(target);
-    return {};
+    if (!target) {
+        status = std::move(target).error();
+    } else {
+        into = *std::move(target);
+    }
 }
 
-void read_paused_by(FieldReader& from, PausedBy& into) {
-    std::uint64_t who = 0;
-    from.number(who);
-    if (who > static_cast<std::uint64_t>(PausedBy::target)) return from.refuse();
-    into = static_cast<PausedBy>(who);
+// `targets`: whether those could be read.
+template <class Visitor, class Settings>
+void queue_settings_fields(Visitor& visit, Settings& settings, Status& targets) {
+    visit.number(kRevision, settings.revision);
+    visit.boolean(kPaused, settings.paused);
+    visit.number(kPendingMax, settings.pending_max);
+    visit.signed_number(kLease, settings.lease_ms);
+    retry_choice_fields(visit, kRetry, settings.retry);
+    target_field(visit, kWebhook, settings.webhook, encode_webhook_target, decode_webhook_target, targets);
+    visit.enumerator(kPausedBy, settings.paused_by, PausedBy::user, PausedBy::target);
+    visit.number(kPerSecond, settings.per_second);
+    target_field(visit, kKafka, settings.kafka, encode_kafka_target, decode_kafka_target, targets);
+    visit.number(kPurgeThrough, settings.purge_through);
+    visit.signed_number(kPurgeStarted, settings.purge_started_ms);
+    visit.signed_number(kDiscardBefore, settings.discard_before_ms);
+    visit.signed_number(kDiscardStarted, settings.discard_started_ms);
 }
 
 }  // namespace
 
 std::string encode_queue_settings(const QueueSettings& settings) {
     std::string out;
-    if (settings.revision == 0) return out;
     FieldWriter to(out);
-    to.number(kRevision, settings.revision);
-    to.number(kPaused, settings.paused ? 1 : 0);
-    to.number(kPendingMax, settings.pending_max);
-    to.signed_number(kLease, settings.lease_ms);
-    write_retry_choice(to, kRetry, settings.retry);
-    if (settings.webhook) to.text(kWebhook, encode_webhook_target(*settings.webhook));
-    to.number(kPausedBy, static_cast<std::uint64_t>(settings.paused_by));
-    to.number(kPerSecond, settings.per_second);
-    if (settings.kafka) to.text(kKafka, encode_kafka_target(*settings.kafka));
-    to.number(kPurgeThrough, settings.purge_through);
-    to.signed_number(kPurgeStarted, settings.purge_started_ms);
-    to.signed_number(kDiscardBefore, settings.discard_before_ms);
-    to.signed_number(kDiscardStarted, settings.discard_started_ms);
+    Status targets;
+    if (settings.revision != 0) queue_settings_fields(to, settings, targets);
     return out;
 }
 
 Result<QueueSettings> decode_queue_settings(std::string_view bytes) {
     QueueSettings settings;
-    FieldReader from(bytes);
-    while (from.next()) {
-        switch (from.tag()) {
-            case kRevision:
-                from.number(settings.revision);
-                break;
-            case kPaused:
-                from.boolean(settings.paused);
-                break;
-            case kPendingMax:
-                from.number(settings.pending_max);
-                break;
-            case kLease:
-                from.signed_number(settings.lease_ms);
-                break;
-            case kWebhook:
-                if (Status read = read_target(from, decode_webhook_target, settings.webhook); !read) {
-                    return std::move(read).error();
-                }
-                break;
-            case kKafka:
-                if (Status read = read_target(from, decode_kafka_target, settings.kafka); !read) {
-                    return std::move(read).error();
-                }
-                break;
-            case kPausedBy:
-                read_paused_by(from, settings.paused_by);
-                break;
-            case kPerSecond:
-                from.number(settings.per_second);
-                break;
-            case kPurgeThrough:
-                from.number(settings.purge_through);
-                break;
-            case kPurgeStarted:
-                from.signed_number(settings.purge_started_ms);
-                break;
-            case kDiscardBefore:
-                from.signed_number(settings.discard_before_ms);
-                break;
-            case kDiscardStarted:
-                from.signed_number(settings.discard_started_ms);
-                break;
-            default:
-                if (read_retry_choice(from, kRetry, settings.retry)) break;
-                return Error{"newer_format",
-                             "a queue's settings hold field " + std::to_string(from.tag()) +
-                                 ", which this version does not know: open the data with the version that wrote it"};
-        }
-    }
+    FieldsReader from(bytes);
+    Status targets;
+    queue_settings_fields(from, settings, targets);
+    if (!targets) return std::move(targets).error();
+    if (Status known = from.end("a queue's settings hold"); !known) return std::move(known).error();
     const bool has_two_targets = settings.webhook && settings.kafka;
     if (from.damaged() || has_two_targets || (settings.revision == 0) != bytes.empty()) {
         return Error{"damaged_record", "a queue's settings cannot be read"};

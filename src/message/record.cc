@@ -1,5 +1,4 @@
-// The byte format of records. The file is long because each field of each kind is written, read and checked here side
-// by side, so that no field is written and then forgotten by the reader.
+// The byte format of records.
 #include "message/record.h"
 
 #define XXH_INLINE_ALL
@@ -110,55 +109,33 @@ enum RetryTag : std::uint32_t {
     kRetryForgiven = 6,
 };
 
-void write_retry(FieldWriter& to, const MessageState& state) {
+template <class Visitor, class Rule>
+void retry_fields(Visitor& visit, Rule& rule) {
+    visit.number(kRetryAttempts, rule.attempts);
+    visit.signed_number(kRetryFirst, rule.first_ms);
+    visit.number(kRetryFactor, rule.factor_permille);
+    visit.signed_number(kRetryMost, rule.max_ms);
+    visit.number(kRetryJitter, rule.jitter_permille);
+}
+
+void retry_field(FieldWriter& to, const MessageState& state) {
     if (!state.retry && state.attempts_forgiven == 0) return;
-    const RetryRule rule = state.retry.value_or(RetryRule{});
     std::string text;
     FieldWriter within(text);
-    within.number(kRetryAttempts, rule.attempts);
-    within.signed_number(kRetryFirst, rule.first_ms);
-    within.number(kRetryFactor, rule.factor_permille);
-    within.signed_number(kRetryMost, rule.max_ms);
-    within.number(kRetryJitter, rule.jitter_permille);
+    retry_fields(within, state.retry ? *state.retry : RetryRule{});
     within.number(kRetryForgiven, state.attempts_forgiven);
     to.text(kRetry, text);
 }
 
-bool read_retry_field(FieldReader& from, RetryRule& rule, std::uint32_t& forgiven) {
-    switch (from.tag()) {
-        case kRetryAttempts:
-            from.number(rule.attempts);
-            return true;
-        case kRetryFirst:
-            from.signed_number(rule.first_ms);
-            return true;
-        case kRetryFactor:
-            from.number(rule.factor_permille);
-            return true;
-        case kRetryMost:
-            from.signed_number(rule.max_ms);
-            return true;
-        case kRetryJitter:
-            from.number(rule.jitter_permille);
-            return true;
-        case kRetryForgiven:
-            from.number(forgiven);
-            return true;
-        default:
-            return false;
-    }
-}
-
 // A rule has at least one attempt; without one there is no rule.
-void read_retry(FieldReader& from, MessageState& into) {
+void retry_field(FieldsReader& from, MessageState& into) {
     std::string_view text;
-    from.text(text);
-    FieldReader within(text);
+    if (!from.text(kRetry, text)) return;
+    FieldsReader within(text);
     RetryRule rule;
-    while (within.next()) {
-        if (!read_retry_field(within, rule, into.attempts_forgiven)) return from.refuse();
-    }
-    if (within.damaged() || text.empty()) return from.refuse();
+    retry_fields(within, rule);
+    within.number(kRetryForgiven, into.attempts_forgiven);
+    if (within.damaged() || text.empty() || !within.end("")) return from.refuse();
     if (rule.attempts != 0) {
         into.retry = rule;
     } else if (rule != RetryRule{}) {
@@ -166,359 +143,134 @@ void read_retry(FieldReader& from, MessageState& into) {
     }
 }
 
-void write_state(FieldWriter& to, const MessageState& state) {
-    to.number(kState, static_cast<std::uint64_t>(state.state), static_cast<std::uint64_t>(State::scheduled));
-    to.number(kVersion, state.version, 1);
-    to.number(kAttempts, state.attempts);
-    to.signed_number(kDue, state.due_ms);
-    to.signed_number(kNominalDue, state.nominal_due_ms, state.due_ms);
-    to.signed_number(kExpires, state.expires_ms);
-    to.signed_number(kPriority, state.priority);
-    to.number(kMaybeDelivered, state.maybe_delivered ? 1 : 0);
-    to.text(kNamespace, state.name_space, kDefaultNamespace);
-    to.text(kQueue, state.queue);
-    to.text(kOrderKey, state.order_key);
-    to.text(kKey, state.key);
-    to.number(kRequestHash, state.request_hash);
-    write_retry(to, state);
-    to.signed_number(kFirstDue, state.first_due_ms);
+template <class Visitor>
+void state_field(Visitor& visit, std::uint32_t tag, auto& state, std::uint64_t left_out) {
+    visit.enumerator(tag, state, static_cast<State>(1), static_cast<State>(kStateCount), left_out);
 }
 
-// The remaining fields, which must come later.
-void write_state_end(FieldWriter& to, const MessageState& state) {
-    to.number(kNextOccurrence, state.next_occurrence);
-    to.number(kTransaction, state.transaction);
+// The changeable ones of a message.
+template <class Visitor, class OfMessage>
+void state_fields(Visitor& visit, OfMessage& state) {
+    state_field(visit, kState, state.state, static_cast<std::uint64_t>(State::scheduled));
+    visit.number(kVersion, state.version, 1);
+    visit.number(kAttempts, state.attempts);
+    visit.signed_number(kDue, state.due_ms);
+    if constexpr (Visitor::kReads) state.nominal_due_ms = state.due_ms;
+    visit.signed_number(kNominalDue, state.nominal_due_ms, state.due_ms);
+    visit.signed_number(kExpires, state.expires_ms);
+    visit.signed_number(kPriority, state.priority);
+    visit.boolean(kMaybeDelivered, state.maybe_delivered);
+    visit.text(kNamespace, state.name_space, kDefaultNamespace);
+    visit.text(kQueue, state.queue);
+    visit.text(kOrderKey, state.order_key);
+    visit.text(kKey, state.key);
+    visit.number(kRequestHash, state.request_hash);
+    retry_field(visit, state);
+    visit.signed_number(kFirstDue, state.first_due_ms);
 }
 
-// True when the field was one of a message's changeable ones.
-bool read_state_field(FieldReader& from, MessageState& state) {
-    switch (from.tag()) {
-        case kState:
-            from.state(state.state);
-            return true;
-        case kVersion:
-            from.number(state.version);
-            return true;
-        case kAttempts:
-            from.number(state.attempts);
-            return true;
-        case kDue:
-            from.signed_number(state.due_ms);
-            state.nominal_due_ms = state.due_ms;
-            return true;
-        case kNominalDue:
-            from.signed_number(state.nominal_due_ms);
-            return true;
-        case kExpires:
-            from.signed_number(state.expires_ms);
-            return true;
-        case kPriority:
-            from.signed_number(state.priority);
-            return true;
-        case kMaybeDelivered:
-            from.boolean(state.maybe_delivered);
-            return true;
-        case kNamespace:
-            from.text(state.name_space);
-            return true;
-        case kQueue:
-            from.text(state.queue);
-            return true;
-        case kOrderKey:
-            from.text(state.order_key);
-            return true;
-        case kKey:
-            from.text(state.key);
-            return true;
-        case kRequestHash:
-            from.number(state.request_hash);
-            return true;
-        case kRetry:
-            read_retry(from, state);
-            return true;
-        case kFirstDue:
-            from.signed_number(state.first_due_ms);
-            return true;
-        case kNextOccurrence:
-            from.number(state.next_occurrence);
-            return true;
-        case kTransaction:
-            from.number(state.transaction);
-            return true;
-        default:
-            return false;
+// The remaining ones, which come later.
+template <class Visitor, class OfMessage>
+void last_state_fields(Visitor& visit, OfMessage& state) {
+    visit.number(kNextOccurrence, state.next_occurrence);
+    visit.number(kTransaction, state.transaction);
+}
+
+// Of a record, and of a row of the index.
+template <class Visitor, class RecordOrRow>
+void position_fields(Visitor& visit, RecordOrRow& record) {
+    visit.number(kId, record.id);
+    visit.number(kPlace, record.log_position);
+    visit.number(kRecordBytes, record.record_bytes);
+}
+template <class Visitor, class RecordOrRow>
+void lease_fields(Visitor& visit, RecordOrRow& record) {
+    visit.number(kLeaseAttempt, record.lease_attempt);
+    visit.number(kLeaseIncarnation, record.lease_incarnation);
+}
+
+template <class Visitor, class Content>
+void content_fields(Visitor& visit, Content& content) {
+    visit.signed_number(kPutTime, content.put_ms);
+    visit.text(kContentType, content.content_type);
+    visit.text(kHeaders, content.headers);
+    visit.text(kTraceparent, content.traceparent);
+    visit.text(kTarget, content.target);
+    if (auto* repeat = visit.group(content.repeat, kRepeatEvery, kRepeatEnd)) {
+        visit.signed_number(kRepeatEvery, repeat->rule.every_ms);
+        visit.number(kRepeatTimes, repeat->rule.times);
+        visit.number(kRepeatFactor, repeat->rule.factor_permille);
+        visit.signed_number(kRepeatMost, repeat->rule.max_ms);
+        visit.signed_number(kRepeatStart, repeat->rule.start_ms);
+        visit.signed_number(kRepeatEnd, repeat->rule.end_ms);
     }
-}
-
-void write_content(FieldWriter& to, const MessageContent& content) {
-    to.signed_number(kPutTime, content.put_ms);
-    to.text(kContentType, content.content_type);
-    to.text(kHeaders, content.headers);
-    to.text(kTraceparent, content.traceparent);
-    to.text(kTarget, content.target);
-    if (content.repeat) {
-        const RepeatRule& rule = content.repeat->rule;
-        to.signed_number(kRepeatEvery, rule.every_ms);
-        to.number(kRepeatTimes, rule.times);
-        to.number(kRepeatFactor, rule.factor_permille);
-        to.signed_number(kRepeatMost, rule.max_ms);
-        to.signed_number(kRepeatStart, rule.start_ms);
-        to.signed_number(kRepeatEnd, rule.end_ms);
+    if (auto* transaction = visit.group(content.transaction, kCheckQueue, kOtherwiseCommit)) {
+        visit.text(kCheckQueue, transaction->check_queue);
+        visit.text(kCheckWebhook, transaction->check_webhook);
+        visit.signed_number(kCheckAfter, transaction->check_after_ms);
+        visit.number(kCheckTimes, transaction->check_times);
+        visit.boolean(kOtherwiseCommit, transaction->otherwise_commit);
     }
-    if (content.transaction) {
-        to.text(kCheckQueue, content.transaction->check_queue);
-        to.text(kCheckWebhook, content.transaction->check_webhook);
-        to.signed_number(kCheckAfter, content.transaction->check_after_ms);
-        to.number(kCheckTimes, content.transaction->check_times);
-        to.number(kOtherwiseCommit, content.transaction->otherwise_commit ? 1 : 0);
+    visit.number(kParent, content.parent);
+    visit.number(kOccurrence, content.occurrence);
+    visit.text(kBody, content.body);
+    if (auto* repeat = visit.group(content.repeat, kRepeatOrderKey, kRepeatExpires)) {
+        visit.text(kRepeatOrderKey, repeat->order_key);
+        visit.signed_number(kRepeatExpires, repeat->expires_after_ms);
     }
-    to.number(kParent, content.parent);
-    to.number(kOccurrence, content.occurrence);
-    to.text(kBody, content.body);
-    if (content.repeat) {
-        to.text(kRepeatOrderKey, content.repeat->order_key);
-        to.signed_number(kRepeatExpires, content.repeat->expires_after_ms);
-    }
-    to.text(kSchedule, content.schedule);
-    to.text(kWatchdog, content.watchdog);
-    to.signed_number(kFed, content.fed_ms);
+    visit.text(kSchedule, content.schedule);
+    visit.text(kWatchdog, content.watchdog);
+    visit.signed_number(kFed, content.fed_ms);
 }
 
-template <class T>
-T& present(std::optional<T>& group) {
-    return group ? *group : group.emplace();
+template <class Visitor, class OfMessage>
+void previous_fields(Visitor& visit, OfMessage& previous, const MessageState& now) {
+    if (!Visitor::kReads && previous.version == 0) return;
+    state_field(visit, kPreviousState, previous.state, 0);
+    visit.number(kPreviousVersion, previous.version);
+    visit.signed_number(kPreviousDue, previous.due_ms);
+    visit.text(kPreviousQueue, previous.queue, now.queue);
+    visit.number(kPreviousTerm, previous.term);
+    visit.signed_number(kPreviousNominalDue, previous.nominal_due_ms);
+    visit.signed_number(kPreviousEnded, previous.ended_ms);
 }
 
-bool read_content_field(FieldReader& from, MessageContent& content) {
-    switch (from.tag()) {
-        case kPutTime:
-            from.signed_number(content.put_ms);
-            return true;
-        case kContentType:
-            from.text(content.content_type);
-            return true;
-        case kHeaders:
-            from.text(content.headers);
-            return true;
-        case kTraceparent:
-            from.text(content.traceparent);
-            return true;
-        case kTarget:
-            from.text(content.target);
-            return true;
-        case kRepeatEvery:
-            from.signed_number(present(content.repeat).rule.every_ms);
-            return true;
-        case kRepeatTimes:
-            from.number(present(content.repeat).rule.times);
-            return true;
-        case kRepeatFactor:
-            from.number(present(content.repeat).rule.factor_permille);
-            return true;
-        case kRepeatMost:
-            from.signed_number(present(content.repeat).rule.max_ms);
-            return true;
-        case kRepeatStart:
-            from.signed_number(present(content.repeat).rule.start_ms);
-            return true;
-        case kRepeatEnd:
-            from.signed_number(present(content.repeat).rule.end_ms);
-            return true;
-        case kCheckQueue:
-            from.text(present(content.transaction).check_queue);
-            return true;
-        case kCheckWebhook:
-            from.text(present(content.transaction).check_webhook);
-            return true;
-        case kCheckAfter:
-            from.signed_number(present(content.transaction).check_after_ms);
-            return true;
-        case kCheckTimes:
-            from.number(present(content.transaction).check_times);
-            return true;
-        case kOtherwiseCommit:
-            from.boolean(present(content.transaction).otherwise_commit);
-            return true;
-        case kParent:
-            from.number(content.parent);
-            return true;
-        case kOccurrence:
-            from.number(content.occurrence);
-            return true;
-        case kBody:
-            from.text(content.body);
-            return true;
-        case kRepeatOrderKey:
-            from.text(present(content.repeat).order_key);
-            return true;
-        case kRepeatExpires:
-            from.signed_number(present(content.repeat).expires_after_ms);
-            return true;
-        case kSchedule:
-            from.text(content.schedule);
-            return true;
-        case kWatchdog:
-            from.text(content.watchdog);
-            return true;
-        case kFed:
-            from.signed_number(content.fed_ms);
-            return true;
-        default:
-            return false;
-    }
+template <class Visitor, class OfRecord>
+void record_fields(Visitor& visit, OfRecord& record) {
+    state_fields(visit, record.state);
+    position_fields(visit, record);
+    visit.signed_number(kTime, record.time_ms);
+    visit.newer_enumerator(kCause, record.cause, Cause::unanswered);
+    previous_fields(visit, record.previous, record.state);
+    last_state_fields(visit, record.state);
+    lease_fields(visit, record);
+    visit.signed_number(kLateness, record.lateness_ms);
+    visit.text(kReason, record.reason);
+    visit.signed_number(kEnded, record.ended_ms);
+    content_fields(visit, record.content);
+    visit.number(kSubject, record.subject);
+    visit.text(kName, record.name);
+    visit.text(kValue, record.value);
+    visit.signed_number(kNext, record.next_ms);
+    visit.number(kCount, record.count);
+    visit.number(kSkippedFrom, record.skipped_from);
+    visit.number(kSkippedTo, record.skipped_to);
+    visit.boolean(kRemoved, record.removed);
+    visit.number(kUpTo, record.up_to);
+    visit.number(kLiveCount, record.live_count);
+    visit.number(kDigest, record.digest);
+    visit.number(kIncarnation, record.incarnation);
+    visit.number(kSegment, record.segment);
 }
 
-void write_previous(FieldWriter& to, const Previous& previous, const MessageState& now) {
-    if (previous.version == 0) return;
-    to.number(kPreviousState, static_cast<std::uint64_t>(previous.state));
-    to.number(kPreviousVersion, previous.version);
-    to.signed_number(kPreviousDue, previous.due_ms);
-    to.text(kPreviousQueue, previous.queue, now.queue);
-    to.number(kPreviousTerm, previous.term);
-    to.signed_number(kPreviousNominalDue, previous.nominal_due_ms);
-    to.signed_number(kPreviousEnded, previous.ended_ms);
-}
-
-bool read_previous_field(FieldReader& from, Previous& previous) {
-    switch (from.tag()) {
-        case kPreviousState:
-            from.state(previous.state);
-            return true;
-        case kPreviousVersion:
-            from.number(previous.version);
-            return true;
-        case kPreviousDue:
-            from.signed_number(previous.due_ms);
-            return true;
-        case kPreviousQueue:
-            from.text(previous.queue);
-            return true;
-        case kPreviousTerm:
-            from.number(previous.term);
-            return true;
-        case kPreviousEnded:
-            from.signed_number(previous.ended_ms);
-            return true;
-        case kPreviousNominalDue:
-            from.signed_number(previous.nominal_due_ms);
-            return true;
-        default:
-            return false;
-    }
-}
-
-void write_body(FieldWriter& to, const Record& record) {
-    write_state(to, record.state);
-    to.number(kId, record.id);
-    to.number(kPlace, record.log_position);
-    to.number(kRecordBytes, record.record_bytes);
-    to.signed_number(kTime, record.time_ms);
-    to.number(kCause, static_cast<std::uint64_t>(record.cause));
-    write_previous(to, record.previous, record.state);
-    write_state_end(to, record.state);
-    to.number(kLeaseAttempt, record.lease_attempt);
-    to.number(kLeaseIncarnation, record.lease_incarnation);
-    to.signed_number(kLateness, record.lateness_ms);
-    to.text(kReason, record.reason);
-    to.signed_number(kEnded, record.ended_ms);
-    write_content(to, record.content);
-    to.number(kSubject, record.subject);
-    to.text(kName, record.name);
-    to.text(kValue, record.value);
-    to.signed_number(kNext, record.next_ms);
-    to.number(kCount, record.count);
-    to.number(kSkippedFrom, record.skipped_from);
-    to.number(kSkippedTo, record.skipped_to);
-    to.number(kRemoved, record.removed ? 1 : 0);
-    to.number(kUpTo, record.up_to);
-    to.number(kLiveCount, record.live_count);
-    to.number(kDigest, record.digest);
-    to.number(kIncarnation, record.incarnation);
-    to.number(kSegment, record.segment);
-}
-
-bool read_other_field(FieldReader& from, Record& record) {
-    switch (from.tag()) {
-        case kId:
-            from.number(record.id);
-            return true;
-        case kPlace:
-            from.number(record.log_position);
-            return true;
-        case kRecordBytes:
-            from.number(record.record_bytes);
-            return true;
-        case kTime:
-            from.signed_number(record.time_ms);
-            return true;
-        case kCause: {
-            std::uint8_t cause = 0;
-            from.number(cause);
-            record.cause = static_cast<Cause>(cause);
-            return cause <= static_cast<std::uint8_t>(Cause::unanswered);
-        }
-        case kLeaseAttempt:
-            from.number(record.lease_attempt);
-            return true;
-        case kLeaseIncarnation:
-            from.number(record.lease_incarnation);
-            return true;
-        case kLateness:
-            from.signed_number(record.lateness_ms);
-            return true;
-        case kReason:
-            from.text(record.reason);
-            return true;
-        case kEnded:
-            from.signed_number(record.ended_ms);
-            return true;
-        case kSubject:
-            from.number(record.subject);
-            return true;
-        case kName:
-            from.text(record.name);
-            return true;
-        case kValue:
-            from.text(record.value);
-            return true;
-        case kNext:
-            from.signed_number(record.next_ms);
-            return true;
-        case kCount:
-            from.number(record.count);
-            return true;
-        case kSkippedFrom:
-            from.number(record.skipped_from);
-            return true;
-        case kSkippedTo:
-            from.number(record.skipped_to);
-            return true;
-        case kRemoved:
-            from.boolean(record.removed);
-            return true;
-        case kUpTo:
-            from.number(record.up_to);
-            return true;
-        case kLiveCount:
-            from.number(record.live_count);
-            return true;
-        case kDigest:
-            from.number(record.digest);
-            return true;
-        case kIncarnation:
-            from.number(record.incarnation);
-            return true;
-        case kSegment:
-            from.number(record.segment);
-            return true;
-        default:
-            return false;
-    }
-}
-
-Error newer_field(std::uint32_t tag) {
-    return {"newer_format", "a record holds field " + std::to_string(tag) +
-                                ", which this version does not know: open the data with the version that wrote it"};
+template <class Visitor, class Row>
+void row_fields(Visitor& visit, Row& row) {
+    state_fields(visit, row.state);
+    position_fields(visit, row);
+    last_state_fields(visit, row.state);
+    lease_fields(visit, row);
+    visit.text(kReason, row.reason);
+    visit.signed_number(kEnded, row.ended_ms);
 }
 
 Error damaged(std::string what) {
@@ -615,7 +367,7 @@ std::size_t append_record(std::string& out, Sequence sequence, const Record& rec
     const std::size_t start = out.size();
     out.append(kRecordFrameBytes, '\0');
     FieldWriter writer(out);
-    write_body(writer, record);
+    record_fields(writer, record);
     const auto length = static_cast<std::uint32_t>(out.size() - start - kRecordFrameBytes);
     assert(length <= kRecordBodyBytesMax);
     char* frame = out.data() + start;
@@ -648,14 +400,10 @@ Result<FramedRecord> read_frame(std::string_view bytes) {
 Result<Record> decode_record(RecordKind kind, std::string_view body) {
     Record record;
     record.kind = kind;
-    FieldReader reader(body);
-    while (reader.next()) {
-        if (!read_state_field(reader, record.state) && !read_content_field(reader, record.content) &&
-            !read_previous_field(reader, record.previous) && !read_other_field(reader, record)) {
-            return newer_field(reader.tag());
-        }
-    }
-    if (reader.damaged()) return damaged("a record's fields cannot be read");
+    FieldsReader from(body);
+    record_fields(from, record);
+    if (Status known = from.end("a record holds"); !known) return std::move(known).error();
+    if (from.damaged()) return damaged("a record's fields cannot be read");
     if (record.previous.version != 0 && record.previous.queue.empty()) record.previous.queue = record.state.queue;
     if (Status complete = check_complete(record); !complete) return std::move(complete).error();
     return record;
@@ -665,56 +413,22 @@ std::uint64_t digest_term(MessageId id, const MessageState& state) {
     thread_local std::string bytes;
     bytes.clear();
     FieldWriter writer(bytes);
-    write_state(writer, state);
-    write_state_end(writer, state);
+    state_fields(writer, state);
+    last_state_fields(writer, state);
     return XXH3_64bits_withSeed(bytes.data(), bytes.size(), id);
 }
 
 void encode_row(std::string& out, const MessageRow& row) {
     FieldWriter writer(out);
-    write_state(writer, row.state);
-    writer.number(kId, row.id);
-    writer.number(kPlace, row.log_position);
-    writer.number(kRecordBytes, row.record_bytes);
-    write_state_end(writer, row.state);
-    writer.number(kLeaseAttempt, row.lease_attempt);
-    writer.number(kLeaseIncarnation, row.lease_incarnation);
-    writer.text(kReason, row.reason);
-    writer.signed_number(kEnded, row.ended_ms);
+    row_fields(writer, row);
 }
 
 Result<MessageRow> decode_row(std::string_view bytes) {
     MessageRow row;
-    FieldReader reader(bytes);
-    while (reader.next()) {
-        if (read_state_field(reader, row.state)) continue;
-        switch (reader.tag()) {
-            case kId:
-                reader.number(row.id);
-                break;
-            case kPlace:
-                reader.number(row.log_position);
-                break;
-            case kRecordBytes:
-                reader.number(row.record_bytes);
-                break;
-            case kLeaseAttempt:
-                reader.number(row.lease_attempt);
-                break;
-            case kLeaseIncarnation:
-                reader.number(row.lease_incarnation);
-                break;
-            case kReason:
-                reader.text(row.reason);
-                break;
-            case kEnded:
-                reader.signed_number(row.ended_ms);
-                break;
-            default:
-                return newer_field(reader.tag());
-        }
-    }
-    if (reader.damaged()) return damaged("a row of the index cannot be read");
+    FieldsReader from(bytes);
+    row_fields(from, row);
+    if (Status known = from.end("a record holds"); !known) return std::move(known).error();
+    if (from.damaged()) return damaged("a row of the index cannot be read");
     return row;
 }
 

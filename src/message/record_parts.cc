@@ -74,30 +74,13 @@ Result<RecordParts> decode_record_parts(std::string_view kept_headers) {
     bool has_key = false;
     std::string key;
     std::string_view headers;
-    FieldReader from(kept_headers.substr(1));
-    while (from.next()) {
-        switch (from.tag()) {
-            case kHasKey:
-                from.boolean(has_key);
-                break;
-            case kKey:
-                from.text(key);
-                break;
-            case kHasNullValue:
-                from.boolean(parts.has_null_value);
-                break;
-            case kHeaders:
-                from.text(headers);
-                break;
-            case kSource:
-                from.text(parts.source);
-                break;
-            default:
-                return Error{"newer_format",
-                             "the headers of a message hold field " + std::to_string(from.tag()) +
-                                 ", which this version does not know: open the data with the version that wrote it"};
-        }
-    }
+    FieldsReader from(kept_headers.substr(1));
+    from.boolean(kHasKey, has_key);
+    from.text(kKey, key);
+    from.boolean(kHasNullValue, parts.has_null_value);
+    from.text(kHeaders, headers);
+    from.text(kSource, parts.source);
+    if (Status known = from.end("the headers of a message hold"); !known) return std::move(known).error();
     if (from.damaged() || !read_headers(headers, parts.headers) || (!has_key && !key.empty())) return damaged;
     if (has_key) parts.key = std::move(key);
     return parts;

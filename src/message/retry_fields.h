@@ -14,22 +14,20 @@ namespace duewheel {
 inline constexpr std::array kRetryMembers{&RetryChoice::attempts, &RetryChoice::first_ms, &RetryChoice::factor_permille,
                                           &RetryChoice::max_ms, &RetryChoice::jitter_permille};
 
-inline void write_retry_choice(FieldWriter& to, std::uint32_t first_tag, const RetryChoice& choice) {
-    for (std::uint32_t i = 0; i < kRetryMembers.size(); ++i) {
-        const std::optional<std::int64_t>& chosen = choice.*kRetryMembers[i];
-        if (chosen) to.number(first_tag + i, static_cast<std::uint64_t>(*chosen) + 1);
-    }
-}
-
-// Whether the field is one of them; it is then read, or refused.
-inline bool read_retry_choice(FieldReader& from, std::uint32_t first_tag, RetryChoice& choice) {
+template <class Visitor, class Choice>
+void retry_choice_fields(Visitor& visit, std::uint32_t first_tag, Choice& choice) {
     constexpr std::uint64_t kMax = std::uint64_t{1} << 53;
-    if (from.tag() < first_tag || from.tag() >= first_tag + kRetryMembers.size()) return false;
-    std::uint64_t above = 0;
-    from.number(above);
-    if (above == 0 || above > kMax) return from.refuse(), true;
-    choice.*kRetryMembers[from.tag() - first_tag] = static_cast<std::int64_t>(above - 1);
-    return true;
+    for (std::uint32_t i = 0; i < kRetryMembers.size(); ++i) {
+        auto& chosen = choice.*kRetryMembers[i];
+        std::uint64_t above = chosen ? static_cast<std::uint64_t>(*chosen) + 1 : 0;
+        if constexpr (Visitor::kReads) {
+            if (!visit.number(first_tag + i, above)) continue;
+            if (above == 0 || above > kMax) return visit.refuse();
+            chosen = static_cast<std::int64_t>(above - 1);
+        } else {
+            visit.number(first_tag + i, above);
+        }
+    }
 }
 
 }  // namespace duewheel

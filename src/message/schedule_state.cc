@@ -59,164 +59,54 @@ enum Tag : std::uint32_t {
 // Subjects of `rule` records are hashed apart from those of `conf` records.
 constexpr std::uint32_t kRuleSeed = 1u << 16;
 
-template <class E>
-void read_enum(FieldReader& from, E& into, E least, E most) {
-    std::uint8_t number = 0;
-    from.number(number);
-    if (number < static_cast<std::uint8_t>(least) || number > static_cast<std::uint8_t>(most)) return from.refuse();
-    into = static_cast<E>(number);
-}
-
-void write_rule(FieldWriter& to, const ScheduleRule& rule) {
-    to.number(kKind, static_cast<std::uint64_t>(rule.times.kind));
-    to.text(kText, rule.times.text);
-    to.signed_number(kEvery, rule.times.every_ms);
-    to.text(kZone, rule.times.zone);
-    to.number(kSkipsGaps, rule.times.skips_gaps ? 1 : 0);
-    to.number(kRepeatsFolds, rule.times.repeats_folds ? 1 : 0);
-    to.text(kClosed, rule.times.closed);
-    to.signed_number(kStart, rule.times.start_ms);
-    to.signed_number(kEnd, rule.times.end_ms);
-    to.number(kTimes, rule.times.times);
-    to.signed_number(kJitter, rule.jitter_ms);
-    to.number(kMisfire, static_cast<std::uint64_t>(rule.misfire));
-    to.signed_number(kMisfireWindow, rule.misfire_window_ms);
-    to.number(kOverlap, static_cast<std::uint64_t>(rule.overlap));
-    to.text(kQueue, rule.queue);
-    to.text(kOrderKey, rule.order_key);
-    to.signed_number(kPriority, rule.priority);
-    to.signed_number(kExpiresAfter, rule.expires_after_ms);
-    write_retry_choice(to, kRetry, rule.retry);
-    to.number(kContentHash, rule.content_hash);
-}
-
-void write_progress(FieldWriter& to, const ScheduleState& state) {
-    to.number(kPaused, state.paused ? 1 : 0);
-    to.signed_number(kCreated, state.created_ms);
-    to.signed_number(kFrom, state.from_ms);
-    to.signed_number(kNext, state.next_ms);
-    to.number(kNextRun, state.next_run, 1);
-    to.signed_number(kPassUntil, state.pass_until_ms);
-    to.signed_number(kLast, state.last_ms);
-    to.signed_number(kLastOffset, state.last_offset_s);
-    to.text(kZoneData, state.zone_data);
-    to.number(kMade, state.made);
-    to.number(kLate, state.late);
-    to.number(kFired, state.fired);
-    to.number(kSkipped, state.skipped);
-    to.number(kMerged, state.merged);
-    to.number(kMadeUp, state.made_up);
-    to.signed_number(kPassedFrom, state.passed_from_ms);
-    to.signed_number(kPassedTo, state.passed_to_ms);
-    to.number(kPassedCount, state.passed_count);
-    to.number(kPassedWhy, static_cast<std::uint64_t>(state.passed_why));
-    to.number(kLastId, state.last_id);
-    to.signed_number(kLastRun, state.last_run_ms);
-    to.signed_number(kWaiting, state.waiting_ms);
-    to.number(kWaitingRun, state.waiting_run);
-    to.number(kWaitingLate, state.waiting_late ? 1 : 0);
-}
-
-bool read_rule_field(FieldReader& from, ScheduleRule& rule) {
-    switch (from.tag()) {
-        case kKind:
-            return read_enum(from, rule.times.kind, TimesKind::cron, TimesKind::at), true;
-        case kText:
-            return from.text(rule.times.text), true;
-        case kEvery:
-            return from.signed_number(rule.times.every_ms), true;
-        case kZone:
-            return from.text(rule.times.zone), true;
-        case kSkipsGaps:
-            return from.boolean(rule.times.skips_gaps), true;
-        case kRepeatsFolds:
-            return from.boolean(rule.times.repeats_folds), true;
-        case kClosed:
-            return from.text(rule.times.closed), true;
-        case kStart:
-            return from.signed_number(rule.times.start_ms), true;
-        case kEnd:
-            return from.signed_number(rule.times.end_ms), true;
-        case kTimes:
-            return from.number(rule.times.times), true;
-        case kJitter:
-            return from.signed_number(rule.jitter_ms), true;
-        case kMisfire:
-            return read_enum(from, rule.misfire, Misfire::once, Misfire::skip), true;
-        case kMisfireWindow:
-            return from.signed_number(rule.misfire_window_ms), true;
-        case kOverlap:
-            return read_enum(from, rule.overlap, Overlap::allow, Overlap::queue_one), true;
-        case kQueue:
-            return from.text(rule.queue), true;
-        case kOrderKey:
-            return from.text(rule.order_key), true;
-        case kPriority:
-            return from.signed_number(rule.priority), true;
-        case kExpiresAfter:
-            return from.signed_number(rule.expires_after_ms), true;
-        case kContentHash:
-            return from.number(rule.content_hash), true;
-        default:
-            return read_retry_choice(from, kRetry, rule.retry);
-    }
-}
-
-bool read_progress_field(FieldReader& from, ScheduleState& state) {
-    switch (from.tag()) {
-        case kRevision:
-            return from.number(state.revision), true;
-        case kPaused:
-            return from.boolean(state.paused), true;
-        case kCreated:
-            return from.signed_number(state.created_ms), true;
-        case kFrom:
-            return from.signed_number(state.from_ms), true;
-        case kNext:
-            return from.signed_number(state.next_ms), true;
-        case kNextRun:
-            return from.number(state.next_run), true;
-        case kPassUntil:
-            return from.signed_number(state.pass_until_ms), true;
-        case kLast:
-            return from.signed_number(state.last_ms), true;
-        case kLastOffset:
-            return from.signed_number(state.last_offset_s), true;
-        case kZoneData:
-            return from.text(state.zone_data), true;
-        case kMade:
-            return from.number(state.made), true;
-        case kLate:
-            return from.number(state.late), true;
-        case kFired:
-            return from.number(state.fired), true;
-        case kSkipped:
-            return from.number(state.skipped), true;
-        case kMerged:
-            return from.number(state.merged), true;
-        case kMadeUp:
-            return from.number(state.made_up), true;
-        case kPassedFrom:
-            return from.signed_number(state.passed_from_ms), true;
-        case kPassedTo:
-            return from.signed_number(state.passed_to_ms), true;
-        case kPassedCount:
-            return from.number(state.passed_count), true;
-        case kPassedWhy:
-            return read_enum(from, state.passed_why, PassedWhy::none, PassedWhy::overlap), true;
-        case kLastId:
-            return from.number(state.last_id), true;
-        case kLastRun:
-            return from.signed_number(state.last_run_ms), true;
-        case kWaiting:
-            return from.signed_number(state.waiting_ms), true;
-        case kWaitingRun:
-            return from.number(state.waiting_run), true;
-        case kWaitingLate:
-            return from.boolean(state.waiting_late), true;
-        default:
-            return false;
-    }
+template <class Visitor, class Schedule>
+void schedule_fields(Visitor& visit, Schedule& state) {
+    visit.number(kRevision, state.revision);
+    auto& rule = state.rule;
+    visit.enumerator(kKind, rule.times.kind, TimesKind::cron, TimesKind::at);
+    visit.text(kText, rule.times.text);
+    visit.signed_number(kEvery, rule.times.every_ms);
+    visit.text(kZone, rule.times.zone);
+    visit.boolean(kSkipsGaps, rule.times.skips_gaps);
+    visit.boolean(kRepeatsFolds, rule.times.repeats_folds);
+    visit.text(kClosed, rule.times.closed);
+    visit.signed_number(kStart, rule.times.start_ms);
+    visit.signed_number(kEnd, rule.times.end_ms);
+    visit.number(kTimes, rule.times.times);
+    visit.signed_number(kJitter, rule.jitter_ms);
+    visit.enumerator(kMisfire, rule.misfire, Misfire::once, Misfire::skip);
+    visit.signed_number(kMisfireWindow, rule.misfire_window_ms);
+    visit.enumerator(kOverlap, rule.overlap, Overlap::allow, Overlap::queue_one);
+    visit.text(kQueue, rule.queue);
+    visit.text(kOrderKey, rule.order_key);
+    visit.signed_number(kPriority, rule.priority);
+    visit.signed_number(kExpiresAfter, rule.expires_after_ms);
+    retry_choice_fields(visit, kRetry, rule.retry);
+    visit.number(kContentHash, rule.content_hash);
+    visit.boolean(kPaused, state.paused);
+    visit.signed_number(kCreated, state.created_ms);
+    visit.signed_number(kFrom, state.from_ms);
+    visit.signed_number(kNext, state.next_ms);
+    visit.number(kNextRun, state.next_run, 1);
+    visit.signed_number(kPassUntil, state.pass_until_ms);
+    visit.signed_number(kLast, state.last_ms);
+    visit.signed_number(kLastOffset, state.last_offset_s);
+    visit.text(kZoneData, state.zone_data);
+    visit.number(kMade, state.made);
+    visit.number(kLate, state.late);
+    visit.number(kFired, state.fired);
+    visit.number(kSkipped, state.skipped);
+    visit.number(kMerged, state.merged);
+    visit.number(kMadeUp, state.made_up);
+    visit.signed_number(kPassedFrom, state.passed_from_ms);
+    visit.signed_number(kPassedTo, state.passed_to_ms);
+    visit.number(kPassedCount, state.passed_count);
+    visit.enumerator(kPassedWhy, state.passed_why, PassedWhy::none, PassedWhy::overlap);
+    visit.number(kLastId, state.last_id);
+    visit.signed_number(kLastRun, state.last_run_ms);
+    visit.signed_number(kWaiting, state.waiting_ms);
+    visit.number(kWaitingRun, state.waiting_run);
+    visit.boolean(kWaitingLate, state.waiting_late);
 }
 
 }  // namespace
@@ -277,23 +167,16 @@ std::string_view passed_why_name(PassedWhy why) {
 
 std::string encode_schedule(const ScheduleState& state) {
     std::string out;
-    if (state.revision == 0) return out;
     FieldWriter to(out);
-    to.number(kRevision, state.revision);
-    write_rule(to, state.rule);
-    write_progress(to, state);
+    if (state.revision != 0) schedule_fields(to, state);
     return out;
 }
 
 Result<ScheduleState> decode_schedule(std::string_view bytes) {
     ScheduleState state;
-    FieldReader from(bytes);
-    while (from.next()) {
-        if (read_rule_field(from, state.rule) || read_progress_field(from, state)) continue;
-        return Error{"newer_format",
-                     "a schedule holds field " + std::to_string(from.tag()) +
-                         ", which this version does not know: open the data with the version that wrote it"};
-    }
+    FieldsReader from(bytes);
+    schedule_fields(from, state);
+    if (Status known = from.end("a schedule holds"); !known) return std::move(known).error();
     const bool is_whole = state.revision == 0 ? bytes.empty() : !state.rule.queue.empty();
     if (from.damaged() || !is_whole) return Error{"damaged_record", "a schedule cannot be read"};
     return state;

@@ -31,99 +31,45 @@ enum Tag : std::uint32_t {
     kLastDue = 30,
 };
 
-bool read_rule_field(FieldReader& from, WatchdogRule& rule) {
-    switch (from.tag()) {
-        case kTimeout:
-            return from.signed_number(rule.timeout_ms), true;
-        case kTimeoutMax:
-            return from.signed_number(rule.max_ms), true;
-        case kAgain:
-            return from.signed_number(rule.repeat_every_ms), true;
-        case kQueue:
-            return from.text(rule.queue), true;
-        case kOrderKey:
-            return from.text(rule.order_key), true;
-        case kPriority:
-            return from.signed_number(rule.priority), true;
-        case kExpiresAfter:
-            return from.signed_number(rule.expires_after_ms), true;
-        case kContentHash:
-            return from.number(rule.content_hash), true;
-        default:
-            return read_retry_choice(from, kRetry, rule.retry);
-    }
-}
-
-bool read_progress_field(FieldReader& from, WatchdogState& state) {
-    switch (from.tag()) {
-        case kRevision:
-            return from.number(state.revision), true;
-        case kCreated:
-            return from.signed_number(state.created_ms), true;
-        case kFed:
-            return from.signed_number(state.fed_ms), true;
-        case kFirstFed:
-            return from.signed_number(state.first_fed_ms), true;
-        case kDue:
-            return from.signed_number(state.due_ms), true;
-        case kFeeds:
-            return from.number(state.feeds), true;
-        case kOwed:
-            return from.signed_number(state.owed_ms), true;
-        case kOwedFed:
-            return from.signed_number(state.owed_fed_ms), true;
-        case kFired:
-            return from.number(state.fired), true;
-        case kMerged:
-            return from.number(state.merged), true;
-        case kLastId:
-            return from.number(state.last_id), true;
-        case kLastDue:
-            return from.signed_number(state.last_due_ms), true;
-        default:
-            return false;
-    }
+template <class Visitor, class Watchdog>
+void watchdog_fields(Visitor& visit, Watchdog& state) {
+    visit.number(kRevision, state.revision);
+    visit.signed_number(kTimeout, state.rule.timeout_ms);
+    visit.signed_number(kTimeoutMax, state.rule.max_ms);
+    visit.signed_number(kAgain, state.rule.repeat_every_ms);
+    visit.text(kQueue, state.rule.queue);
+    visit.text(kOrderKey, state.rule.order_key);
+    visit.signed_number(kPriority, state.rule.priority);
+    visit.signed_number(kExpiresAfter, state.rule.expires_after_ms);
+    retry_choice_fields(visit, kRetry, state.rule.retry);
+    visit.number(kContentHash, state.rule.content_hash);
+    visit.signed_number(kCreated, state.created_ms);
+    visit.signed_number(kFed, state.fed_ms);
+    visit.signed_number(kFirstFed, state.first_fed_ms);
+    visit.signed_number(kDue, state.due_ms);
+    visit.number(kFeeds, state.feeds);
+    visit.signed_number(kOwed, state.owed_ms);
+    visit.signed_number(kOwedFed, state.owed_fed_ms);
+    visit.number(kFired, state.fired);
+    visit.number(kMerged, state.merged);
+    visit.number(kLastId, state.last_id);
+    visit.signed_number(kLastDue, state.last_due_ms);
 }
 
 }  // namespace
 
 std::string encode_watchdog(const WatchdogState& state) {
     std::string out;
-    if (state.revision == 0) return out;
     FieldWriter to(out);
-    to.number(kRevision, state.revision);
-    to.signed_number(kTimeout, state.rule.timeout_ms);
-    to.signed_number(kTimeoutMax, state.rule.max_ms);
-    to.signed_number(kAgain, state.rule.repeat_every_ms);
-    to.text(kQueue, state.rule.queue);
-    to.text(kOrderKey, state.rule.order_key);
-    to.signed_number(kPriority, state.rule.priority);
-    to.signed_number(kExpiresAfter, state.rule.expires_after_ms);
-    write_retry_choice(to, kRetry, state.rule.retry);
-    to.number(kContentHash, state.rule.content_hash);
-    to.signed_number(kCreated, state.created_ms);
-    to.signed_number(kFed, state.fed_ms);
-    to.signed_number(kFirstFed, state.first_fed_ms);
-    to.signed_number(kDue, state.due_ms);
-    to.number(kFeeds, state.feeds);
-    to.signed_number(kOwed, state.owed_ms);
-    to.signed_number(kOwedFed, state.owed_fed_ms);
-    to.number(kFired, state.fired);
-    to.number(kMerged, state.merged);
-    to.number(kLastId, state.last_id);
-    to.signed_number(kLastDue, state.last_due_ms);
+    if (state.revision != 0) watchdog_fields(to, state);
     return out;
 }
 
 Result<WatchdogState> decode_watchdog(std::string_view bytes) {
     WatchdogState state;
-    FieldReader from(bytes);
-    while (from.next()) {
-        if (read_rule_field(from, state.rule) || read_progress_field(from, state)) continue;
-        return Error{"newer_format",
-                     "a watchdog holds field " + std::to_string(from.tag()) +
-                         ", which this version does not know: open the data with the version that wrote it"};
-    }
+    FieldsReader from(bytes);
+    watchdog_fields(from, state);
+    if (Status known = from.end("a watchdog holds"); !known) return std::move(known).error();
     const bool is_whole = state.revision == 0 ? bytes.empty() : !state.rule.queue.empty() && state.rule.timeout_ms > 0;
     if (from.damaged() || !is_whole) return Error{"damaged_record", "a watchdog cannot be read"};
     return state;

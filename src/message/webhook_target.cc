@@ -92,36 +92,15 @@ Result<WebhookTarget> decode_webhook_target(std::string_view bytes) {
     std::string_view secrets;
     std::string_view headers;
     std::string_view sealed_headers;
-    FieldReader from(bytes);
-    while (from.next()) {
-        switch (from.tag()) {
-            case kUrl:
-                from.text(target.url);
-                break;
-            case kSecrets:
-                from.text(secrets);
-                break;
-            case kTimeout:
-                from.signed_number(target.timeout_ms);
-                break;
-            case kConcurrency:
-                from.number(target.concurrency);
-                break;
-            case kRate:
-                from.number(target.rate);
-                break;
-            case kHeaders:
-                from.text(headers);
-                break;
-            case kSealedHeaders:
-                from.text(sealed_headers);
-                break;
-            default:
-                return Error{"newer_format",
-                             "a queue's webhook holds field " + std::to_string(from.tag()) +
-                                 ", which this version does not know: open the data with the version that wrote it"};
-        }
-    }
+    FieldsReader from(bytes);
+    from.text(kUrl, target.url);
+    from.text(kSecrets, secrets);
+    from.signed_number(kTimeout, target.timeout_ms);
+    from.number(kConcurrency, target.concurrency);
+    from.number(kRate, target.rate);
+    from.text(kHeaders, headers);
+    from.text(kSealedHeaders, sealed_headers);
+    if (Status known = from.end("a queue's webhook holds"); !known) return std::move(known).error();
     target.secrets = split(secrets);
     const bool is_whole = !from.damaged() && read_lines(headers, target.headers) &&
                           read_lines(sealed_headers, target.sealed_headers) && is_sound(target);
