@@ -75,9 +75,7 @@ bool DeadLetterWriter::add_next(DeadWalk& walk) {
         const EntryNumber number = letter.row != nullptr ? lifecycle_.admit(*letter.row) : letter.entry;
         dead_letters_.pass(walk, letter);
         const Entry& entry = recent_.entry(number);
-        add(number,
-            walk.expires ? lifecycle_.expire_dead(entry, walk.cause) : lifecycle_.redrive_record(entry, walk.cause), 0,
-            Error{});
+        add(number, walk.expires ? expire_dead(entry, walk.cause) : redrive_record(entry, walk.cause), 0, Error{});
         ++added;
     }
     if (walk.expires) return finish_expiry(walk, after);
@@ -121,6 +119,31 @@ void DeadLetterWriter::end_redrives() {
         ++counters_.changes_refused_full;
         return reply(walk.token, segment_.no_space_for(Adds::change)), true;
     });
+}
+
+// ---- records
+
+Record DeadLetterWriter::redrive_record(const Entry& entry, Cause cause) const {
+    assert(is_legal_move(entry.state, State::scheduled));
+    Record record = changed(entry, RecordKind::change, cause);
+    record.state.state = State::scheduled;
+    if (!entry.is_recurring) record.state.due_ms = std::max(entry.due_ms, now_);  // a recurring message catches up
+    record.state.attempts_forgiven = record.state.attempts;
+    if (entry.state == State::dead) record.state.expires_ms = 0;
+    return record;
+}
+
+Record DeadLetterWriter::expire_dead(const Entry& entry, Cause cause) const {
+    const State end = cause == Cause::discarded ? State::cancelled : State::expired;
+    assert(is_legal_move(entry.state, end));
+    Record record = changed(entry, RecordKind::end, cause);
+    record.state.state = end;
+    return record;
+}
+
+bool DeadLetterWriter::is_discarded(const Entry& entry) const {
+    return entry.state == State::dead && entry.queue < queues_.size() &&
+           recent_.ended_ms(entry) < queues_[entry.queue].discard_before_ms;
 }
 
 }  // namespace duewheel

@@ -29,6 +29,14 @@ class DeadLetterWriter : EnginePart {
     // There is no space. What a redrive has returned so far is durable; the rest stays dead.
     void end_redrives();
 
+    // Due as before, or now if that has passed, with all attempts of its rule. A dead letter has no expiry any more:
+    // its return was requested, however late.
+    Record redrive_record(const Entry& entry, Cause cause) const;
+    // Ends a dead letter, which is discarded or was kept long enough.
+    Record expire_dead(const Entry& entry, Cause cause) const;
+    // It belongs to a discard.
+    bool is_discarded(const Entry& entry) const;
+
   private:
     bool add_next(DeadWalk& walk);
     bool finish_expiry(const DeadWalk& walk, DuePosition next);

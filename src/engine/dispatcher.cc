@@ -153,7 +153,7 @@ std::size_t Dispatcher::grant(QueueNumber number, const Waiter& waiter) {
         lifecycle_.start_attempt(taken.entry, until);
         Delivered& message = delivery.answer.messages.emplace_back();
         message.id = entry.id;
-        message.lease = signer_.sign(entry.id, entry.begun, context_.incarnation);
+        message.lease = context_.signer.sign(entry.id, entry.begun, context_.incarnation);
         message.lease_until_ms = until;
         message.due_ms = entry.nominal_due_ms;
         message.delivered_ms = now_;
@@ -309,7 +309,7 @@ void Dispatcher::drop_waiter(std::uint64_t waiter) {
 // Whether due messages may be in pending lookups: the head of an order key, the backlog, or, after a start, messages
 // that became due since the load cursor.
 bool Dispatcher::is_read_for(const Queue& at) const {
-    const bool is_loaded_for = window_.is_behind() && at.counts.pending > 0;
+    const bool is_loaded_for = lifecycle_.window().is_behind() && at.counts.pending > 0;
     return !at.paused && lifecycle_.leases().size() < options_.leased_max &&
            (at.line_lookups > 0 || at.has_backlog() || is_loaded_for);
 }

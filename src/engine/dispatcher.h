@@ -11,7 +11,6 @@
 #include <vector>
 
 #include "engine/delivery.h"
-#include "engine/due_window.h"
 #include "engine/engine_context.h"
 #include "engine/lifecycle.h"
 #include "engine/loader.h"
@@ -21,14 +20,8 @@ namespace duewheel {
 
 class Dispatcher : EnginePart {
   public:
-    Dispatcher(EngineContext& context, Queues& queues, DueWindow& window, Lifecycle& lifecycle, Loader& loader,
-               const LeaseSigner& signer)
-        : EnginePart(context),
-          queues_(queues),
-          window_(window),
-          lifecycle_(lifecycle),
-          loader_(loader),
-          signer_(signer) {}
+    Dispatcher(EngineContext& context, Queues& queues, Lifecycle& lifecycle, Loader& loader)
+        : EnginePart(context), queues_(queues), lifecycle_(lifecycle), loader_(loader) {}
 
     void lease(const LeaseCommand& command, ReplyToken token);
     // Serves one consumer of each queue in turn, until no consumer waits for ready messages or the iteration has
@@ -81,10 +74,8 @@ class Dispatcher : EnginePart {
     void drop_brief_waiters(QueueNumber number);
 
     Queues& queues_;
-    DueWindow& window_;
     Lifecycle& lifecycle_;
     Loader& loader_;
-    const LeaseSigner& signer_;
     std::unordered_map<std::uint64_t, Waiter> waiters_;
     std::unordered_map<ReplyToken, std::uint64_t> waiter_of_reply_;
     // The ticket of a delivery whose body is being read.

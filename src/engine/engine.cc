@@ -29,9 +29,8 @@ bool read_in(const Query& query, ReplyToken token, const SharedLimits& limits, P
 Engine::Engine(const EngineOptions& options, const EngineStart& start, RecentTier& recent)
     : OwnedContext{{options, start, recent}},
       EnginePart(owned_context_),
-      signer_(start.token_key),
-      window_(context_, start.load_cursor_ms),
-      loader_(context_, queues_, window_, order_lines_, lifecycle_, start.load_cursor_ms),
+      lifecycle_(context_, queues_, start.load_cursor_ms),
+      loader_(context_, queues_, lifecycle_, start.load_cursor_ms),
       inputs_(context_, puts_, start.inputs),
       tokens_(context_, start.tokens),
       schedules_(context_, queues_, start.schedules, start.zone_data),
@@ -94,7 +93,6 @@ void Engine::advance_to(DueMs now) {
                           batches_.totals().id_counter * kShardsMax + options_.shard);
         context_.incarnation =
             batches_.totals().commit + 1;  // every run commits an epoch first, so that no two runs share a number
-        window_.start();
         lifecycle_.start();
         schedules_.start();
         watchdogs_.start();
@@ -172,7 +170,7 @@ DueMs Engine::next_wakeup() const {
     DueMs next = wheel >= static_cast<Tick>(kNoWakeup) ? kNoWakeup : static_cast<DueMs>(wheel);
     if (!batches_.is_in_flight()) next = std::min(next, batches_.confirm_at_ms());
     if (dead_letters_.next_expiry_ms() > now_) next = std::min(next, dead_letters_.next_expiry_ms());
-    if (!window_.is_reading()) next = std::min(next, std::max(now_ + 1, window_.next_ms()));
+    if (!lifecycle_.window().is_reading()) next = std::min(next, std::max(now_ + 1, lifecycle_.window().next_ms()));
     return next;
 }
 
@@ -195,12 +193,12 @@ EngineCounters Engine::counters() const {
     counters.schedules = schedules_.table().size();
     counters.watchdogs = watchdogs_.table().size();
     counters.namespaces = queues_.namespaces().with_settings;
-    counters.order_lines = order_lines_.size();
+    counters.order_lines = lifecycle_.order_lines().size();
     counters.cached_bytes = cache_.bytes();
     counters.memory_bytes = recent_.memory_bytes() + wheel_.memory_bytes() + cache_.bytes();
     counters.puts_stalled = segment_.puts_stalled();
     counters.space = segment_.space();
-    counters.loaded_until_ms = window_.until_ms();
+    counters.loaded_until_ms = lifecycle_.window().until_ms();
     counters.server_time_ms = now_;
     return counters;
 }

@@ -43,18 +43,15 @@
 #include "engine/dead_letter_writer.h"
 #include "engine/dead_letters.h"
 #include "engine/dispatcher.h"
-#include "engine/due_window.h"
 #include "engine/effects.h"
 #include "engine/engine_context.h"
 #include "engine/engine_start.h"
 #include "engine/inputs.h"
-#include "engine/lease_token.h"
 #include "engine/lifecycle.h"
 #include "engine/loader.h"
 #include "engine/message_commands.h"
 #include "engine/message_finder.h"
 #include "engine/message_reader.h"
-#include "engine/order_lines.h"
 #include "engine/purges.h"
 #include "engine/puts.h"
 #include "engine/queue_reports.h"
@@ -259,24 +256,21 @@ class Engine : OwnedContext, EnginePart {
     bool is_own_work_done() const;
     std::size_t next_own_bytes() const;
 
-    LeaseSigner signer_;
     DeadLetters dead_letters_{context_};
     Queues queues_{context_, dead_letters_};
     QueueReports reports_{context_, queues_};
     CommandQueue commands_{context_, queues_.namespaces()};
     Seconds seconds_{context_, queues_, commands_};
-    DueWindow window_;
-    OrderLines order_lines_{context_};
-    Lifecycle lifecycle_{context_, queues_, window_, order_lines_};
+    Lifecycle lifecycle_;
     Loader loader_;
-    Dispatcher dispatcher_{context_, queues_, window_, lifecycle_, loader_, signer_};
+    Dispatcher dispatcher_{context_, queues_, lifecycle_, loader_};
     Purges purges_{context_, queues_, lifecycle_};
     Settings settings_{context_, queues_, reports_, seconds_, dead_letters_, purges_};
-    MessageFinder finder_{context_, lifecycle_, signer_};
-    MessageCommands messages_{context_, queues_, lifecycle_, finder_, seconds_};
+    MessageFinder finder_{context_, lifecycle_};
     Transactions transactions_{context_, queues_, lifecycle_, finder_};
     RecurringMessages recurring_{context_, queues_, lifecycle_};
     DeadLetterWriter dead_writer_{context_, dead_letters_, queues_, lifecycle_};
+    MessageCommands messages_{context_, queues_, lifecycle_, finder_, seconds_, dead_writer_};
     MessageReader reader_{context_, lifecycle_, finder_, commands_, recurring_, transactions_};
     Puts puts_{context_, queues_, finder_, seconds_, transactions_};
     Inputs inputs_;

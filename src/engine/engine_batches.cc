@@ -217,7 +217,7 @@ void Engine::apply_next(Operation& operation) {
         batch().keys.erase(key_name(put.name_space, put.queue, put.key));  // the recent tier contains its holder now
     }
     // Caches the record of a message that is due soon, so that its delivery need not read the disk.
-    if (operation.record.state.due_ms <= window_.until_ms()) cache_.insert(operation.sequence, body);
+    if (operation.record.state.due_ms <= lifecycle_.window().until_ms()) cache_.insert(operation.sequence, body);
 }
 
 // The whole batch is applied, and the next one may be built. Returns the finished batch.

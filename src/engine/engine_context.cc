@@ -15,7 +15,8 @@ EngineContext::EngineContext(const EngineOptions& with, const EngineStart& start
       wheel(static_cast<Tick>(start.totals.server_time_ms), options.crowd_messages),
       batches(start.totals),
       segment(options, start.segment, start.segment_fill, start.segment_bytes, start.block_bytes, start.unsealed),
-      earlier_runs(options.shard, start.past_until_ms, start.ids_from) {}
+      earlier_runs(options.shard, start.past_until_ms, start.ids_from),
+      signer(start.token_key) {}
 
 EnginePart::EnginePart(EngineContext& context)
     : context_(context),
@@ -67,6 +68,30 @@ void EnginePart::add_conf(std::uint32_t subject, std::string_view name_space, st
         record.previous.term = settings_term(subject, name_space, name, before->value);
     }
     batch().add(record, kNoEntry, token, std::move(with));
+}
+
+Record EnginePart::changed(const Entry& entry, RecordKind kind, Cause cause) const {
+    Record record;
+    record.kind = kind;
+    record.id = entry.id;
+    record.log_position = entry.log_position;
+    record.record_bytes = entry.record_bytes;
+    record.time_ms = now_;
+    record.cause = cause;
+    record.state = recent_.durable_state(entry);
+    record.previous = {record.state.state, record.state.version, record.state.due_ms, record.state.queue, 0, 0, 0};
+    if (record.state.state == State::dead) {
+        record.previous.ended_ms = recent_.ended_ms(entry);
+    } else {
+        record.previous.term = digest_term(entry.id, record.state);
+    }
+    if (!record.state.order_key.empty() && record.state.nominal_due_ms != record.state.due_ms) {
+        record.previous.nominal_due_ms = record.state.nominal_due_ms;
+    }
+    record.state.version += 1;
+    record.state.attempts = entry.begun;
+    record.state.maybe_delivered |= entry.from_past;
+    return record;
 }
 
 MessageId EnginePart::next_id() const {

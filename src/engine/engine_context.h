@@ -16,6 +16,7 @@
 #include "engine/engine_counters.h"
 #include "engine/engine_options.h"
 #include "engine/engine_start.h"
+#include "engine/lease_token.h"
 #include "engine/lookups.h"
 #include "engine/open_segment.h"
 #include "engine/record_cache.h"
@@ -38,6 +39,7 @@ struct EngineContext {
     BatchPipeline batches;
     OpenSegment segment;
     EarlierRuns earlier_runs;
+    LeaseSigner signer;
     std::uint64_t incarnation = 0;  // of this run
     bool started = false;           // it knows the time
     bool serving = false;           // its first commit is durable
@@ -88,6 +90,8 @@ class EnginePart {
     bool refuse_for_space(const PendingCommand& pending, Adds what) const;
     // The entry, if there is one, is in the batch from now on.
     void add(EntryNumber number, const Record& record, ReplyToken token, Reply with);
+    // A record with the next version of the message; the caller sets the members that change.
+    Record changed(const Entry& entry, RecordKind kind, Cause cause) const;
     // A record of settings, of a token, or of the position of an input, in place of `before`.
     void add_conf(std::uint32_t subject, std::string_view name_space, std::string_view name, std::string_view value,
                   const std::optional<StoredConf>& before, ReplyToken token, Reply with);

@@ -9,32 +9,39 @@ namespace duewheel {
 const std::array<Engine::BatchSource, 9> Engine::kBatchSources{{
     // Expired messages. A command on one of them comes too late, so they are added before commands.
     {
-        .has_work = [](const Engine& engine) { return engine.lifecycle_.has_expiries(); },
-        .next_bytes = [](const Engine& engine) { return engine.lifecycle_.has_expiries() ? kRecordOverheadMax : 0; },
-        .add = [](Engine& engine) { engine.lifecycle_.add_expiries(); },
-        .is_idle = [](const Engine& engine) { return !engine.lifecycle_.has_expiries(); },
+        .has_work = [](const Engine& engine) { return engine.lifecycle_.own_records().expired() != 0; },
+        .next_bytes =
+            [](const Engine& engine) {
+                return engine.lifecycle_.own_records().expired() != 0 ? kRecordOverheadMax : 0;
+            },
+        .add = [](Engine& engine) { engine.lifecycle_.own_records().add_expired(); },
+        .is_idle = [](const Engine& engine) { return engine.lifecycle_.own_records().expired() == 0; },
     },
     // Started attempts. On a full disk they wait in memory, and a segment without space for a record is closed only for
     // a commit that saves the time.
     {
         .has_work =
-            [](const Engine& engine) { return engine.lifecycle_.has_attempts() && !engine.segment_.attempts_wait(); },
+            [](const Engine& engine) {
+                return engine.lifecycle_.own_records().has_attempts() && !engine.segment_.attempts_wait();
+            },
         .next_bytes =
             [](const Engine& engine) {
-                const bool has_next =
-                    engine.segment_.attempts_wait() ? engine.dispatcher_.has_held() : engine.lifecycle_.has_attempts();
+                const bool has_next = engine.segment_.attempts_wait() ? engine.dispatcher_.has_held()
+                                                                      : engine.lifecycle_.own_records().has_attempts();
                 return has_next ? kRecordOverheadMax : 0;
             },
-        .add = [](Engine& engine) { engine.lifecycle_.add_attempts(); },
+        .add = [](Engine& engine) { engine.lifecycle_.own_records().add_attempts(); },
         .is_idle =
-            [](const Engine& engine) { return !engine.lifecycle_.has_attempts() || engine.segment_.attempts_wait(); },
+            [](const Engine& engine) {
+                return !engine.lifecycle_.own_records().has_attempts() || engine.segment_.attempts_wait();
+            },
     },
     // Messages whose attempts are used up.
     {
-        .has_work = [](const Engine& engine) { return engine.lifecycle_.exhausted() != 0; },
-        .next_bytes = [](const Engine& engine) { return engine.lifecycle_.next_exhausted_bytes(); },
-        .add = [](Engine& engine) { engine.lifecycle_.add_exhausted(); },
-        .is_idle = [](const Engine& engine) { return engine.lifecycle_.exhausted() == 0; },
+        .has_work = [](const Engine& engine) { return engine.lifecycle_.own_records().exhausted() != 0; },
+        .next_bytes = [](const Engine& engine) { return engine.lifecycle_.own_records().next_exhausted_bytes(); },
+        .add = [](Engine& engine) { engine.lifecycle_.own_records().add_exhausted(); },
+        .is_idle = [](const Engine& engine) { return engine.lifecycle_.own_records().exhausted() == 0; },
     },
     // Purged messages. The last record contains settings. No client waits for the end of a purge.
     {

@@ -1,4 +1,3 @@
-// This file is long because the states of a message lead to each other.
 #include "engine/lifecycle.h"
 
 #include <algorithm>
@@ -11,6 +10,7 @@ namespace duewheel {
 // ---- memory
 
 void Lifecycle::start() {
+    window_.start();
     for (EntryNumber number = 0; number < recent_.entry_limit(); ++number) {
         Entry& entry = recent_.entry(number);
         if (entry.id == 0) continue;
@@ -202,30 +202,6 @@ void Lifecycle::unlist(EntryNumber number) {
     }
 }
 
-Record Lifecycle::changed(const Entry& entry, RecordKind kind, Cause cause) const {
-    Record record;
-    record.kind = kind;
-    record.id = entry.id;
-    record.log_position = entry.log_position;
-    record.record_bytes = entry.record_bytes;
-    record.time_ms = now_;
-    record.cause = cause;
-    record.state = recent_.durable_state(entry);
-    record.previous = {record.state.state, record.state.version, record.state.due_ms, record.state.queue, 0, 0, 0};
-    if (record.state.state == State::dead) {
-        record.previous.ended_ms = recent_.ended_ms(entry);
-    } else {
-        record.previous.term = digest_term(entry.id, record.state);
-    }
-    if (!record.state.order_key.empty() && record.state.nominal_due_ms != record.state.due_ms) {
-        record.previous.nominal_due_ms = record.state.nominal_due_ms;
-    }
-    record.state.version += 1;
-    record.state.attempts = entry.begun;
-    record.state.maybe_delivered |= entry.from_past;
-    return record;
-}
-
 // ---- ready messages
 
 // Overdue messages leave capacity for messages that become due meanwhile, which need not wait on disk behind the
@@ -299,7 +275,7 @@ void Lifecycle::start_attempt(EntryNumber number, DueMs until_ms) {
     arm(number, until_ms);
     if (entry.attempt_queued) return;
     entry.attempt_queued = true;
-    attempts_.push_back(entry.id);
+    own_.note_attempt(entry.id);
 }
 
 void Lifecycle::end_lease(EntryNumber number) {
@@ -346,7 +322,7 @@ void Lifecycle::mark_exhausted(EntryNumber number) {
     // Its line delivers no other message before the end of this one is on disk.
     order_lines_.take_back(number);
     entry.exhausted = true;
-    exhausted_.push_back(entry.id);
+    own_.note_exhausted(entry.id);
     // A restart before its end is durable must find it again: it bounds its queue's cursor like a ready message.
     if (!entry.in_fired) queues_.at(entry.queue).fired.push({{entry.due_ms, entry.id}, number});
     entry.in_fired = true;
@@ -383,7 +359,7 @@ void Lifecycle::begin_expiry(EntryNumber number) {
     if (entry.state == State::ready) unready(number);
     static_cast<void>(wheel_.cancel(TimerHandle{entry.timer}));
     entry.expiring = true;
-    expiries_.push_back(entry.id);
+    own_.note_expired(entry.id);
     unsettled_expiry(number);
 }
 
@@ -587,7 +563,7 @@ void Lifecycle::check() const {
                 "a message that is not recurring creates occurrences");
     });
     require(recurring_due == recurring_due_, "the count of due recurring messages is wrong");
-    require(expiring <= expiries_.size(), "a message expires whose record is not queued");
+    require(expiring <= own_.expired(), "a message expires whose record is not queued");
     order_lines_.check(started);
     const std::vector<std::uint32_t> lookups = order_lines_.open_lookups(queues_.size());
     std::size_t leased_in_all = 0;

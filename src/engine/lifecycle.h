@@ -29,25 +29,33 @@
 #include <string_view>
 #include <vector>
 
-#include "engine/command_size.h"
 #include "engine/delivery.h"
 #include "engine/due_queue.h"
 #include "engine/due_window.h"
 #include "engine/engine_context.h"
 #include "engine/order_lines.h"
+#include "engine/own_records.h"
 #include "engine/queues.h"
 
 namespace duewheel {
 
 using DueMessages = DueQueue<MessageId>;
 
-// Of a failure for which the consumer gave no reason.
-inline constexpr std::string_view kNoReason = "failed without a reason";
-
 class Lifecycle : EnginePart {
   public:
-    Lifecycle(EngineContext& context, Queues& queues, DueWindow& window, OrderLines& order_lines)
-        : EnginePart(context), queues_(queues), window_(window), order_lines_(order_lines) {}
+    // Rows of the index that are due before the load cursor need not be read.
+    Lifecycle(EngineContext& context, Queues& queues, DueMs load_cursor_ms)
+        : EnginePart(context),
+          queues_(queues),
+          window_(context, load_cursor_ms),
+          order_lines_(context),
+          own_(context) {}
+
+    DueWindow& window() { return window_; }
+    const DueWindow& window() const { return window_; }
+    const OrderLines& order_lines() const { return order_lines_; }
+    OwnRecords& own_records() { return own_; }
+    const OwnRecords& own_records() const { return own_; }
 
     // ---- memory
 
@@ -71,16 +79,6 @@ class Lifecycle : EnginePart {
     void arm(EntryNumber number, DueMs at);
     // The record of a message is durable. Returns its queue.
     QueueNumber apply(Operation& operation);
-
-    // A record with the next version of the message; the caller sets the members that change.
-    Record changed(const Entry& entry, RecordKind kind, Cause cause) const;
-    // Due as before, or now if that has passed, with all attempts of its rule. A dead letter has no expiry any more:
-    // its return was requested, however late.
-    Record redrive_record(const Entry& entry, Cause cause) const;
-    // Ends a dead letter, which is discarded or was kept long enough.
-    Record expire_dead(const Entry& entry, Cause cause) const;
-    Record dead_letter_record(const Entry& entry, std::string_view reason) const;
-    bool is_discarded(const Entry& entry) const;
 
     // ---- leases
 
@@ -134,18 +132,6 @@ class Lifecycle : EnginePart {
     // A due recurring message is in memory.
     bool is_recurring_due() const { return recurring_due_ != 0; }
 
-    // ---- records of its own for a batch
-
-    void add_expiries();
-    bool has_expiries() const { return !expiries_.empty(); }
-    // A started attempt is written in the next batch; no caller waits for that. On a full disk they wait in memory.
-    void add_attempts();
-    bool has_attempts() const { return !attempts_.empty(); }
-    void add_exhausted();
-    std::size_t exhausted() const { return exhausted_.size(); }
-    // The most that the first one adds; 0: there is none.
-    std::size_t next_exhausted_bytes() const;
-
     void finish(const OrderLookup& lookup, const Stretch& stretch, Generation generation);
     // Verifies every invariant; aborts with a message.
     void check() const;
@@ -164,11 +150,6 @@ class Lifecycle : EnginePart {
     void unsettled_expiry(EntryNumber number);
     void settled_expiry(EntryNumber number);
     void mark_exhausted(EntryNumber number);
-    std::string_view exhaustion_reason(const Entry& entry) const;
-    std::size_t dead_letter_bytes_max(const Entry& entry) const {
-        return kRecordOverheadMax + exhaustion_reason(entry).size();
-    }
-    void keep_attempts_waiting();
     void begin_spawn(EntryNumber number);
     void requeue_spawn(EntryNumber number);
     void settle_prepared(EntryNumber number);
@@ -179,14 +160,12 @@ class Lifecycle : EnginePart {
     void end_line_lookup(const std::string& name);
 
     Queues& queues_;
-    DueWindow& window_;
-    OrderLines& order_lines_;
+    DueWindow window_;
+    OrderLines order_lines_;
+    OwnRecords own_;
     Leases leases_;
     std::uint64_t ready_count_ = 0;
-    std::size_t recurring_due_ = 0;     // in memory, with `spawning`
-    std::vector<MessageId> attempts_;   // started, their record is not written yet
-    std::vector<MessageId> exhausted_;  // attempts used up, their end is not written yet
-    std::deque<MessageId> expiries_;    // due, their record is not written yet
+    std::size_t recurring_due_ = 0;  // in memory, with `spawning`
     std::deque<MessageId> to_purge_;
     // Expiries that have come, or that come while the message is leased, and are not recorded.
     std::set<DuePosition> unsettled_expiries_;

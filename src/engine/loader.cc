@@ -62,7 +62,7 @@ void Loader::read_backlog(QueueNumber number) {
     const std::uint32_t kept =
         std::min(options_.ready_max / 2, asked_lately ? 2 * options_.load_chunk : options_.idle_backlog);
     if (at.ready_count > kept || (window_.is_crowded() && !asked_lately)) return;
-    if (lifecycle_.exhausted() + lifecycle_.due_recurring().due_count() >= options_.load_chunk)
+    if (lifecycle_.own_records().exhausted() + lifecycle_.due_recurring().due_count() >= options_.load_chunk)
         return queues_.mark(number);  // their ends must be written first
     if (backlogs_reading_ >= options_.backlogs_reading_max) return queues_.mark(number);
     ++backlogs_reading_;
@@ -134,7 +134,7 @@ void Loader::add_cursors() {
     };
     std::vector<std::pair<QueueNumber, DuePosition>> rising;
     bool all_falling_fit = true;
-    const std::vector<DuePosition> bounds = order_lines_.bounds(queues_.size());
+    const std::vector<DuePosition> bounds = lifecycle_.order_lines().bounds(queues_.size());
     for (QueueNumber number = 0; number < queues_.size(); ++number) {
         Queue& at = queues_[number];
         DuePosition low = std::min({at.cursor, at.reading_from.value_or(kNoBacklog), bounds[number]});

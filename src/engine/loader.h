@@ -5,10 +5,8 @@
 #include <cstdint>
 #include <vector>
 
-#include "engine/due_window.h"
 #include "engine/engine_context.h"
 #include "engine/lifecycle.h"
-#include "engine/order_lines.h"
 #include "engine/queues.h"
 
 namespace duewheel {
@@ -16,13 +14,11 @@ namespace duewheel {
 class Loader : EnginePart {
   public:
     // `cursor_ms`: every message due before was passed to its queue.
-    Loader(EngineContext& context, Queues& queues, DueWindow& window, OrderLines& order_lines, Lifecycle& lifecycle,
-           DueMs cursor_ms)
+    Loader(EngineContext& context, Queues& queues, Lifecycle& lifecycle, DueMs cursor_ms)
         : EnginePart(context),
           queues_(queues),
-          window_(window),
-          order_lines_(order_lines),
           lifecycle_(lifecycle),
+          window_(lifecycle.window()),
           durable_cursor_ms_(cursor_ms) {}
 
     // Looks up what is due next, ahead of time.
@@ -51,9 +47,8 @@ class Loader : EnginePart {
     void add_cursor(const QueueName* name, DuePosition position);
 
     Queues& queues_;
-    DueWindow& window_;
-    OrderLines& order_lines_;
     Lifecycle& lifecycle_;
+    DueWindow& window_;
     DueMs durable_cursor_ms_;
     std::vector<QueueNumber> waiting_;  // await_window()
     std::uint32_t backlogs_reading_ = 0;

@@ -75,7 +75,7 @@ Verdict MessageCommands::decide(PendingCommand& pending, CancelCommand& command)
     }
     if (refuse_for_space(pending, Adds::end)) return finder_.withdraw(known), Verdict::settled;
     assert(is_legal_move(entry.state, State::cancelled));
-    Record record = lifecycle_.changed(entry, RecordKind::end, Cause::cancelled);
+    Record record = changed(entry, RecordKind::end, Cause::cancelled);
     record.state.state = State::cancelled;
     const ChangeAnswer answer{ChangeOutcome::cancelled, record.state.attempts, record.state.maybe_delivered, 0};
     add(known.entry, std::move(record), pending.token, answer);
@@ -99,7 +99,7 @@ Verdict MessageCommands::decide(PendingCommand& pending, const HoldCommand& comm
         return finder_.replied_unchanged(known, pending, not_waiting(entry.state));
     }
     if (refuse_for_space(pending, Adds::change)) return finder_.withdraw(known), Verdict::settled;
-    Record record = lifecycle_.changed(entry, RecordKind::change, Cause::held);
+    Record record = changed(entry, RecordKind::change, Cause::held);
     record.state.state = State::held;
     add(known.entry, std::move(record), pending.token, answer);
     return Verdict::settled;
@@ -113,9 +113,9 @@ Verdict MessageCommands::decide(PendingCommand& pending, const KickCommand& comm
     ChangeAnswer answer{ChangeOutcome::kicked, entry.begun, entry.maybe_delivered || entry.from_past, 0};
     if (lifecycle_.is_purged(entry) && entry.state != State::leased)
         return finder_.purge(known, pending, purged_answer(answer));
-    if (lifecycle_.is_discarded(entry)) {
+    if (dead_writer_.is_discarded(entry)) {
         if (refuse_for_space(pending, Adds::end)) return finder_.withdraw(known), Verdict::settled;
-        add(known.entry, lifecycle_.expire_dead(entry, Cause::discarded), pending.token, purged_answer(answer));
+        add(known.entry, dead_writer_.expire_dead(entry, Cause::discarded), pending.token, purged_answer(answer));
         return Verdict::settled;
     }
     if (entry.state != State::held && entry.state != State::dead) {
@@ -129,7 +129,7 @@ Verdict MessageCommands::decide(PendingCommand& pending, const KickCommand& comm
             return finder_.replied_unchanged(known, pending, std::move(room).error());
         }
     }
-    Record record = lifecycle_.redrive_record(entry, entry.state == State::dead ? Cause::redriven : Cause::kicked);
+    Record record = dead_writer_.redrive_record(entry, entry.state == State::dead ? Cause::redriven : Cause::kicked);
     answer.due_ms = record.state.due_ms;
     add(known.entry, std::move(record), pending.token, answer);
     return Verdict::settled;
@@ -143,7 +143,7 @@ Verdict MessageCommands::decide(PendingCommand& pending, const DiscardCommand& c
     ChangeAnswer answer{ChangeOutcome::cancelled, entry.begun, entry.maybe_delivered || entry.from_past, 0};
     if (entry.state == State::dead) {
         if (refuse_for_space(pending, Adds::end)) return finder_.withdraw(known), Verdict::settled;
-        add(known.entry, lifecycle_.expire_dead(entry, Cause::discarded), pending.token, answer);
+        add(known.entry, dead_writer_.expire_dead(entry, Cause::discarded), pending.token, answer);
         return Verdict::settled;
     }
     if (lifecycle_.is_purged(entry) && entry.state != State::leased) return finder_.purge(known, pending, answer);
@@ -210,7 +210,7 @@ Verdict MessageCommands::move(PendingCommand& pending, MessageId id, const std::
         if (second_of(due) != own) seconds_.take(queue, due);
     }
     assert(is_legal_move(entry.state, State::scheduled));
-    Record record = lifecycle_.changed(entry, RecordKind::change, cause);
+    Record record = changed(entry, RecordKind::change, cause);
     record.state.state = State::scheduled;
     if (!record.state.key.empty() && record.state.first_due_ms == 0) {
         record.state.first_due_ms = record.state.nominal_due_ms;
@@ -233,7 +233,7 @@ std::optional<Verdict> MessageCommands::end_with_lease(PendingCommand& pending, 
         lifecycle_.purge(number, pending.token, LeaseEndAnswer{LeaseOutcome::purged, 0, 0});
         return Verdict::settled;
     }
-    Record record = lifecycle_.changed(recent_.entry(number), RecordKind::end, Cause::expired);
+    Record record = changed(recent_.entry(number), RecordKind::end, Cause::expired);
     record.state.state = State::expired;
     record.lateness_ms = now_ - record.state.expires_ms;
     add(number, record, pending.token, LeaseEndAnswer{LeaseOutcome::expired, 0, 0});
@@ -246,7 +246,7 @@ Verdict MessageCommands::decide(PendingCommand& pending, const AckCommand& comma
     const Entry& entry = recent_.entry(known.entry);
     if (refuse_for_space(pending, Adds::end)) return Verdict::settled;
     assert(is_legal_move(entry.state, State::done));
-    Record record = lifecycle_.changed(entry, RecordKind::end, Cause::acknowledged);
+    Record record = changed(entry, RecordKind::end, Cause::acknowledged);
     record.state.state = State::done;
     record.lease_attempt = command.lease.attempt;
     record.lease_incarnation = command.lease.incarnation;
@@ -268,9 +268,9 @@ Verdict MessageCommands::decide(PendingCommand& pending, const FailCommand& comm
     if (lifecycle_.is_used_up(entry)) {
         if (refuse_for_space(pending, Adds::end)) return Verdict::settled;
         assert(is_legal_move(entry.state, State::dead));
-        Record record =
-            lifecycle_.dead_letter_record(entry, command.reason.empty() ? kNoReason : std::string_view(command.reason));
-        record.cause = Cause::failed;
+        Record record = changed(entry, RecordKind::end, Cause::failed);
+        record.state.state = State::dead;
+        record.reason = command.reason.empty() ? kNoReason : std::string_view(command.reason);
         record.lease_attempt = command.lease.attempt;
         record.lease_incarnation = command.lease.incarnation;
         add(known.entry, std::move(record), pending.token, LeaseEndAnswer{LeaseOutcome::dead, 0, 0});
@@ -281,7 +281,7 @@ Verdict MessageCommands::decide(PendingCommand& pending, const FailCommand& comm
     const std::int64_t by_rule_ms = backoff_after_failure_ms(
         lifecycle_.retry_rule(entry), std::max(lifecycle_.attempts_counted(entry), 1u), entry.id);
     const std::int64_t rest_ms = command.retry_in_ms.value_or(std::max(by_rule_ms, command.backoff_min_ms));
-    Record record = lifecycle_.changed(entry, RecordKind::change, Cause::failed);
+    Record record = changed(entry, RecordKind::change, Cause::failed);
     record.state.state = State::retrying;
     record.state.due_ms = now_ + std::max<std::int64_t>(rest_ms, 0);
     record.lease_attempt = command.lease.attempt;
@@ -299,7 +299,7 @@ Verdict MessageCommands::decide(PendingCommand& pending, const ReleaseCommand& c
     if (const auto verdict = finder_.find_leased(pending, command.lease, known)) return *verdict;
     if (const auto verdict = end_with_lease(pending, known.entry)) return *verdict;
     if (refuse_for_space(pending, Adds::change)) return Verdict::settled;
-    Record record = lifecycle_.changed(recent_.entry(known.entry), RecordKind::change, Cause::released);
+    Record record = changed(recent_.entry(known.entry), RecordKind::change, Cause::released);
     record.state.state = State::scheduled;
     if (command.delay_ms > 0) record.state.due_ms = *due;  // otherwise its due time stays
     record.state.attempts_forgiven += 1;
@@ -317,7 +317,7 @@ Verdict MessageCommands::decide(PendingCommand& pending, const HoldLeaseCommand&
     if (refuse_for_space(pending, Adds::change)) return Verdict::settled;
     const Entry& entry = recent_.entry(known.entry);
     assert(is_legal_move(entry.state, State::held));
-    Record record = lifecycle_.changed(entry, RecordKind::change, Cause::held);
+    Record record = changed(entry, RecordKind::change, Cause::held);
     record.state.state = State::held;
     record.lease_attempt = command.lease.attempt;
     record.lease_incarnation = command.lease.incarnation;

@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 
+#include "engine/dead_letter_writer.h"
 #include "engine/engine_context.h"
 #include "engine/lifecycle.h"
 #include "engine/message_finder.h"
@@ -17,8 +18,13 @@ namespace duewheel {
 class MessageCommands : EnginePart {
   public:
     MessageCommands(EngineContext& context, Queues& queues, Lifecycle& lifecycle, MessageFinder& finder,
-                    Seconds& seconds)
-        : EnginePart(context), queues_(queues), lifecycle_(lifecycle), finder_(finder), seconds_(seconds) {}
+                    Seconds& seconds, DeadLetterWriter& dead_writer)
+        : EnginePart(context),
+          queues_(queues),
+          lifecycle_(lifecycle),
+          finder_(finder),
+          seconds_(seconds),
+          dead_writer_(dead_writer) {}
 
     Verdict decide(PendingCommand& pending, CancelCommand& command);
     Verdict decide(PendingCommand& pending, RescheduleCommand& command);
@@ -49,6 +55,7 @@ class MessageCommands : EnginePart {
     Lifecycle& lifecycle_;
     MessageFinder& finder_;
     Seconds& seconds_;
+    DeadLetterWriter& dead_writer_;
 };
 
 }  // namespace duewheel

@@ -102,7 +102,7 @@ Verdict MessageFinder::purge(const Known& known, PendingCommand& pending, Reply 
 }
 
 std::optional<Verdict> MessageFinder::find_leased(PendingCommand& pending, const LeaseToken& lease, Known& known) {
-    if (!signer_.is_genuine(lease)) {
+    if (!context_.signer.is_genuine(lease)) {
         return replied(
             pending,
             Error{"bad_lease_token",

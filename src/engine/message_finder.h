@@ -8,7 +8,6 @@
 #include <string_view>
 
 #include "engine/engine_context.h"
-#include "engine/lease_token.h"
 #include "engine/lifecycle.h"
 
 namespace duewheel {
@@ -28,8 +27,7 @@ struct KeyLookup {
 
 class MessageFinder : EnginePart {
   public:
-    MessageFinder(EngineContext& context, Lifecycle& lifecycle, const LeaseSigner& signer)
-        : EnginePart(context), lifecycle_(lifecycle), signer_(signer) {}
+    MessageFinder(EngineContext& context, Lifecycle& lifecycle) : EnginePart(context), lifecycle_(lifecycle) {}
 
     // `name_space`: of the command; null if it identifies the message by a lease.
     Known find(PendingCommand& pending, MessageId id, const std::string* name_space);
@@ -61,7 +59,6 @@ class MessageFinder : EnginePart {
     Known expire_or(Known known);
 
     Lifecycle& lifecycle_;
-    const LeaseSigner& signer_;
 };
 
 }  // namespace duewheel

@@ -114,7 +114,7 @@ void RecurringMessages::make_occurrences(EntryNumber number, DueMessages::Item d
     if (!whole) return;
     const Entry& entry = recent_.entry(number);
     const RepeatRule& rule = whole->content.repeat->rule;
-    Record recurring = lifecycle_.changed(entry, RecordKind::change, Cause::spawned);
+    Record recurring = changed(entry, RecordKind::change, Cause::spawned);
     if (!recurring.state.key.empty() && recurring.state.first_due_ms == 0)
         recurring.state.first_due_ms = recurring.state.nominal_due_ms;
     std::optional<DueMs> next = entry.due_ms;

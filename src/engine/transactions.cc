@@ -109,7 +109,7 @@ Verdict Transactions::decide(PendingCommand& pending, const SettleCommand& comma
 
 Record Transactions::commit_record(const Entry& entry, Cause cause) const {
     assert(is_legal_move(entry.state, State::scheduled));
-    Record record = lifecycle_.changed(entry, RecordKind::change, cause);
+    Record record = changed(entry, RecordKind::change, cause);
     record.state.state = State::scheduled;
     record.state.transaction = MessageState::kCommitted;
     record.state.due_ms = std::max(entry.nominal_due_ms, now_);
@@ -118,7 +118,7 @@ Record Transactions::commit_record(const Entry& entry, Cause cause) const {
 
 Record Transactions::rollback_record(const Entry& entry, Cause cause) const {
     assert(is_legal_move(entry.state, State::cancelled));
-    Record record = lifecycle_.changed(entry, RecordKind::end, cause);
+    Record record = changed(entry, RecordKind::end, cause);
     record.state.state = State::cancelled;
     return record;
 }
@@ -185,7 +185,7 @@ void Transactions::add_overdue(EntryNumber number, const DueMessages::Item& prep
     }
     const Entry& entry = recent_.entry(number);
     const TransactionRule& rule = *whole->content.transaction;
-    Record next = lifecycle_.changed(entry, RecordKind::change, Cause::checked);
+    Record next = changed(entry, RecordKind::change, Cause::checked);
     if (next.state.checks() >= rule.check_times) {
         return add(
             number,

@@ -1,9 +1,7 @@
-// The records that the engine writes by itself about messages in memory: ends of those that expired or used up their
-// attempts, and attempts that started; and what records of several kinds have in common.
+#include "engine/own_records.h"
+
 #include <algorithm>
 #include <cassert>
-
-#include "engine/lifecycle.h"
 
 namespace duewheel {
 namespace {
@@ -12,17 +10,17 @@ constexpr std::string_view kLeaseLost = "lease lost";
 
 }  // namespace
 
-void Lifecycle::add_expiries() {
+void OwnRecords::add_expired() {
     const std::size_t share = std::max<std::size_t>(options_.batch_operations_max / 2, 1);
-    for (std::size_t left = expiries_.size(); left > 0 && batch().count() < share; --left) {
+    for (std::size_t left = expired_.size(); left > 0 && batch().count() < share; --left) {
         if (!has_room(kRecordOverheadMax)) return;
-        const MessageId id = expiries_.front();
-        expiries_.pop_front();
+        const MessageId id = expired_.front();
+        expired_.pop_front();
         const EntryNumber number = recent_.find(id);
         assert(number != kNoEntry && recent_.entry(number).expiring);
         const Entry& entry = recent_.entry(number);
         if (entry.in_batch) {
-            expiries_.push_back(id);
+            expired_.push_back(id);
             continue;
         }
         assert(is_legal_move(entry.state, State::expired));
@@ -33,7 +31,7 @@ void Lifecycle::add_expiries() {
     }
 }
 
-void Lifecycle::add_attempts() {
+void OwnRecords::add_attempts() {
     if (segment_.attempts_wait()) return keep_attempts_waiting();
     std::size_t kept = 0;
     for (std::size_t i = 0; i < attempts_.size(); ++i) {
@@ -53,7 +51,7 @@ void Lifecycle::add_attempts() {
 }
 
 // Attempts of messages that have ended are removed when they are the majority.
-void Lifecycle::keep_attempts_waiting() {
+void OwnRecords::keep_attempts_waiting() {
     if (attempts_.size() <= 2 * recent_.entry_count() + 64) return;
     std::erase_if(attempts_, [this](MessageId id) {
         const EntryNumber number = recent_.find(id);
@@ -61,66 +59,39 @@ void Lifecycle::keep_attempts_waiting() {
     });
 }
 
-void Lifecycle::add_exhausted() {
+void OwnRecords::add_exhausted() {
     std::size_t kept = 0;
     for (std::size_t i = 0; i < exhausted_.size(); ++i) {
         const EntryNumber number = recent_.find(exhausted_[i]);
         if (number == kNoEntry) continue;
         const Entry& entry = recent_.entry(number);
         if (!entry.exhausted || entry.purging) continue;  // a command changed it, or a purge ends it
-        const bool fits = has_room(dead_letter_bytes_max(entry)) && batch().count() < options_.batch_operations_max;
+        const bool fits = has_room(end_bytes_max(entry)) && batch().count() < options_.batch_operations_max;
         if (entry.in_batch || !fits) {
             exhausted_[kept++] = exhausted_[i];
             continue;
         }
         assert(is_legal_move(entry.state, State::dead));
-        add(number, dead_letter_record(entry, exhaustion_reason(entry)), 0, Error{});
+        Record record = changed(entry, RecordKind::end, Cause::attempts_used_up);
+        record.state.state = State::dead;
+        record.reason = exhaustion_reason(entry);
+        add(number, record, 0, Error{});
     }
     exhausted_.resize(kept);
 }
 
 // A message may be exhausted although its last attempt ended with a failure: its rule may allow fewer attempts now.
-std::string_view Lifecycle::exhaustion_reason(const Entry& entry) const {
+std::string_view OwnRecords::exhaustion_reason(const Entry& entry) const {
     if (entry.lease_lost || entry.durable_state != State::retrying) return kLeaseLost;
     const std::string_view reason = recent_.reason(entry);
     if (!reason.empty()) return reason;
     return entry.from_past ? kLeaseLost : kNoReason;
 }
 
-std::size_t Lifecycle::next_exhausted_bytes() const {
+std::size_t OwnRecords::next_exhausted_bytes() const {
     if (exhausted_.empty()) return 0;
     const EntryNumber first = recent_.find(exhausted_.front());
-    return first != kNoEntry ? dead_letter_bytes_max(recent_.entry(first)) : kRecordOverheadMax;
-}
-
-Record Lifecycle::dead_letter_record(const Entry& entry, std::string_view reason) const {
-    Record record = changed(entry, RecordKind::end, Cause::attempts_used_up);
-    record.state.state = State::dead;
-    record.reason = reason;
-    return record;
-}
-
-Record Lifecycle::redrive_record(const Entry& entry, Cause cause) const {
-    assert(is_legal_move(entry.state, State::scheduled));
-    Record record = changed(entry, RecordKind::change, cause);
-    record.state.state = State::scheduled;
-    if (!entry.is_recurring) record.state.due_ms = std::max(entry.due_ms, now_);  // a recurring message catches up
-    record.state.attempts_forgiven = record.state.attempts;
-    if (entry.state == State::dead) record.state.expires_ms = 0;
-    return record;
-}
-
-Record Lifecycle::expire_dead(const Entry& entry, Cause cause) const {
-    const State end = cause == Cause::discarded ? State::cancelled : State::expired;
-    assert(is_legal_move(entry.state, end));
-    Record record = changed(entry, RecordKind::end, cause);
-    record.state.state = end;
-    return record;
-}
-
-bool Lifecycle::is_discarded(const Entry& entry) const {
-    return entry.state == State::dead && entry.queue < queues_.size() &&
-           recent_.ended_ms(entry) < queues_[entry.queue].discard_before_ms;
+    return first != kNoEntry ? end_bytes_max(recent_.entry(first)) : kRecordOverheadMax;
 }
 
 }  // namespace duewheel

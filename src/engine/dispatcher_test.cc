@@ -1,0 +1,87 @@
+#include "engine/dispatcher.h"
+
+#include <gtest/gtest.h>
+
+#include "engine/trial_parts.h"
+
+namespace duewheel::dispatcher_test {
+namespace {
+
+LeaseCommand lease(std::int64_t wait_ms, std::uint32_t max = 1) {
+    LeaseCommand command;
+    command.queue = "q";
+    command.max = max;
+    command.lease_ms = 5'000;
+    command.wait_ms = wait_ms;
+    return command;
+}
+
+TEST(Dispatcher, a_ready_message_is_leased_at_once_and_only_once) {
+    TrialParts trial;
+    const EntryNumber number = trial.put_message(trial.now);
+    trial.dispatcher.lease(lease(0), 1);
+    const LeaseAnswer answer = trial.take<LeaseAnswer>(1);
+    ASSERT_EQ(answer.messages.size(), 1u);
+    EXPECT_EQ(answer.messages[0].body, "body");
+    EXPECT_EQ(answer.messages[0].attempt, 1u);
+    EXPECT_TRUE(trial.context.signer.is_genuine(answer.messages[0].lease));
+    EXPECT_EQ(trial.recent.entry(number).state, State::leased);
+    trial.dispatcher.lease(lease(0), 2);
+    EXPECT_TRUE(trial.take<LeaseAnswer>(2).messages.empty());
+    trial.lifecycle.check();
+}
+
+TEST(Dispatcher, a_consumer_waits_until_a_message_becomes_due) {
+    TrialParts trial;
+    trial.put_message(trial.now + 300);
+    trial.dispatcher.lease(lease(1'000), 1);
+    trial.dispatcher.serve_queues();
+    EXPECT_TRUE(trial.effects.replies.empty());
+    EXPECT_EQ(trial.dispatcher.waiters(), 1u);
+    trial.advance_to(trial.now + 300);
+    trial.dispatcher.serve_queues();
+    // The log knows an older time: the reply waits until a commit has saved this one.
+    EXPECT_TRUE(trial.dispatcher.has_held());
+    trial.batch([] {});
+    trial.dispatcher.deliver_held();
+    EXPECT_EQ(trial.take<LeaseAnswer>(1).messages.size(), 1u);
+    EXPECT_EQ(trial.dispatcher.waiters(), 0u);
+}
+
+TEST(Dispatcher, a_wait_that_ends_is_answered_without_messages) {
+    TrialParts trial;
+    trial.put_message(trial.now + 5'000);
+    trial.dispatcher.lease(lease(1'000), 1);
+    trial.advance_to(trial.now + 1'000);
+    trial.dispatcher.serve_queues();
+    EXPECT_TRUE(trial.take<LeaseAnswer>(1).messages.empty());
+    trial.dispatcher.check();
+}
+
+TEST(Dispatcher, a_message_whose_consumer_has_disconnected_while_its_body_was_read_is_ready_again) {
+    TrialParts trial;
+    const EntryNumber number = trial.put_message(trial.now);
+    trial.context.cache.erase(trial.recent.entry(number).log_position);
+    trial.dispatcher.lease(lease(0), 1);
+    const ReadRecords wanted = trial.started<ReadRecords>();
+    ASSERT_EQ(wanted.log_positions.size(), 1u);
+    EXPECT_EQ(trial.recent.entry(number).state, State::leased);
+    trial.dispatcher.forget(1);
+    EXPECT_EQ(trial.recent.entry(number).state, State::ready);
+    EXPECT_TRUE(trial.effects.replies.empty());
+    trial.lifecycle.check();
+}
+
+TEST(Dispatcher, a_paused_queue_delivers_nothing) {
+    TrialParts trial;
+    trial.put_message(trial.now);
+    PendingCommand pending = trial.pending(1);
+    const ConfigureQueueCommand pause{.queue = "q", .what = ConfigureQueueCommand::What::pause};
+    trial.batch([&] { EXPECT_EQ(trial.settings.decide(pending, pause), Verdict::settled); });
+    EXPECT_TRUE(trial.take<QueueAnswer>(1).settings.paused);
+    trial.dispatcher.lease(lease(0), 2);
+    EXPECT_TRUE(trial.take<LeaseAnswer>(2).messages.empty());
+}
+
+}  // namespace
+}  // namespace duewheel::dispatcher_test

@@ -1,0 +1,104 @@
+// For the tests of parts that work on messages: they are built as in the engine, without it. A test adds to batches,
+// which are durable at once, and moves the time itself.
+#pragma once
+
+#include <string>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "engine/dead_letter_writer.h"
+#include "engine/dispatcher.h"
+#include "engine/lifecycle.h"
+#include "engine/loader.h"
+#include "engine/purges.h"
+#include "engine/queue_reports.h"
+#include "engine/settings.h"
+#include "engine/trial_context.h"
+
+namespace duewheel {
+
+struct TrialParts : TrialContext {
+    explicit TrialParts(const EngineOptions& with = {}) : TrialContext(with) {
+        context.started = context.serving = true;
+        lifecycle.start();
+        loader.load();
+        while (lookups.open() != 0) {  // the index is empty
+            PendingLookup next = lookups.finish(lookups.newest_ticket(), lookups.newest());
+            loader.finish(std::get<DueLookup>(next), {}, lookups.newest());
+        }
+        static_cast<void>(lookups.take_started());
+    }
+
+    // What `add` adds to a batch, which is durable and applied when this returns.
+    template <class Add>
+    std::vector<Record> batch(Add&& add) {
+        BatchPipeline& batches = context.batches;
+        batches.begin();
+        queues.begin_batch();
+        settings.begin_batch();
+        add();
+        static_cast<void>(batches.submit(now, false));
+        batches.committed();
+        std::vector<Record> records;
+        while (!batches.is_taken()) {
+            for (Operation& operation : batches.take(1)) {
+                records.push_back(operation.record);
+                const std::string body(batches.batch().body(operation));
+                if (operation.record.kind == RecordKind::conf) {
+                    settings.apply_queue(body, operation);
+                } else {
+                    static_cast<void>(lifecycle.apply(operation));
+                    context.cache.insert(operation.sequence, body);
+                }
+                context.reply(operation.token, std::move(operation.reply));
+            }
+        }
+        batches.recycle(batches.finish());
+        return records;
+    }
+    // A message of queue `q` is put.
+    EntryNumber put_message(DueMs due_ms, DueMs expires_ms = 0) {
+        Record record;
+        record.kind = RecordKind::put;
+        record.id = ++newest_counter * kShardsMax;
+        record.state.name_space = kDefaultNamespace;
+        record.state.queue = "q";
+        record.state.due_ms = record.state.nominal_due_ms = due_ms;
+        record.state.expires_ms = expires_ms;
+        record.content.body = "body";
+        batch([&] { context.batches.batch().add(record, kNoEntry, 0, Error{}); });
+        return recent.find(record.id);
+    }
+    // The time, and the timers that it fires.
+    void advance_to(DueMs at_ms) {
+        now = at_ms;
+        context.wheel.advance_to(
+            static_cast<Tick>(at_ms),
+            [this](std::uint64_t cookie, Tick) {
+                (cookie & kWaiterCookie) != 0 ? dispatcher.end_wait(cookie & ~kWaiterCookie)
+                                              : lifecycle.wake(static_cast<EntryNumber>(cookie));
+            },
+            1'000);
+    }
+    PendingCommand pending(ReplyToken token) const {
+        PendingCommand command;
+        command.token = token;
+        return command;
+    }
+
+    std::uint64_t newest_counter = 0;
+    DeadLetters dead_letters{context};
+    Queues queues{context, dead_letters};
+    QueueReports reports{context, queues};
+    CommandQueue commands{context, queues.namespaces()};
+    Seconds seconds{context, queues, commands};
+    Lifecycle lifecycle{context, queues, 0};
+    Loader loader{context, queues, lifecycle, 0};
+    Dispatcher dispatcher{context, queues, lifecycle, loader};
+    Purges purges{context, queues, lifecycle};
+    Settings settings{context, queues, reports, seconds, dead_letters, purges};
+    DeadLetterWriter dead_writer{context, dead_letters, queues, lifecycle};
+};
+
+}  // namespace duewheel
