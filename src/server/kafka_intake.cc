@@ -6,13 +6,13 @@ namespace duewheel {
 namespace {
 
 // The queues that the command adds messages to, with their namespace.
-struct Queues {
+struct FilledQueues {
     std::string name_space;
     std::set<std::string> names;
 };
 
-Queues queues_of(const Command& command) {
-    Queues queues;
+FilledQueues queues_of(const Command& command) {
+    FilledQueues queues;
     const auto add = [&](const std::string& name_space, const std::string& queue) {
         queues.name_space = name_space;
         queues.names.insert(queue);
@@ -33,7 +33,7 @@ Status set_target(QueueSettings& settings, const std::string& topic) {
 }  // namespace
 
 void KafkaIntake::take(Command command, Done done) {
-    Queues queues = queues_of(command);
+    FilledQueues queues = queues_of(command);
     std::erase_if(queues.names, [this](const std::string& name) { return ready_.contains(name); });
     if (queues.names.empty()) return submit(std::move(command), std::move(done));
     const auto held = std::make_shared<Held>(Held{std::move(command), std::move(done), queues.names.size()});
