@@ -131,7 +131,10 @@ Result<ReplicatedJournal::Sent> ReplicatedJournal::send(const std::vector<std::s
                                               " is gone, and with it the log of the other nodes. The server stops; "
                                               "its own log is complete"};
         }
-        count([](ReplicationCounters& counters) { counters.is_waiting = true; });
+        count([&](ReplicationCounters& counters) {
+            counters.is_waiting = true;
+            counters.waiting_for = reason.message;
+        });
         if (!wait_(kRetryMs)) return unavailable(reason.message);
     }
 }

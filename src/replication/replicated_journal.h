@@ -36,6 +36,7 @@ struct ReplicationCounters {
     std::int64_t next_offset = 0;
     // An append was not acknowledged in time, and none has been since.
     bool is_waiting = false;
+    std::string waiting_for;  // the error of the last append that failed
 };
 
 class ReplicatedJournal final : public Journal {

@@ -147,11 +147,73 @@ TEST_F(ReplicatedJournalTest, what_an_owner_adds_behind_a_lost_end_stops_the_sta
     EXPECT_EQ(second_.become_owner().error().code, "damaged_topic");
 }
 
+TEST_F(ReplicatedJournalTest, a_probe_of_a_standby_shows_the_owner_and_changes_nothing) {
+    ASSERT_TRUE(first_.become_owner().ok());
+    commit(first_, 20);
+    ASSERT_TRUE(second_.stand_by().ok());
+    EXPECT_FALSE(second_.copy().probe(2, 1'000).value().is_alive);
+    commit(first_, 1);
+    EXPECT_TRUE(second_.copy().probe(2, 1'000).value().is_alive);
+    EXPECT_EQ(second_.copy().chain().position().epoch, first_.owner().epoch());
+    commit(first_, 20);
+    EXPECT_EQ(first_.owner().counters().ignored, 2u);
+    ASSERT_TRUE(second_.catch_up().ok());
+    ASSERT_TRUE(second_.take_over().ok());
+    EXPECT_EQ(log_.compare(second_.local()), "");
+}
+
 TEST_F(ReplicatedJournalTest, a_topic_that_was_deleted_stops_the_owner) {
     ASSERT_TRUE(first_.become_owner().ok());
     commit(first_, 5);
     kafka_.remove_topic(kTrialLog.topic);
     EXPECT_EQ(first_.owner().commit(log_.next(random_, first_.local().room())).error().code, "log_went_back");
+}
+
+// The consumer does not read a partition any more that was missing once. The standby node then had no error and no
+// record, and never took over, because the topic had records that it had not read.
+TEST_F(ReplicatedJournalTest, a_standby_reads_on_when_its_topic_is_found_again) {
+    ASSERT_TRUE(first_.become_owner().ok());
+    commit(first_, 20);
+    ASSERT_TRUE(second_.stand_by().ok());
+    const std::vector<KafkaRecord> records = kafka_.committed(kTrialLog.topic);
+    kafka_.remove_topic(kTrialLog.topic);
+    EXPECT_EQ(second_.copy().follow(1'000).error().code, "unknown_topic");
+    EXPECT_EQ(second_.copy().follow(1'000).error().code, "unknown_topic");
+    kafka_.create_topic(kTrialLog.topic);
+    for (const KafkaRecord& record : records) kafka_.append(record);
+    commit(first_, 20);
+    ASSERT_TRUE(second_.catch_up().ok());
+    ASSERT_TRUE(second_.take_over().ok());
+    EXPECT_EQ(log_.compare(second_.local()), "");
+}
+
+// It appended a claim every few seconds, and took its own claims for those of a quicker node.
+TEST_F(ReplicatedJournalTest, a_topic_that_was_created_again_stops_a_standby) {
+    ASSERT_TRUE(first_.become_owner().ok());
+    commit(first_, 20);
+    ASSERT_TRUE(second_.stand_by().ok());
+    kafka_.remove_topic(kTrialLog.topic);
+    EXPECT_EQ(second_.copy().follow(1'000).error().code, "unknown_topic");
+    kafka_.create_topic(kTrialLog.topic);
+    const Error error = second_.copy().explain(second_.copy().follow(1'000).error());
+    EXPECT_EQ(error.code, "log_went_back");
+    EXPECT_NE(error.message.find("the topic was created again"), std::string::npos) << error.message;
+    EXPECT_NE(error.message.find("duewheel kafka reseed"), std::string::npos) << error.message;
+    EXPECT_TRUE(kafka_.committed(kTrialLog.topic).empty());
+    EXPECT_EQ(second_.take_over().error().code, "log_went_back");
+}
+
+// The claim made the topic one that had records, which `duewheel kafka reseed` refuses.
+TEST_F(ReplicatedJournalTest, a_log_that_a_new_topic_lacks_is_refused_and_nothing_appended) {
+    ASSERT_TRUE(first_.become_owner().ok());
+    commit(first_, 20);
+    first_.end();
+    kafka_.remove_topic(kTrialLog.topic);
+    kafka_.create_topic(kTrialLog.topic);
+    const Error error = first_.become_owner().error();
+    EXPECT_EQ(error.code, "log_went_back");
+    EXPECT_NE(error.message.find("the topic is new, or was deleted"), std::string::npos) << error.message;
+    EXPECT_TRUE(kafka_.committed(kTrialLog.topic).empty());
 }
 
 TEST_F(ReplicatedJournalTest, a_node_whose_commits_the_topic_has_otherwise_is_refused) {
@@ -254,6 +316,22 @@ TEST_F(ReplicatedJournalTest, a_copy_that_is_too_old_is_refused) {
     }
     ASSERT_TRUE(kafka_.delete_before(kTrialLog.topic, 0, last_segment, 1'000).ok());
     EXPECT_EQ(second_.become_owner().error().code, "copy_too_old");
+}
+
+// Its commits have the same numbers, so that only the last one showed that the log is another one.
+TEST_F(ReplicatedJournalTest, the_directory_of_another_log_is_refused) {
+    ASSERT_TRUE(first_.become_owner().ok());
+    commit(first_, 20);
+    first_.end();
+    kafka_.remove_topic(kTrialLog.topic);
+    kafka_.create_topic(kTrialLog.topic);
+    ASSERT_TRUE(second_.become_owner().ok());
+    TrialLog others(4, 700);
+    ASSERT_TRUE(second_.owner().commit(others.next(random_, second_.local().room())).ok());
+    const Status refused = first_.stand_by();
+    ASSERT_FALSE(refused.ok());
+    EXPECT_EQ(refused.error().code, "log_forked");
+    EXPECT_NE(refused.error().message.find("kafka.cluster"), std::string::npos) << refused.error().message;
 }
 
 // Three nodes take over from each other while the former owners go on, answers are lost and copies come late; power is

@@ -8,6 +8,8 @@ namespace {
 
 constexpr std::size_t kReadRecords = 1'000;
 constexpr std::int64_t kOffsetsTimeoutMs = 10'000;
+// Of no owner: readers ignore the record.
+constexpr std::int64_t kNoEpoch = -1;
 
 }  // namespace
 
@@ -31,12 +33,12 @@ Result<std::unique_ptr<TopicCopy>> TopicCopy::open(FileSystem& files, KafkaClust
     if (!offsets) return offsets.error();
     const Result<std::vector<ChainPosition>> stored = made->position_.read();
     if (!stored) return stored.error();
-    std::int64_t from = offsets->low;
     // A position of a log that was replaced, or of a topic that was created again, says nothing.
     const auto usable = std::find_if(stored->rbegin(), stored->rend(), [&](const ChainPosition& each) {
         return each.next_offset >= offsets->low && each.next_offset <= offsets->high &&
                each.commit <= made->local_commit();
     });
+    std::int64_t from = offsets->low;
     if (usable != stored->rend()) {
         made->chain_ = TopicChain(options.log, *usable);
         from = usable->next_offset;
@@ -45,6 +47,7 @@ Result<std::unique_ptr<TopicCopy>> TopicCopy::open(FileSystem& files, KafkaClust
     if (Status assigned = made->consumer_->assign(options.log.topic, partition, from); !assigned) {
         return std::move(assigned).error();
     }
+    made->is_assigned_ = true;
     return made;
 }
 
@@ -64,11 +67,16 @@ Status TopicCopy::open_local() {
 }
 
 Result<TopicCopy::Progress> TopicCopy::follow(std::int64_t timeout_ms) {
+    if (!is_assigned_) {
+        if (Status assigned = read_on(); !assigned) return std::move(assigned).error();
+    }
     const Result<std::vector<KafkaRecord>> records = consumer_->poll(kReadRecords, timeout_ms);
-    if (!records && records.error().code == "position_trimmed") {
+    if (!records) {
+        // After an error of the partition the consumer has ended to read it.
+        is_assigned_ = is_assigned_ && records.error().field.empty();
+        if (records.error().code != "position_trimmed") return records.error();
         return start_again(too_old("offset " + std::to_string(chain_.position().next_offset)));
     }
-    if (!records) return records.error();
     Progress progress{.records = records->size()};
     for (const KafkaRecord& record : *records) {
         const Result<TopicChain::Step> step = chain_.take(record);
@@ -81,17 +89,36 @@ Result<TopicCopy::Progress> TopicCopy::follow(std::int64_t timeout_ms) {
             if (applied.error().code == "copy_too_old") return start_again(std::move(applied).error());
             return std::move(applied).error();
         }
-        if (*step != TopicChain::Step::ignored) progress.is_released = *step == TopicChain::Step::released;
+        if (*step == TopicChain::Step::ignored) continue;
+        progress.is_alive = true;
+        progress.is_released = *step == TopicChain::Step::released;
     }
     return progress;
 }
 
+// After what the chain has taken.
+Status TopicCopy::read_on() {
+    const auto partition = static_cast<std::int32_t>(options_.log.shard);
+    const std::int64_t next = chain_.position().next_offset;
+    if (Status ended = consumer_->unassign(options_.log.topic, partition); !ended) return ended;
+    Status assigned = consumer_->assign(options_.log.topic, partition, next > 0 ? next : KafkaConsumer::kBeginning);
+    is_assigned_ = assigned.ok();
+    return assigned;
+}
+
 // The topic has something else at the stored position: it was created again, or lost its end.
 Status TopicCopy::read_from_front() {
-    const auto partition = static_cast<std::int32_t>(options_.log.shard);
     chain_ = TopicChain(options_.log);
-    if (Status ended = consumer_->unassign(options_.log.topic, partition); !ended) return ended;
-    return consumer_->assign(options_.log.topic, partition, KafkaConsumer::kBeginning);
+    return read_on();
+}
+
+Error TopicCopy::explain(Error copy_too_old) {
+    const std::int64_t next = chain_.position().next_offset;
+    const Result<KafkaConsumer::Offsets> offsets =
+        consumer_->offsets(options_.log.topic, static_cast<std::int32_t>(options_.log.shard), kOffsetsTimeoutMs);
+    if (!offsets || next <= offsets->high) return copy_too_old;
+    return went_back("ends at offset " + std::to_string(offsets->high) + ", but this node has read up to " +
+                     std::to_string(next - 1) + ": the cluster has lost records, or the topic was created again");
 }
 
 // A first copy is a part of what the topic had, and the owner has removed it from its own log: nothing is lost with it.
@@ -123,6 +150,7 @@ Status TopicCopy::begin_segment() {
         if (local_->catalog().snapshot().back()->header() == header) return {};
         if (Status discarded = discard_local(); !discarded) return discarded;
     }
+    if (local_ && local_->identity().instance != header.identity.instance) return other_log();
     if (local_ && header.before.commit > local_commit()) {
         return too_old("commit " + std::to_string(local_commit() + 1));
     }
@@ -165,36 +193,69 @@ Result<std::int64_t> TopicCopy::lag(std::int64_t timeout_ms) {
     return std::max<std::int64_t>(0, offsets->high - next);
 }
 
-Result<TopicChain> TopicCopy::claim(std::uint64_t node, const std::string& url, std::int64_t timeout_ms) {
+std::string TopicCopy::encode(TopicRecordKind kind, std::int64_t epoch, std::uint64_t node,
+                              std::string_view payload) const {
+    return encode_topic_record({.kind = kind,
+                                .shard = options_.log.shard,
+                                .cluster = hash_of_cluster(options_.log.cluster),
+                                .epoch = epoch,
+                                .node = node,
+                                .commit = local_commit(),
+                                .part = 0,
+                                .parts = 1},
+                               payload);
+}
+
+// Returns the offset.
+Result<std::int64_t> TopicCopy::append(const std::string& value, std::int64_t timeout_ms) {
     Result<std::unique_ptr<KafkaAppender>> appender =
         cluster_.open_appender(options_.log.topic, static_cast<std::int32_t>(options_.log.shard));
     if (!appender) return std::move(appender).error();
-    const std::uint64_t link = local_ ? local_->catalog().snapshot().back()->end().link : 0;
-    const std::string claim = encode_topic_record({.kind = TopicRecordKind::claim,
-                                                   .shard = options_.log.shard,
-                                                   .cluster = hash_of_cluster(options_.log.cluster),
-                                                   .epoch = 0,
-                                                   .node = node,
-                                                   .commit = local_commit(),
-                                                   .part = 0,
-                                                   .parts = 1},
-                                                  encode_claim({.link = link, .url = url}));
-    const Result<std::vector<std::int64_t>> offset = (*appender)->append({claim}, timeout_ms);
+    const Result<std::vector<std::int64_t>> offset = (*appender)->append({value}, timeout_ms);
     if (!offset) return offset.error();
-    while (chain_.position().next_offset <= offset->front()) {
+    if (offset->front() >= chain_.position().next_offset) return offset->front();
+    return went_back("ends at offset " + std::to_string(offset->front()) + ", but this node has read up to " +
+                     std::to_string(chain_.position().next_offset - 1) +
+                     ": the cluster has lost records, or the topic was created again");
+}
+
+Result<TopicCopy::Progress> TopicCopy::read_to(std::int64_t offset, std::int64_t timeout_ms) {
+    Progress all;
+    while (chain_.position().next_offset <= offset) {
         const Result<Progress> progress = follow(timeout_ms);
         if (!progress) return progress.error();
-        if (progress->records == 0) return Error{"kafka_unavailable", "the own claim cannot be read"};
+        if (progress->records == 0) return Error{"kafka_unavailable", "the own record cannot be read"};
+        all.records += progress->records;
+        if (!progress->is_alive) continue;
+        all.is_alive = true;
+        all.is_released = progress->is_released;
     }
-    if (chain_.position().epoch != offset->front()) {
+    return all;
+}
+
+Result<TopicCopy::Progress> TopicCopy::probe(std::uint64_t node, std::int64_t timeout_ms) {
+    const Result<std::int64_t> offset = append(encode(TopicRecordKind::beat, kNoEpoch, node, {}), timeout_ms);
+    return offset ? read_to(*offset, timeout_ms) : Result<Progress>(offset.error());
+}
+
+Result<TopicChain> TopicCopy::claim(std::uint64_t node, const std::string& url, std::int64_t timeout_ms) {
+    // A claim would make a new topic one that had records, and those are not rebuilt.
+    if (chain_.position().epoch < 0 && local_commit() > 0) {
+        return went_back("has no log, and " + options_.directory + " has one with commits up to " +
+                         std::to_string(local_commit()) + ": the topic is new, or was deleted");
+    }
+    const std::uint64_t link = local_ ? local_->catalog().snapshot().back()->end().link : 0;
+    const std::string claim = encode(TopicRecordKind::claim, 0, node, encode_claim({.link = link, .url = url}));
+    const Result<std::int64_t> offset = append(claim, timeout_ms);
+    if (!offset) return offset.error();
+    if (const Result<Progress> read = read_to(*offset, timeout_ms); !read) return read.error();
+    if (chain_.position().epoch != *offset) {
         return Error{"log_fenced", "another node claimed the log at the same time"};
     }
     if (local_commit() > chain_.position().commit) {
-        return Error{"log_went_back", "the local log has commits up to " + std::to_string(local_commit()) +
-                                          ", but topic " + options_.log.topic + ", partition " +
-                                          std::to_string(options_.log.shard) + ", only up to " +
-                                          std::to_string(chain_.position().commit) +
-                                          ": the cluster has lost records, or the topic is new"};
+        return went_back("has commits up to " + std::to_string(chain_.position().commit) + ", and " +
+                         options_.directory + " has commits up to " + std::to_string(local_commit()) +
+                         ": the cluster has lost records");
     }
     local_.reset();
     return chain_;
@@ -205,6 +266,20 @@ Error TopicCopy::too_old(const std::string& lacked) const {
                                 options_.log.topic + " no longer has " + lacked +
                                 ", which follows it: the owner has removed it since. Move " + options_.directory +
                                 " away; the next start copies the log from the topic"};
+}
+
+Error TopicCopy::went_back(const std::string& how) const {
+    return {"log_went_back", "topic " + options_.log.topic + ", partition " + std::to_string(options_.log.shard) +
+                                 ", " + how +
+                                 ". Stop all nodes of this shard, keep their directories, and rebuild the topic from "
+                                 "the one with the newest log: `duewheel kafka reseed --data DIR`"};
+}
+
+Error TopicCopy::other_log() const {
+    return {"log_forked", "the log in " + options_.directory + " is another one than that in topic " +
+                              options_.log.topic +
+                              ": the directory or kafka.cluster is not that of this node. Correct it, or move the "
+                              "directory away; the next start copies the log from the topic"};
 }
 
 Error TopicCopy::forked() const {

@@ -191,13 +191,14 @@ class SimulatedConsumer final : public KafkaConsumer {
             return std::move(begun).error();
         }
         std::vector<KafkaRecord> records;
-        for (const auto& [from, next] : assigned_) {
+        for (auto each = assigned_.begin(); each != assigned_.end(); ++each) {
+            const auto& [from, next] = *each;
             const std::string field = from.first + "/" + std::to_string(from.second);
             const SimulatedKafka::Partition* of = kafka_.find(from.first, from.second);
+            if (of != nullptr && next >= of->low && next <= of->high()) continue;
+            assigned_.erase(each);  // not read until it is assigned again
             if (of == nullptr) return Error{"unknown_topic", "the topic is gone", field};
-            if (next < of->low || next > of->high()) {
-                return Error{"position_trimmed", "the topic does not have this offset", field};
-            }
+            return Error{"position_trimmed", "the topic does not have this offset", field};
         }
         for (auto& [from, next] : assigned_) {
             const SimulatedKafka::Partition* of = kafka_.find(from.first, from.second);
