@@ -300,9 +300,9 @@ void HttpApi::answer_call(const Admitted& admitted, RequestNote note, HttpReply 
     const bool is_change =
         need_of(call.what, request.method).scope != Scope::read && call.what != CallPath::What::lease;
     if (is_change && options_.log_is_unavailable()) {
-        return refuse(
-            std::move(reply), note,
-            {"log_unavailable", "no broker of the replicated log can be reached, so nothing was changed: try again"});
+        return refuse(std::move(reply), note,
+                      {"log_unavailable",
+                       "no broker acknowledges commits of the replicated log, so nothing was changed: try again"});
     }
     if (is_batch(call.what)) {
         Result<BatchRequest> batch = read_batch(request, call, options_);
@@ -415,9 +415,10 @@ void HttpApi::submit_batch(BatchRequest request, const Admitted& admitted, Reque
 }
 
 void HttpApi::refuse_waiting(std::int64_t now_ns) {
-    const Error unavailable{"log_unavailable",
-                            "no broker of the replicated log can be reached. Whether this request takes effect shows "
-                            "when one can be: a put with an idempotency key can be repeated safely"};
+    const Error unavailable{
+        "log_unavailable",
+        "no broker acknowledges commits of the replicated log. Whether this request takes effect shows "
+        "when one does: a put with an idempotency key can be repeated safely"};
     const auto has_waited = [now_ns](const RequestNote& note) {
         return note.start_ns + note.wait_ms * 1'000'000 + kLogWaitNs <= now_ns;
     };

@@ -7,6 +7,7 @@
 
 #include <gtest/gtest.h>
 
+#include "base/system_clock.h"
 #include "ingress/call_fixture.h"
 
 namespace duewheel::http_api_test {
@@ -755,6 +756,54 @@ TEST(HttpApi, refuses_changes_while_the_log_is_unavailable) {
     }
     EXPECT_EQ(member_of(server.ask({"GET", "/v1/messages/1"}, Error{"unknown_id", "read"}), "code"), "unknown_id");
     EXPECT_EQ(member_of(server.ask({"POST", kTake, "{}"}, LeaseAnswer{}), "code"), "");
+}
+
+TEST(HttpApi, refuses_requests_that_have_waited_for_the_log_too_long) {
+    constexpr std::int64_t kMs = 1'000'000;
+    constexpr std::int64_t kWaitMs = 8'000;
+    ApiServer server;
+    server.server().on_loop([&] { server.shard().silent = true; });
+    const std::int64_t before_ns = monotonic_now_ns();
+    std::vector<RawClient> clients;
+    std::size_t submitted = 0;
+    for (const Call& call : {put(kEmpty), Call{"POST", kPut + ":batch", kEmpty + "\n", "application/x-ndjson"},
+                             Call{"POST", kTake, R"({"wait_ms":8000})"}}) {
+        clients.emplace_back(server.server().port());
+        ASSERT_TRUE(clients.back().send(CallRequest(call).bytes()));
+        ++submitted;
+        ASSERT_TRUE(server.server().await([&] { return server.shard().submitted.size() == submitted; }));
+    }
+    const std::int64_t after_ns = monotonic_now_ns();
+    const auto waiting_at = [&](std::int64_t now_ns) {
+        std::size_t waiting = 0;
+        server.server().on_loop([&] {
+            server.api().refuse_waiting(now_ns);
+            waiting = server.api().waiting();
+        });
+        return waiting;
+    };
+    EXPECT_EQ(waiting_at(before_ns + HttpApi::kLogWaitNs - 1), 3u);
+    // The lease asked to wait that long, so it waits longer.
+    EXPECT_EQ(waiting_at(after_ns + HttpApi::kLogWaitNs), 1u);
+    for (RawClient* client : {&clients[0], &clients[1]}) {
+        const std::string answer = client->answer();
+        EXPECT_EQ(status_of(answer), 503);
+        EXPECT_EQ(member_of(answer, "code"), "log_unavailable");
+        EXPECT_NE(member_of(answer, "detail").find("a put with an idempotency key can be repeated"), std::string::npos);
+    }
+    EXPECT_EQ(waiting_at(before_ns + HttpApi::kLogWaitNs + kWaitMs * kMs - 1), 1u);
+    EXPECT_EQ(waiting_at(after_ns + HttpApi::kLogWaitNs + kWaitMs * kMs), 0u);
+    EXPECT_EQ(member_of(clients[2].answer(), "code"), "log_unavailable");
+    // Nothing is delivered to a client that has left, and a reply that comes late is ignored.
+    server.server().on_loop([&] {
+        const auto& all = server.shard().submitted;
+        EXPECT_EQ(server.shard().forgotten, (std::vector<ReplyToken>{all[0].second, all[2].second}));
+        for (const auto& [command, token] : all) server.api().deliver(token, Error{"gone", command});
+    });
+    ASSERT_TRUE(clients[0].send(CallRequest({"GET", "/v1/messages/1"}).bytes()));
+    ASSERT_TRUE(server.server().await([&] { return server.shard().submitted.size() == 4; }));
+    server.server().on_loop([&] { server.api().deliver(server.shard().submitted[3].second, Error{"unknown_id", ""}); });
+    EXPECT_EQ(member_of(clients[0].answer(), "code"), "unknown_id");
 }
 
 }  // namespace
