@@ -17,7 +17,9 @@
 #include "base/secure_random.h"
 #include "base/system_clock.h"
 #include "directory_owner.h"
+#include "journal/recovery.h"
 #include "server/shard_parts.h"
+#include "store/directory_marks.h"
 #include "store/retention.h"
 #include "store/rocks_rows.h"
 
@@ -67,11 +69,32 @@ Status record(AuditWriter& audit, const std::string& id, InstantMs now) {
     return recorded;
 }
 
+// Of the log in the directory. A new log is that of a server without other shards.
+Status take_shard(FileSystem& files, const std::string& directory, ShardOptions& options) {
+    const Result<FoundLog> found = find_log_in_use(files, directory + "/journal");
+    if (!found) return found.error().code == "not_found" ? Status() : Status(found.error());
+    if (found->segments.empty()) return {};
+    const LogIdentity& identity = found->segments.front()->header().identity;
+    options.identity.shard = identity.shard;
+    options.identity.shards = identity.shards;
+    options.engine.shard = identity.shard;
+    return {};
+}
+
+Error not_alone(const std::string& directory) {
+    return {"log_is_replicated",
+            directory +
+                " belongs to a node of a replicated log, and a token that is written to it alone is missing on "
+                "the other nodes. Start the owner on loopback, where no token is required (--http "
+                "127.0.0.1:7420), and run `duewheel token add ID --scope admin`. Nothing was changed"};
+}
+
 Result<Secret> add_token(const std::string& directory, AccessToken token) {
     if (const auto there = posix_file_system().list(directory); !there) {
         return Error{"not_a_data_directory",
                      "there is no directory " + directory + ": give the data directory of the server"};
     }
+    if (!refuse_replicated_log(posix_file_system(), directory)) return not_alone(directory);
     // Neither spare segments nor a reserve: the server's next start makes them.
     ShardOptions options;
     options.spare_segments = 0;
@@ -80,6 +103,7 @@ Result<Secret> add_token(const std::string& directory, AccessToken token) {
     Status drawn = secure_random_bytes(options.identity.instance);
     if (drawn) drawn = secure_random_bytes(options.identity.token_key);
     if (!drawn) return std::move(drawn).error();
+    if (Status taken = take_shard(posix_file_system(), directory, options); !taken) return std::move(taken).error();
     Retention retention;
     RocksRowStorage rows(posix_file_system(), directory + "/index",
                          [](std::string_view, std::string_view) { return false; });

@@ -182,4 +182,15 @@ Status refuse_what_is_no_data_directory(const FileSystem& files, const std::stri
     return refuse_unfinished_restore(files, directory);
 }
 
+Status refuse_replicated_log(const FileSystem& files, const std::string& directory) {
+    const Result<bool> found = is_there(files, directory, "topic");
+    if (!found) return found.error().code == "not_found" ? Status() : Status(found.error());
+    if (!*found) return {};
+    return Error{"log_is_replicated",
+                 directory +
+                     " belongs to a node of a replicated log, and what is written to it alone is missing on the other "
+                     "nodes. Set kafka.log.replicate. To go on without them, stop all nodes and remove the file " +
+                     directory + "/topic. Nothing was changed"};
+}
+
 }  // namespace duewheel

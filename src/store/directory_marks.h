@@ -63,4 +63,8 @@ Status refuse_unfinished_restore(const FileSystem& files, const std::string& dir
 // Called before a server uses a directory. Code: `not_a_data_directory`, with what to do.
 Status refuse_what_is_no_data_directory(const FileSystem& files, const std::string& directory);
 
+// Called before the log of a directory is written alone. A node of a replicated log has the file DIR/topic
+// (replication/position_file.h). Code: `log_is_replicated`, with what to do.
+Status refuse_replicated_log(const FileSystem& files, const std::string& directory);
+
 }  // namespace duewheel

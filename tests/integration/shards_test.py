@@ -118,6 +118,19 @@ class Shards(unittest.TestCase):
         server.start()
         self.assertEqual(self.duewheel(0, "--namespace", self.names[1], "queue", "get", "q")["pending"], 1)
 
+    # It was refused as one of shard 0 of 1, so that a server that requires tokens could never have one.
+    def test_the_first_token_of_a_shard_is_made_in_its_directory(self):
+        server = self.servers[1]
+        server.terminate()
+        done = subprocess.run([BIN / "duewheel", "token", "add", "admin", "--admin", "--data", server.data], capture_output=True, text=True,
+                              timeout=60)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        server.arguments.append("--auth-required")
+        server.start()
+        client = server.client()
+        self.assertEqual(client.request("GET", "/v1/stats")[0], 401)
+        self.assertEqual(client.request_text("GET", "/v1/tokens/admin", None, {"Authorization": f"Bearer {done.stdout.strip()}"})[0], 200)
+
     def test_settings_that_make_no_sense_are_refused(self):
         for arguments, setting in [(["--shard", "2", "--shards", "2", "--shards-urls", ",".join(self.urls)], "shards.number"),
                                    (["--shards", "2"], "shards.urls"),
