@@ -9,7 +9,9 @@
 
 #include <unistd.h>
 
+#include "base/file.h"
 #include "configuration/configuration.h"
+#include "journal/recovery.h"
 
 namespace duewheel {
 namespace {
@@ -44,7 +46,7 @@ void KafkaConnectionArguments::add_to(CLI::App& verb) {
         ->type_name("FILE");
 }
 
-Result<KafkaOptions> KafkaConnectionArguments::read() const {
+Result<KafkaServer> KafkaConnectionArguments::read() const {
     Configuration configuration;
     if (config) {
         std::ifstream file(*config, std::ios::binary);
@@ -60,13 +62,14 @@ Result<KafkaOptions> KafkaConnectionArguments::read() const {
         if (*text) configuration.take_flag(*find_setting(name), **text);
     }
     if (!configuration.errors().empty()) return bad_configuration(configuration.errors().front());
-    KafkaOptions options = configuration.options().kafka;
+    const ServerOptions server = configuration.options();
+    const KafkaOptions& options = server.kafka;
     if (Status fine = check_kafka_options(options); !fine) return std::move(fine).error();
     if (options.bootstrap.empty()) {
         return bad_configuration(
             "there are no Kafka brokers; give --bootstrap HOST:PORT, or --config with the server's configuration file");
     }
-    return options;
+    return KafkaServer{.kafka = options, .shards = server.shards.count};
 }
 
 void KafkaReason::write(LogLevel, std::string_view, std::string_view, std::span<const LogField> fields) {
@@ -90,8 +93,24 @@ Status KafkaAccess::open(const KafkaOptions& options) {
     return {};
 }
 
-TopicLog log_of(const KafkaOptions& options, std::uint32_t shard) {
-    return {.topic = options.log_topic(), .shard = shard, .cluster = options.out.cluster};
+Result<TopicLog> log_of(const KafkaOptions& options, const std::string& directory, KafkaCluster& cluster) {
+    const Result<FoundLog> found = find_log_in_use(posix_file_system(), directory + "/journal");
+    if (!found && found.error().code != "not_found") return found.error();
+    if (!found || found->segments.empty()) {
+        return Error{"not_found", "there is no log in " + directory + ": give the data directory of a node"};
+    }
+    const LogIdentity& identity = found->segments.front()->header().identity;
+    const Result<KafkaTopic> topic = cluster.look_at(options.log_topic(), KafkaAccess::kTimeoutMs);
+    if (!topic) return topic.error();
+    if (topic->partitions != identity.shards) {
+        return Error{"shards_changed", "topic " + topic->name + " has " + std::to_string(topic->partitions) +
+                                           " partitions, and " + directory + " has the log of shard " +
+                                           std::to_string(identity.shard) + " of " + std::to_string(identity.shards) +
+                                           ": give the --cluster of this node, or create the topic with " +
+                                           "`duewheel kafka create-topics --log --shards " +
+                                           std::to_string(identity.shards) + "`"};
+    }
+    return TopicLog{.topic = topic->name, .shard = identity.shard, .cluster = options.out.cluster};
 }
 
 bool is_unreachable(const Error& error) {

@@ -20,6 +20,12 @@
 
 namespace duewheel {
 
+// The settings of a server that concern Kafka.
+struct KafkaServer {
+    KafkaOptions kafka;
+    std::uint32_t shards = 1;
+};
+
 struct KafkaConnectionArguments {
     std::optional<std::string> config;
     std::optional<std::string> bootstrap;
@@ -28,7 +34,7 @@ struct KafkaConnectionArguments {
 
     void add_to(CLI::App& verb);
     // Codes: `bad_configuration`, `bad_kafka_setting`.
-    Result<KafkaOptions> read() const;
+    Result<KafkaServer> read() const;
 };
 
 // Keeps the last line that the client logs: why a broker cannot be reached.
@@ -54,8 +60,9 @@ struct KafkaAccess {
     Status open(const KafkaOptions& options);
 };
 
-// The log of a shard of the cluster that these options name.
-TopicLog log_of(const KafkaOptions& options, std::uint32_t shard);
+// Where the log of this data directory is in Kafka: its segments say which shard it is of. Codes: those of
+// find_log_in_use() and of Kafka, `shards_changed` (the topic is that of another number of shards).
+Result<TopicLog> log_of(const KafkaOptions& options, const std::string& directory, KafkaCluster& cluster);
 
 // Whether no further request makes sense: no broker, or no login.
 bool is_unreachable(const Error& error);

@@ -1,4 +1,5 @@
 // duewheel kafka check: whether a server can work with its Kafka brokers and topics, and what to do if not.
+#include <cstdint>
 #include <cstdio>
 #include <string>
 #include <utility>
@@ -26,12 +27,13 @@ struct CheckedTopic {
 };
 
 // Or an error because of which nothing else can be checked.
-Result<CheckedTopic> check_topic(KafkaAccess& access, const KafkaTopicUse& use) {
+Result<CheckedTopic> check_topic(KafkaAccess& access, const KafkaTopicUse& use, std::uint32_t shards) {
     CheckedTopic checked{.use = use, .topic = {}, .findings = {}};
     Result<KafkaTopic> found = access.client->look_at(use.topic, KafkaAccess::kTimeoutMs);
     if (found) {
         checked.topic = std::move(*found);
         checked.findings = check_kafka_topic(use.role, checked.topic);
+        if (auto wrong = check_partitions(use.role, checked.topic, shards)) checked.findings.push_back(*wrong);
         checked.is_seen = true;
         return checked;
     }
@@ -98,23 +100,23 @@ void print_json(const std::vector<CheckedTopic>& topics, const Status& transacti
 }
 
 int run_kafka_check(Session& session, const KafkaCheckArguments& arguments) {
-    const Result<KafkaOptions> options = arguments.access.read();
-    if (!options) return session.complain(options.error(), kExitUsage);
+    const Result<KafkaServer> server = arguments.access.read();
+    if (!server) return session.complain(server.error(), kExitUsage);
     KafkaAccess access;
-    if (const Status opened = access.open(*options); !opened) return session.complain(opened.error(), kExitUsage);
-    std::vector<KafkaTopicUse> uses = kafka_topics(*options);
+    if (const Status opened = access.open(server->kafka); !opened) return session.complain(opened.error(), kExitUsage);
+    std::vector<KafkaTopicUse> uses = kafka_topics(server->kafka);
     for (const std::string& topic : arguments.topics) {
         uses.push_back({.topic = topic, .role = KafkaTopicRole::target});
     }
     std::vector<CheckedTopic> topics;
     bool is_fine = true;
     for (const KafkaTopicUse& use : uses) {
-        Result<CheckedTopic> checked = check_topic(access, use);
+        Result<CheckedTopic> checked = check_topic(access, use, server->shards);
         if (!checked) return session.complain(checked.error(), kExitUnreachable);
         for (const KafkaTopicFinding& finding : checked->findings) is_fine = is_fine && !finding.breaks_promise;
         topics.push_back(std::move(*checked));
     }
-    const Status transactions = check_transactions(access, *options);
+    const Status transactions = check_transactions(access, server->kafka);
     session.json ? print_json(topics, transactions) : print(topics, transactions);
     return is_fine && transactions ? kExitDone : kExitRefused;
 }

@@ -1,6 +1,7 @@
 // duewheel kafka create-topics: creates the topics that a server uses, with the settings that they need.
 #include <cstdint>
 #include <cstdio>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -19,24 +20,26 @@ struct CreateTopicsArguments {
     std::int32_t partitions = 0;
     std::int32_t replicas = 3;
     bool log = false;
-    std::int32_t shards = 1;
+    std::optional<std::int32_t> shards;  // otherwise as the configuration says
 };
 
-std::int32_t partitions_of(KafkaTopicRole role, const CreateTopicsArguments& arguments) {
+std::int32_t partitions_of(KafkaTopicRole role, const CreateTopicsArguments& arguments, std::int32_t shards) {
     if (role == KafkaTopicRole::target) return arguments.partitions;
-    return role == KafkaTopicRole::ledger || role == KafkaTopicRole::log ? arguments.shards : 0;
+    return role == KafkaTopicRole::ledger || role == KafkaTopicRole::log ? shards : 0;
 }
 
 int create_topics(Session& session, const CreateTopicsArguments& arguments) {
-    const Result<KafkaOptions> options = arguments.access.read();
-    if (!options) return session.complain(options.error(), kExitUsage);
+    const Result<KafkaServer> server = arguments.access.read();
+    if (!server) return session.complain(server.error(), kExitUsage);
+    const KafkaOptions& options = server->kafka;
+    const std::int32_t shards = arguments.shards.value_or(static_cast<std::int32_t>(server->shards));
     KafkaAccess access;
-    if (const Status opened = access.open(*options); !opened) return session.complain(opened.error(), kExitUsage);
-    std::vector<KafkaTopicUse> uses{{.topic = options->out.ledger_topic(), .role = KafkaTopicRole::ledger},
-                                    {.topic = options->errors_topic, .role = KafkaTopicRole::errors}};
-    if (arguments.log || options->log.replicate) {
-        uses.push_back({.topic = options->log_topic(), .role = KafkaTopicRole::log});
-        uses.push_back({.topic = options->owners_topic(), .role = KafkaTopicRole::owners});
+    if (const Status opened = access.open(options); !opened) return session.complain(opened.error(), kExitUsage);
+    std::vector<KafkaTopicUse> uses{{.topic = options.out.ledger_topic(), .role = KafkaTopicRole::ledger},
+                                    {.topic = options.errors_topic, .role = KafkaTopicRole::errors}};
+    if (arguments.log || options.log.replicate) {
+        uses.push_back({.topic = options.log_topic(), .role = KafkaTopicRole::log});
+        uses.push_back({.topic = options.owners_topic(), .role = KafkaTopicRole::owners});
     }
     for (const std::string& topic : arguments.topics) {
         uses.push_back({.topic = topic, .role = KafkaTopicRole::target});
@@ -45,8 +48,9 @@ int create_topics(Session& session, const CreateTopicsArguments& arguments) {
     boost::json::array existing;
     int exit_code = kExitDone;
     for (const KafkaTopicUse& use : uses) {
-        const Status made = access.client->create(
-            new_kafka_topic(use, partitions_of(use.role, arguments), arguments.replicas), KafkaAccess::kTimeoutMs);
+        const Status made =
+            access.client->create(new_kafka_topic(use, partitions_of(use.role, arguments, shards), arguments.replicas),
+                                  KafkaAccess::kTimeoutMs);
         const bool exists = !made && made.error().code == "topic_exists";
         if (!made && !exists) {
             exit_code = is_unreachable(made.error()) ? kExitUnreachable : kExitRefused;
@@ -78,10 +82,10 @@ void add_kafka_create_topics(CLI::App& kafka, Session& session) {
                        "Also create the topics of the log, and of its owners, of servers with kafka.log.replicate");
     verb.app
         ->add_option("--shards", options.shards,
-                     "Number of shards of the servers (shards.count): partitions of the ledger and the log")
+                     "Number of shards of the servers: partitions of the ledger and the log; default: shards.count of "
+                     "the configuration file")
         ->check(CLI::Range(1, 1'024))
-        ->type_name("NUMBER")
-        ->capture_default_str();
+        ->type_name("NUMBER");
     verb.app
         ->add_option("--partitions", options.partitions,
                      "Partitions of the topics given; default: as the brokers are configured")

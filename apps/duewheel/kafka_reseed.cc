@@ -19,14 +19,13 @@ namespace {
 struct KafkaReseedArguments {
     KafkaConnectionArguments access;
     std::string directory;
-    std::uint32_t shard = 0;
 };
 
 int reseed(Session& session, const KafkaReseedArguments& arguments) {
-    const Result<KafkaOptions> options = arguments.access.read();
-    if (!options) return session.complain(options.error(), kExitUsage);
+    const Result<KafkaServer> server = arguments.access.read();
+    if (!server) return session.complain(server.error(), kExitUsage);
     KafkaAccess access;
-    if (const Status opened = access.open(*options); !opened) return session.complain(opened.error(), kExitUsage);
+    if (const Status opened = access.open(server->kafka); !opened) return session.complain(opened.error(), kExitUsage);
     FileSystem& files = posix_file_system();
     const Result<std::unique_ptr<DirectoryLock>> lock = files.lock(arguments.directory);
     if (!lock) return session.complain(lock.error(), kExitRefused);
@@ -34,10 +33,11 @@ int reseed(Session& session, const KafkaReseedArguments& arguments) {
     if (const Status drawn = secure_random_bytes(std::as_writable_bytes(std::span(&node, 1))); !drawn) {
         return session.complain(drawn.error(), kExitRefused);
     }
-    const Result<TopicSeed> seeded = [&] {
+    const Result<TopicSeed> seeded = [&]() -> Result<TopicSeed> {
+        const Result<TopicLog> place = log_of(server->kafka, arguments.directory, *access.client);
+        if (!place) return place.error();
         Progress progress("written");
-        return seed_topic(files, arguments.directory, *access.client, log_of(*options, arguments.shard), node,
-                          KafkaAccess::kTimeoutMs,
+        return seed_topic(files, arguments.directory, *access.client, *place, node, KafkaAccess::kTimeoutMs,
                           [&](std::uint64_t done, std::uint64_t all) { progress.show(done, all); });
     }();
     if (!seeded) {
@@ -66,8 +66,6 @@ void add_kafka_reseed(CLI::App& kafka, Session& session) {
                                     "uses, after the topic was lost; refuses a topic that has or had records",
                                     "duewheel kafka reseed --bootstrap 127.0.0.1:9092 --data ./duewheel-data", reseed);
     verb.options->access.add_to(*verb.app);
-    verb.app->add_option("--shard", verb.options->shard, "The shard of the directory (its shards.number)")
-        ->type_name("NUMBER");
     verb.app->add_option("--data", verb.options->directory, "The data directory with the newest log")
         ->required()
         ->type_name("DIR");

@@ -1,5 +1,4 @@
 // duewheel kafka verify: compares the log in a data directory with its topic, byte by byte.
-#include <cstdint>
 #include <cstdio>
 #include <string>
 
@@ -15,7 +14,6 @@ namespace {
 struct KafkaVerifyArguments {
     KafkaConnectionArguments access;
     std::string directory;
-    std::uint32_t shard = 0;
 };
 
 void print(const Session& session, const TopicComparison& compared) {
@@ -42,13 +40,16 @@ void print(const Session& session, const TopicComparison& compared) {
 }
 
 int verify(Session& session, const KafkaVerifyArguments& arguments) {
-    const Result<KafkaOptions> options = arguments.access.read();
-    if (!options) return session.complain(options.error(), kExitUsage);
+    const Result<KafkaServer> server = arguments.access.read();
+    if (!server) return session.complain(server.error(), kExitUsage);
     KafkaAccess access;
-    if (const Status opened = access.open(*options); !opened) return session.complain(opened.error(), kExitUsage);
-    const Result<TopicComparison> compared =
-        compare_with_topic(posix_file_system(), arguments.directory, *access.client, log_of(*options, arguments.shard),
-                           KafkaAccess::kTimeoutMs);
+    if (const Status opened = access.open(server->kafka); !opened) return session.complain(opened.error(), kExitUsage);
+    const Result<TopicComparison> compared = [&]() -> Result<TopicComparison> {
+        const Result<TopicLog> place = log_of(server->kafka, arguments.directory, *access.client);
+        if (!place) return place.error();
+        return compare_with_topic(posix_file_system(), arguments.directory, *access.client, *place,
+                                  KafkaAccess::kTimeoutMs);
+    }();
     if (!compared) {
         return session.complain(access.reason.explain(compared.error()),
                                 is_unreachable(compared.error()) ? kExitUnreachable : kExitRefused);
@@ -65,8 +66,6 @@ void add_kafka_verify(CLI::App& kafka, Session& session) {
                                     "the replicated log, byte by byte; exits 1 if they differ",
                                     "duewheel kafka verify --bootstrap 127.0.0.1:9092 --data ./duewheel-data", verify);
     verb.options->access.add_to(*verb.app);
-    verb.app->add_option("--shard", verb.options->shard, "The shard of the directory (its shards.number)")
-        ->type_name("NUMBER");
     verb.app->add_option("--data", verb.options->directory, "The data directory")->required()->type_name("DIR");
 }
 

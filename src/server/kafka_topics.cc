@@ -160,4 +160,24 @@ std::vector<KafkaTopicFinding> check_kafka_topic(KafkaTopicRole role, const Kafk
     return findings.take();
 }
 
+std::optional<KafkaTopicFinding> check_partitions(KafkaTopicRole role, const KafkaTopic& topic, std::uint32_t shards) {
+    const auto partitions = static_cast<std::uint32_t>(topic.partitions);
+    const std::string has = "it has " + std::to_string(partitions) + (partitions == 1 ? " partition" : " partitions") +
+                            ", and the setting shards.count is " + std::to_string(shards) + ": ";
+    if (role == KafkaTopicRole::ledger && partitions < shards) {
+        return KafkaTopicFinding{.breaks_promise = true,
+                                 .text = has + "each shard needs one. Run kafka-topics --alter --topic " + topic.name +
+                                         " --partitions " + std::to_string(shards)};
+    }
+    if (role == KafkaTopicRole::log && partitions != shards) {
+        return KafkaTopicFinding{.breaks_promise = true,
+                                 .text = has +
+                                         "it must have one for each shard. Correct the setting, or create the "
+                                         "topic of a new cluster with `duewheel kafka create-topics --log "
+                                         "--shards " +
+                                         std::to_string(shards) + "`"};
+    }
+    return std::nullopt;
+}
+
 }  // namespace duewheel

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -43,5 +44,8 @@ struct KafkaTopicFinding {
 };
 
 std::vector<KafkaTopicFinding> check_kafka_topic(KafkaTopicRole role, const KafkaTopic& topic);
+
+// Of the ledger and the log: each shard has a partition.
+std::optional<KafkaTopicFinding> check_partitions(KafkaTopicRole role, const KafkaTopic& topic, std::uint32_t shards);
 
 }  // namespace duewheel

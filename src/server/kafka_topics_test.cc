@@ -105,6 +105,22 @@ TEST(KafkaTopics, warns_of_compaction_and_of_settings_that_cannot_be_read) {
     }
 }
 
+TEST(KafkaTopics, each_shard_needs_a_partition_of_the_ledger_and_the_log) {
+    KafkaTopic topic{.name = "t", .partitions = 2, .replicas = 3, .settings = {}};
+    for (const KafkaTopicRole role : {KafkaTopicRole::ledger, KafkaTopicRole::log}) {
+        EXPECT_FALSE(check_partitions(role, topic, 2).has_value());
+        const auto found = check_partitions(role, topic, 3);
+        ASSERT_TRUE(found.has_value());
+        EXPECT_TRUE(found->breaks_promise);
+        EXPECT_NE(found->text.find("it has 2 partitions, and the setting shards.count is 3"), std::string::npos);
+    }
+    EXPECT_NE(check_partitions(KafkaTopicRole::ledger, topic, 3)->text.find("--topic t --partitions 3"),
+              std::string::npos);
+    EXPECT_TRUE(check_partitions(KafkaTopicRole::log, topic, 1).has_value()) << "of another number of shards";
+    EXPECT_FALSE(check_partitions(KafkaTopicRole::ledger, topic, 1).has_value());
+    EXPECT_FALSE(check_partitions(KafkaTopicRole::input, topic, 3).has_value());
+}
+
 }  // namespace kafka_topics_test
 }  // namespace
 }  // namespace duewheel

@@ -3,6 +3,7 @@ a request to the owner of its namespace, which is found in a topic, also after a
 """
 
 import json
+import pathlib
 import subprocess
 import tempfile
 import time
@@ -87,6 +88,20 @@ class Shards(unittest.TestCase):
                              int(record.headers["duewheel-source"].split("/")[1]) % 2)
         self.assertEqual(ask(owners[0].port, "GET", "/v1/namespaces/kafka-1/queues/out")[0], 200)
 
+        # The directory says which shard it is of.
+        for owner in owners:
+            code, output, errors = duewheel(self.cluster, "verify", "--data", str(owner.data))
+            self.assertEqual(code, 0, output + errors)
+            self.assertIn("the directory has the bytes of the topic", output)
+        # A ledger without a partition for each shard is named.
+        code, output, errors = duewheel(self.cluster, "create-topics", "--replicas", "1", "--cluster", "short")
+        self.assertEqual(code, 0, output + errors)
+        settings = pathlib.Path(self.directory.name) / "two.toml"
+        settings.write_text("[shards]\ncount = 2\n[kafka]\ncluster = \"short\"\n")
+        code, output, errors = duewheel(self.cluster, "check", "--config", str(settings))
+        self.assertEqual(code, 1, output + errors)
+        self.assertIn("--topic duewheel.short.ledger --partitions 2", output)
+
         # After a takeover the other shard's owner leads to the new one, which has everything.
         owners[1].kill()
         standby.wait_ready()
@@ -104,7 +119,7 @@ class Shards(unittest.TestCase):
         owner.wait_ready()
         owner.terminate()
         for arguments in (["--shard", "1", "--shards", "3"], ["--shard", "0", "--shards", "1"]):
-            self.refused(owner, arguments, "topic duewheel.other.log has 2 partitions, and the setting shards.count is")
+            self.refused(owner, arguments, "topic duewheel.other.log: it has 2 partitions, and the setting shards.count is")
         # The directory of another shard, and the other way round: partitions that were added.
         self.refused(owner, ["--shard", "0", "--shards", "2"], "has the log of shard 1 of 2")
         done = self.cluster.run("kafka-topics", "--alter", "--topic", "duewheel.other.log", "--partitions", "3", capture_output=True)
