@@ -320,7 +320,6 @@ constexpr ServerMetric kServerMetrics[] = {
     {{"duewheel_kafka_in_trimmed_total", MetricType::counter, "",
       "Times an input topic had deleted records that were not read yet."},
      [](From from) { return MetricValue(from.kafka.received.trimmed); }},
-    {kLogOwner, [](From from) { return MetricValue(from.kafka_log.is_owner); }},
     {{"duewheel_kafka_log_epoch", MetricType::gauge, "",
       "Offset of the claim with which the owner took the log over; greater after each takeover."},
      [](From from) { return MetricValue(static_cast<std::uint64_t>(from.kafka_log.epoch)); }},
@@ -554,7 +553,7 @@ std::vector<Metric> all_metrics() {
     add(all, kScheduleMetrics);
     add(all, kHistogramMetrics);
     all.insert(all.end(), {kClockState, kAuditLogAvailable, kAuthRefusals, kTlsHandshakes, kCertificateExpiry,
-                           kKafkaLag, kKafkaReading, kStandbyLag, kLimit, kLimitUse, kBuildInfo});
+                           kKafkaLag, kKafkaReading, kLogOwner, kStandbyLag, kLimit, kLimitUse, kBuildInfo});
     add(all, kProcessMetrics);
     return all;
 }

@@ -101,10 +101,10 @@ inline constexpr Metric kKafkaReading{"duewheel_kafka_in_reading", MetricType::g
                                       "without a partition if the topic cannot be looked up."};
 
 inline constexpr Metric kLogOwner{
-    "duewheel_kafka_log_is_owner", MetricType::gauge, "",
+    "duewheel_kafka_log_is_owner", MetricType::gauge, "shard",
     "1 on the node that owns a replicated log, 0 on a standby node and where the log is not replicated."};
 inline constexpr Metric kStandbyLag{
-    "duewheel_kafka_log_standby_lag_records", MetricType::gauge, "",
+    "duewheel_kafka_log_standby_lag_records", MetricType::gauge, "shard",
     "Only on a standby node: records of the topic of the log that it has not read yet."};
 
 struct HistogramMetric {

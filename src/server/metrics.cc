@@ -160,6 +160,8 @@ std::string Metrics::page(const HttpCounters& http, const AccessRefusals& access
     add_tls(text, from);
     add_refusals(text, access);
     add_inputs(text, kafka_ != nullptr ? kafka_->partitions() : std::vector<KafkaPartitionStatus>());
+    text.family(kLogOwner);
+    text.series({{"shard", std::to_string(options_.shards.number)}}, kafka_log.is_owner);
     text.family(kStandbyLag);
     add_limits(text, options_, {from.engine, http, webhooks});
     text.family(kBuildInfo);
