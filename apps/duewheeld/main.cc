@@ -91,19 +91,30 @@ int main(int argc, char** argv) {
         }
         return exit_code_of(error);
     };
+    const auto alive = [&] { tell_supervisor("WATCHDOG=1"); };
+    const auto alive_interval =
+        watchdog_interval(std::getenv("WATCHDOG_USEC"), std::getenv("WATCHDOG_PID"), ::getpid());
     std::optional<Takeover> takeover;
+    std::optional<KeepAlive> opening;  // the service manager watches a standby node, also while it opens the log
     if (options.kafka.log.replicate) {
-        Result<std::optional<Takeover>> stood = stand_by(options, log, [&](const std::string& address) {
-            std::printf("standby http=%s\n", address.c_str());
-            std::fflush(stdout);
-            tell_supervisor("READY=1\nSTATUS=Follows the log of another node.");
-        });
+        Result<std::optional<Takeover>> stood =
+            stand_by(options, log,
+                     {.listening =
+                          [&](const std::string& address) {
+                              std::printf("standby http=%s\n", address.c_str());
+                              std::fflush(stdout);
+                              tell_supervisor("READY=1\nSTATUS=Follows the log of another node.");
+                          },
+                      .alive = alive,
+                      .alive_interval = alive_interval});
         if (!stood) return refuse(stood.error());
         if (!*stood) return EXIT_SUCCESS;
         takeover = *std::move(stood);
+        opening.emplace(alive, alive_interval);
     }
     tell_supervisor("STATUS=Opens the data directory.");
     Result<std::unique_ptr<Server>> server = Server::open(options, log, std::move(takeover));
+    opening.reset();
     if (!server) return refuse(server.error());
     (*server)->run({
         .ready =
@@ -115,8 +126,8 @@ int main(int argc, char** argv) {
                 tell_supervisor("READY=1\nSTATUS=Accepts requests at " + (*server)->http_address() + ".");
             },
         .stopping = [&] { tell_supervisor("STOPPING=1\nSTATUS=Answers the requests that it has received."); },
-        .alive = [&] { tell_supervisor("WATCHDOG=1"); },
-        .alive_interval = watchdog_interval(std::getenv("WATCHDOG_USEC"), std::getenv("WATCHDOG_PID"), ::getpid()),
+        .alive = alive,
+        .alive_interval = alive_interval,
     });
     return EXIT_SUCCESS;
 }

@@ -17,6 +17,8 @@ namespace {
 constexpr std::int64_t kPollMs = 200;
 constexpr std::int64_t kRequestTimeoutMs = 10'000;
 constexpr std::int64_t kMeasureNs = 1'000'000'000;
+constexpr std::int64_t kLagTimeoutMs = 3'000;
+constexpr std::int64_t kProbeTimeoutMs = 3'000;
 constexpr std::int64_t kNsPerMs = 1'000'000;
 
 // Everything that may succeed later without a change of this node.
@@ -27,12 +29,14 @@ bool may_be_tried_again(const Error& error) {
 }  // namespace
 
 LogFollower::LogFollower(const ServerOptions& options, std::string url, KafkaCluster& cluster,
-                         std::function<void(const std::string&)> on_owner, LogSink& log)
+                         std::function<void(const std::string&)> on_owner, LogSink& log,
+                         std::function<std::int64_t()> now_ns)
     : options_(options),
       url_(std::move(url)),
       cluster_(cluster),
       on_owner_(std::move(on_owner)),
       log_(log),
+      now_ns_(std::move(now_ns)),
       files_(posix_file_system()),
       retention_(options.keep_outcomes_ms, options.history),
       rows_(files_, options.data_directory + "/index",
@@ -62,12 +66,12 @@ Result<std::optional<TopicChain>> LogFollower::follow(std::uint64_t node) {
     if (is_stopping_) return std::optional<TopicChain>();
     log_.info("standby", "This node follows the log of another one.",
               {{"topic", options_.kafka.log_topic()}, {"commit", copy_->local_commit()}});
-    alive_ns_ = boot_now_ns();
+    alive_ns_ = now_ns_();
     while (!is_stopping_) {
         if (Status stepped = retry([&] { return step(); }); !stepped) return std::move(stepped).error();
         if (Status measured = retry([&] { return measure_lag(); }); !measured) return std::move(measured).error();
         if (Status kept = retry([&] { return keep_index(); }); !kept) return std::move(kept).error();
-        if (!is_due()) continue;
+        if (is_stopping_ || !is_due()) continue;
         if (Status claimed = retry([&] { return claim(node); }); !claimed) return std::move(claimed).error();
         if (chain_) return std::move(chain_);
     }
@@ -89,7 +93,7 @@ Status LogFollower::retry(Step run) {
         }
         if (is_stopping_) return {};
         pause();
-        alive_ns_ = boot_now_ns();  // the owner may write again, and this node cannot see it yet
+        alive_ns_ = now_ns_();  // the owner may write again, and this node cannot see it yet
     }
 }
 
@@ -103,13 +107,8 @@ Status LogFollower::open() {
     for (const KafkaTopicFinding& finding : findings) {
         log_.warning("unsafe_topic", finding.text, {{"topic", topic->name}});
     }
-    if (const auto partitions = static_cast<std::uint32_t>(topic->partitions); partitions != options_.shards.count) {
-        return Error{"shards_changed",
-                     "topic " + topic->name + " has " + std::to_string(partitions) +
-                         " partitions, and the setting shards.count is " + std::to_string(options_.shards.count) +
-                         ": it must have one for each shard. Correct the setting, or create the topic of a new "
-                         "cluster with `duewheel kafka create-topics --log --shards " +
-                         std::to_string(options_.shards.count) + "`"};
+    if (const auto wrong = check_partitions(KafkaTopicRole::log, *topic, options_.shards.count)) {
+        return Error{"shards_changed", "topic " + topic->name + ": " + wrong->text};
     }
     const Result<std::uint64_t> volume = volume_bytes(options_.data_directory);
     if (!volume) return volume.error();
@@ -130,6 +129,7 @@ Status LogFollower::open() {
 
 Status LogFollower::step() {
     const Result<TopicCopy::Progress> progress = copy_->follow(kPollMs);
+    if (!progress && progress.error().code == "copy_too_old") return copy_->explain(progress.error());
     if (!progress) return progress.error();
     const TopicChain& chain = copy_->chain();
     if (chain.claim() && std::exchange(owner_epoch_, chain.position().epoch) != chain.position().epoch) {
@@ -140,26 +140,43 @@ Status LogFollower::step() {
                      "The owner removed a part of the log before this node had copied it. The copy starts again.");
         index_.close();
         is_caught_up_ = false;
-        alive_ns_ = boot_now_ns();
+        alive_ns_ = now_ns_();
     }
-    if (progress->records == 0) return {};
-    is_released_ = progress->is_released;
-    alive_ns_ = boot_now_ns();
+    take(*progress);
     return {};
 }
 
 Status LogFollower::measure_lag() {
-    if (boot_now_ns() < measure_at_ns_) return {};
-    const Result<std::int64_t> lag = copy_->lag(kRequestTimeoutMs);
+    if (now_ns_() < measure_at_ns_) return {};
+    const Result<std::int64_t> lag = ask_lag();
     if (!lag) return lag.error();
     is_caught_up_ = is_caught_up_ || *lag == 0;
-    measure_at_ns_ = boot_now_ns() + kMeasureNs;
+    measure_at_ns_ = now_ns_() + kMeasureNs;
     const std::lock_guard lock(mutex_);
     status_ = {.epoch = copy_->chain().position().epoch,
                .commit = copy_->local_commit(),
                .lag_records = static_cast<std::uint64_t>(*lag),
                .segments_sealed = index_.segments_sealed()};
     return {};
+}
+
+void LogFollower::take(const TopicCopy::Progress& progress) {
+    if (!progress.is_alive) return;
+    is_released_ = progress.is_released;
+    alive_ns_ = now_ns_();
+}
+
+// Brokers that answer late could not show or take the owner's records: its silence does not count.
+void LogFollower::allow_for_slow_brokers(std::int64_t began_ns) {
+    const std::int64_t now_ns = now_ns_();
+    if (now_ns - began_ns >= options_.kafka.log.takeover_after_ms * kNsPerMs / 2) alive_ns_ = now_ns;
+}
+
+Result<std::int64_t> LogFollower::ask_lag() {
+    const std::int64_t began_ns = now_ns_();
+    Result<std::int64_t> lag = copy_->lag(kLagTimeoutMs);
+    allow_for_slow_brokers(began_ns);
+    return lag;
 }
 
 StandbyStatus LogFollower::status() const {
@@ -172,19 +189,30 @@ Status LogFollower::keep_index() {
     if (copy_->local() == nullptr) return {};
     const Result<bool> done = index_.step(*copy_->local(), is_caught_up_);
     if (!done) return done.error();
-    if (*done) alive_ns_ = boot_now_ns();  // a step takes seconds, in which nothing was read
+    if (*done) alive_ns_ = now_ns_();  // a step takes seconds, in which nothing was read
     return {};
 }
 
+bool LogFollower::is_free() const {
+    return is_released_ || copy_->chain().position().epoch < 0;
+}
+
 bool LogFollower::is_due() const {
-    const bool is_free = is_released_ || copy_->chain().position().epoch < 0;
-    return is_free || boot_now_ns() - alive_ns_ >= options_.kafka.log.takeover_after_ms * kNsPerMs;
+    return is_free() || now_ns_() - alive_ns_ >= options_.kafka.log.takeover_after_ms * kNsPerMs;
 }
 
 Status LogFollower::claim(std::uint64_t node) {
-    const Result<std::int64_t> lag = copy_->lag(kRequestTimeoutMs);
+    const Result<std::int64_t> lag = ask_lag();
     if (!lag) return lag.error();
-    if (*lag > 0) return {};
+    if (*lag > 0 || !is_due()) return {};
+    if (!is_free()) {
+        const std::int64_t began_ns = now_ns_();
+        const Result<TopicCopy::Progress> probed = copy_->probe(node, kProbeTimeoutMs);
+        if (!probed) return probed.error();
+        take(*probed);
+        allow_for_slow_brokers(began_ns);
+        if (is_stopping_ || !is_due()) return {};
+    }
     log_.info("takeover_begins",
               is_released_ ? "The owner has released the log. This node takes it over."
                            : "There is no sign of life of an owner. This node takes the log over.",
@@ -192,12 +220,13 @@ Status LogFollower::claim(std::uint64_t node) {
     Result<TopicChain> chain = copy_->claim(node, url_, kRequestTimeoutMs);
     if (!chain && chain.error().code == "log_fenced") {
         // Another node was quicker, and this one has read its claim: it goes on following.
-        alive_ns_ = boot_now_ns();
+        alive_ns_ = now_ns_();
         is_released_ = false;
         return {};
     }
     if (!chain) return std::move(chain).error();
     chain_ = *std::move(chain);
+    copy_.reset();
     return {};
 }
 

@@ -14,6 +14,7 @@
 #include "base/file.h"
 #include "base/log.h"
 #include "base/status.h"
+#include "base/system_clock.h"
 #include "net/kafka.h"
 #include "replication/topic_copy.h"
 #include "server/server_options.h"
@@ -32,10 +33,11 @@ struct StandbyStatus {
 
 class LogFollower {
   public:
-    // `url`: of this node, for its claim. `on_owner` gets the URL of each new owner, on the thread of follow(). All
-    // arguments outlive it.
+    // `url`: of this node, for its claim. `on_owner` gets the URL of each new owner, on the thread of follow().
+    // `now_ns`: the time since the boot. All arguments outlive it.
     LogFollower(const ServerOptions& options, std::string url, KafkaCluster& cluster,
-                std::function<void(const std::string&)> on_owner, LogSink& log);
+                std::function<void(const std::string&)> on_owner, LogSink& log,
+                std::function<std::int64_t()> now_ns = boot_now_ns);
 
     // Returns after the takeover, nothing after stop(), or an error that ends the process.
     Result<std::optional<TopicChain>> follow(std::uint64_t node);
@@ -49,8 +51,12 @@ class LogFollower {
     Status open();
     Status step();
     Status measure_lag();
+    Result<std::int64_t> ask_lag();
     Status keep_index();
     Status claim(std::uint64_t node);
+    void take(const TopicCopy::Progress& progress);
+    void allow_for_slow_brokers(std::int64_t began_ns);
+    bool is_free() const;
     bool is_due() const;
     void pause();
 
@@ -59,6 +65,7 @@ class LogFollower {
     KafkaCluster& cluster_;
     const std::function<void(const std::string&)> on_owner_;
     LogSink& log_;
+    const std::function<std::int64_t()> now_ns_;
     FileSystem& files_;
     std::unique_ptr<TopicCopy> copy_;
     std::optional<TopicChain> chain_;

@@ -93,6 +93,19 @@ void LogReplication::maintain_topic() {
     }
 }
 
+void LogReplication::report_waiting() {
+    const ReplicationCounters counters = journal_->counters();
+    if (std::exchange(is_waiting_, counters.is_waiting) == counters.is_waiting) return;
+    if (counters.is_waiting) {
+        log_.warning("log_waits",
+                     "The brokers do not acknowledge commits of the log. Changes wait or are refused, and the commit "
+                     "is tried again.",
+                     {{"error", counters.waiting_for}});
+    } else {
+        log_.info("log_written", "The brokers acknowledge commits of the log again.");
+    }
+}
+
 // Reports each finding when it is new.
 void LogReplication::check_settings() {
     const Result<std::vector<KafkaTopicFinding>> findings =

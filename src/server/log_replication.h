@@ -41,6 +41,9 @@ class LogReplication {
     // Before the process ends, when nothing is committed any more: a standby node takes over at once. Ends the threads.
     void release();
 
+    // Logs that commits wait for brokers, and that they do no longer; to be called about once a second by one thread.
+    void report_waiting();
+
     // Any thread.
     KafkaLogStatus status() const;
     // No broker acknowledges commits at the moment.
@@ -60,6 +63,7 @@ class LogReplication {
     LocalJournal* local_ = nullptr;         // of the shard
     ReplicatedJournal* journal_ = nullptr;  // around it
     std::vector<std::string> findings_;     // of the last check of the topic, as logged
+    bool is_waiting_ = false;               // of report_waiting()
     std::atomic<std::int64_t> first_offset_{0};
     std::atomic<bool> is_topic_unsafe_{false};
 

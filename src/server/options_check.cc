@@ -20,6 +20,11 @@ bool is_host(std::string_view text) {
     });
 }
 
+// Of all interfaces of this machine.
+bool is_any_address(std::string_view address) {
+    return address.starts_with("0.0.0.0:") || address.starts_with("[::]:");
+}
+
 // Its clients cannot follow a redirect to the shard of their namespace.
 Status check_beanstalk(const ServerOptions& options) {
     const std::uint32_t shard = shard_of_namespace(kDefaultNamespace, options.shards.count);
@@ -62,6 +67,12 @@ Status check_options(const ServerOptions& options, InstantMs now_ms) {
     if (Status tls = check_tls_files(options.tls, now_ms); !tls) return tls;
     if (Status address = check_listen_address(options.http_address); !address) return address;
     if (Status fine = check_beanstalk(options); !fine) return fine;
+    if (options.kafka.log.replicate && options.kafka.log.url.empty() && is_any_address(options.http_address)) {
+        return Error{"bad_kafka_setting",
+                     "the setting kafka.log.url is empty, and clients cannot be redirected to " + options.http_address +
+                         ", the address that this node listens on: give its URL, such as http://node1:7420",
+                     "kafka.log.url"};
+    }
     if (is_loopback(options.http_address) || options.unsafe_plain_listen || lack_of_defence(options).empty()) {
         return {};
     }

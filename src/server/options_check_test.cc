@@ -72,5 +72,25 @@ TEST(OptionsCheck, clients_of_beanstalkd_are_served_on_loopback_and_by_the_shard
     EXPECT_EQ(code("somewhere", owner), "bad_beanstalk_address");
 }
 
+TEST(OptionsCheck, a_node_of_a_replicated_log_needs_a_url_to_which_clients_can_be_redirected) {
+    ServerOptions options;
+    options.unsafe_plain_listen = true;
+    options.kafka.bootstrap = "127.0.0.1:9092";
+    options.kafka.log.replicate = true;
+    for (const char* address : {"0.0.0.0:7420", "[::]:7420"}) {
+        options.http_address = address;
+        options.kafka.log.url = "";
+        const Status refused = check_options(options, wall_now_ms());
+        ASSERT_FALSE(refused.ok()) << address;
+        EXPECT_EQ(refused.error().code, "bad_kafka_setting");
+        EXPECT_EQ(refused.error().field, "kafka.log.url");
+        options.kafka.log.url = "http://node1:7420";
+        EXPECT_TRUE(check_options(options, wall_now_ms()).ok());
+    }
+    options.kafka.log.url = "";
+    options.http_address = "192.0.2.1:7420";
+    EXPECT_TRUE(check_options(options, wall_now_ms()).ok());
+}
+
 }  // namespace
 }  // namespace duewheel::options_check_test

@@ -39,6 +39,7 @@
 #include "server/store_sizes.h"
 #include "server/webhooks.h"
 #include "server/worker.h"
+#include "store/directory_marks.h"
 #include "store/index.h"
 #include "store/rocks_rows.h"
 
@@ -143,6 +144,14 @@ void Server::Parts::fail(const Error& error) {
         log.warning("replaced", error.message, {{"code", error.code}});
         _exit(kExitFenced);
     }
+    if (error.code == "log_unavailable") {  // waiting for brokers ends only with the process
+        log.warning(
+            "stopped_while_waiting",
+            "The server has stopped while no broker acknowledged its last changes. It has not acknowledged them "
+            "either; they may take effect.",
+            {{"error", error.message}});
+        _exit(EXIT_SUCCESS);
+    }
     log.error("fatal_error", error.message, {{"code", error.code}});
     if (error.code == "damaged_index") {
         const std::string index = options.data_directory + "/index";
@@ -178,6 +187,9 @@ Status Server::Parts::open() {
     shard_options.engine.shard = options.shards.number;
     shard_options.identity.shard = static_cast<std::uint16_t>(options.shards.number);
     shard_options.identity.shards = static_cast<std::uint16_t>(options.shards.count);
+    if (!replication) {
+        if (Status alone = refuse_replicated_log(posix_file_system(), options.data_directory); !alone) return alone;
+    }
     if (replication) shard_options.replicate = [this](LocalJournal& local) { return replication->wrap(local); };
     Result<std::unique_ptr<ShardParts>> opened =
         ShardParts::open(posix_file_system(), options.data_directory, rows, retention, shard_options, log);
@@ -414,6 +426,7 @@ EventLoop::TimePoint Server::Parts::turn() {
     next_work = std::min(next_work, EventLoop::TimePoint(std::chrono::nanoseconds(events_ns)));
     if (replication) {
         const std::int64_t now_ns = monotonic_now_ns();
+        replication->report_waiting();
         if (replication->is_waiting()) api->refuse_waiting(now_ns);
         next_work = std::min(next_work, EventLoop::TimePoint(std::chrono::nanoseconds(now_ns + kLogCheckNs)));
     }

@@ -1,11 +1,14 @@
 #include "server/standby.h"
 
+#include <algorithm>
 #include <csignal>
+#include <cstdlib>
 #include <mutex>
 #include <span>
 #include <utility>
 
 #include <boost/asio/io_context.hpp>
+#include <unistd.h>
 
 #include "base/json_writer.h"
 #include "base/secure_random.h"
@@ -13,16 +16,21 @@
 #include "ingress/shard_placement.h"
 #include "net/event_loop.h"
 #include "net/http_server.h"
+#include "server/certificate_watch.h"
 #include "server/end_signals.h"
 #include "server/log_follower.h"
 #include "server/metric_table.h"
 #include "server/metrics_text.h"
+#include "server/options_check.h"
 #include "server/owners_topic.h"
 #include "server/shard_owners.h"
 #include "server/worker.h"
 
 namespace duewheel {
 namespace {
+
+// How long brokers that do not answer can hold up the end of a standby node.
+constexpr std::int64_t kStopNs = 5'000'000'000;
 
 // Where the owner is; between the thread that follows and the one that answers.
 class OwnerUrl {
@@ -54,10 +62,13 @@ std::string standby_state(const StandbyStatus& status, const std::string& owner)
 }
 
 // Those that concern a standby node. The others are on the page of the owner.
-std::string standby_metrics(const StandbyStatus& status) {
+std::string standby_metrics(std::uint32_t shard, const StandbyStatus& status) {
     MetricsText text;
-    text.single(kLogOwner, false);
-    text.single(kStandbyLag, status.lag_records);
+    const std::string number = std::to_string(shard);
+    text.family(kLogOwner);
+    text.series({{"shard", number}}, false);
+    text.family(kStandbyLag);
+    text.series({{"shard", number}}, status.lag_records);
     text.family(kBuildInfo);
     text.series({{"version", DUEWHEEL_VERSION}}, true);
     return text.take();
@@ -70,7 +81,8 @@ HttpResponse answer(const HttpRequest& request, const Sharding& shards, const st
         return {.content_type = "application/json", .body = standby_state(status, owner)};
     }
     if (request.path == "/metrics") {
-        return {.content_type = "text/plain; version=0.0.4; charset=utf-8", .body = standby_metrics(status)};
+        return {.content_type = "text/plain; version=0.0.4; charset=utf-8",
+                .body = standby_metrics(shards.number, status)};
     }
     if (request.path == "/readyz") {
         return plain_problem(503, "standby",
@@ -89,10 +101,9 @@ std::string url_of_node(const ServerOptions& options, const std::string& http_ad
     return (options.tls.certificate.empty() ? "http://" : "https://") + http_address;
 }
 
-Result<std::optional<Takeover>> stand_by(const ServerOptions& options, LogSink& log,
-                                         const std::function<void(const std::string& address)>& listening) {
-    if (Status fine = check_kafka_options(options.kafka); !fine) return std::move(fine).error();
-    if (Status fine = check_sharding(options.shards, true); !fine) return std::move(fine).error();
+Result<std::optional<Takeover>> stand_by(const ServerOptions& options, LogSink& log, const StandbyReports& reports) {
+    // All of them: a node that cannot serve must not find that out when it has taken the log over.
+    if (Status fine = check_options(options, wall_now_ms()); !fine) return std::move(fine).error();
     hold_end_signals();  // for the threads that are started from here on
     std::uint64_t node = 0;
     if (Status drawn = secure_random_bytes(std::as_writable_bytes(std::span(&node, 1))); !drawn) {
@@ -113,33 +124,64 @@ Result<std::optional<Takeover>> stand_by(const ServerOptions& options, LogSink& 
     http.set_clock(wall_now_ms);
     const Result<BoundAddress> address = http.bind(options.http_address);
     if (!address) return address.error();
+    std::unique_ptr<CertificateWatch> certificates;  // null: no TLS
+    std::optional<Worker> certificate_reader;        // ends before what its jobs use
     if (!options.tls.certificate.empty()) {
-        Result<std::unique_ptr<TlsContext>> tls = TlsContext::load(options.tls, wall_now_ms());
+        Result<std::unique_ptr<CertificateWatch>> tls = CertificateWatch::open(
+            options.tls, loop, log, [&](const CertificateFiles::Context& context) { http.use_tls(context); },
+            [&](std::function<void()> job) { certificate_reader->run(std::move(job)); }, wall_now_ms(),
+            monotonic_now_ns());
         if (!tls) return std::move(tls).error();
-        http.use_tls(*std::move(tls));
+        certificate_reader.emplace("dw-certificate");
+        certificates = *std::move(tls);
     }
     if (Status accepting = http.start_accepting(); !accepting) return std::move(accepting).error();
-    listening(address->text());
-
-    OwnersTopic owners_topic(**client, options.kafka.owners_topic(), owners, log);
-    owners_topic.start();
+    std::optional<OwnersTopic> owners_topic(std::in_place, **client, options.kafka.owners_topic(), owners, log);
+    owners_topic->start();
     follower.emplace(
         options, url_of_node(options, address->text()), **client, [&](const std::string& url) { owner.set(url); }, log);
     Result<std::optional<TopicChain>> followed = std::optional<TopicChain>();
     std::signal(SIGPIPE, SIG_IGN);
     bool is_stopping = false;
-    loop.on_signals({SIGTERM, SIGINT}, [&](int) {
-        is_stopping = true;
-        follower->stop();
+    std::int64_t stop_by_ns = 0;
+    loop.on_signals({SIGTERM, SIGINT, SIGHUP, SIGUSR1}, [&](int signal) {
+        if (signal == SIGTERM || signal == SIGINT) {
+            is_stopping = true;
+            stop_by_ns = monotonic_now_ns() + kStopNs;
+            return follower->stop();
+        }
+        if (signal == SIGHUP && certificates) certificates->reload(wall_now_ms());
     });
+    std::int64_t next_alive_ns = 0;
+    const auto turn = [&] {
+        const std::int64_t now_ns = monotonic_now_ns();
+        EventLoop::TimePoint next = EventLoop::kOnEvents;
+        const auto call_at = [&next](std::int64_t at_ns) {
+            next = std::min(next, EventLoop::TimePoint(std::chrono::nanoseconds(at_ns)));
+        };
+        if (is_stopping) {
+            if (now_ns >= stop_by_ns) _exit(EXIT_SUCCESS);  // it has nothing to finish
+            call_at(stop_by_ns);
+        }
+        if (certificates) call_at(certificates->advance_to(wall_now_ms(), now_ns));
+        if (reports.alive_interval.count() == 0) return next;
+        if (now_ns >= next_alive_ns) {
+            reports.alive();
+            next_alive_ns = now_ns + reports.alive_interval.count();
+        }
+        call_at(next_alive_ns);
+        return next;
+    };
+    reports.listening(address->text());
     {
         Worker worker("dw-standby");
         worker.run([&] {
             followed = follower->follow(node);
+            owners_topic.reset();  // it may wait for brokers, and a signal must not be lost meanwhile
             loop.stop();
         });
         pass_end_signals();
-        loop.run();
+        loop.run(turn);
         hold_end_signals();
     }
     if (!followed) return std::move(followed).error();

@@ -51,4 +51,23 @@ std::chrono::microseconds watchdog_interval(const char* usec, const char* pid, s
     return std::chrono::microseconds(std::max<std::int64_t>(number(usec), 0) / 2);
 }
 
+KeepAlive::KeepAlive(std::function<void()> alive, std::chrono::microseconds interval) {
+    if (interval.count() == 0) return;
+    thread_ = std::thread([this, alive = std::move(alive), interval] {
+        std::unique_lock lock(mutex_);
+        do {
+            alive();
+        } while (!changed_.wait_for(lock, interval, [this] { return is_ending_; }));
+    });
+}
+
+KeepAlive::~KeepAlive() {
+    {
+        const std::lock_guard lock(mutex_);
+        is_ending_ = true;
+    }
+    changed_.notify_all();
+    if (thread_.joinable()) thread_.join();
+}
+
 }  // namespace duewheel

@@ -3,9 +3,13 @@
 #pragma once
 
 #include <chrono>
+#include <condition_variable>
 #include <cstdint>
+#include <functional>
+#include <mutex>
 #include <string>
 #include <string_view>
+#include <thread>
 #include <utility>
 
 #include "base/status.h"
@@ -27,5 +31,21 @@ class Supervisor {
 // How often WATCHDOG=1 has to be sent: half the time after which the service manager takes the process for hung. 0:
 // never. `usec` and `pid` are WATCHDOG_USEC and WATCHDOG_PID of the environment, null where they are missing.
 std::chrono::microseconds watchdog_interval(const char* usec, const char* pid, std::int64_t own_pid);
+
+// Calls `alive` at once and then every `interval`, on a thread of its own, until it is destroyed: for a step that takes
+// long and has no loop. An interval of 0: never.
+class KeepAlive {
+  public:
+    KeepAlive(std::function<void()> alive, std::chrono::microseconds interval);
+    ~KeepAlive();
+    KeepAlive(const KeepAlive&) = delete;
+    KeepAlive& operator=(const KeepAlive&) = delete;
+
+  private:
+    std::mutex mutex_;
+    std::condition_variable changed_;
+    bool is_ending_ = false;  // guarded by mutex_
+    std::thread thread_;
+};
 
 }  // namespace duewheel

@@ -1,6 +1,9 @@
 #include "server/supervisor.h"
 
+#include <atomic>
+#include <chrono>
 #include <cstring>
+#include <future>
 
 #include <gtest/gtest.h>
 #include <sys/socket.h>
@@ -72,6 +75,22 @@ TEST(Supervisor, that_cannot_be_reached_is_an_error_and_nothing_else) {
         ASSERT_FALSE(told);
         EXPECT_EQ(told.error().code, "unreachable");
     }
+}
+
+TEST(Supervisor, is_kept_alive_by_a_thread_until_a_step_ends) {
+    std::atomic<int> calls{0};
+    std::promise<void> third;
+    {
+        const KeepAlive alive(
+            [&] {
+                if (++calls == 3) third.set_value();
+            },
+            std::chrono::milliseconds(1));
+        third.get_future().wait();
+    }
+    EXPECT_GE(calls, 3);
+    const KeepAlive never([&] { calls = -1; }, std::chrono::microseconds(0));
+    EXPECT_GE(calls, 3);
 }
 
 }  // namespace

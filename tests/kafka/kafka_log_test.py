@@ -78,9 +78,10 @@ class ReplicatedLog(unittest.TestCase):
 
     def test_while_no_broker_answers_nothing_is_acknowledged_or_delivered_and_nothing_is_lost(self):
         create_log_topic(self.cluster.bootstrap, "--cluster", "outage")
-        node = self.node("outage")
+        node, standby = self.node("outage"), self.node("outage")
         node.launch()
         node.wait_ready()
+        standby.launch()
         acknowledged = [ask(node.port, "POST", "/v1/queues/q/messages", {"body": "before", "delay": "3s"})[1]["id"]]
         self.cluster.pause(1)
         try:
@@ -100,6 +101,8 @@ class ReplicatedLog(unittest.TestCase):
         finally:
             self.cluster.resume(1)
         wait_until(lambda: ask(node.port, "GET", "/readyz")[0] == 200, "the node is ready again")
+        wait_until(lambda: "log_written" in node.log_text(), "the log says that commits are acknowledged again")
+        self.assertRegex(node.log_text(), "log_waits: .*error=")
         # The outcome of the put that waited was open. Its key makes the repetition safe.
         status, answer = ask(node.port, "POST", "/v1/queues/q/messages", {"body": "during", "key": "k"})
         self.assertIn(status, (200, 201), answer)
@@ -108,7 +111,15 @@ class ReplicatedLog(unittest.TestCase):
         self.assertEqual({message["id"] for message in messages}, set(acknowledged))
         node.client().ack_all(messages)
         self.assertEqual(ask(node.port, "GET", "/v1/queues/q")[1]["pending"], 0)
-        self.assertEqual(node.terminate(), 0, node.log_text())
+
+        # Both end when they are told to, also while brokers do not answer, and then none owns the log.
+        self.cluster.pause(1)
+        try:
+            self.assertEqual(standby.terminate(), 0, standby.log_text())
+            self.assertEqual(node.terminate(), 0, node.log_text())
+        finally:
+            self.cluster.resume(1)
+        self.assertNotIn("takeover_begins", standby.log_text())
 
     def run_duewheel(self, *words, cluster):
         done = subprocess.run([BIN / "duewheel", "kafka", *words, "--bootstrap", self.cluster.bootstrap, "--cluster", cluster],
@@ -141,8 +152,8 @@ class ReplicatedLog(unittest.TestCase):
         node = wait_until(of_standby, "the standby node has caught up")
         self.assertEqual((node["status"], node["owner"]), ("standby", f"http://127.0.0.1:{owner.port}"))
         metrics = standby.client().request("GET", "/metrics")[1]
-        self.assertIn("duewheel_kafka_log_is_owner 0", metrics)
-        self.assertIn("duewheel_kafka_log_is_owner 1", owner.client().request("GET", "/metrics")[1])
+        self.assertIn('duewheel_kafka_log_is_owner{shard="0"} 0', metrics)
+        self.assertIn('duewheel_kafka_log_is_owner{shard="0"} 1', owner.client().request("GET", "/metrics")[1])
 
         # Their directories have the bytes of the topic, also while they run.
         for each in (owner, standby):
