@@ -34,12 +34,14 @@ class Node(Server):
                                                  *arguments))
         self.listen = f"127.0.0.1:{free_ports(1)[0]}"
         self.ready = threading.Event()
+        self.log = directory.with_suffix(".log")
 
     def start(self):
         self.directory.mkdir(parents=True, exist_ok=True)
         self.ready = ready = threading.Event()
-        self.process = subprocess.Popen([BIN / "duewheeld", "--data", self.directory, "--http", self.listen, *self.arguments],
-                                        stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+        with open(self.log, "ab") as log:
+            self.process = subprocess.Popen([BIN / "duewheeld", "--data", self.directory, "--http", self.listen, *self.arguments],
+                                            stdout=subprocess.PIPE, stderr=log, text=True)
         line = self.process.stdout.readline()
         self.address = "http://" + line.split("http=")[1].strip()
         threading.Thread(target=self._wait, args=(self.process.stdout, ready), daemon=True).start()
@@ -52,8 +54,11 @@ class Node(Server):
 
     def own(self):
         self.start()
-        assert self.ready.wait(WITHIN_S), "the node does not take its log over"
+        self.wait_ready()
         return self
+
+    def wait_ready(self):
+        assert self.ready.wait(WITHIN_S), "the node does not take its log over:\n" + self.log.read_text()[-4000:]
 
     def follows(self):
         """Waits until this standby node knows the owner, and so has read the log."""
@@ -173,7 +178,7 @@ def killed(rows, scratch, cluster, quick):
         owner.stop(signal.SIGKILL)
         owner.start()
         kills += 1
-        assert next(node for node in nodes if node is not owner).ready.wait(WITHIN_S), "no takeover"
+        next(node for node in nodes if node is not owner).wait_ready()
     report = reader.report(count)
     rows.add("one-shots while the owner is killed every 20 s: received once", count, "duewheel", "records", [report["received"]])
     rows.add("one-shots while the owner is killed every 20 s: twice or early", count, "duewheel", "records",
