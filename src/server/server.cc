@@ -188,7 +188,9 @@ Status Server::Parts::open() {
     shard_options.identity.shard = static_cast<std::uint16_t>(options.shards.number);
     shard_options.identity.shards = static_cast<std::uint16_t>(options.shards.count);
     if (!replication) {
-        if (Status alone = refuse_replicated_log(posix_file_system(), options.data_directory); !alone) return alone;
+        // A directory that cannot be read is refused when it is opened, with advice.
+        Status alone = refuse_replicated_log(posix_file_system(), options.data_directory);
+        if (!alone && alone.error().code == "log_is_replicated") return alone;
     }
     if (replication) shard_options.replicate = [this](LocalJournal& local) { return replication->wrap(local); };
     Result<std::unique_ptr<ShardParts>> opened =
