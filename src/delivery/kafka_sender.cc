@@ -78,6 +78,9 @@ Status KafkaSender::open(KafkaBatch& batch) {
         if (Status begun = producers_[turn]->init_transactions(timeout_ms()); !begun) return begun;
     }
     if (stopping_) return stopped();
+    if (surroundings_.confirm_owner) {
+        if (Status owns = surroundings_.confirm_owner(); !owns) return owns;
+    }
     const std::string nonce = run_ + std::to_string(surroundings_.random());
     if (Status committed = commit_barrier(nonce); !committed) return committed;
     if (Status read = read_ledger(nonce, batch); !read) return read;

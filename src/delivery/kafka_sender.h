@@ -52,6 +52,10 @@ class KafkaSender {
     struct Surroundings {
         std::function<std::int64_t()> now_us;   // of a monotonic clock
         std::function<std::uint64_t()> random;  // for barriers
+        // Whether this server still owns its log, as of now; asked after the producers of all others were ended, so
+        // that a later owner ends these ones. Without it, a node that was paused and replaced could end the producers
+        // of its successor, and send what that one has sent and removed from the ledger. None: nothing replaces it.
+        std::function<Status()> confirm_owner{};
     };
 
     // All must outlive it. `owner` identifies the data directory: ledger records of other ones are ignored, because

@@ -35,7 +35,7 @@ struct Trial {
     void restart(const std::string& owner = "own") {
         sender.emplace(kafka, options, owner,
                        KafkaSender::Surroundings{[this] { return hides_time ? kafka.now_us / 1'000 : kafka.now_us; },
-                                                 [this] { return ++randoms; }},
+                                                 [this] { return ++randoms; }, [this] { return confirm_owner(); }},
                        log);
     }
     static KafkaBatch::Message message(MessageId id, const std::string& topic = "out") {
@@ -70,6 +70,7 @@ struct Trial {
             std::count_if(calls.begin(), calls.end(), [&](const KafkaCall& call) { return call.kind == kind; }));
     }
 
+    std::function<Status()> confirm_owner = [] { return Status(); };
     SimulatedKafka kafka;
     KafkaOutOptions options;
     RecordingLog log;
@@ -134,6 +135,25 @@ TEST(KafkaSender, ends_what_an_earlier_run_left_open) {
     EXPECT_TRUE(trial.last.is_ready);
     EXPECT_EQ(trial.sent(), (Texts{"1"}));
     EXPECT_EQ(trial.send({2}), std::vector<Kind>{Kind::sent});
+}
+
+// An owner of a replicated log that was paused woke up, took the ids back from its successor, and sent a message that
+// the successor had sent, acknowledged and removed from the ledger.
+TEST(KafkaSender, sends_nothing_for_a_node_that_was_replaced) {
+    Trial trial;
+    std::size_t begun = 0;
+    trial.confirm_owner = [&]() -> Status {
+        begun = trial.count(KafkaCall::init);
+        return Error{"log_fenced", "another node owns the log"};
+    };
+    EXPECT_EQ(trial.send({1}), std::vector{Kind::not_sent});
+    EXPECT_EQ(begun, 2u) << "the producers of all others have ended before";
+    EXPECT_FALSE(trial.last.is_ready);
+    EXPECT_EQ(trial.last.error.code, "log_fenced");
+    EXPECT_TRUE(trial.sent().empty());
+    EXPECT_TRUE(trial.kafka.committed(trial.options.ledger_topic()).empty());
+    trial.confirm_owner = [] { return Status(); };
+    EXPECT_EQ(trial.send({1}), std::vector{Kind::sent});
 }
 
 TEST(KafkaSender, forgets_what_is_settled) {

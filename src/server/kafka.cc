@@ -71,24 +71,25 @@ std::string_view name_of(KafkaPartitionStatus::State state) {
 
 Result<std::unique_ptr<Kafka>> Kafka::open(EventLoop& loop, Shard& shard, Engine& engine, const KafkaOptions& options,
                                            std::uint32_t shards, const HttpApiOptions& limits, const std::string& owner,
-                                           LogSink& log) {
+                                           ConfirmOwner confirm_owner, LogSink& log) {
     const KafkaConnection connection{.bootstrap = options.bootstrap,
                                      .client_file = options.client_file,
                                      .transaction_timeout_ms = options.out.transaction_timeout_ms};
     Result<std::unique_ptr<KafkaClient>> client = KafkaClient::open(connection, log);
     if (!client) return std::move(client).error();
-    return std::unique_ptr<Kafka>(
-        new Kafka(loop, shard, engine, options, shards, limits, owner, *std::move(client), log));
+    return std::unique_ptr<Kafka>(new Kafka(loop, shard, engine, options, shards, limits, owner,
+                                            std::move(confirm_owner), *std::move(client), log));
 }
 
 Kafka::Kafka(EventLoop& loop, Shard& shard, Engine& engine, const KafkaOptions& options, std::uint32_t shards,
-             const HttpApiOptions& limits, const std::string& owner, std::unique_ptr<KafkaClient> client, LogSink& log)
+             const HttpApiOptions& limits, const std::string& owner, ConfirmOwner confirm_owner,
+             std::unique_ptr<KafkaClient> client, LogSink& log)
     : loop_(loop),
       engine_(engine),
       log_(log),
       client_(std::move(client)),
       reader_options_(reader_options(options, shards, limits)),
-      sender_(*client_, options.out, owner, {monotonic_now_us, random_number}, log),
+      sender_(*client_, options.out, owner, {monotonic_now_us, random_number, std::move(confirm_owner)}, log),
       plain_sender_(*client_, options.out, monotonic_now_us),
       pusher_(engine, options.out,
               {[&engine](Command command, ReplyToken token) { engine.submit(std::move(command), token); },

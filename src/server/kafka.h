@@ -31,11 +31,15 @@ struct KafkaCounters {
 
 class Kafka {
   public:
-    // Loop, shard, engine, options and log must outlive it. `owner` identifies the data directory. Connects later:
-    // success says nothing about the brokers. Codes: those of KafkaClient::open().
+    using ConfirmOwner = std::function<Status()>;
+
+    // Loop, shard, engine, options and log must outlive it. `owner` identifies the data directory. `confirm_owner` is
+    // called on a thread of its own (KafkaSender); none where the log is not replicated. Connects later: success says
+    // nothing about the brokers. Codes: those of KafkaClient::open().
     static Result<std::unique_ptr<Kafka>> open(EventLoop& loop, Shard& shard, Engine& engine,
                                                const KafkaOptions& options, std::uint32_t shards,
-                                               const HttpApiOptions& limits, const std::string& owner, LogSink& log);
+                                               const HttpApiOptions& limits, const std::string& owner,
+                                               ConfirmOwner confirm_owner, LogSink& log);
     ~Kafka();
 
     KafkaPusher& pusher() { return pusher_; }
@@ -56,7 +60,8 @@ class Kafka {
 
   private:
     Kafka(EventLoop& loop, Shard& shard, Engine& engine, const KafkaOptions& options, std::uint32_t shards,
-          const HttpApiOptions& limits, const std::string& owner, std::unique_ptr<KafkaClient> client, LogSink& log);
+          const HttpApiOptions& limits, const std::string& owner, ConfirmOwner confirm_owner,
+          std::unique_ptr<KafkaClient> client, LogSink& log);
 
     EventLoop& loop_;
     const Engine& engine_;

@@ -44,6 +44,10 @@ class LogReplication {
     // Logs that commits wait for brokers, and that they do no longer; to be called about once a second by one thread.
     void report_waiting();
 
+    // Any thread. Waits for brokers. Codes: those of ReplicatedJournal; any says that this node may not act as the
+    // owner.
+    Status confirm_owner() { return journal_->beat(); }
+
     // Any thread.
     KafkaLogStatus status() const;
     // No broker acknowledges commits at the moment.

@@ -288,9 +288,11 @@ Status Server::Parts::open_tls() {
 
 Status Server::Parts::open_kafka() {
     if (options.kafka.bootstrap.empty()) return {};
+    Kafka::ConfirmOwner confirm_owner;
+    if (replication) confirm_owner = [this] { return replication->confirm_owner(); };
     Result<std::unique_ptr<Kafka>> made =
         Kafka::open(loop, *shard, shard_parts->engine(), options.kafka, options.shards.count, options.api,
-                    hex(shard_parts->journal().identity().instance), log);
+                    hex(shard_parts->journal().identity().instance), std::move(confirm_owner), log);
     if (!made) return std::move(made).error();
     kafka = *std::move(made);
     shard->send_with(kafka->pusher());

@@ -357,7 +357,8 @@ class Chaos:
         missing = [body for body in due if body not in counts]
         twice = [body for body, count in counts.items() if count > 1]
         unknown = [body for body in counts if body not in due and body != "end"]
-        assert not missing and not twice and not unknown, f"missing {missing[:5]}, twice {twice[:5]}, unknown {unknown[:5]}"
+        repeated = [record for record in seen if record.value in twice[:3]]
+        assert not missing and not twice and not unknown, f"missing {missing[:5]}, twice {repeated}, unknown {unknown[:5]}"
         for record in seen:
             if record.value == "end":
                 continue
