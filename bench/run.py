@@ -18,7 +18,7 @@ import tempfile
 
 import calendar_groups
 import timer_groups
-from durable import (dashboard_groups, hostile_groups, kafka_groups, peer_groups, peer_plot, peer_tables, queue_groups,
+from durable import (dashboard_groups, kafka_groups, peer_groups, peer_plot, peer_tables, queue_groups,
                      replicated_groups, schedule_groups, store_groups, tls_groups, token_groups, webhook_groups)
 from durable.subject import BIN, Rows
 from wheel import curves, plot, rows as wheel_rows, tables
@@ -41,7 +41,7 @@ DURABLE = {"puts": store_groups.puts, "peers": peer_groups.peers, "lateness": st
            "webhooks": webhook_groups.deliveries, "hanging": webhook_groups.hanging, "crons": schedule_groups.crons,
            "downtime": queue_groups.downtime, "flood": queue_groups.flood, "tls": tls_groups.tls,
            "handshakes": tls_groups.handshakes, "tokens": token_groups.tokens, "dashboard": dashboard_groups.dashboard, "kafka": kafka_groups.kafka,
-           "hostile": hostile_groups.hostile, "replicated": replicated_groups.replicated}
+           "replicated": replicated_groups.replicated}
 
 
 BENCHES = {"durable": DURABLE, "calendar": {"rules": calendar_groups.rules}, "timers": timer_groups.GROUPS}
