@@ -108,7 +108,7 @@ TEST_F(LogFollowerTest, an_owner_whose_records_wait_for_a_replica_stays_the_owne
     EXPECT_GE(now_ns_ - began_ns, 3 * options_.kafka.log.takeover_after_ms * kMs);
 }
 
-// A node that was told to stop while brokers did not answer took the log over when they did.
+// A node that was stopped while brokers did not answer took the log over when they did.
 TEST_F(LogFollowerTest, a_node_that_stops_does_not_take_over) {
     for (const KafkaCall::Kind kind : {KafkaCall::offsets, KafkaCall::append}) {
         start();

@@ -227,7 +227,7 @@ class TooMany(HostileClients):
         for _ in range(count):
             idle.append(self.connected(daemon))
             idle[-1].sendall(request("GET", "/healthz"))  # one that never asks is closed after 10 seconds
-        wait_until(lambda: metric(client, "duewheel_http_open_connections") == count + 1, "all are let in")
+        wait_until(lambda: metric(client, "duewheel_http_open_connections") == count + 1, "all are accepted")
         began = time.monotonic()
         for _ in range(50):
             self.assert_serves(client)
@@ -235,7 +235,7 @@ class TooMany(HostileClients):
         self.assertLess(memory_bytes(daemon) - before, 150 * MIB, "of 10,000 connections that are idle")
         for connection in idle:
             connection.close()
-        wait_until(lambda: metric(client, "duewheel_http_open_connections") == 1, "all are let go")
+        wait_until(lambda: metric(client, "duewheel_http_open_connections") == 1, "all are closed")
 
     # Clients could take the last descriptors, and the log, which then could not open its next file, ended the process.
     def test_clients_never_take_the_descriptors_that_the_log_needs(self):
@@ -379,7 +379,7 @@ class OfBeanstalkd(unittest.TestCase):
             connection.send("watch other\r\n")
             self.assertEqual(connection.read(), b"WATCHING 2\r\n")
             connection.send("reserve\r\n")
-        wait_until(lambda: metric(http, "duewheel_beanstalk_connections") == count + 1, "all are let in")
+        wait_until(lambda: metric(http, "duewheel_beanstalk_connections") == count + 1, "all are accepted")
         began = time.monotonic()
         for _ in range(50):
             job = client.put(b"x")
@@ -388,7 +388,7 @@ class OfBeanstalkd(unittest.TestCase):
         self.assertLess(memory_bytes(daemon) - before, 150 * MIB, "of 10,000 connections that are idle or wait")
         for connection in idle:
             connection.close()
-        wait_until(lambda: metric(http, "duewheel_beanstalk_connections") == 1, "all are let go")
+        wait_until(lambda: metric(http, "duewheel_beanstalk_connections") == 1, "all are closed")
         wait_until(lambda: b"\ncurrent-jobs-ready: 50\n" in client.ask("stats-tube default\r\n"), "the jobs of those that left are ready")
 
 

@@ -28,7 +28,7 @@ class StandbyNode(Daemon):
 
 
 class Standby(unittest.TestCase):
-    # systemd, which had been told that the node is ready, ended each standby node after WatchdogSec=.
+    # systemd, which had received READY=1, ended each standby node after WatchdogSec=.
     def test_the_service_manager_hears_from_it(self):
         with StandbyNode() as node, socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as manager:
             path = str(node.directory / "notify")

@@ -112,7 +112,7 @@ class ReplicatedLog(unittest.TestCase):
         node.client().ack_all(messages)
         self.assertEqual(ask(node.port, "GET", "/v1/queues/q")[1]["pending"], 0)
 
-        # Both end when they are told to, also while brokers do not answer, and then none owns the log.
+        # Both end after SIGTERM, also while brokers do not answer, and then none owns the log.
         self.cluster.pause(1)
         try:
             self.assertEqual(standby.terminate(), 0, standby.log_text())

@@ -85,7 +85,7 @@ void Simulation::start_later() {
     if (steps_until_start_ == 0) come_back();
 }
 
-// Told to stop: whoever waits is sent home, what arrived is answered, and the log is told how late it is. What does not
+// A graceful stop: waiting requests end, what arrived is answered, and the log gets the current time. What does not
 // come to an end by itself has until a deadline.
 void Simulation::stop() {
     constexpr int kStepsUntilDeadline = 2'000;
