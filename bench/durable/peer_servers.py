@@ -11,17 +11,11 @@ import socket
 import subprocess
 import time
 
-from durable.subject import TICKS
+from durable.subject import TICKS, free_port
 
 READY_WITHIN_S = 60
 STOP_WITHIN_S = 20
 RABBITMQ = "/usr/lib/rabbitmq/bin/rabbitmq-server"  # Debian's own /usr/sbin/rabbitmq-server insists on a user
-
-
-def free_port():
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
 
 
 def process_tree(root):

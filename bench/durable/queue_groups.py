@@ -11,7 +11,8 @@ import subprocess
 import time
 import urllib.request
 
-from durable.subject import BIN, Server, disk_megabytes, fill, load, settle, stats, sync_rate
+from durable.subject import (LOAD_WITHIN_S, READY_WITHIN_S, Server, disk_megabytes, fill, load, load_command, settle, stats,
+                             sync_rate)
 
 
 def start(scratch, name, *arguments):
@@ -26,19 +27,21 @@ def finish(server):
 
 
 def in_background(command, server, **options):
-    arguments = [BIN / "duewheel_load", command, "--server", server.address]
-    for name, value in options.items():
-        arguments += ["--" + name.replace("_", "-"), str(value)]
-    return subprocess.Popen(arguments, stdout=subprocess.PIPE, text=True)
+    return subprocess.Popen(load_command(command, server, **options), stdout=subprocess.PIPE, text=True)
 
 
 def result_of(process):
-    output, _ = process.communicate()
+    try:
+        output, _ = process.communicate(timeout=LOAD_WITHIN_S)
+    finally:
+        process.kill()
+    if not output:
+        raise RuntimeError(f"a load ended with status {process.returncode} and no result")
     return json.loads(output)
 
 
 def metric(server, name):
-    with urllib.request.urlopen(server.address + "/metrics") as answer:
+    with urllib.request.urlopen(server.http + "/metrics", timeout=READY_WITHIN_S) as answer:
         found = re.search(rf"^{name} (\S+)$", answer.read().decode(), re.MULTILINE)
     return float(found.group(1))
 
@@ -51,10 +54,10 @@ def order(server, method, path, body=None):
         return json.load(answer)
 
 
-def device_megabytes(scratch):
-    """What the disk that holds `scratch` was told to write since it was started, by whomever. A process's own count would
+def device_megabytes(directory):
+    """What the disk that holds `directory` was told to write since it was started, by whomever. A process's own count would
     not do: it counts whole folios of the page cache, of which a sync writes the changed blocks alone."""
-    device = os.stat(scratch).st_dev
+    device = os.stat(directory).st_dev
     fields = pathlib.Path(f"/sys/dev/block/{os.major(device)}:{os.minor(device)}/stat").read_text().split()
     return int(fields[6]) * 512 / 1e6
 
@@ -125,24 +128,34 @@ def cycles(rows, scratch, quick):
     finish(server)
 
 
+def drain_burst(server, count, lead_s, seed, beside_s):
+    """W4: `count` messages of one queue due at one instant, `lead_s` from now, taken in batches, while another queue gets 100 a second for
+    `beside_s`. Returns the seconds until all are acknowledged, and the results of the drain and of the other queue."""
+    due_ms = int(time.time() * 1000) + lead_s * 1000
+    load("put", server, queue="crowd", connections=4, batch=500, count=count, due_ms=due_ms, seed=seed)
+    settle(server)
+    # What goes into the other queue falls due from the instant on.
+    if (left_s := due_ms / 1000 - 1 - time.time()) < 0:
+        raise RuntimeError(f"the {count:,} puts took longer than the {lead_s} s until the messages are due")
+    time.sleep(left_s)
+    # Its consumers are several, because an acknowledgement waits for the disk behind the crowd's. Over beanstalkd's protocol they reserve one
+    # at a time: a batch there is a command for each message, whether there is one or not.
+    beside = in_background("fire", server, queue="beside", connections=1, takers=8, take_batch=100 if server.address == server.http else 1,
+                           rate=100, delay_min_ms=1000, delay_max_ms=1000, seconds=beside_s)
+    taking = in_background("drain", server, queue="crowd", connections=4, take_batch=1000, count=count)
+    drained = result_of(taking)
+    drained_s = time.time() - due_ms / 1000
+    return drained_s, drained, result_of(beside)
+
+
 def burst(rows, scratch, quick):
-    """W4: a million messages due at one instant in one queue, taken in batches, while another gets 100 a second."""
+    """W4: a million messages of one queue due at one instant, taken in batches, while another gets 100 a second."""
     count = 50_000 if quick else 1_000_000
     for round_number in range(1 if quick else 3):
         server = start(scratch, "burst")
-        due_ms = int(time.time() * 1000) + (5_000 if quick else 30_000)
-        load("put", server, queue="crowd", connections=4, batch=500, count=count, due_ms=due_ms, seed=round_number + 1)
-        assert time.time() * 1000 < due_ms, "the puts took too long"
-        settle(server)
-        # What goes into the other queue falls due from the instant on, for about as long as the drain takes. Its
-        # consumers are several, because an acknowledgement waits for the disk behind the crowd's.
-        time.sleep(max(0.0, due_ms / 1000 - 1 - time.time()))
-        beside = in_background("fire", server, queue="beside", connections=1, takers=8, take_batch=100, rate=100,
-                               delay_min_ms=1000, delay_max_ms=1000, seconds=1 if quick else 7)
-        taking = in_background("drain", server, queue="crowd", connections=4, take_batch=1000, count=count)
-        drained = result_of(taking)
-        drained_s = time.time() - due_ms / 1000
-        bystander = result_of(beside)
+        # The other queue gets messages for about as long as the drain takes.
+        drained_s, drained, bystander = drain_burst(server, count, lead_s=5 if quick else 30, seed=round_number + 1,
+                                                    beside_s=1 if quick else 7)
         rows.add("W4 drain of 1 M due at one instant, acks durable", count, "duewheel", "s", [drained_s])
         rows.add("W4 lateness of the other queue p99", count, "duewheel", "ms", [bystander["late_ms"]["p99"]])
         rows.add("W4 lateness of the other queue max", count, "duewheel", "ms", [bystander["late_ms"]["max"]])
@@ -219,6 +232,14 @@ def paused(rows, scratch, quick):
     finish(server)
 
 
+def put_and_cancel(server, seconds, seed):
+    """W5: puts due in 30 s of which 99 of 100 are cancelled a second later. Returns puts and cancels a second, and bytes written to the
+    disk per message."""
+    before = device_megabytes(server.directory)
+    result = load("cancel", server, connections=64, delay_min_ms=30_000, delay_max_ms=30_000, seconds=seconds, seed=seed)
+    return result["per_second"], (device_megabytes(server.directory) - before) * 1e6 / result["accepted"]
+
+
 def cancels(rows, scratch, quick):
     """W5: puts due in 30 s of which 99 of 100 are cancelled a second later, beside beanstalkd; then ten minutes alone."""
     subjects = ["duewheel"] + (["beanstalkd -f0", "beanstalkd -f50"] if shutil.which("beanstalkd") else [])
@@ -229,12 +250,9 @@ def cancels(rows, scratch, quick):
             server.start()
             if subject == "duewheel":
                 time.sleep(3)  # its spare segments are filled once, whatever comes
-            before = device_megabytes(scratch)
-            result = load("cancel", server, connections=64, delay_min_ms=30_000, delay_max_ms=30_000,
-                          seconds=3 if quick else 15, seed=round_number + 1)
-            rows.add("W5 puts and cancels", 64, subject, "1/s", [result["per_second"]])
-            rows.add("W5 disk written a message", 64, subject, "bytes",
-                     [(device_megabytes(scratch) - before) * 1e6 / result["accepted"]])
+            per_second, written = put_and_cancel(server, 3 if quick else 15, round_number + 1)
+            rows.add("W5 puts and cancels", 64, subject, "1/s", [per_second])
+            rows.add("W5 disk written a message", 64, subject, "bytes", [written])
             finish(server)
     for name in ("W5 puts and cancels", "W5 disk written a message", "fdatasync alone, between the rounds of W5"):
         rows.merge(name)

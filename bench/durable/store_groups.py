@@ -10,6 +10,14 @@ import time
 from durable.subject import BIN, BY_BEANSTALK, Server, disk_megabytes, fill, load, settle, stats, sync_rate
 
 
+def put_for(server, seconds, seed):
+    """W1: puts over 64 connections, one outstanding each, on a new server. Returns puts a second, p99 in us, and server CPU per put in us."""
+    load("put", server, connections=64, seconds=1)
+    before = server.cpu_seconds()
+    result = load("put", server, connections=64, seconds=seconds, seed=seed)
+    return result["per_second"], result["took_us"]["p99"], (server.cpu_seconds() - before) / result["accepted"] * 1e6
+
+
 def puts(rows, scratch, quick):
     """W1 at 64 connections, one outstanding each, interleaved with beanstalkd on the same disk."""
     seconds = 2 if quick else 10
@@ -24,12 +32,8 @@ def puts(rows, scratch, quick):
             syncs.append(sync_rate(scratch, 0.5))
             server = Server(subject, scratch / "puts")
             server.start()
-            load("put", server, connections=64, seconds=1)
-            before = server.cpu_seconds()
-            result = load("put", server, connections=64, seconds=seconds, seed=round_number + 2)
-            cpu[subject].append((server.cpu_seconds() - before) / result["accepted"] * 1e6)
-            rates[subject].append(result["per_second"])
-            p99[subject].append(result["took_us"]["p99"])
+            for values, figure in zip((rates, p99, cpu), put_for(server, seconds, round_number + 2)):
+                values[subject].append(figure)
             server.stop()
             shutil.rmtree(scratch / "puts")
     rows.add("fdatasync alone", 0, "disk", "1/s", syncs)
@@ -43,20 +47,36 @@ def puts(rows, scratch, quick):
             rows.add("W1 ratio to " + peer, 64, ours, "x", ratios)
 
 
+def fire_due(server, rate, seconds, delay_max_ms, queue="late"):
+    """W3: `rate` messages a second put with delays from a second on, and leased when they are due."""
+    # Over beanstalkd's protocol a consumer reserves one message at a time, so they are many.
+    takers = dict(takers=4) if server.address == server.http else dict(takers=200, take_batch=1)
+    return load("fire", server, rate=rate, seconds=seconds, connections=4, queue=queue, delay_min_ms=1000, delay_max_ms=delay_max_ms,
+                **takers)
+
+
 def lateness(rows, scratch, quick):
     """W3: 1 M pending over 24 h, 2,000 a second falling due to pull workers."""
     server = Server("duewheel", scratch / "late")
     server.start()
     fill(server, 100_000 if quick else 1_000_000)
     settle(server)
-    result = load("fire", server, rate=2000, seconds=5 if quick else 30, connections=4, takers=4, queue="late",
-                  delay_min_ms=1000, delay_max_ms=5000 if quick else 30_000)
+    result = fire_due(server, 2000, 5 if quick else 30, 5000 if quick else 30_000)
     for name in ("p50", "p99", "p999", "max"):
         rows.add("W3 lateness " + name, 1_000_000, "duewheel", "ms", [result["late_ms"][name]])
     rows.add("W3 early", 1_000_000, "duewheel", "messages", [result["early"]])
     rows.add("W3 lost", 1_000_000, "duewheel", "messages", [result["accepted"] - result["taken"]])
     server.stop()
     shutil.rmtree(scratch / "late")
+
+
+def kill_and_start(server, times):
+    """W8: seconds from the start after a `kill -9` until the server is ready, each time."""
+    took = []
+    for _ in range(times):
+        server.stop(signal.SIGKILL)
+        took.append(server.start())
+    return took
 
 
 def pending(rows, scratch, quick):
@@ -68,13 +88,7 @@ def pending(rows, scratch, quick):
         rows.add("burst of pipelined durable puts", count, "duewheel", "1/s", [result["per_second"]])
         settle(server)
         rows.add("W8 resident set", count, "duewheel", "MB", [server.resident_megabytes()])
-        server.stop(signal.SIGKILL)
-        restarts = []
-        for _ in range(3):
-            restarts.append(server.start())
-            server.stop(signal.SIGKILL)
-        rows.add("W8 restart after kill -9", count, "duewheel", "s", restarts)
-        server.start()
+        rows.add("W8 restart after kill -9", count, "duewheel", "s", kill_and_start(server, 3))
         rows.add("W8 resident set after restart", count, "duewheel", "MB", [server.resident_megabytes()])
         rows.add("W8 log and index on disk, no spares", count, "duewheel", "MB",
                  [disk_megabytes(server.directory, spares=False)])

@@ -1,17 +1,24 @@
 """A server process under load, and what is seen of it from outside. The load itself is load.cc."""
 
+import contextlib
 import json
 import os
 import pathlib
 import select
 import signal
+import socket
 import statistics
 import subprocess
+import sys
 import time
 import urllib.request
 
 BIN = pathlib.Path(__file__).resolve().parents[2] / "build" / "release" / "bin"
+BEANSTALK_LOAD = pathlib.Path(__file__).resolve().parent / "beanstalk_load.py"
 TICKS = os.sysconf("SC_CLK_TCK")
+READY_WITHIN_S = STOP_WITHIN_S = 120
+LOAD_WITHIN_S = 1800
+SETTLED_WITHIN_S = 300
 
 
 def sync_rate(directory, seconds=1.0):
@@ -33,6 +40,12 @@ def sync_rate(directory, seconds=1.0):
     return count / (time.monotonic() - began)
 
 
+def free_port():
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
+
+
 BY_BEANSTALK = "duewheel, protocol of beanstalkd"
 
 
@@ -46,24 +59,43 @@ class Server:
         self.listen = "127.0.0.1:0"  # of duewheeld
         self.process = None
         self.address = ""
+        self.http = ""  # of duewheeld: its address for HTTP
 
     def start(self):
+        """Returns the seconds until it is ready: over beanstalkd's protocol, until it answers a command."""
         self.directory.mkdir(parents=True, exist_ok=True)
         began = time.monotonic()
         if self.subject in ("duewheel", BY_BEANSTALK):
             by_beanstalk = ["--beanstalk", "127.0.0.1:0"] if self.subject == BY_BEANSTALK else []
             self.process = subprocess.Popen([BIN / "duewheeld", "--data", self.directory, "--http", self.listen, *by_beanstalk,
                                              *self.arguments], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
-            select.select([self.process.stdout], [], [], 120)
-            ready = dict(word.split("=") for word in self.process.stdout.readline().decode().split()[1:])
-            self.address = f"beanstalk://{ready['beanstalk']}" if by_beanstalk else f"http://{ready['http']}"
+            readable, _, _ = select.select([self.process.stdout], [], [], READY_WITHIN_S)
+            line = self.process.stdout.readline().decode() if readable else ""
+            if not line.startswith("ready "):
+                raise RuntimeError(f"duewheeld on {self.directory} printed no ready line within {READY_WITHIN_S} s")
+            ready = dict(word.split("=") for word in line.split()[1:])
+            self.http = f"http://{ready['http']}"
+            self.address = f"beanstalk://{ready['beanstalk']}" if by_beanstalk else self.http
         else:
-            port = 11399
+            port = free_port()
             self.process = subprocess.Popen(["beanstalkd", "-l", "127.0.0.1", "-p", str(port), "-z", "100000", "-b",
                                              self.directory, self.subject.split()[1]], stderr=subprocess.DEVNULL)
             self.address = f"beanstalk://127.0.0.1:{port}"
-            time.sleep(0.5)
+        if self.address.startswith("beanstalk://"):
+            self.await_reply()
         return time.monotonic() - began
+
+    def await_reply(self):
+        host, _, port = self.address.removeprefix("beanstalk://").rpartition(":")
+        deadline = time.monotonic() + READY_WITHIN_S
+        while time.monotonic() < deadline and self.process.poll() is None:
+            with contextlib.suppress(OSError), socket.create_connection((host, int(port)), 1) as client:
+                client.settimeout(max(0.1, deadline - time.monotonic()))
+                client.sendall(b"list-tube-used\r\n")
+                if client.recv(64).startswith(b"USING"):
+                    return
+            time.sleep(0.002)
+        raise RuntimeError(f"{self.subject} did not reply at {self.address} within {READY_WITHIN_S} s of its start")
 
     def cpu_seconds(self):
         fields = pathlib.Path(f"/proc/{self.process.pid}/stat").read_text().rsplit(")", 1)[1].split()
@@ -78,15 +110,28 @@ class Server:
     def stop(self, how=signal.SIGTERM):
         if self.process:
             self.process.send_signal(how)
-            self.process.wait()
+            try:
+                self.process.wait(STOP_WITHIN_S)
+            except subprocess.TimeoutExpired:
+                self.process.kill()
+                self.process.wait()
             self.process = None
 
 
-def load(command, server, **options):
-    arguments = [BIN / "duewheel_load", command, "--server", server.address]
+def load_command(command, server, **options):
+    """The command line of a load. The C++ program speaks beanstalkd's protocol for puts with a delay and their cancels only."""
+    is_native = server.address.startswith("http") or (command in ("put", "cancel") and "due_ms" not in options)
+    arguments = [BIN / "duewheel_load"] if is_native else [sys.executable, BEANSTALK_LOAD]
+    arguments += [command, "--server", server.address]
     for name, value in options.items():
         arguments += ["--" + name.replace("_", "-"), str(value)]
-    run = subprocess.run(arguments, stdout=subprocess.PIPE, text=True)
+    return arguments
+
+
+def load(command, server, **options):
+    run = subprocess.run(load_command(command, server, **options), stdout=subprocess.PIPE, text=True, timeout=LOAD_WITHIN_S)
+    if not run.stdout:
+        raise RuntimeError(f"the load {command} on {server.address} ended with status {run.returncode} and no result")
     return json.loads(run.stdout)
 
 
@@ -127,12 +172,17 @@ def fill(server, count, **options):
 
 
 def settle(server):
-    """Waits until everything full is sealed."""
-    while stats(server)["unsealed_segments"] > 0:
+    """Waits until everything full is sealed, if it is Duewheel."""
+    if not server.http:
+        return
+    deadline = time.monotonic() + SETTLED_WITHIN_S
+    while (unsealed := stats(server)["unsealed_segments"]) > 0:
+        if time.monotonic() > deadline:
+            raise RuntimeError(f"{unsealed} segments of the log are not sealed after {SETTLED_WITHIN_S} s")
         time.sleep(0.2)
     time.sleep(1)
 
 
 def stats(server):
-    with urllib.request.urlopen(server.address + "/v1/stats") as answer:
+    with urllib.request.urlopen(server.http + "/v1/stats", timeout=READY_WITHIN_S) as answer:
         return json.load(answer)
