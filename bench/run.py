@@ -18,8 +18,9 @@ import tempfile
 
 import calendar_groups
 import timer_groups
-from durable import (dashboard_groups, kafka_groups, peer_groups, peer_plot, peer_tables, queue_groups,
-                     replicated_groups, schedule_groups, store_groups, tls_groups, token_groups, webhook_groups)
+from durable import (beanstalkd_groups, dashboard_groups, hostile_groups, kafka_groups, peer_groups, peer_plot, peer_tables,
+                     queue_groups, replicated_groups, schedule_groups, store_groups, target_tables, tls_groups, token_groups,
+                     webhook_groups)
 from durable.subject import BIN, Rows
 from wheel import curves, plot, rows as wheel_rows, tables
 
@@ -34,7 +35,8 @@ def machine():
     return {"cpu": model, "cores": os.cpu_count(), "kernel": re.match(r"[\d.]*\d", platform.release())[0], "load": os.getloadavg()[0]}
 
 
-DURABLE = {"puts": store_groups.puts, "peers": peer_groups.peers, "lateness": store_groups.lateness, "pending": store_groups.pending,
+DURABLE = {"puts": store_groups.puts, "peers": peer_groups.peers, "beanstalkd": beanstalkd_groups.beanstalkd,
+           "hostile": hostile_groups.hostile, "lateness": store_groups.lateness, "pending": store_groups.pending,
            "listing": store_groups.listing, "rebuild": store_groups.rebuild, "batches": queue_groups.batches,
            "asks": queue_groups.asks, "cycles": queue_groups.cycles, "burst": queue_groups.burst,
            "paused": queue_groups.paused, "cancels": queue_groups.cancels, "churn": queue_groups.churn,
@@ -77,7 +79,8 @@ def parse():
             sub.add_argument("--scratch", help="directory on the disk to measure (default: the system's temporary one)")
         if name == "durable":
             sub.add_argument("--record", action="store_true",
-                             help="put the tables and the plot of the group peers into README.md, bench/README.md and bench/figures")
+                             help="put the tables of the groups peers, beanstalkd and hostile into bench/README.md, those of peers in short "
+                                  "into README.md, and their plot into bench/figures")
     return parser.parse_args(sys.argv[1:] or ["durable"])
 
 
@@ -103,6 +106,20 @@ def wheel(options, head, out):
             shutil.copyfile(path, ROOT / "bench" / "figures" / path.name)
 
 
+RECORDED = ("peers", *target_tables.GROUPS)  # groups whose tables `--record` puts into pages
+
+
+def durable_pages(options, result, out):
+    """Prints the tables of targets. `--record` puts them into the tree."""
+    pages = target_tables.pages(result)
+    for page in pages.values():
+        print(page)
+    if options.record:
+        tables.record(pages, ROOT / "bench" / "README.md", "durable")
+    if "peers" in options.only:
+        peer_pages(options, result, out)
+
+
 def peer_pages(options, result, out):
     """Leaves peers.svg beside durable.json. `--record` also puts it and the tables into the tree."""
     plot_path = out.with_name("peers.svg")
@@ -117,8 +134,8 @@ def peer_pages(options, result, out):
 
 def main():
     options = parse()
-    if options.name == "durable" and options.record and (options.quick or "peers" not in options.only):
-        sys.exit("--record is for a full run of the group peers: add `--only peers` and no --quick")
+    if options.name == "durable" and options.record and (options.quick or not set(options.only) & set(RECORDED)):
+        sys.exit(f"--record is for full runs of the groups {', '.join(RECORDED)}: add `--only` with one of them, and no --quick")
     if not (BIN / ("duewheel_wheel_bench" if options.name == "wheel" else "duewheel_load")).exists():
         sys.exit("build first: ./dev build")
     out = ROOT / "build" / "bench" / f"{options.name}.json"
@@ -136,8 +153,8 @@ def main():
                     group(rows, pathlib.Path(scratch), options.quick)
                     # What was measured is kept if a later group fails.
                     out.write_text(json.dumps({**head, "rows": rows.rows}, indent=1))
-        if options.name == "durable" and "peers" in options.only:
-            peer_pages(options, json.loads(out.read_text()), out)
+        if options.name == "durable":
+            durable_pages(options, json.loads(out.read_text()), out)
     table(out)
 
 

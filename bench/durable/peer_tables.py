@@ -5,6 +5,7 @@ import statistics
 
 from durable.peer_groups import PEERS
 from durable.subject import BY_BEANSTALK
+from durable.targets import Target, table, target_table
 
 NAMES = {"duewheel": "Duewheel, HTTP", BY_BEANSTALK: "Duewheel, beanstalkd's protocol"}
 SYNCED = "on disk"
@@ -32,6 +33,9 @@ SHORT = (("puts, C++ client", "puts/s, C++ client"), ("puts", "puts/s, Node clie
          ("puts in batches", "puts/s in batches of 500"), ("put, delivered, acknowledged", "put, delivered, acknowledged/s"), ("puts and cancels", "puts and cancels/s"),
          ("lateness, p99", "lateness p99, ms"), ("memory per pending message", "memory per pending message, bytes"))
 NONE = "-"
+NODE, NATIVE = "W1, puts/s, 64 calls in progress, both through Node: Duewheel, HTTP", "the same, Duewheel through the C++ load program"
+TARGETS = tuple(target for peer in ("Redis always, BullMQ", "PostgreSQL, pg-boss") for target in (
+    Target(NODE, "puts", "duewheel", ">=", 10, peer), Target(NATIVE, "puts, C++ client", "duewheel", ">=", 10, peer, "puts")))
 
 
 class Run:
@@ -58,10 +62,6 @@ def name_of(subject):
     return NAMES.get(subject, subject)
 
 
-def table(head, lines):
-    return "\n".join("| " + " | ".join(line) + " |" for line in (head, ["---"] * len(head), *lines)) + "\n"
-
-
 def span(row, digits):
     if row is None:
         return NONE
@@ -71,10 +71,9 @@ def span(row, digits):
     return median if least == median == most else f"{median} ({least} to {most})"
 
 
-def run_line(run):
-    machine, rounds = run.result["machine"], max(row["rounds"] for row in run.rows.values() if row["workload"] == "peers: puts")
-    syncs = run.get("fdatasync alone", "disk")
-    return (f"{run.result['date']}, `{run.result['command']}`: {rounds} {'round' if rounds == 1 else 'rounds'} in turns, on "
+def run_line(result, rounds, syncs):
+    machine = result["machine"]
+    return (f"{result['date']}, `{result['command']}`: {rounds} {'round' if rounds == 1 else 'rounds'} in turns, on "
             f"{machine['cpu']} ({machine['cores']} virtual cores, kernel {machine['kernel']}, load {machine['load']:.1f} at the "
             f"start), {span(syncs, 0)} syncs/s of the disk between the rounds.\n")
 
@@ -86,7 +85,8 @@ def full_page(run):
             lines.append([words, *(span(run.get(row, name), digits) for name in run.subjects)])
     head = ["", *(f"{name_of(name)} ({PEERS[name].library})" if name in NAMES or "beanstalkd" in name else name
                   for name in run.subjects)]
-    return run_line(run) + "\n" + table(head, lines)
+    rounds = max(row["rounds"] for row in run.rows.values() if row["workload"] == "peers: puts")
+    return "\n".join((run_line(run.result, rounds, run.get("fdatasync alone", "disk")), target_table(TARGETS, run.rows), table(head, lines)))
 
 
 def short_cell(run, row, subject):

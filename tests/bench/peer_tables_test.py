@@ -57,7 +57,7 @@ class Pages(unittest.TestCase):
         self.assertEqual(line[4], "1,000")
 
     def test_the_columns_are_the_servers_that_were_measured(self):
-        head = self.pages["peers"].splitlines()[2]
+        head = next(line for line in self.pages["peers"].splitlines() if line.startswith("|  |"))
         self.assertEqual(head, "|  | Duewheel, HTTP (undici) | Duewheel, beanstalkd's protocol (jackd) | "
                                "beanstalkd -f0 (jackd) | PostgreSQL, pg-boss | RabbitMQ, amqplib |")
 
@@ -76,6 +76,12 @@ class Pages(unittest.TestCase):
         self.assertEqual(line_of(short, PG_BOSS)[3], "1,000 (9.0 x)")  # 8, 10, 9: of HTTP
         self.assertEqual(line_of(short, "beanstalkd -f0")[3], "4,000 (6.0 x)")  # 5, 6, 10: of beanstalkd's protocol
         self.assertEqual(line_of(short, "Duewheel, HTTP")[3], "9,000")
+
+    def test_a_target_is_compared_through_node_and_through_the_load_program(self):
+        rows = example()
+        rows.add("peers: puts, C++ client", 0, "duewheel", "1/s", [12_000, 11_000, 13_000])
+        lines = [line for line in peer_tables.pages(result_of(rows))["peers"].splitlines() if f">= 10 x `{PG_BOSS}`" in line]
+        self.assertEqual([line.strip("| ").split(" | ")[2] for line in lines], ["9 (8 to 10): **missed**", "12 (11 to 13): met"])
 
     def test_a_row_in_which_less_is_better_has_no_ratio(self):
         self.assertEqual(line_of(self.pages["peers in short"], PG_BOSS)[8], "500")
