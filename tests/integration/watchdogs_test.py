@@ -35,6 +35,10 @@ def look(client, name):
     return client.request("GET", f"/v1/watchdogs/{name}")[1]
 
 
+def now_ms():
+    return int(time.time() * 1000)
+
+
 class Interface(unittest.TestCase):
     """On a clock that goes on when it is told: a watchdog of a tenth of a second once fired before a busy machine got to
     delete it."""
@@ -246,7 +250,10 @@ class Cleaning(unittest.TestCase):
 
 class Kills(unittest.TestCase):
     """Watchdogs are fed, most of them in time, while the process is killed again and again, with files of the log so small
-    that they are sealed and cleaned away meanwhile."""
+    that they are sealed and cleaned away meanwhile.
+
+    A feed that was on disk when its process was killed once failed this test: its client had no answer, and the watchdog
+    rightly did not fire."""
 
     def test_none_fires_that_was_fed_and_none_twice_or_never(self):
         random_ = random.Random(SEED)
@@ -255,6 +262,7 @@ class Kills(unittest.TestCase):
             daemon.start()
             client = daemon.client()
             fed_at = {name: [] for name in timeouts}  # instants of feeds that were answered
+            unanswered = {name: [] for name in timeouts}  # from when to when: a killed process may have written it
             for name, timeout in timeouts.items():
                 status, answer = set_watchdog(client, name, timeout_ms=timeout, body=name + "x" * random_.choice([1, 3000]))
                 self.assertEqual(status, 201)
@@ -292,7 +300,12 @@ class Kills(unittest.TestCase):
 
             def feed_some(client):
                 name = feeder_random.choice(list(timeouts))
-                status, answer = feed(client, name)
+                began = now_ms()
+                try:
+                    status, answer = feed(client, name)
+                except Exception:
+                    unanswered[name].append((began, now_ms()))
+                    raise
                 assert status == 200, answer
                 fed_at[name].append(answer["due_ms"] - timeouts[name])
                 if feeder_random.random() < 0.02:
@@ -327,6 +340,7 @@ class Kills(unittest.TestCase):
                     take(message)
                 client.ack_all(messages)
             silent = 0
+            unanswered_lapses = 0
             for name, timeout in timeouts.items():
                 watchdog = look(client, name)
                 self.assertEqual((watchdog["state"], "overdue" in watchdog), ("asleep", False))
@@ -336,15 +350,23 @@ class Kills(unittest.TestCase):
                     self.assertEqual(due, last + timeout)
                     between = [at for at in fed_at[name] if last < at < due]
                     self.assertEqual(between, [], f"{name} fired at {due} for want of a feed after {last}, and was fed")
+                merged = watchdog["merged"]
                 lapses = sorted(fed_at[name])
                 for at, after in zip(lapses, lapses[1:] + [max(due for _, due, _ in fired.values()) + 1]):
-                    if after >= at + timeout:  # nobody fed it in time, unless a feed was not answered
-                        silent += 1
-                        told = any(at <= last and due <= after for _, due, last in fired.values())
-                        self.assertTrue(told, f"{name} was not fed between {at} and {after}, and nobody was told")
+                    if after < at + timeout:
+                        continue
+                    silent += 1
+                    if any(at <= last and due <= after for _, due, last in fired.values()):
+                        continue
+                    if any(began <= after and at <= ended for began, ended in unanswered[name]):
+                        unanswered_lapses += 1  # it was fed in time, or its lapse was another one
+                        continue
+                    merged -= 1  # one message stands for two lapses if the first one's was not written yet
+                    self.assertGreaterEqual(merged, 0, f"{name} was not fed from {at} to {after}, and did not fire")
             self.assertEqual(len({message for message, _, _ in seen.values()}), len(seen))
             fed = sum(len(each) for each in fed_at.values())
-            print(f"{fed} feeds answered, {len(seen)} messages, each once, {silent} lapses over {kills} kills")
+            print(f"{fed} feeds answered, {len(seen)} messages, each once, {silent} lapses, "
+                  f"{unanswered_lapses} of them beside a feed without an answer, over {kills} kills")
             self.assertEqual(daemon.terminate(), 0, daemon.log_text())
             checked = subprocess.run([BIN / "duewheel", "check", daemon.data], capture_output=True, text=True, timeout=60)
             self.assertEqual(checked.returncode, 0, checked.stdout + checked.stderr)
