@@ -47,6 +47,7 @@ class Batch {
         keys.clear();
         seconds.clear();
         closes_segment = false;
+        answered_ = 0;
         totals_ = before;
         first_sequence_ = before.sequence + 1;
     }
@@ -63,13 +64,21 @@ class Batch {
         operation.record.reason = {};
         operation.record.name = operation.record.value = {};
         operation.entry = entry;
-        operation.token = token;
-        operation.reply = std::move(reply);
+        if (token != 0) answer_with_last(token, std::move(reply));
         return operation.sequence;
+    }
+
+    // For a command with several records, of which none has a token: when the last one is durable.
+    void answer_with_last(ReplyToken token, Reply reply) {
+        operations_.back().token = token;
+        operations_.back().reply = std::move(reply);
+        ++answered_;
     }
 
     bool empty() const { return operations_.empty(); }
     std::size_t count() const { return operations_.size(); }
+    // Commands that are answered when it is durable.
+    std::size_t answered() const { return answered_; }
     std::size_t bytes() const { return bytes_.size(); }
     Sequence next_sequence() const { return totals_.sequence + 1; }
     std::vector<Operation>& operations() { return operations_; }
@@ -93,6 +102,7 @@ class Batch {
     static constexpr std::size_t kKeptOperations = 2048;
     static constexpr std::size_t kKeptBytes = std::size_t{1} << 20;
 
+    std::size_t answered_ = 0;
     Totals totals_;
     Sequence first_sequence_ = 1;
     std::string bytes_;

@@ -85,9 +85,7 @@ bool DeadLetterWriter::add_next(DeadWalk& walk) {
     } else if (added == 0) {
         reply(walk.token, answer);
     } else {
-        Operation& last = batch().operations().back();
-        last.token = walk.token;
-        last.reply = answer;
+        batch().answer_with_last(walk.token, answer);
     }
     return true;
 }

@@ -162,13 +162,13 @@ DueMs Engine::next_wakeup() const {
                               (commands_.has_puts() && !segment_.puts_stalled()) ||
                               (segment_.attempts_wait() && dispatcher_.has_held());
     const bool closes = segment_.is_close_wanted() && !segment_.is_empty() && segment_.cleaning_may_write();
-    const bool has_own = (segment_.is_close_wanted() || has_own_work()) && !segment_.is_stalled();
-    if (!batches_.is_in_flight() && (has_requests || closes || has_own)) return now_;
+    const bool may_build = may_build_batch();
+    if (may_build && (has_requests || closes || needs_own_batch())) return now_;
     if (purges_.has_to_walk()) return now_;
-    if (!batches_.is_in_flight() && dead_writer_.has_to_expire()) return now_;
+    if (may_build && dead_writer_.has_to_expire()) return now_;
     const Tick wheel = wheel_.next_work();
     DueMs next = wheel >= static_cast<Tick>(kNoWakeup) ? kNoWakeup : static_cast<DueMs>(wheel);
-    if (!batches_.is_in_flight()) next = std::min(next, batches_.confirm_at_ms());
+    if (may_build) next = std::min(next, batches_.confirm_at_ms());
     if (dead_letters_.next_expiry_ms() > now_) next = std::min(next, dead_letters_.next_expiry_ms());
     if (!lifecycle_.window().is_reading()) next = std::min(next, std::max(now_ + 1, lifecycle_.window().next_ms()));
     return next;

@@ -118,6 +118,12 @@ class Engine : OwnedContext, EnginePart {
     // do not count from an old one.
     void set_time(DueMs now) { context_.now = std::max(now_, now); }
 
+    // While this is true, commands wait for the next batch, unless the engine's own work makes one.
+    void delay_batch(bool is_delayed) { is_batch_delayed_ = is_delayed; }
+    // Commands that no batch has taken yet; those that the commit in flight answers.
+    std::size_t commands_waiting() const { return commands_.waiting(); }
+    std::size_t commands_in_flight() const { return batches_.is_in_flight() ? batch().answered() : 0; }
+
     // The end of an iteration: fires what is due, serves consumers, and passes on the next batch if none is in flight.
     // `now` is server time; it never goes back here, whatever is passed.
     void advance_to(DueMs now);
@@ -253,6 +259,8 @@ class Engine : OwnedContext, EnginePart {
     };
     static const std::array<BatchSource, 9> kBatchSources;
     bool has_own_work() const;
+    bool needs_own_batch() const;
+    bool may_build_batch() const;
     bool is_own_work_done() const;
     std::size_t next_own_bytes() const;
 
@@ -279,6 +287,7 @@ class Engine : OwnedContext, EnginePart {
     Schedules schedules_;
     Watchdogs watchdogs_;
     QueueViews views_{context_, earlier_runs_, lifecycle_.leases(), schedules_.table()};
+    bool is_batch_delayed_ = false;
 };
 
 }  // namespace duewheel

@@ -36,7 +36,7 @@ bool Engine::must_close_segment() const {
 // A constant load of commands, such as the feeds of thousands of watchdogs, leaves three quarters of a batch to
 // internal work, and internal work leaves a quarter to puts. The others use what is left of a share.
 void Engine::build_batch() {
-    if (batches_.is_in_flight() || !context_.started) return;
+    if (!context_.started || !may_build_batch()) return;
     segment_.begin_batch();
     batches_.begin();
     queues_.begin_batch();
@@ -81,6 +81,7 @@ bool Engine::save_time() {
         batches_.totals().server_time_ms >= now_)
         return false;
     batches_.confirm_at(now_);
+    is_batch_delayed_ = false;
     build_batch();
     return batches_.is_in_flight();
 }

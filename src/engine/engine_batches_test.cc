@@ -65,6 +65,50 @@ TEST(EngineBatches, commands_take_the_unused_rest_of_a_batch) {
     EXPECT_EQ(shard.engine().counters().commits, commits + 3);
 }
 
+TEST(EngineBatches, commands_wait_for_a_delayed_batch_but_own_work_does_not) {
+    TrialEngine shard;
+    shard.put(1'000);
+    shard.ask<WatchdogAnswer>(watchdog(1'000, "silent"));
+    const std::uint64_t commits = shard.engine().counters().commits;
+    shard.engine().delay_batch(true);
+    const ReplyToken first = shard.submit(PutCommand{.queue = "q"});
+    shard.turn(0);
+    EXPECT_EQ(shard.engine().counters().commits, commits);
+    EXPECT_EQ(shard.engine().commands_waiting(), 1U);
+    EXPECT_GT(shard.engine().next_wakeup(), shard.engine().now()) << "the owner would not sleep";
+    EXPECT_FALSE(shard.engine().is_idle());
+
+    shard.turn(1'000);  // the watchdog fires
+    EXPECT_GT(shard.engine().counters().commits, commits);
+    EXPECT_TRUE(shard.replies.contains(first)) << "a batch that is built anyway takes it";
+
+    const ReplyToken second = shard.submit(PutCommand{.queue = "q"});
+    shard.turn(1'000);
+    EXPECT_FALSE(shard.replies.contains(second));
+    shard.engine().delay_batch(false);
+    shard.turn(1'000);
+    EXPECT_TRUE(shard.replies.contains(second));
+
+    shard.hold_commits = true;
+    shard.submit(PutCommand{.queue = "q"});
+    shard.submit(PutCommand{.queue = "q"});
+    shard.turn(0);
+    shard.submit(PutCommand{.queue = "q"});
+    EXPECT_EQ(shard.engine().commands_in_flight(), 2U);
+    EXPECT_EQ(shard.engine().commands_waiting(), 1U);
+}
+
+// The simulator found that a server which was stopped within such a delay did not save its time.
+TEST(EngineBatches, the_time_is_saved_although_the_next_batch_is_delayed) {
+    TrialEngine shard;
+    shard.put(1'000);
+    shard.turn(10);
+    shard.engine().delay_batch(true);
+    shard.turn(10);
+    ASSERT_TRUE(shard.engine().is_idle());
+    EXPECT_TRUE(shard.engine().save_time());
+}
+
 // A schedule whose content did not fit into the open segment waited for segments to be sealed, and had one closed after
 // the other meanwhile, each with one small batch in it.
 TEST(EngineBatches, waiting_for_segments_to_be_sealed_closes_none) {

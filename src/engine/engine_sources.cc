@@ -93,6 +93,14 @@ bool Engine::has_own_work() const {
                        [this](const BatchSource& source) { return source.has_work(*this); });
 }
 
+bool Engine::needs_own_batch() const {
+    return (segment_.is_close_wanted() || has_own_work()) && !segment_.is_stalled();
+}
+
+bool Engine::may_build_batch() const {
+    return !batches_.is_in_flight() && (!is_batch_delayed_ || needs_own_batch());
+}
+
 bool Engine::is_own_work_done() const {
     return std::all_of(kBatchSources.begin(), kBatchSources.end(),
                        [this](const BatchSource& source) { return source.is_idle(*this); });

@@ -35,8 +35,7 @@ Verdict Puts::decide(PendingCommand& pending, PutCommand& command) {
     PutResult result = put_one(command, holder);
     Reply answer = std::visit([](auto& value) { return Reply(std::move(value)); }, result);
     if (batch().count() == before) return replied(pending, std::move(answer));
-    batch().operations().back().token = pending.token;
-    batch().operations().back().reply = std::move(answer);
+    batch().answer_with_last(pending.token, std::move(answer));
     return Verdict::settled;
 }
 
@@ -53,8 +52,7 @@ Verdict Puts::decide(PendingCommand& pending, PutBatchCommand& command) {
     }
     if (batch().count() == before) return replied(pending, std::move(answer));
     // All of them are in one commit, so the reply is sent with the last.
-    batch().operations().back().token = pending.token;
-    batch().operations().back().reply = std::move(answer);
+    batch().answer_with_last(pending.token, std::move(answer));
     return Verdict::settled;
 }
 

@@ -207,6 +207,7 @@ EventLoop::TimePoint Shard::turn() {
     if (pusher_ != nullptr || kafka_pusher_ != nullptr) engine.set_time(now_ms);
     if (pusher_ != nullptr) pusher_->act(engine.now());
     if (kafka_pusher_ != nullptr) kafka_pusher_->act(engine.now());
+    delay_batch(monotonic_now_ns());
     engine.advance_to(now_ms);
     parts_.expire_by(now_ms);
     carry_out(engine.take_effects());
@@ -217,6 +218,7 @@ EventLoop::TimePoint Shard::turn() {
     if (kafka_pusher_ != nullptr) next = std::min(next, kafka_pusher_->next_wakeup(engine.now()));
     if (next <= engine.now()) return EventLoop::kAtOnce;
     std::int64_t at_ns = maintenance_at_ns_;
+    if (commit_delay_.is_holding()) at_ns = std::min(at_ns, commit_delay_.until_ns());
     if (clock_.state() == ClockState::quarantine) {  // so that it is trusted no later than reported
         at_ns = std::min(at_ns, monotonic_now_ns() + ServerClock::kObserveNs);
     }
@@ -297,7 +299,13 @@ void Shard::fill_in(QueueAnswer& queue) const {
     }
 }
 
+void Shard::delay_batch(std::int64_t now_ns) {
+    Engine& engine = parts_.engine();
+    engine.delay_batch(commit_delay_.holds(now_ns, engine.commands_waiting()));
+}
+
 void Shard::commit(Commit commit) {
+    commit_delay_.begun();
     const std::int64_t start_ns = monotonic_now_ns();
     committer_.run([this, commit = std::move(commit), start_ns] {
         // A commit fails on a full disk only at the start of a segment, and then has changed nothing: it is tried
@@ -314,7 +322,11 @@ void Shard::commit(Commit commit) {
         loop_.post([this, start_ns] {
             times_.commit_us.record(micros_since(start_ns));
             set_engine_time();
-            parts_.engine().committed();
+            Engine& engine = parts_.engine();
+            const std::int64_t now_ns = monotonic_now_ns();
+            commit_delay_.committed(now_ns, now_ns - start_ns, engine.commands_in_flight(), engine.commands_waiting());
+            delay_batch(now_ns);
+            engine.committed();
         });
     });
 }

@@ -19,6 +19,7 @@
 #include "delivery/webhook_pusher.h"
 #include "ingress/command_port.h"
 #include "net/event_loop.h"
+#include "server/commit_delay.h"
 #include "server/log_cleaning.h"
 #include "server/server_clock.h"
 #include "server/shard_parts.h"
@@ -96,6 +97,7 @@ class Shard final : public CommandPort {
     void carry_out(Effects effects);
     void fill_in(QueueAnswer& queue) const;
     void measure(const LeaseAnswer& delivery);
+    void delay_batch(std::int64_t now_ns);
     void commit(Commit commit);
     void read(std::vector<Lookup> lookups);
     void set_engine_time();
@@ -135,6 +137,7 @@ class Shard final : public CommandPort {
     LogSpace logged_space_ = LogSpace::enough;
     std::int64_t maintenance_at_ns_ = 0;
     bool seal_waits_ = false;  // for space, and that was logged; of the sealer
+    CommitDelay commit_delay_;
     ShardTimes times_;
     Lateness lateness_;  // of messages as they are delivered
     LatenessHistory lateness_history_;

@@ -250,6 +250,7 @@ void Simulation::turn() {
     if (has_hooks()) webhooks_.act();
     if (has_topics()) topics_.act();
     const std::uint64_t lost_before = due ? shard_->engine().counters().leases_lost : 0;
+    if (has(Fault::slow_disk)) shard_->engine().delay_batch(random_.chance(200'000));
     shard_->turn(told);
     if (due && shard_->engine().counters().leases_lost > lost_before) {
         rare_.met(Rare::lease_ended_while_commit_in_flight);

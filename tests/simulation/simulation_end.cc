@@ -158,6 +158,7 @@ void Simulation::settle() {
 }
 
 void Simulation::settle_without_cleaning() {
+    shard_->engine().delay_batch(false);
     turn();
     // Where each segment takes one put, as many tables as puts are made, and with each of them every put with a key
     // that still waits asks the index again: the steps grow with the square of the requests, but answers keep coming.
