@@ -226,14 +226,13 @@ class Run:
         self.note_puts((yield self.puts(count, delay_s), count))
 
     def take(self, goes_on):
-        """Waits up to a second for one message, and takes up to `take_batch`; deletes them before it takes more."""
+        """Waits up to a second for a message, takes up to `take_batch`, and deletes them."""
         batch = self.options.take_batch
-        reserve = b"reserve-with-timeout 1\r\n" + b"reserve-with-timeout 0\r\n" * (batch - 1)
-        deletes, count = b"", 0
-        while (more := batch if goes_on() else 0) or count:
-            replies = yield deletes + (reserve if more else b""), count + more
-            self.note_deleted(replies[:count])
-            deletes, count = self.note_reserved(replies[count:])
+        reserves = b"reserve-with-timeout 1\r\n" + b"reserve-with-timeout 0\r\n" * (batch - 1)
+        while goes_on():
+            deletes, count = self.note_reserved((yield reserves, batch))
+            if count:
+                self.note_deleted((yield deletes, count))
 
     # ---- the runs
 

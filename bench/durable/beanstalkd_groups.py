@@ -15,7 +15,6 @@ PREFIX = "beanstalkd: "
 F0, F50 = "beanstalkd -f0", "beanstalkd -f50"
 ROUNDS = 3
 RATE = 5000  # messages a second of W3
-CONNECTIONS, DEEP_CONNECTIONS, DEEP = 64, 4, 100  # of W10: one command outstanding; a batch of commands at a time
 
 
 def wrong(result, put=None):
@@ -61,21 +60,26 @@ def w5(server, quick, seed):
     return {"W5 puts and cancels": ("1/s", rate), "W5 disk written": ("bytes", written)}
 
 
+def cycles(name, server, quick, seed, **how):
+    before = server.cpu_seconds()
+    result = load("cycle", server, queue="cycle", seconds=1 if quick else 5, seed=seed, **how)
+    return {f"W10 {name}": ("1/s", result["per_second"]),
+            f"W10 {name}, server CPU": ("us", (server.cpu_seconds() - before) / result["acknowledged"] * 1e6),
+            f"W10 {name}, client CPU": ("us", result["client_cpu_seconds"] / result["acknowledged"] * 1e6),
+            f"W10 {name}, lost or twice": ("messages", wrong(result))}
+
+
 def w10(server, quick, seed):
-    figures = {"W10 lost or twice": ("messages", 0)}
-    for name, connections, batch in (("one outstanding", CONNECTIONS, 1), ("pipelined", DEEP_CONNECTIONS, DEEP)):
-        before = server.cpu_seconds()
-        result = load("cycle", server, queue="cycle", connections=connections, batch=batch, seconds=1 if quick else 5, seed=seed)
-        figures[f"W10 {name}"] = ("1/s", result["per_second"])
-        figures[f"W10 {name}, server CPU"] = ("us", (server.cpu_seconds() - before) / result["acknowledged"] * 1e6)
-        figures[f"W10 {name}, client CPU"] = ("us", result["client_cpu_seconds"] / result["acknowledged"] * 1e6)
-        figures["W10 lost or twice"] = ("messages", figures["W10 lost or twice"][1] + wrong(result))
-    return figures
+    return cycles("one outstanding", server, quick, seed, connections=64, batch=1)
+
+
+def w10_pipelined(server, quick, seed):
+    return cycles("pipelined", server, quick, seed, connections=4, batch=100)
 
 
 # The slow disk of `-f0` would make the other rows take minutes.
 ROWS = {w1: ("duewheel", BY_BEANSTALK, F0, F50), w3_w8: (BY_BEANSTALK, F50), w4: ("duewheel", BY_BEANSTALK, F50),
-        w5: ("duewheel", BY_BEANSTALK, F50), w10: (BY_BEANSTALK, F50)}
+        w5: ("duewheel", BY_BEANSTALK, F50), w10: (BY_BEANSTALK, F50), w10_pipelined: (BY_BEANSTALK, F50)}
 
 
 def beanstalkd(rows, scratch, quick):

@@ -26,7 +26,7 @@ BEANSTALKD = (
     Target("W8, resident set with 1 M pending", "W8 resident set", BY_BEANSTALK, "<=", 0.15, F50),
     Target("the same, restart after `kill -9` until a command is answered", "W8 restart", BY_BEANSTALK, "<=", 0.1, F50),
     Target("W10, put, reserve and delete, 64 connections with one command outstanding", "W10 one outstanding", BY_BEANSTALK, ">=", 1, F50),
-    Target("the same, 4 connections with batches of 100 commands", "W10 pipelined", BY_BEANSTALK, ">=", 4, F50),
+    Target("the same, 4 connections with 100 commands pipelined", "W10 pipelined", BY_BEANSTALK, ">=", 4, F50),
 )
 # Row, words, digits after the point.
 BEANSTALKD_FIGURES = (
@@ -41,8 +41,9 @@ BEANSTALKD_FIGURES = (
     ("W8 resident set", "W8: resident set with 1 M pending, MB", 0), ("W8 restart", "the same: restart, s", 2),
     ("W10 one outstanding", "W10: put, reserve and delete/s, one command outstanding", 0),
     ("W10 one outstanding, server CPU", "the same: server CPU, us", 1), ("W10 one outstanding, client CPU", "the same: client CPU, us", 1),
+    ("W10 one outstanding, lost or twice", "the same: lost, or delivered twice", 0),
     ("W10 pipelined", "W10: put, reserve and delete/s, pipelined", 0), ("W10 pipelined, server CPU", "the same: server CPU, us", 1),
-    ("W10 pipelined, client CPU", "the same: client CPU, us", 1), ("W10 lost or twice", "W10: lost, or delivered twice", 0),
+    ("W10 pipelined, client CPU", "the same: client CPU, us", 1), ("W10 pipelined, lost or twice", "the same: lost, or delivered twice", 0),
 )
 HOSTILE = tuple(Target(f"p99 beside {kind}, relative to p99 alone: {words}", f"{row}, relative to alone", kind, "<=", 2)
                 for kind in hostile_groups.KINDS for row, words in hostile_groups.HEALTHY.items())
