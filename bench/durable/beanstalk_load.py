@@ -68,14 +68,15 @@ def levels(values):
 
 class Connection:
     """Runs one generator at a time, which yields commands and how many replies they get, and receives these replies, each as
-    (line, body or None)."""
+    (line, body or None). `unsent` is the set of those that have commands left to send."""
 
-    def __init__(self, host, port):
+    def __init__(self, host, port, unsent):
         self.socket = socket.create_connection((host, port), CONNECT_WITHIN_S)
         self.socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         self.socket.setblocking(False)
         self.work = None
         self.output = memoryview(b"")
+        self.unsent = unsent
         self.input = b""
         self.replies = []
         self.expected = 0
@@ -97,8 +98,9 @@ class Connection:
         try:
             while self.output:
                 self.output = self.output[self.socket.send(self.output):]
+            self.unsent.discard(self)
         except BlockingIOError:
-            pass
+            self.unsent.add(self)
 
     def read(self):
         data = self.socket.recv(READ_BYTES)
@@ -130,12 +132,13 @@ class Run:
         self.took_us = []
         self.poll = select.epoll()
         self.connections = {}
+        self.unsent = set()
         self.began = self.replied = time.monotonic()
 
     def connect(self, count, *commands):
         """Connections on which these commands have been answered."""
         host, _, port = self.options.server.removeprefix("beanstalk://").rpartition(":")
-        made = [Connection(host, int(port)) for _ in range(count)]
+        made = [Connection(host, int(port), self.unsent) for _ in range(count)]
         for connection in made:
             self.connections[connection.socket.fileno()] = connection
             self.poll.register(connection.socket, select.EPOLLIN)
@@ -156,9 +159,8 @@ class Run:
         return self.connect(count, b"watch %s\r\nignore default\r\n" % self.options.queue)
 
     def turn(self, wait_s):
-        for connection in self.connections.values():
-            if connection.output:
-                connection.flush()
+        for connection in list(self.unsent):
+            connection.flush()
         ready = self.poll.poll(wait_s)
         for descriptor, _ in ready:
             self.connections[descriptor].read()

@@ -56,7 +56,8 @@ class OfConnection(unittest.TestCase):
     def setUp(self):
         self.server = socket.create_server(("127.0.0.1", 0))
         self.addCleanup(self.server.close)
-        self.connection = Connection(*self.server.getsockname())
+        self.unsent = set()
+        self.connection = Connection(*self.server.getsockname(), self.unsent)
         self.addCleanup(self.connection.socket.close)
         self.peer, _ = self.server.accept()
         self.addCleanup(self.peer.close)
@@ -78,6 +79,17 @@ class OfConnection(unittest.TestCase):
             self.connection.read()
         self.assertEqual(self.got, [(b"RESERVED 7 4", b"a\r\nb"), (b"TIMED_OUT", None), (b"DELETED", None)])
         self.assertIsNone(self.connection.work)
+
+    def test_commands_that_the_server_does_not_read_yet_are_sent_later(self):
+        self.connection.socket.setblocking(False)
+        commands = b"reserve\r\n" * 2_000_000
+        self.expect(commands, 1)
+        self.assertEqual(self.unsent, {self.connection})
+        received = 0
+        while received < len(commands):
+            received += len(self.peer.recv(1 << 20))
+            self.connection.flush()
+        self.assertEqual(self.unsent, set())
 
     def test_a_closed_connection_is_an_error(self):
         self.expect(b"reserve\r\n", 1)
