@@ -95,7 +95,10 @@ class StreamConnection final : public StreamClient, public std::enable_shared_fr
         output_ += bytes;
         mark();
     }
-    void resume() override { mark(); }
+    void resume() override {
+        is_resumed_ = true;
+        mark();
+    }
     void finish() override {
         is_finishing_ = true;
         mark();
@@ -105,7 +108,8 @@ class StreamConnection final : public StreamClient, public std::enable_shared_fr
     void flush() {
         is_marked_ = false;
         if (!socket_.is_open()) return;
-        if (!input_.empty()) offer({});
+        // Also without bytes: the session may have taken those of a command that it could not begin yet.
+        if (!input_.empty() || is_resumed_) offer({});
         send();
         if (!socket_.is_open()) return;
         if (is_finishing_ && unsent() == 0) return close();
@@ -166,6 +170,7 @@ class StreamConnection final : public StreamClient, public std::enable_shared_fr
             input_ += bytes;
             return;
         }
+        is_resumed_ = false;
         if (input_.empty()) {
             input_ = bytes.substr(session_->take(bytes));
             return;
@@ -207,6 +212,7 @@ class StreamConnection final : public StreamClient, public std::enable_shared_fr
     std::string output_;
     std::size_t sent_ = 0;  // of output_
     bool is_marked_ = false;
+    bool is_resumed_ = false;  // and nothing was offered to the session since
     bool is_reading_ = false;
     bool is_sending_ = false;
     bool is_finishing_ = false;

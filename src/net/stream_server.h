@@ -37,7 +37,7 @@ class StreamSession {
   public:
     virtual ~StreamSession() = default;
     // Takes bytes from their front; returns how many. What is left is offered again, with more behind it, after
-    // resume().
+    // resume(); so are no bytes, if none are left.
     virtual std::size_t take(std::string_view bytes) = 0;
     // The client has stopped sending. Returns whether replies to it are in progress, for which the connection stays
     // open until resume() is called and this is false.
