@@ -225,6 +225,19 @@ class Sessions(unittest.TestCase):
         client.send(b"".join(b"delete %d\r\n" % each for each in ids))
         self.assertEqual({client.read() for _ in ids}, {b"DELETED\r\n"})
 
+    # The last command of a pipeline was begun only when more bytes came.
+    def test_pipelined_commands_of_all_kinds_are_answered_although_nothing_follows(self):
+        client = self.daemon.connect()
+        put = b"put 0 0 60 1\r\nx\r\n"
+        client.send(put * 3 + b"reserve\r\n" * 3)
+        replies = [client.read() for _ in range(6)]
+        ids = [int(reply.split()[1]) for reply in replies[:3]]
+        self.assertEqual(replies[3:], [b"RESERVED %d 1\r\nx\r\n" % job for job in ids])
+        client.send(b"".join(b"delete %d\r\n" % job for job in ids) + put + b"reserve-with-timeout 0\r\n")
+        replies = [client.read() for _ in range(5)]
+        self.assertEqual(replies[:3], [b"DELETED\r\n"] * 3)
+        self.assertEqual(replies[4], b"RESERVED %d 1\r\nx\r\n" % int(replies[3].split()[1]))
+
     def test_jobs_that_are_too_big_or_not_terminated_are_refused(self):
         client = self.daemon.connect()
         self.assertEqual(client.ask(b"put 0 0 60 65536\r\n" + b"x" * 65536 + b"\r\n"), b"JOB_TOO_BIG\r\n")
