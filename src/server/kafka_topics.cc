@@ -67,6 +67,10 @@ void check_own_topic(const KafkaTopic& topic, Findings& findings) {
     if (topic.replicas >= kSafeReplicas && findings.number("min.insync.replicas") < 2) {
         findings.refuse("min.insync.replicas", "2", "a record is acknowledged that only one broker has");
     }
+    if (topic.replicas >= kSafeReplicas && findings.number("min.insync.replicas") >= topic.replicas) {
+        findings.warn_of_setting("min.insync.replicas", std::to_string(topic.replicas - 1),
+                                 "while one broker is down, nothing can be written");
+    }
 }
 
 void check_replicas(const KafkaTopic& topic, Findings& findings) {

@@ -88,6 +88,16 @@ TEST(KafkaTopics, a_ledger_that_may_lose_records_breaks_the_promise) {
     }
 }
 
+TEST(KafkaTopics, warns_of_a_log_that_needs_every_broker) {
+    KafkaTopic topic = safe_ledger();
+    set(topic, "min.insync.replicas", "3");
+    const auto found = check_kafka_topic(KafkaTopicRole::log, topic);
+    ASSERT_EQ(found.size(), 1u);
+    EXPECT_FALSE(found[0].breaks_promise);
+    EXPECT_TRUE(found[0].text.starts_with("min.insync.replicas is 3, and while one broker is down")) << found[0].text;
+    EXPECT_TRUE(found[0].text.ends_with("min.insync.replicas=2")) << found[0].text;
+}
+
 TEST(KafkaTopics, warns_of_compaction_and_of_settings_that_cannot_be_read) {
     KafkaTopic topic{.name = "t", .partitions = 1, .replicas = 3, .settings = {{"cleanup.policy", "delete"}}};
     EXPECT_TRUE(check_kafka_topic(KafkaTopicRole::input, topic).empty());
