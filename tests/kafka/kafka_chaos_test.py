@@ -210,14 +210,21 @@ class Chaos:
             time.sleep(0.05)
 
     def request(self, method, path, value=None):
-        owner = self.owner()
-        connection = http.client.HTTPConnection("127.0.0.1", owner.port, timeout=30)
-        try:
-            connection.request(method, path, None if value is None else json.dumps(value), {"Content-Type": "application/json"})
-            response = connection.getresponse()
-            return response.status, json.loads(response.read() or b"null")
-        finally:
-            connection.close()
+        """One that may be repeated: on a busy machine the owner may be replaced at any time."""
+        deadline = time.monotonic() + WITHIN_S
+        while True:
+            owner = self.owner()
+            connection = http.client.HTTPConnection("127.0.0.1", owner.port, timeout=30)
+            try:
+                connection.request(method, path, None if value is None else json.dumps(value), {"Content-Type": "application/json"})
+                response = connection.getresponse()
+                return response.status, json.loads(response.read() or b"null")
+            except (OSError, http.client.HTTPException) as error:
+                assert time.monotonic() < deadline, f"no owner answers: {error}\n" + owner.log_text()[-2000:]
+                self.say(f"owner {owner.number} did not answer: {error}")
+                time.sleep(0.1)
+            finally:
+                connection.close()
 
     # ---- what goes wrong
 
