@@ -27,19 +27,10 @@ using DueMs = std::int64_t;
 
 inline constexpr std::string_view kDefaultNamespace = "default";
 
-// Every field of a message that can change. A change record contains all of them, so that a reader can apply it without
-// knowing the message.
-struct MessageState {
-    State state = State::scheduled;
-    std::uint32_t version = 1;     // incremented by each durable change
-    std::uint32_t attempts = 0;    // deliveries started
-    DueMs due_ms = 0;              // of a prepared message: the deadline of its producer
-    DueMs nominal_due_ms = 0;      // the requested due time; a retry changes due_ms and keeps this
-    DueMs expires_ms = 0;          // 0: never
-    std::int32_t priority = 0;     // smaller first
-    bool maybe_delivered = false;  // a crash may have hidden a delivery that had started
-    std::string name_space{kDefaultNamespace};
-    std::string queue;
+// The changeable fields that most messages do not have. Where many messages are kept, these are in a table of their
+// own.
+struct RareState {
+    DueMs expires_ms = 0;  // 0: never
     std::string order_key;
     std::string key;                 // empty: no idempotency key
     std::uint64_t request_hash = 0;  // of the request with the key
@@ -58,6 +49,26 @@ struct MessageState {
     static constexpr std::uint32_t kOpen = 2;
     std::uint32_t checks() const { return transaction >= kOpen ? transaction - kOpen : 0; }
     bool is_recurring() const { return next_occurrence != 0; }
+    bool has_any() const {
+        return expires_ms != 0 || request_hash != 0 || !order_key.empty() || !key.empty() || retry ||
+               attempts_forgiven != 0 || next_occurrence != 0 || transaction != 0;
+    }
+    bool operator==(const RareState&) const = default;
+};
+
+// Every field of a message that can change. A change record contains all of them, so that a reader can apply it without
+// knowing the message.
+struct MessageState : RareState {
+    State state = State::scheduled;
+    std::uint32_t version = 1;     // incremented by each durable change
+    std::uint32_t attempts = 0;    // deliveries started
+    DueMs due_ms = 0;              // of a prepared message: the deadline of its producer
+    DueMs nominal_due_ms = 0;      // the requested due time; a retry changes due_ms and keeps this
+    std::int32_t priority = 0;     // smaller first
+    bool maybe_delivered = false;  // a crash may have hidden a delivery that had started
+    std::string name_space{kDefaultNamespace};
+    std::string queue;
+
     bool operator==(const MessageState&) const = default;
 };
 

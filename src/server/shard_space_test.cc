@@ -6,7 +6,7 @@
 
 #include "server/shard_parts.h"
 #include "server/trial_owner.h"
-#include "store/memory_rows.h"
+#include "support/memory_rows.h"
 #include "support/recording_log.h"
 #include "support/sim_disk.h"
 

@@ -5,7 +5,7 @@
 #include "server/trial_owner.h"
 #include "store/backup.h"
 #include "store/log_view.h"
-#include "store/memory_rows.h"
+#include "support/memory_rows.h"
 #include "support/recording_log.h"
 #include "support/sim_disk.h"
 

@@ -17,7 +17,7 @@
 #include "server/trial_owner.h"
 #include "store/directory_marks.h"
 #include "store/key_layout.h"
-#include "store/memory_rows.h"
+#include "support/memory_rows.h"
 #include "support/recording_log.h"
 #include "support/sim_disk.h"
 #include "support/simulated_kafka.h"

@@ -7,8 +7,8 @@
 
 #include "message/outcome_rows.h"
 #include "store/index_recovery.h"
-#include "store/memory_rows.h"
 #include "store/trial_moves.h"
+#include "support/memory_rows.h"
 
 namespace duewheel::cleaner_test {
 namespace {

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cassert>
 
+#include "store/index_bytes.h"
+
 namespace duewheel {
 namespace {
 
@@ -51,6 +53,67 @@ std::uint64_t EraLedger::bytes() const {
     std::uint64_t sum = 0;
     for (const Entry& entry : entries_) sum += entry.bytes;
     return sum;
+}
+
+// ---- keys and values
+
+std::string history_bound(Era era) {
+    return make_key(IndexTable::history, era);
+}
+
+std::string history_key(Era era, std::string_view name_space, std::string_view queue, DueMs ended_ms, MessageId id) {
+    return make_key(IndexTable::history, era, name_space, queue, DuePosition{ended_ms, id});
+}
+
+std::uint64_t history_row_bytes(std::string_view name_space, std::string_view queue) {
+    constexpr std::uint64_t kValueBytes = 15;
+    return 25 + name_space.size() + queue.size() + kValueBytes;
+}
+
+void encode_history_value(std::string& out, const EndedRow& row) {
+    out.clear();
+    append_fields(out, static_cast<std::uint8_t>(row.outcome), static_cast<std::uint8_t>(row.cause),
+                  row.maybe_delivered, row.attempts, row.lateness_ms);
+}
+
+Result<EndedRow> decode_history_row(std::string_view key, std::string_view value) {
+    Era era = 0;
+    std::string_view name_space, queue;
+    DuePosition at;
+    std::uint8_t outcome = 0, cause = 0;
+    EndedRow row;
+    const bool is_legal = read_key(key, IndexTable::history, era, name_space, queue, at) &&
+                          read_fields(value, outcome, cause, row.maybe_delivered, row.attempts, row.lateness_ms) &&
+                          outcome >= 1 && outcome <= kStateCount && is_ended(static_cast<State>(outcome));
+    if (!is_legal) return damaged_row("row of the history");
+    row.id = at.id;
+    row.ended_ms = at.due_ms;
+    row.outcome = static_cast<State>(outcome);
+    row.cause = static_cast<Cause>(cause);
+    return row;
+}
+
+void EraLedger::encode(std::string& out) const {
+    out.clear();
+    append_fields(out, next_);
+    for (const Entry& entry : entries_) append_fields(out, entry.era, entry.bytes, entry.from_ms, entry.until_ms);
+}
+
+Result<EraLedger> EraLedger::decode(std::string_view value) {
+    FieldsOfBytes from(value);
+    EraLedger ledger;
+    from.read(ledger.next_);
+    while (from.is_whole() && !from.rest().empty()) {
+        Entry& entry = ledger.entries_.emplace_back();
+        from.read(entry.era);
+        from.read(entry.bytes);
+        from.read(entry.from_ms);
+        from.read(entry.until_ms);
+    }
+    const bool in_order = std::is_sorted(ledger.entries_.begin(), ledger.entries_.end(),
+                                         [](const Entry& left, const Entry& right) { return left.era < right.era; });
+    if (!from.is_finished() || !in_order) return damaged_row("ledger");
+    return ledger;
 }
 
 }  // namespace duewheel

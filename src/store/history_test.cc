@@ -7,9 +7,9 @@
 
 #include "base/random.h"
 #include "store/index_recovery.h"
-#include "store/memory_rows.h"
 #include "store/rocks_rows.h"
 #include "store/trial_shard.h"
+#include "support/memory_rows.h"
 #include "support/temporary_directory.h"
 
 namespace duewheel::history_test {

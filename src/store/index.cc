@@ -4,6 +4,8 @@
 #include <limits>
 #include <utility>
 
+#include "store/index_reads.h"
+
 namespace duewheel {
 namespace {
 
@@ -13,22 +15,28 @@ Result<Stretch> read_stretch(const SortedRows& rows, const std::string& lower, c
                              std::uint32_t limit, Decode decode) {
     assert(limit > 0);
     Stretch stretch;
-    if (lower >= upper) return stretch;
-    std::optional<Error> failed;
-    const Status walked = rows.scan(lower, upper, limit, [&](std::string_view key, std::string_view value) {
+    const auto take = [&](std::string_view key, std::string_view value) -> Result<bool> {
         Result<PlacedRow> placed = decode(key, value);
-        if (placed) {
-            stretch.next = {placed->at.due_ms, placed->at.id + 1};
-            stretch.rows.push_back(std::move(placed->row));
-        } else {
-            failed = std::move(placed).error();
-        }
-        return !failed;
-    });
-    if (!walked) return walked.error();
-    if (failed) return *std::move(failed);
+        if (!placed) return std::move(placed).error();
+        stretch.next = {placed->at.due_ms, placed->at.id + 1};
+        stretch.rows.push_back(std::move(placed->row));
+        return true;
+    };
+    if (const Status walked = walk_rows(rows, lower, upper, limit, take); !walked) return walked.error();
     stretch.complete = stretch.rows.size() < limit;
     return stretch;
+}
+
+QueueName owned(const QueueOfKey& names) {
+    return {std::string(names.name_space), std::string(names.queue)};
+}
+
+// Of a queue, a namespace, a token, an input, a schedule or a watchdog.
+Result<Index::Settings> read_settings(const Result<RuleOfKey>& of, std::string_view value, RecordKind kind) {
+    if (!of) return of.error();
+    Result<SettingsRow> row = decode_settings(value);
+    if (!row) return std::move(row).error();
+    return Index::Settings{owned({of->name_space, of->name}), *std::move(row), kind, of->subject};
 }
 
 }  // namespace
@@ -37,13 +45,9 @@ Result<std::unique_ptr<Index>> Index::open(RowStorage& storage, const Retention&
     Result<std::unique_ptr<SortedRows>> rows = storage.open();
     if (!rows) return std::move(rows).error();
     std::unique_ptr<Index> index(new Index(*std::move(rows), retention));
-    const Result<std::optional<std::string>> found = index->rows_->get(position_key());
-    if (!found) return found.error();
-    if (*found) {
-        const Result<IndexPosition> position = decode_position(**found);
-        if (!position) return position.error();
-        index->position_ = *position;
-    }
+    const auto position = find_row(*index->rows_, position_key(), decode_position);
+    if (!position) return position.error();
+    if (*position) index->position_ = **position;
     const Result<EraLedger> outcomes = index->outcome_ledger();
     if (!outcomes) return outcomes.error();
     index->outcome_bytes_ = outcomes->bytes();
@@ -67,13 +71,9 @@ Result<std::optional<MessageRow>> Index::find(MessageId id, DueMs now_ms) const 
 
 Result<std::optional<KeyHolder>> Index::find_key(std::string_view name_space, std::string_view queue,
                                                  std::string_view key, DueMs now_ms) const {
-    const Result<std::optional<std::string>> found = rows_->get(key_key(name_space, queue, key));
-    if (!found) return found.error();
-    if (!*found) return std::optional<KeyHolder>();
-    const Result<KeyHolder> holder = decode_key_value(**found);
-    if (!holder) return holder.error();
-    if (retention_.has_expired(holder->ended_ms, now_ms)) return std::optional<KeyHolder>();
-    return std::optional<KeyHolder>(*holder);
+    auto holder = find_row(*rows_, key_key(name_space, queue, key), decode_key_value);
+    if (holder && *holder && retention_.has_expired((*holder)->ended_ms, now_ms)) return std::optional<KeyHolder>();
+    return holder;
 }
 
 Result<Stretch> Index::scan_due(DuePosition from, DueMs until_ms, std::uint32_t limit) const {
@@ -96,18 +96,16 @@ Result<Stretch> Index::scan_order(std::string_view name_space, std::string_view 
 Result<std::vector<MessageRow>> Index::scan_orders(std::string_view name_space, std::string_view queue,
                                                    std::uint32_t limit, std::string& after) const {
     std::vector<MessageRow> rows;
-    std::optional<Error> failed;
     const std::string lower = after.empty() ? order_bound(name_space, queue, false) : after + '\0';
-    const Status walked = rows_->scan(lower, order_bound(name_space, queue, true), limit,
-                                      [&](std::string_view key, std::string_view value) {
-                                          Result<PlacedRow> placed = decode_order_row(key, value);
-                                          if (!placed) return failed = std::move(placed).error(), false;
-                                          rows.push_back(std::move(placed->row));
-                                          after = key;
-                                          return true;
-                                      });
+    const auto take = [&](std::string_view key, std::string_view value) -> Result<bool> {
+        Result<PlacedRow> placed = decode_order_row(key, value);
+        if (!placed) return std::move(placed).error();
+        rows.push_back(std::move(placed->row));
+        after = key;
+        return true;
+    };
+    const Status walked = walk_rows(*rows_, lower, order_bound(name_space, queue, true), limit, take);
     if (!walked) return walked.error();
-    if (failed) return *std::move(failed);
     return rows;
 }
 
@@ -116,32 +114,26 @@ Result<ListedRows> Index::list_queue(const ListQueue& list) const {
     ListedRows listed;
     const std::string lower = queue_key(list.name_space, list.queue, list.from);
     const std::string upper = queue_key(list.name_space, list.queue, {list.until_ms, 0});
-    if (lower >= upper) return listed;
-    std::optional<Error> failed;
     std::uint32_t walked = 0;
-    const Status status = rows_->scan(lower, upper, list.walk_max, [&](std::string_view key, std::string_view value) {
+    const auto take = [&](std::string_view key, std::string_view value) -> Result<bool> {
         Result<PlacedRow> row = decode_queue_row(key, value);
-        if (!row) {
-            failed = std::move(row).error();
-            return false;
-        }
+        if (!row) return std::move(row).error();
         const DuePosition after{row->at.due_ms, row->at.id + 1};
         if (list.states.contains(row->row.state.state)) listed.rows.push_back(std::move(row->row));
         const bool full = ++walked == list.walk_max || listed.rows.size() == list.limit;
         if (full) listed.next = after;
         return !full;
-    });
-    if (!status) return status.error();
-    if (failed) return *std::move(failed);
+    };
+    if (const Status status = walk_rows(*rows_, lower, upper, list.walk_max, take); !status) return status.error();
     return listed;
 }
 
 // The scan and its segment are two reads: if a table was added between them, both are repeated.
 Result<SecondCounts> Index::count_seconds(const CountSeconds& wanted) const {
     const auto position = [this]() -> Result<IndexPosition> {
-        const Result<std::optional<std::string>> found = rows_->get(position_key());
+        const auto found = find_row(*rows_, position_key(), decode_position);
         if (!found) return found.error();
-        return *found ? decode_position(**found) : IndexPosition();
+        return found->value_or(IndexPosition());
     };
     for (;;) {
         const Result<IndexPosition> before = position();
@@ -159,18 +151,13 @@ Result<SecondCounts> Index::count_seconds(const CountSeconds& wanted) const {
 Result<SecondCounts> Index::walk_seconds(const CountSeconds& wanted) const {
     assert(wanted.from < wanted.until);
     SecondCounts counted;
-    std::optional<Error> failed;
     std::uint32_t walked = 0;
     bool is_cut = false;
     const auto lower = queue_key(wanted.name_space, wanted.queue, {wanted.from * 1000, 0});
     const auto upper = queue_key(wanted.name_space, wanted.queue, {wanted.until * 1000, 0});
-    constexpr std::size_t kNoLimit = std::numeric_limits<std::size_t>::max();
-    const Status status = rows_->scan(lower, upper, kNoLimit, [&](std::string_view key, std::string_view value) {
+    const auto take = [&](std::string_view key, std::string_view value) -> Result<bool> {
         const Result<PlacedRow> row = decode_queue_row(key, value);
-        if (!row) {
-            failed = row.error();
-            return false;
-        }
+        if (!row) return row.error();
         const auto second = static_cast<std::size_t>(second_of(row->at.due_ms) - wanted.from);
         is_cut = walked >= wanted.walk_max && second >= counted.counts.size() && second > 0;
         if (is_cut) {
@@ -181,9 +168,8 @@ Result<SecondCounts> Index::walk_seconds(const CountSeconds& wanted) const {
         counted.counts[second] += waits_for_due(row->row.state.state) ? 1 : 0;
         ++walked;
         return true;
-    });
-    if (!status) return status.error();
-    if (failed) return *std::move(failed);
+    };
+    if (const Status status = walk_rows(*rows_, lower, upper, kAllRows, take); !status) return status.error();
     if (!is_cut) counted.counts.resize(static_cast<std::size_t>(wanted.until - wanted.from));
     return counted;
 }
@@ -195,10 +181,9 @@ Result<Stretch> Index::scan_dead(std::string_view name_space, std::string_view q
 }
 
 Result<EraLedger> Index::ledger(const std::string& key) const {
-    const Result<std::optional<std::string>> found = rows_->get(key);
-    if (!found) return found.error();
-    if (!*found) return EraLedger();
-    return EraLedger::decode(**found);
+    auto found = find_row(*rows_, key, EraLedger::decode);
+    if (!found) return std::move(found).error();
+    return (*std::move(found)).value_or(EraLedger());
 }
 
 Result<EraLedger> Index::history_ledger() const {
@@ -222,148 +207,78 @@ Result<HistoryRows> Index::list_history(const ListHistory& list, DueMs now_ms) c
     const DueMs kept_from_ms = now_ms - retention_.history().keep_ms;
     DuePosition from{list.from_ms, list.from_id};
     if (from.due_ms < kept_from_ms) from = {kept_from_ms, 0};
-    std::optional<Error> failed;
     std::uint32_t left = list.walk_max;
+    const auto take = [&](std::string_view key, std::string_view value) -> Result<bool> {
+        Result<EndedRow> row = decode_history_row(key, value);
+        if (!row) return std::move(row).error();
+        if (list.wants(*row)) listed.rows.push_back(*row);
+        const bool full = --left == 0 || listed.rows.size() == list.limit;
+        if (full) listed.next = HistoryRows::Next{row->ended_ms, row->id + 1};
+        return !full;
+    };
     for (const EraLedger::Entry& era : ledger->entries()) {
         if (era.until_ms < from.due_ms) continue;
         if (era.from_ms >= list.until_ms || listed.next) break;
         const std::string lower = history_key(era.era, list.name_space, list.queue, from.due_ms, from.id);
         const std::string upper = history_key(era.era, list.name_space, list.queue, list.until_ms, 0);
-        if (lower >= upper) continue;
-        const Status walked = rows_->scan(lower, upper, left, [&](std::string_view key, std::string_view value) {
-            Result<EndedRow> row = decode_history_row(key, value);
-            if (!row) {
-                failed = std::move(row).error();
-                return false;
-            }
-            if (list.wants(*row)) listed.rows.push_back(*row);
-            const bool full = --left == 0 || listed.rows.size() == list.limit;
-            if (full) listed.next = HistoryRows::Next{row->ended_ms, row->id + 1};
-            return !full;
-        });
-        if (!walked) return walked.error();
-        if (failed) return *std::move(failed);
+        if (const Status walked = walk_rows(*rows_, lower, upper, left, take); !walked) return walked.error();
     }
     return listed;
 }
 
 Result<std::optional<DuePosition>> Index::queue_cursor(std::string_view name_space, std::string_view queue) const {
-    const Result<std::optional<std::string>> found = rows_->get(queue_cursor_key(name_space, queue));
-    if (!found) return found.error();
-    if (!*found) return std::optional<DuePosition>();
-    const Result<DuePosition> at = decode_queue_cursor(**found);
-    if (!at) return at.error();
-    return std::optional<DuePosition>(*at);
+    return find_row(*rows_, queue_cursor_key(name_space, queue), decode_queue_cursor);
 }
-
-namespace {
-
-// Calls `take(key, value)`, which returns a Status, with each row between two keys.
-template <class Take>
-Status take_rows(const SortedRows& rows, const std::string& lower, const std::string& upper, Take&& take) {
-    Status taken;
-    const Status walked = rows.scan(lower, upper, ~std::size_t{0}, [&](std::string_view key, std::string_view value) {
-        taken = take(key, value);
-        return taken.ok();
-    });
-    return walked.ok() ? std::move(taken) : walked;
-}
-
-QueueName owned(const QueueOfKey& names) {
-    return {std::string(names.name_space), std::string(names.queue)};
-}
-
-}  // namespace
 
 Result<std::vector<Index::QueueCursor>> Index::queue_cursors() const {
-    std::vector<QueueCursor> cursors;
-    const Status taken = take_rows(*rows_, queue_cursor_bound(false), queue_cursor_bound(true),
-                                   [&](std::string_view key, std::string_view value) -> Status {
-                                       const Result<QueueOfKey> names = decode_queue_cursor_key(key);
-                                       if (!names) return names.error();
-                                       const Result<DuePosition> at = decode_queue_cursor(value);
-                                       if (!at) return at.error();
-                                       cursors.push_back({owned(*names), *at});
-                                       return {};
-                                   });
-    if (!taken) return taken.error();
-    return cursors;
+    return read_rows(*rows_, queue_cursor_bound(false), queue_cursor_bound(true),
+                     [](std::string_view key, std::string_view value) -> Result<QueueCursor> {
+                         const Result<QueueOfKey> names = decode_queue_cursor_key(key);
+                         if (!names) return names.error();
+                         const Result<DuePosition> at = decode_queue_cursor(value);
+                         if (!at) return at.error();
+                         return QueueCursor{owned(*names), *at};
+                     });
 }
 
 Result<QueueCounts> Index::queue_counts(std::string_view name_space, std::string_view queue) const {
-    const Result<std::optional<std::string>> found = rows_->get(queue_counts_key(name_space, queue));
+    const auto found = find_row(*rows_, queue_counts_key(name_space, queue), decode_queue_counts);
     if (!found) return found.error();
-    if (!*found) return QueueCounts{};
-    return decode_queue_counts(**found);
+    return found->value_or(QueueCounts());
 }
 
 Result<std::vector<Index::Counts>> Index::queue_counts() const {
-    std::vector<Counts> all;
-    const Status taken = take_rows(*rows_, queue_counts_bound(false), queue_counts_bound(true),
-                                   [&](std::string_view key, std::string_view value) -> Status {
-                                       const Result<QueueOfKey> names = decode_queue_counts_key(key);
-                                       if (!names) return names.error();
-                                       const Result<QueueCounts> counts = decode_queue_counts(value);
-                                       if (!counts) return counts.error();
-                                       all.push_back({owned(*names), *counts});
-                                       return {};
-                                   });
-    if (!taken) return taken.error();
-    return all;
+    return read_rows(*rows_, queue_counts_bound(false), queue_counts_bound(true),
+                     [](std::string_view key, std::string_view value) -> Result<Counts> {
+                         const Result<QueueOfKey> names = decode_queue_counts_key(key);
+                         if (!names) return names.error();
+                         const Result<QueueCounts> counts = decode_queue_counts(value);
+                         if (!counts) return counts.error();
+                         return Counts{owned(*names), *counts};
+                     });
 }
-
-namespace {
-
-Result<std::optional<SettingsRow>> find_settings(const SortedRows& rows, const std::string& key) {
-    const Result<std::optional<std::string>> found = rows.get(key);
-    if (!found) return found.error();
-    if (!*found) return std::optional<SettingsRow>();
-    Result<SettingsRow> row = decode_settings(**found);
-    if (!row) return std::move(row).error();
-    return std::optional<SettingsRow>(*std::move(row));
-}
-
-}  // namespace
 
 Result<std::optional<SettingsRow>> Index::settings(std::uint32_t subject, std::string_view name_space,
                                                    std::string_view name) const {
-    return find_settings(*rows_, settings_key(subject, name_space, name));
+    return find_row(*rows_, settings_key(subject, name_space, name), decode_settings);
 }
 
 Result<std::optional<SettingsRow>> Index::rule(std::uint32_t subject, std::string_view name_space,
                                                std::string_view name) const {
-    return find_settings(*rows_, rule_key(subject, name_space, name));
+    return find_row(*rows_, rule_key(subject, name_space, name), decode_settings);
 }
 
 Result<std::vector<Index::Settings>> Index::settings() const {
-    std::vector<Settings> all;
-    const Status taken = take_rows(
-        *rows_, settings_bound(false), settings_bound(true),
-        [&](std::string_view key, std::string_view value) -> Status {
-            const Result<RuleOfKey> of = decode_settings_key(key);
-            if (!of) return of.error();
-            Result<SettingsRow> row = decode_settings(value);
-            if (!row) return std::move(row).error();
-            all.push_back({owned({of->name_space, of->name}), *std::move(row), RecordKind::conf, of->subject});
-            return {};
-        });
-    if (!taken) return taken.error();
-    return all;
+    return read_rows(*rows_, settings_bound(false), settings_bound(true),
+                     [](std::string_view key, std::string_view value) {
+                         return read_settings(decode_settings_key(key), value, RecordKind::conf);
+                     });
 }
 
 Result<std::vector<Index::Settings>> Index::rules() const {
-    std::vector<Settings> all;
-    const Status taken = take_rows(
-        *rows_, rule_bound(false), rule_bound(true), [&](std::string_view key, std::string_view value) -> Status {
-            const Result<RuleOfKey> of = decode_rule_key(key);
-            if (!of) return of.error();
-            Result<SettingsRow> row = decode_settings(value);
-            if (!row) return std::move(row).error();
-            all.push_back({owned({of->name_space, of->name}), *std::move(row), RecordKind::rule, of->subject});
-            return {};
-        });
-    if (!taken) return taken.error();
-    return all;
+    return read_rows(*rows_, rule_bound(false), rule_bound(true), [](std::string_view key, std::string_view value) {
+        return read_settings(decode_rule_key(key), value, RecordKind::rule);
+    });
 }
 
 Result<std::vector<Index::Settings>> Index::settings_and_rules() const {
@@ -376,18 +291,17 @@ Result<std::vector<Index::Settings>> Index::settings_and_rules() const {
 }
 
 Result<std::map<Sequence, std::uint64_t>> Index::needed_counts() const {
-    std::map<Sequence, std::uint64_t> counts;
-    const Status taken = take_rows(*rows_, needed_bound(false), needed_bound(true),
-                                   [&](std::string_view key, std::string_view value) -> Status {
-                                       const Result<Sequence> first_sequence = decode_needed_key(key);
-                                       if (!first_sequence) return first_sequence.error();
-                                       const Result<std::uint64_t> count = decode_needed(value);
-                                       if (!count) return count.error();
-                                       counts.emplace(*first_sequence, *count);
-                                       return {};
-                                   });
-    if (!taken) return taken.error();
-    return counts;
+    const auto counts =
+        read_rows(*rows_, needed_bound(false), needed_bound(true),
+                  [](std::string_view key, std::string_view value) -> Result<std::pair<Sequence, std::uint64_t>> {
+                      const Result<Sequence> first_sequence = decode_needed_key(key);
+                      if (!first_sequence) return first_sequence.error();
+                      const Result<std::uint64_t> count = decode_needed(value);
+                      if (!count) return count.error();
+                      return std::pair(*first_sequence, *count);
+                  });
+    if (!counts) return counts.error();
+    return std::map<Sequence, std::uint64_t>(counts->begin(), counts->end());
 }
 
 Status Index::take_in(const SegmentTable& table) {

@@ -6,8 +6,8 @@
 
 #include "store/index_recovery.h"
 #include "store/key_layout.h"
-#include "store/memory_rows.h"
 #include "store/trial_moves.h"
+#include "support/memory_rows.h"
 
 namespace duewheel::index_audit_test {
 namespace {

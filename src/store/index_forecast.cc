@@ -1,8 +1,8 @@
 // Reads the due times of future messages from the index, without the messages: many rows for few bytes.
 #include <cassert>
-#include <utility>
 
 #include "store/index.h"
+#include "store/index_reads.h"
 
 namespace duewheel {
 
@@ -15,24 +15,18 @@ Result<DueRows> Index::list_due(const ListDue& list) const {
     const DuePosition until{list.until_ms, 0};
     const std::string lower = of_queue ? queue_key(list.name_space, list.queue, list.from) : due_bound(list.from);
     const std::string upper = of_queue ? queue_key(list.name_space, list.queue, until) : due_bound(until);
-    if (lower >= upper) return due;
-    std::optional<Error> failed;
     std::uint32_t walked = 0;
-    const Status status = rows_->scan(lower, upper, list.walk_max, [&](std::string_view key, std::string_view value) {
+    const auto take = [&](std::string_view key, std::string_view value) -> Result<bool> {
         const Result<PlacedRow> row = of_queue ? decode_queue_row(key, value) : decode_due_row(key, value);
-        if (!row) {
-            failed = row.error();
-            return false;
-        }
+        if (!row) return row.error();
         const MessageState& state = row->row.state;
         const bool wanted = of_queue || (state.name_space == list.name_space && !is_expire_key(key));
         const std::optional<FallsDue> what = falls_due(state.state, state.is_recurring());
         if (wanted && what) due.rows.push_back({row->at.due_ms, row->at.id, *what});
         if (++walked == list.walk_max) due.next = DuePosition{row->at.due_ms, row->at.id + 1};
         return true;
-    });
-    if (!status) return status.error();
-    if (failed) return *std::move(failed);
+    };
+    if (const Status status = walk_rows(*rows_, lower, upper, list.walk_max, take); !status) return status.error();
     return due;
 }
 

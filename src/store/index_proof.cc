@@ -7,6 +7,7 @@
 #include "message/queue_settings.h"
 #include "message/schedule_state.h"
 #include "message/watchdog_state.h"
+#include "store/index_reads.h"
 #include "store/segment_effect.h"
 
 namespace duewheel {
@@ -115,15 +116,13 @@ Result<std::optional<std::string>> find_difference(const Index& index, const Rec
                                                    const std::vector<Sequence>& first_sequences) {
     Proof proof(recent, first_sequences);
     const Sequence index_end = index.position().totals.sequence;
-    std::optional<Error> failed;
-    const Status walked = index.rows().scan(id_key(0), id_key(kMessageIdMax + 1), ~std::size_t{0},
-                                            [&](std::string_view key, std::string_view value) {
-                                                const Result<MessageRow> row = decode_id_row(key, value);
-                                                if (!row) failed = row.error();
-                                                return row && proof.take_row(*row, index_end);
-                                            });
+    const auto take = [&](std::string_view key, std::string_view value) -> Result<bool> {
+        const Result<MessageRow> row = decode_id_row(key, value);
+        if (!row) return row.error();
+        return proof.take_row(*row, index_end);
+    };
+    const Status walked = walk_rows(index.rows(), id_key(0), id_key(kMessageIdMax + 1), kAllRows, take);
     if (!walked) return walked.error();
-    if (failed) return *std::move(failed);
     recent.for_each_entry([&](EntryNumber, const Entry& entry) { proof.take(recent.row(entry)); });
     for (const Index::Settings& of : settings) proof.take(of);
     const Result<std::vector<Index::Settings>> sealed = index.settings_and_rules();

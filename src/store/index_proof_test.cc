@@ -3,9 +3,9 @@
 #include <gtest/gtest.h>
 
 #include "store/index_recovery.h"
-#include "store/memory_rows.h"
 #include "store/sealer.h"
 #include "store/trial_moves.h"
+#include "support/memory_rows.h"
 
 namespace duewheel::index_proof_test {
 namespace {

@@ -4,9 +4,9 @@
 
 #include <gtest/gtest.h>
 
-#include "store/memory_rows.h"
 #include "store/rocks_rows.h"
 #include "store/trial_moves.h"
+#include "support/memory_rows.h"
 #include "support/temporary_directory.h"
 
 namespace duewheel::index_recovery_test {

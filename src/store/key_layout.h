@@ -1,8 +1,7 @@
 // The keys and values of the index, but not the rules of their changes.
 //
-// A key starts with one byte for its table. Numbers are big-endian, instants have their sign bit inverted, and each
-// text has its length (two bytes) before it, so that keys sort like their fields: texts by length first, which serves
-// for grouping.
+// A key starts with one byte for its table, and keys sort like their fields (index_bytes.h): texts by length first,
+// which serves for grouping.
 //
 //   table        key after its byte                              value
 //   c  settings  kind (1: queue, 2: namespace, 4: token),        position and size of the record, settings
@@ -83,6 +82,10 @@ struct SettingsRow {
 
     bool operator==(const SettingsRow&) const = default;
 };
+
+// The last byte of the keys of `due`.
+inline constexpr char kDueKeyFires = 1;
+inline constexpr char kDueKeyExpires = 2;
 
 // Keys; each has its bound, the smallest key that is not below it, where a scan starts or ends.
 std::string due_key(DuePosition at);

@@ -2,9 +2,9 @@
 
 #include <algorithm>
 #include <cassert>
-#include <cstdio>
-#include <cstdlib>
 #include <cstring>
+
+#include "base/invariant.h"
 
 namespace duewheel {
 
@@ -36,19 +36,26 @@ MessageState RecentTier::durable_state(const Entry& entry) const {
     const QueueName& name = queues_.name(entry.queue);
     state.name_space = name.name_space;
     state.queue = name.queue;
-    if (entry.has_rare) {
-        const Rare& rare = rare_.at(find(entry.id));
-        state.expires_ms = rare.expires_ms;
-        state.order_key = rare.order_key;
-        state.key = rare.key;
-        state.request_hash = rare.request_hash;
-        state.first_due_ms = rare.first_due_ms;
-        state.retry = rare.retry;
-        state.attempts_forgiven = rare.attempts_forgiven;
-        state.next_occurrence = rare.next_occurrence;
-        state.transaction = rare.transaction;
-    }
+    if (entry.has_rare) static_cast<RareState&>(state) = rare_.at(find(entry.id));
     return state;
+}
+
+MessageRow RecentTier::row(MessageId id, const Outcome& outcome) const {
+    MessageRow row;
+    row.id = id;
+    row.ended_ms = outcome.ended_ms;
+    row.lease_attempt = outcome.lease_attempt;
+    row.lease_incarnation = outcome.lease_incarnation;
+    row.state.state = outcome.state;
+    row.state.version = outcome.version;
+    row.state.attempts = outcome.attempts;
+    row.state.transaction = outcome.transaction;
+    row.state.maybe_delivered = outcome.maybe_delivered;
+    row.state.due_ms = row.state.nominal_due_ms = outcome.due_ms;
+    const QueueName& name = queues_.name(outcome.queue);
+    row.state.name_space = name.name_space;
+    row.state.queue = name.queue;
+    return row;
 }
 
 MessageRow RecentTier::row(const Entry& entry) const {
@@ -313,20 +320,10 @@ void RecentTier::set_state(Entry& entry, EntryNumber number, const MessageState&
 }
 
 void RecentTier::set_rare(Entry& entry, EntryNumber number, const MessageState& state, const Death& death) {
-    const bool needed = state.expires_ms != 0 || !state.order_key.empty() || !state.key.empty() || state.retry ||
-                        state.attempts_forgiven != 0 || state.is_recurring() || state.state == State::dead ||
-                        state.transaction != 0 || !death.reason.empty();
+    const bool needed = state.has_any() || state.state == State::dead || !death.reason.empty();
     if (needed) {
         Rare& rare = rare_[number];
-        rare.expires_ms = state.expires_ms;
-        rare.order_key = state.order_key;
-        rare.key = state.key;
-        rare.request_hash = state.request_hash;
-        rare.first_due_ms = state.first_due_ms;
-        rare.retry = state.retry;
-        rare.attempts_forgiven = state.attempts_forgiven;
-        rare.next_occurrence = state.next_occurrence;
-        rare.transaction = state.transaction;
+        static_cast<RareState&>(rare) = state;
         rare.lease_attempt = death.lease_attempt;
         rare.lease_incarnation = death.lease_incarnation;
         rare.ended_ms = death.ended_ms;
@@ -365,11 +362,6 @@ void RecentTier::touch(MessageId id, SegmentNumber segment) {
 }
 
 void RecentTier::check() const {
-    auto require = [](bool holds, const char* what) {
-        if (holds) return;
-        std::fprintf(stderr, "recent tier: %s\n", what);
-        std::abort();
-    };
     std::size_t used = 0;
     std::size_t rare = 0;
     std::size_t dead = 0;

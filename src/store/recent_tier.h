@@ -116,7 +116,6 @@ class RecentTier {
     Entry& entry(EntryNumber number) { return entries_[number]; }
     const Entry& entry(EntryNumber number) const { return entries_[number]; }
     std::size_t entry_count() const { return by_id_.size(); }
-    std::size_t outcome_count() const { return outcomes_.size(); }
     // Entry numbers are below this; unused ones have id 0.
     EntryNumber entry_limit() const { return static_cast<EntryNumber>(entries_.size()); }
     // For iterating over all entries: the first one at or after `from`, found without looking at unused ones. Memory
@@ -129,6 +128,8 @@ class RecentTier {
     // All changeable fields as in the log (not the live state).
     MessageState durable_state(const Entry& entry) const;
     MessageRow row(const Entry& entry) const;
+    // What is known of a message that has ended.
+    MessageRow row(MessageId id, const Outcome& outcome) const;
     std::string_view key(const Entry& entry) const;
     // 0 if it never expires; empty if it has no order key.
     DueMs expires_ms(EntryNumber number) const;
@@ -188,16 +189,7 @@ class RecentTier {
   private:
     static constexpr EntryNumber kBlock = 64;
 
-    struct Rare {
-        DueMs expires_ms = 0;
-        std::string order_key;
-        std::string key;
-        std::uint64_t request_hash = 0;
-        DueMs first_due_ms = 0;
-        std::optional<RetryRule> retry;
-        std::uint32_t attempts_forgiven = 0;
-        std::uint64_t next_occurrence = 0;
-        std::uint32_t transaction = 0;
+    struct Rare : RareState {
         std::string reason;  // of a dead letter, and of a message in backoff
         // Of a dead letter:
         std::uint32_t lease_attempt = 0;

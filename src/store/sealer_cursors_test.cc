@@ -1,7 +1,7 @@
 // The effect of sealing on cursors: the load cursor removes rows of `due`, and bounds of queues keep messages that a
 // scan of `due` does not find.
 #include "store/sealer.h"
-#include "store/trial_sealing.h"
+#include "store/sealing_fixture.h"
 
 namespace duewheel::sealer_cursors_test {
 namespace {

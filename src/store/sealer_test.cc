@@ -2,7 +2,7 @@
 #include "store/sealer.h"
 
 #include "message/outcome_rows.h"
-#include "store/trial_sealing.h"
+#include "store/sealing_fixture.h"
 
 namespace duewheel::sealer_test {
 namespace {

@@ -98,10 +98,7 @@ void SegmentEffect::set_state(MessageEffect& effect, const Record& record) {
     effect.priority = state.priority;
     effect.maybe_delivered = state.maybe_delivered;
     const bool has_reason = !record.reason.empty() && (state.state == State::dead || state.state == State::retrying);
-    const bool has_rare = state.expires_ms != 0 || state.request_hash != 0 || !state.order_key.empty() ||
-                          !state.key.empty() || state.retry || state.attempts_forgiven != 0 || state.is_recurring() ||
-                          state.transaction != 0 || has_reason;
-    if (!has_rare) {
+    if (!state.has_any() && !has_reason) {
         effect.rare = 0;
         return;
     }
@@ -110,9 +107,8 @@ void SegmentEffect::set_state(MessageEffect& effect, const Record& record) {
         rare_.emplace_back();
     }
     RareFields& rare = rare_[effect.rare];
-    rare = {state.expires_ms, state.request_hash,      state.first_due_ms,    state.order_key,   state.key,
-            state.retry,      state.attempts_forgiven, state.next_occurrence, state.transaction, {}};
-    if (has_reason) rare.reason = record.reason;
+    static_cast<RareState&>(rare) = state;
+    rare.reason = has_reason ? record.reason : std::string_view();
 }
 
 void SegmentEffect::set_record(MessageEffect& effect, const Record& record, Sequence sequence,
@@ -181,19 +177,11 @@ void SegmentEffect::fill_row(const MessageEffect& message, MessageRow& row) cons
     row.state.attempts = message.attempts;
     row.state.due_ms = message.due_ms;
     row.state.nominal_due_ms = message.nominal_due_ms;
-    row.state.expires_ms = rare.expires_ms;
+    static_cast<RareState&>(row.state) = rare;
     row.state.priority = message.priority;
     row.state.maybe_delivered = message.maybe_delivered;
     row.state.name_space = name.name_space;
     row.state.queue = name.queue;
-    row.state.order_key = rare.order_key;
-    row.state.key = rare.key;
-    row.state.request_hash = rare.request_hash;
-    row.state.first_due_ms = rare.first_due_ms;
-    row.state.retry = rare.retry;
-    row.state.attempts_forgiven = rare.attempts_forgiven;
-    row.state.next_occurrence = rare.next_occurrence;
-    row.state.transaction = rare.transaction;
     row.reason = rare.reason;
 }
 

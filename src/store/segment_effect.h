@@ -29,16 +29,7 @@
 namespace duewheel {
 
 // Fields that few messages have.
-struct RareFields {
-    DueMs expires_ms = 0;
-    std::uint64_t request_hash = 0;
-    DueMs first_due_ms = 0;
-    std::string order_key;
-    std::string key;
-    std::optional<RetryRule> retry;
-    std::uint32_t attempts_forgiven = 0;
-    std::uint64_t next_occurrence = 0;
-    std::uint32_t transaction = 0;
+struct RareFields : RareState {
     std::string reason;  // of a dead letter, and of a message in backoff
 };
 

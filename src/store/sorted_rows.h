@@ -2,8 +2,8 @@
 // and add a complete prepared table. Single rows cannot be written, because only sealed segments change the index: so
 // neither a log nor a table in memory is needed below this interface.
 //
-// Two implementations, tested by one conformance suite: memory_rows.h (an ordered map, for the simulator) and
-// rocks_rows.h (RocksDB, for the daemon).
+// Two implementations, tested by one conformance suite: rocks_rows.h (RocksDB), and in tests/support/memory_rows.h an
+// ordered map, for the simulator.
 //
 // Errors: reads fail only on fatal errors (`damaged_index`, `io_error`); the process must stop. Adding a table can also
 // fail with `no_space`: then none of it is there, and the same table can be built and added again

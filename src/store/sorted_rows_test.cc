@@ -12,8 +12,8 @@
 #include <gtest/gtest.h>
 
 #include "base/random.h"
-#include "store/memory_rows.h"
 #include "store/rocks_rows.h"
+#include "support/memory_rows.h"
 #include "support/small_disk.h"
 #include "support/temporary_directory.h"
 

@@ -168,6 +168,8 @@ struct RecordBytes {
     std::string body;  // the record's body, for decode_record
     std::uint8_t kind = 0;
 };
+// The record at this position, of a result of ReadRecords; null if the log does not have it.
+const RecordBytes* find_record(const std::vector<RecordBytes>& records, Sequence log_position);
 
 struct Answer {
     std::uint64_t ticket = 0;

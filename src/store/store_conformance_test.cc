@@ -7,11 +7,11 @@
 #include <gtest/gtest.h>
 
 #include "store/index_recovery.h"
-#include "store/memory_rows.h"
 #include "store/recent_tier.h"
 #include "store/rocks_rows.h"
 #include "store/sealer.h"
 #include "store/trial_moves.h"
+#include "support/memory_rows.h"
 #include "support/temporary_directory.h"
 
 namespace duewheel::store_conformance_test {

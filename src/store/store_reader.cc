@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <utility>
 
 #include "journal/segment_catalog.h"
@@ -68,6 +69,13 @@ Status keep(Answer& answer, Result<T> result) {
 }
 
 }  // namespace
+
+const RecordBytes* find_record(const std::vector<RecordBytes>& records, Sequence log_position) {
+    const auto found =
+        std::lower_bound(records.begin(), records.end(), log_position,
+                         [](const RecordBytes& record, Sequence at) { return record.log_position < at; });
+    return found == records.end() || found->log_position != log_position ? nullptr : &*found;
+}
 
 Result<Answer> StoreReader::answer(const Lookup& lookup) const {
     Answer answer;

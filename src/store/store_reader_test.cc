@@ -4,11 +4,11 @@
 #include <gtest/gtest.h>
 
 #include "store/index_recovery.h"
-#include "store/memory_rows.h"
 #include "store/rocks_rows.h"
 #include "store/sealer.h"
 #include "store/store.h"
 #include "store/trial_moves.h"
+#include "support/memory_rows.h"
 #include "support/temporary_directory.h"
 
 namespace duewheel::store_reader_test {

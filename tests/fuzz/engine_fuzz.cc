@@ -17,7 +17,7 @@
 #include "fuzz/fuzz_target.h"
 #include "fuzz/fuzzed_shard.h"
 #include "fuzz/input_script.h"
-#include "store/memory_rows.h"
+#include "support/memory_rows.h"
 #include "support/sim_disk.h"
 
 namespace duewheel::engine_fuzz {

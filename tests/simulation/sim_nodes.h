@@ -24,7 +24,7 @@
 #include "simulation/sim_log_topic.h"
 #include "simulation/sim_options.h"
 #include "simulation/sim_shard.h"
-#include "store/memory_rows.h"
+#include "support/memory_rows.h"
 #include "support/sim_disk.h"
 
 namespace duewheel {

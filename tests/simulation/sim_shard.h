@@ -22,7 +22,7 @@
 #include "simulation/event_hash.h"
 #include "simulation/rare_states.h"
 #include "simulation/sim_options.h"
-#include "store/memory_rows.h"
+#include "support/memory_rows.h"
 #include "support/sim_disk.h"
 
 namespace duewheel {

@@ -1,4 +1,4 @@
-#include "store/memory_rows.h"
+#include "support/memory_rows.h"
 
 #include <cassert>
 #include <utility>

@@ -9,8 +9,8 @@
 #include <gtest/gtest.h>
 
 #include "store/index_recovery.h"
-#include "store/memory_rows.h"
 #include "store/trial_shard.h"
+#include "support/memory_rows.h"
 
 namespace duewheel {
 
