@@ -16,6 +16,7 @@
 
 #include "base/status.h"
 #include "message/access_token.h"
+#include "message/content.h"
 #include "message/input_position.h"
 #include "message/message.h"
 #include "message/namespace_settings.h"
@@ -47,7 +48,7 @@ struct When {
     std::int64_t delay_ms = 0;  // if at_ms is empty
 };
 
-struct PutCommand {
+struct PutCommand : Content {
     std::string name_space{kDefaultNamespace};
     std::string queue;
     When when;
@@ -59,10 +60,6 @@ struct PutCommand {
     std::optional<RepeatChoice> repeat;          // makes it recurring; `when` is the first occurrence
     std::optional<TransactionRule> transaction;  // it is prepared until it is committed
     bool is_held = false;                        // held at once, until it is kicked; not with `transaction`
-    std::string body;
-    std::string content_type;
-    std::string headers;
-    std::string traceparent;
     std::string key;                 // idempotency key within namespace and queue; empty: none
     std::uint64_t request_hash = 0;  // with a key: of the request as it was sent
 };
@@ -285,16 +282,12 @@ struct RelocationDoneCommand {
 };
 
 // Creates a schedule, or changes it in place (schedules.h); replies with the schedule after the change.
-struct PutScheduleCommand {
+struct PutScheduleCommand : Content {  // of its messages
     std::string name_space{kDefaultNamespace};
     std::string name;
     ScheduleRule rule;
     ScheduleTimes times;         // of that rule
     std::optional<bool> paused;  // none: unchanged
-    std::string body;            // of its messages, like the following members
-    std::string content_type;
-    std::string headers;
-    std::string traceparent;
 };
 struct ControlScheduleCommand {
     enum class What : std::uint8_t {
@@ -329,15 +322,11 @@ struct PreviewScheduleCommand {
     std::shared_ptr<const PutScheduleCommand> after_put{};  // not null: as they would be after this put
 };
 // Creates a watchdog, or changes it in place (watchdogs.h); replies with the watchdog after the change.
-struct PutWatchdogCommand {
+struct PutWatchdogCommand : Content {  // of its messages
     std::string name_space{kDefaultNamespace};
     std::string name;
     WatchdogRule rule;
     bool feeds = false;  // an existing one; a new one is always fed
-    std::string body;    // of its messages, like the following members
-    std::string content_type;
-    std::string headers;
-    std::string traceparent;
 };
 struct FeedWatchdogCommand {
     std::string name_space{kDefaultNamespace};
@@ -430,7 +419,7 @@ struct TakeRecordsAnswer {
     std::optional<Error> refused;              // why the next one was not; it and those after it were not taken
 };
 // A message with its live state.
-struct MessageAnswer {
+struct MessageAnswer : Content {
     MessageRow row;  // row.state.state is the live state, row.state.attempts the number of deliveries started
     DueMs put_ms = 0;
     DueMs lease_until_ms = 0;  // while leased
@@ -438,10 +427,6 @@ struct MessageAnswer {
     // check cannot be created.
     std::string_view blocked_by;
     bool has_content = false;  // false once it has ended
-    std::string body;
-    std::string content_type;
-    std::string headers;
-    std::string traceparent;
     std::optional<RepeatRule> repeat;            // of a recurring message
     std::int64_t expires_in_ms = 0;              // of a recurring message: of each occurrence; 0: never
     std::optional<TransactionRule> transaction;  // of a prepared message; and of a check, that of its prepared message
@@ -481,7 +466,7 @@ struct ChangeAnswer {
     bool maybe_delivered = false;
     DueMs due_ms = 0;  // rescheduled, fired, kicked
 };
-struct Delivered {
+struct Delivered : Content {
     MessageId id = 0;
     LeaseToken lease;
     DueMs lease_until_ms = 0;
@@ -493,10 +478,6 @@ struct Delivered {
     std::optional<TransactionRule> check;  // has this rule, and `occurrence` is the number of the check
     std::string schedule;                  // of a run: its schedule
     bool maybe_delivered = false;
-    std::string body;
-    std::string content_type;
-    std::string headers;
-    std::string traceparent;
     std::string key;
     std::string order_key;
     std::string watchdog;  // its watchdog, and the last feed before
@@ -608,7 +589,7 @@ struct QueueListAnswer {
     bool complete = true;  // false: more follow after the last one
 };
 
-struct ScheduleAnswer {
+struct ScheduleAnswer : Content {
     std::string name_space{kDefaultNamespace};
     std::string name;
     ScheduleState state;
@@ -618,10 +599,6 @@ struct ScheduleAnswer {
     std::string zone_data;        // version of the time zone data of the next times
     std::optional<bool> removed;  // reply to a remove: whether it existed
     bool has_content = false;
-    std::string body;
-    std::string content_type;
-    std::string headers;
-    std::string traceparent;
 };
 struct ScheduleListAnswer {
     std::vector<ScheduleAnswer> schedules;  // without contents
@@ -651,7 +628,7 @@ struct PreviewAnswer {
     bool more_excluded = false;      // there are more
 };
 
-struct WatchdogAnswer {
+struct WatchdogAnswer : Content {
     std::string name_space{kDefaultNamespace};
     std::string name;
     WatchdogState state;
@@ -660,10 +637,6 @@ struct WatchdogAnswer {
     std::optional<bool> late;     // of a put that fed it: as of a feed
     std::optional<bool> removed;  // reply to a remove: whether it existed
     bool has_content = false;
-    std::string body;
-    std::string content_type;
-    std::string headers;
-    std::string traceparent;
 };
 struct FedAnswer {
     std::string name_space{kDefaultNamespace};

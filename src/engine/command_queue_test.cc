@@ -16,9 +16,9 @@ struct Trial {
     explicit Trial(EngineOptions options) : trial(options) {}
 
     bool put(std::string name_space, std::size_t bytes, std::string queue = "q") {
-        return commands.push(
-            PutCommand{.name_space = std::move(name_space), .queue = std::move(queue), .body = std::string(bytes, 'x')},
-            1, nullptr);
+        PutCommand put{.name_space = std::move(name_space), .queue = std::move(queue)};
+        put.body = std::string(bytes, 'x');
+        return commands.push(std::move(put), 1, nullptr);
     }
     PendingCommand take(CommandQueue::Lines& lines) {
         PendingCommand taken = lines.take(1);

@@ -7,7 +7,7 @@
 #include <deque>
 #include <utility>
 
-#include "engine/copy_content.h"
+#include "message/content.h"
 #include "engine/lateness.h"
 #include "engine/refusals.h"
 

@@ -9,6 +9,12 @@ namespace {
 
 using Shard = TrialEngine;
 
+PutCommand large_put(std::string queue, std::size_t bytes, std::int64_t delay_ms = 0) {
+    PutCommand put{.queue = std::move(queue), .when = {.delay_ms = delay_ms}};
+    put.body = std::string(bytes, 'x');
+    return put;
+}
+
 TEST(EngineLog, a_commit_is_confirmed_by_one_empty_commit) {
     Shard shard;
     shard.put(100'000);
@@ -95,7 +101,7 @@ TEST(EngineLog, the_cursor_of_a_queue_does_not_pass_a_message_whose_death_is_not
         const MessageId id = shard.put(0);
         shard.lease(1, 1000);
         shard.hold_commits = true;
-        shard.submit(PutCommand{.queue = "other", .when = {.delay_ms = 60'000}, .body = std::string(size, 'x')});
+        shard.submit(large_put("other", size, 60'000));
         shard.turn();
         shard.turn(1000);  // the lease is lost while a commit is in progress, which leaves more or less room behind it
         shard.hold_commits = false;
@@ -168,8 +174,7 @@ TEST(EngineLog, puts_wait_while_too_many_segments_are_unsealed_and_acks_do_not) 
     Shard shard(options);
     std::vector<ReplyToken> tokens;
     for (int i = 0; i < 60; ++i) {
-        PutCommand put{.queue = "q", .body = std::string(500, 'x')};
-        tokens.push_back(shard.submit(put));
+        tokens.push_back(shard.submit(large_put("q", 500)));
         shard.turn();
     }
     EXPECT_TRUE(shard.engine().counters().puts_stalled);
@@ -193,7 +198,7 @@ TEST(EngineLog, a_redrive_waits_like_puts_while_too_many_segments_are_unsealed) 
     const auto taken = shard.lease(1);
     EXPECT_EQ(shard.ask<LeaseEndAnswer>(FailCommand{taken.at(0).lease, "", {}}).outcome, LeaseOutcome::dead);
     for (int i = 0; i < 60; ++i) {
-        shard.submit(PutCommand{.queue = "other", .body = std::string(500, 'x')});
+        shard.submit(large_put("other", 500));
         shard.turn();
     }
     ASSERT_TRUE(shard.engine().counters().puts_stalled);
@@ -213,7 +218,7 @@ TEST(EngineLog, a_table_may_be_added_before_the_closing_commit_is_reported) {
     Shard shard(options);
     shard.hold_commits = true;
     while (shard.largest_closing_commit == 0) {
-        shard.submit(PutCommand{.queue = "q", .body = std::string(500, 'x')});
+        shard.submit(large_put("q", 500));
         shard.turn();
         shard.hold_commits = shard.largest_closing_commit != 0;
         shard.settle();

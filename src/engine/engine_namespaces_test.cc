@@ -22,7 +22,7 @@ PutCommand put_to(std::string queue, std::string name_space = "default") {
 }
 
 PutWatchdogCommand watchdog(std::string name, std::string name_space = "default") {
-    PutWatchdogCommand put{std::move(name_space), std::move(name)};
+    PutWatchdogCommand put{.name_space = std::move(name_space), .name = std::move(name)};
     put.rule.queue = "q";
     put.rule.timeout_ms = 1'000;
     return put;

@@ -25,7 +25,7 @@ PatchScheduleCommand patch_schedule(std::function<void(ScheduleRule&)> change,
         if (rule.queue.empty()) return Error{"missing_member", "say which queue", "queue"};
         ScheduleRule next = rule;
         change(next);
-        PutScheduleCommand put{{}, {}, next, *ScheduleTimes::make(next.times, &Zone::load), {}};
+        PutScheduleCommand put{.rule = next, .times = *ScheduleTimes::make(next.times, &Zone::load)};
         put.body = new_body ? *new_body : std::string(content.body);
         put.headers = content.headers;
         put.rule.content_hash = std::hash<std::string>{}(put.body);
@@ -50,7 +50,7 @@ PatchWatchdogCommand patch_watchdog(std::function<void(WatchdogRule&)> change,
 }
 
 PutWatchdogCommand watchdog() {
-    PutWatchdogCommand put{"default", "w"};
+    PutWatchdogCommand put{.name = "w"};
     put.rule.queue = "q";
     put.rule.timeout_ms = 60'000;
     put.body = "bark";

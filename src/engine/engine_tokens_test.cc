@@ -279,7 +279,7 @@ TEST_F(Limited, a_schedule_of_another_queue_is_unknown_and_none_can_be_set_for_o
 }
 
 TEST_F(Limited, a_watchdog_of_another_queue_is_unknown_and_none_can_be_set_for_one) {
-    PutWatchdogCommand put{"default", "mails"};
+    PutWatchdogCommand put{.name = "mails"};
     put.rule.queue = "mail";
     put.rule.timeout_ms = 1'000;
     EXPECT_EQ(shard.ask<Error>(put, orders).code, "forbidden");
@@ -298,7 +298,7 @@ TEST_F(Limited, a_watchdog_of_another_queue_is_unknown_and_none_can_be_set_for_o
 }
 
 TEST_F(Limited, lists_omit_what_is_outside_and_their_pages_are_full) {
-    PutWatchdogCommand watchdog{"default", "w"};
+    PutWatchdogCommand watchdog{.name = "w"};
     watchdog.rule.timeout_ms = 1'000;
     for (const char* queue : {"a", "orders-1", "orders-2", "orders-3", "z"}) {
         shard.put(86'400'000, "body", queue);

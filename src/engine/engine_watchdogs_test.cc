@@ -9,7 +9,8 @@ namespace {
 PutWatchdogCommand watchdog(std::int64_t timeout_ms, std::int64_t max_ms = 0, std::int64_t repeat_every_ms = 0,
                             std::string name = "w") {
     PutWatchdogCommand command{.name = std::move(name)};
-    command.rule = {.timeout_ms = timeout_ms, .max_ms = max_ms, .repeat_every_ms = repeat_every_ms, .queue = "q"};
+    command.rule = {.timeout_ms = timeout_ms, .max_ms = max_ms, .repeat_every_ms = repeat_every_ms};
+    command.rule.queue = "q";
     command.body = "silent";
     command.headers = R"({"a":"b"})";
     return command;

@@ -37,7 +37,7 @@ TEST(Lateness, a_delivery_contains_the_start_of_its_lateness) {
     TrialEngine shard;
     shard.turn(5000);
     const DueMs put_ms = shard.engine().now();
-    shard.ask<PutAnswer>(PutCommand{.queue = "q", .when = {.at_ms = 1}, .body = "past"});
+    shard.ask<PutAnswer>(PutCommand{.queue = "q", .when = {.at_ms = 1}});
     shard.put(2000);
     shard.turn(9000);
     const std::vector<Delivered> messages = shard.lease();

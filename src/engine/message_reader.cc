@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "engine/copy_content.h"
+#include "message/content.h"
 #include "engine/live_state.h"
 #include "engine/refusals.h"
 

@@ -22,7 +22,7 @@
 
 #include "engine/command_limits.h"
 #include "engine/command_size.h"
-#include "engine/copy_content.h"
+#include "message/content.h"
 #include "engine/due_queue.h"
 #include "engine/engine_context.h"
 #include "engine/queues.h"

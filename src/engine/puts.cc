@@ -4,7 +4,7 @@
 #include <cassert>
 #include <utility>
 
-#include "engine/copy_content.h"
+#include "message/content.h"
 #include "engine/refusals.h"
 
 namespace duewheel {

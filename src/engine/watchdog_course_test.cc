@@ -87,7 +87,9 @@ TEST(WatchdogCourse, a_feed_counts_what_passed_while_there_was_no_room) {
 
 TEST(WatchdogCourse, another_rule_moves_what_has_not_come_and_never_into_the_past) {
     WatchdogState state = fed_at(1'000, {.timeout_ms = 1'000});
-    set_rule(state, {.timeout_ms = 5'000, .queue = "other"}, 1'500);
+    WatchdogRule other{.timeout_ms = 5'000};
+    other.queue = "other";
+    set_rule(state, other, 1'500);
     EXPECT_EQ(state.due_ms, 6'000) << "counted from the last feed";
     set_rule(state, {.timeout_ms = 100}, 2'000);
     EXPECT_EQ(state.due_ms, 2'000);

@@ -467,7 +467,14 @@ TEST(HttpApi, every_route_reaches_the_shard_and_answers) {
     const std::string lease = R"({"messages":[{"id":"1024","queue":"q","lease":")" + kLease +
                               R"(","lease_until_ms":2000,"body":"x","occurrence":1,"due_ms":900,"delivered_ms":1000,)"
                               R"("lateness_ms":100,"attempt":1,"maybe_delivered":false}]})";
-    const Delivered delivered{1024, {1024, 1, 2, 3}, 2000, 900, 1000, 1, 1, 0, {}, "", false, "x", "", "", ""};
+    Delivered delivered{.id = 1024,
+                        .lease = {1024, 1, 2, 3},
+                        .lease_until_ms = 2000,
+                        .due_ms = 900,
+                        .delivered_ms = 1000,
+                        .attempt = 1,
+                        .occurrence = 1};
+    delivered.body = "x";
     struct Route {
         Call call;
         Reply reply;

@@ -226,10 +226,11 @@ Result<KafkaCommand> read_schedule(const RecordHeaders& headers, const KafkaComm
         error.field = "duewheel-cron";
         return error;
     }
-    PutScheduleCommand command{options.name_space, std::string(*headers.key), std::move(rule), *std::move(times), {}};
-    command.body = std::move(put.body);
-    command.headers = std::move(put.headers);
-    command.traceparent = std::move(put.traceparent);
+    PutScheduleCommand command{.name_space = options.name_space,
+                               .name = std::string(*headers.key),
+                               .rule = std::move(rule),
+                               .times = *std::move(times)};
+    move_content(put, command);
     return KafkaCommand(std::move(command));
 }
 

@@ -9,6 +9,8 @@
 #include "ingress/put_request.h"
 #include "ingress/request_command.h"
 #include "ingress/request_members.h"
+#include "message/content.h"
+#include "message/message_template.h"
 #include "message/request_hash.h"
 
 namespace duewheel {
@@ -25,20 +27,16 @@ inline Status read_rule_queue(const JsonRequest& json, const HttpApiOptions& opt
 }
 
 // What read_content_members() changes.
-template <class Rule>
-PutCommand content_to_change(const Rule& rule, const MessageContent& content) {
+inline PutCommand content_to_change(const MessageTemplate& rule, const MessageContent& content) {
     PutCommand put;
     put.order_key = rule.order_key;
     put.priority = rule.priority;
     put.retry = rule.retry;
-    put.body = content.body;
-    put.content_type = content.content_type;
-    put.headers = content.headers;
+    copy_content(content, put);
     return put;
 }
 
-template <class Rule>
-void set_content(Rule& rule, const PutCommand& put) {
+inline void set_content(MessageTemplate& rule, const PutCommand& put) {
     rule.order_key = put.order_key;
     rule.priority = put.priority;
     rule.retry = put.retry;

@@ -186,11 +186,8 @@ Result<PutScheduleCommand> changed_schedule(const JsonRequest& json, ScheduleRul
     set_content(rule, put);
     Result<ScheduleTimes> times = ScheduleTimes::make(rule.times, options.find_zone);
     if (!times) return std::move(times).error();
-    PutScheduleCommand command{{}, {}, std::move(rule), *std::move(times), paused};
-    command.body = std::move(put.body);
-    command.content_type = std::move(put.content_type);
-    command.headers = std::move(put.headers);
-    command.traceparent = content.traceparent;
+    PutScheduleCommand command{.rule = std::move(rule), .times = *std::move(times), .paused = paused};
+    move_content(put, command);
     return command;
 }
 

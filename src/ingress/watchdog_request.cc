@@ -65,10 +65,7 @@ Result<PutWatchdogCommand> changed_watchdog(const JsonRequest& json, const Watch
     if (read) read = read_content_members(json, options, put);
     if (!read) return std::move(read).error();
     set_content(command.rule, put);
-    command.body = std::move(put.body);
-    command.content_type = std::move(put.content_type);
-    command.headers = std::move(put.headers);
-    command.traceparent = content.traceparent;
+    move_content(put, command);
     return command;
 }
 

@@ -1,8 +1,6 @@
 #include "message/access_token.h"
 
-#include <algorithm>
 #include <cstring>
-#include <span>
 #include <utility>
 
 #include "message/fields.h"
@@ -27,35 +25,37 @@ enum Tag : std::uint32_t {
     kCertificateNames = 13,
 };
 
-// Names contain no zero byte, so a zero byte separates them.
-std::string joined(std::span<const std::string> names) {
-    std::string text;
-    for (const std::string& name : names) {
-        if (!text.empty()) text.push_back('\0');
-        text.append(name);
-    }
-    return text;
-}
-
-std::vector<std::string> split(std::string_view text) {
-    std::vector<std::string> names;
-    while (!text.empty()) {
-        const std::size_t end = std::min(text.find('\0'), text.size());
-        names.emplace_back(text.substr(0, end));
-        text.remove_prefix(std::min(end + 1, text.size()));
-    }
-    return names;
-}
-
 std::string_view bytes_of(const SecretHash& hash) {
     return {reinterpret_cast<const char*>(hash.data()), hash.size()};
 }
 
-void read_hash(FieldsReader& from, std::uint32_t tag, SecretHash& into) {
+void hash_field(FieldWriter& to, std::uint32_t tag, const SecretHash& hash) {
+    to.text(tag, bytes_of(hash));
+}
+void hash_field(FieldsReader& from, std::uint32_t tag, SecretHash& into) {
     std::string_view bytes;
     if (!from.text(tag, bytes)) return;
     if (bytes.size() != into.size()) return from.refuse();
     std::memcpy(into.data(), bytes.data(), into.size());
+}
+
+// Of a token with these scopes and limits.
+template <class Visitor, class Token, class Limits>
+void token_fields(Visitor& visit, Token& token, auto& scopes, Limits& limits) {
+    constexpr char kBetweenNames = '\0';  // names contain no such byte
+    visit.number(kRevision, token.revision);
+    visit.number(kScopes, scopes);
+    visit.texts(kNamespaces, limits.namespaces, kBetweenNames);
+    visit.text(kQueuePrefix, limits.queue_prefix);
+    visit.text(kDescription, token.description);
+    visit.signed_number(kCreated, token.created_ms);
+    visit.signed_number(kExpires, token.expires_ms);
+    hash_field(visit, kSecret, token.secret);
+    if (Visitor::kReads || token.old_until_ms != 0) hash_field(visit, kOldSecret, token.old_secret);
+    visit.signed_number(kOldUntil, token.old_until_ms);
+    visit.number(kRequestsPerSecond, token.requests_per_second);
+    visit.number(kBytesPerSecond, token.bytes_per_second);
+    visit.texts(kCertificateNames, token.certificate_names, kBetweenNames);
 }
 
 }  // namespace
@@ -64,21 +64,9 @@ std::string encode_access_token(const AccessToken& token) {
     std::string out;
     if (token.revision == 0) return out;
     const AccessLimits none;
-    const AccessLimits& limits = token.limits ? *token.limits : none;
     FieldWriter to(out);
-    to.number(kRevision, token.revision);
-    to.number(kScopes, token.scopes.bits());
-    to.text(kNamespaces, joined(limits.namespaces));
-    to.text(kQueuePrefix, limits.queue_prefix);
-    to.text(kDescription, token.description);
-    to.signed_number(kCreated, token.created_ms);
-    to.signed_number(kExpires, token.expires_ms);
-    to.text(kSecret, bytes_of(token.secret));
-    if (token.old_until_ms != 0) to.text(kOldSecret, bytes_of(token.old_secret));
-    to.signed_number(kOldUntil, token.old_until_ms);
-    to.number(kRequestsPerSecond, token.requests_per_second);
-    to.number(kBytesPerSecond, token.bytes_per_second);
-    to.text(kCertificateNames, joined(token.certificate_names));
+    const auto scopes = token.scopes.bits();
+    token_fields(to, token, scopes, token.limits ? *token.limits : none);
     return out;
 }
 
@@ -86,25 +74,9 @@ Result<AccessToken> decode_access_token(std::string_view id, std::string_view by
     AccessToken token;
     token.id = id;
     AccessLimits limits;
-    std::string_view namespaces;
-    std::string_view certificate_names;
     std::uint8_t scopes = 0;
     FieldsReader from(bytes);
-    from.number(kRevision, token.revision);
-    from.number(kScopes, scopes);
-    from.text(kNamespaces, namespaces);
-    from.text(kQueuePrefix, limits.queue_prefix);
-    from.text(kDescription, token.description);
-    from.signed_number(kCreated, token.created_ms);
-    from.signed_number(kExpires, token.expires_ms);
-    read_hash(from, kSecret, token.secret);
-    read_hash(from, kOldSecret, token.old_secret);
-    from.signed_number(kOldUntil, token.old_until_ms);
-    from.number(kRequestsPerSecond, token.requests_per_second);
-    from.number(kBytesPerSecond, token.bytes_per_second);
-    from.text(kCertificateNames, certificate_names);
-    limits.namespaces = split(namespaces);
-    token.certificate_names = split(certificate_names);
+    token_fields(from, token, scopes, limits);
     if (Status known = from.end("an access token holds"); !known) return std::move(known).error();
     if (from.damaged() || (token.revision == 0) != bytes.empty()) {
         return Error{"damaged_record", "an access token cannot be read"};

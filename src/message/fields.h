@@ -11,11 +11,15 @@
 //     }
 #pragma once
 
+#include <algorithm>
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 #include "base/status.h"
 
@@ -77,6 +81,15 @@ class FieldWriter {
         varint(std::uint64_t{tag} << 1 | 1);
         varint(value.size());
         out_.append(value);
+    }
+    // None of them contains the separator, or is empty.
+    void texts(std::uint32_t tag, const std::vector<std::string>& values, char separator) {
+        std::string joined;
+        for (const std::string& value : values) {
+            if (!joined.empty()) joined.push_back(separator);
+            joined.append(value);
+        }
+        text(tag, joined);
     }
     void boolean(std::uint32_t tag, bool value) { number(tag, value ? 1 : 0); }
     // One of the values from `first` to `last`.
@@ -191,6 +204,16 @@ class FieldsReader {
     bool text(std::uint32_t tag, T& into, std::string_view /*left_out*/ = {}) {
         return is_at(tag) && (from_.text(into), next());
     }
+    bool texts(std::uint32_t tag, std::vector<std::string>& into, char separator) {
+        std::string_view joined;
+        if (!text(tag, joined)) return false;
+        for (std::size_t at = 0; at <= joined.size();) {
+            const std::size_t end = std::min(joined.find(separator, at), joined.size());
+            into.emplace_back(joined.substr(at, end - at));
+            at = end + 1;
+        }
+        return true;
+    }
     bool boolean(std::uint32_t tag, bool& into) { return is_at(tag) && (from_.boolean(into), next()); }
     template <class E>
     bool enumerator(std::uint32_t tag, E& into, E first, E last, std::uint64_t /*left_out*/ = 0) {
@@ -238,5 +261,27 @@ class FieldsReader {
     FieldReader from_;
     bool has_more_ = false;
 };
+
+// The bytes of a value with a revision, whose fields are stated by `fields`; none if the revision is 0.
+template <class Value, class Fields>
+std::string encode_revised(const Value& value, Fields&& fields) {
+    std::string out;
+    FieldWriter to(out);
+    if (value.revision != 0) fields(to, value);
+    return out;
+}
+
+// The reverse. `holder`, such as "a schedule holds", begins the error. Codes: `damaged_record`, `newer_format`.
+template <class Value, class Fields>
+Result<Value> decode_revised(std::string_view bytes, const std::string& holder, Fields&& fields) {
+    Value value;
+    FieldsReader from(bytes);
+    fields(from, value);
+    if (Status known = from.end(holder); !known) return std::move(known).error();
+    if (from.damaged() || (value.revision == 0) != bytes.empty()) {
+        return Error{"damaged_record", holder + " fields that cannot be read"};
+    }
+    return value;
+}
 
 }  // namespace duewheel

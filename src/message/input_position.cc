@@ -21,15 +21,9 @@ std::string encode_input_position(std::int64_t offset) {
 
 Result<std::int64_t> decode_input_position(std::string_view bytes) {
     std::int64_t offset = kNoInputPosition;
-    FieldReader from(bytes);
-    while (from.next()) {
-        if (from.tag() != kOffset) {
-            return Error{"newer_format",
-                         "the position of an input holds field " + std::to_string(from.tag()) +
-                             ", which this version does not know: open the data with the version that wrote it"};
-        }
-        from.signed_number(offset);
-    }
+    FieldsReader from(bytes);
+    from.signed_number(kOffset, offset);
+    if (Status known = from.end("the position of an input holds"); !known) return std::move(known).error();
     if (from.damaged() || offset < 0) return Error{"damaged_record", "the position of an input cannot be read"};
     return offset;
 }

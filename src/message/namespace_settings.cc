@@ -30,21 +30,12 @@ void namespace_settings_fields(Visitor& visit, Settings& settings) {
 }  // namespace
 
 std::string encode_namespace_settings(const NamespaceSettings& settings) {
-    std::string out;
-    FieldWriter to(out);
-    if (settings.revision != 0) namespace_settings_fields(to, settings);
-    return out;
+    return encode_revised(settings, [](auto& visit, const auto& of) { namespace_settings_fields(visit, of); });
 }
 
 Result<NamespaceSettings> decode_namespace_settings(std::string_view bytes) {
-    NamespaceSettings settings;
-    FieldsReader from(bytes);
-    namespace_settings_fields(from, settings);
-    if (Status known = from.end("a namespace's settings hold"); !known) return std::move(known).error();
-    if (from.damaged() || (settings.revision == 0) != bytes.empty()) {
-        return Error{"damaged_record", "a namespace's settings cannot be read"};
-    }
-    return settings;
+    return decode_revised<NamespaceSettings>(bytes, "a namespace's settings hold",
+                                             [](auto& visit, auto& of) { namespace_settings_fields(visit, of); });
 }
 
 }  // namespace duewheel

@@ -4,7 +4,7 @@
 #include <xxhash.h>
 
 #include "message/fields.h"
-#include "message/retry_fields.h"
+#include "message/template_fields.h"
 
 namespace duewheel {
 namespace {
@@ -66,23 +66,17 @@ void queue_settings_fields(Visitor& visit, Settings& settings, Status& targets) 
 }  // namespace
 
 std::string encode_queue_settings(const QueueSettings& settings) {
-    std::string out;
-    FieldWriter to(out);
     Status targets;
-    if (settings.revision != 0) queue_settings_fields(to, settings, targets);
-    return out;
+    return encode_revised(settings, [&](auto& visit, const auto& of) { queue_settings_fields(visit, of, targets); });
 }
 
 Result<QueueSettings> decode_queue_settings(std::string_view bytes) {
-    QueueSettings settings;
-    FieldsReader from(bytes);
     Status targets;
-    queue_settings_fields(from, settings, targets);
+    Result<QueueSettings> settings = decode_revised<QueueSettings>(
+        bytes, "a queue's settings hold", [&](auto& visit, auto& of) { queue_settings_fields(visit, of, targets); });
     if (!targets) return std::move(targets).error();
-    if (Status known = from.end("a queue's settings hold"); !known) return std::move(known).error();
-    const bool has_two_targets = settings.webhook && settings.kafka;
-    if (from.damaged() || has_two_targets || (settings.revision == 0) != bytes.empty()) {
-        return Error{"damaged_record", "a queue's settings cannot be read"};
+    if (settings && settings->webhook && settings->kafka) {
+        return Error{"damaged_record", "a queue's settings hold two targets"};
     }
     return settings;
 }

@@ -333,34 +333,39 @@ std::uint32_t frame_checksum(std::string_view frame, std::uint32_t length) {
 
 }  // namespace
 
-std::string_view record_kind_name(RecordKind kind) {
-    switch (kind) {
-        case RecordKind::put:
-            return "put";
-        case RecordKind::spawn:
-            return "spawn";
-        case RecordKind::change:
-            return "change";
-        case RecordKind::attempt:
-            return "attempt";
-        case RecordKind::end:
-            return "end";
-        case RecordKind::rule:
-            return "rule";
-        case RecordKind::conf:
-            return "conf";
-        case RecordKind::cursor:
-            return "cursor";
-        case RecordKind::relocate:
-            return "relocate";
-        case RecordKind::relocation_done:
-            return "relocation_done";
-        case RecordKind::epoch:
-            return "epoch";
-        case RecordKind::outcomes:
-            return "outcomes";
+std::string_view cause_name(Cause cause) {
+    switch (cause) {
+        case Cause::acknowledged:
+            return "acknowledged";
+        case Cause::cancelled:
+            return "cancelled";
+        case Cause::expired:
+            return "expired";
+        case Cause::attempts_used_up:
+            return "attempts_used_up";
+        case Cause::purged:
+            return "purged";
+        case Cause::rolled_back:
+            return "rolled_back";
+        case Cause::skipped:
+            return "skipped";
+        case Cause::merged:
+            return "merged";
+        case Cause::failed:
+            return "failed";
+        case Cause::spawned:
+            return "spawned";
+        case Cause::kept_long_enough:
+            return "kept_long_enough";
+        case Cause::discarded:
+            return "discarded";
+        case Cause::lease_lost:
+            return "lease_lost";
+        case Cause::unanswered:
+            return "unanswered";
+        default:
+            return "other";
     }
-    return "unknown";
 }
 
 std::size_t append_record(std::string& out, Sequence sequence, const Record& record) {

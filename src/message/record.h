@@ -20,6 +20,7 @@
 #include <string_view>
 
 #include "base/status.h"
+#include "message/content.h"
 #include "message/message.h"
 #include "message/repeat_rule.h"
 
@@ -40,7 +41,6 @@ enum class RecordKind : std::uint8_t {
     epoch = 11,            // a process started
     outcomes = 12,         // outcomes of messages whose own records leave the log (outcome_rows.h)
 };
-std::string_view record_kind_name(RecordKind kind);
 
 // The state before a change, an attempt or an end: all that a segment needs to be sealed by itself.
 struct Previous {
@@ -77,20 +77,16 @@ struct TransactionRule {
     bool operator==(const TransactionRule&) const = default;
 };
 
-// The content that a put fixes. The views point into the record's bytes, or into the command that is being encoded.
-struct MessageContent {
+// All that a put fixes. The views point into the record's bytes, or into the command that is being encoded.
+struct MessageContent : ContentView {
     DueMs put_ms = 0;
-    std::string_view content_type;  // empty: the body came as a JSON string, or as raw bytes without a type
-    std::string_view headers;       // message headers, encoded by the interface that received them
-    std::string_view traceparent;
     std::string_view target;  // empty: that of the queue
     std::optional<Repeat> repeat;
     std::optional<TransactionRule> transaction;
     MessageId parent = 0;          // of an occurrence: its recurring message
     std::uint64_t occurrence = 0;  // from 1; 0 for a schedule fired manually
-    std::string_view body;
-    std::string_view schedule;  // of an occurrence of a schedule: its name, which is of the same namespace
-    std::string_view watchdog;  // likewise, of a message of a watchdog; and its last feed before
+    std::string_view schedule;     // of an occurrence of a schedule: its name, which is of the same namespace
+    std::string_view watchdog;     // likewise, of a message of a watchdog; and its last feed before
     DueMs fed_ms = 0;
 
     bool operator==(const MessageContent&) const = default;
@@ -122,6 +118,8 @@ enum class Cause : std::uint8_t {
     checked = 21,     // a check message was created for it
     unanswered = 22,  // committed or rolled back by its default, because the producer did not respond
 };
+// Why a message ended, as named in every interface: "acknowledged", "attempts_used_up", ...
+std::string_view cause_name(Cause cause);
 
 // One record of any kind. The kind determines which members are used; the others keep their defaults.
 struct Record {

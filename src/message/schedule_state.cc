@@ -1,8 +1,10 @@
 #include "message/schedule_state.h"
 
+#include <iterator>
+
 #include "message/fields.h"
 #include "message/queue_settings.h"
-#include "message/retry_fields.h"
+#include "message/template_fields.h"
 
 namespace duewheel {
 namespace {
@@ -24,12 +26,7 @@ enum Tag : std::uint32_t {
     kMisfire = 13,
     kMisfireWindow = 14,
     kOverlap = 15,
-    kQueue = 16,
-    kOrderKey = 17,
-    kPriority = 18,
-    kExpiresAfter = 19,
-    kRetry = 20,  // and the four after it
-    kContentHash = 25,
+    kTemplate = 16,  // and the nine after it
     kPaused = 40,
     kCreated = 41,
     kFrom = 42,
@@ -77,12 +74,7 @@ void schedule_fields(Visitor& visit, Schedule& state) {
     visit.enumerator(kMisfire, rule.misfire, Misfire::once, Misfire::skip);
     visit.signed_number(kMisfireWindow, rule.misfire_window_ms);
     visit.enumerator(kOverlap, rule.overlap, Overlap::allow, Overlap::queue_one);
-    visit.text(kQueue, rule.queue);
-    visit.text(kOrderKey, rule.order_key);
-    visit.signed_number(kPriority, rule.priority);
-    visit.signed_number(kExpiresAfter, rule.expires_after_ms);
-    retry_choice_fields(visit, kRetry, rule.retry);
-    visit.number(kContentHash, rule.content_hash);
+    message_template_fields(visit, kTemplate, rule);
     visit.boolean(kPaused, state.paused);
     visit.signed_number(kCreated, state.created_ms);
     visit.signed_number(kFrom, state.from_ms);
@@ -112,73 +104,39 @@ void schedule_fields(Visitor& visit, Schedule& state) {
 }  // namespace
 
 std::string_view times_kind_name(TimesKind kind) {
-    switch (kind) {
-        case TimesKind::cron:
-            return "cron";
-        case TimesKind::every:
-            return "every";
-        case TimesKind::iso:
-            return "iso";
-        case TimesKind::at:
-            return "at";
-    }
-    return "unknown";
+    constexpr std::string_view kNames[] = {"cron", "every", "iso", "at"};
+    static_assert(std::size(kNames) == static_cast<std::size_t>(TimesKind::at));
+    return kNames[static_cast<std::size_t>(kind) - 1];
 }
 
 std::string_view misfire_name(Misfire misfire) {
-    switch (misfire) {
-        case Misfire::once:
-            return "once";
-        case Misfire::all:
-            return "all";
-        case Misfire::skip:
-            return "skip";
-    }
-    return "unknown";
+    constexpr std::string_view kNames[] = {"once", "all", "skip"};
+    static_assert(std::size(kNames) == static_cast<std::size_t>(Misfire::skip) + 1);
+    return kNames[static_cast<std::size_t>(misfire)];
 }
 
 std::string_view overlap_name(Overlap overlap) {
-    switch (overlap) {
-        case Overlap::allow:
-            return "allow";
-        case Overlap::skip:
-            return "skip";
-        case Overlap::queue_one:
-            return "queue_one";
-    }
-    return "unknown";
+    constexpr std::string_view kNames[] = {"allow", "skip", "queue_one"};
+    static_assert(std::size(kNames) == static_cast<std::size_t>(Overlap::queue_one) + 1);
+    return kNames[static_cast<std::size_t>(overlap)];
 }
 
 std::string_view passed_why_name(PassedWhy why) {
-    switch (why) {
-        case PassedWhy::none:
-            return "none";
-        case PassedWhy::missed:
-            return "missed";
-        case PassedWhy::too_old:
-            return "too_old";
-        case PassedWhy::paused:
-            return "paused";
-        case PassedWhy::overlap:
-            return "overlap";
-    }
-    return "unknown";
+    constexpr std::string_view kNames[] = {"none", "missed", "too_old", "paused", "overlap"};
+    static_assert(std::size(kNames) == static_cast<std::size_t>(PassedWhy::overlap) + 1);
+    return kNames[static_cast<std::size_t>(why)];
 }
 
 std::string encode_schedule(const ScheduleState& state) {
-    std::string out;
-    FieldWriter to(out);
-    if (state.revision != 0) schedule_fields(to, state);
-    return out;
+    return encode_revised(state, [](auto& visit, const auto& of) { schedule_fields(visit, of); });
 }
 
 Result<ScheduleState> decode_schedule(std::string_view bytes) {
-    ScheduleState state;
-    FieldsReader from(bytes);
-    schedule_fields(from, state);
-    if (Status known = from.end("a schedule holds"); !known) return std::move(known).error();
-    const bool is_whole = state.revision == 0 ? bytes.empty() : !state.rule.queue.empty();
-    if (from.damaged() || !is_whole) return Error{"damaged_record", "a schedule cannot be read"};
+    Result<ScheduleState> state = decode_revised<ScheduleState>(
+        bytes, "a schedule holds", [](auto& visit, auto& of) { schedule_fields(visit, of); });
+    if (state && state->revision != 0 && state->rule.queue.empty()) {
+        return Error{"damaged_record", "a schedule has no queue"};
+    }
     return state;
 }
 

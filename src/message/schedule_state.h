@@ -18,7 +18,7 @@
 
 #include "base/status.h"
 #include "message/message.h"
-#include "message/retry_rule.h"
+#include "message/message_template.h"
 
 namespace duewheel {
 
@@ -64,18 +64,12 @@ struct TimesRule {
 };
 
 // All settings of a schedule, except the content of its messages.
-struct ScheduleRule {
+struct ScheduleRule : MessageTemplate {
     TimesRule times;
     std::int64_t jitter_ms = 0;  // a run is due up to this much later
     Misfire misfire = Misfire::once;
     std::int64_t misfire_window_ms = 0;  // runs later than this are skipped, whatever `misfire` is; 0: none
     Overlap overlap = Overlap::allow;
-    std::string queue;  // of the runs, like the following members
-    std::string order_key;
-    std::int32_t priority = 0;
-    std::int64_t expires_after_ms = 0;  // after the due time; 0: never
-    RetryChoice retry;
-    std::uint64_t content_hash = 0;  // of body, headers and content type
 
     bool operator==(const ScheduleRule&) const = default;
 };

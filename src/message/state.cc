@@ -1,6 +1,7 @@
 #include "message/state.h"
 
 #include <array>
+#include <iterator>
 
 namespace duewheel {
 namespace {
@@ -32,37 +33,14 @@ constexpr std::array<std::uint16_t, kStateCount + 1> kMoves = [] {
 }  // namespace
 
 std::string_view state_name(State state) {
-    switch (state) {
-        case State::prepared:
-            return "prepared";
-        case State::scheduled:
-            return "scheduled";
-        case State::ready:
-            return "ready";
-        case State::leased:
-            return "leased";
-        case State::retrying:
-            return "retrying";
-        case State::held:
-            return "held";
-        case State::done:
-            return "done";
-        case State::cancelled:
-            return "cancelled";
-        case State::expired:
-            return "expired";
-        case State::dead:
-            return "dead";
-    }
-    return "unknown";
+    constexpr std::string_view kNames[] = {"prepared", "scheduled", "ready",     "leased",  "retrying",
+                                           "held",     "done",      "cancelled", "expired", "dead"};
+    static_assert(std::size(kNames) == kStateCount);
+    return kNames[static_cast<std::size_t>(state) - 1];
 }
 
 bool is_legal_move(State from, State to_state) {
     return (kMoves[static_cast<std::size_t>(from)] & bit(to_state)) != 0;
-}
-
-bool is_legal_start(State state) {
-    return state == State::prepared || state == State::scheduled || state == State::held;
 }
 
 bool is_ended(State state) {

@@ -58,9 +58,6 @@ std::string_view state_name(State state);
 // the drawing has it: scheduled to scheduled (rescheduled).
 bool is_legal_move(State from, State to);
 
-// Whether a new message may start in this state.
-bool is_legal_start(State state);
-
 // done, cancelled, expired, dead: no delivery will start unless a dead letter is redriven.
 bool is_ended(State state);
 

@@ -33,10 +33,6 @@ TEST(State, every_pair_of_states_is_judged_as_drawn) {
     }
 }
 
-TEST(State, a_message_begins_prepared_or_scheduled) {
-    for (State state : kAll) EXPECT_EQ(is_legal_start(state), state == prepared || state == scheduled || state == held);
-}
-
 TEST(State, an_ended_message_stays_ended_unless_it_is_a_redriven_dead_letter) {
     for (State from : kAll) {
         if (!is_ended(from)) continue;

@@ -1,7 +1,7 @@
 #include "message/watchdog_state.h"
 
 #include "message/fields.h"
-#include "message/retry_fields.h"
+#include "message/template_fields.h"
 
 namespace duewheel {
 namespace {
@@ -12,12 +12,7 @@ enum Tag : std::uint32_t {
     kTimeout = 2,
     kTimeoutMax = 3,
     kAgain = 4,
-    kQueue = 5,
-    kOrderKey = 6,
-    kPriority = 7,
-    kExpiresAfter = 8,
-    kRetry = 9,  // and the four after it
-    kContentHash = 14,
+    kTemplate = 5,  // and the nine after it
     kCreated = 20,
     kFed = 21,
     kFirstFed = 22,
@@ -37,12 +32,7 @@ void watchdog_fields(Visitor& visit, Watchdog& state) {
     visit.signed_number(kTimeout, state.rule.timeout_ms);
     visit.signed_number(kTimeoutMax, state.rule.max_ms);
     visit.signed_number(kAgain, state.rule.repeat_every_ms);
-    visit.text(kQueue, state.rule.queue);
-    visit.text(kOrderKey, state.rule.order_key);
-    visit.signed_number(kPriority, state.rule.priority);
-    visit.signed_number(kExpiresAfter, state.rule.expires_after_ms);
-    retry_choice_fields(visit, kRetry, state.rule.retry);
-    visit.number(kContentHash, state.rule.content_hash);
+    message_template_fields(visit, kTemplate, state.rule);
     visit.signed_number(kCreated, state.created_ms);
     visit.signed_number(kFed, state.fed_ms);
     visit.signed_number(kFirstFed, state.first_fed_ms);
@@ -59,19 +49,15 @@ void watchdog_fields(Visitor& visit, Watchdog& state) {
 }  // namespace
 
 std::string encode_watchdog(const WatchdogState& state) {
-    std::string out;
-    FieldWriter to(out);
-    if (state.revision != 0) watchdog_fields(to, state);
-    return out;
+    return encode_revised(state, [](auto& visit, const auto& of) { watchdog_fields(visit, of); });
 }
 
 Result<WatchdogState> decode_watchdog(std::string_view bytes) {
-    WatchdogState state;
-    FieldsReader from(bytes);
-    watchdog_fields(from, state);
-    if (Status known = from.end("a watchdog holds"); !known) return std::move(known).error();
-    const bool is_whole = state.revision == 0 ? bytes.empty() : !state.rule.queue.empty() && state.rule.timeout_ms > 0;
-    if (from.damaged() || !is_whole) return Error{"damaged_record", "a watchdog cannot be read"};
+    Result<WatchdogState> state = decode_revised<WatchdogState>(
+        bytes, "a watchdog holds", [](auto& visit, auto& of) { watchdog_fields(visit, of); });
+    if (state && state->revision != 0 && (state->rule.queue.empty() || state->rule.timeout_ms <= 0)) {
+        return Error{"damaged_record", "a watchdog has no queue or no timeout"};
+    }
     return state;
 }
 

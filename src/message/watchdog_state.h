@@ -18,21 +18,15 @@
 
 #include "base/status.h"
 #include "message/message.h"
-#include "message/retry_rule.h"
+#include "message/message_template.h"
 
 namespace duewheel {
 
 // All settings of a watchdog, except the content of its messages.
-struct WatchdogRule {
+struct WatchdogRule : MessageTemplate {
     std::int64_t timeout_ms = 0;       // after the last feed
     std::int64_t max_ms = 0;           // after the first feed since it last fired; 0: no limit
     std::int64_t repeat_every_ms = 0;  // after a firing, until it is fed; 0: it sleeps
-    std::string queue;                 // of the messages, like the following members
-    std::string order_key;
-    std::int32_t priority = 0;
-    std::int64_t expires_after_ms = 0;  // after the instant at which it fires; 0: never
-    RetryChoice retry;
-    std::uint64_t content_hash = 0;  // of body, headers and content type
 
     bool operator==(const WatchdogRule&) const = default;
 };

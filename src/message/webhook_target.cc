@@ -18,23 +18,6 @@ enum Tag : std::uint32_t {
     kSealedHeaders = 7,  // the same; an earlier version, which would post the encrypted values, refuses them
 };
 
-std::string joined(const std::vector<std::string>& names) {
-    std::string text;
-    for (const std::string& name : names) text.append(text.empty() ? "" : " ").append(name);
-    return text;
-}
-
-std::vector<std::string> split(std::string_view text) {
-    std::vector<std::string> names;
-    for (bool more = !text.empty(); more;) {
-        const std::size_t space = text.find(' ');
-        more = space != std::string_view::npos;
-        names.emplace_back(text.substr(0, space));
-        if (more) text.remove_prefix(space + 1);
-    }
-    return names;
-}
-
 std::string lines_of(const std::vector<std::pair<std::string, std::string>>& headers) {
     std::string text;
     for (const auto& [name, value] : headers) text.append(name).append(":").append(value).append("\n");
@@ -51,6 +34,25 @@ bool read_lines(std::string_view text, std::vector<std::pair<std::string, std::s
         text.remove_prefix(end + 1);
     }
     return true;
+}
+
+void lines_field(FieldWriter& to, std::uint32_t tag, const std::vector<std::pair<std::string, std::string>>& headers) {
+    to.text(tag, lines_of(headers));
+}
+void lines_field(FieldsReader& from, std::uint32_t tag, std::vector<std::pair<std::string, std::string>>& into) {
+    std::string_view text;
+    if (from.text(tag, text) && !read_lines(text, into)) from.refuse();
+}
+
+template <class Visitor, class Target>
+void webhook_fields(Visitor& visit, Target& target) {
+    visit.text(kUrl, target.url);
+    visit.texts(kSecrets, target.secrets, ' ');
+    visit.signed_number(kTimeout, target.timeout_ms);
+    visit.number(kConcurrency, target.concurrency);
+    visit.number(kRate, target.rate);
+    lines_field(visit, kHeaders, target.headers);
+    lines_field(visit, kSealedHeaders, target.sealed_headers);
 }
 
 bool is_sound(const WebhookTarget& target) {
@@ -77,34 +79,16 @@ bool is_webhook_secret_name(std::string_view name) {
 std::string encode_webhook_target(const WebhookTarget& target) {
     std::string out;
     FieldWriter to(out);
-    to.text(kUrl, target.url);
-    to.text(kSecrets, joined(target.secrets));
-    to.signed_number(kTimeout, target.timeout_ms);
-    to.number(kConcurrency, target.concurrency);
-    to.number(kRate, target.rate);
-    to.text(kHeaders, lines_of(target.headers));
-    to.text(kSealedHeaders, lines_of(target.sealed_headers));
+    webhook_fields(to, target);
     return out;
 }
 
 Result<WebhookTarget> decode_webhook_target(std::string_view bytes) {
     WebhookTarget target;
-    std::string_view secrets;
-    std::string_view headers;
-    std::string_view sealed_headers;
     FieldsReader from(bytes);
-    from.text(kUrl, target.url);
-    from.text(kSecrets, secrets);
-    from.signed_number(kTimeout, target.timeout_ms);
-    from.number(kConcurrency, target.concurrency);
-    from.number(kRate, target.rate);
-    from.text(kHeaders, headers);
-    from.text(kSealedHeaders, sealed_headers);
+    webhook_fields(from, target);
     if (Status known = from.end("a queue's webhook holds"); !known) return std::move(known).error();
-    target.secrets = split(secrets);
-    const bool is_whole = !from.damaged() && read_lines(headers, target.headers) &&
-                          read_lines(sealed_headers, target.sealed_headers) && is_sound(target);
-    if (!is_whole) return Error{"damaged_record", "a queue's webhook cannot be read"};
+    if (from.damaged() || !is_sound(target)) return Error{"damaged_record", "a queue's webhook cannot be read"};
     return target;
 }
 

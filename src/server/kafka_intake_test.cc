@@ -111,7 +111,7 @@ TEST(KafkaIntake, passes_other_commands_on_at_once) {
     rule.times.text = "0 9 * * *";
     const Result<ScheduleTimes> times = ScheduleTimes::make(rule.times, &Zone::load);
     ASSERT_TRUE(times.ok());
-    trial.take(PutScheduleCommand{"kafka", "daily", rule, *times, {}});
+    trial.take(PutScheduleCommand{.name_space = "kafka", .name = "daily", .rule = rule, .times = *times});
     ASSERT_EQ(trial.submitted.size(), 2u);
     EXPECT_TRUE(std::holds_alternative<CancelCommand>(trial.submitted[0].first));
     EXPECT_TRUE(trial.is_patch_of(1, "reports")) << "the runs of a schedule are messages too";

@@ -149,9 +149,7 @@ Status read_content(const JsonRequest& json, MessageLine& line) {
     line.priority = content.priority;
     line.order_key = std::move(content.order_key);
     line.retry = content.retry;
-    line.content_type = std::move(content.content_type);
-    line.headers = std::move(content.headers);
-    line.body = std::move(content.body);
+    move_content(content, line);
     return {};
 }
 
@@ -224,10 +222,7 @@ MessageLine line_of(const MessageRow& row, const MessageContent& content, DueMs 
     line.occurrence = content.occurrence;
     line.ended_ms = row.ended_ms;
     line.reason = row.reason;
-    line.body = content.body;
-    line.content_type = content.content_type;
-    line.headers = content.headers;
-    line.traceparent = content.traceparent;
+    copy_content(content, line);
     return line;
 }
 
@@ -293,8 +288,8 @@ Result<MessageLine> read_message_line(const JsonRequest& json) {
     if (read) read = take(json.epoch_ms("ended_ms"), line.ended_ms);
     if (read) read = take(json.text("reason"), line.reason);
     if (read) read = read_key_member(json, line_options(), line.key);
-    if (read) read = read_traceparent(json, line.traceparent);
     if (read) read = read_content(json, line);
+    if (read) read = read_traceparent(json, line.traceparent);
     if (read) read = check(json, line);
     if (!read) return std::move(read).error();
     return line;

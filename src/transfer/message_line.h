@@ -13,6 +13,7 @@
 
 #include "base/status.h"
 #include "ingress/json_request.h"
+#include "message/content.h"
 #include "message/message.h"
 #include "message/record.h"
 #include "message/repeat_rule.h"
@@ -20,7 +21,8 @@
 
 namespace duewheel {
 
-struct MessageLine {
+// The headers of its content are one JSON object of strings, as stored.
+struct MessageLine : Content {
     MessageId id = 0;  // its id on the exported server
     std::string name_space{kDefaultNamespace};
     std::string queue;
@@ -53,11 +55,6 @@ struct MessageLine {
     // Of a dead letter; the reason also of a message in backoff.
     DueMs ended_ms = 0;
     std::string reason;
-    // The content. `headers` is one JSON object of strings, as stored.
-    std::string body;
-    std::string content_type;
-    std::string headers;
-    std::string traceparent;
 
     bool operator==(const MessageLine&) const = default;
 };

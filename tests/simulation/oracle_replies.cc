@@ -566,9 +566,8 @@ void Oracle::check_content(const MessageModel& about, const MessageAnswer& answe
         if (answer.has_content) violate("X", "an ended message has content", &about);
         return;
     }
-    const bool same = answer.has_content && answer.body == put.body && answer.content_type == put.content_type &&
-                      answer.headers == put.headers && answer.traceparent == put.traceparent &&
-                      answer.row.state.priority == put.priority;
+    const bool same =
+        answer.has_content && static_cast<const Content&>(answer) == put && answer.row.state.priority == put.priority;
     if (!same) return violate("C1", "get answers another content than was put", &about);
     check_made(about, answer);
 }

@@ -155,10 +155,7 @@ MessageModel Oracle::run_of(const SchedulePut& put, DueMs due_ms) const {
     about.put.name_space = command.name_space;
     about.put.queue = command.rule.queue;
     about.put.when = {due_ms, 0};
-    about.put.body = command.body;
-    about.put.content_type = command.content_type;
-    about.put.headers = command.headers;
-    about.put.traceparent = command.traceparent;
+    copy_content(command, about.put);
     about.put.order_key = command.rule.order_key;
     about.put.priority = command.rule.priority;
     about.put.retry = command.rule.retry;
@@ -185,9 +182,8 @@ MessageModel* Oracle::find_run(const LeaseCommand& command, const Delivered& del
     }
     const SchedulePut& put = schedule_puts_[serial - 1];
     const PutScheduleCommand& sent = put.command;
-    if (sent.name_space != command.name_space || sent.name != delivery.schedule || sent.body != delivery.body ||
-        sent.content_type != delivery.content_type || sent.headers != delivery.headers ||
-        sent.traceparent != delivery.traceparent) {
+    if (sent.name_space != command.name_space || sent.name != delivery.schedule ||
+        static_cast<const Content&>(sent) != delivery) {
         violate("C1", "a run was delivered with another content than its schedule has", known);
         return nullptr;
     }

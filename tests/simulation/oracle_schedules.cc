@@ -169,8 +169,7 @@ void Oracle::schedule_replied(const Request& request, const ScheduleAnswer& answ
         }
     } else if (std::holds_alternative<DescribeScheduleCommand>(request.command)) {
         const PutScheduleCommand& of = schedule_puts_[state.rule.content_hash - 1].command;
-        const bool is_same = answer.has_content && answer.body == of.body && answer.headers == of.headers &&
-                             answer.content_type == of.content_type && answer.traceparent == of.traceparent;
+        const bool is_same = answer.has_content && static_cast<const Content&>(answer) == of;
         if (!is_same) schedule_violates(model, "C1", "it is told of with another content than was put");
     }
 }

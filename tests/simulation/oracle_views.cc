@@ -87,9 +87,8 @@ bool Oracle::check_line(const MessageModel& about, const MessageLine& line, cons
     if (!is_due) return violate("C6", "a line of an export says that it is due at " + at(line.due_ms), &about), false;
     if (about.parent != 0 || about.is_run() || about.is_firing()) return true;
     const PutCommand& put = about.put;
-    const bool is_same = line.body == put.body && line.headers == put.headers && line.priority == put.priority &&
-                         line.content_type == put.content_type && line.traceparent == put.traceparent &&
-                         line.order_key == put.order_key;
+    const bool is_same =
+        static_cast<const Content&>(line) == put && line.priority == put.priority && line.order_key == put.order_key;
     if (!is_same) return violate("C1", "a line of an export has another content than was put", &about), false;
     return true;
 }

@@ -334,10 +334,7 @@ MessageModel Oracle::message_by(const WatchdogPut& put, DueMs due_ms) const {
     about.put.name_space = command.name_space;
     about.put.queue = command.rule.queue;
     about.put.when = {due_ms, 0};
-    about.put.body = command.body;
-    about.put.content_type = command.content_type;
-    about.put.headers = command.headers;
-    about.put.traceparent = command.traceparent;
+    copy_content(command, about.put);
     about.put.order_key = command.rule.order_key;
     about.put.priority = command.rule.priority;
     about.put.retry = command.rule.retry;
@@ -364,9 +361,8 @@ MessageModel* Oracle::find_firing(const LeaseCommand& command, const Delivered& 
     }
     const WatchdogPut& put = watchdog_puts_[serial - 1];
     const PutWatchdogCommand& sent = put.command;
-    if (sent.name_space != command.name_space || sent.name != delivery.watchdog || sent.body != delivery.body ||
-        sent.content_type != delivery.content_type || sent.headers != delivery.headers ||
-        sent.traceparent != delivery.traceparent) {
+    if (sent.name_space != command.name_space || sent.name != delivery.watchdog ||
+        static_cast<const Content&>(sent) != delivery) {
         violate("C1", "a message was delivered with another content than its watchdog has", known);
         return nullptr;
     }

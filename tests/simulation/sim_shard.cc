@@ -93,8 +93,8 @@ void SimShard::tell(const Commit& commit) const {
         const FramedRecord frame = *read_frame(rest);
         rest.remove_prefix(frame.frame_bytes);
         const Record record = *decode_record(frame.kind, frame.body);
-        std::fprintf(stderr, "        record %lu: %s of %lu, %s, place %lu, due %lld, attempts %u\n",
-                     static_cast<unsigned long>(frame.sequence), std::string(record_kind_name(frame.kind)).c_str(),
+        std::fprintf(stderr, "        record %lu: kind %u of %lu, %s, place %lu, due %lld, attempts %u\n",
+                     static_cast<unsigned long>(frame.sequence), static_cast<unsigned>(frame.kind),
                      static_cast<unsigned long>(record.id), std::string(state_name(record.state.state)).c_str(),
                      static_cast<unsigned long>(record.log_position), static_cast<long long>(record.state.due_ms),
                      record.state.attempts);

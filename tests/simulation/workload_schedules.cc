@@ -194,7 +194,8 @@ std::optional<PutScheduleCommand> Workload::draw_schedule(const QueueOf& name) {
     rule.content_hash = serial;
     std::optional<ScheduleTimes> times = times_of(rule.times);
     if (!times) return std::nullopt;  // refused before it comes to the engine
-    PutScheduleCommand command{name.name_space, name.queue, rule, *std::move(times), {}, {}, {}, {}, {}};
+    PutScheduleCommand command{
+        .name_space = name.name_space, .name = name.queue, .rule = rule, .times = *std::move(times)};
     if (random_.chance(200'000)) command.paused = random_.chance(400'000);
     const std::uint64_t bytes = random_.below(options_.body_bytes_max + 1) >> random_.below(4);
     command.body = Oracle::body_of(serial, static_cast<std::uint32_t>(bytes));

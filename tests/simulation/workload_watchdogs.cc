@@ -93,7 +93,8 @@ PutWatchdogCommand Workload::draw_watchdog(const QueueOf& name, const WatchdogMo
     rule.queue = queue.queue;
     const std::uint64_t serial = oracle_.watchdog_puts().size() + 1;
     rule.content_hash = serial;
-    PutWatchdogCommand command{name.name_space, name.queue, rule, random_.chance(500'000), {}, {}, {}, {}};
+    PutWatchdogCommand command{
+        .name_space = name.name_space, .name = name.queue, .rule = rule, .feeds = random_.chance(500'000)};
     const std::uint64_t bytes = random_.below(options_.body_bytes_max + 1) >> random_.below(4);
     command.body = Oracle::body_of(serial, static_cast<std::uint32_t>(bytes));
     if (random_.chance(100'000)) command.content_type = "text/plain";
