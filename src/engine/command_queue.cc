@@ -8,7 +8,7 @@
 namespace duewheel {
 
 bool CommandQueue::push(Command command, ReplyToken token, SharedLimits limits) {
-    const std::size_t bytes = put_bytes(command);
+    const std::size_t bytes = payload_bytes(command);
     const LineKey line = line_of(command);
     if (!is_of_cleaning(command) && !may_wait(line, bytes)) return false;
     const std::uint32_t weight = weight_of(command);
@@ -66,11 +66,9 @@ LineKey CommandQueue::line_of(const Command& command) const {
     const auto number = [](std::string_view name) { return std::hash<std::string_view>{}(name); };
     const std::string* name_space = name_space_of(command);
     if (name_space == nullptr) return {};
-    LineKey line{number(*name_space), 0};
-    if (const auto* records = std::get_if<TakeRecordsCommand>(&command)) line.queue = number(records->input);
-    if (const auto* put = std::get_if<PutCommand>(&command)) line.queue = number(put->queue);
-    if (const auto* batch = std::get_if<PutBatchCommand>(&command)) line.queue = number(batch->puts.front().queue);
-    return line;
+    const std::string* line =
+        with_traits(command, [](auto traits, const auto& of) -> const std::string* { return traits.line(of); });
+    return {number(*name_space), line == nullptr ? 0 : number(*line)};
 }
 
 std::uint32_t CommandQueue::weight_of(const Command& command) const {

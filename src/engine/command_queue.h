@@ -17,7 +17,7 @@
 #include <unordered_map>
 #include <utility>
 
-#include "engine/command_size.h"
+#include "engine/command_traits.h"
 #include "engine/engine_context.h"
 #include "engine/fair_lines.h"
 #include "engine/namespace_table.h"

@@ -6,7 +6,7 @@
 #include <cstdlib>
 
 #include "engine/command_limits.h"
-#include "engine/command_size.h"
+#include "engine/command_traits.h"
 #include "engine/refusals.h"
 
 namespace duewheel {

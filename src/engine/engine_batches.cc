@@ -4,7 +4,7 @@
 #include <cassert>
 #include <span>
 
-#include "engine/command_size.h"
+#include "engine/command_traits.h"
 #include "engine/engine.h"
 
 namespace duewheel {
@@ -112,7 +112,7 @@ void Engine::take_commands(CommandQueue::Lines& from, Takes what, std::size_t qu
             deferred.push_back(from.take(0));
             continue;
         }
-        const std::size_t at_most = record_bytes_at_most(next, kRecordOverheadMax);
+        const std::size_t at_most = record_bytes_max(next);
         const bool is_full =
             batch().count() + record_count(next) > operations_max || batch().bytes() + at_most > bytes_max;
         if (is_full && !batch().empty()) break;
@@ -127,8 +127,7 @@ void Engine::take_commands(CommandQueue::Lines& from, Takes what, std::size_t qu
         const std::size_t bytes = pending.bytes;
         const Verdict verdict = validate(pending);
         // Entries that it found in memory have checked for capacity themselves.
-        assert(batch().bytes() <=
-               before + std::max(at_most, record_bytes_at_most(pending.command, kRecordOverheadMax)));
+        assert(batch().bytes() <= before + std::max(at_most, record_bytes_max(pending.command)));
         switch (verdict) {
             case Verdict::settled:
                 commands_.release(line, bytes);

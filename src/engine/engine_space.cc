@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "engine/command_size.h"
+#include "engine/command_traits.h"
 #include "engine/engine.h"
 
 namespace duewheel {
@@ -48,7 +48,7 @@ void Engine::build_for_cleaning() {
     const auto does_not_fit = [this](const CommandQueue::Lines& from) {
         const PendingCommand* first =
             from.find_if([](const PendingCommand& pending) { return is_of_cleaning(pending.command); });
-        return first != nullptr && !has_room(record_bytes_at_most(first->command, kRecordOverheadMax));
+        return first != nullptr && !has_room(record_bytes_max(first->command));
     };
     const bool adds_itself = !context_.serving || batches_.confirm_at_ms() <= now_;
     const bool is_full = does_not_fit(commands_.looked_up()) || does_not_fit(commands_.others()) ||

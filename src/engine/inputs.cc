@@ -3,7 +3,7 @@
 #include <cassert>
 #include <utility>
 
-#include "engine/command_size.h"
+#include "engine/command_traits.h"
 #include "message/queue_settings.h"
 
 namespace duewheel {

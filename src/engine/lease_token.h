@@ -7,7 +7,7 @@
 #include <array>
 #include <cstdint>
 
-#include "engine/command.h"
+#include "engine/commands_of_leases.h"
 
 namespace duewheel {
 

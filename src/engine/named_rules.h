@@ -21,7 +21,7 @@
 #include <variant>
 
 #include "engine/command_limits.h"
-#include "engine/command_size.h"
+#include "engine/command_traits.h"
 #include "message/content.h"
 #include "engine/due_queue.h"
 #include "engine/engine_context.h"
@@ -84,7 +84,7 @@ class NamedRules : protected EnginePart {
             if (!pending.limits) error.message += "; to create it with this call, " + changed.error().message;
             return replied(pending, std::move(error));
         }
-        if (!has_room(record_bytes_at_most(pending.command, kRecordOverheadMax))) return Verdict::deferred;
+        if (!has_room(record_bytes_max(pending.command))) return Verdict::deferred;
         changed->name_space = command.name_space;
         changed->name = command.name;
         return put(pending, *changed);

@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "engine/command_size.h"
+#include "engine/command_traits.h"
 #include "engine/engine_context.h"
 
 namespace duewheel {

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <limits>
 
-#include "engine/command_size.h"
+#include "engine/command_traits.h"
 
 namespace duewheel {
 namespace {

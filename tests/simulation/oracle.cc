@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <type_traits>
 
-#include "engine/command_size.h"
+#include "engine/command_traits.h"
 
 namespace duewheel {
 namespace {

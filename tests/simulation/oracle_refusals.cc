@@ -1,7 +1,7 @@
 // Which requests may be refused, and with what.
 #include <algorithm>
 
-#include "engine/command_size.h"
+#include "engine/command_traits.h"
 #include "simulation/oracle.h"
 
 namespace duewheel {
