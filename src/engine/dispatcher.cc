@@ -2,14 +2,13 @@
 
 #include <algorithm>
 #include <cassert>
-#include <cstdio>
-#include <cstdlib>
 #include <deque>
 #include <utility>
 
-#include "message/content.h"
+#include "base/invariant.h"
 #include "engine/lateness.h"
 #include "engine/refusals.h"
+#include "message/content.h"
 
 namespace duewheel {
 
@@ -187,10 +186,7 @@ std::size_t Dispatcher::grant(QueueNumber number, const Waiter& waiter) {
 
 void Dispatcher::fill(Delivered& message, std::string_view record_body) {
     Result<Record> record = decode_record(RecordKind::relocate, record_body);
-    if (!record) {
-        effects_.fatal_error = std::move(record).error();
-        return;
-    }
+    if (!record) return context_.fail(std::move(record).error());
     message.late_from_ms = late_from(message.late_from_ms, record->content);
     message.occurrence = record->content.occurrence;
     message.parent = record->content.parent;
@@ -212,14 +208,10 @@ void Dispatcher::finish_delivery(Delivery delivery, const FoundRecords& records)
     for (std::size_t i = 0; i < delivery.log_positions.size(); ++i) {
         const Sequence log_position = delivery.log_positions[i];
         if (log_position == 0) continue;
-        const auto read =
-            std::lower_bound(records.begin(), records.end(), log_position,
-                             [](const RecordBytes& record, Sequence at) { return record.log_position < at; });
-        if (read == records.end() || read->log_position != log_position) {
-            effects_.fatal_error =
-                Error{"damaged_log", "record " + std::to_string(log_position) +
-                                         " of a due message is not in the log: run `duewheel check`"};
-            return;
+        const RecordBytes* read = find_record(records, log_position);
+        if (read == nullptr) {
+            return context_.fail({"damaged_log", "record " + std::to_string(log_position) +
+                                                     " of a due message is not in the log: run `duewheel check`"});
         }
         fill(delivery.answer.messages[i], read->body);
         delivery.log_positions[i] = 0;
@@ -367,9 +359,7 @@ void Dispatcher::check() const {
     std::vector<std::uint32_t> brief(queues_.size());
     for (const auto& [number, waiter] : waiters_) brief[waiter.queue] += waiter.brief ? 1 : 0;
     for (QueueNumber number = 0; number < queues_.size(); ++number) {
-        if (queues_[number].brief_waiters == brief[number]) continue;
-        std::fprintf(stderr, "engine: a queue's count of brief waiters is off\n");
-        std::abort();
+        require(queues_[number].brief_waiters == brief[number], "a queue's count of brief waiters is off");
     }
 }
 

@@ -84,10 +84,8 @@ class DueQueue {
         --lookups_;
         for (Item& item : prepared_) {
             if (!item.record_body.empty()) continue;
-            const auto read =
-                std::lower_bound(records.begin(), records.end(), item.log_position,
-                                 [](const RecordBytes& record, Sequence at) { return record.log_position < at; });
-            if (read == records.end() || read->log_position != item.log_position) {
+            const RecordBytes* read = find_record(records, item.log_position);
+            if (read == nullptr) {
                 return Error{"damaged_log", "record " + std::to_string(item.log_position) + " of a " +
                                                 std::string(kind) + " is not in the log: run `duewheel check`"};
             }

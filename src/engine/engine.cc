@@ -2,9 +2,11 @@
 
 #include <algorithm>
 #include <cassert>
-#include <cstdio>
-#include <cstdlib>
+#include <map>
+#include <string_view>
+#include <utility>
 
+#include "base/invariant.h"
 #include "engine/command_limits.h"
 #include "engine/command_traits.h"
 #include "engine/refusals.h"
@@ -73,11 +75,10 @@ void Engine::submit(Command command, ReplyToken token, SharedLimits limits) {
     if (const auto* request = std::get_if<ListCommand>(&command))
         return views_.listings.list(*request, token, lifecycle_.is_recurring_due());
     if (const auto* request = std::get_if<RedriveCommand>(&command)) return dead_writer_.redrive(*request, token);
-    if (auto* request = std::get_if<HistoryCommand>(&command)) return views_.history.list(std::move(*request), token);
-    if (const auto* request = std::get_if<ForecastCommand>(&command)) return views_.forecasts.forecast(*request, token);
     const bool is_read = std::visit(
         [&](const auto& query) {
-            return read_in(query, token, limits, reader_, reports_, schedules_, watchdogs_, tokens_);
+            return read_in(query, token, limits, reader_, reports_, views_.history, views_.forecasts, schedules_,
+                           watchdogs_, tokens_);
         },
         command);
     if (is_read) return;
@@ -204,11 +205,6 @@ EngineCounters Engine::counters() const {
 }
 
 void Engine::check() const {
-    auto require = [](bool holds, const char* what) {
-        if (holds) return;
-        std::fprintf(stderr, "engine: %s\n", what);
-        std::abort();
-    };
     recent_.check();
     wheel_.check();
     const bool new_put_waits =

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "calendar/duration.h"
+#include "engine/refusals.h"
 #include "message/queue_settings.h"
 
 namespace duewheel {
@@ -17,6 +18,12 @@ EngineContext::EngineContext(const EngineOptions& with, const EngineStart& start
       segment(options, start.segment, start.segment_fill, start.segment_bytes, start.block_bytes, start.unsealed),
       earlier_runs(options.shard, start.past_until_ms, start.ids_from),
       signer(start.token_key) {}
+
+bool EngineContext::refuse_page(std::uint32_t limit, ReplyToken token) {
+    if (limit >= 1 && limit <= options.list_limit_max) return false;
+    reply(token, out_of_range("limit", "from 1 to " + std::to_string(options.list_limit_max)));
+    return true;
+}
 
 EnginePart::EnginePart(EngineContext& context)
     : context_(context),

@@ -48,6 +48,8 @@ struct EngineContext {
     void reply(ReplyToken token, Reply with) {
         if (token != 0) effects.replies.push_back({token, std::move(with)});
     }
+    // Whether a page may not have this size: then the command is answered.
+    bool refuse_page(std::uint32_t limit, ReplyToken token);
     // The process must stop and report it.
     void fail(Error error) { effects.fatal_error = std::move(error); }
 };

@@ -13,7 +13,7 @@ constexpr int kForecastTries = 3;
 
 }  // namespace
 
-void Forecasts::forecast(const ForecastCommand& command, ReplyToken token) {
+void Forecasts::read(const ForecastCommand& command, ReplyToken token, const SharedLimits&) {
     if (command.minutes < 1 || Forecast::rows_of(command) > context_.options.forecast_minutes_max) {
         const std::int64_t max = context_.options.forecast_minutes_max * (command.step_ms / Forecast::kMinuteMs);
         return context_.reply(token, out_of_range("minutes", "from 1 to " + std::to_string(max)));

@@ -44,7 +44,7 @@ class Forecasts {
         : context_(context), open_(open), schedules_(schedules) {}
 
     // Starts a forecast; its reply comes when it is complete. One is in progress at a time.
-    void forecast(const ForecastCommand& command, ReplyToken token);
+    void read(const ForecastCommand& command, ReplyToken token, const SharedLimits& limits);
     // Counts the next entries, or runs of schedules.
     void walk();
     // The first one does not wait for rows.

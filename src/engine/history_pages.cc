@@ -11,13 +11,9 @@ bool is_earlier(const EndedRow& left, const EndedRow& right) {
 
 }  // namespace
 
-void HistoryPages::list(HistoryCommand command, ReplyToken token) {
-    if (command.limit == 0 || command.limit > context_.options.list_limit_max) {
-        return context_.reply(
-            token, Error{"out_of_range", "`limit` must be from 1 to " + std::to_string(context_.options.list_limit_max),
-                         "limit"});
-    }
-    if (open_.begin(token)) look_up({token, std::move(command)});
+void HistoryPages::read(const HistoryCommand& command, ReplyToken token, const SharedLimits&) {
+    if (context_.refuse_page(command.limit, token)) return;
+    if (open_.begin(token)) look_up({token, command});
 }
 
 void HistoryPages::look_up(HistoryLookup lookup) {

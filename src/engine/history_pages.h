@@ -14,7 +14,7 @@ class HistoryPages {
     HistoryPages(EngineContext& context, OpenViews& open) : context_(context), open_(open) {}
 
     // Starts a page; its reply comes when it is complete.
-    void list(HistoryCommand command, ReplyToken token);
+    void read(const HistoryCommand& command, ReplyToken token, const SharedLimits& limits);
 
     void finish(HistoryLookup lookup, HistoryRows sealed, Generation generation);
 

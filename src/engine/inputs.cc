@@ -63,10 +63,7 @@ void Inputs::add_position(const std::string& input, std::int64_t offset, ReplyTo
 void Inputs::apply(std::string_view record_body, const Operation& operation) {
     const Result<Record> record = decode_record(RecordKind::conf, record_body);
     const Result<std::int64_t> offset = record ? decode_input_position(record->value) : record.error();
-    if (!offset) {
-        effects_.fatal_error = offset.error();
-        return;
-    }
+    if (!offset) return context_.fail(offset.error());
     const std::string name(record->name);
     table_.in_batch.erase(name);
     table_.set({name, *offset, operation.sequence, operation.frame_bytes});

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 #include <cassert>
-#include <cstdio>
-#include <cstdlib>
+
+#include "base/invariant.h"
 
 namespace duewheel {
 
@@ -496,11 +496,6 @@ void Lifecycle::finish(const OrderLookup& lookup, const Stretch& stretch, Genera
 }
 
 void Lifecycle::check() const {
-    const auto require = [](bool holds, const char* what) {
-        if (holds) return;
-        std::fprintf(stderr, "engine: %s\n", what);
-        std::abort();
-    };
     const bool started = context_.started;
     std::vector<std::uint32_t> ready(queues_.size());
     std::vector<std::uint32_t> leased(queues_.size());

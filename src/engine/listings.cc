@@ -30,11 +30,7 @@ DuePosition after(DuePosition at) {
 }  // namespace
 
 void Listings::list(const ListCommand& command, ReplyToken token, bool is_recurring_due) {
-    if (command.limit == 0 || command.limit > context_.options.list_limit_max) {
-        return context_.reply(
-            token, Error{"out_of_range", "`limit` must be from 1 to " + std::to_string(context_.options.list_limit_max),
-                         "limit"});
-    }
+    if (context_.refuse_page(command.limit, token)) return;
     const bool of_dead = command.states.contains(State::dead);
     if (of_dead && command.states != StateSet{State::dead}) {
         return context_.reply(

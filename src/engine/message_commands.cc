@@ -53,6 +53,16 @@ Error is_recurring_message() {
 
 }  // namespace
 
+// Finds the message, which has not ended or is a dead letter. Otherwise answers or defers the command, or looks the
+// message up, and returns which.
+std::optional<Verdict> MessageCommands::find_unfinished(PendingCommand& pending, MessageId id,
+                                                        const std::string& name_space, Known& known) {
+    known = finder_.find(pending, id, &name_space);
+    if (const auto verdict = finder_.answer_unless_here(known, pending, id)) return verdict;
+    if (known.what == Known::What::ended) return replied(pending, ended_answer(known.ended));
+    return std::nullopt;
+}
+
 // The reply if the command comes too late for the entry; nothing if its state can still change.
 std::optional<ChangeAnswer> MessageCommands::too_late(const Entry& entry) const {
     if (entry.state != State::leased && entry.state != State::dead) return std::nullopt;
@@ -66,9 +76,8 @@ std::optional<ChangeAnswer> MessageCommands::too_late(const Entry& entry) const 
 Verdict MessageCommands::decide(PendingCommand& pending, CancelCommand& command) {
     if (const auto verdict = finder_.name_by_key(pending, command.name_space, command.by_key, command.id))
         return *verdict;
-    const Known known = finder_.find(pending, command.id, &command.name_space);
-    if (const auto verdict = finder_.answer_unless_here(known, pending, command.id)) return *verdict;
-    if (known.what == Known::What::ended) return replied(pending, ended_answer(known.ended));
+    Known known;
+    if (const auto verdict = find_unfinished(pending, command.id, command.name_space, known)) return *verdict;
     const Entry& entry = recent_.entry(known.entry);
     if (const auto late = too_late(entry)) {
         return finder_.replied_unchanged(known, pending, *late);
@@ -83,9 +92,8 @@ Verdict MessageCommands::decide(PendingCommand& pending, CancelCommand& command)
 }
 
 Verdict MessageCommands::decide(PendingCommand& pending, const HoldCommand& command) {
-    const Known known = finder_.find(pending, command.id, &command.name_space);
-    if (const auto verdict = finder_.answer_unless_here(known, pending, command.id)) return *verdict;
-    if (known.what == Known::What::ended) return replied(pending, ended_answer(known.ended));
+    Known known;
+    if (const auto verdict = find_unfinished(pending, command.id, command.name_space, known)) return *verdict;
     const Entry& entry = recent_.entry(known.entry);
     if (const auto late = too_late(entry)) {
         return finder_.replied_unchanged(known, pending, *late);
@@ -106,9 +114,8 @@ Verdict MessageCommands::decide(PendingCommand& pending, const HoldCommand& comm
 }
 
 Verdict MessageCommands::decide(PendingCommand& pending, const KickCommand& command) {
-    const Known known = finder_.find(pending, command.id, &command.name_space);
-    if (const auto verdict = finder_.answer_unless_here(known, pending, command.id)) return *verdict;
-    if (known.what == Known::What::ended) return replied(pending, ended_answer(known.ended));
+    Known known;
+    if (const auto verdict = find_unfinished(pending, command.id, command.name_space, known)) return *verdict;
     const Entry& entry = recent_.entry(known.entry);
     ChangeAnswer answer{ChangeOutcome::kicked, entry.begun, entry.maybe_delivered || entry.from_past, 0};
     if (lifecycle_.is_purged(entry) && entry.state != State::leased)
@@ -136,9 +143,8 @@ Verdict MessageCommands::decide(PendingCommand& pending, const KickCommand& comm
 }
 
 Verdict MessageCommands::decide(PendingCommand& pending, const DiscardCommand& command) {
-    const Known known = finder_.find(pending, command.id, &command.name_space);
-    if (const auto verdict = finder_.answer_unless_here(known, pending, command.id)) return *verdict;
-    if (known.what == Known::What::ended) return replied(pending, ended_answer(known.ended));
+    Known known;
+    if (const auto verdict = find_unfinished(pending, command.id, command.name_space, known)) return *verdict;
     const Entry& entry = recent_.entry(known.entry);
     ChangeAnswer answer{ChangeOutcome::cancelled, entry.begun, entry.maybe_delivered || entry.from_past, 0};
     if (entry.state == State::dead) {
@@ -169,9 +175,8 @@ Verdict MessageCommands::decide(PendingCommand& pending, const FireCommand& comm
 
 Verdict MessageCommands::move(PendingCommand& pending, MessageId id, const std::string& name_space, DueMs due,
                               Cause cause, const char* field, std::int64_t flex_ms) {
-    const Known known = finder_.find(pending, id, &name_space);
-    if (const auto verdict = finder_.answer_unless_here(known, pending, id)) return *verdict;
-    if (known.what == Known::What::ended) return replied(pending, ended_answer(known.ended));
+    Known known;
+    if (const auto verdict = find_unfinished(pending, id, name_space, known)) return *verdict;
     const Entry& entry = recent_.entry(known.entry);
     ChangeAnswer answer{cause == Cause::fired_now ? ChangeOutcome::fired : ChangeOutcome::rescheduled, entry.begun,
                         entry.maybe_delivered || entry.from_past, due};
@@ -224,6 +229,14 @@ Verdict MessageCommands::move(PendingCommand& pending, MessageId id, const std::
 
 // ---- leases
 
+// A record that ends the lease; it contains which one, so that the response can be repeated.
+Record MessageCommands::changed_by(const LeaseToken& lease, const Entry& entry, RecordKind kind, Cause cause) const {
+    Record record = changed(entry, kind, cause);
+    record.lease_attempt = lease.attempt;
+    record.lease_incarnation = lease.incarnation;
+    return record;
+}
+
 // Ends the message if it may not return, because its queue is purged or it has expired.
 std::optional<Verdict> MessageCommands::end_with_lease(PendingCommand& pending, EntryNumber number) {
     const bool is_to_purge = lifecycle_.is_purged(recent_.entry(number));
@@ -246,10 +259,8 @@ Verdict MessageCommands::decide(PendingCommand& pending, const AckCommand& comma
     const Entry& entry = recent_.entry(known.entry);
     if (refuse_for_space(pending, Adds::end)) return Verdict::settled;
     assert(is_legal_move(entry.state, State::done));
-    Record record = changed(entry, RecordKind::end, Cause::acknowledged);
+    Record record = changed_by(command.lease, entry, RecordKind::end, Cause::acknowledged);
     record.state.state = State::done;
-    record.lease_attempt = command.lease.attempt;
-    record.lease_incarnation = command.lease.incarnation;
     record.lateness_ms = lifecycle_.leases().at(entry.id).delivered_ms - entry.nominal_due_ms;
     add(known.entry, std::move(record), pending.token, LeaseEndAnswer{LeaseOutcome::done, 0, 0});
     return Verdict::settled;
@@ -268,11 +279,9 @@ Verdict MessageCommands::decide(PendingCommand& pending, const FailCommand& comm
     if (lifecycle_.is_used_up(entry)) {
         if (refuse_for_space(pending, Adds::end)) return Verdict::settled;
         assert(is_legal_move(entry.state, State::dead));
-        Record record = changed(entry, RecordKind::end, Cause::failed);
+        Record record = changed_by(command.lease, entry, RecordKind::end, Cause::failed);
         record.state.state = State::dead;
         record.reason = command.reason.empty() ? kNoReason : std::string_view(command.reason);
-        record.lease_attempt = command.lease.attempt;
-        record.lease_incarnation = command.lease.incarnation;
         add(known.entry, std::move(record), pending.token, LeaseEndAnswer{LeaseOutcome::dead, 0, 0});
         return Verdict::settled;
     }
@@ -281,11 +290,9 @@ Verdict MessageCommands::decide(PendingCommand& pending, const FailCommand& comm
     const std::int64_t by_rule_ms = backoff_after_failure_ms(
         lifecycle_.retry_rule(entry), std::max(lifecycle_.attempts_counted(entry), 1u), entry.id);
     const std::int64_t rest_ms = command.retry_in_ms.value_or(std::max(by_rule_ms, command.backoff_min_ms));
-    Record record = changed(entry, RecordKind::change, Cause::failed);
+    Record record = changed_by(command.lease, entry, RecordKind::change, Cause::failed);
     record.state.state = State::retrying;
     record.state.due_ms = now_ + std::max<std::int64_t>(rest_ms, 0);
-    record.lease_attempt = command.lease.attempt;
-    record.lease_incarnation = command.lease.incarnation;
     record.reason = command.reason;
     const LeaseEndAnswer answer{LeaseOutcome::retrying, record.state.due_ms, 0};
     add(known.entry, std::move(record), pending.token, answer);
@@ -299,12 +306,10 @@ Verdict MessageCommands::decide(PendingCommand& pending, const ReleaseCommand& c
     if (const auto verdict = finder_.find_leased(pending, command.lease, known)) return *verdict;
     if (const auto verdict = end_with_lease(pending, known.entry)) return *verdict;
     if (refuse_for_space(pending, Adds::change)) return Verdict::settled;
-    Record record = changed(recent_.entry(known.entry), RecordKind::change, Cause::released);
+    Record record = changed_by(command.lease, recent_.entry(known.entry), RecordKind::change, Cause::released);
     record.state.state = State::scheduled;
     if (command.delay_ms > 0) record.state.due_ms = *due;  // otherwise its due time stays
     record.state.attempts_forgiven += 1;
-    record.lease_attempt = command.lease.attempt;
-    record.lease_incarnation = command.lease.incarnation;
     const LeaseEndAnswer answer{LeaseOutcome::released, record.state.due_ms, 0};
     add(known.entry, std::move(record), pending.token, answer);
     return Verdict::settled;
@@ -317,10 +322,8 @@ Verdict MessageCommands::decide(PendingCommand& pending, const HoldLeaseCommand&
     if (refuse_for_space(pending, Adds::change)) return Verdict::settled;
     const Entry& entry = recent_.entry(known.entry);
     assert(is_legal_move(entry.state, State::held));
-    Record record = changed(entry, RecordKind::change, Cause::held);
+    Record record = changed_by(command.lease, entry, RecordKind::change, Cause::held);
     record.state.state = State::held;
-    record.lease_attempt = command.lease.attempt;
-    record.lease_incarnation = command.lease.incarnation;
     add(known.entry, std::move(record), pending.token, LeaseEndAnswer{LeaseOutcome::held, 0, 0});
     return Verdict::settled;
 }
@@ -347,18 +350,10 @@ Verdict MessageCommands::decide(PendingCommand& pending, const ExtendCommand& co
 Verdict MessageCommands::decide(PendingCommand& pending, const RelocateCommand& command) {
     const MessageId id = command.row.id;
     const Known known = finder_.find(pending, id, nullptr);
-    switch (known.what) {
-        case Known::What::busy:
-        case Known::What::needs_lookup:
-            return *finder_.answer_unless_here(known, pending, id);
-        case Known::What::unknown:
-        case Known::What::gone:
-            return replied(pending, RelocateAnswer{});
-        case Known::What::ended:
-            return replied(pending, RelocateAnswer{});
-        case Known::What::entry:
-            break;
+    if (known.what == Known::What::busy || known.what == Known::What::needs_lookup) {
+        return *finder_.answer_unless_here(known, pending, id);
     }
+    if (known.what != Known::What::entry) return replied(pending, RelocateAnswer{});
     const Entry& entry = recent_.entry(known.entry);
     if (entry.log_position != command.row.log_position) {
         return finder_.replied_unchanged(known, pending, RelocateAnswer{});

@@ -48,6 +48,9 @@ class MessageCommands : EnginePart {
     // Another due time for a waiting message; `field` is the member of the command.
     Verdict move(PendingCommand& pending, MessageId id, const std::string& name_space, DueMs due, Cause cause,
                  const char* field, std::int64_t flex_ms = 0);
+    std::optional<Verdict> find_unfinished(PendingCommand& pending, MessageId id, const std::string& name_space,
+                                           Known& known);
+    Record changed_by(const LeaseToken& lease, const Entry& entry, RecordKind kind, Cause cause) const;
     std::optional<Verdict> end_with_lease(PendingCommand& pending, EntryNumber number);
     std::optional<ChangeAnswer> too_late(const Entry& entry) const;
 

@@ -30,15 +30,7 @@ Known MessageFinder::find(PendingCommand& pending, MessageId id, const std::stri
     if (const Outcome* outcome = recent_.outcome(id)) {
         if (is_foreign(outcome->queue)) return known.what = What::unknown, known;
         known.what = What::ended;
-        known.ended.id = id;
-        known.ended.state.state = outcome->state;
-        known.ended.state.attempts = outcome->attempts;
-        known.ended.state.version = outcome->version;
-        known.ended.state.transaction = outcome->transaction;
-        known.ended.state.maybe_delivered = outcome->maybe_delivered;
-        known.ended.ended_ms = outcome->ended_ms;
-        known.ended.lease_attempt = outcome->lease_attempt;
-        known.ended.lease_incarnation = outcome->lease_incarnation;
+        known.ended = recent_.row(id, *outcome);
         return known;
     }
     const bool fresh = pending.facts && lookups_.is_fresh(pending.facts_generation);

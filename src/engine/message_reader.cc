@@ -2,9 +2,9 @@
 
 #include <utility>
 
-#include "message/content.h"
 #include "engine/live_state.h"
 #include "engine/refusals.h"
+#include "message/content.h"
 
 namespace duewheel {
 
@@ -34,19 +34,9 @@ void MessageReader::read(const GetCommand& command, ReplyToken token, const Shar
         return answer_get(std::move(row), token, makes_one ? recurring_.why_waits(number) : "");
     }
     if (const Outcome* outcome = recent_.outcome(id)) {
-        const QueueName& name = recent_.queues().name(outcome->queue);
-        if (is_foreign(name.name_space, name.queue)) return reply(token, unknown_id(id));
-        if (is_forgotten(outcome->ended_ms)) return reply(token, gone());
-        MessageRow row;
-        row.id = id;
-        row.state.state = outcome->state;
-        row.state.attempts = outcome->attempts;
-        row.state.version = outcome->version;
-        row.state.maybe_delivered = outcome->maybe_delivered;
-        row.state.due_ms = row.state.nominal_due_ms = outcome->due_ms;
-        row.state.name_space = name.name_space;
-        row.state.queue = name.queue;
-        row.ended_ms = outcome->ended_ms;
+        MessageRow row = recent_.row(id, *outcome);
+        if (is_foreign(row.state.name_space, row.state.queue)) return reply(token, unknown_id(id));
+        if (is_forgotten(row.ended_ms)) return reply(token, gone());
         return answer_get(std::move(row), token);
     }
     lookups_.start(FindMessage{id}, FactsLookup{std::move(pending)});
@@ -114,10 +104,7 @@ void MessageReader::finish(KeysLookup lookup, std::vector<std::optional<KeyFacts
 void MessageReader::finish(MessageLookup lookup, const FoundRecords& records, Generation) {
     MessageAnswer& message = lookup.answer;
     Result<Record> whole = decode_record(RecordKind::relocate, records.front().body);
-    if (!whole) {
-        effects_.fatal_error = std::move(whole).error();
-        return;
-    }
+    if (!whole) return context_.fail(std::move(whole).error());
     const MessageContent& content = whole->content;
     message.has_content = true;
     message.put_ms = content.put_ms;

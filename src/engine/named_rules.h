@@ -20,14 +20,15 @@
 #include <utility>
 #include <variant>
 
+#include "calendar/duration.h"
 #include "engine/command_limits.h"
 #include "engine/command_traits.h"
-#include "message/content.h"
 #include "engine/due_queue.h"
 #include "engine/engine_context.h"
 #include "engine/queues.h"
 #include "engine/refusals.h"
 #include "engine/rule_table.h"
+#include "message/content.h"
 
 namespace duewheel {
 
@@ -90,6 +91,23 @@ class NamedRules : protected EnginePart {
         return put(pending, *changed);
     }
     Verdict decide(PendingCommand& pending, typename Kind::Put& command) { return put(pending, command); }
+    // The reply says whether it existed.
+    Verdict remove(PendingCommand& pending, const std::string& name_space, const std::string& name) {
+        Rule* rule = table_.find(name_space, name);
+        if (rule != nullptr && rule->in_batch) return Verdict::deferred;
+        Answer answer;
+        if (rule == nullptr || !is_visible(*rule, pending.limits)) {
+            answer.name_space = name_space;
+            answer.name = name;
+            answer.removed = false;
+            return replied(pending, std::move(answer));
+        }
+        if (refuse_for_space(pending, Adds::end)) return Verdict::settled;
+        answer = describe(*rule);
+        answer.removed = true;
+        add_state(*rule, RuleState{}, nullptr, pending.token, std::move(answer));
+        return Verdict::settled;
+    }
     // Compaction writes the whole rule again, unchanged.
     Verdict relocate(PendingCommand& pending, const RelocateRuleCommand& command) {
         Rule* rule = table_.find(command.name_space, command.name);
@@ -112,9 +130,7 @@ class NamedRules : protected EnginePart {
         lookups_.start(ReadRecords{{rule->log_position}}, std::move(lookup));
     }
     void read(const typename Kind::List& command, ReplyToken token, const SharedLimits& limits) {
-        if (command.limit < 1 || command.limit > options_.list_limit_max) {
-            return reply(token, out_of_range("limit", "from 1 to " + std::to_string(options_.list_limit_max)));
-        }
+        if (context_.refuse_page(command.limit, token)) return;
         typename Kind::ListAnswer answer;
         std::string_view after = command.after;
         while (const Rule* rule = table_.next_of(command.name_space, after)) {
@@ -255,6 +271,21 @@ class NamedRules : protected EnginePart {
         }
         return std::nullopt;
     }
+    // What is valid in the rules of both kinds.
+    Status check_messages(const std::string& name_space, const MessageTemplate& rule) const {
+        if (rule.expires_after_ms > options_.delay_max_ms) {
+            return out_of_range("expires_in", "at most " + format_duration(options_.delay_max_ms));
+        }
+        const QueueNumber queue = recent_.queues().find(name_space, rule.queue);
+        const Result<RetryRule> retry = chosen_rule(rule.retry, queues_.retry_rule(queue));
+        return retry ? Status() : Status(retry.error());
+    }
+    MessageContent content_of(const typename Kind::Put& command) const {
+        MessageContent content;
+        content.put_ms = now_;
+        copy_content(command, content);
+        return content;
+    }
     std::optional<Verdict> refuse_for_puts(const PendingCommand& pending) {
         if (!segment_.refuses_puts()) return std::nullopt;
         ++counters_.refused_full;
@@ -325,7 +356,7 @@ class NamedRules : protected EnginePart {
     }
     // A message of the rule. `whole` is its newest whole record.
     Record message_by(const Rule& by, const Record& whole, DueMs nominal_ms, DueMs due_ms) const {
-        const auto& rule = by.state.rule;
+        const MessageTemplate& rule = by.state.rule;
         Record record;
         record.kind = RecordKind::spawn;
         record.id = next_id();

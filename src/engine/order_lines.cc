@@ -1,10 +1,10 @@
 #include "engine/order_lines.h"
 
 #include <algorithm>
-#include <cstdio>
-#include <cstdlib>
 #include <cstring>
 #include <utility>
+
+#include "base/invariant.h"
 
 namespace duewheel {
 
@@ -166,11 +166,6 @@ std::vector<std::uint32_t> OrderLines::open_lookups(std::size_t queues) const {
 }
 
 void OrderLines::check(bool has_started) const {
-    auto require = [](bool holds, const char* what) {
-        if (holds) return;
-        std::fprintf(stderr, "engine: %s\n", what);
-        std::abort();
-    };
     std::unordered_map<std::string, OrderLine> seen;
     context_.recent.for_each_entry([&](EntryNumber number, const Entry& entry) {
         const std::string name = name_of(number);

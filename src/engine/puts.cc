@@ -4,8 +4,8 @@
 #include <cassert>
 #include <utility>
 
-#include "message/content.h"
 #include "engine/refusals.h"
+#include "message/content.h"
 
 namespace duewheel {
 namespace {

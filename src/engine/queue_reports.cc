@@ -30,9 +30,7 @@ void QueueReports::read(const DescribeNamespaceCommand& command, ReplyToken toke
 }
 
 void QueueReports::read(const ListNamespacesCommand& command, ReplyToken token, const SharedLimits& limits) {
-    if (command.limit < 1 || command.limit > options_.list_limit_max) {
-        return reply(token, out_of_range("limit", "from 1 to " + std::to_string(options_.list_limit_max)));
-    }
+    if (context_.refuse_page(command.limit, token)) return;
     NamespaceListAnswer answer;
     std::string_view after = command.after;
     while (const Namespace* space = queues_.namespaces().next(after)) {
@@ -169,9 +167,7 @@ void QueueReports::read(const DescribeQueueCommand& command, ReplyToken token, c
 }
 
 void QueueReports::read(const ListQueuesCommand& command, ReplyToken token, const SharedLimits& limits) {
-    if (command.limit == 0 || command.limit > options_.list_limit_max) {
-        return reply(token, out_of_range("limit", "from 1 to " + std::to_string(options_.list_limit_max)));
-    }
+    if (context_.refuse_page(command.limit, token)) return;
     QueueListAnswer answer;
     // Of the prefix of the token and that of the call, the longer one decides, unless they exclude each other.
     std::string prefix = limits ? limits->queue_prefix : "";

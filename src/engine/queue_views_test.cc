@@ -83,11 +83,11 @@ TEST(QueueViews, limits_are_kept) {
     for (const std::uint32_t limit : {0u, 6u}) {
         test.views.listings.list({.queue = "q", .limit = limit}, 1, false);
         EXPECT_EQ(test.trial.take<Error>(1).code, "out_of_range");
-        test.views.history.list({.queue = "q", .limit = limit}, 2);
+        test.views.history.read({.queue = "q", .limit = limit}, 2, nullptr);
         EXPECT_EQ(test.trial.take<Error>(2).code, "out_of_range");
     }
     for (const std::uint32_t minutes : {0u, 11u}) {
-        test.views.forecasts.forecast({.queue = "q", .minutes = minutes}, 3);
+        test.views.forecasts.read({.queue = "q", .minutes = minutes}, 3, nullptr);
         EXPECT_EQ(test.trial.take<Error>(3).code, "out_of_range");
     }
     EXPECT_EQ(test.views.open.count(), 0u);
@@ -105,9 +105,9 @@ TEST(QueueViews, open_views_count_until_they_are_answered) {
         EXPECT_EQ(trial.take<Error>(2).code, "too_busy");
         test.list(3, {State::dead});
         EXPECT_EQ(trial.take<Error>(3).code, "too_busy");
-        test.views.history.list({.queue = "q"}, 4);
+        test.views.history.read({.queue = "q"}, 4, nullptr);
         EXPECT_EQ(trial.take<Error>(4).code, "too_busy");
-        test.views.forecasts.forecast({.queue = "q"}, 5);
+        test.views.forecasts.read({.queue = "q"}, 5, nullptr);
         EXPECT_EQ(trial.take<Error>(5).code, "too_busy");
     };
     test.list(1);
@@ -120,11 +120,11 @@ TEST(QueueViews, open_views_count_until_they_are_answered) {
     all_are_refused();
     test.views.listings.finish(trial.finished<DeadListingLookup>(newest), {}, newest);
     trial.take<ListAnswer>(1);
-    test.views.history.list({.queue = "q"}, 1);
+    test.views.history.read({.queue = "q"}, 1, nullptr);
     all_are_refused();
     test.views.history.finish(trial.finished<HistoryLookup>(newest), {}, newest);
     trial.take<HistoryAnswer>(1);
-    test.views.forecasts.forecast({.queue = "q", .minutes = 5}, 1);
+    test.views.forecasts.read({.queue = "q", .minutes = 5}, 1, nullptr);
     test.views.walk();
     all_are_refused();
     test.views.forecasts.finish(trial.finished<ForecastLookup>(newest), {}, newest);
@@ -138,7 +138,7 @@ TEST(QueueViews, a_forecast_counts_a_message_by_its_entry_until_the_index_has_it
     TrialContext& trial = test.trial;
     const MessageId id = trial.put(trial.now + 1);
     const auto counted = [&](ReplyToken token) {
-        test.views.forecasts.forecast({.queue = "q", .minutes = 1}, token);
+        test.views.forecasts.read({.queue = "q", .minutes = 1}, token, nullptr);
         test.views.walk();
         const Generation newest = trial.lookups.newest();
         test.views.forecasts.finish(trial.finished<ForecastLookup>(newest), {{{trial.now + 1, id}}, {}}, newest);

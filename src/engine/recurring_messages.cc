@@ -37,9 +37,8 @@ void RecurringMessages::read() {
 }
 
 void RecurringMessages::finish(const SpawnLookup&, const FoundRecords& records, Generation) {
-    if (Status read = due_.take_records(records, "due recurring message"); !read) {
-        effects_.fatal_error = std::move(read).error();
-    }
+    if (Status read = due_.take_records(records, "due recurring message"); !read)
+        context_.fail(std::move(read).error());
 }
 
 std::size_t RecurringMessages::next_bytes() const {

@@ -2,10 +2,9 @@
 
 #include <algorithm>
 #include <cassert>
-#include <cstdio>
-#include <cstdlib>
 #include <utility>
 
+#include "base/invariant.h"
 #include "calendar/duration.h"
 #include "calendar/instant_text.h"
 
@@ -84,9 +83,7 @@ Verdict Schedules::put(PendingCommand& pending, PutScheduleCommand& command) {
         if (const auto verdict = refuse_new(pending, command.name_space)) return *verdict;
     }
     if (const auto verdict = refuse_for_puts(pending)) return *verdict;
-    MessageContent content;
-    content.put_ms = now_;
-    copy_content(command, content);
+    const MessageContent content = content_of(command);
     ScheduleAnswer answer;
     answer.created = schedule == nullptr;
     if (schedule == nullptr) schedule = &begin(command.name_space, command.name);
@@ -128,55 +125,29 @@ Status Schedules::check(const PutScheduleCommand& command) const {
     if (rule.jitter_ms > options_.delay_max_ms) {
         return out_of_range("jitter", "at most " + format_duration(options_.delay_max_ms));
     }
-    if (rule.expires_after_ms > options_.delay_max_ms) {
-        return out_of_range("expires_in", "at most " + format_duration(options_.delay_max_ms));
-    }
     if (rule.times.end_ms != 0 && rule.times.end_ms < rule.times.start_ms) {
         return out_of_range("end", "before `start`: there is no time between them");
     }
-    const QueueNumber queue = recent_.queues().find(command.name_space, rule.queue);
-    if (const Result<RetryRule> retry = chosen_rule(rule.retry, queues_.retry_rule(queue)); !retry)
-        return retry.error();
-    return {};
+    return check_messages(command.name_space, rule);
 }
 
 Verdict Schedules::decide(PendingCommand& pending, ControlScheduleCommand& command) {
     using What = ControlScheduleCommand::What;
+    if (command.what == What::remove) return remove(pending, command.name_space, command.name);
     Schedule* schedule = table_.find(command.name_space, command.name);
     if (schedule != nullptr && schedule->in_batch) return Verdict::deferred;
     if (schedule == nullptr || !is_visible(*schedule, pending.limits)) {
-        if (command.what != What::remove) {
-            return replied(pending, unknown(command.name_space, command.name, pending.limits));
-        }
-        ScheduleAnswer nothing;
-        nothing.name_space = command.name_space;
-        nothing.name = command.name;
-        nothing.removed = false;
-        return replied(pending, std::move(nothing));
+        return replied(pending, unknown(command.name_space, command.name, pending.limits));
     }
+    if (command.what == What::fire) return fire(pending, command, *schedule);
     ScheduleState next = schedule->state;
-    switch (command.what) {
-        case What::remove: {
-            if (refuse_for_space(pending, Adds::end)) return Verdict::settled;
-            ScheduleAnswer answer = describe(*schedule);
-            answer.removed = true;
-            add_state(*schedule, ScheduleState{}, nullptr, pending.token, std::move(answer));
-            return Verdict::settled;
-        }
-        case What::pause:
-        case What::resume: {
-            const bool pauses = command.what == What::pause;
-            if (next.paused == pauses) return replied(pending, describe(*schedule));
-            // A paused schedule creates no messages: a pause may always be written.
-            if (refuse_for_space(pending, pauses ? Adds::end : Adds::change)) return Verdict::settled;
-            next.paused = pauses;
-            if (!pauses) next.pass_until_ms = now_;
-            add_state(*schedule, std::move(next), nullptr, pending.token, ScheduleAnswer{});
-            return Verdict::settled;
-        }
-        case What::fire:
-            return fire(pending, command, *schedule);
-    }
+    const bool pauses = command.what == What::pause;
+    if (next.paused == pauses) return replied(pending, describe(*schedule));
+    // A paused schedule creates no messages: a pause may always be written.
+    if (refuse_for_space(pending, pauses ? Adds::end : Adds::change)) return Verdict::settled;
+    next.paused = pauses;
+    if (!pauses) next.pass_until_ms = now_;
+    add_state(*schedule, std::move(next), nullptr, pending.token, ScheduleAnswer{});
     return Verdict::settled;
 }
 
@@ -188,9 +159,7 @@ Verdict Schedules::fire(PendingCommand& pending, ControlScheduleCommand& command
         if (!has_room(message_bytes(command.record_body.size()))) return Verdict::deferred;
     }
     const Result<Record> whole = decode_record(RecordKind::rule, command.record_body);
-    if (!whole) {
-        return context_.fail(whole.error()), Verdict::settled;
-    }
+    if (!whole) return context_.fail(whole.error()), Verdict::settled;
     if (Status fits = take_room(schedule); !fits) {
         return replied(pending, std::move(fits).error());
     }
@@ -329,11 +298,6 @@ std::vector<ScheduleCounters> Schedules::by_name(std::size_t max) const {
 }
 
 void Schedules::check() const {
-    const auto require = [](bool holds, const char* what) {
-        if (holds) return;
-        std::fprintf(stderr, "engine: %s\n", what);
-        std::abort();
-    };
     table_.for_each([&](const Schedule& schedule) {
         const ScheduleState& state = schedule.state;
         require(schedule.in_batch <= batches_.has_batch(), "a schedule is in a batch that does not exist");

@@ -78,10 +78,7 @@ Status Settings::check(const NamespaceSettings& settings) const {
 void Settings::apply_namespace(std::string_view record_body, Operation& operation) {
     const Result<Record> record = decode_record(RecordKind::conf, record_body);
     const Result<NamespaceSettings> settings = record ? decode_namespace_settings(record->value) : record.error();
-    if (!settings) {
-        effects_.fatal_error = settings.error();
-        return;
-    }
+    if (!settings) return context_.fail(settings.error());
     Namespace& space = queues_.namespaces().at(record->state.name_space);
     space.conf_in_batch = false;
     take(space, *settings, operation.sequence, operation.frame_bytes);
@@ -253,10 +250,7 @@ Status Settings::check(const QueueSettings& settings) const {
 void Settings::apply_queue(std::string_view record_body, Operation& operation) {
     const Result<Record> record = decode_record(RecordKind::conf, record_body);
     const Result<QueueSettings> settings = record ? decode_queue_settings(record->value) : record.error();
-    if (!settings) {
-        effects_.fatal_error = settings.error();
-        return;
-    }
+    if (!settings) return context_.fail(settings.error());
     const QueueNumber number = recent_.queues().number(record->state.name_space, record->name);
     queues_.at(number).conf_in_batch = false;
     queues_.at(number).only_waited_for = false;

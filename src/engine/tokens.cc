@@ -98,10 +98,7 @@ void Tokens::add(const std::string& id, std::string_view value, ReplyToken token
 void Tokens::apply(std::string_view record_body, Operation& operation) {
     const Result<Record> record = decode_record(RecordKind::conf, record_body);
     Result<AccessToken> token = record ? decode_access_token(record->name, record->value) : record.error();
-    if (!token) {
-        effects_.fatal_error = token.error();
-        return;
-    }
+    if (!token) return context_.fail(token.error());
     if (table_.find(token->id) == nullptr) --table_.new_in_batch;
     table_.in_batch.erase(token->id);
     auto* answer = std::get_if<TokenAnswer>(&operation.reply);
@@ -117,9 +114,7 @@ void Tokens::read(const DescribeTokenCommand& command, ReplyToken token, const S
 }
 
 void Tokens::read(const ListTokensCommand& command, ReplyToken token, const SharedLimits&) {
-    if (command.limit < 1 || command.limit > options_.list_limit_max) {
-        return reply(token, out_of_range("limit", "from 1 to " + std::to_string(options_.list_limit_max)));
-    }
+    if (context_.refuse_page(command.limit, token)) return;
     TokenListAnswer answer;
     const StoredToken* next = table_.next(command.after);
     for (; next != nullptr && answer.tokens.size() < command.limit; next = table_.next(next->id)) {

@@ -142,9 +142,8 @@ void Transactions::read_prepared() {
 }
 
 void Transactions::finish(const PreparedLookup&, const FoundRecords& records, Generation) {
-    if (Status read = due_prepared_.take_records(records, "due prepared message"); !read) {
-        effects_.fatal_error = std::move(read).error();
-    }
+    if (Status read = due_prepared_.take_records(records, "due prepared message"); !read)
+        context_.fail(std::move(read).error());
 }
 
 std::size_t Transactions::next_bytes() const {

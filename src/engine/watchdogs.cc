@@ -2,10 +2,9 @@
 
 #include <algorithm>
 #include <cassert>
-#include <cstdio>
-#include <cstdlib>
 #include <utility>
 
+#include "base/invariant.h"
 #include "engine/watchdog_course.h"
 
 namespace duewheel {
@@ -40,14 +39,8 @@ Verdict Watchdogs::put(PendingCommand& pending, PutWatchdogCommand& command) {
         set_rule(next, std::move(command.rule), now_);
     }
     if (answer.created) watchdog = &begin(command.name_space, command.name);
-    if (says_the_same) {
-        add_state(*watchdog, std::move(next), nullptr, pending.token, std::move(answer));
-        return Verdict::settled;
-    }
-    MessageContent content;
-    content.put_ms = now_;
-    copy_content(command, content);
-    add_state(*watchdog, std::move(next), &content, pending.token, std::move(answer));
+    const MessageContent content = content_of(command);
+    add_state(*watchdog, std::move(next), says_the_same ? nullptr : &content, pending.token, std::move(answer));
     return Verdict::settled;
 }
 
@@ -63,13 +56,7 @@ Status Watchdogs::check(const PutWatchdogCommand& command) const {
     if (rule.repeat_every_ms < 0 || rule.repeat_every_ms > kWatchdogMaxMs) {
         return out_of_range("repeat_every", "the interval at which it fires again must be from 1 ms to 100 years");
     }
-    if (rule.expires_after_ms > options_.delay_max_ms) {
-        return out_of_range("expires_in", "at most " + std::to_string(options_.delay_max_ms) + " ms");
-    }
-    const QueueNumber queue = recent_.queues().find(command.name_space, rule.queue);
-    if (const Result<RetryRule> retry = chosen_rule(rule.retry, queues_.retry_rule(queue)); !retry)
-        return retry.error();
-    return {};
+    return check_messages(command.name_space, rule);
 }
 
 Verdict Watchdogs::decide(PendingCommand& pending, const FeedWatchdogCommand& command) {
@@ -86,23 +73,6 @@ Verdict Watchdogs::decide(PendingCommand& pending, const FeedWatchdogCommand& co
     answer.due_ms = next.due_ms;
     answer.fired = next.fired;
     add_state(*watchdog, std::move(next), nullptr, pending.token, std::move(answer));
-    return Verdict::settled;
-}
-
-Verdict Watchdogs::decide(PendingCommand& pending, const RemoveWatchdogCommand& command) {
-    Watchdog* watchdog = table_.find(command.name_space, command.name);
-    if (watchdog != nullptr && watchdog->in_batch) return Verdict::deferred;
-    if (watchdog == nullptr || !is_visible(*watchdog, pending.limits)) {
-        WatchdogAnswer nothing;
-        nothing.name_space = command.name_space;
-        nothing.name = command.name;
-        nothing.removed = false;
-        return replied(pending, std::move(nothing));
-    }
-    if (refuse_for_space(pending, Adds::end)) return Verdict::settled;
-    WatchdogAnswer answer = describe(*watchdog);
-    answer.removed = true;
-    add_state(*watchdog, WatchdogState{}, nullptr, pending.token, std::move(answer));
     return Verdict::settled;
 }
 
@@ -176,9 +146,7 @@ void Watchdogs::read_due() {
 }
 
 void Watchdogs::finish(const FiringLookup&, const FoundRecords& records, Generation) {
-    if (Status read = due_.take_records(records, "due watchdog"); !read) {
-        effects_.fatal_error = std::move(read).error();
-    }
+    if (Status read = due_.take_records(records, "due watchdog"); !read) context_.fail(std::move(read).error());
 }
 
 void Watchdogs::add_to_batch() {
@@ -200,9 +168,7 @@ void Watchdogs::add_firing(Watchdog& watchdog, const Due::Item& prepared) {
     if (prepared.log_position != watchdog.log_position) return begin_due(watchdog);
     if (segment_.refuses_puts()) return fire_later(watchdog, "store_full");
     const Result<Record> whole = decode_record(RecordKind::rule, prepared.record_body);
-    if (!whole) {
-        return context_.fail(whole.error());
-    }
+    if (!whole) return context_.fail(whole.error());
     if (const Status room = take_room(watchdog); !room) {
         return fire_later(watchdog, room.error().code);
     }
@@ -219,11 +185,6 @@ void Watchdogs::add_firing(Watchdog& watchdog, const Due::Item& prepared) {
 }
 
 void Watchdogs::check() const {
-    const auto require = [](bool holds, const char* what) {
-        if (holds) return;
-        std::fprintf(stderr, "engine: %s\n", what);
-        std::abort();
-    };
     table_.for_each([&](const Watchdog& watchdog) {
         require(watchdog.in_batch <= batches_.has_batch(), "a watchdog is in a batch that does not exist");
         if (!context_.started || watchdog.in_batch || watchdog.is_due) return;

@@ -61,7 +61,9 @@ class Watchdogs final : public NamedRules<WatchdogKind> {
     using NamedRules::decide;
     using NamedRules::finish;
     Verdict decide(PendingCommand& pending, const FeedWatchdogCommand& command);
-    Verdict decide(PendingCommand& pending, const RemoveWatchdogCommand& command);
+    Verdict decide(PendingCommand& pending, const RemoveWatchdogCommand& command) {
+        return remove(pending, command.name_space, command.name);
+    }
 
     // At most three quarters of a batch, with what recurring messages and schedules have added to it.
     void add_to_batch();
