@@ -20,34 +20,17 @@ struct Trial : TrialContext {
         command.body = "late";
         return command;
     }
-    // What `add` adds to a batch, which is durable and applied when this returns.
     template <class Add>
     std::vector<Record> batch(Add&& add) {
-        BatchPipeline& batches = context.batches;
-        batches.begin();
-        queues.begin_batch();
-        add();
-        static_cast<void>(batches.submit(now, false));
-        batches.committed();
-        std::vector<Record> records;
-        while (!batches.is_taken()) {
-            for (Operation& operation : batches.take(1)) {
-                records.push_back(operation.record);
-                const std::string body(batches.batch().body(operation));
-                if (operation.record.kind == RecordKind::rule) watchdogs.apply(body, operation);
-                context.reply(operation.token, std::move(operation.reply));
-            }
-        }
-        batches.recycle(batches.finish());
-        return records;
+        return TrialContext::batch([&] { queues.begin_batch(), add(); },
+                                   [this](const std::string& body, Operation& operation) { apply(body, operation); });
     }
     template <class Command>
     Verdict decide(Command command, ReplyToken token) {
-        PendingCommand pending;
-        pending.token = token;
-        Verdict verdict = Verdict::deferred;
-        batch([&] { verdict = watchdogs.decide(pending, command); });
-        return verdict;
+        return TrialContext::decide([this](auto&& add) { batch(add); }, watchdogs, std::move(command), token);
+    }
+    void apply(const std::string& body, Operation& operation) {
+        if (operation.record.kind == RecordKind::rule) watchdogs.apply(body, operation);
     }
     void advance_to(DueMs at_ms) {
         now = at_ms;

@@ -42,6 +42,37 @@ struct TrialContext {
         record.state.state = state;
         recent.apply(record, ++newest, 1, 100);
     }
+    // What `add` adds to a batch, which is durable when this returns: `apply` was called with the body of each record
+    // and its operation.
+    template <class Add, class Apply>
+    std::vector<Record> batch(Add&& add, Apply&& apply) {
+        BatchPipeline& batches = context.batches;
+        batches.begin();
+        add();
+        static_cast<void>(batches.submit(now, false));
+        batches.committed();
+        std::vector<Record> records;
+        while (!batches.is_taken()) {
+            for (Operation& operation : batches.take(1)) {
+                records.push_back(operation.record);
+                const std::string body(batches.batch().body(operation));
+                apply(body, operation);
+                context.reply(operation.token, std::move(operation.reply));
+            }
+        }
+        batches.recycle(batches.finish());
+        return records;
+    }
+    // The command is decided by `part` in a batch of its own: `in_batch` builds it with what it is given.
+    template <class InBatch, class Part, class Command>
+    static Verdict decide(InBatch&& in_batch, Part& part, Command command, ReplyToken token) {
+        PendingCommand pending;
+        pending.token = token;
+        Verdict verdict = Verdict::deferred;
+        in_batch([&] { verdict = part.decide(pending, command); });
+        return verdict;
+    }
+
     MessageRow row(MessageId id) const { return recent.row(recent.entry(recent.find(id))); }
 
     // The reply with this token, which has come.

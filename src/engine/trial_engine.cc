@@ -1,6 +1,7 @@
 #include "engine/trial_engine.h"
 
 #include <algorithm>
+#include <limits>
 #include <utility>
 
 namespace duewheel {
@@ -291,71 +292,59 @@ SecondCounts TrialEngine::count(const CountSeconds& wanted) const {
     return counted;
 }
 
-Stretch TrialEngine::dead_rows(const ScanDead& scan) const {
-    Stretch stretch;
-    std::map<DuePosition, const MessageRow*> rows;
+// The rows of the index in [from, until), by `time_of`, which has no result for rows that do not belong.
+template <class TimeOf>
+TrialEngine::PlacedRows TrialEngine::placed(DuePosition from, DueMs until_ms, TimeOf&& time_of) const {
+    PlacedRows rows;
     for (const auto& [id, row] : index) {
-        const bool fits = row.state.state == State::dead && row.state.queue == scan.queue &&
-                          row.state.name_space == scan.name_space && row.ended_ms < scan.until_ms;
-        if (fits && DuePosition{row.ended_ms, id} >= scan.from) rows[{row.ended_ms, id}] = &row;
+        const std::optional<DueMs> time = time_of(row);
+        if (time && DuePosition{*time, id} >= from && *time < until_ms) rows[{*time, id}] = &row;
     }
+    return rows;
+}
+
+Stretch TrialEngine::first_of(const PlacedRows& rows, std::uint32_t limit) {
+    Stretch stretch;
     for (const auto& [at, row] : rows) {
-        if (stretch.rows.size() == scan.limit) break;
+        if (stretch.rows.size() == limit) break;
         stretch.rows.push_back(*row);
         stretch.next = {at.due_ms, at.id + 1};
     }
-    stretch.complete = stretch.rows.size() < scan.limit;
+    stretch.complete = stretch.rows.size() < limit;
     return stretch;
+}
+
+Stretch TrialEngine::dead_rows(const ScanDead& scan) const {
+    const auto time_of = [&](const MessageRow& row) {
+        const bool here = row.state.queue == scan.queue && row.state.name_space == scan.name_space;
+        return here && row.state.state == State::dead ? std::optional(row.ended_ms) : std::nullopt;
+    };
+    return first_of(placed(scan.from, scan.until_ms, time_of), scan.limit);
 }
 
 Stretch TrialEngine::fall_due(const ScanDue& scan) const {
-    std::map<DuePosition, const MessageRow*> rows;
-    for (const auto& [id, row] : index) {
-        const DuePosition at{row.state.due_ms, id};
-        if (is_timed(row.state.state) && at >= scan.from && at.due_ms < scan.until_ms) rows[at] = &row;
-    }
-    Stretch stretch;
-    for (const auto& [at, row] : rows) {
-        if (stretch.rows.size() == scan.limit) break;
-        stretch.rows.push_back(*row);
-        stretch.next = {at.due_ms, at.id + 1};
-    }
-    stretch.complete = stretch.rows.size() < scan.limit;
-    return stretch;
+    const auto time_of = [](const MessageRow& row) {
+        return is_timed(row.state.state) ? std::optional(row.state.due_ms) : std::nullopt;
+    };
+    return first_of(placed(scan.from, scan.until_ms, time_of), scan.limit);
 }
 
 Stretch TrialEngine::walk(const ScanQueue& scan) const {
-    std::map<DuePosition, MessageRow> rows;
-    for (const auto& [id, row] : index) {
-        const DuePosition at{row.state.due_ms, id};
+    const auto time_of = [&](const MessageRow& row) {
         const bool here = row.state.queue == scan.queue && row.state.name_space == scan.name_space;
-        if (here && !is_ended(row.state.state) && at >= scan.from && at.due_ms < scan.until_ms) rows[at] = row;
-    }
-    Stretch stretch;
-    for (const auto& [at, row] : rows) {
-        if (stretch.rows.size() < scan.limit) stretch.rows.push_back(row);
-    }
-    stretch.complete = stretch.rows.size() < scan.limit;
-    return stretch;
+        return here && !is_ended(row.state.state) ? std::optional(row.state.due_ms) : std::nullopt;
+    };
+    return first_of(placed(scan.from, scan.until_ms, time_of), scan.limit);
 }
 
 Stretch TrialEngine::scan(const ScanOrder& order) const {
-    std::map<DuePosition, MessageRow> placed;
-    for (const auto& [id, row] : index) {
+    const auto time_of = [&](const MessageRow& row) {
         const MessageState& state = row.state;
-        const DuePosition at{state.nominal_due_ms, id};
         const bool belongs = state.order_key == order.order_key && state.queue == order.queue &&
-                             state.name_space == order.name_space && !is_ended(state.state) && at >= order.from;
-        if (belongs) placed.emplace(at, row);
-    }
-    Stretch stretch;
-    for (const auto& [at, row] : placed) {
-        if (stretch.rows.size() == order.limit) break;
-        stretch.rows.push_back(row);
-        stretch.next = {at.due_ms, at.id + 1};
-    }
-    stretch.complete = stretch.rows.size() < order.limit;
-    return stretch;
+                             state.name_space == order.name_space && !is_ended(state.state);
+        return belongs ? std::optional(state.nominal_due_ms) : std::nullopt;
+    };
+    return first_of(placed(order.from, std::numeric_limits<DueMs>::max(), time_of), order.limit);
 }
 
 std::optional<KeyFacts> TrialEngine::find_key(const FindKeys::Key& key) const {
@@ -370,17 +359,15 @@ std::optional<KeyFacts> TrialEngine::find_key(const FindKeys::Key& key) const {
 }
 
 ListedRows TrialEngine::list(const ListQueue& list) const {
-    std::map<DuePosition, MessageRow> placed;
-    for (const auto& [id, row] : index) {
+    const auto time_of = [&](const MessageRow& row) {
         const MessageState& state = row.state;
-        const DuePosition at{state.due_ms, id};
-        const bool belongs = state.queue == list.queue && state.name_space == list.name_space &&
-                             list.states.contains(state.state) && at >= list.from && at.due_ms < list.until_ms;
-        if (belongs) placed.emplace(at, row);
-    }
+        const bool here = state.queue == list.queue && state.name_space == list.name_space;
+        return here && list.states.contains(state.state) ? std::optional(state.due_ms) : std::nullopt;
+    };
+    const PlacedRows rows = placed(list.from, list.until_ms, time_of);
     ListedRows listed;
-    for (const auto& [at, row] : placed) {
-        listed.rows.push_back(row);
+    for (const auto& [at, row] : rows) {
+        listed.rows.push_back(*row);
         if (listed.rows.size() < list.limit) continue;
         listed.next = DuePosition{at.due_ms, at.id + 1};
         break;
@@ -389,15 +376,14 @@ ListedRows TrialEngine::list(const ListQueue& list) const {
 }
 
 DueRows TrialEngine::list_due(const ListDue& list) const {
-    std::map<DuePosition, const MessageRow*> placed;
-    for (const auto& [id, row] : index) {
-        const DuePosition at{row.state.due_ms, id};
-        const bool belongs = list.queue.empty() || row.state.queue == list.queue;
-        if (belongs && !is_ended(row.state.state) && at >= list.from && at.due_ms < list.until_ms) placed[at] = &row;
-    }
+    const auto time_of = [&](const MessageRow& row) {
+        const bool belongs = (list.queue.empty() || row.state.queue == list.queue) && !is_ended(row.state.state);
+        return belongs ? std::optional(row.state.due_ms) : std::nullopt;
+    };
+    const PlacedRows rows = placed(list.from, list.until_ms, time_of);
     DueRows due;
     std::uint32_t walked = 0;
-    for (const auto& [at, row] : placed) {
+    for (const auto& [at, row] : rows) {
         const std::optional<FallsDue> what = falls_due(row->state.state, row->state.is_recurring());
         if (what && row->state.name_space == list.name_space) due.rows.push_back({at.due_ms, at.id, *what});
         if (++walked < list.walk_max) continue;

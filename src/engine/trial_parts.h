@@ -31,31 +31,24 @@ struct TrialParts : TrialContext {
     }
 
     // What `add` adds to a batch, which is durable and applied when this returns.
+    template <class Add, class Apply>
+    std::vector<Record> batch(Add&& add, Apply&& with) {
+        const auto begin_and_add = [&] {
+            queues.begin_batch();
+            settings.begin_batch();
+            add();
+        };
+        return TrialContext::batch(begin_and_add, with);
+    }
     template <class Add>
     std::vector<Record> batch(Add&& add) {
-        BatchPipeline& batches = context.batches;
-        batches.begin();
-        queues.begin_batch();
-        settings.begin_batch();
-        add();
-        static_cast<void>(batches.submit(now, false));
-        batches.committed();
-        std::vector<Record> records;
-        while (!batches.is_taken()) {
-            for (Operation& operation : batches.take(1)) {
-                records.push_back(operation.record);
-                const std::string body(batches.batch().body(operation));
-                if (operation.record.kind == RecordKind::conf) {
-                    settings.apply_queue(body, operation);
-                } else {
-                    static_cast<void>(lifecycle.apply(operation));
-                    context.cache.insert(operation.sequence, body);
-                }
-                context.reply(operation.token, std::move(operation.reply));
-            }
-        }
-        batches.recycle(batches.finish());
-        return records;
+        return batch(add, [this](const std::string& body, Operation& operation) { apply(body, operation); });
+    }
+    void apply(const std::string& body, Operation& operation) {
+        if (operation.record.kind == RecordKind::conf) return settings.apply_queue(body, operation);
+        static_cast<void>(lifecycle.apply(operation));
+        context.cache.insert(operation.sequence, body);
+        if (operation.record.kind == RecordKind::put) newest_counter = operation.record.id / kShardsMax;
     }
     // A message of queue `q` is put.
     EntryNumber put_message(DueMs due_ms, DueMs expires_ms = 0) {
