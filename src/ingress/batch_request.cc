@@ -5,7 +5,9 @@
 
 #include "ingress/field_syntax.h"
 #include "ingress/json_request.h"
+#include "ingress/lease_end_request.h"
 #include "ingress/lease_text.h"
+#include "ingress/path_names.h"
 #include "ingress/put_request.h"
 #include "ingress/request_members.h"
 

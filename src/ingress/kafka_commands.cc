@@ -5,9 +5,9 @@
 #include <utility>
 
 #include "ingress/field_syntax.h"
+#include "ingress/idempotency_key.h"
 #include "ingress/json_request.h"
 #include "ingress/name_rule.h"
-#include "ingress/put_request.h"
 #include "ingress/repeat_request.h"
 #include "ingress/rule_members.h"
 #include "message/kafka_target.h"

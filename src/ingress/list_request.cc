@@ -7,8 +7,8 @@
 #include "base/base64.h"
 #include "base/random.h"
 #include "calendar/duration.h"
+#include "ingress/path_names.h"
 #include "ingress/query_request.h"
-#include "ingress/request_command.h"
 #include "ingress/request_members.h"
 
 namespace duewheel {

@@ -1,17 +1,19 @@
 #include "ingress/request_command.h"
 
 #include <algorithm>
-#include <charconv>
+#include <cstdint>
 #include <limits>
+#include <optional>
+#include <string>
+#include <utility>
 
-#include "base/utf8.h"
-#include "calendar/instant_text.h"
-#include "ingress/field_syntax.h"
+#include "ingress/idempotency_key.h"
 #include "ingress/json_request.h"
+#include "ingress/lease_end_request.h"
 #include "ingress/lease_text.h"
 #include "ingress/list_request.h"
-#include "ingress/name_rule.h"
 #include "ingress/namespace_request.h"
+#include "ingress/path_names.h"
 #include "ingress/put_request.h"
 #include "ingress/query_request.h"
 #include "ingress/queue_request.h"
@@ -19,39 +21,13 @@
 #include "ingress/schedule_request.h"
 #include "ingress/token_request.h"
 #include "ingress/watchdog_request.h"
-#include "net/http_target.h"
 
 namespace duewheel {
 namespace {
 
 constexpr std::string_view kLeaseMembers[] = {"max", "lease", "lease_ms", "wait", "wait_ms"};
 constexpr std::string_view kMoveMembers[] = {"delay", "delay_ms", "due", "due_ms", "flex", "flex_ms"};
-constexpr std::string_view kFailMembers[] = {"reason", "retry_in", "retry_in_ms"};
-constexpr std::string_view kExtendMembers[] = {"lease", "lease_ms"};
-constexpr std::string_view kReleaseMembers[] = {"delay", "delay_ms"};
 constexpr std::string_view kRedriveMembers[] = {"max"};
-
-// A numeric instant further in the past is treated as a mistake.
-constexpr std::int64_t kPastByNumberMs = std::int64_t{365} * 86'400'000;
-
-Result<std::string> decode(std::string_view raw) {
-    Result<std::string> decoded = percent_decode(raw);
-    if (!decoded) return Error{"bad_path", "a percent sign in a path must be followed by two hexadecimal digits"};
-    return decoded;
-}
-
-Result<std::string> read_name(std::string_view raw, const HttpApiOptions& options, const NameOwner& owner) {
-    Result<std::string> name = decode(raw);
-    if (!name) return name;
-    if (Status fits = check_name(*name, options.queue_name_bytes_max, owner); !fits) return std::move(fits).error();
-    return name;
-}
-
-Result<MessageId> read_id(const CallPath& path) {
-    const Result<std::string> text = decode(path.name);
-    if (!text) return text.error();
-    return parse_message_id(*text);
-}
 
 Result<LeaseToken> read_token(const CallPath& path) {
     const std::optional<LeaseToken> token = parse_lease_text(path.name);
@@ -126,7 +102,7 @@ Result<Command> read_key_call(const HttpRequest& request, std::string name_space
 
 Result<Command> read_message_call(const HttpRequest& request, const CallPath& path, std::string name_space,
                                   const HttpApiOptions& options) {
-    const Result<MessageId> id = read_id(path);
+    const Result<MessageId> id = read_message_id(path);
     if (!id) return id.error();
     const bool looks = path.what == CallPath::What::message;
     if (looks && request.method == "PATCH") {
@@ -157,136 +133,6 @@ Result<Command> read_one_lease_end(const HttpRequest& request, const CallPath& p
 
 }  // namespace
 
-Result<MessageId> parse_message_id(std::string_view text) {
-    MessageId id = 0;
-    const char* end = text.data() + text.size();
-    const auto [stopped, failed] = std::from_chars(text.data(), end, id);
-    if (failed != std::errc() || stopped != end || text.front() == '0' || id > kMessageIdMax) {
-        return Error{"bad_id", "a message id is the integer from the response to the put", "id"};
-    }
-    return id;
-}
-
-Result<std::string> check_queue_name(std::string name, const HttpApiOptions& options) {
-    if (Status fits = check_name(name, options.queue_name_bytes_max, kQueueName); !fits) return std::move(fits).error();
-    return name;
-}
-
-Result<std::string> read_namespace(const CallPath& path, const HttpApiOptions& options) {
-    return read_name(path.name_space, options, kNamespaceName);
-}
-
-Result<std::string> read_queue(const CallPath& path, const HttpApiOptions& options) {
-    return read_name(path.name, options, kQueueName);
-}
-
-std::span<const std::string_view> lease_end_members(CallPath::What what) {
-    switch (what) {
-        case CallPath::What::fail:
-        case CallPath::What::fail_batch:
-            return kFailMembers;
-        case CallPath::What::extend:
-        case CallPath::What::extend_batch:
-            return kExtendMembers;
-        case CallPath::What::release:
-        case CallPath::What::release_batch:
-            return kReleaseMembers;
-        default:
-            return {};
-    }
-}
-
-Result<Command> read_lease_end(const JsonRequest& json, CallPath::What what) {
-    switch (what) {
-        case CallPath::What::fail:
-        case CallPath::What::fail_batch: {
-            FailCommand fail;
-            std::string_view reason;
-            Status read = take(json.text("reason"), reason);
-            if (read) read = take(json.duration_ms("retry_in"), fail.retry_in_ms);
-            if (!read) return std::move(read).error();
-            // Truncated, not refused: a failure must be recorded, regardless of the length of its reason.
-            fail.reason = cut_utf8(reason, kReasonBytesMax);
-            return Command(std::move(fail));
-        }
-        case CallPath::What::extend:
-        case CallPath::What::extend_batch: {
-            ExtendCommand extend;
-            if (Status read = take(json.duration_ms("lease"), extend.lease_ms); !read) return std::move(read).error();
-            return Command(extend);
-        }
-        case CallPath::What::release:
-        case CallPath::What::release_batch: {
-            ReleaseCommand release;
-            if (Status read = take(json.duration_ms("delay"), release.delay_ms); !read) return std::move(read).error();
-            return Command(release);
-        }
-        case CallPath::What::hold_lease:
-            return Command(HoldLeaseCommand{});
-        default:
-            return Command(AckCommand{});
-    }
-}
-
-void set_lease(Command& command, const LeaseToken& lease) {
-    std::visit(
-        [&](auto& ends) {
-            if constexpr (requires { ends.lease = lease; }) ends.lease = lease;
-        },
-        command);
-}
-
-Result<JsonRequest> read_members(const HttpRequest& request, std::span<const std::string_view> known) {
-    if (!request.body.empty() && !is_json(request)) {
-        return Error{"unsupported_media_type", "this call takes JSON: send Content-Type: application/json",
-                     "Content-Type"};
-    }
-    Result<JsonRequest> json = JsonRequest::parse(request.body);
-    if (!json) return json;
-    if (Status fine = json->only(known); !fine) return std::move(fine).error();
-    return json;
-}
-
-Result<std::shared_ptr<const MergePatch>> read_patch(const HttpRequest& request,
-                                                     std::span<const std::string_view> known) {
-    const std::optional<std::string_view> type = request.header("Content-Type");
-    const bool says_patch = type && equal_ignoring_case(essence(*type), "application/merge-patch+json");
-    if (!request.body.empty() && !says_patch && !is_json(request)) {
-        return Error{
-            "unsupported_media_type",
-            "this call takes a JSON merge patch: send Content-Type: application/merge-patch+json or application/json",
-            "Content-Type"};
-    }
-    const auto patch = std::make_shared<MergePatch>();
-    patch->text = request.body;
-    Result<JsonRequest> json = JsonRequest::parse(patch->text);
-    if (!json) return std::move(json).error();
-    patch->json = *std::move(json);
-    patch->json.read_as_patch();
-    if (Status fine = patch->json.only(known); !fine) return std::move(fine).error();
-    return std::shared_ptr<const MergePatch>(patch);
-}
-
-Status read_when(const JsonRequest& request, const HttpApiOptions& options, When& into) {
-    if (request.has_time("delay") && request.has_time("due")) {
-        return Error{"conflicting_members", "give `delay` or `due`, not both", "due"};
-    }
-    if (Status read = take(request.duration_ms("delay"), into.delay_ms); !read) return read;
-    const Result<std::optional<std::int64_t>> due = request.instant_ms("due");
-    if (!due) return due.error();
-    if (!*due) return {};
-    into.at_ms = **due;
-    if (request.has("due") || **due >= options.server_ms() - kPastByNumberMs) return {};
-    return Error{"bad_instant",
-                 "`due_ms` is " + format_instant(**due) +
-                     ", more than a year ago: check its unit; if it is right, give it as a string in `due`",
-                 "due_ms"};
-}
-
-Status read_flex(const JsonRequest& request, std::int64_t& into_ms) {
-    return take(request.duration_ms("flex"), into_ms);
-}
-
 Result<Command> read_command(const HttpRequest& request, const CallPath& path, const HttpApiOptions& options) {
     if (is_token_call(path.what)) {
         Result<TokenCall> call = read_token_call(request, path, options);
@@ -310,7 +156,7 @@ Result<Command> read_command(const HttpRequest& request, const CallPath& path, c
         case CallPath::What::resume_schedule:
         case CallPath::What::fire_schedule:
         case CallPath::What::preview_schedule: {
-            Result<std::string> name = read_name(path.name, options, kScheduleName);
+            Result<std::string> name = read_schedule_name(path, options);
             if (!name) return std::move(name).error();
             return read_schedule_call(request, path.what, *std::move(name_space), *std::move(name), options);
         }
@@ -318,7 +164,7 @@ Result<Command> read_command(const HttpRequest& request, const CallPath& path, c
             return read_watchdog_list(request, *std::move(name_space));
         case CallPath::What::watchdog:
         case CallPath::What::feed_watchdog: {
-            Result<std::string> name = read_name(path.name, options, kWatchdogName);
+            Result<std::string> name = read_watchdog_name(path, options);
             if (!name) return std::move(name).error();
             return read_watchdog_call(request, path.what, *std::move(name_space), *std::move(name), options);
         }

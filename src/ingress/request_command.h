@@ -1,8 +1,6 @@
 // Converts the members of an HTTP request to a command.
 #pragma once
 
-#include <cstddef>
-
 #include "base/status.h"
 #include "engine/command.h"
 #include "ingress/call_path.h"
@@ -11,14 +9,8 @@
 
 namespace duewheel {
 
-// The maximum stored length of the reason of a failure.
-inline constexpr std::size_t kReasonBytesMax = 1024;
-
 // The command of a call whose method is allowed. Its errors are those of parsing; the engine decides whether a command
 // can be executed.
 Result<Command> read_command(const HttpRequest& request, const CallPath& path, const HttpApiOptions& options);
-
-// The name, which is already decoded, or code bad_queue_name.
-Result<std::string> check_queue_name(std::string name, const HttpApiOptions& options);
 
 }  // namespace duewheel

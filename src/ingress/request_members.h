@@ -11,7 +11,6 @@
 
 #include "base/status.h"
 #include "engine/command.h"
-#include "ingress/call_path.h"
 #include "ingress/http_api.h"
 #include "ingress/json_request.h"
 #include "net/http_message.h"
@@ -50,19 +49,6 @@ struct MergePatch {
 // read_members().
 Result<std::shared_ptr<const MergePatch>> read_patch(const HttpRequest& request,
                                                      std::span<const std::string_view> known);
-
-// Code bad_id.
-Result<MessageId> parse_message_id(std::string_view text);
-
-// The path's namespace and queue, decoded. Codes: bad_path, bad_namespace, bad_queue_name.
-Result<std::string> read_namespace(const CallPath& path, const HttpApiOptions& options);
-Result<std::string> read_queue(const CallPath& path, const HttpApiOptions& options);
-
-// The members of the command that ends or extends a lease by this call, without the token.
-Result<Command> read_lease_end(const JsonRequest& json, CallPath::What what);
-void set_lease(Command& command, const LeaseToken& lease);
-// The members that it accepts besides the token.
-std::span<const std::string_view> lease_end_members(CallPath::What what);
 
 // `delay` or `due`; `conflicting_members` if both are given. An instant in the past is due now; a numeric one more than
 // a year ago is refused (`bad_instant`).

@@ -6,8 +6,9 @@
 
 #include "base/status.h"
 #include "engine/command.h"
-#include "ingress/put_request.h"
-#include "ingress/request_command.h"
+#include "ingress/http_api.h"
+#include "ingress/json_request.h"
+#include "ingress/path_names.h"
 #include "ingress/request_members.h"
 #include "message/content.h"
 #include "message/message_template.h"

@@ -5,7 +5,7 @@
 #include <string>
 #include <utility>
 
-#include "ingress/request_command.h"
+#include "ingress/path_names.h"
 #include "ingress/request_members.h"
 
 namespace duewheel {

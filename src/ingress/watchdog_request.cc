@@ -3,13 +3,12 @@
 #include <optional>
 #include <utility>
 
+#include "ingress/content_members.h"
 #include "ingress/field_syntax.h"
 #include "ingress/json_request.h"
 #include "ingress/list_request.h"
 #include "ingress/name_cursor.h"
-#include "ingress/put_request.h"
 #include "ingress/query_request.h"
-#include "ingress/request_command.h"
 #include "ingress/request_members.h"
 #include "ingress/rule_members.h"
 

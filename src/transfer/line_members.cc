@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "ingress/field_syntax.h"
-#include "ingress/request_command.h"
+#include "ingress/path_names.h"
 #include "ingress/request_members.h"
 #include "transfer/line_options.h"
 

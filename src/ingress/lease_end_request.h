@@ -1,0 +1,25 @@
+// The members of a command that ends or extends leases: of one lease, whose token is in the path, or of several.
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <string_view>
+
+#include "base/status.h"
+#include "engine/command.h"
+#include "ingress/call_path.h"
+#include "ingress/json_request.h"
+
+namespace duewheel {
+
+// The maximum stored length of the reason of a failure.
+inline constexpr std::size_t kReasonBytesMax = 1024;
+
+// The members that such a call accepts besides the token.
+std::span<const std::string_view> lease_end_members(CallPath::What what);
+
+// The command of the call, without the token. Codes: those of JsonRequest.
+Result<Command> read_lease_end(const JsonRequest& json, CallPath::What what);
+void set_lease(Command& command, const LeaseToken& lease);
+
+}  // namespace duewheel
