@@ -25,7 +25,9 @@ KafkaPusher::KafkaPusher(Engine& engine, const KafkaOutOptions& options, Surroun
       options_(options),
       surroundings_(std::move(surroundings)),
       log_(log),
-      ends_([this](Command command) { return submit(std::move(command)); }) {
+      calls_(engine, kTokenBit, surroundings_.submit),
+      ends_([this](Command command) { return calls_.submit(std::move(command)); }),
+      settled_([this](Command command) { return calls_.submit(std::move(command)); }) {
     lanes_[0].is_exactly_once = true;
     lanes_[0].batch_max = options_.batch_max;
     lanes_[1].batch_max = kTimesTransaction * options_.batch_max;
@@ -47,7 +49,7 @@ void KafkaPusher::act(DueMs now) {
     }
     targets_.serve_touched([this](TargetNumber number) { maintain(number); });
     if (extend_at_ms_ <= now_) extend_leases();
-    if (!stopping_ && lookups_.empty() && look_up_at_ms_ <= now_) look_up_found();
+    if (!stopping_) settled_.act(now_);
 }
 
 DueMs KafkaPusher::next_wakeup(DueMs now) const {
@@ -60,8 +62,7 @@ DueMs KafkaPusher::next_wakeup(DueMs now) const {
     }
     if (apart_ > 0) next = std::min(next, extend_at_ms_);
     next = std::min(next, targets_.next_wakeup(kNoWakeup));
-    const bool looks_up = !to_look_up_.empty() || !still_there_.empty();
-    if (looks_up && lookups_.empty() && !stopping_) next = std::min(next, look_up_at_ms_);
+    if (!stopping_) next = std::min(next, settled_.next_wakeup(kNoWakeup));
     return std::max(next, now);
 }
 
@@ -153,25 +154,18 @@ void KafkaPusher::touch_all(std::size_t lane) {
     }
 }
 
-void KafkaPusher::withdraw(Target& target) {
-    if (target.leasing == 0 || !engine_.withdraw(target.leasing)) return;
-    leasing_.erase(target.leasing);
-    target.leasing = 0;
-}
-
 void KafkaPusher::withdraw_and_give_back(Target& target) {
-    withdraw(target);
+    calls_.withdraw(target);
     give_back_apart(target);
 }
 
-bool KafkaPusher::forget_if_over(TargetNumber number) {
+void KafkaPusher::forget_if_over(TargetNumber number) {
     Target& target = targets_.at(number);
     const bool is_used = target.kafka || target.leasing != 0 || target.starved || target.is_lined ||
                          target.waiting + target.under_way + target.ends > 0;
-    if (is_used) return false;
+    if (is_used) return;
     if (--target.share->targets == 0) shares_.erase(target.name.name_space);
     targets_.erase(number);
-    return true;
 }
 
 DueMs KafkaPusher::backs_off_until(const Target& target) const {
@@ -202,15 +196,14 @@ void KafkaPusher::maintain(TargetNumber number) {
     Lane& lane = lanes_[target.lane];
     if (!may_send(target)) {
         withdraw_and_give_back(target);
-        static_cast<void>(forget_if_over(number));
-        return;
+        return forget_if_over(number);
     }
     if (const DueMs backoff = backs_off_until(target); backoff > now_) {
         withdraw_and_give_back(target);
         return targets_.wake_at(number, backoff);
     }
     if (!target.apart.empty() && !std::exchange(target.is_lined, true)) lane.alone.push_back(number);
-    if (lane.is_down && lane.is_exactly_once) return withdraw(target);  // until its sender is open
+    if (lane.is_down && lane.is_exactly_once) return calls_.withdraw(target);  // until its sender is open
     if (target.leasing != 0 || target.ends >= kTargetEndsMax) return;
     const std::size_t busy = target.waiting + target.under_way;
     if (target.breaker.is_open()) {
@@ -228,13 +221,10 @@ void KafkaPusher::maintain(TargetNumber number) {
 void KafkaPusher::lease(TargetNumber number, std::uint32_t max) {
     Target& target = targets_.at(number);
     LeaseCommand lease;
-    lease.name_space = target.name.name_space;
-    lease.queue = target.name.queue;
     lease.max = target.has_more ? max : 1;
     lease.lease_ms = lease_ms();
     lease.stays = !target.has_more;
-    target.leasing = submit(std::move(lease));
-    leasing_.emplace(target.leasing, number);
+    calls_.lease(number, target, std::move(lease));
 }
 
 // Those that have waited longest first. One that finds no room waits again.
@@ -250,30 +240,18 @@ void KafkaPusher::feed_starved(Lane& lane) {
 
 // ---- messages
 
-ReplyToken KafkaPusher::submit(Command command) {
-    const ReplyToken token = kTokenBit | next_token_++;
-    surroundings_.submit(std::move(command), token);
-    return token;
-}
-
 void KafkaPusher::reply(ReplyToken token, Reply reply) {
     if (ends_.is_of(token)) {
         if (const auto ended = ends_.take(token, std::move(reply), now_)) take_end(*ended);
         return;
     }
-    if (const auto lookup = lookups_.find(token); lookup != lookups_.end()) {
-        KafkaMessageName name = std::move(lookup->second);
-        lookups_.erase(lookup);
-        return take_lookup(std::move(name), reply);
-    }
-    const auto call = leasing_.find(token);
-    if (call == leasing_.end()) return;  // of an extended lease
-    const TargetNumber number = call->second;
-    leasing_.erase(call);
-    Target& target = targets_.at(number);
+    if (settled_.is_of(token)) return settled_.reply(token, reply);
+    const std::optional<TargetNumber> number = calls_.take(token);
+    if (!number) return;  // of an extended lease
+    Target& target = targets_.at(*number);
     target.leasing = 0;
-    targets_.touch(number);
-    if (auto* answer = std::get_if<LeaseAnswer>(&reply)) return take_messages(number, std::move(*answer));
+    targets_.touch(*number);
+    if (auto* answer = std::get_if<LeaseAnswer>(&reply)) return take_messages(*number, std::move(*answer));
     target.backoff_until_ms = std::max(target.backoff_until_ms, now_ + kLeaseRefusedMs);
 }
 
@@ -312,7 +290,7 @@ void KafkaPusher::extend_leases() {
 void KafkaPusher::extend(Item& item) {
     if (item.lease_until_ms - now_ > lease_ms() / 2) return;
     item.lease_until_ms = now_ + lease_ms();
-    static_cast<void>(submit(ExtendCommand{item.lease, lease_ms()}));
+    static_cast<void>(calls_.submit(ExtendCommand{item.lease, lease_ms()}));
 }
 
 }  // namespace duewheel

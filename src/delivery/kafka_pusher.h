@@ -41,6 +41,8 @@
 #include "base/histogram.h"
 #include "base/log.h"
 #include "delivery/kafka_batch.h"
+#include "delivery/kafka_settled_messages.h"
+#include "delivery/lease_calls.h"
 #include "delivery/lease_ends.h"
 #include "delivery/target_breaker.h"
 #include "delivery/target_table.h"
@@ -130,15 +132,14 @@ class KafkaPusher {
         bool paused = false;
         TargetBreaker breaker;
         DueMs backoff_until_ms = 0;  // of the engine, which refused a lease
-        ReplyToken leasing = 0;
-        bool has_more = false;      // the last lease call had messages
-        std::size_t waiting = 0;    // leased messages that are not under way
-        std::size_t under_way = 0;  // messages in a batch
-        std::size_t ends = 0;       // without a reply
-        bool is_alone = false;      // its last batch failed
-        bool is_lined = false;      // in `alone` of its lane
-        std::deque<Item> apart;     // messages that wait while it is alone, and then with its next batch
-        bool starved = false;       // waits for room
+        bool has_more = false;       // the last lease call had messages
+        std::size_t waiting = 0;     // leased messages that are not under way
+        std::size_t under_way = 0;   // messages in a batch
+        std::size_t ends = 0;        // without a reply
+        bool is_alone = false;       // its last batch failed
+        bool is_lined = false;       // in `alone` of its lane
+        std::deque<Item> apart;      // messages that wait while it is alone, and then with its next batch
+        bool starved = false;        // waits for room
     };
     // The combined use of the targets of a namespace.
     struct Share {
@@ -174,9 +175,8 @@ class KafkaPusher {
     void take_change(TargetQueue changed);
     void take_target(TargetNumber number, std::optional<KafkaTarget> kafka);
     void touch_all(std::size_t lane);
-    void withdraw(Target& target);
     void withdraw_and_give_back(Target& target);
-    bool forget_if_over(TargetNumber number);
+    void forget_if_over(TargetNumber number);
     void maintain(TargetNumber number);
     void lease(TargetNumber number, std::uint32_t max);
     void feed_starved(Lane& lane);
@@ -187,7 +187,6 @@ class KafkaPusher {
     void take_messages(TargetNumber number, LeaseAnswer answer);
     void extend_leases();
     void extend(Item& item);
-    ReplyToken submit(Command command);
 
     // kafka_pusher_batches.cc: batches and results
     bool may_begin(const Lane& lane) const;
@@ -214,8 +213,6 @@ class KafkaPusher {
     void give_back_all(Lane& lane);
     void end(const Item& item, Command command);
     void take_end(const LeaseEnds::Ended& ended);
-    void look_up_found();
-    void take_lookup(KafkaMessageName name, const Reply& reply);
 
     Engine& engine_;
     const KafkaOutOptions& options_;
@@ -229,19 +226,11 @@ class KafkaPusher {
     std::map<std::string, Share> shares_;  // by namespace
     std::uint64_t next_share_ = 1;
 
-    std::uint64_t next_token_ = 1;
-    std::unordered_map<ReplyToken, TargetNumber> leasing_;
+    LeaseCalls calls_;
     LeaseEnds ends_;
+    KafkaSettledMessages settled_;
     std::vector<std::pair<std::size_t, KafkaBatch>> results_;  // with their lanes, since the last iteration
     DueMs extend_at_ms_ = 0;
-
-    // Messages in the ledger of which it is not known whether they have ended, because another run sent them, or their
-    // lease ended before the ack. They are looked up now and then: nothing else tells when one is cancelled.
-    std::vector<MessageId> settled_;             // ended, for the next batch
-    std::deque<KafkaMessageName> to_look_up_;    // now
-    std::vector<KafkaMessageName> still_there_;  // had not ended when they were looked up
-    std::unordered_map<ReplyToken, KafkaMessageName> lookups_;
-    DueMs look_up_at_ms_ = 0;
 
     std::size_t apart_ = 0;  // messages
     std::size_t bytes_ = 0;

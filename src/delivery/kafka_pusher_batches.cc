@@ -1,6 +1,5 @@
 // Batches and their results (kafka_pusher.h).
 #include <algorithm>
-#include <iterator>
 #include <span>
 #include <utility>
 
@@ -19,8 +18,6 @@ constexpr std::int64_t kBackoffMaxMs = 30'000;
 constexpr std::int64_t kFencedPauseMinMs = 1'000;
 constexpr std::int64_t kFencedPauseMaxMs = 60'000;
 constexpr std::int64_t kFencedAgainMs = 600'000;  // until this has passed, the pauses grow, and the log says it once
-constexpr std::int64_t kLookUpAgainMs = 60'000;
-constexpr std::size_t kLookupsAtOnce = 100;
 constexpr std::size_t kFailureBytesMax = 1'024;
 
 bool is_sent(KafkaOutcome::Kind kind) {
@@ -148,7 +145,7 @@ void KafkaPusher::send(Lane& lane, std::vector<Item> items) {
         message.name = {target.name.name_space, item.lease.id};
         message.record = std::move(item.record);
     }
-    if (lane.is_exactly_once) batch.settled = std::exchange(settled_, {});
+    if (lane.is_exactly_once) batch.settled = settled_.take();
     lane.is_opened = true;
     lane.is_sending = true;
     lane.under_way = std::move(items);
@@ -163,10 +160,7 @@ void KafkaPusher::take_result(Lane& lane, KafkaBatch batch) {
     lane.is_sending = false;
     lane.counters = batch.counters;
     if (!items.empty()) batch_us_.record(batch.took_us);
-    if (!batch.found.empty()) {
-        std::move(batch.found.begin(), batch.found.end(), std::back_inserter(to_look_up_));
-        look_up_at_ms_ = now_;
-    }
+    settled_.look_up(std::move(batch.found), now_);
     note_readiness(lane, batch);
     for (std::size_t i = 0; i < items.size(); ++i) {
         items[i].record = std::move(batch.messages[i].record);
@@ -366,37 +360,8 @@ void KafkaPusher::take_end(const LeaseEnds::Ended& ended) {
     if (is_late) ++counters_.ended_late;
     const auto* ack = std::get_if<AckCommand>(&ended.command);
     if (ack == nullptr || !is_exactly_once) return;
-    if (!is_late) return settled_.push_back(ack->lease.id);
-    to_look_up_.push_back({target.name.name_space, ack->lease.id});
-    look_up_at_ms_ = now_;
-}
-
-// ---- messages in the ledger
-
-void KafkaPusher::look_up_found() {
-    if (to_look_up_.empty()) {
-        to_look_up_.assign(std::make_move_iterator(still_there_.begin()), std::make_move_iterator(still_there_.end()));
-        still_there_.clear();
-    }
-    for (std::size_t left = kLookupsAtOnce; left > 0 && !to_look_up_.empty(); --left) {
-        KafkaMessageName name = std::move(to_look_up_.front());
-        to_look_up_.pop_front();
-        const ReplyToken token = kTokenBit | next_token_++;
-        surroundings_.submit(GetCommand{name.name_space, name.id}, token);
-        lookups_.emplace(token, std::move(name));
-    }
-    look_up_at_ms_ = to_look_up_.empty() ? now_ + kLookUpAgainMs : now_;
-}
-
-// A message that is unknown ended long ago. A dead letter may come back.
-void KafkaPusher::take_lookup(KafkaMessageName name, const Reply& reply) {
-    const auto* answer = std::get_if<MessageAnswer>(&reply);
-    const auto* error = std::get_if<Error>(&reply);
-    const bool has_ended = answer != nullptr
-                               ? is_ended(answer->row.state.state) && answer->row.state.state != State::dead
-                               : error != nullptr && (error->code == "unknown_id" || error->code == "gone");
-    if (has_ended) return settled_.push_back(name.id);
-    still_there_.push_back(std::move(name));
+    if (!is_late) return settled_.add(ack->lease.id);
+    settled_.look_up({KafkaMessageName{target.name.name_space, ack->lease.id}}, now_);
 }
 
 }  // namespace duewheel

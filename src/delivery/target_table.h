@@ -25,6 +25,7 @@ struct TargetEntry {
     QueueName name;
     DueMs wakes_at_ms = 0;  // 0: never
     bool is_touched = false;
+    ReplyToken leasing = 0;  // its lease call; 0: none (lease_calls.h)
 };
 
 template <class Target>

@@ -1,9 +1,9 @@
 #include "delivery/webhook_pusher.h"
 
 #include <algorithm>
-
-#include "base/utf8.h"
-#include "delivery/dynamic_threshold.h"
+#include <optional>
+#include <utility>
+#include <variant>
 
 namespace duewheel {
 namespace {
@@ -24,12 +24,10 @@ WebhookPusher::WebhookPusher(Engine& engine, const WebhookOptions& options, cons
       secrets_(secrets),
       cipher_(cipher),
       surroundings_(std::move(surroundings)),
-      log_(log),
-      ends_([this](Command command) {
-          const ReplyToken token = kTokenBit | next_token_++;
-          surroundings_.submit(std::move(command), token);
-          return token;
-      }) {}
+      events_(log),
+      shares_(options),
+      calls_(engine, kTokenBit, surroundings_.submit),
+      ends_([this](Command command) { return calls_.submit(std::move(command)); }) {}
 
 WebhookPusher::~WebhookPusher() = default;
 
@@ -40,26 +38,27 @@ void WebhookPusher::act(DueMs now) {
     ends_.act(now_);
     targets_.touch_due(now_);
     begin_queued();
-    serve_starved();
+    shares_.feed_starved([this](TargetNumber number) { targets_.touch(number); });
     targets_.serve_touched([this](TargetNumber number) { serve(number); });
 }
 
 DueMs WebhookPusher::next_wakeup(DueMs now) const {
     if (targets_.has_touched() || !answers_.empty() || engine_.have_targets_changed(TargetKind::webhook)) return now;
-    if (may_feed()) return now;
+    if (shares_.may_feed()) return now;
     return std::min(targets_.next_wakeup(kNoWakeup), ends_.next_wakeup());
 }
 
 void WebhookPusher::stop() {
     stopping_ = true;
+    shares_.stop();
     ends_.stop();
     for (const auto& [number, target] : targets_.all()) targets_.touch(number);
 }
 
 WebhookCounters WebhookPusher::counters() const {
     WebhookCounters counters = counters_;
-    counters.in_flight = in_flight_;
-    counters.bytes_in_flight = bytes_;
+    counters.in_flight = shares_.in_flight();
+    counters.bytes_in_flight = shares_.bytes();
     counters.targets = engine_.queues_with_target(TargetKind::webhook);
     counters.targets_open = open_;
     return counters;
@@ -68,224 +67,70 @@ WebhookCounters WebhookPusher::counters() const {
 TargetStatus WebhookPusher::target_status(const QueueName& queue, DueMs now) const {
     const Target* found = targets_.find(queue);
     if (found == nullptr) return {};  // its settings were just created
-    const Target& target = *found;
-    TargetStatus seen;
-    seen.in_flight = target.in_flight;
-    if (!target.is_fit) {
-        seen.state = TargetStatus::State::unfit;
-    } else if (backs_off_until(target) > now) {
-        seen.backoff_until_ms = backs_off_until(target);
-        const bool by_breaker = target.breaker.open_until_ms() >= target.backoff_until_ms;
-        seen.state = by_breaker ? TargetStatus::State::failed : TargetStatus::State::retry_after;
-    } else if (target.breaker.is_open()) {
-        seen.state = TargetStatus::State::trying;
-    }
-    return seen;
+    return found->state.status(found->use.in_flight, now);
 }
 
 // ---- targets
 
 void WebhookPusher::take_changes() {
     for (auto& changed : engine_.take_changed_targets(TargetKind::webhook)) take_change(std::move(changed));
-    if (const std::size_t queues = std::exchange(unencrypted_, 0); queues > 0) {
-        log_.warning("webhook_headers_unencrypted",
-                     "Webhook headers set before the encryption key are plain on disk. Set these webhooks again.",
-                     {{"queues", queues}});
-    }
+    if (const std::size_t queues = std::exchange(unencrypted_, 0); queues > 0) events_.headers_unencrypted(queues);
 }
 
 void WebhookPusher::take_change(TargetQueue changed) {
     const auto [number, is_new] = targets_.add(changed.name);
     Target& target = targets_.at(number);
-    if (is_new) {
-        Share& share = shares_[changed.name.name_space];
-        ++share.targets;
-        target.share = &share;
-    }
-    withdraw(target);  // the lease request may be different now
+    if (is_new) shares_.join(target.use, number, changed.name.name_space);
+    calls_.withdraw(target);  // the lease request may be different now
     targets_.touch(number);
-    // A resume ends the backoff.
-    if (target.paused && !changed.paused) target.backoff_until_ms = 0;
-    // Other changes of a queue whose pause is not durable yet are reported as if it were not paused.
-    target.paused = changed.paused || (changed.webhook && changed.webhook->url == target.gone_url);
-    if (changed.webhook == target.webhook) return;
-    // Another URL is another target, with a new state.
-    if (!changed.webhook || !target.webhook || changed.webhook->url != target.webhook->url) {
-        open_ -= target.breaker.is_open() ? 1 : 0;
-        target.breaker.forget();
-        target.trying = 0;
-        target.backoff_until_ms = 0;
+    WebhookTargetState& state = target.state;
+    const bool is_another = changed.webhook && changed.webhook != state.webhook;
+    if (is_another && cipher_.has_key() && !changed.webhook->headers.empty()) ++unencrypted_;
+    const bool was_open = state.breaker.is_open();
+    if (Status fit = state.take(std::move(changed), secrets_, cipher_); !fit) {
+        events_.target_misconfigured(target.name, fit.error());
     }
-    target.webhook = std::move(changed.webhook);
-    target.is_fit = false;
-    target.setup = {};
-    if (!target.webhook) return;
-    target.pace.set(target.webhook->rate);
-    if (cipher_.has_key() && !target.webhook->headers.empty()) ++unencrypted_;
-    if (Result<TargetSetup> setup = TargetSetup::from(target.name, *target.webhook, secrets_, cipher_); setup) {
-        target.setup = *std::move(setup);
-        target.is_fit = true;
-    } else {
-        log_.error(
-            "webhook_misconfigured",
-            "The webhook of a queue cannot be used, and its messages stay in the queue. Correct the error below.",
-            {{"namespace", target.name.name_space},
-             {"queue", target.name.queue},
-             {"code", setup.error().code},
-             {"error", setup.error().message}});
-    }
+    if (was_open && !state.breaker.is_open()) --open_;
 }
 
-void WebhookPusher::withdraw(Target& target) {
-    if (target.leasing == 0 || !engine_.withdraw(target.leasing)) return;
-    leases_requested_.erase(target.leasing);
-    target.leasing = 0;
-}
-
-bool WebhookPusher::forget_if_over(TargetNumber number) {
+void WebhookPusher::forget_if_over(TargetNumber number) {
     Target& target = targets_.at(number);
-    if (target.webhook || target.leasing != 0 || target.busy != 0 || target.ends != 0 || target.starved) return false;
-    if (--target.share->targets == 0) shares_.erase(target.name.name_space);
+    if (target.state.webhook || target.leasing != 0 || target.use.busy != 0 || target.ends != 0 || target.use.starved) {
+        return;
+    }
+    shares_.part(target.use, target.name.name_space);
     targets_.erase(number);
-    return true;
-}
-
-std::int64_t WebhookPusher::timeout_of(const Target& target) const {
-    return target.webhook->timeout_ms != 0 ? target.webhook->timeout_ms : options_.timeout_ms;
-}
-
-std::uint32_t WebhookPusher::concurrency_of(const Target& target) const {
-    return target.webhook->concurrency != 0 ? target.webhook->concurrency : options_.concurrency;
-}
-
-DueMs WebhookPusher::backs_off_until(const Target& target) const {
-    return std::max(target.backoff_until_ms, target.breaker.open_until_ms());
 }
 
 bool WebhookPusher::may_post(const Target& target) const {
-    return !stopping_ && target.webhook && target.is_fit && !target.paused;
-}
-
-// Connections that are reserved for targets of the namespace that have none. Without them a few hanging targets would
-// use the whole share of their namespace.
-std::size_t WebhookPusher::kept_in(const Share& share) const {
-    const std::size_t firsts = std::min(share.targets, options_.connections_max * 2 / 5);
-    const std::size_t kept = firsts - std::min(firsts, share.begun);
-    return std::min<std::size_t>(kept, options_.connections_max - in_flight_);
-}
-
-// The number of further posts for a target of the namespace that already has one.
-std::size_t WebhookPusher::left_in(const Share& share) const {
-    const std::size_t kept = kept_in(share);
-    return left_of(share.in_flight + kept, options_.connections_max - in_flight_ - kept);
-}
-
-// How many more messages the namespace may lease within its share.
-std::size_t WebhookPusher::room_in(const Share& share) const {
-    if (bytes_ >= options_.bytes_in_flight_max) return 0;
-    if (share.bytes >= kTimesFree * (options_.bytes_in_flight_max - bytes_)) return 0;
-    const std::size_t kept = kept_in(share);
-    const std::size_t most = kTimesFree * (options_.connections_max - in_flight_ - kept);
-    const std::size_t own = share.in_flight + share.queued + kept;
-    return own >= most ? 0 : std::max<std::size_t>((most - own) / (kTimesFree + 1), 1);
-}
-
-bool WebhookPusher::may_begin(const Share& share) const {
-    return stopping_ || share.in_flight < kTimesFree * (options_.connections_max - in_flight_);
-}
-
-bool WebhookPusher::may_begin(const Target& target) const {
-    if (stopping_ || target.in_flight == 0) return true;  // as its namespace may
-    return target.in_flight < left_in(*target.share);
-}
-
-// How many more messages the target could use without limits on resources.
-std::uint32_t WebhookPusher::wanted_by(Target& target) {
-    if (target.ends >= kEndsMax) return 0;
-    const bool is_open = target.breaker.is_open();
-    const std::uint32_t most = is_open ? 1 : concurrency_of(target);
-    const std::uint32_t taken = is_open ? target.busy - target.in_flight + target.trying : target.busy;
-    return taken >= most ? 0 : std::min(most - taken, target.pace.available(now_));
-}
-
-// How many more bytes it may lease. A target without any may have one message as long as its namespace may, regardless
-// of reserved resources.
-std::size_t WebhookPusher::room_of(const Target& target) const {
-    const Share& share = *target.share;
-    const std::size_t left = left_in(share);
-    const bool is_large =
-        target.bytes != 0 && (bytes_ >= options_.bytes_in_flight_max ||
-                              target.bytes >= left_of(share.bytes, options_.bytes_in_flight_max - bytes_));
-    if (target.busy < left && !is_large) {
-        const std::size_t room = std::min(room_in(share), (left - target.busy + 1) / 2);
-        if (room > 0) return room;
-    }
-    return target.busy == 0 && may_have_one(share) ? 1 : 0;
-}
-
-bool WebhookPusher::may_have_one(const Share& share) const {
-    return !stopping_ && bytes_ < options_.bytes_in_flight_max && may_begin(share);
+    return !stopping_ && target.state.may_post();
 }
 
 // Leases messages for the target if it may have more, and withdraws its lease request if not.
 void WebhookPusher::serve(TargetNumber number) {
     Target& target = targets_.at(number);
     if (!may_post(target)) {
-        withdraw(target);
-        static_cast<void>(forget_if_over(number));
-        return;
+        calls_.withdraw(target);
+        return forget_if_over(number);
     }
-    if (const DueMs rests = backs_off_until(target); rests > now_) {
-        withdraw(target);
-        return targets_.wake_at(number, rests);
+    if (const DueMs until = target.state.backs_off_until(); until > now_) {
+        calls_.withdraw(target);
+        return targets_.wake_at(number, until);
     }
     if (target.leasing != 0) return;
-    const std::uint32_t wanted = wanted_by(target);
+    const std::uint32_t wanted =
+        target.ends >= kEndsMax ? 0 : target.state.wanted(target.use.busy, target.use.in_flight, options_, now_);
     if (wanted == 0) {  // otherwise it is touched when a post or the end of a lease completes
-        if (const DueMs next = target.pace.next_ms(now_); next > now_) targets_.wake_at(number, next);
+        if (const DueMs next = target.state.pace.next_ms(now_); next > now_) targets_.wake_at(number, next);
         return;
     }
-    // Targets that already wait are served first. A target with messages to send waits for those posts.
-    Share& share = *target.share;
-    const bool is_its_turn = std::exchange(target.fed, false) || share.starved.empty();
-    const std::size_t room = is_its_turn ? room_of(target) : 0;
-    if (room == 0) {
-        if (target.busy > 0 || std::exchange(target.starved, true)) return;
-        share.starved.push_back(number);
-        ++starved_;
-        return;
-    }
+    const std::size_t room = shares_.room_or_wait(target.use);
+    if (room == 0) return;
     LeaseCommand lease;
-    lease.name_space = target.name.name_space;
-    lease.queue = target.name.queue;
     lease.max = static_cast<std::uint32_t>(std::min<std::size_t>(room, wanted));
-    lease.lease_ms = timeout_of(target) + kLeaseBeyondTimeoutMs;
+    lease.lease_ms = target.state.timeout_ms(options_) + kLeaseBeyondTimeoutMs;
     lease.stays = true;
-    target.leasing = kTokenBit | next_token_++;
-    leases_requested_.emplace(target.leasing, number);
-    surroundings_.submit(std::move(lease), target.leasing);
-}
-
-bool WebhookPusher::may_feed() const {
-    return starved_ > 0 && std::any_of(shares_.begin(), shares_.end(), [this](const auto& each) {
-               return !each.second.starved.empty() && may_have_one(each.second);
-           });
-}
-
-// In each namespace the longest waiting targets first, and only as many as there are resources for.
-void WebhookPusher::serve_starved() {
-    if (starved_ == 0) return;
-    for (auto& [name, share] : shares_) {
-        std::size_t room = may_have_one(share) ? options_.connections_max - in_flight_ : 0;
-        for (; room > 0 && !share.starved.empty(); --room) {
-            const TargetNumber number = share.starved.front();
-            share.starved.pop_front();
-            --starved_;
-            targets_.at(number).starved = false;
-            targets_.at(number).fed = true;
-            targets_.touch(number);
-        }
-    }
+    calls_.lease(number, target, std::move(lease));
 }
 
 // ---- messages
@@ -295,15 +140,14 @@ void WebhookPusher::reply(ReplyToken token, Reply reply) {
         if (const auto ended = ends_.take(token, std::move(reply), now_)) take_end(*ended);
         return;
     }
-    const auto request = leases_requested_.find(token);
-    if (request == leases_requested_.end()) return;
-    const TargetNumber number = request->second;
-    leases_requested_.erase(request);
-    Target& target = targets_.at(number);
+    const std::optional<TargetNumber> number = calls_.take(token);
+    if (!number) return;
+    Target& target = targets_.at(*number);
     target.leasing = 0;
-    targets_.touch(number);
-    if (auto* answer = std::get_if<LeaseAnswer>(&reply)) return take_messages(number, std::move(*answer));
-    target.backoff_until_ms = std::max(target.backoff_until_ms, now_ + kAgainMs);  // the engine is overloaded
+    targets_.touch(*number);
+    if (auto* answer = std::get_if<LeaseAnswer>(&reply)) return take_messages(*number, std::move(*answer));
+    DueMs& until_ms = target.state.backoff_until_ms;  // the engine is overloaded
+    until_ms = std::max(until_ms, now_ + kAgainMs);
 }
 
 void WebhookPusher::take_messages(TargetNumber number, LeaseAnswer answer) {
@@ -315,14 +159,7 @@ void WebhookPusher::take_messages(TargetNumber number, LeaseAnswer answer) {
         post.lease = message.lease;
         post.lease_until_ms = message.lease_until_ms;
         post.bytes = message.body.size() + message.headers.size();
-        bytes_ += post.bytes;
-        target.share->bytes += post.bytes;
-        target.bytes += post.bytes;
-        ++target.busy;
-        Share& share = *target.share;
-        if (share.lines.empty()) lines_.push_back(&share);
-        if (target.queued.empty()) share.lines.push_back(number);
-        ++share.queued;
+        shares_.add(target.use, post.bytes);
         target.queued.push_back({std::move(post), std::move(message)});
     }
     begin_queued();
@@ -330,40 +167,18 @@ void WebhookPusher::take_messages(TargetNumber number, LeaseAnswer answer) {
 
 // Ends the accounting of a post that completed or never started.
 void WebhookPusher::leave(const Post& post) {
-    bytes_ -= post.bytes;
-    Target& target = targets_.at(post.target);
-    target.share->bytes -= post.bytes;
-    target.bytes -= post.bytes;
-    --target.busy;
+    shares_.remove(targets_.at(post.target).use, post.bytes);
     targets_.touch(post.target);
 }
 
-// Posts one message of each namespace in turn, and of each target in it, as long as a connection is allowed.
+// Posts queued messages as long as a connection is allowed.
 void WebhookPusher::begin_queued() {
-    for (std::size_t passed_over = 0; passed_over < lines_.size();) {
-        Share& share = *lines_.front();
-        lines_.pop_front();
-        const bool begins = may_begin(share) && begin_next(share);
-        if (!share.lines.empty()) lines_.push_back(&share);
-        passed_over = begins ? 0 : passed_over + 1;
-    }
-}
-
-// False: none of its targets may open another connection now.
-bool WebhookPusher::begin_next(Share& share) {
-    for (std::size_t targets = share.lines.size(); targets > 0; --targets) {
-        const TargetNumber number = share.lines.front();
-        share.lines.pop_front();
+    shares_.take_turns([this](TargetNumber number, bool may_begin) {
         Target& target = targets_.at(number);
         const bool goes = may_go(target, target.queued.front().post);
-        if (goes && !may_begin(target)) {
-            share.lines.push_back(number);
-            continue;
-        }
+        if (goes && !may_begin) return false;
         Queued next = std::move(target.queued.front());
         target.queued.pop_front();
-        --share.queued;
-        if (!target.queued.empty()) share.lines.push_back(number);
         if (goes) {
             post(std::move(next.post), std::move(next.message));
         } else {
@@ -371,39 +186,37 @@ bool WebhookPusher::begin_next(Share& share) {
             release(next.post);
         }
         return true;
-    }
-    return false;
+    });
 }
 
 // False if the message waited too long, or its target may not receive it now: it is released.
 bool WebhookPusher::may_go(const Target& target, const Post& post) const {
-    if (!may_post(target) || backs_off_until(target) > now_ || (target.breaker.is_open() && target.trying > 0))
-        return false;
-    return post.lease_until_ms >= now_ + timeout_of(target) + kLeaseLeftMs;
+    const WebhookTargetState& state = target.state;
+    if (!may_post(target) || state.backs_off_until() > now_ || state.is_being_tested()) return false;
+    return post.lease_until_ms >= now_ + state.timeout_ms(options_) + kLeaseLeftMs;
 }
 
 void WebhookPusher::post(Post post, Delivered message) {
     Target& target = targets_.at(post.target);
-    target.pace.take();
-    post.url = target.webhook->url;
-    post.openings = target.breaker.openings();
-    WebhookAttempt attempt{.name_space = target.name.name_space,
-                           .queue = target.name.queue,
-                           .url = target.setup.url,
-                           .signer = target.setup.signer,
-                           .timeout_ms = timeout_of(target),
-                           .timestamp_ms = surroundings_.wall_now_ms(),
-                           .lateness_ms = std::max<std::int64_t>(now_ - message.due_ms, 0),
-                           .headers = target.setup.headers};
+    WebhookTargetState& state = target.state;
+    state.pace.take();
+    ++state.trying;
+    post.url = state.webhook->url;
+    post.openings = state.breaker.openings();
+    const WebhookAttempt attempt{.name_space = target.name.name_space,
+                                 .queue = target.name.queue,
+                                 .url = state.setup.url,
+                                 .signer = state.setup.signer,
+                                 .timeout_ms = state.timeout_ms(options_),
+                                 .timestamp_ms = surroundings_.wall_now_ms(),
+                                 .lateness_ms = std::max<std::int64_t>(now_ - message.due_ms, 0),
+                                 .headers = state.setup.headers};
     const HeaderFields own = message.headers.empty() ? HeaderFields() : surroundings_.read_headers(message.headers);
     WebhookRequest request = webhook_of(message, own, attempt);
-    ++in_flight_;
-    ++target.share->in_flight;
-    if (target.in_flight++ == 0) ++target.share->begun;
-    ++target.trying;
+    shares_.post_begun(target.use);
     ++counters_.posted;
     surroundings_.send(std::move(request),
-                       [this, post = std::move(post), headers = target.setup.headers](WebhookAnswer answer) mutable {
+                       [this, post = std::move(post), headers = state.setup.headers](WebhookAnswer answer) mutable {
                            hide_header_values(headers, answer.text);
                            answers_.push_back({std::move(post), std::move(answer)});
                        });
@@ -418,11 +231,9 @@ void WebhookPusher::release(const Post& post) {
 // ---- answers
 
 void WebhookPusher::take_answer(Arrived arrived) {
-    --in_flight_;
     Target& posted = targets_.at(arrived.post.target);
-    --posted.share->in_flight;
-    if (--posted.in_flight == 0) --posted.share->begun;
-    if (arrived.post.openings == posted.breaker.openings()) --posted.trying;
+    shares_.post_ended(posted.use);
+    if (arrived.post.openings == posted.state.breaker.openings()) --posted.state.trying;
     leave(arrived.post);
     post_us_.record(arrived.answer.took_us);
     update_breaker(posted, arrived.post, arrived.answer);
@@ -430,32 +241,17 @@ void WebhookPusher::take_answer(Arrived arrived) {
 }
 
 void WebhookPusher::update_breaker(Target& target, const Post& post, const WebhookAnswer& answer) {
-    if (!target.webhook || target.webhook->url != post.url) return;  // the target has changed
-    const WebhookMeaning meaning = meaning_of(answer);
-    const auto tell = [&](LogLevel level, const char* event, const char* sentence, std::string_view why) {
-        const std::string authority = target.setup.url.authority();
-        const LogField fields[] = {{"namespace", target.name.name_space},
-                                   {"queue", target.name.queue},
-                                   {"target", authority},
-                                   {"last_result", why}};
-        log_.write(level, event, sentence, fields);
-    };
-    if (!is_of_target(meaning)) {
-        if (!target.breaker.worked()) return;
+    WebhookTargetState& state = target.state;
+    if (!state.has_url(post.url)) return;  // the target has changed
+    if (!is_of_target(meaning_of(answer))) {
+        if (!state.breaker.worked()) return;
         --open_;
-        return tell(LogLevel::info, "webhook_target_recovered",
-                    "A webhook target works again. Its messages are posted.", "answered");
+        return events_.target_recovered(target.name, state.setup.url);
     }
-    const std::uint64_t openings = target.breaker.openings();
-    const bool opened = target.breaker.failed(post.openings, now_);
-    if (target.breaker.openings() != openings) target.trying = 0;
-    if (!opened) return;
+    if (!state.failed(post.openings, now_)) return;
     ++open_;
     ++counters_.breakers_opened;
-    tell(LogLevel::warning, "webhook_target_failing",
-         "A webhook target failed several times in a row. It is retried with growing pauses, and its messages stay in "
-         "the queue.",
-         failure_reason(answer, 200));
+    events_.target_failing(target.name, state.setup.url, failure_reason(answer, 200));
 }
 
 // Acknowledges, fails or releases the message.
@@ -483,40 +279,27 @@ void WebhookPusher::settle(const Post& post, const WebhookAnswer& answer) {
     }
     const std::int64_t backoff_ms = retry_after_ms(answer, options_.retry_after_max_ms);
     Target& target = targets_.at(post.target);
-    if (backoff_ms > 0 && target.webhook && target.webhook->url == post.url) {
-        if (backoff_ms >= kLongBackoffMs && target.backoff_until_ms <= now_) log_backoff(target, backoff_ms, answer);
-        target.backoff_until_ms = std::max(target.backoff_until_ms, now_ + backoff_ms);
+    if (backoff_ms > 0 && target.state.has_url(post.url)) {
+        // Logged once, regardless of the number of posts in progress when the target requested it.
+        DueMs& until_ms = target.state.backoff_until_ms;
+        if (backoff_ms >= kLongBackoffMs && until_ms <= now_) {
+            events_.target_asked_for_pause(target.name, target.state.setup.url, answer.status, backoff_ms);
+        }
+        until_ms = std::max(until_ms, now_ + backoff_ms);
     }
     end(post, FailCommand{post.lease, failure_reason(answer, kReasonBytesMax), std::nullopt, backoff_ms});
-}
-
-// Logs each backoff once, regardless of the number of posts in progress when the target requested it.
-void WebhookPusher::log_backoff(const Target& target, std::int64_t backoff_ms, const WebhookAnswer& answer) {
-    log_.warning(
-        "webhook_target_retry_after",
-        "A webhook target asked for a long pause (Retry-After), and its messages stay in the queue. To end the "
-        "pause early, pause and resume the queue.",
-        {{"namespace", target.name.name_space},
-         {"queue", target.name.queue},
-         {"target", target.setup.url.authority()},
-         {"status", answer.status},
-         {"retry_after_ms", backoff_ms}});
 }
 
 // Before the message is released, so that its queue is paused by then.
 void WebhookPusher::pause_gone(const Post& post) {
     Target& target = targets_.at(post.target);
-    if (target.paused || !target.webhook || target.webhook->url != post.url) return;
-    target.paused = true;
-    target.gone_url = post.url;
-    withdraw(target);
+    WebhookTargetState& state = target.state;
+    if (state.paused || !state.has_url(post.url)) return;
+    state.paused = true;
+    state.gone_url = post.url;
+    calls_.withdraw(target);
     ++counters_.targets_gone;
-    log_.warning(
-        "webhook_target_gone",
-        "A webhook target answered 410 Gone, and its queue was paused. Correct the URL, then resume the queue.",
-        {{"namespace", target.name.name_space},
-         {"queue", target.name.queue},
-         {"target", target.setup.url.authority()}});
+    events_.target_gone(target.name, state.setup.url);
     ConfigureQueueCommand pause;
     pause.name_space = target.name.name_space;
     pause.queue = target.name.queue;
@@ -538,7 +321,7 @@ void WebhookPusher::take_end(const LeaseEnds::Ended& ended) {
     if (answer != nullptr && answer->outcome == LeaseOutcome::expired) ++counters_.ended_late;
     Target& target = targets_.at(ended.context);
     --target.ends;
-    if (std::holds_alternative<ConfigureQueueCommand>(ended.command)) target.gone_url.clear();
+    if (std::holds_alternative<ConfigureQueueCommand>(ended.command)) target.state.gone_url.clear();
     targets_.touch(ended.context);
 }
 
