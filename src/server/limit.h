@@ -1,5 +1,6 @@
-// The table of the server's limits. It is the source of their settings (src/configuration), of the metrics
-// duewheel_limit and duewheel_limit_use, of the numbers in /openapi.json and of the table of docs/http_api.md.
+// The table of the server's limits, whose rows are in the files *_limit_rows.cc. It is the source of their settings
+// (src/configuration), of the metrics duewheel_limit and duewheel_limit_use, of the numbers in /openapi.json and of the
+// table of docs/http_api.md.
 //
 // The default of a limit is not written here: it is the value in a default-constructed ServerOptions. A limit is
 // enforced where it applies; the table says what a client sees there.
@@ -11,8 +12,8 @@
 #include <string>
 #include <string_view>
 
-#include "delivery/webhook_pusher.h"
-#include "engine/engine.h"
+#include "delivery/webhook_counters.h"
+#include "engine/engine_counters.h"
 #include "net/http_limits.h"
 #include "server/server_options.h"
 

@@ -16,7 +16,7 @@ namespace duewheel::limit_test {
 namespace {
 
 const std::string kPage = DUEWHEEL_SOURCE_DIR "/docs/http_api.md";
-constexpr std::string_view kBegin = "<!-- Made from src/server/limit.cc. -->\n\n";
+constexpr std::string_view kBegin = "<!-- Made from the tables src/server/*_limit_rows.cc. -->\n\n";
 constexpr std::string_view kEnd = "\n<!-- The end of what is made. -->";
 
 std::string content_of(const std::string& path) {

@@ -1,5 +1,5 @@
 """Every limit of docs/http_api.md with the real server: one below it, at it, and one above it, where the client must
-receive the code that the table names. The table is generated from the one in the code (src/server/limit.cc), so a limit
+receive the code that the table names. The table is generated from the one in the code (src/server/*_limit_rows.cc), so a limit
 without a probe here fails, and so does a probe without a limit.
 
 Each probe gets a server whose limit is small, and a number; it uses that much of the limit and returns the code that it

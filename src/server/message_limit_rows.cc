@@ -1,0 +1,112 @@
+// The limits of a message, a schedule and a watchdog (server/limit.h).
+#include "ingress/content_members.h"
+#include "ingress/field_syntax.h"
+#include "ingress/lease_end_request.h"
+#include "ingress/schedule_request.h"
+#include "ingress/schedule_text.h"
+#include "message/message.h"
+#include "message/retry_rule.h"
+#include "server/limit_rows.h"
+
+namespace duewheel::limit_rows {
+
+std::span<const Limit> of_messages() {
+    static constexpr Limit kRows[] = {
+        bound<kApi, &Api::queue_name_bytes_max>(
+            {.name = "limits.queue_name_max",
+             .unit = Unit::bytes,
+             .sentence = "Maximum size of the name of a queue, namespace, schedule or watchdog.",
+             .codes = {"bad_queue_name", "bad_namespace", "bad_schedule_name", "bad_watchdog_name"}}),
+        at<kApi, &Api::body_bytes_max>({.name = "limits.body_max",
+                                        .unit = Unit::bytes,
+                                        .sentence = "Maximum size of a message body, after decoding.",
+                                        .min = kKiB,
+                                        .max = 32 * kMiB,
+                                        .codes = {"body_too_large"}}),
+        bound<kApi, &Api::headers_max>({.name = "limits.headers_max",
+                                        .sentence = "Maximum number of headers of a message.",
+                                        .codes = {"headers_too_large"}}),
+        bound<kApi, &Api::headers_bytes_max>(
+            {.name = "limits.headers_size_max",
+             .unit = Unit::bytes,
+             .sentence = "Maximum size of the headers of a message, names and values together.",
+             .codes = {"headers_too_large"}}),
+        bound<kApi, &Api::key_bytes_max>({.name = "limits.key_max",
+                                          .unit = Unit::bytes,
+                                          .sentence = "Maximum size of an idempotency key.",
+                                          .codes = {"bad_key"}}),
+        fixed<kOrderKeyBytesMax>({.name = "limits.order_key_max",
+                                  .unit = Unit::bytes,
+                                  .sentence = "Maximum size of an order key.",
+                                  .codes = {"bad_order_key"}}),
+        fixed<kMediaTypeBytesMax>({.name = "limits.content_type_max",
+                                   .unit = Unit::bytes,
+                                   .sentence = "Maximum size of the media type of a message.",
+                                   .codes = {"bad_content_type", "unsupported_media_type"}}),
+        fixed<kReasonBytesMax>({.name = "limits.reason_max",
+                                .unit = Unit::bytes,
+                                .sentence = "Maximum size of the reason of a failure.",
+                                .otherwise = "the reason is truncated"}),
+        fixed<kRetryAttemptsMax>({.name = "limits.attempts_max",
+                                  .sentence = "Maximum number of attempts of a message.",
+                                  .codes = {"out_of_range"}}),
+        fixed<kRetryBackoffMaxMs>({.name = "limits.backoff_max",
+                                   .unit = Unit::milliseconds,
+                                   .sentence = "Maximum backoff between two attempts, without jitter.",
+                                   .codes = {"out_of_range"}}),
+        bound<kEngine, &Engine::repeat_times_max>(
+            {.name = "limits.repeat_times_max",
+             .sentence =
+                 "Maximum number of occurrences of a recurring message, or of runs of a schedule, that has an end.",
+             .codes = {"out_of_range"}}),
+        fixed<kRepeatEveryMaxMs>(
+            {.name = "limits.repeat_every_max",
+             .unit = Unit::milliseconds,
+             .sentence = "Maximum interval between two occurrences of a recurring message, or two runs of a schedule.",
+             .codes = {"out_of_range"}}),
+        bound<kEngine, &Engine::check_times_max>({.name = "limits.check_times_max",
+                                                  .sentence =
+                                                      "Maximum number of checks of a prepared message, which ask its "
+                                                      "producer for the outcome of the transaction.",
+                                                  .codes = {"out_of_range"}}),
+        at<kEngine, &Engine::schedules_max>({.name = "limits.schedules_max",
+                                             .sentence = "Maximum number of schedules.",
+                                             .min = 1,
+                                             .max = 10'000'000,
+                                             .codes = {"schedule_limit"},
+                                             .use = of_engine<&EngineCounters::schedules>}),
+        at<kEngine, &Engine::watchdogs_max>({.name = "limits.watchdogs_max",
+                                             .sentence = "Maximum number of watchdogs.",
+                                             .min = 1,
+                                             .max = 100'000'000,
+                                             .codes = {"watchdog_limit"},
+                                             .use = of_engine<&EngineCounters::watchdogs>}),
+        fixed<kWatchdogMaxMs>(
+            {.name = "limits.watchdog_timeout_max",
+             .unit = Unit::milliseconds,
+             .sentence = "Maximum timeout of a watchdog, and maximum value of its `max` and `repeat_every`.",
+             .codes = {"out_of_range"}}),
+        fixed<kCronBytesMax>({.name = "limits.cron_max",
+                              .unit = Unit::bytes,
+                              .sentence = "Maximum size of a cron expression.",
+                              .codes = {"bad_cron"}}),
+        fixed<kIntervalBytesMax>({.name = "limits.interval_text_max",
+                                  .unit = Unit::bytes,
+                                  .sentence = "Maximum size of a repeating interval, the `iso` of a schedule.",
+                                  .codes = {"bad_interval"}}),
+        fixed<kClosedDaysBytesMax>({.name = "limits.closed_days_max",
+                                    .unit = Unit::bytes,
+                                    .sentence = "Maximum size of the text that lists the closed days of a schedule.",
+                                    .codes = {"bad_exclusion"}}),
+        fixed<kPreviewMax>({.name = "limits.preview_max",
+                            .sentence = "Maximum number of times in a preview.",
+                            .codes = {"out_of_range"}}),
+        bound<kEngine, &Engine::runs_catch_up_max>(
+            {.name = "limits.catch_up_max",
+             .sentence = "Maximum number of missed runs that a schedule makes up for in a row.",
+             .otherwise = "further runs are skipped and recorded as skipped"}),
+    };
+    return kRows;
+}
+
+}  // namespace duewheel::limit_rows

@@ -1,0 +1,61 @@
+// The limits of webhooks and their posts (server/limit.h).
+#include "message/webhook_target.h"
+#include "server/limit_rows.h"
+
+namespace duewheel::limit_rows {
+
+std::span<const Limit> of_posts() {
+    static constexpr Limit kRows[] = {
+        fixed<kWebhookUrlBytesMax>({.name = "webhooks.url_max",
+                                    .unit = Unit::bytes,
+                                    .sentence = "Maximum size of the URL of a webhook.",
+                                    .codes = {"bad_webhook_url"}}),
+        fixed<kWebhookSecretsMax>({.name = "webhooks.secrets_max",
+                                   .sentence = "Maximum number of secrets that sign the posts of a webhook.",
+                                   .codes = {"bad_webhook_secret"}}),
+        fixed<kWebhookSecretNameBytesMax>({.name = "webhooks.secret_name_max",
+                                           .unit = Unit::bytes,
+                                           .sentence = "Maximum size of the name of a webhook secret.",
+                                           .codes = {"bad_webhook_secret"}}),
+        fixed<kWebhookHeadersMax>({.name = "webhooks.headers_max",
+                                   .sentence = "Maximum number of headers of a webhook.",
+                                   .codes = {"bad_webhook_header"}}),
+        fixed<kWebhookHeadersBytesMax>(
+            {.name = "webhooks.headers_size_max",
+             .unit = Unit::bytes,
+             .sentence = "Maximum size of the headers of a webhook, names and values together.",
+             .codes = {"bad_webhook_header"}}),
+        fixed<kWebhookRateMax>({.name = "webhooks.rate_max",
+                                .sentence = "Maximum `rate` of a webhook, in posts a second.",
+                                .codes = {"out_of_range"}}),
+        bound<kWebhooks, &Webhooks::timeout_max_ms>({.name = "webhooks.timeout_max",
+                                                     .unit = Unit::milliseconds,
+                                                     .sentence = "Maximum `timeout` of a webhook.",
+                                                     .codes = {"out_of_range"}}),
+        bound<kWebhooks, &Webhooks::concurrency_max>({.name = "webhooks.concurrency_max",
+                                                      .sentence = "Maximum `concurrency` of a webhook.",
+                                                      .codes = {"out_of_range"}}),
+        at<kWebhooks, &Webhooks::connections_max>({.name = "webhooks.connections_max",
+                                                   .sentence = "Maximum number of posts in progress, over all queues.",
+                                                   .min = 1,
+                                                   .max = 10'000,
+                                                   .otherwise = "further messages wait in their queues",
+                                                   .use = of_webhooks<&WebhookCounters::in_flight>}),
+        at<kWebhooks, &Webhooks::bytes_in_flight_max>(
+            {.name = "webhooks.in_flight_max",
+             .unit = Unit::bytes,
+             .sentence = "Maximum total size of the message bodies of posts in progress.",
+             .min = kMiB,
+             .max = 64 * kGiB,
+             .otherwise = "further messages wait in their queues",
+             .use = of_webhooks<&WebhookCounters::bytes_in_flight>}),
+        bound<kWebhooks, &Webhooks::answer_bytes_max>(
+            {.name = "webhooks.response_max",
+             .unit = Unit::bytes,
+             .sentence = "Maximum size of the response body that is read from a webhook target.",
+             .otherwise = "the remainder is not read and the connection is closed"}),
+    };
+    return kRows;
+}
+
+}  // namespace duewheel::limit_rows
