@@ -8,16 +8,13 @@
 //     DIR/index/      the index, which can be discarded and rebuilt from the log (store/index_recovery.h)
 //     and small files that say what the directory is (store/directory_marks.h)
 //
-// Recovery: open the log and remove its torn end; open the index; replay what is not in the index into the recent tier,
-// checking sequence, checksums, totals and that nothing is missing before the front of the log; verify a rebuilt index;
-// unlink what had been released; start the engine. It needs no operator unless records are missing: then it refuses
-// with `damaged_log` and serves nothing.
+// A start opens the log and removes its torn end, opens the index, recovers (server/shard_recovery.h) and starts the
+// engine.
 #pragma once
 
-#include <atomic>
 #include <cstdint>
-#include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "base/file.h"
@@ -25,34 +22,15 @@
 #include "engine/engine.h"
 #include "journal/local_journal.h"
 #include "message/clock_mark.h"
-#include "message/schedule_times.h"
 #include "message/zone_cache.h"
+#include "server/log_reserve.h"
+#include "server/shard_options.h"
 #include "server/space_watch.h"
 #include "store/index.h"
 #include "store/retention.h"
 #include "store/store.h"
 
 namespace duewheel {
-
-struct ShardOptions {
-    EngineOptions engine;
-    std::size_t spare_segments = 1;
-    std::size_t reserve_segments = 3;
-    std::uint64_t free_floor_bytes = 256u << 20;  // of the disk: with less, puts are refused; 0 disables it
-    // Of the data directory when it is created; its shard is also that of an existing one.
-    LogIdentity identity;
-    // The source of time zones and the version of their data; by default the operating system's.
-    FindZone find_zone;
-    std::string zone_data;
-    // For a log with other copies: the journal that writes them, around the local one.
-    std::function<std::unique_ptr<Journal>(LocalJournal&)> replicate;
-};
-
-struct RecoveryReport {
-    std::uint64_t replayed_records = 0;
-    std::uint64_t replayed_bytes = 0;
-    bool index_rebuilt = false;
-};
 
 class ShardParts {
   public:
@@ -82,21 +60,16 @@ class ShardParts {
 
     // The sealer's steps. Seals the oldest full segment that is not in the index, and returns its number: the shard's
     // thread then calls engine().table_taken() with it. 0: there is none. `no_space`: try again later, after compaction
-    // had a chance. On a full disk a spare segment is given up for the table, even the last one if the open segment
-    // still accepts records: only what is in the index can be compacted.
+    // had a chance.
     Result<SegmentNumber> seal_next();
 
-    // The maintenance step: fills spare segments as far as there is space, and measures the free space. A table that
-    // waits for space has priority. The shard's thread then calls take_space() with the result.
-    Result<SpaceReading> maintain_spare_segments();
+    // The maintenance step. The shard's thread then calls take_space() with the result.
+    Result<SpaceReading> maintain_spare_segments() { return reserve_->maintain_spare_segments(); }
     void take_space(const SpaceReading& seen);
     // Of the shard's thread.
-    const SpaceWatch& space() const { return space_; }
-    // From the last measurement and the current spare segments.
-    LogSpace log_space() const;
-    // Before each iteration of the engine, which gets the free space: puts are fast, and would use up the reserve
-    // before the measurement that refuses them returns. A measurement includes the reserve if it saw as many spares as
-    // there are now. True: one is needed.
+    const SpaceWatch& space() const { return reserve_->watch(); }
+    LogSpace log_space() const { return reserve_->log_space(); }
+    // Before each iteration of the engine, which gets the free space. True: another measurement is needed.
     bool report_free_space();
 
     // The patrol's step, one thread at a time: reads the next segment that was full at the start, the oldest first, and
@@ -113,7 +86,7 @@ class ShardParts {
     const LocalJournal& journal() const { return *journal_; }
 
   private:
-    ShardParts(FileSystem& files, std::string directory, const ShardOptions& options);
+    ShardParts(FileSystem& files, std::string directory);
 
     static Result<std::unique_ptr<ShardParts>> try_to_open(FileSystem& files, const std::string& directory,
                                                            RowStorage& rows, Retention& retention,
@@ -121,13 +94,6 @@ class ShardParts {
     Status open_journal(const ShardOptions& options, LogSink& log);
     Status open_index_of_log(RowStorage& rows, LogSink& log);
     Status recover(const ShardOptions& options, LogSink& log);
-    Status replay(const ShardOptions& options, EngineStart& start, std::vector<Index::Settings>& settings,
-                  Sequence& relocated_up_to, LogSink& log);
-    Status replay_outcomes(const Record& outcomes, const FramedRecord& frame, SegmentNumber segment);
-    Status prove(const Totals& totals, const std::vector<Index::Settings>& settings, LogSink& log);
-    Status repeat_drop(Sequence relocated_up_to, LogSink& log);
-    Result<SpaceReading> see_space(bool spares_refused) const;
-    std::size_t spares_of_the_log() const;
 
     FileSystem& files_;
     const std::string directory_;
@@ -135,6 +101,7 @@ class ShardParts {
     ClockMark clock_mark_;
     Retention* retention_ = nullptr;
     std::unique_ptr<LocalJournal> journal_;
+    std::optional<LogReserve> reserve_;
     std::unique_ptr<Journal> replicated_;  // null: there is no other copy
     std::unique_ptr<Index> index_;
     RecentTier recent_;
@@ -143,12 +110,8 @@ class ShardParts {
     std::unique_ptr<StoreReader> reader_;
     RecoveryReport recovery_;
     Sequence outcomes_relocated_up_to_ = 0;
-    const std::size_t reserve_segments_;
-    const std::size_t kept_for_cleaning_;  // of them
-    SpaceWatch space_;
-    std::atomic<bool> table_waits_{false};  // for space
-    std::uint64_t verified_segment_ = 0;    // of the patrol: the number of the last segment read
-    std::uint64_t verify_before_ = 0;       // the newest one at the start, which the start itself has read
+    std::uint64_t verified_segment_ = 0;  // of the patrol: the number of the last segment read
+    std::uint64_t verify_before_ = 0;     // the newest one at the start, which the start itself has read
 };
 
 }  // namespace duewheel
