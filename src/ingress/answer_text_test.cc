@@ -6,6 +6,7 @@
 #include "ingress/lease_text.h"
 #include "ingress/list_request.h"
 #include "ingress/problem.h"
+#include "ingress/stats_text.h"
 
 namespace duewheel::answer_text_test {
 namespace {

@@ -7,6 +7,7 @@
 #include "base/json_writer.h"
 #include "calendar/instant_text.h"
 #include "ingress/json_request.h"
+#include "ingress/json_response.h"
 #include "ingress/request_members.h"
 
 namespace duewheel {
@@ -15,16 +16,13 @@ namespace {
 constexpr std::string_view kAdvanceMembers[] = {"by", "by_ms", "to", "to_ms"};
 
 HttpResponse clock_text(const ClockStatus& status) {
-    HttpResponse response;
-    response.status = 200;
-    response.content_type = "application/json";
-    JsonWriter json(response.body);
-    json.open().text("server_time", format_instant(status.server_ms)).number("server_time_ms", status.server_ms);
-    json.number("wall_clock_ms", status.wall_ms).number("wall_clock_ahead_ms", status.ahead_ms());
-    json.text("state", clock_state_name(status.state));
-    json.text("on_jump", status.on_jump == ClockJump::hold ? "hold" : "accept").number("jumps", status.jumps);
-    json.close();
-    return response;
+    return json_response(200, [&](JsonWriter& json) {
+        json.open().text("server_time", format_instant(status.server_ms)).number("server_time_ms", status.server_ms);
+        json.number("wall_clock_ms", status.wall_ms).number("wall_clock_ahead_ms", status.ahead_ms());
+        json.text("state", clock_state_name(status.state));
+        json.text("on_jump", status.on_jump == ClockJump::hold ? "hold" : "accept").number("jumps", status.jumps);
+        json.close();
+    });
 }
 
 // The time by which a test advances the clock.

@@ -22,6 +22,7 @@
 #include "ingress/request_command.h"
 #include "ingress/request_members.h"
 #include "ingress/session_cookie.h"
+#include "ingress/stats_text.h"
 #include "ingress/token_request.h"
 #include "ingress/token_text.h"
 #include "net/http_target.h"

@@ -4,8 +4,8 @@
 #include <utility>
 
 #include "ingress/json_request.h"
-#include "ingress/list_request.h"
 #include "ingress/name_cursor.h"
+#include "ingress/name_page.h"
 #include "ingress/query_request.h"
 #include "ingress/request_members.h"
 
@@ -80,18 +80,9 @@ Result<Command> read_namespace_list(const HttpRequest& request) {
     const Result<QueryRequest> query = QueryRequest::parse(request.query, {"limit", "cursor"});
     if (!query) return query.error();
     ListNamespacesCommand list;
-    if (Status read = take(query->integer("limit", 1, kListLimitMax), list.limit); !read)
+    const auto parse = [&](std::string_view cursor) { return parse_name_cursor(NameList::namespaces, cursor, ""); };
+    if (Status read = read_name_page(*query, "the list of namespaces", parse, list); !read)
         return std::move(read).error();
-    if (const std::optional<std::string_view> cursor = query->text("cursor")) {
-        std::optional<std::string> after = parse_name_cursor(NameList::namespaces, *cursor, "");
-        if (!after) {
-            return Error{"bad_cursor",
-                         "this is not a cursor of the list of namespaces: use the cursor of the previous page, or "
-                         "start without one",
-                         "cursor"};
-        }
-        list.after = *std::move(after);
-    }
     return Command(std::move(list));
 }
 

@@ -6,7 +6,7 @@
 
 #include "ingress/field_syntax.h"
 #include "ingress/json_request.h"
-#include "ingress/list_request.h"
+#include "ingress/name_page.h"
 #include "ingress/query_request.h"
 #include "ingress/queue_text.h"
 #include "ingress/request_members.h"
@@ -337,18 +337,8 @@ Result<Command> read_queue_list(const HttpRequest& request, std::string name_spa
     ListQueuesCommand list;
     list.name_space = std::move(name_space);
     list.prefix = query->text("prefix").value_or("");
-    if (Status read = take(query->integer("limit", 1, kListLimitMax), list.limit); !read)
-        return std::move(read).error();
-    if (const std::optional<std::string_view> cursor = query->text("cursor")) {
-        std::optional<std::string> after = parse_queue_cursor(*cursor, list.name_space);
-        if (!after) {
-            return Error{"bad_cursor",
-                         "this is not a cursor of this list of queues: use the cursor of the previous page, or start "
-                         "without one",
-                         "cursor"};
-        }
-        list.after = *std::move(after);
-    }
+    const auto parse = [&](std::string_view cursor) { return parse_queue_cursor(cursor, list.name_space); };
+    if (Status read = read_name_page(*query, "this list of queues", parse, list); !read) return std::move(read).error();
     return Command(std::move(list));
 }
 

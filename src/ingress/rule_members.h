@@ -2,10 +2,15 @@
 // values, which are empty unless a patch keeps absent members.
 #pragma once
 
+#include <memory>
+#include <span>
 #include <string>
+#include <string_view>
+#include <utility>
 
 #include "base/status.h"
 #include "engine/command.h"
+#include "ingress/field_syntax.h"
 #include "ingress/http_api.h"
 #include "ingress/json_request.h"
 #include "ingress/path_names.h"
@@ -13,6 +18,7 @@
 #include "message/content.h"
 #include "message/message_template.h"
 #include "message/request_hash.h"
+#include "net/http_message.h"
 
 namespace duewheel {
 
@@ -42,6 +48,36 @@ inline void set_content(MessageTemplate& rule, const PutCommand& put) {
     rule.priority = put.priority;
     rule.retry = put.retry;
     rule.content_hash = hash_request(put.content_type, hash_request(put.headers, hash_request(put.body)));
+}
+
+// A put of a rule, with these members. `changed(json, rule, content)` returns the command that puts a rule: the one
+// that the members change, which is empty for a put.
+template <class Rule, class Changed>
+Result<Command> read_put_rule(const HttpRequest& request, std::span<const std::string_view> known,
+                              std::string name_space, std::string name, Changed changed) {
+    const Result<JsonRequest> json = read_members(request, known);
+    if (!json) return json.error();
+    auto put = changed(*json, Rule(), MessageContent());
+    if (!put) return std::move(put).error();
+    put->name_space = std::move(name_space);
+    put->name = std::move(name);
+    put->traceparent = traceparent_of(request);
+    return Command(*std::move(put));
+}
+
+// Likewise a patch, which is applied when the command is executed.
+template <class Rule, class PatchCommand, class Changed>
+Result<Command> read_patch_rule(const HttpRequest& request, std::span<const std::string_view> known,
+                                std::string name_space, std::string name, Changed changed) {
+    const Result<std::shared_ptr<const MergePatch>> patch = read_patch(request, known);
+    if (!patch) return patch.error();
+    const auto change = [patch = *patch, changed, trace = std::string(traceparent_of(request))](
+                            const Rule& rule, const MessageContent& content) {
+        auto put = changed(patch->json, rule, content);
+        if (put && !trace.empty()) put->traceparent = trace;
+        return put;
+    };
+    return Command(PatchCommand{std::move(name_space), std::move(name), change, request.body.size()});
 }
 
 }  // namespace duewheel

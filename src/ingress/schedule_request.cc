@@ -8,8 +8,8 @@
 #include "ingress/content_members.h"
 #include "ingress/field_syntax.h"
 #include "ingress/json_request.h"
-#include "ingress/list_request.h"
 #include "ingress/name_cursor.h"
+#include "ingress/name_page.h"
 #include "ingress/quartz_misfire.h"
 #include "ingress/query_request.h"
 #include "ingress/request_members.h"
@@ -190,31 +190,6 @@ Result<PutScheduleCommand> changed_schedule(const JsonRequest& json, ScheduleRul
     return command;
 }
 
-Result<Command> read_put_schedule(const HttpRequest& request, std::string name_space, std::string name,
-                                  const HttpApiOptions& options) {
-    const Result<JsonRequest> json = read_members(request, kScheduleMembers);
-    if (!json) return json.error();
-    Result<PutScheduleCommand> put = changed_schedule(*json, {}, {}, options);
-    if (!put) return std::move(put).error();
-    put->name_space = std::move(name_space);
-    put->name = std::move(name);
-    put->traceparent = traceparent_of(request);
-    return Command(*std::move(put));
-}
-
-Result<Command> read_patch_schedule(const HttpRequest& request, std::string name_space, std::string name,
-                                    const HttpApiOptions& options) {
-    const Result<std::shared_ptr<const MergePatch>> patch = read_patch(request, kScheduleMembers);
-    if (!patch) return patch.error();
-    const auto change = [patch = *patch, &options, trace = std::string(traceparent_of(request))](
-                            const ScheduleRule& rule, const MessageContent& content) {
-        Result<PutScheduleCommand> changed = changed_schedule(patch->json, rule, content, options);
-        if (changed && !trace.empty()) changed->traceparent = trace;
-        return changed;
-    };
-    return Command(PatchScheduleCommand{std::move(name_space), std::move(name), change, request.body.size()});
-}
-
 // GET previews the schedule as it is, POST as it would be after a put with this body.
 Result<Command> read_preview(const HttpRequest& request, PreviewScheduleCommand preview,
                              const HttpApiOptions& options) {
@@ -240,11 +215,15 @@ Result<Command> read_preview(const HttpRequest& request, PreviewScheduleCommand 
 Result<Command> read_schedule_call(const HttpRequest& request, CallPath::What what, std::string name_space,
                                    std::string name, const HttpApiOptions& options) {
     using What = ControlScheduleCommand::What;
+    const auto changed = [&options](const JsonRequest& json, const ScheduleRule& rule, const MessageContent& content) {
+        return changed_schedule(json, rule, content, options);
+    };
     if (what == CallPath::What::schedule && request.method == "PUT") {
-        return read_put_schedule(request, std::move(name_space), std::move(name), options);
+        return read_put_rule<ScheduleRule>(request, kScheduleMembers, std::move(name_space), std::move(name), changed);
     }
     if (what == CallPath::What::schedule && request.method == "PATCH") {
-        return read_patch_schedule(request, std::move(name_space), std::move(name), options);
+        return read_patch_rule<ScheduleRule, PatchScheduleCommand>(request, kScheduleMembers, std::move(name_space),
+                                                                   std::move(name), changed);
     }
     if (what == CallPath::What::preview_schedule) {
         return read_preview(request, {.name_space = std::move(name_space), .name = std::move(name)}, options);
@@ -272,18 +251,11 @@ Result<Command> read_schedule_list(const HttpRequest& request, std::string name_
     if (!query) return query.error();
     ListSchedulesCommand list;
     list.name_space = std::move(name_space);
-    if (Status read = take(query->integer("limit", 1, kListLimitMax), list.limit); !read)
+    const auto parse = [&](std::string_view cursor) {
+        return parse_name_cursor(NameList::schedules, cursor, list.name_space);
+    };
+    if (Status read = read_name_page(*query, "this list of schedules", parse, list); !read)
         return std::move(read).error();
-    if (const std::optional<std::string_view> cursor = query->text("cursor")) {
-        std::optional<std::string> after = parse_name_cursor(NameList::schedules, *cursor, list.name_space);
-        if (!after) {
-            return Error{"bad_cursor",
-                         "this is not a cursor of this list of schedules: use the cursor of the previous page, or "
-                         "start without one",
-                         "cursor"};
-        }
-        list.after = *std::move(after);
-    }
     return Command(std::move(list));
 }
 

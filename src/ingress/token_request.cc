@@ -10,8 +10,8 @@
 #include "access/access_token_text.h"
 #include "calendar/instant_text.h"
 #include "ingress/json_request.h"
-#include "ingress/list_request.h"
 #include "ingress/name_cursor.h"
+#include "ingress/name_page.h"
 #include "ingress/name_rule.h"
 #include "ingress/query_request.h"
 #include "ingress/request_members.h"
@@ -266,19 +266,8 @@ Result<TokenCall> read_token_list(const HttpRequest& request) {
     const Result<QueryRequest> query = QueryRequest::parse(request.query, {"limit", "cursor"});
     if (!query) return query.error();
     ListTokensCommand list;
-    if (Status read = take(query->integer("limit", 1, kListLimitMax), list.limit); !read) {
-        return std::move(read).error();
-    }
-    if (const std::optional<std::string_view> cursor = query->text("cursor")) {
-        std::optional<std::string> after = parse_name_cursor(NameList::tokens, *cursor, "");
-        if (!after) {
-            return Error{
-                "bad_cursor",
-                "this is not a cursor of the list of tokens: use the one of the previous page, or start without one",
-                "cursor"};
-        }
-        list.after = *std::move(after);
-    }
+    const auto parse = [&](std::string_view cursor) { return parse_name_cursor(NameList::tokens, cursor, ""); };
+    if (Status read = read_name_page(*query, "the list of tokens", parse, list); !read) return std::move(read).error();
     return TokenCall{std::move(list), {}};
 }
 

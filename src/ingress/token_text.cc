@@ -4,6 +4,7 @@
 
 #include "access/access_token_text.h"
 #include "ingress/instant_member.h"
+#include "ingress/json_response.h"
 
 namespace duewheel {
 namespace {
@@ -56,12 +57,7 @@ void write_token(JsonWriter& json, const TokenAnswer& answer, const Secret* show
 }
 
 HttpResponse token_text(const TokenAnswer& answer, const Secret* shown) {
-    HttpResponse response;
-    response.status = answer.created ? 201 : 200;
-    response.content_type = "application/json";
-    JsonWriter json(response.body);
-    write_token(json, answer, shown);
-    return response;
+    return json_response(answer.created ? 201 : 200, [&](JsonWriter& json) { write_token(json, answer, shown); });
 }
 
 }  // namespace duewheel

@@ -6,8 +6,8 @@
 #include "ingress/content_members.h"
 #include "ingress/field_syntax.h"
 #include "ingress/json_request.h"
-#include "ingress/list_request.h"
 #include "ingress/name_cursor.h"
+#include "ingress/name_page.h"
 #include "ingress/query_request.h"
 #include "ingress/request_members.h"
 #include "ingress/rule_members.h"
@@ -68,41 +68,20 @@ Result<PutWatchdogCommand> changed_watchdog(const JsonRequest& json, const Watch
     return command;
 }
 
-Result<Command> read_put_watchdog(const HttpRequest& request, std::string name_space, std::string name,
-                                  const HttpApiOptions& options) {
-    const Result<JsonRequest> json = read_members(request, kWatchdogMembers);
-    if (!json) return json.error();
-    Result<PutWatchdogCommand> put = changed_watchdog(*json, {}, {}, options);
-    if (!put) return std::move(put).error();
-    put->name_space = std::move(name_space);
-    put->name = std::move(name);
-    put->traceparent = traceparent_of(request);
-    return Command(*std::move(put));
-}
-
-Result<Command> read_patch_watchdog(const HttpRequest& request, std::string name_space, std::string name,
-                                    const HttpApiOptions& options) {
-    const Result<std::shared_ptr<const MergePatch>> patch = read_patch(request, kWatchdogMembers);
-    if (!patch) return patch.error();
-    const auto change = [patch = *patch, &options, trace = std::string(traceparent_of(request))](
-                            const WatchdogRule& rule, const MessageContent& content) {
-        Result<PutWatchdogCommand> changed = changed_watchdog(patch->json, rule, content, options);
-        if (changed && !trace.empty()) changed->traceparent = trace;
-        return changed;
-    };
-    return Command(PatchWatchdogCommand{std::move(name_space), std::move(name), change, request.body.size()});
-}
-
 }  // namespace
 
 Result<Command> read_watchdog_call(const HttpRequest& request, CallPath::What what, std::string name_space,
                                    std::string name, const HttpApiOptions& options) {
     const bool is_fed = what == CallPath::What::feed_watchdog;
+    const auto changed = [&options](const JsonRequest& json, const WatchdogRule& rule, const MessageContent& content) {
+        return changed_watchdog(json, rule, content, options);
+    };
     if (!is_fed && request.method == "PUT") {
-        return read_put_watchdog(request, std::move(name_space), std::move(name), options);
+        return read_put_rule<WatchdogRule>(request, kWatchdogMembers, std::move(name_space), std::move(name), changed);
     }
     if (!is_fed && request.method == "PATCH") {
-        return read_patch_watchdog(request, std::move(name_space), std::move(name), options);
+        return read_patch_rule<WatchdogRule, PatchWatchdogCommand>(request, kWatchdogMembers, std::move(name_space),
+                                                                   std::move(name), changed);
     }
     if (const Result<JsonRequest> none = read_members(request, {}); !none) return none.error();
     if (is_fed) return Command(FeedWatchdogCommand{std::move(name_space), std::move(name)});
@@ -116,18 +95,11 @@ Result<Command> read_watchdog_list(const HttpRequest& request, std::string name_
     if (!query) return query.error();
     ListWatchdogsCommand list;
     list.name_space = std::move(name_space);
-    if (Status read = take(query->integer("limit", 1, kListLimitMax), list.limit); !read)
+    const auto parse = [&](std::string_view cursor) {
+        return parse_name_cursor(NameList::watchdogs, cursor, list.name_space);
+    };
+    if (Status read = read_name_page(*query, "this list of watchdogs", parse, list); !read)
         return std::move(read).error();
-    if (const std::optional<std::string_view> cursor = query->text("cursor")) {
-        std::optional<std::string> after = parse_name_cursor(NameList::watchdogs, *cursor, list.name_space);
-        if (!after) {
-            return Error{"bad_cursor",
-                         "this is not a cursor of this list of watchdogs: use the cursor of the previous page, or "
-                         "start without one",
-                         "cursor"};
-        }
-        list.after = *std::move(after);
-    }
     return Command(std::move(list));
 }
 

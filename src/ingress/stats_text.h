@@ -1,0 +1,25 @@
+// The statistics of a server as one JSON object: /v1/stats, and the events of the dashboard. Their form is in
+// docs/http_api.md.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+#include "engine/engine_counters.h"
+#include "engine/lateness.h"
+#include "net/http_message.h"
+
+namespace duewheel {
+
+// What the engine does not know of the server.
+struct ServerFacts {
+    std::string_view instance;
+    std::string_view version;
+    std::uint64_t disk_free_bytes = 0;
+    std::string_view kafka;  // a JSON object; empty: no Kafka
+};
+HttpResponse stats_text(const ServerFacts& server, const EngineCounters& counters, const QueueSums& sums,
+                        const std::vector<QueueCounters>& queues, const LatenessLevels& lateness);
+
+}  // namespace duewheel
