@@ -9,6 +9,14 @@
 
 namespace duewheel {
 
+CLI::App& add_group(CLI::App& program, const char* name, const char* description, const char* example) {
+    CLI::App* group = program.add_subcommand(name, description);
+    group->fallthrough();
+    group->require_subcommand(1);
+    group->footer(std::string("Example:\n  ") + example);
+    return *group;
+}
+
 void takes_duration(CLI::Option* option) {
     option->type_name("DURATION")
         ->check(CLI::Validator(

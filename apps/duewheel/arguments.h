@@ -31,6 +31,33 @@ struct Verb {
     }
 };
 
+// A verb that only has verbs of its own, such as `queue`.
+CLI::App& add_group(CLI::App& program, const char* name, const char* description, const char* example);
+
+struct NameArguments {
+    std::string name;
+};
+
+// The verbs of a group for one object, such as `queue pause QUEUE`.
+class NamedVerbs {
+  public:
+    // The name's placeholder in the help, and its description.
+    NamedVerbs(CLI::App& group, Session& session, const char* placeholder, const char* help)
+        : group_(group), session_(session), placeholder_(placeholder), help_(help) {}
+
+    void add(const char* name, const char* description, const std::string& example,
+             int (*run)(Session&, const NameArguments&)) const {
+        Verb<NameArguments> verb(group_, session_, name, description, example.c_str(), run);
+        verb.app->add_option(placeholder_, verb.options->name, help_)->required();
+    }
+
+  private:
+    CLI::App& group_;
+    Session& session_;
+    const char* placeholder_;
+    const char* help_;
+};
+
 // Makes an option take a duration: "10m". Other values are refused before anything is sent.
 void takes_duration(CLI::Option* option);
 

@@ -127,19 +127,15 @@ int show(Session& session, const ShowArguments& arguments) {
 }  // namespace
 
 void add_audit(CLI::App& program, Session& session) {
-    CLI::App* audit = program.add_subcommand("audit", "The audit log: administrative requests and refusals of access");
-    audit->fallthrough();
-    audit->require_subcommand(1);
-    audit->footer(
-        "Example:\n"
-        "  duewheel audit verify --data ./duewheel-data\n"
-        "  duewheel audit show --data ./duewheel-data --verb queue.set");
-    Verb<DirectoryArguments> verifying(*audit, session, "verify",
+    CLI::App& audit = add_group(program, "audit", "The audit log: administrative requests and refusals of access",
+                                "duewheel audit verify --data ./duewheel-data\n"
+                                "  duewheel audit show --data ./duewheel-data --verb queue.set");
+    Verb<DirectoryArguments> verifying(audit, session, "verify",
                                        "Verify that no line of the audit log was changed, added or removed; exits 1 at "
                                        "the first break",
                                        "duewheel audit verify --data ./duewheel-data", verify);
     verifying.options->add_to(*verifying.app);
-    Verb<ShowArguments> showing(*audit, session, "show",
+    Verb<ShowArguments> showing(audit, session, "show",
                                 "Show the audit log, oldest first; --json prints the lines unchanged",
                                 "duewheel audit show --data ./duewheel-data", show);
     showing.options->directory.add_to(*showing.app);

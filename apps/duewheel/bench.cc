@@ -184,10 +184,8 @@ void add_takers(Verb<BenchArguments>& verb) {
 
 void add_bench(CLI::App& program, Session& session) {
     CLI::App& bench =
-        *program.add_subcommand("bench", "Measure a server from the same machine, over http:// and not https://");
-    bench.fallthrough();
-    bench.require_subcommand(1);
-    bench.footer("Example:\n  duewheel bench cycle --for 1s");
+        add_group(program, "bench", "Measure a server from the same machine, over http:// and not https://",
+                  "duewheel bench cycle --for 1s");
     Verb<BenchArguments> put(bench, session, "put", "Measure puts per second, of messages due in 1 to 24 hours",
                              "duewheel bench put --for 1s --connections 64 --batch 1", bench_put);
     add_options(put, "Messages per request; default 500, and 1 uses single puts");

@@ -70,14 +70,11 @@ int advance(Session& session, const AdvanceArguments& arguments) {
 }  // namespace
 
 void add_clock(CLI::App& program, Session& session) {
-    CLI::App* clock = program.add_subcommand("clock", "Show, accept or advance the server's clock");
-    clock->fallthrough();
-    clock->require_subcommand(1);
-    clock->footer("Example:\n  duewheel clock show");
-    Verb<NoArguments>(*clock, session, "show", "Show server time and the wall clock", "duewheel clock show", show);
-    Verb<NoArguments>(*clock, session, "accept", "Accept a wall clock that was set far ahead: server time jumps to it",
+    CLI::App& clock = add_group(program, "clock", "Show, accept or advance the server's clock", "duewheel clock show");
+    Verb<NoArguments>(clock, session, "show", "Show server time and the wall clock", "duewheel clock show", show);
+    Verb<NoArguments>(clock, session, "accept", "Accept a wall clock that was set far ahead: server time jumps to it",
                       "duewheel clock accept", accept);
-    Verb<AdvanceArguments> moved(*clock, session, "advance", "Advance the time of a server that runs with --test-clock",
+    Verb<AdvanceArguments> moved(clock, session, "advance", "Advance the time of a server that runs with --test-clock",
                                  "duewheel clock advance --by 1h", advance);
     CLI::Option* by = moved.app->add_option("--by", moved.options->by, "By this duration: 10m, 30d");
     takes_duration(by->type_name("DURATION"));

@@ -27,17 +27,15 @@ void add_shell(CLI::App& parent, const CLI::App& program, Session& session, cons
 }  // namespace
 
 void add_completion(CLI::App& program, Session& session) {
-    CLI::App* completion =
-        program.add_subcommand("completion", "Print a script that completes commands and options in a shell");
-    completion->fallthrough();
-    completion->require_subcommand(1);
-    completion->footer("Example:\n  duewheel completion bash");
-    add_shell(*completion, program, session, "bash", "For bash: source it, or save it in its directory of completions",
+    CLI::App& completion =
+        add_group(program, "completion", "Print a script that completes commands and options in a shell",
+                  "duewheel completion bash");
+    add_shell(completion, program, session, "bash", "For bash: source it, or save it in its directory of completions",
               "duewheel completion bash", print<bash_completion>);
-    add_shell(*completion, program, session, "zsh",
+    add_shell(completion, program, session, "zsh",
               "For zsh: source it after compinit, or save it as _duewheel in $fpath", "duewheel completion zsh",
               print<zsh_completion>);
-    add_shell(*completion, program, session, "fish", "For fish: save it in ~/.config/fish/completions",
+    add_shell(completion, program, session, "fish", "For fish: save it in ~/.config/fish/completions",
               "duewheel completion fish", print<fish_completion>);
 }
 

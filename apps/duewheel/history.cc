@@ -1,8 +1,5 @@
 // duewheel history: how the messages of a queue ended.
-#include <cstdio>
-
 #include "arguments.h"
-#include "calendar/instant_text.h"
 #include "local_time.h"
 #include "pages.h"
 #include "plain_text.h"
@@ -32,27 +29,18 @@ int history(Session& session, const HistoryArguments& arguments) {
     std::string path = session.path("history");
     add_parameter(path, "queue", arguments.queue);
     if (arguments.id) add_parameter(path, "id", *arguments.id);
-    std::string outcomes;
-    for (const std::string& outcome : arguments.outcomes) outcomes += (outcomes.empty() ? "" : ",") + outcome;
-    if (!arguments.outcomes.empty()) add_parameter(path, "outcome", outcomes);
-    for (const auto& [name, text] :
-         {std::pair("from", arguments.stretch.from), std::pair("to", arguments.stretch.to)}) {
-        if (!text) continue;
-        const Result<InstantMs> instant = arguments.stretch.instant(*text);
-        if (!instant) return session.complain(instant.error(), kExitUsage);
-        add_parameter(path, name, format_instant(*instant));
+    add_parameter(path, "outcome", arguments.outcomes);
+    if (Status added = arguments.stretch.add_parameters(path, "from", "to"); !added) {
+        return session.complain(added.error(), kExitUsage);
     }
-    Rows rows = {{"id", "outcome", "cause", "ended", "late", "tries"}};
-    const PagesShown shown =
-        show_pages(session, path, "ended", arguments.stretch.limit, [&](const boost::json::object& ended) {
-            if (session.json) {
-                std::printf("%s\n", boost::json::serialize(ended).c_str());
-            } else {
-                rows.push_back(row_of(ended));
-            }
-        });
-    if (!session.json) print_pages(shown, rows, 2, "no message like this has ended");
-    return shown.exit_code;
+    return show_list(session,
+                     {.path = path,
+                      .member = "ended",
+                      .limit = arguments.stretch.limit,
+                      .heading = {"id", "outcome", "cause", "ended", "late", "tries"},
+                      .cut = 2,
+                      .none = "no message like this has ended"},
+                     row_of);
 }
 
 }  // namespace

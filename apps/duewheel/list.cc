@@ -1,9 +1,6 @@
 // duewheel list: the unfinished messages of a queue by due time; or its dead letters by time of death.
-#include <cstdio>
-
 #include "arguments.h"
 #include "base/system_clock.h"
-#include "calendar/instant_text.h"
 #include "local_time.h"
 #include "pages.h"
 #include "plain_text.h"
@@ -37,30 +34,23 @@ std::vector<std::string> row_of(const boost::json::object& message, InstantMs no
 
 int list(Session& session, const ListArguments& arguments) {
     std::string path = session.path("queues", arguments.queue, "/messages");
-    std::string states;
-    for (const std::string& state : arguments.states) states += (states.empty() ? "" : ",") + state;
-    if (!arguments.states.empty()) add_parameter(path, "state", states);
-    for (const auto& [name, text] :
-         {std::pair("due_after", arguments.stretch.from), std::pair("due_before", arguments.stretch.to)}) {
-        if (!text) continue;
-        const Result<InstantMs> instant = arguments.stretch.instant(*text);
-        if (!instant) return session.complain(instant.error(), kExitUsage);
-        add_parameter(path, name, format_instant(*instant));
+    add_parameter(path, "state", arguments.states);
+    if (Status added = arguments.stretch.add_parameters(path, "due_after", "due_before"); !added) {
+        return session.complain(added.error(), kExitUsage);
     }
-    const bool dead = states == "dead";
-    Rows rows = {{"id", "state", "due", "", "tries", "prio"}};
-    if (dead) rows = {{"id", "died", "", "tries", "reason"}};
     const InstantMs now = wall_now_ms();
-    const PagesShown shown =
-        show_pages(session, path, "messages", arguments.stretch.limit, [&](const boost::json::object& message) {
-            if (session.json) {
-                std::printf("%s\n", boost::json::serialize(message).c_str());
-            } else {
-                rows.push_back(dead ? dead_row_of(message, now) : row_of(message, now));
-            }
-        });
-    if (!session.json) print_pages(shown, rows, dead ? 4 : 2, "no such messages");
-    return shown.exit_code;
+    Listing listing = {.path = path,
+                       .member = "messages",
+                       .limit = arguments.stretch.limit,
+                       .heading = {"id", "state", "due", "", "tries", "prio"},
+                       .cut = 2,
+                       .none = "no such messages"};
+    if (arguments.states != std::vector<std::string>{"dead"}) {
+        return show_list(session, listing, [&](const auto& message) { return row_of(message, now); });
+    }
+    listing.heading = {"id", "died", "", "tries", "reason"};
+    listing.cut = 4;
+    return show_list(session, listing, [&](const auto& message) { return dead_row_of(message, now); });
 }
 
 }  // namespace

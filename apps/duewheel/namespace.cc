@@ -15,9 +15,6 @@ namespace {
 
 namespace json = boost::json;
 
-struct NameArguments {
-    std::string name;
-};
 // What can be limited: the name in requests and responses, and the name for users.
 struct Limit {
     const char* member;
@@ -36,9 +33,6 @@ struct SetArguments {
     std::optional<std::uint64_t> limits[std::size(kLimits)];
     std::optional<std::uint64_t> weight;
     SettingsArguments settings;
-};
-struct ListArguments {
-    std::uint64_t limit = 100;
 };
 
 // "7 of 100", "7", or for a rate "100 a second"; "-" if there is neither a count nor a limit.
@@ -99,38 +93,29 @@ int remove(Session& session, const NameArguments& arguments) {
     });
 }
 
-int list(Session& session, const ListArguments& arguments) {
-    Rows rows = {{"namespace", "pending", "queues", "schedules", "watchdogs", "puts", "weight"}};
-    const PagesShown shown =
-        show_pages(session, "/v1/namespaces", "namespaces", arguments.limit, [&](const json::object& space) {
-            if (session.json) return void(std::printf("%s\n", json::serialize(space).c_str()));
-            std::vector<std::string> row = {printable(word_of(space, "namespace"))};
-            for (const Limit& limit : kLimits) row.push_back(use_of(space, limit.member));
-            row.push_back(weight_of(space));
-            rows.push_back(std::move(row));
-        });
-    if (!session.json) print_pages(shown, rows, 0, "no namespaces");
-    return shown.exit_code;
-}
-
-void add_verb(CLI::App& parent, Session& session, const char* name, const char* description, const char* example,
-              int (*run)(Session&, const NameArguments&)) {
-    Verb<NameArguments> verb(parent, session, name, description, example, run);
-    verb.app->add_option("NAME", verb.options->name, "The namespace")->required();
+int list(Session& session, const LimitArguments& arguments) {
+    const Listing listing = {.path = "/v1/namespaces",
+                             .member = "namespaces",
+                             .limit = arguments.limit,
+                             .heading = {"namespace", "pending", "queues", "schedules", "watchdogs", "puts", "weight"},
+                             .none = "no namespaces"};
+    return show_list(session, listing, [&](const json::object& space) {
+        std::vector<std::string> row = {printable(word_of(space, "namespace"))};
+        for (const Limit& limit : kLimits) row.push_back(use_of(space, limit.member));
+        row.push_back(weight_of(space));
+        return row;
+    });
 }
 
 }  // namespace
 
 void add_namespace(CLI::App& program, Session& session) {
-    CLI::App* space = program.add_subcommand("namespace", "Quotas of namespaces");
-    space->fallthrough();
-    space->require_subcommand(1);
-    space->footer(
-        "Example:\n"
-        "  duewheel namespace set team --pending 1000000 --put-rate 500\n"
-        "  duewheel namespace list");
+    CLI::App& space = add_group(program, "namespace", "Quotas of namespaces",
+                                "duewheel namespace set team --pending 1000000 --put-rate 500\n"
+                                "  duewheel namespace list");
+    const NamedVerbs verbs(space, session, "NAME", "The namespace");
     Verb<SetArguments> setting(
-        *space, session, "set", "Change limits and weight of a namespace; the other settings stay unchanged",
+        space, session, "set", "Change limits and weight of a namespace; the other settings stay unchanged",
         "duewheel namespace set team --pending 1000000 --queues 100 --put-rate 500 --weight 2", set);
     setting.app->add_option("NAME", setting.options->name, "The namespace")->required();
     for (std::size_t i = 0; i < std::size(kLimits); ++i) {
@@ -141,13 +126,11 @@ void add_namespace(CLI::App& program, Session& session) {
                      "Share of the server relative to a namespace of weight 1, while both have requests waiting")
         ->type_name("NUMBER");
     setting.options->settings.add_to(*setting.app);
-    Verb<ListArguments> listing(*space, session, "list", "List namespaces by name; with --json one per line",
-                                "duewheel namespace list --limit 1000", list);
-    takes_limit(*listing.app, listing.options->limit);
-    add_verb(*space, session, "show", "Show a namespace: its use and its limits",
-             "duewheel namespace set team --queues 100\n  duewheel namespace show team", show);
-    add_verb(*space, session, "rm", "Remove the settings of a namespace; its content stays",
-             "duewheel namespace rm team", remove);
+    add_listing(space, session, "List namespaces by name; with --json one per line",
+                "duewheel namespace list --limit 1000", list);
+    verbs.add("show", "Show a namespace: its use and its limits",
+              "duewheel namespace set team --queues 100\n  duewheel namespace show team", show);
+    verbs.add("rm", "Remove the settings of a namespace; its content stays", "duewheel namespace rm team", remove);
 }
 
 }  // namespace duewheel

@@ -2,18 +2,55 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <utility>
 
 #include "arguments.h"
 #include "base/system_clock.h"
 #include "calendar/duration.h"
+#include "calendar/instant_text.h"
 #include "local_time.h"
 #include "net/http_target.h"
+#include "plain_text.h"
 #include "terminal.h"
 
 namespace duewheel {
 namespace {
 
 constexpr std::uint64_t kPage = 1000;
+
+struct PagesShown {
+    int exit_code = 0;
+    bool stopped = false;  // at the limit, and there may be more
+};
+
+// Shows each object of the pages.
+PagesShown show_pages(Session& session, const Listing& listing,
+                      const std::function<void(const boost::json::object&)>& show) {
+    std::uint64_t limit = listing.limit;
+    std::string cursor;
+    while (limit > 0) {
+        std::string page = listing.path;
+        add_parameter(page, "limit", std::to_string(std::min(limit, kPage)));
+        if (!cursor.empty()) add_parameter(page, "cursor", cursor);
+        const ServerAnswer answer = session.ask("GET", page);
+        if (!answer) return {answer.exit_code};
+        const boost::json::value* rows =
+            answer.members.if_contains(boost::json::string_view(listing.member.data(), listing.member.size()));
+        if (rows == nullptr || !rows->is_array()) {
+            return {
+                session.complain({"bad_answer", "The server's response has no list: the server has another version."},
+                                 kExitUnreachable)};
+        }
+        for (const boost::json::value& row : rows->get_array()) {
+            if (limit == 0 || !row.is_object()) break;
+            show(row.get_object());
+            --limit;
+        }
+        cursor = answer.word("cursor");
+        if (cursor.empty()) break;
+    }
+    return {kExitDone, limit == 0 && !cursor.empty()};
+}
 
 }  // namespace
 
@@ -59,40 +96,43 @@ void add_parameter(std::string& path, std::string_view name, std::string_view va
     path.append(name).append("=").append(percent_encode(value));
 }
 
-PagesShown show_pages(Session& session, const std::string& path, std::string_view member, std::uint64_t limit,
-                      const std::function<void(const boost::json::object&)>& show) {
-    std::string cursor;
-    while (limit > 0) {
-        std::string page = path;
-        add_parameter(page, "limit", std::to_string(std::min(limit, kPage)));
-        if (!cursor.empty()) add_parameter(page, "cursor", cursor);
-        const ServerAnswer answer = session.ask("GET", page);
-        if (!answer) return {answer.exit_code};
-        const boost::json::value* rows =
-            answer.members.if_contains(boost::json::string_view(member.data(), member.size()));
-        if (rows == nullptr || !rows->is_array()) {
-            return {
-                session.complain({"bad_answer", "The server's response has no list: the server has another version."},
-                                 kExitUnreachable)};
-        }
-        for (const boost::json::value& row : rows->get_array()) {
-            if (limit == 0 || !row.is_object()) break;
-            show(row.get_object());
-            --limit;
-        }
-        cursor = answer.word("cursor");
-        if (cursor.empty()) break;
-    }
-    return {kExitDone, limit == 0 && !cursor.empty()};
+void add_parameter(std::string& path, std::string_view name, const std::vector<std::string>& values) {
+    std::string joined;
+    for (const std::string& value : values) joined += (joined.empty() ? "" : ",") + value;
+    if (!values.empty()) add_parameter(path, name, joined);
 }
 
-void print_pages(const PagesShown& shown, const Rows& rows, std::size_t cut, const char* none) {
-    if (rows.size() == 1) {
-        if (shown.exit_code == kExitDone) std::printf("%s\n", none);
-        return;
+Status StretchArguments::add_parameters(std::string& path, std::string_view from_name, std::string_view to_name) const {
+    for (const auto& [name, text] : {std::pair(from_name, from), std::pair(to_name, to)}) {
+        if (!text) continue;
+        const Result<InstantMs> at = instant(*text);
+        if (!at) return at.error();
+        add_parameter(path, name, format_instant(*at));
     }
-    std::printf("%s", table(rows, cut, output_columns()).c_str());
+    return {};
+}
+
+void add_listing(CLI::App& group, Session& session, const char* description, const char* example,
+                 int (*run)(Session&, const LimitArguments&)) {
+    Verb<LimitArguments> verb(group, session, "list", description, example, run);
+    takes_limit(*verb.app, verb.options->limit);
+}
+
+int show_list(Session& session, const Listing& listing,
+              const std::function<std::vector<std::string>(const boost::json::object&)>& row_of) {
+    Rows rows = {listing.heading};
+    const PagesShown shown = show_pages(session, listing, [&](const boost::json::object& object) {
+        if (session.json) return void(std::printf("%s\n", boost::json::serialize(object).c_str()));
+        rows.push_back(row_of(object));
+    });
+    if (session.json) return shown.exit_code;
+    if (rows.size() == 1) {
+        if (shown.exit_code == kExitDone) std::printf("%s\n", listing.none);
+        return shown.exit_code;
+    }
+    std::printf("%s", table(rows, listing.cut, output_columns()).c_str());
     if (shown.stopped) std::printf("stopped after %zu: increase --limit to see more\n", rows.size() - 1);
+    return shown.exit_code;
 }
 
 }  // namespace duewheel

@@ -18,9 +18,6 @@ namespace {
 
 namespace json = boost::json;
 
-struct QueueArguments {
-    std::string queue;
-};
 struct SetArguments {
     std::string queue;
     bool paused = false;
@@ -31,9 +28,6 @@ struct SetArguments {
     WebhookArguments webhook;
     KafkaArguments kafka;
     SettingsArguments settings;
-};
-struct ListArguments {
-    std::uint64_t limit = 100;
 };
 
 std::string count(const json::object& queue, std::string_view member) {
@@ -159,8 +153,8 @@ int show_queue(const Session& session, const ServerAnswer& answer) {
     return session.show(answer, [&] { print(answer.members); });
 }
 
-int get(Session& session, const QueueArguments& arguments) {
-    return show_queue(session, session.ask("GET", session.path("queues", arguments.queue)));
+int get(Session& session, const NameArguments& arguments) {
+    return show_queue(session, session.ask("GET", session.path("queues", arguments.name)));
 }
 
 int set(Session& session, const SetArguments& arguments) {
@@ -180,16 +174,16 @@ int set(Session& session, const SetArguments& arguments) {
                       session.ask(arguments.settings.method(), session.path("queues", arguments.queue), request));
 }
 
-int pause(Session& session, const QueueArguments& arguments) {
-    return show_queue(session, session.ask("POST", session.path("queues", arguments.queue, ":pause")));
+int pause(Session& session, const NameArguments& arguments) {
+    return show_queue(session, session.ask("POST", session.path("queues", arguments.name, ":pause")));
 }
 
-int resume(Session& session, const QueueArguments& arguments) {
-    return show_queue(session, session.ask("POST", session.path("queues", arguments.queue, ":resume")));
+int resume(Session& session, const NameArguments& arguments) {
+    return show_queue(session, session.ask("POST", session.path("queues", arguments.name, ":resume")));
 }
 
-int purge(Session& session, const QueueArguments& arguments) {
-    const ServerAnswer answer = session.ask("POST", session.path("queues", arguments.queue, ":purge"));
+int purge(Session& session, const NameArguments& arguments) {
+    const ServerAnswer answer = session.ask("POST", session.path("queues", arguments.name, ":purge"));
     if (!answer) return answer.exit_code;
     return session.show(answer, [&] {
         const std::string pending = count(answer.members, "pending");
@@ -198,39 +192,38 @@ int purge(Session& session, const QueueArguments& arguments) {
     });
 }
 
-int remove(Session& session, const QueueArguments& arguments) {
-    const ServerAnswer answer = session.ask("DELETE", session.path("queues", arguments.queue));
+int remove(Session& session, const NameArguments& arguments) {
+    const ServerAnswer answer = session.ask("DELETE", session.path("queues", arguments.name));
     if (!answer) return answer.exit_code;
     const bool removed = is_true(answer.members, "removed");
     return session.show(answer, [&] { std::printf(removed ? "settings removed\n" : "it had no settings\n"); });
 }
 
-int list(Session& session, const ListArguments& arguments) {
+int list(Session& session, const LimitArguments& arguments) {
     // Columns that are rarely needed are shown only on wide terminals, so that names are not truncated; `queue get`
     // shows all.
     constexpr std::size_t kWide = 110;
     const bool is_wide = output_columns() >= kWide;
-    Rows rows = {{"queue", "pending", "ready", "leased", "held", "dead"}};
-    if (is_wide) rows[0].insert(rows[0].end(), {"scheduled", "prepared", "waiters"});
-    rows[0].emplace_back();
-    const PagesShown shown =
-        show_pages(session, session.path("queues"), "queues", arguments.limit, [&](const json::object& queue) {
-            if (session.json) return void(std::printf("%s\n", json::serialize(queue).c_str()));
-            rows.push_back({printable(word_of(queue, "queue")), count(queue, "pending"), ready(queue),
-                            count(queue, "leased"), count(queue, "held"), count(queue, "dead")});
-            if (is_wide) {
-                for (const char* more : {"scheduled", "prepared", "waiters"}) rows.back().push_back(count(queue, more));
-            }
-            rows.back().push_back(state(queue));
-        });
-    if (!session.json) print_pages(shown, rows, 0, "no queues");
-    return shown.exit_code;
-}
-
-void add_verb(CLI::App& parent, Session& session, const char* name, const char* description, const char* example,
-              int (*run)(Session&, const QueueArguments&)) {
-    Verb<QueueArguments> verb(parent, session, name, description, example, run);
-    verb.app->add_option("QUEUE", verb.options->queue, "The queue's name")->required();
+    Listing listing = {.path = session.path("queues"),
+                       .member = "queues",
+                       .limit = arguments.limit,
+                       .heading = {"queue", "pending", "ready", "leased", "held", "dead"},
+                       .none = "no queues"};
+    if (is_wide) listing.heading.insert(listing.heading.end(), {"scheduled", "prepared", "waiters"});
+    listing.heading.emplace_back();
+    return show_list(session, listing, [&](const json::object& queue) {
+        std::vector<std::string> row = {printable(word_of(queue, "queue")),
+                                        count(queue, "pending"),
+                                        ready(queue),
+                                        count(queue, "leased"),
+                                        count(queue, "held"),
+                                        count(queue, "dead")};
+        if (is_wide) {
+            for (const char* more : {"scheduled", "prepared", "waiters"}) row.push_back(count(queue, more));
+        }
+        row.push_back(state(queue));
+        return row;
+    });
 }
 
 void add_set(CLI::App& parent, Session& session) {
@@ -255,30 +248,25 @@ void add_set(CLI::App& parent, Session& session) {
 }  // namespace
 
 void add_queue(CLI::App& program, Session& session) {
-    CLI::App* queue = program.add_subcommand("queue", "Settings and state of queues");
-    queue->fallthrough();
-    queue->require_subcommand(1);
-    queue->footer(
-        "Example:\n"
-        "  duewheel queue pause letters\n"
-        "  duewheel queue list\n"
-        "  duewheel queue resume letters");
-    add_set(*queue, session);
-    add_verb(*queue, session, "get", "Show the settings and counts of a queue",
-             "duewheel queue set letters\n  duewheel queue get letters", get);
-    Verb<ListArguments> verb(*queue, session, "list", "List queues by name; with --json one per line",
-                             "duewheel queue list --limit 1000", list);
-    takes_limit(*verb.app, verb.options->limit);
-    add_verb(*queue, session, "pause", "Pause a queue: deliver nothing until it is resumed",
-             "duewheel queue pause letters", pause);
-    add_verb(*queue, session, "resume", "Resume a paused queue",
-             "duewheel queue pause letters\n  duewheel queue resume letters", resume);
-    add_verb(*queue, session, "purge", "End all messages that are in the queue now",
-             "duewheel put letters 'Dear Ann' --in 1h\n  duewheel queue purge letters", purge);
-    add_verb(*queue, session, "rm", "Remove the settings of an empty queue",
-             "duewheel queue set old-letters --lease 2m\n  duewheel queue rm old-letters", remove);
-    add_queue_redrive(*queue, session);
-    add_queue_discard(*queue, session);
+    CLI::App& queue = add_group(program, "queue", "Settings and state of queues",
+                                "duewheel queue pause letters\n"
+                                "  duewheel queue list\n"
+                                "  duewheel queue resume letters");
+    const NamedVerbs verbs(queue, session, "QUEUE", "The queue's name");
+    add_set(queue, session);
+    verbs.add("get", "Show the settings and counts of a queue",
+              "duewheel queue set letters\n  duewheel queue get letters", get);
+    add_listing(queue, session, "List queues by name; with --json one per line", "duewheel queue list --limit 1000",
+                list);
+    verbs.add("pause", "Pause a queue: deliver nothing until it is resumed", "duewheel queue pause letters", pause);
+    verbs.add("resume", "Resume a paused queue", "duewheel queue pause letters\n  duewheel queue resume letters",
+              resume);
+    verbs.add("purge", "End all messages that are in the queue now",
+              "duewheel put letters 'Dear Ann' --in 1h\n  duewheel queue purge letters", purge);
+    verbs.add("rm", "Remove the settings of an empty queue",
+              "duewheel queue set old-letters --lease 2m\n  duewheel queue rm old-letters", remove);
+    add_queue_redrive(queue, session);
+    add_queue_discard(queue, session);
 }
 
 }  // namespace duewheel

@@ -19,9 +19,6 @@ namespace {
 
 namespace json = boost::json;
 
-struct NameArguments {
-    std::string name;
-};
 struct PutArguments {
     std::string name;
     std::optional<std::string> queue;
@@ -43,9 +40,6 @@ struct PreviewArguments {
     std::uint64_t count = 10;
     std::optional<std::string> from;
     std::optional<std::string> zone;
-};
-struct ListArguments {
-    std::uint64_t limit = 100;
 };
 
 std::string count(const json::object& object, std::string_view member) {
@@ -209,20 +203,25 @@ int remove(Session& session, const NameArguments& arguments) {
     });
 }
 
-int list(Session& session, const ListArguments& arguments) {
-    Rows rows = {{"schedule", "state", "times", "next", "made", "skipped", "merged"}};
-    const PagesShown shown =
-        show_pages(session, session.path("schedules"), "schedules", arguments.limit, [&](const json::object& schedule) {
-            if (session.json) return void(std::printf("%s\n", json::serialize(schedule).c_str()));
-            const json::object none;
-            const json::object* runs = object_of(schedule, "runs");
-            if (runs == nullptr) runs = &none;
-            rows.push_back({printable(word_of(schedule, "schedule")), printable(word_of(schedule, "state")),
-                            times_of(schedule), next_of(schedule), count(*runs, "made"), count(*runs, "skipped"),
-                            count(*runs, "merged")});
-        });
-    if (!session.json) print_pages(shown, rows, 2, "no schedules");
-    return shown.exit_code;
+int list(Session& session, const LimitArguments& arguments) {
+    const Listing listing = {.path = session.path("schedules"),
+                             .member = "schedules",
+                             .limit = arguments.limit,
+                             .heading = {"schedule", "state", "times", "next", "made", "skipped", "merged"},
+                             .cut = 2,
+                             .none = "no schedules"};
+    return show_list(session, listing, [&](const json::object& schedule) {
+        const json::object none;
+        const json::object* runs = object_of(schedule, "runs");
+        if (runs == nullptr) runs = &none;
+        return std::vector<std::string>{printable(word_of(schedule, "schedule")),
+                                        printable(word_of(schedule, "state")),
+                                        times_of(schedule),
+                                        next_of(schedule),
+                                        count(*runs, "made"),
+                                        count(*runs, "skipped"),
+                                        count(*runs, "merged")};
+    });
 }
 
 // "2027-01-01T09:00:00.000+01:00" in a form for users.
@@ -286,12 +285,6 @@ int preview(Session& session, const PreviewArguments& arguments) {
     });
 }
 
-void add_verb(CLI::App& parent, Session& session, const char* name, const char* description, const char* example,
-              int (*run)(Session&, const NameArguments&)) {
-    Verb<NameArguments> verb(parent, session, name, description, example, run);
-    verb.app->add_option("NAME", verb.options->name, "The schedule's name")->required();
-}
-
 void add_setting(CLI::App& parent, Session& session) {
     Verb<PutArguments> verb(
         parent, session, "set", "Create or change a schedule; the other settings stay unchanged",
@@ -346,24 +339,21 @@ void add_setting(CLI::App& parent, Session& session) {
 }  // namespace
 
 void add_schedule(CLI::App& program, Session& session) {
-    CLI::App* schedule = program.add_subcommand("schedule", "Messages created by the calendar");
-    schedule->fallthrough();
-    schedule->require_subcommand(1);
-    schedule->footer(
-        "Example:\n"
-        "  duewheel schedule set report reports 'Make the report' --cron '0 9 * * MON-FRI' --tz Europe/Oslo\n"
-        "  duewheel schedule preview report\n"
-        "  duewheel schedule list");
-    add_setting(*schedule, session);
+    CLI::App& schedule =
+        add_group(program, "schedule", "Messages created by the calendar",
+                  "duewheel schedule set report reports 'Make the report' --cron '0 9 * * MON-FRI' --tz Europe/Oslo\n"
+                  "  duewheel schedule preview report\n"
+                  "  duewheel schedule list");
+    const NamedVerbs verbs(schedule, session, "NAME", "The schedule's name");
+    add_setting(schedule, session);
     constexpr const char* kExample = "duewheel schedule set beat pulses tick --every 1h\n  duewheel schedule ";
     const std::string examples[] = {std::string(kExample) + "get beat", std::string(kExample) + "pause beat",
                                     std::string(kExample) + "resume beat", std::string(kExample) + "fire beat",
                                     std::string(kExample) + "rm beat"};
-    add_verb(*schedule, session, "get", "Show a schedule: its rule and its progress", examples[0].c_str(), get);
-    Verb<ListArguments> listing(*schedule, session, "list", "List schedules by name; with --json one per line",
-                                "duewheel schedule list --limit 1000", list);
-    takes_limit(*listing.app, listing.options->limit);
-    Verb<PreviewArguments> seen(*schedule, session, "preview", "Show the next times, and the effects of clock changes",
+    verbs.add("get", "Show a schedule: its rule and its progress", examples[0], get);
+    add_listing(schedule, session, "List schedules by name; with --json one per line",
+                "duewheel schedule list --limit 1000", list);
+    Verb<PreviewArguments> seen(schedule, session, "preview", "Show the next times, and the effects of clock changes",
                                 "duewheel schedule set report reports 'Make it' --cron '30 2 * * *' --tz Europe/Oslo\n"
                                 "  duewheel schedule preview report --count 5 --from 2027-03-27T00:00 --tz Europe/Oslo",
                                 preview);
@@ -371,12 +361,10 @@ void add_schedule(CLI::App& program, Session& session) {
     seen.app->add_option("--count", seen.options->count, "Number of times")->capture_default_str();
     seen.app->add_option("--from", seen.options->from, "Start at this time instead of now")->type_name("TIME");
     seen.app->add_option("--tz", seen.options->zone, "Time zone of --from")->type_name("ZONE");
-    add_verb(*schedule, session, "pause", "Pause the schedule: it creates no runs until it is resumed",
-             examples[1].c_str(), pause);
-    add_verb(*schedule, session, "resume", "Resume a schedule; times that passed during the pause are skipped",
-             examples[2].c_str(), resume);
-    add_verb(*schedule, session, "fire", "Create one run now", examples[3].c_str(), fire);
-    add_verb(*schedule, session, "rm", "Remove a schedule; messages that it created stay", examples[4].c_str(), remove);
+    verbs.add("pause", "Pause the schedule: it creates no runs until it is resumed", examples[1], pause);
+    verbs.add("resume", "Resume a schedule; times that passed during the pause are skipped", examples[2], resume);
+    verbs.add("fire", "Create one run now", examples[3], fire);
+    verbs.add("rm", "Remove a schedule; messages that it created stay", examples[4], remove);
 }
 
 }  // namespace duewheel

@@ -46,9 +46,6 @@ struct RotateArguments {
 struct RemoveArguments {
     std::string id;
 };
-struct ListArguments {
-    std::uint64_t limit = 100;
-};
 
 std::string path_of(const std::string& id) {
     return "/v1/tokens/" + percent_encode(id);
@@ -145,22 +142,27 @@ int remove(Session& session, const RemoveArguments& arguments) {
     });
 }
 
-int list(Session& session, const ListArguments& arguments) {
-    Rows rows = {{"id", "scopes", "namespaces", "queues", "expires", "last used", "description"}};
-    const PagesShown shown =
-        show_pages(session, "/v1/tokens", "tokens", arguments.limit, [&](const json::object& token) {
-            if (session.json) return void(std::printf("%s\n", json::serialize(token).c_str()));
-            const auto word = [&](std::string_view member, const char* none) {
-                const std::string_view text = word_of(token, member);
-                return text.empty() ? std::string(none) : printable(text);
-            };
-            const std::string prefix = word("queues", "");
-            rows.push_back({word("id", ""), joined(token, "scopes", ""), joined(token, "namespaces", "all"),
-                            prefix.empty() ? "all" : prefix + "*", word("expires", "never"), word("last_used", "-"),
-                            word("description", "")});
-        });
-    if (!session.json) print_pages(shown, rows, 6, "no tokens");
-    return shown.exit_code;
+int list(Session& session, const LimitArguments& arguments) {
+    const Listing listing = {.path = "/v1/tokens",
+                             .member = "tokens",
+                             .limit = arguments.limit,
+                             .heading = {"id", "scopes", "namespaces", "queues", "expires", "last used", "description"},
+                             .cut = 6,
+                             .none = "no tokens"};
+    return show_list(session, listing, [&](const json::object& token) {
+        const auto word = [&](std::string_view member, const char* none) {
+            const std::string_view text = word_of(token, member);
+            return text.empty() ? std::string(none) : printable(text);
+        };
+        const std::string prefix = word("queues", "");
+        return std::vector<std::string>{word("id", ""),
+                                        joined(token, "scopes", ""),
+                                        joined(token, "namespaces", "all"),
+                                        prefix.empty() ? "all" : prefix + "*",
+                                        word("expires", "never"),
+                                        word("last_used", "-"),
+                                        word("description", "")};
+    });
 }
 
 void add_adding(CLI::App& token, Session& session) {
@@ -196,27 +198,21 @@ void add_adding(CLI::App& token, Session& session) {
 }  // namespace
 
 void add_token(CLI::App& program, Session& session) {
-    CLI::App* token = program.add_subcommand("token", "Access tokens and their permissions");
-    token->fallthrough();
-    token->require_subcommand(1);
-    token->footer(
-        "Example:\n"
-        "  duewheel token add billing --scope put --queues orders- --expires 90d\n"
-        "  duewheel token list");
-    add_adding(*token, session);
-    Verb<ListArguments> listing(*token, session, "list", "List access tokens by id; --json prints one per line",
-                                "duewheel token list --limit 1000", list);
-    takes_limit(*listing.app, listing.options->limit);
+    CLI::App& token = add_group(program, "token", "Access tokens and their permissions",
+                                "duewheel token add billing --scope put --queues orders- --expires 90d\n"
+                                "  duewheel token list");
+    add_adding(token, session);
+    add_listing(token, session, "List access tokens by id; --json prints one per line",
+                "duewheel token list --limit 1000", list);
     Verb<RotateArguments> rotating(
-        *token, session, "rotate", "Give an access token a new secret and print it, once",
+        token, session, "rotate", "Give an access token a new secret and print it, once",
         "duewheel token add worker --scope consume\n  duewheel token rotate worker --keep-old 1h", rotate);
     rotating.app->add_option("ID", rotating.options->id, "The token")->required();
     takes_duration(rotating.app
                        ->add_option("--keep-old", rotating.options->keep_old,
                                     "How long the old secret stays valid; default: not at all")
                        ->type_name("DURATION"));
-    Verb<RemoveArguments> removing(*token, session, "rm", "Remove an access token", "duewheel token rm billing",
-                                   remove);
+    Verb<RemoveArguments> removing(token, session, "rm", "Remove an access token", "duewheel token rm billing", remove);
     removing.app->add_option("ID", removing.options->id, "The token")->required();
 }
 

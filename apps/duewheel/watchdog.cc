@@ -18,9 +18,6 @@ namespace {
 
 namespace json = boost::json;
 
-struct NameArguments {
-    std::string name;
-};
 struct SetArguments {
     std::string name;
     std::optional<std::string> queue;
@@ -33,9 +30,6 @@ struct SetArguments {
     RetryArguments retry;
     std::vector<std::string> headers;  // "name=value"
     SettingsArguments settings;
-};
-struct ListArguments {
-    std::uint64_t limit = 100;
 };
 
 std::string count(const json::object& object, std::string_view member) {
@@ -136,22 +130,18 @@ int remove(Session& session, const NameArguments& arguments) {
     });
 }
 
-int list(Session& session, const ListArguments& arguments) {
-    Rows rows = {{"watchdog", "state", "due", "last fed", "fired"}};
-    const PagesShown shown =
-        show_pages(session, session.path("watchdogs"), "watchdogs", arguments.limit, [&](const json::object& watchdog) {
-            if (session.json) return void(std::printf("%s\n", json::serialize(watchdog).c_str()));
-            rows.push_back({printable(word_of(watchdog, "watchdog")), printable(word_of(watchdog, "state")),
-                            when_of(watchdog, "due_ms"), when_of(watchdog, "last_fed_ms"), count(watchdog, "fired")});
-        });
-    if (!session.json) print_pages(shown, rows, 2, "no watchdogs");
-    return shown.exit_code;
-}
-
-void add_verb(CLI::App& parent, Session& session, const char* name, const char* description, const char* example,
-              int (*run)(Session&, const NameArguments&)) {
-    Verb<NameArguments> verb(parent, session, name, description, example, run);
-    verb.app->add_option("NAME", verb.options->name, "The watchdog's name")->required();
+int list(Session& session, const LimitArguments& arguments) {
+    const Listing listing = {.path = session.path("watchdogs"),
+                             .member = "watchdogs",
+                             .limit = arguments.limit,
+                             .heading = {"watchdog", "state", "due", "last fed", "fired"},
+                             .cut = 2,
+                             .none = "no watchdogs"};
+    return show_list(session, listing, [&](const json::object& watchdog) {
+        return std::vector<std::string>{printable(word_of(watchdog, "watchdog")), printable(word_of(watchdog, "state")),
+                                        when_of(watchdog, "due_ms"), when_of(watchdog, "last_fed_ms"),
+                                        count(watchdog, "fired")};
+    });
 }
 
 void add_setting(CLI::App& parent, Session& session) {
@@ -193,25 +183,21 @@ void add_setting(CLI::App& parent, Session& session) {
 }  // namespace
 
 void add_watchdog(CLI::App& program, Session& session) {
-    CLI::App* watchdog = program.add_subcommand("watchdog", "Messages created when a feed does not arrive in time");
-    watchdog->fallthrough();
-    watchdog->require_subcommand(1);
-    watchdog->footer(
-        "Example:\n"
-        "  duewheel watchdog set backup alarms 'No backup for a day' --timeout 25h\n"
-        "  duewheel watchdog feed backup\n"
-        "  duewheel watchdog list");
-    add_setting(*watchdog, session);
+    CLI::App& watchdog = add_group(program, "watchdog", "Messages created when a feed does not arrive in time",
+                                   "duewheel watchdog set backup alarms 'No backup for a day' --timeout 25h\n"
+                                   "  duewheel watchdog feed backup\n"
+                                   "  duewheel watchdog list");
+    const NamedVerbs verbs(watchdog, session, "NAME", "The watchdog's name");
+    add_setting(watchdog, session);
     constexpr const char* kExample =
         "duewheel watchdog set backup alarms 'No backup' --timeout 25h\n  duewheel watchdog ";
     const std::string examples[] = {std::string(kExample) + "feed backup", std::string(kExample) + "get backup",
                                     std::string(kExample) + "rm backup"};
-    add_verb(*watchdog, session, "feed", "Feed a watchdog: its timeout counts from now", examples[0].c_str(), feed);
-    add_verb(*watchdog, session, "get", "Show a watchdog: its feeds and firings", examples[1].c_str(), get);
-    Verb<ListArguments> listing(*watchdog, session, "list", "List watchdogs by name; with --json one per line",
-                                "duewheel watchdog list --limit 1000", list);
-    takes_limit(*listing.app, listing.options->limit);
-    add_verb(*watchdog, session, "rm", "Remove a watchdog; messages that it created stay", examples[2].c_str(), remove);
+    verbs.add("feed", "Feed a watchdog: its timeout counts from now", examples[0], feed);
+    verbs.add("get", "Show a watchdog: its feeds and firings", examples[1], get);
+    add_listing(watchdog, session, "List watchdogs by name; with --json one per line",
+                "duewheel watchdog list --limit 1000", list);
+    verbs.add("rm", "Remove a watchdog; messages that it created stay", examples[2], remove);
 }
 
 }  // namespace duewheel
