@@ -15,13 +15,12 @@
 namespace duewheel {
 namespace {
 
-using EventPtr = std::unique_ptr<rd_kafka_event_t, KafkaDeleter<rd_kafka_event_destroy>>;
-using NewTopicPtr = std::unique_ptr<rd_kafka_NewTopic_t, KafkaDeleter<rd_kafka_NewTopic_destroy>>;
-using ResourcePtr = std::unique_ptr<rd_kafka_ConfigResource_t, KafkaDeleter<rd_kafka_ConfigResource_destroy>>;
-using DeletionPtr = std::unique_ptr<rd_kafka_DeleteRecords_t, KafkaDeleter<rd_kafka_DeleteRecords_destroy>>;
-using PartitionsPtr =
-    std::unique_ptr<rd_kafka_topic_partition_list_t, KafkaDeleter<rd_kafka_topic_partition_list_destroy>>;
-using OptionsPtr = std::unique_ptr<rd_kafka_AdminOptions_t, KafkaDeleter<rd_kafka_AdminOptions_destroy>>;
+using EventPtr = CPointer<rd_kafka_event_t, rd_kafka_event_destroy>;
+using NewTopicPtr = CPointer<rd_kafka_NewTopic_t, rd_kafka_NewTopic_destroy>;
+using ResourcePtr = CPointer<rd_kafka_ConfigResource_t, rd_kafka_ConfigResource_destroy>;
+using DeletionPtr = CPointer<rd_kafka_DeleteRecords_t, rd_kafka_DeleteRecords_destroy>;
+using PartitionsPtr = CPointer<rd_kafka_topic_partition_list_t, rd_kafka_topic_partition_list_destroy>;
+using OptionsPtr = CPointer<rd_kafka_AdminOptions_t, rd_kafka_AdminOptions_destroy>;
 
 constexpr std::array<std::string_view, 6> kCheckedSettings{
     "cleanup.policy",  "max.message.bytes", "min.insync.replicas",

@@ -13,7 +13,7 @@ namespace {
 constexpr std::int64_t kCheckIntervalNs = 3'000'000'000;
 constexpr int kCheckTimeoutMs = 1000;
 
-using MessagePtr = std::unique_ptr<rd_kafka_message_t, KafkaDeleter<rd_kafka_message_destroy>>;
+using MessagePtr = CPointer<rd_kafka_message_t, rd_kafka_message_destroy>;
 
 std::string partition_name(const std::string& topic, std::int32_t partition) {
     return topic + "/" + std::to_string(partition);

@@ -112,8 +112,7 @@ Status try_out(rd_kafka_type_t type, const rd_kafka_conf_t& with_brokers) {
     std::array<char, 512> text{};
     rd_kafka_conf_set(conf.get(), "bootstrap.servers", nullptr, text.data(), text.size());
     rd_kafka_conf_set_log_cb(conf.get(), nullptr);
-    const std::unique_ptr<rd_kafka_t, KafkaDeleter<rd_kafka_destroy>> handle(
-        rd_kafka_new(type, conf.get(), text.data(), text.size()));
+    const CPointer<rd_kafka_t, rd_kafka_destroy> handle(rd_kafka_new(type, conf.get(), text.data(), text.size()));
     if (!handle) return cannot_start(text.data());
     static_cast<void>(conf.release());  // it is the handle's now
     return {};

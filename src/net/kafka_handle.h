@@ -20,23 +20,17 @@
 
 #include <librdkafka/rdkafka.h>
 
+#include "base/c_pointer.h"
 #include "base/status.h"
 #include "net/kafka_watch.h"
 
 namespace duewheel {
 
-template <auto Function>
-struct KafkaDeleter {
-    template <class T>
-    void operator()(T* object) const {
-        Function(object);
-    }
-};
-using KafkaConfPtr = std::unique_ptr<rd_kafka_conf_t, KafkaDeleter<rd_kafka_conf_destroy>>;
-using KafkaTopicPtr = std::unique_ptr<rd_kafka_topic_t, KafkaDeleter<rd_kafka_topic_destroy>>;
-using KafkaQueuePtr = std::unique_ptr<rd_kafka_queue_t, KafkaDeleter<rd_kafka_queue_destroy>>;
-using KafkaMetadataPtr = std::unique_ptr<const rd_kafka_metadata_t, KafkaDeleter<rd_kafka_metadata_destroy>>;
-using KafkaErrorPtr = std::unique_ptr<rd_kafka_error_t, KafkaDeleter<rd_kafka_error_destroy>>;
+using KafkaConfPtr = CPointer<rd_kafka_conf_t, rd_kafka_conf_destroy>;
+using KafkaTopicPtr = CPointer<rd_kafka_topic_t, rd_kafka_topic_destroy>;
+using KafkaQueuePtr = CPointer<rd_kafka_queue_t, rd_kafka_queue_destroy>;
+using KafkaMetadataPtr = CPointer<const rd_kafka_metadata_t, rd_kafka_metadata_destroy>;
+using KafkaErrorPtr = CPointer<rd_kafka_error_t, rd_kafka_error_destroy>;
 
 inline int to_rdkafka_timeout(std::int64_t timeout_ms) {
     return static_cast<int>(std::clamp<std::int64_t>(timeout_ms, 1, std::numeric_limits<int>::max() / 2));

@@ -11,6 +11,7 @@
 #include <openssl/pem.h>
 #include <openssl/ssl.h>
 
+#include "base/c_pointer.h"
 #include "net/loopback_fixture.h"
 #include "support/certificates.h"
 
@@ -118,14 +119,6 @@ class TlsClient {
     }
 
   private:
-    template <auto Function>
-    struct Deleter {
-        template <class T>
-        void operator()(T* object) const {
-            Function(object);
-        }
-    };
-
     template <class T>
     static T* read(const std::string& pem, T* (*function)(BIO*, T**, pem_password_cb*, void*)) {
         BIO* bio = BIO_new_mem_buf(pem.data(), static_cast<int>(pem.size()));
@@ -175,8 +168,8 @@ class TlsClient {
 
     const Options options_;
     RawClient raw_;
-    std::unique_ptr<SSL_CTX, Deleter<SSL_CTX_free>> context_;
-    std::unique_ptr<SSL, Deleter<SSL_free>> session_;
+    CPointer<SSL_CTX, SSL_CTX_free> context_;
+    CPointer<SSL, SSL_free> session_;
     BIO* in_ = nullptr;   // of the session
     BIO* out_ = nullptr;  // of the session
     std::string error_;

@@ -16,6 +16,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/c_pointer.h"
 #include "base/disk_guard.h"
 #include "base/secret.h"
 #include "net/certificate_time.h"
@@ -33,21 +34,14 @@ constexpr unsigned char kProtocols[] = "\x08http/1.1";
 constexpr unsigned char kSessionContext[] = "duewheel";
 constexpr std::size_t kFileBytesMax = std::size_t{1} << 20;
 
-template <auto Function>
-struct Deleter {
-    template <class T>
-    void operator()(T* object) const {
-        Function(object);
-    }
-};
-using BioPtr = std::unique_ptr<BIO, Deleter<BIO_free>>;
-using CertificatePtr = std::unique_ptr<X509, Deleter<X509_free>>;
-using KeyPtr = std::unique_ptr<EVP_PKEY, Deleter<EVP_PKEY_free>>;
+using BioPtr = CPointer<BIO, BIO_free>;
+using CertificatePtr = CPointer<X509, X509_free>;
+using KeyPtr = CPointer<EVP_PKEY, EVP_PKEY_free>;
 
 void free_chain(STACK_OF(X509) * chain) {
     sk_X509_pop_free(chain, X509_free);
 }
-using ChainPtr = std::unique_ptr<STACK_OF(X509), Deleter<free_chain>>;
+using ChainPtr = CPointer<STACK_OF(X509), free_chain>;
 
 // One of the files, as errors name it.
 struct Setting {
