@@ -69,6 +69,17 @@ Result<StateSet> read_states(std::string_view text, const StateSet& legal, std::
     }
 }
 
+// Continues the list after the page with this cursor.
+template <class List>
+Status continue_at(const QueryRequest& query, List& list) {
+    const std::optional<std::string_view> cursor = query.text("cursor");
+    if (!cursor) return {};
+    const Result<ListPosition> position = parse_list_cursor(*cursor, list.query);
+    if (!position) return position.error();
+    list.from = {position->at_ms, position->id};
+    return {};
+}
+
 }  // namespace
 
 std::string list_cursor_text(const ListPosition& position, std::uint64_t query) {
@@ -121,11 +132,7 @@ Result<Command> read_list(const HttpRequest& request, ListCommand list) {
     if (read) read = take(query->integer("limit", 1, kListLimitMax), list.limit);
     if (!read) return std::move(read).error();
     list.query = list_query(list.name_space, list.queue, list.states.bits(), list.from.due_ms, list.until_ms);
-    if (const std::optional<std::string_view> cursor = query->text("cursor")) {
-        const Result<ListPosition> position = parse_list_cursor(*cursor, list.query);
-        if (!position) return position.error();
-        list.from = {position->at_ms, position->id};
-    }
+    if (Status read_on = continue_at(*query, list); !read_on) return std::move(read_on).error();
     return Command(std::move(list));
 }
 
@@ -156,11 +163,7 @@ Result<Command> read_history(const HttpRequest& request, HistoryCommand history,
     if (!read) return std::move(read).error();
     history.query = list_query(history.name_space, history.queue, history.outcomes.bits(), history.from.due_ms,
                                history.until_ms, history.id);
-    if (const std::optional<std::string_view> cursor = query->text("cursor")) {
-        const Result<ListPosition> position = parse_list_cursor(*cursor, history.query);
-        if (!position) return position.error();
-        history.from = {position->at_ms, position->id};
-    }
+    if (Status read_on = continue_at(*query, history); !read_on) return std::move(read_on).error();
     return Command(std::move(history));
 }
 

@@ -147,8 +147,14 @@ class Export {
         return {};
     }
 
-    static void write_traceparent(JsonWriter& json, const MessageContent& content) {
+    // The end of the line of a schedule or a watchdog.
+    template <class Rule>
+    static void write_rule_settings(JsonWriter& json, const Rule& rule, const MessageContent& content) {
         if (!content.traceparent.empty()) json.text("traceparent", content.traceparent);
+        json.open("settings");
+        write_rule(json, rule);
+        write_content_in_line(json, content);
+        json.close().close();
     }
 
     Status write_schedule(JsonWriter& json, const Index::Settings& of, const MessageContent& content) {
@@ -157,11 +163,7 @@ class Export {
         json.boolean("paused", state->paused).number("created_ms", state->created_ms);
         if (state->next_ms != 0) json.number("next_ms", state->next_ms).number("next_occurrence", state->next_run);
         write_progress(json, *state);
-        write_traceparent(json, content);
-        json.open("settings");
-        write_rule(json, state->rule);
-        write_content_in_line(json, content);
-        json.close().close();
+        write_rule_settings(json, state->rule, content);
         ++report_.end.counts.schedules;
         return {};
     }
@@ -173,11 +175,7 @@ class Export {
         if (state->due_ms != 0) json.number("due_ms", state->due_ms);
         json.number("last_fed_ms", state->fed_ms);
         write_progress(json, *state);
-        write_traceparent(json, content);
-        json.open("settings");
-        write_rule(json, state->rule);
-        write_content_in_line(json, content);
-        json.close().close();
+        write_rule_settings(json, state->rule, content);
         ++report_.end.counts.watchdogs;
         return {};
     }
