@@ -18,25 +18,14 @@ const std::string kHexKey(64, 'a');
 const std::string kBase64Key = base64(std::string(32, 'k'));
 const QueueName kMail{"default", "mail"};
 
-class Files {
+class Files : public TemporaryDirectory {
   public:
-    std::string write(const std::string& name, const std::string& text, mode_t mode = 0600) {
-        const std::string path = directory_.path() + "/" + name;
-        std::ofstream(path, std::ios::binary) << text;
-        EXPECT_EQ(::chmod(path.c_str(), mode), 0);
-        return path;
-    }
-    std::string path() const { return directory_.path(); }
-
     Result<HeaderCipher> read(const std::string& key, const std::string& old_key = "") {
         WebhookOptions options;
         if (!key.empty()) options.encryption_key_file = write("key", key);
         if (!old_key.empty()) options.old_encryption_key_file = write("old", old_key);
         return HeaderCipher::read(options, path() + "/data");
     }
-
-  private:
-    TemporaryDirectory directory_;
 };
 
 WebhookTarget target() {

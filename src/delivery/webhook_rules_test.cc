@@ -15,27 +15,13 @@ namespace {
 
 const std::string kKey = "whsec_" + std::string(32, 'A');
 
-class Files {
-  public:
-    std::string write(const std::string& name, const std::string& text, mode_t mode = 0600) {
-        const std::string path = directory_.path() + "/" + name;
-        std::ofstream(path, std::ios::binary) << text;
-        EXPECT_EQ(::chmod(path.c_str(), mode), 0);
-        return path;
-    }
-    const std::string& path() const { return directory_.path(); }
-
-  private:
-    TemporaryDirectory directory_;
-};
-
 std::string refusal(const std::vector<std::string>& files) {
     const Result<WebhookSecrets> read = WebhookSecrets::read(files);
     return read ? "" : std::string(read.error().code) + ": " + read.error().message;
 }
 
 TEST(WebhookSecrets, are_read_from_their_files_by_name) {
-    Files files;
+    TemporaryDirectory files;
     const std::string one = files.write("one", kKey + "\n");
     const std::string two = files.write("two", "whsk_" + std::string(43, 'A') + "=\r\n", 0440);
     const Result<WebhookSecrets> secrets = WebhookSecrets::read(std::vector{"a=" + one, "b.c-d_e=" + two});
@@ -52,7 +38,7 @@ TEST(WebhookSecrets, are_read_from_their_files_by_name) {
 }
 
 TEST(WebhookSecrets, report_errors_of_a_file_without_its_content) {
-    Files files;
+    TemporaryDirectory files;
     const std::string good = files.write("good", kKey);
     EXPECT_EQ(refusal({}), "");
     for (const std::string& each :
@@ -91,7 +77,7 @@ struct Rules {
     }
     std::string check(const std::string& url) { return check(WebhookTarget{url, {}, 0, 0, 0}); }
 
-    Files files;
+    TemporaryDirectory files;
     WebhookOptions options;
     AddressPolicy addresses;
     WebhookSecrets secrets;

@@ -4,19 +4,15 @@
 #include <gtest/gtest.h>
 
 #include "base/random.h"
-#include "ingress/call_fixture.h"
+#include "ingress/command_fixture.h"
 #include "ingress/problem.h"
 #include "ingress/query_request.h"
-#include "ingress/request_command.h"
 
 namespace duewheel::list_request_test {
 namespace {
 
 Result<Command> read(const std::string& target, const std::string& method = "GET") {
-    const CallRequest held(Call{method, target});
-    const std::optional<CallPath> path = find_call(held.request());
-    if (!path) return Error{"unknown_path", "no such call"};
-    return read_command(held.request(), *path, HttpApiOptions{});
+    return command_of(Call{method, target});
 }
 
 ListCommand list_of(const std::string& target) {

@@ -6,34 +6,23 @@
 #include <boost/json.hpp>
 #include <gtest/gtest.h>
 
-#include "ingress/call_fixture.h"
 #include "ingress/call_path.h"
+#include "ingress/command_fixture.h"
 #include "ingress/queue_text.h"
-#include "ingress/request_command.h"
 #include "ingress/schedule_text.h"
 #include "ingress/watchdog_text.h"
 
 namespace duewheel::merge_patch_test {
 namespace {
 
-const HttpApiOptions kOptions{};
-
-Result<Command> command_of(const Call& call, const HttpApiOptions& options = kOptions) {
-    const CallRequest request(call);
-    return read_command(request.request(), *find_call(request.request()), options);
-}
-
 // What the patch makes of the settings, or the code and the field of its refusal.
-std::string code_of(const Error& error) {
-    return std::string(error.code) + " " + error.field;
-}
-
-std::string patch(QueueSettings& settings, const std::string& text, const HttpApiOptions& options = kOptions) {
+std::string patch(QueueSettings& settings, const std::string& text,
+                  const HttpApiOptions& options = kDefaultApiOptions) {
     const Result<Command> command =
         command_of({"PATCH", "/v1/queues/q", text, "application/merge-patch+json"}, options);
-    if (!command) return code_of(command.error());
+    if (!command) return code_and_field(command.error());
     const Status changed = std::get<PatchQueueCommand>(*command).change(settings);
-    return changed ? "" : code_of(changed.error());
+    return changed ? "" : code_and_field(changed.error());
 }
 
 QueueSettings all_of_a_queue() {
@@ -142,10 +131,10 @@ TEST(MergePatch, is_read_as_strictly_as_settings_are) {
     // Where all is set, null is no value.
     for (const std::string member : {"lease", "lease_ms"}) {
         const Result<Command> put = command_of({"PUT", "/v1/queues/q", "{\"" + member + "\":null}"});
-        EXPECT_EQ(code_of(put.error()), "wrong_type " + member);
+        EXPECT_EQ(code_and_field(put.error()), "wrong_type " + member);
     }
     const Result<Command> typed = command_of({"PATCH", "/v1/queues/q", "{}", "text/plain"});
-    EXPECT_EQ(code_of(typed.error()), "unsupported_media_type Content-Type");
+    EXPECT_EQ(code_and_field(typed.error()), "unsupported_media_type Content-Type");
 }
 
 // A reader of the settings does not see the values, and cannot give them again.
@@ -302,7 +291,7 @@ TEST(MergePatch, of_a_schedule_keeps_rule_and_content) {
 TEST(MergePatch, a_body_replaces_the_content_and_its_type) {
     const auto content_of = [](const std::string& text) {
         const Result<PutScheduleCommand> changed = patch_schedule(text);
-        return changed ? changed->content_type + ": " + changed->body : code_of(changed.error());
+        return changed ? changed->content_type + ": " + changed->body : code_and_field(changed.error());
     };
     EXPECT_EQ(content_of("{}"), "text/plain: hello");
     EXPECT_EQ(content_of(R"({"content_type":"text/html"})"), "text/html: hello");
@@ -339,7 +328,8 @@ TEST(MergePatch, times_of_a_schedule_go_by_either_name) {
     wanted.times.start_ms = wanted.times.end_ms = 0;
     EXPECT_EQ(without->rule, wanted);
     for (const char* name : {"every", "every_ms"}) {
-        EXPECT_EQ(code_of(removed("{\"" + std::string(name) + "\":null}").error()), "missing_member cron") << name;
+        EXPECT_EQ(code_and_field(removed("{\"" + std::string(name) + "\":null}").error()), "missing_member cron")
+            << name;
     }
     EXPECT_TRUE(removed(R"({"every_ms":null,"cron":"0 9 * * *"})"));
     EXPECT_EQ(removed(R"({"every_ms":null,"every":"1h"})")->rule.times.every_ms, 3'600'000);
@@ -355,11 +345,11 @@ TEST(MergePatch, another_kind_of_rule_takes_the_place_of_the_one_before) {
     EXPECT_FALSE(every->rule.times.skips_gaps);
     EXPECT_EQ(every->rule.times.zone, "Europe/Oslo");
     EXPECT_TRUE(patch_schedule(R"({"cron":"0 10 * * *"})")->rule.times.skips_gaps);
-    EXPECT_EQ(code_of(patch_schedule(R"({"cron":null})").error()), "missing_member cron");
+    EXPECT_EQ(code_and_field(patch_schedule(R"({"cron":null})").error()), "missing_member cron");
     EXPECT_TRUE(patch_schedule(R"({"cron":null,"every":"1h"})"));
-    EXPECT_EQ(code_of(patch_schedule(R"({"every":"1h","iso":"R/PT1H"})").error()), "conflicting_members iso");
-    EXPECT_EQ(code_of(patch_schedule(R"({"queue":null})").error()), "missing_member queue");
-    EXPECT_EQ(code_of(patch_schedule(R"({"zone":"Europe/Olso"})").error()), "bad_zone zone");
+    EXPECT_EQ(code_and_field(patch_schedule(R"({"every":"1h","iso":"R/PT1H"})").error()), "conflicting_members iso");
+    EXPECT_EQ(code_and_field(patch_schedule(R"({"queue":null})").error()), "missing_member queue");
+    EXPECT_EQ(code_and_field(patch_schedule(R"({"zone":"Europe/Olso"})").error()), "bad_zone zone");
 }
 
 TEST(MergePatch, of_a_watchdog) {
@@ -383,8 +373,8 @@ TEST(MergePatch, of_a_watchdog) {
     EXPECT_TRUE(some->feeds);
     EXPECT_EQ(some->body, "hello");
     EXPECT_FALSE(changed("{}")->feeds);
-    EXPECT_EQ(code_of(changed(R"({"timeout":null})").error()), "missing_member timeout");
-    EXPECT_EQ(code_of(changed(R"({"timeout_ms":null})").error()), "missing_member timeout");
+    EXPECT_EQ(code_and_field(changed(R"({"timeout":null})").error()), "missing_member timeout");
+    EXPECT_EQ(code_and_field(changed(R"({"timeout_ms":null})").error()), "missing_member timeout");
     const Result<PutWatchdogCommand> by_number = changed(R"({"timeout_ms":1500,"max_ms":null,"repeat_every_ms":4000})");
     ASSERT_TRUE(by_number) << by_number.error().message;
     wanted.repeat_every_ms = 4'000;

@@ -4,23 +4,16 @@
 
 #include <gtest/gtest.h>
 
-#include "ingress/call_fixture.h"
-#include "ingress/call_path.h"
-#include "ingress/request_command.h"
+#include "ingress/command_fixture.h"
 
 namespace duewheel::put_request_test {
 namespace {
 
-Result<Command> read(Call call) {
-    const CallRequest request(std::move(call));
-    return read_command(request.request(), *find_call(request.request()), {});
-}
-
 // A tree would write 1.50 as 1.5, lose the second "a" and 9007199254740993, and sort what is in order.
 TEST(PutRequest, json_is_kept_as_it_is_written) {
     const auto body = [](const std::string& request) {
-        const Result<Command> command = read({"POST", "/v1/queues/q/messages", request});
-        if (!command) return std::string(command.error().code) + " " + command.error().field;
+        const Result<Command> command = command_of({"POST", "/v1/queues/q/messages", request});
+        if (!command) return code_and_field(command.error());
         const PutCommand& put = std::get<PutCommand>(*command);
         return put.content_type + " " + put.body;
     };
@@ -50,12 +43,12 @@ TEST(PutRequest, json_is_kept_as_it_is_written) {
 TEST(PutRequest, json_of_schedules_and_watchdogs_is_kept_too) {
     const std::string json = R"({"b":1.0, "a":[ 2 ]})";
     const Result<Command> schedule =
-        read({"PUT", "/v1/schedules/s", R"({"queue":"q","every":"1h","json":)" + json + "}"});
+        command_of({"PUT", "/v1/schedules/s", R"({"queue":"q","every":"1h","json":)" + json + "}"});
     ASSERT_TRUE(schedule) << schedule.error().message;
     EXPECT_EQ(std::get<PutScheduleCommand>(*schedule).body, json);
     EXPECT_EQ(std::get<PutScheduleCommand>(*schedule).content_type, "application/json");
     const Result<Command> watchdog =
-        read({"PUT", "/v1/watchdogs/w", R"({"queue":"q","timeout":"1h","json":)" + json + "}"});
+        command_of({"PUT", "/v1/watchdogs/w", R"({"queue":"q","timeout":"1h","json":)" + json + "}"});
     ASSERT_TRUE(watchdog) << watchdog.error().message;
     EXPECT_EQ(std::get<PutWatchdogCommand>(*watchdog).body, json);
     EXPECT_EQ(std::get<PutWatchdogCommand>(*watchdog).content_type, "application/json");

@@ -4,21 +4,15 @@
 #include <gtest/gtest.h>
 
 #include "ingress/answer_text.h"
-#include "ingress/call_fixture.h"
+#include "ingress/command_fixture.h"
 #include "ingress/queue_text.h"
-#include "ingress/request_command.h"
 
 namespace duewheel::queue_request_test {
 namespace {
 
 std::string read(const Call& call) {
-    const CallRequest request(call);
-    const std::optional<CallPath> path = find_call(request.request());
-    if (!path) return "no such call";
-    if (!allows(allowed_methods(*path), call.method)) return "not with this method";
-    const Result<Command> command = read_command(request.request(), *path, {});
-    if (!command) return std::string(command.error().code) + " " + command.error().field;
-    return describe(*command);
+    const Result<Command> command = command_of(call);
+    return command ? describe(*command) : code_and_field(command.error());
 }
 
 TEST(QueueRequest, each_call_becomes_its_command) {
@@ -41,9 +35,9 @@ TEST(QueueRequest, each_call_becomes_its_command) {
     EXPECT_EQ(read({"GET", "/v1/queues?cursor=AAAA"}), "bad_cursor cursor");
     EXPECT_EQ(read({"GET", "/v1/queues?after=a"}), "unknown_parameter after");
     EXPECT_EQ(read({"GET", "/v1/queues/mail?limit=7"}), "unknown_parameter ");
-    EXPECT_EQ(read({"POST", "/v1/queues/mail"}), "not with this method");
-    EXPECT_EQ(read({"PUT", "/v1/queues"}), "not with this method");
-    EXPECT_EQ(read({"GET", "/v1/queues/mail:pause"}), "not with this method");
+    EXPECT_EQ(read({"POST", "/v1/queues/mail"}), "method_not_allowed ");
+    EXPECT_EQ(read({"PUT", "/v1/queues"}), "method_not_allowed ");
+    EXPECT_EQ(read({"GET", "/v1/queues/mail:pause"}), "method_not_allowed ");
 }
 
 TEST(QueueRequest, settings_are_read_whole) {

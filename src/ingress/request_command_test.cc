@@ -9,7 +9,7 @@
 #include "base/random.h"
 #include "base/utf8.h"
 #include "calendar/instant_text.h"
-#include "ingress/call_fixture.h"
+#include "ingress/command_fixture.h"
 #include "ingress/problem.h"
 
 namespace duewheel::request_command_test {
@@ -18,17 +18,8 @@ namespace {
 const std::string kLease = lease_text({1024, 1, 2, 3});
 
 // What HttpApi makes of a request, without the sockets.
-Result<Command> read(const Call& call) {
-    const CallRequest held(call);
-    const HttpApiOptions options;
-    const std::optional<CallPath> path = find_call(held.request());
-    if (!path) return Error{"unknown_path", "no such call"};
-    if (!allows(allowed_methods(*path), held.request().method)) return Error{"method_not_allowed", "not so"};
-    return read_command(held.request(), *path, options);
-}
-
 std::string understood(const Call& call) {
-    const Result<Command> command = read(call);
+    const Result<Command> command = command_of(call);
     return command ? describe(*command)
                    : "refused: " + std::string(command.error().code) + " " + command.error().message;
 }
@@ -144,15 +135,15 @@ TEST(RequestCommand, only_a_valid_trace_is_kept) {
 TEST(RequestCommand, a_body_is_taken_up_to_its_limit) {
     const HttpApiOptions options;
     const std::string full(options.body_bytes_max, 'b');
-    EXPECT_TRUE(read({"POST", "/v1/queues/q/messages", full.substr(1), "text/plain"}));
-    EXPECT_TRUE(read({"POST", "/v1/queues/q/messages", full, "text/plain"}));
-    EXPECT_TRUE(read({"POST", "/v1/queues/q/messages", "{\"body\":\"" + full + "\"}"}));
-    EXPECT_TRUE(read({"POST", "/v1/queues/q/messages", "{\"body_base64\":\"" + base64(full) + "\"}"}));
+    EXPECT_TRUE(command_of({"POST", "/v1/queues/q/messages", full.substr(1), "text/plain"}));
+    EXPECT_TRUE(command_of({"POST", "/v1/queues/q/messages", full, "text/plain"}));
+    EXPECT_TRUE(command_of({"POST", "/v1/queues/q/messages", "{\"body\":\"" + full + "\"}"}));
+    EXPECT_TRUE(command_of({"POST", "/v1/queues/q/messages", "{\"body_base64\":\"" + base64(full) + "\"}"}));
     const Call beyond[] = {{"POST", "/v1/queues/q/messages", full + "b", "text/plain"},
                            {"POST", "/v1/queues/q/messages", "{\"body\":\"b" + full + "\"}"},
                            {"POST", "/v1/queues/q/messages", "{\"body_base64\":\"" + base64(full + "b") + "\"}"}};
     for (const Call& call : beyond) {
-        const Result<Command> command = read(call);
+        const Result<Command> command = command_of(call);
         ASSERT_FALSE(command);
         EXPECT_EQ(command.error().code, "body_too_large");
     }
@@ -167,7 +158,7 @@ TEST(RequestCommand, message_headers_are_taken_up_to_their_limits) {
             pairs += (i > 0 ? ",\"" : "\"") + name + "\":\"" + std::string(size, 'v') + "\"";
         }
         const Result<Command> command =
-            read({"POST", "/v1/queues/q/messages", R"({"body":"","headers":{)" + pairs + "}}"});
+            command_of({"POST", "/v1/queues/q/messages", R"({"body":"","headers":{)" + pairs + "}}"});
         return command ? std::string("taken") : std::string(command.error().code) + " " + command.error().field;
     };
     for (const std::size_t bytes : {std::size_t{400}, std::size_t{8191}, std::size_t{8192}}) {
@@ -183,15 +174,15 @@ TEST(RequestCommand, message_headers_are_taken_up_to_their_limits) {
 TEST(RequestCommand, queue_names_are_taken_up_to_their_limit) {
     for (const auto& [name, good] :
          {std::pair{std::string(199, 'q'), true}, {std::string(200, 'q'), true}, {std::string(201, 'q'), false}}) {
-        EXPECT_EQ(read({"GET", "/v1/namespaces/" + name + "/messages/1"}).ok(), good) << name.size();
-        EXPECT_EQ(read({"POST", "/v1/queues/" + name + ":lease"}).ok(), good) << name.size();
+        EXPECT_EQ(command_of({"GET", "/v1/namespaces/" + name + "/messages/1"}).ok(), good) << name.size();
+        EXPECT_EQ(command_of({"POST", "/v1/queues/" + name + ":lease"}).ok(), good) << name.size();
     }
     for (int c = 0; c < 256; ++c) {
         const std::string name = {'q', static_cast<char>(c)};
         const bool good = std::string_view("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._+/;$()-")
                               .find(static_cast<char>(c)) != std::string_view::npos;
         const Result<Command> command =
-            read({"POST", "/v1/queues/" + percent_encode(name) + "/messages", R"({"body":""})"});
+            command_of({"POST", "/v1/queues/" + percent_encode(name) + "/messages", R"({"body":""})"});
         EXPECT_EQ(command.ok(), good) << c;
         if (!command) {
             EXPECT_EQ(command.error().code, "bad_queue_name") << c;
@@ -200,23 +191,24 @@ TEST(RequestCommand, queue_names_are_taken_up_to_their_limit) {
 }
 
 TEST(RequestCommand, names_of_other_scripts_are_percent_encoded_in_paths_and_plain_in_json) {
-    const auto put = read({"POST", "/v1/namespaces/%C3%A9quipe/queues/%E6%B3%A8%E6%96%87/messages", R"({"body":""})"});
+    const auto put =
+        command_of({"POST", "/v1/namespaces/%C3%A9quipe/queues/%E6%B3%A8%E6%96%87/messages", R"({"body":""})"});
     ASSERT_TRUE(put) << put.error().message;
     EXPECT_EQ(std::get<PutCommand>(*put).name_space, "équipe");
     EXPECT_EQ(std::get<PutCommand>(*put).queue, "注文");
     const auto schedule =
-        read({"PUT", "/v1/schedules/n%C3%A4chtlich", R"({"queue": "gr\u00f6\u00dfe", "every": "1h"})"});
+        command_of({"PUT", "/v1/schedules/n%C3%A4chtlich", R"({"queue": "gr\u00f6\u00dfe", "every": "1h"})"});
     ASSERT_TRUE(schedule) << schedule.error().message;
     EXPECT_EQ(std::get<PutScheduleCommand>(*schedule).name, "nächtlich");
     EXPECT_EQ(std::get<PutScheduleCommand>(*schedule).rule.queue, "größe");
-    const auto history = read({"GET", "/v1/history?queue=gr%C3%B6%C3%9Fe"});
+    const auto history = command_of({"GET", "/v1/history?queue=gr%C3%B6%C3%9Fe"});
     ASSERT_TRUE(history) << history.error().message;
     EXPECT_EQ(std::get<HistoryCommand>(*history).queue, "größe");
     for (const auto& [call, code] : {std::pair{Call{"POST", "/v1/queues/cafe%CC%81:lease"}, "bad_queue_name"},
                                      std::pair{Call{"GET", "/v1/schedules/cafe%CC%81"}, "bad_schedule_name"},
                                      std::pair{Call{"GET", "/v1/watchdogs/cafe%CC%81"}, "bad_watchdog_name"},
                                      std::pair{Call{"GET", "/v1/namespaces/cafe%CC%81"}, "bad_namespace"}}) {
-        const Result<Command> command = read(call);
+        const Result<Command> command = command_of(call);
         ASSERT_FALSE(command) << code;
         EXPECT_EQ(command.error().code, code);
         EXPECT_NE(command.error().message.find("caf%C3%A9"), std::string::npos) << command.error().message;
@@ -226,7 +218,7 @@ TEST(RequestCommand, names_of_other_scripts_are_percent_encoded_in_paths_and_pla
 TEST(RequestCommand, message_headers_are_such_as_http_can_pass_on) {
     const auto code = [](const std::string& headers) {
         const Result<Command> command =
-            read({"POST", "/v1/queues/q/messages", "{\"body\":\"\",\"headers\":" + headers + "}"});
+            command_of({"POST", "/v1/queues/q/messages", "{\"body\":\"\",\"headers\":" + headers + "}"});
         return command ? "taken" : std::string(command.error().code) + " " + command.error().field;
     };
     EXPECT_EQ(code("{}"), "taken");
@@ -245,11 +237,11 @@ TEST(RequestCommand, message_headers_are_such_as_http_can_pass_on) {
 TEST(RequestCommand, content_types_are_media_types) {
     const auto code = [](const std::string& type) {
         const Result<Command> command =
-            read({"POST", "/v1/queues/q/messages", "{\"body\":\"\",\"content_type\":\"" + type + "\"}"});
+            command_of({"POST", "/v1/queues/q/messages", "{\"body\":\"\",\"content_type\":\"" + type + "\"}"});
         return command ? "taken" : std::string(command.error().code) + " " + command.error().field;
     };
     const auto raw_code = [](const std::string& type) {
-        const Result<Command> command = read({"POST", "/v1/queues/q/messages", "x", type});
+        const Result<Command> command = command_of({"POST", "/v1/queues/q/messages", "x", type});
         return command ? "taken" : std::string(command.error().code) + " " + command.error().field;
     };
     const std::string fits = "x/" + std::string(254, 'y');
@@ -273,7 +265,7 @@ TEST(RequestCommand, content_types_are_media_types) {
 TEST(RequestCommand, fields_are_given_once_and_known) {
     const auto code = [](std::vector<std::pair<std::string, std::string>> fields,
                          const std::string& type = "text/plain") {
-        const Result<Command> command = read({"POST", "/v1/queues/q/messages", "{}", type, std::move(fields)});
+        const Result<Command> command = command_of({"POST", "/v1/queues/q/messages", "{}", type, std::move(fields)});
         return command ? "taken" : std::string(command.error().code) + " " + command.error().field;
     };
     EXPECT_EQ(code({{"X-Anything", "x"}, {"Duewheel", "x"}, {"User-Agent", "\xff"}}), "taken");
@@ -296,7 +288,7 @@ TEST(RequestCommand, fields_are_given_once_and_known) {
 }
 
 PutCommand put_of(Call call) {
-    const Result<Command> command = read(std::move(call));
+    const Result<Command> command = command_of(std::move(call));
     EXPECT_TRUE(command) << command.error().message;
     return command ? std::get<PutCommand>(*command) : PutCommand{};
 }
@@ -309,7 +301,7 @@ TEST(RequestCommand, a_key_comes_as_a_field_or_as_a_member) {
     EXPECT_EQ(put_of({"POST", path, R"({"body":"","key":"k"})", "", {{"Idempotency-Key", "k"}}}).key, "k");
     EXPECT_EQ(put_of({"POST", path, R"({"body":"","key":")" + std::string(256, 'k') + "\"}"}).key.size(), 256u);
     const auto code = [&](const std::string& body, std::vector<std::pair<std::string, std::string>> fields) {
-        const Result<Command> command = read({"POST", path, body, "application/json", std::move(fields)});
+        const Result<Command> command = command_of({"POST", path, body, "application/json", std::move(fields)});
         return command ? "taken" : std::string(command.error().code) + " " + command.error().field;
     };
     EXPECT_EQ(code(R"({"key":"a"})", {{"Idempotency-Key", "b"}}), "conflicting_members key");
@@ -343,7 +335,7 @@ TEST(RequestCommand, a_long_reason_is_cut_between_letters) {
     std::string reason;
     for (int i = 0; i < 600; ++i) reason += "å";
     const Result<Command> command =
-        read({"POST", "/v1/leases/" + kLease + ":fail", "{\"reason\":\"x" + reason + "\"}"});
+        command_of({"POST", "/v1/leases/" + kLease + ":fail", "{\"reason\":\"x" + reason + "\"}"});
     ASSERT_TRUE(command);
     const std::string& kept = std::get<FailCommand>(*command).reason;
     EXPECT_EQ(kept.size(), 1023u);
@@ -446,7 +438,7 @@ TEST(RequestCommand, a_random_put_comes_through_whole) {
         SCOPED_TRACE(seed);
         Random random(seed);
         RandomPut made = random_put(random);
-        const Result<Command> command = read({"POST", "/v1/queues/q/messages", made.json});
+        const Result<Command> command = command_of({"POST", "/v1/queues/q/messages", made.json});
         ASSERT_TRUE(command) << command.error().message << "\n" << made.json;
         PutCommand got = std::get<PutCommand>(*command);
         // Headers are kept as JSON, whose spelling may differ.
@@ -484,7 +476,7 @@ void damage(std::string& text, Random& random) {
 
 // Whatever comes: a command, or an error of the client's that is listed and that JSON can carry.
 void expect_sound(const Call& call) {
-    const Result<Command> command = read(call);
+    const Result<Command> command = command_of(call);
     if (command) return;
     const ProblemKind* kind = find_problem_kind(command.error().code);
     ASSERT_NE(kind, nullptr) << command.error().code;
@@ -507,7 +499,7 @@ TEST(RequestCommand, damaged_json_is_refused_or_understood_without_a_crash) {
         damage(json, random);
         const Call call{"POST", "/v1/queues/q/messages", json};
         expect_sound(call);
-        refused += read(call).ok() ? 0 : 1;
+        refused += command_of(call).ok() ? 0 : 1;
         if (testing::Test::HasFailure()) FAIL() << json;
     }
     EXPECT_GT(refused, 10'000);

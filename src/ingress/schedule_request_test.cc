@@ -4,27 +4,12 @@
 #include <gtest/gtest.h>
 
 #include "ingress/answer_text.h"
-#include "ingress/call_fixture.h"
+#include "ingress/command_fixture.h"
 #include "ingress/name_cursor.h"
-#include "ingress/request_command.h"
 #include "ingress/schedule_text.h"
 
 namespace duewheel::schedule_request_test {
 namespace {
-
-Result<Command> command_of(const Call& call) {
-    const CallRequest request(call);
-    const std::optional<CallPath> path = find_call(request.request());
-    if (!path) return Error{"unknown_path", "no such call"};
-    if (!allows(allowed_methods(*path), call.method)) return Error{"method_not_allowed", "not with this method"};
-    return read_command(request.request(), *path, {});
-}
-
-std::string refusal(const Call& call) {
-    const Result<Command> command = command_of(call);
-    if (command) return "taken";
-    return std::string(command.error().code) + " " + command.error().field;
-}
 
 std::string put(const std::string& members) {
     return refusal({"PUT", "/v1/schedules/s", R"({"queue": "q")" + members + "}"});

@@ -11,19 +11,8 @@
 namespace duewheel {
 namespace {
 
-class ReplicatedJournalTest : public testing::Test {
+class ReplicatedJournalTest : public TrialNodes {
   protected:
-    ReplicatedJournalTest() { kafka_.create_topic(kTrialLog.topic); }
-
-    void commit(TrialNode& node, int commits) {
-        for (int i = 0; i < commits; ++i) {
-            const Commit next = log_.next(random_, node.local().room());
-            const Status done = node.owner().commit(next);
-            ASSERT_TRUE(done.ok()) << done.error().message;
-            log_.remember(next);
-        }
-    }
-
     // The names and bytes of the segments of a node.
     static std::vector<std::pair<std::string, std::string>> segments_of(TrialNode& node) {
         std::vector<std::pair<std::string, std::string>> segments;
@@ -35,12 +24,6 @@ class ReplicatedJournalTest : public testing::Test {
         }
         return segments;
     }
-
-    SimulatedKafka kafka_;
-    Random random_{1};
-    TrialLog log_{4, 700};
-    TrialNode first_{kafka_, 1};
-    TrialNode second_{kafka_, 2};
 };
 
 TEST_F(ReplicatedJournalTest, a_standby_takes_over_with_every_commit_and_the_same_bytes) {

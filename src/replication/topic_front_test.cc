@@ -13,21 +13,9 @@ namespace {
 
 constexpr std::int64_t kTimeoutMs = 1'000;
 
-class TopicFrontTest : public testing::Test {
+class TopicFrontTest : public TrialNodes {
   protected:
-    TopicFrontTest() {
-        kafka_.create_topic(kTrialLog.topic);
-        EXPECT_TRUE(first_.become_owner().ok());
-    }
-
-    void commit(TrialNode& node, int commits) {
-        for (int i = 0; i < commits; ++i) {
-            const Commit next = log_.next(random_, node.local().room());
-            const Status done = node.owner().commit(next);
-            ASSERT_TRUE(done.ok()) << done.error().message;
-            log_.remember(next);
-        }
-    }
+    TopicFrontTest() { EXPECT_TRUE(first_.become_owner().ok()); }
 
     // Removes all but the newest `kept` segments, as cleaning does.
     static void drop(TrialNode& node, std::size_t kept) {
@@ -48,11 +36,6 @@ class TopicFrontTest : public testing::Test {
         };
     }
 
-    SimulatedKafka kafka_;
-    Random random_{1};
-    TrialLog log_{4, 700};
-    TrialNode first_{kafka_, 1};
-    TrialNode second_{kafka_, 2};
     std::vector<int> counts_;
 };
 

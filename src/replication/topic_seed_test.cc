@@ -12,29 +12,14 @@
 namespace duewheel {
 namespace {
 
-class TopicSeedTest : public testing::Test {
+class TopicSeedTest : public TrialNodes {
   protected:
     TopicSeedTest() {
-        kafka_.create_topic(kTrialLog.topic);
         EXPECT_TRUE(first_.become_owner().ok());
         commit(first_, 200);
     }
 
-    void commit(TrialNode& node, int commits) {
-        for (int i = 0; i < commits; ++i) {
-            const Commit next = log_.next(random_, node.local().room());
-            const Status done = node.owner().commit(next);
-            ASSERT_TRUE(done.ok()) << done.error().message;
-            log_.remember(next);
-        }
-    }
     Result<TopicSeed> seed(TrialNode& node) { return seed_topic(node.disk(), "/data", kafka_, kTrialLog, 77, 1'000); }
-
-    SimulatedKafka kafka_;
-    Random random_{1};
-    TrialLog log_{4, 700};
-    TrialNode first_{kafka_, 1};
-    TrialNode second_{kafka_, 2};
 };
 
 TEST_F(TopicSeedTest, all_nodes_go_on_from_a_topic_that_was_written_anew) {

@@ -9,6 +9,7 @@
 
 #include <gtest/gtest.h>
 
+#include "base/random.h"
 #include "journal/trial_log.h"
 #include "replication/replicated_journal.h"
 #include "replication/topic_copy.h"
@@ -96,6 +97,27 @@ class TrialNode {
     std::unique_ptr<TopicCopy> copy_;
     std::unique_ptr<LocalJournal> local_;
     std::unique_ptr<ReplicatedJournal> owner_;
+};
+
+// Two nodes of a log, whose commits are remembered.
+class TrialNodes : public testing::Test {
+  protected:
+    TrialNodes() { kafka_.create_topic(kTrialLog.topic); }
+
+    void commit(TrialNode& node, int commits) {
+        for (int i = 0; i < commits; ++i) {
+            const Commit next = log_.next(random_, node.local().room());
+            const Status done = node.owner().commit(next);
+            ASSERT_TRUE(done.ok()) << done.error().message;
+            log_.remember(next);
+        }
+    }
+
+    SimulatedKafka kafka_;
+    Random random_{1};
+    TrialLog log_{4, 700};
+    TrialNode first_{kafka_, 1};
+    TrialNode second_{kafka_, 2};
 };
 
 }  // namespace duewheel

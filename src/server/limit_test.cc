@@ -3,26 +3,18 @@
 // and beyond with the real server.
 #include "server/limit.h"
 
-#include <cstdlib>
-#include <fstream>
-#include <iterator>
 #include <set>
 
 #include <gtest/gtest.h>
 
 #include "ingress/problem.h"
+#include "support/generated_table.h"
 
 namespace duewheel::limit_test {
 namespace {
 
 const std::string kPage = DUEWHEEL_SOURCE_DIR "/docs/http_api.md";
 constexpr std::string_view kBegin = "<!-- Made from the tables src/server/*_limit_rows.cc. -->\n\n";
-constexpr std::string_view kEnd = "\n<!-- The end of what is made. -->";
-
-std::string content_of(const std::string& path) {
-    std::ifstream file(path, std::ios::binary);
-    return {std::istreambuf_iterator<char>(file), {}};
-}
 
 TEST(Limit, each_documents_the_effect_of_exceeding_it) {
     for (const Limit& limit : limits()) {
@@ -70,14 +62,7 @@ TEST(Limit, values_are_shown_in_the_largest_exact_unit) {
 }
 
 TEST(Limit, the_documentation_holds_the_table) {
-    std::string page = content_of(kPage);
-    const std::size_t begin = page.find(kBegin);
-    const std::size_t end = page.find(kEnd, begin);
-    ASSERT_TRUE(begin != std::string::npos && end != std::string::npos) << kPage;
-    page.replace(begin + kBegin.size(), end - begin - kBegin.size(), limits_table());
-    if (std::getenv("DUEWHEEL_RECORD") != nullptr) std::ofstream(kPage, std::ios::binary) << page;
-    EXPECT_TRUE(content_of(kPage) == page)
-        << kPage << " is not what the table says: write it anew with DUEWHEEL_RECORD=1";
+    expect_table_in_page(kPage, kBegin, limits_table());
 }
 
 }  // namespace

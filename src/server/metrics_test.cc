@@ -1,8 +1,5 @@
 // The table of metrics, and the page docs/metrics.md that is generated from it. After a change, DUEWHEEL_RECORD=1
 // server_test writes the page again. tests/integration/metrics_test.py tests the metrics of the real server.
-#include <cstdlib>
-#include <fstream>
-#include <iterator>
 #include <set>
 
 #include <gtest/gtest.h>
@@ -11,28 +8,16 @@
 #include "server/metrics_text.h"
 #include "server/process_stats.h"
 #include "server/queue_series.h"
+#include "support/generated_table.h"
 
 namespace duewheel::metrics_test {
 namespace {
 
 const std::string kPage = DUEWHEEL_SOURCE_DIR "/docs/metrics.md";
 constexpr std::string_view kBegin = "<!-- Made from src/server/metric_table.cc. -->\n\n";
-constexpr std::string_view kEnd = "\n<!-- The end of what is made. -->";
-
-std::string content_of(const std::string& path) {
-    std::ifstream file(path, std::ios::binary);
-    return {std::istreambuf_iterator<char>(file), {}};
-}
 
 TEST(Metrics, the_documentation_holds_the_table) {
-    std::string page = content_of(kPage);
-    const std::size_t begin = page.find(kBegin);
-    const std::size_t end = page.find(kEnd, begin);
-    ASSERT_TRUE(begin != std::string::npos && end != std::string::npos) << kPage;
-    page.replace(begin + kBegin.size(), end - begin - kBegin.size(), metrics_table());
-    if (std::getenv("DUEWHEEL_RECORD") != nullptr) std::ofstream(kPage, std::ios::binary) << page;
-    EXPECT_TRUE(content_of(kPage) == page)
-        << kPage << " is not what the table says: write it anew with DUEWHEEL_RECORD=1";
+    expect_table_in_page(kPage, kBegin, metrics_table());
 }
 
 // The rules of `promtool check metrics`, and that a counter without its _total is not the name of another family, as

@@ -3,8 +3,12 @@
 
 #include <cstdlib>
 #include <filesystem>
+#include <fstream>
 #include <string>
+#include <string_view>
 #include <system_error>
+
+#include <sys/stat.h>
 
 namespace duewheel {
 
@@ -23,6 +27,12 @@ class TemporaryDirectory {
 
     const std::string& path() const { return path_; }
     std::string at(const std::string& name) const { return path_ + "/" + name; }
+    // Writes a file with this mode, and returns its path.
+    std::string write(const std::string& name, std::string_view text, ::mode_t mode = 0600) const {
+        std::ofstream(at(name), std::ios::binary) << text;
+        if (::chmod(at(name).c_str(), mode) != 0) std::abort();
+        return at(name);
+    }
 
   private:
     std::string path_;
