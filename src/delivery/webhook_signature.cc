@@ -19,7 +19,6 @@ constexpr std::size_t kPublicBytes = 32;
 constexpr std::size_t kSignatureBytes = 64;
 constexpr std::string_view kSymmetric = "whsec_";
 constexpr std::string_view kPrivate = "whsk_";
-constexpr std::string_view kPublic = "whpk_";
 
 const unsigned char* bytes_of(std::string_view text) {
     return reinterpret_cast<const unsigned char*>(text.data());
@@ -127,16 +126,6 @@ std::string WebhookSigner::sign(std::string_view id, std::int64_t timestamp_s, s
         signatures += key->sign(content);
     }
     return signatures;
-}
-
-std::vector<std::string> WebhookSigner::public_keys() const {
-    std::vector<std::string> all;
-    for (const std::unique_ptr<Key>& key : keys_) {
-        if (key->pair == nullptr) continue;
-        const std::string key_bytes = key->public_half();
-        all.push_back(std::string(kPublic) + base64(key_bytes));
-    }
-    return all;
 }
 
 }  // namespace duewheel

@@ -38,8 +38,6 @@ class WebhookSigner {
     // The field webhook-signature: "v1,base64", with several keys in order, separated by a space. O(keys * size of the
     // body).
     std::string sign(std::string_view id, std::int64_t timestamp_s, std::string_view body) const;
-    // What a receiver needs for verification, for each key with a public half: "whpk_" and base64.
-    std::vector<std::string> public_keys() const;
 
   private:
     struct Key;

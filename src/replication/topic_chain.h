@@ -51,7 +51,6 @@ class TopicChain {
 
     // The newest claim; none after a start at a position, until the next one.
     const std::optional<Claim>& claim() const { return claim_; }
-    std::uint64_t claim_node() const { return claim_node_; }
     // After `segment`: its header, and the position before it, at which a later start may begin.
     const SegmentHeader& segment() const { return *segment_; }
     const ChainPosition& segment_position() const { return segment_position_; }
@@ -82,7 +81,6 @@ class TopicChain {
     std::int64_t reading_ = 0;  // offset of the record that was taken last
     bool has_begun_ = false;
     std::optional<Claim> claim_;
-    std::uint64_t claim_node_ = 0;
     std::optional<SegmentHeader> segment_;
     ChainPosition segment_position_;
     bool is_closed_ = false;                         // the segment: another must follow

@@ -67,7 +67,6 @@ TEST_F(LogFollowerTest, takes_over_when_the_owner_is_silent) {
     const Result<std::optional<TopicChain>> followed = follower_->follow(kNode);
     ASSERT_TRUE(followed.ok()) << followed.error().message;
     ASSERT_TRUE(followed->has_value());
-    EXPECT_EQ((*followed)->claim_node(), kNode);
     EXPECT_GE(now_ns_ - began_ns, options_.kafka.log.takeover_after_ms * kMs);
 }
 
