@@ -10,6 +10,8 @@
 
 namespace duewheel {
 
+struct HttpApiOptions;
+
 // Codes: those of QueryRequest; bad_duration, out_of_range, bad_queue_name, bad_namespace.
 Result<HttpResponse> answer_lateness_call(const HttpRequest& request, const CommandPort& port,
                                           const HttpApiOptions& options);

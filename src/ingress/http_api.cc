@@ -2,13 +2,10 @@
 
 #include <algorithm>
 #include <optional>
-#include <set>
 #include <utility>
 
-#include "access/access_token_text.h"
 #include "base/json_writer.h"
 #include "base/system_clock.h"
-#include "ingress/answer_text.h"
 #include "ingress/batch_request.h"
 #include "ingress/call_path.h"
 #include "ingress/clock_call.h"
@@ -18,13 +15,11 @@
 #include "ingress/nearest_call.h"
 #include "ingress/problem.h"
 #include "ingress/query_request.h"
-#include "ingress/raw_put.h"
 #include "ingress/request_command.h"
 #include "ingress/request_members.h"
 #include "ingress/session_cookie.h"
 #include "ingress/stats_text.h"
 #include "ingress/token_request.h"
-#include "ingress/token_text.h"
 #include "net/http_target.h"
 
 namespace duewheel {
@@ -77,11 +72,6 @@ Status check_content_coding(const HttpRequest& request) {
     return {};
 }
 
-Error audit_unavailable(const std::string& what_happened) {
-    return {"audit_unavailable",
-            "the audit log cannot be written, for example because the disk is full: " + what_happened};
-}
-
 HttpApiOptions with_clock_of(CommandPort& port, HttpApiOptions options) {
     options.server_ms = [&port] { return port.clock().server_ms; };
     return options;
@@ -132,19 +122,21 @@ HttpResponse readiness_text(const Readiness& readiness) {
 HttpApi::HttpApi(CommandPort& port, HttpApiOptions options, LogSink& log)
     : port_(port),
       options_(with_clock_of(port, std::move(options))),
-      log_(log, options_.requests),
+      responder_(options_, log),
+      waiting_(port, activity_, responder_),
       events_(
           port, [this] { return stats(kStatsQueues).body; }, options_.recent_log) {}
 
 void HttpApi::handle(const HttpRequest& request, HttpReply reply) {
     RequestNote note = RequestLog::note(request, monotonic_now_ns());
     if (Status fine = check_caller(request, options_.callers); !fine) {
-        return refuse(std::move(reply), note, fine.error());
+        return responder_.refuse(std::move(reply), note, fine.error());
     }
     const std::optional<CallPath> call = call_of(request.route);
     // Before anything else: the owner knows the tokens of its shard.
     if (const auto elsewhere = call ? options_.redirect(request, *call) : std::nullopt) {
-        return answer(std::move(reply), note, *elsewhere, elsewhere->status == 307 ? "other_node" : "no_owner");
+        return responder_.answer(std::move(reply), note, *elsewhere,
+                                 elsewhere->status == 307 ? "other_node" : "no_owner");
     }
     Principal principal;
     const bool is_open = call && need_of(call->what, request.method).reach == Reach::no_token;
@@ -153,29 +145,31 @@ void HttpApi::handle(const HttpRequest& request, HttpReply reply) {
         if (!who) return refuse_credentials(std::move(reply), note, who.error());
         principal = *who;
         if (principal.token != nullptr) note.token_id = principal.token->id;
-        if (Status own = check_session(request, principal); !own) return refuse(std::move(reply), note, own.error());
+        if (Status own = check_session(request, principal); !own)
+            return responder_.refuse(std::move(reply), note, own.error());
         if (!is_within_rates(request, principal, note, reply)) return;
     }
-    if (Status fine = check_content_coding(request); !fine) return refuse(std::move(reply), note, fine.error());
+    if (Status fine = check_content_coding(request); !fine)
+        return responder_.refuse(std::move(reply), note, fine.error());
     if (request.method == "OPTIONS" && request.path == "*") {
-        return answer(std::move(reply), note, what_may_be_asked());
+        return responder_.answer(std::move(reply), note, what_may_be_asked());
     }
     if (!call) {
         const std::string nearest = nearest_call(request.segments);
         const std::string hint = nearest.empty() ? ": " : "; the nearest is " + nearest + ", and ";
-        return refuse(std::move(reply), note,
-                      Error{"unknown_path", "there is no such call" + hint + "/openapi.json lists all"});
+        return responder_.refuse(std::move(reply), note,
+                                 Error{"unknown_path", "there is no such call" + hint + "/openapi.json lists all"});
     }
     const std::string_view allowed = allowed_methods(*call);
     if (!allows(allowed, request.method)) {
-        return answer(std::move(reply), note, method_not_allowed(allowed), "method_not_allowed");
+        return responder_.answer(std::move(reply), note, method_not_allowed(allowed), "method_not_allowed");
     }
     note.audit = audit_subject(*call, request.method);
     if (Status may = check_access(request, *call, principal); !may) {
-        return refuse(std::move(reply), note, may.error());
+        return responder_.refuse(std::move(reply), note, may.error());
     }
     if (note.audit && options_.audit != nullptr && !options_.audit->is_available()) {
-        return refuse(std::move(reply), note, audit_unavailable("nothing was changed"));
+        return responder_.refuse(std::move(reply), note, audit_unavailable("nothing was changed"));
     }
     const Admitted admitted{request, *call, principal.token, principal.limits()};
     return is_page(call->what) ? answer_page(admitted, std::move(note), std::move(reply))
@@ -233,13 +227,13 @@ bool HttpApi::is_within_rates(const HttpRequest& request, const Principal& princ
     HttpResponse response = problem({"too_many_requests", "the rates of the token `" + principal.token->id +
                                                               "` are exceeded: send the request again in " +
                                                               std::to_string(wait_ms) + " ms"});
-    answer(std::move(reply), note, with_retry_after(std::move(response), wait_ms), "too_many_requests");
+    responder_.answer(std::move(reply), note, with_retry_after(std::move(response), wait_ms), "too_many_requests");
     return false;
 }
 
 // A token that is not valid is limited by the address that sends it; a request without one is not.
 void HttpApi::refuse_credentials(HttpReply reply, const RequestNote& note, const Error& error) {
-    if (error.code == "token_required" || may_fail(note, reply)) refuse(std::move(reply), note, error);
+    if (error.code == "token_required" || may_fail(note, reply)) responder_.refuse(std::move(reply), note, error);
 }
 
 // Counts a token that is not valid. Responds with the problem if its address has sent too many.
@@ -247,17 +241,8 @@ bool HttpApi::may_fail(const RequestNote& note, HttpReply& reply) {
     const std::int64_t wait_ms = failed_tokens_.admit(note.remote_address, monotonic_now_ns());
     if (wait_ms == 0) return true;
     const Error limited = too_many_failed_tokens(wait_ms);
-    answer(std::move(reply), note, with_retry_after(problem(limited), wait_ms), limited.code);
+    responder_.answer(std::move(reply), note, with_retry_after(problem(limited), wait_ms), limited.code);
     return false;
-}
-
-void HttpApi::count_refusal(std::string_view code) {
-    if (code == "token_required") ++access_refusals_.token_required;
-    if (code == "bad_token") ++access_refusals_.bad_token;
-    if (code == "token_expired") ++access_refusals_.token_expired;
-    if (code == "forbidden") ++access_refusals_.forbidden;
-    if (code == "too_many_requests") ++access_refusals_.too_many_requests;
-    if (code == "too_many_failed_tokens") ++access_refusals_.too_many_failed_tokens;
 }
 
 // ---- calls
@@ -266,7 +251,8 @@ void HttpApi::answer_page(const Admitted& admitted, RequestNote note, HttpReply 
     using Call = CallPath::What;
     const HttpRequest& request = admitted.request;
     const auto give = [&](const Result<HttpResponse>& page) {
-        return page ? answer(std::move(reply), note, *page) : refuse(std::move(reply), note, page.error());
+        return page ? responder_.answer(std::move(reply), note, *page)
+                    : responder_.refuse(std::move(reply), note, page.error());
     };
     if (admitted.call.what == Call::stats) return give(read_stats(request));
     if (admitted.call.what == Call::events) return answer_events(admitted, std::move(note), std::move(reply));
@@ -274,7 +260,7 @@ void HttpApi::answer_page(const Admitted& admitted, RequestNote note, HttpReply 
     if (admitted.call.what == Call::dashboard || admitted.call.what == Call::asset) {
         if (!options_.dashboard) return give(dashboard_is_off());
         const HttpResponse file = answer_dashboard_file(request);
-        return answer(std::move(reply), note, file, file.status == 404 ? "unknown_path" : "");
+        return responder_.answer(std::move(reply), note, file, file.status == 404 ? "unknown_path" : "");
     }
     if (const auto none = QueryRequest::parse(request.query, {}); !none) return give(none.error());
     switch (admitted.call.what) {
@@ -301,28 +287,30 @@ void HttpApi::answer_call(const Admitted& admitted, RequestNote note, HttpReply 
     const bool is_change =
         need_of(call.what, request.method).scope != Scope::read && call.what != CallPath::What::lease;
     if (is_change && options_.log_is_unavailable()) {
-        return refuse(std::move(reply), note,
-                      {"log_unavailable",
-                       "no broker acknowledges commits of the replicated log, so nothing was changed: try again"});
+        return responder_.refuse(
+            std::move(reply), note,
+            {"log_unavailable",
+             "no broker acknowledges commits of the replicated log, so nothing was changed: try again"});
     }
     if (is_batch(call.what)) {
         Result<BatchRequest> batch = read_batch(request, call, options_);
-        if (!batch) return refuse(std::move(reply), note, batch.error());
-        return submit_batch(*std::move(batch), admitted, std::move(note), std::move(reply));
+        if (!batch) return responder_.refuse(std::move(reply), note, batch.error());
+        const bool of_puts = call.what == CallPath::What::put_batch;
+        return waiting_.submit_batch(*std::move(batch), of_puts, limits, std::move(note), std::move(reply));
     }
     if (is_token_call(call.what)) {
         Result<TokenCall> read = read_token_call(request, call, options_);
-        if (!read) return refuse(std::move(reply), note, read.error());
-        Waiting waiting{std::move(reply), std::move(note)};
-        waiting.secret = std::move(read->secret);
-        return submit(std::move(read->command), std::move(waiting), limits);
+        if (!read) return responder_.refuse(std::move(reply), note, read.error());
+        return waiting_.submit(std::move(read->command),
+                               {.reply = std::move(reply), .note = std::move(note), .secret = std::move(read->secret)},
+                               limits);
     }
     Result<Command> command = read_command(request, call, options_);
-    if (!command) return refuse(std::move(reply), note, command.error());
-    Waiting waiting{std::move(reply), std::move(note)};
-    waiting.raw_put = call.is_raw_put;
-    waiting.wanted = wanted_outcome(*command);
-    submit(*std::move(command), std::move(waiting), limits);
+    if (!command) return responder_.refuse(std::move(reply), note, command.error());
+    const std::optional<ChangeOutcome> wanted = wanted_outcome(*command);
+    waiting_.submit(*std::move(command),
+                    {.reply = std::move(reply), .note = std::move(note), .raw_put = call.is_raw_put, .wanted = wanted},
+                    limits);
 }
 
 // Many queues must not make a call slow that is repeated every second.
@@ -346,19 +334,19 @@ HttpResponse HttpApi::stats(std::size_t most_queues) const {
 void HttpApi::answer_events(const Admitted& admitted, RequestNote note, HttpReply reply) {
     const HttpRequest& request = admitted.request;
     const Result<QueryRequest> query = QueryRequest::parse(request.query, {"only"});
-    if (!query) return refuse(std::move(reply), note, query.error());
+    if (!query) return responder_.refuse(std::move(reply), note, query.error());
     EventSet wanted = kAllEvents;
     if (const auto only = query->text("only")) {
         const Result<EventSet> read = read_event_set(*only);
-        if (!read) return refuse(std::move(reply), note, read.error());
+        if (!read) return responder_.refuse(std::move(reply), note, read.error());
         wanted = *read;
     }
     // A proxy must neither store events nor collect them.
     HttpResponse head{.content_type = "text/event-stream",
                       .headers = {{"Cache-Control", "no-store"}, {"X-Accel-Buffering", "no"}}};
-    if (request.method == "HEAD") return answer(std::move(reply), note, std::move(head));
+    if (request.method == "HEAD") return responder_.answer(std::move(reply), note, std::move(head));
     if (Status has_room = events_.admit(); !has_room) {
-        return refuse(std::move(reply), note, has_room.error());
+        return responder_.refuse(std::move(reply), note, has_room.error());
     }
     EventHolder holder;
     if (admitted.token != nullptr) {
@@ -370,7 +358,7 @@ void HttpApi::answer_events(const Admitted& admitted, RequestNote note, HttpRepl
     if (!note.traceparent.empty()) head.headers.push_back({"traceparent", note.traceparent});
     const std::int64_t now_ns = monotonic_now_ns();
     events_.open(reply.stream(head), wanted, std::move(holder), request.header("Last-Event-ID").value_or(""), now_ns);
-    log_.answered(note, head.status, {}, now_ns);
+    responder_.note_stream(note, head.status, now_ns);
 }
 
 // Visiting two million timers takes a few milliseconds, in which no message is delivered: so it happens once a second,
@@ -384,149 +372,8 @@ const std::string& HttpApi::wheel_page() {
     return wheel_page_;
 }
 
-void HttpApi::submit(Command command, Waiting waiting, const SharedLimits& limits) {
-    const ReplyToken token = next_token_++;
-    // A client that closed its sending side may still read its response. But it may also have disconnected, and must
-    // then not lease a message.
-    if (const auto* lease = std::get_if<LeaseCommand>(&command)) {
-        waiting.note.wait_ms = lease->wait_ms;
-        waiting.single->on_client_gone([this, token] {
-            waiting_.erase(token);
-            port_.forget(token);
-        });
-    }
-    waiting_.emplace(token, std::move(waiting));
-    port_.submit(std::move(command), token, limits);
-}
-
-void HttpApi::submit_batch(BatchRequest request, const Admitted& admitted, RequestNote note, HttpReply reply) {
-    const bool of_puts = admitted.call.what == CallPath::What::put_batch;
-    auto batch =
-        std::make_shared<Batch>(Batch{std::move(reply), std::move(note), of_puts, {}, {}, request.commands.size()});
-    for (std::optional<Error>& refused : request.refused) {
-        if (!refused) batch->submitted.push_back(batch->parts.size());
-        batch->parts.push_back(refused ? Reply(*std::move(refused)) : Reply());
-    }
-    if (batch->missing == 0) return answer(std::move(batch->reply), batch->note, batch_text(batch->parts, of_puts));
-    for (std::size_t i = 0; i < request.commands.size(); ++i) {
-        const ReplyToken token = next_token_++;
-        waiting_.emplace(token, Waiting{std::nullopt, {}, batch, i});
-        port_.submit(std::move(request.commands[i]), token, admitted.limits);
-    }
-}
-
-void HttpApi::refuse_waiting(std::int64_t now_ns) {
-    const Error unavailable{
-        "log_unavailable",
-        "no broker acknowledges commits of the replicated log. Whether this request takes effect shows "
-        "when one does: a put with an idempotency key can be repeated safely"};
-    const auto has_waited = [now_ns](const RequestNote& note) {
-        return note.start_ns + note.wait_ms * 1'000'000 + kLogWaitNs <= now_ns;
-    };
-    std::vector<ReplyToken> tokens;
-    for (const auto& [token, waiting] : waiting_) {
-        if (has_waited(waiting.batch ? waiting.batch->note : waiting.note)) tokens.push_back(token);
-    }
-    std::sort(tokens.begin(), tokens.end());  // the order of a hash table must not be visible
-    std::set<const Batch*> refused;
-    for (const ReplyToken token : tokens) {
-        Waiting waiting = std::move(waiting_.extract(token).mapped());
-        if (waiting.single) {
-            port_.forget(token);
-            refuse(*std::move(waiting.single), waiting.note, unavailable);
-        } else if (refused.insert(waiting.batch.get()).second) {
-            refuse(std::move(waiting.batch->reply), waiting.batch->note, unavailable);
-        }
-    }
-}
-
-void HttpApi::deliver(ReplyToken token, Reply reply) {
-    auto waiting = waiting_.extract(token);
-    if (waiting.empty()) return;  // the client left
-    Waiting& who = waiting.mapped();
-    if (who.batch) return deliver_part(*who.batch, who.part, std::move(reply));
-    if (auto* token_answer = std::get_if<TokenAnswer>(&reply)) return deliver_token(who, std::move(*token_answer));
-    if (auto* list = std::get_if<TokenListAnswer>(&reply)) {
-        for (TokenAnswer& each : list->tokens) each.last_used_ms = activity_.last_used_ms(each.token.id);
-    }
-    Error* error = std::get_if<Error>(&reply);
-    if (error != nullptr && who.raw_put) error->field = std::string(raw_field_of(error->field));
-    if (const std::optional<Error> late = late_refusal(reply, who.wanted)) {
-        return answer(*std::move(who.single), who.note, late_refusal_text(*late, reply), late->code);
-    }
-    answer(*std::move(who.single), who.note, answer_text(reply), error != nullptr ? error->code : std::string_view());
-}
-
-// A response contains a new secret after the creation of a token, and after a rotation.
-void HttpApi::deliver_token(Waiting& waiting, TokenAnswer answered) {
-    if (answered.removed) activity_.forget(answered.token.id);
-    answered.last_used_ms = activity_.last_used_ms(answered.token.id);
-    const bool shows = waiting.secret && hash_of_secret(*waiting.secret) == answered.token.secret;
-    answer(*std::move(waiting.single), waiting.note, token_text(answered, shows ? &*waiting.secret : nullptr));
-}
-
-void HttpApi::deliver_part(Batch& batch, std::size_t part, Reply reply) {
-    if (auto* puts = std::get_if<PutBatchAnswer>(&reply)) {
-        for (std::size_t i = 0; i < puts->results.size(); ++i) {
-            batch.parts[batch.submitted[i]] =
-                std::visit([](auto& result) { return Reply(std::move(result)); }, puts->results[i]);
-        }
-    } else if (batch.of_puts) {  // refused as a whole
-        return refuse(std::move(batch.reply), batch.note, std::get<Error>(reply));
-    } else {
-        const std::size_t place = batch.submitted[part];
-        Error* const error = std::get_if<Error>(&reply);
-        if (error != nullptr && error->field == "lease") error->field = "leases[" + std::to_string(place) + "]";
-        batch.parts[place] = std::move(reply);
-    }
-    if (--batch.missing == 0) answer(std::move(batch.reply), batch.note, batch_text(batch.parts, batch.of_puts));
-}
-
-// The one place that passes requests to the audit log. The response of an administrative request is sent after its line
-// is in the log.
-void HttpApi::answer(HttpReply reply, const RequestNote& note, HttpResponse response, std::string_view code) {
-    const bool is_refusal_of_access =
-        response.status == 401 || response.status == 403 || code == "too_many_failed_tokens";
-    const bool is_recorded = options_.audit != nullptr && code != "audit_unavailable";
-    if (is_recorded && is_refusal_of_access) {
-        options_.audit->record_limited(audit_entry(note, code, options_.server_ms()));
-    }
-    if (!is_recorded || is_refusal_of_access || !note.audit) {
-        return send(std::move(reply), note, std::move(response), code);
-    }
-    struct Held {
-        HttpReply reply;
-        RequestNote note;
-        HttpResponse response;
-        std::string_view code;
-    };
-    // Shared, because a std::function is copyable.
-    const auto held = std::make_shared<Held>(Held{std::move(reply), note, std::move(response), code});
-    options_.audit->record(audit_entry(note, code, options_.server_ms()), [this, held](bool is_written) {
-        if (!is_written && held->code.empty()) {
-            const Error error = audit_unavailable(
-                "the request was carried out, and its line will be written later; check the result before you repeat "
-                "the request");
-            held->response = problem(error);
-            held->code = error.code;
-        }
-        send(std::move(held->reply), held->note, std::move(held->response), held->code);
-    });
-}
-
-void HttpApi::send(HttpReply reply, const RequestNote& note, HttpResponse response, std::string_view code) {
-    if (!note.traceparent.empty()) response.headers.push_back({"traceparent", note.traceparent});
-    reply.answer(response);
-    count_refusal(code);
-    log_.answered(note, response.status, code, monotonic_now_ns());
-}
-
-void HttpApi::refuse(HttpReply reply, const RequestNote& note, const Error& error) {
-    answer(std::move(reply), note, problem(error), error.code);
-}
-
 HttpResponse HttpApi::refuse(int status, std::string_view code, std::string_view message) {
-    log_.refused(status, code, monotonic_now_ns());
+    responder_.note_refused(status, code);
     return format_http_error(status, code, message);
 }
 

@@ -6,10 +6,9 @@
 #pragma once
 
 #include <functional>
-#include <memory>
 #include <optional>
 #include <string>
-#include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "access/audit_port.h"
@@ -17,13 +16,14 @@
 #include "access/token_activity.h"
 #include "base/instant.h"
 #include "base/log.h"
-#include "base/secret.h"
+#include "ingress/api_responder.h"
 #include "ingress/call_path.h"
 #include "ingress/caller.h"
 #include "ingress/command_port.h"
 #include "ingress/event_streams.h"
 #include "ingress/recent_log.h"
 #include "ingress/request_log.h"
+#include "ingress/waiting_requests.h"
 #include "message/kafka_target.h"
 #include "message/schedule_times.h"
 #include "message/webhook_target.h"
@@ -73,18 +73,6 @@ struct HttpApiOptions {
     std::function<bool()> log_is_unavailable = [] { return false; };
 };
 
-struct BatchRequest;
-
-// Refusals of access since the start, by their code.
-struct AccessRefusals {
-    std::uint64_t token_required = 0;
-    std::uint64_t bad_token = 0;
-    std::uint64_t token_expired = 0;
-    std::uint64_t forbidden = 0;
-    std::uint64_t too_many_requests = 0;
-    std::uint64_t too_many_failed_tokens = 0;
-};
-
 class HttpApi {
   public:
     // Port and log outlive the API.
@@ -92,41 +80,21 @@ class HttpApi {
 
     void handle(const HttpRequest& request, HttpReply reply);
     // The shard's reply to one of this API's commands.
-    void deliver(ReplyToken token, Reply reply);
+    void deliver(ReplyToken token, Reply reply) { waiting_.deliver(token, std::move(reply)); }
     // The response to a request that the HTTP server itself refuses.
     HttpResponse refuse(int status, std::string_view code, std::string_view message);
 
     // Sends events (event_streams.h) that are due at `now_ns` by the monotonic clock; returns when to call it again.
     std::int64_t send_events(std::int64_t now_ns) { return events_.act(now_ns); }
-    // While the log is unavailable: refuses the requests that have waited for it since kLogWaitNs.
-    void refuse_waiting(std::int64_t now_ns);
-    static constexpr std::int64_t kLogWaitNs = 5'000'000'000;
+    // While the log is unavailable: refuses the requests that have waited for it for long (waiting_requests.h).
+    void refuse_waiting(std::int64_t now_ns) { waiting_.refuse_old(now_ns); }
     // Ends the responses without an end, for a server that is about to stop.
     void stop_events() { events_.stop(); }
 
     std::size_t waiting() const { return waiting_.size(); }
-    const AccessRefusals& access_refusals() const { return access_refusals_; }
+    const AccessRefusals& access_refusals() const { return responder_.access_refusals(); }
 
   private:
-    // A request with many parts, while it waits for their replies.
-    struct Batch {
-        HttpReply reply;
-        RequestNote note;
-        bool of_puts = false;
-        std::vector<Reply> parts;
-        std::vector<std::size_t> submitted;  // the parts that were submitted to the engine, in that order
-        std::size_t missing = 0;
-    };
-    // The receiver of a reply: a single request, or one part of a batch.
-    struct Waiting {
-        std::optional<HttpReply> single;
-        RequestNote note;  // of a single request
-        std::shared_ptr<Batch> batch;
-        std::size_t part = 0;
-        bool raw_put = false;                 // its members came as header fields
-        std::optional<ChangeOutcome> wanted;  // of a command on a message (late_outcome.h)
-        std::optional<Secret> secret;         // of a changed access token, which the response may show
-    };
     // A request whose caller is known.
     struct Admitted {
         const HttpRequest& request;
@@ -147,28 +115,17 @@ class HttpApi {
                          HttpReply& reply);
     void answer_page(const Admitted& admitted, RequestNote note, HttpReply reply);
     void answer_call(const Admitted& admitted, RequestNote note, HttpReply reply);
-    void submit_batch(BatchRequest request, const Admitted& admitted, RequestNote note, HttpReply reply);
-    void deliver_part(Batch& batch, std::size_t part, Reply reply);
-    void deliver_token(Waiting& waiting, TokenAnswer answer);
     Result<HttpResponse> read_stats(const HttpRequest& request) const;
     HttpResponse stats(std::size_t most_queues) const;
     void answer_events(const Admitted& admitted, RequestNote note, HttpReply reply);
     const std::string& wheel_page();
-    void submit(Command command, Waiting waiting, const SharedLimits& limits);
-    void count_refusal(std::string_view code);
-    // `code` is that of a refusal.
-    void answer(HttpReply reply, const RequestNote& note, HttpResponse response, std::string_view code = {});
-    void send(HttpReply reply, const RequestNote& note, HttpResponse response, std::string_view code);
-    void refuse(HttpReply reply, const RequestNote& note, const Error& error);
 
     CommandPort& port_;
     const HttpApiOptions options_;
-    RequestLog log_;
+    ApiResponder responder_;
     TokenActivity activity_;
     FailedTokenLimit failed_tokens_;
-    AccessRefusals access_refusals_;
-    std::unordered_map<ReplyToken, Waiting> waiting_;
-    ReplyToken next_token_ = 1;
+    WaitingRequests waiting_;
     EventStreams events_;
     std::string wheel_page_;
     std::int64_t wheel_page_until_ns_ = 0;

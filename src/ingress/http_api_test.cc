@@ -789,17 +789,17 @@ TEST(HttpApi, refuses_requests_that_have_waited_for_the_log_too_long) {
         });
         return waiting;
     };
-    EXPECT_EQ(waiting_at(before_ns + HttpApi::kLogWaitNs - 1), 3u);
+    EXPECT_EQ(waiting_at(before_ns + WaitingRequests::kLogWaitNs - 1), 3u);
     // The lease asked to wait that long, so it waits longer.
-    EXPECT_EQ(waiting_at(after_ns + HttpApi::kLogWaitNs), 1u);
+    EXPECT_EQ(waiting_at(after_ns + WaitingRequests::kLogWaitNs), 1u);
     for (RawClient* client : {&clients[0], &clients[1]}) {
         const std::string answer = client->answer();
         EXPECT_EQ(status_of(answer), 503);
         EXPECT_EQ(member_of(answer, "code"), "log_unavailable");
         EXPECT_NE(member_of(answer, "detail").find("a put with an idempotency key can be repeated"), std::string::npos);
     }
-    EXPECT_EQ(waiting_at(before_ns + HttpApi::kLogWaitNs + kWaitMs * kMs - 1), 1u);
-    EXPECT_EQ(waiting_at(after_ns + HttpApi::kLogWaitNs + kWaitMs * kMs), 0u);
+    EXPECT_EQ(waiting_at(before_ns + WaitingRequests::kLogWaitNs + kWaitMs * kMs - 1), 1u);
+    EXPECT_EQ(waiting_at(after_ns + WaitingRequests::kLogWaitNs + kWaitMs * kMs), 0u);
     EXPECT_EQ(member_of(clients[2].answer(), "code"), "log_unavailable");
     // Nothing is delivered to a client that has left, and a reply that comes late is ignored.
     server.server().on_loop([&] {

@@ -35,25 +35,27 @@ void HttpApi::answer_session(const HttpRequest& request, RequestNote note, HttpR
     if (request.method != "DELETE") {
         const bool has_failed = !who && who.error().code != "token_required";
         if (has_failed && !may_fail(note, reply)) return;  // this call must not become a way to try out tokens
-        return answer(std::move(reply), note, session_text(token));
+        return responder_.answer(std::move(reply), note, session_text(token));
     }
     if (session_token(request)) {
-        if (Status own = check_session_page(request); !own) return refuse(std::move(reply), note, own.error());
+        if (Status own = check_session_page(request); !own)
+            return responder_.refuse(std::move(reply), note, own.error());
         if (token != nullptr) record_session(note, "session.end");
     }
     HttpResponse response = session_text(nullptr);
     response.headers.push_back(end_session(request));
-    answer(std::move(reply), note, std::move(response));
+    responder_.answer(std::move(reply), note, std::move(response));
 }
 
 void HttpApi::begin_session(const HttpRequest& request, RequestNote note, HttpReply reply) {
     const Result<JsonRequest> json = read_members(request, kSessionMembers);
-    if (!json) return refuse(std::move(reply), note, json.error());
+    if (!json) return responder_.refuse(std::move(reply), note, json.error());
     const Result<std::optional<std::string_view>> text = json->text("token");
-    if (!text) return refuse(std::move(reply), note, text.error());
+    if (!text) return responder_.refuse(std::move(reply), note, text.error());
     if (!*text) {
-        return refuse(std::move(reply), note,
-                      {"missing_member", "`token` is missing: give an access token, such as dw_ID_SECRET", "token"});
+        return responder_.refuse(
+            std::move(reply), note,
+            {"missing_member", "`token` is missing: give an access token, such as dw_ID_SECRET", "token"});
     }
     const std::string_view token = without_space(**text);
     const std::string authorization = "Bearer " + std::string(token);
@@ -69,7 +71,7 @@ void HttpApi::begin_session(const HttpRequest& request, RequestNote note, HttpRe
     record_session(note, "session.begin");
     HttpResponse response = session_text(who->token);
     response.headers.push_back(duewheel::begin_session(request, token));
-    answer(std::move(reply), note, std::move(response));
+    responder_.answer(std::move(reply), note, std::move(response));
 }
 
 HttpResponse HttpApi::session_text(const AccessToken* token) const {

@@ -1,0 +1,79 @@
+// The requests whose commands the engine has not answered yet: each gets the response when the reply comes, and a
+// request with many parts when all replies have come. For the loop's thread; O(1) a reply.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <unordered_map>
+#include <vector>
+
+#include "access/token_activity.h"
+#include "base/secret.h"
+#include "engine/command.h"
+#include "ingress/api_responder.h"
+#include "ingress/command_port.h"
+#include "ingress/request_log.h"
+#include "net/http_server.h"
+
+namespace duewheel {
+
+struct BatchRequest;
+
+class WaitingRequests {
+  public:
+    // All outlive it.
+    WaitingRequests(CommandPort& port, TokenActivity& activity, ApiResponder& responder)
+        : port_(port), activity_(activity), responder_(responder) {}
+
+    // A request with one command.
+    struct Single {
+        HttpReply reply;
+        RequestNote note;
+        bool raw_put = false;                   // its members came as header fields
+        std::optional<ChangeOutcome> wanted{};  // of a command on a message (late_outcome.h)
+        std::optional<Secret> secret{};         // of a changed access token, which the response may show
+    };
+    void submit(Command command, Single request, const SharedLimits& limits);
+    // A request with many parts.
+    void submit_batch(BatchRequest request, bool of_puts, const SharedLimits& limits, RequestNote note,
+                      HttpReply reply);
+
+    // The engine's reply to one of the commands.
+    void deliver(ReplyToken token, Reply reply);
+    // While the log is unavailable: refuses those that have waited for it since kLogWaitNs.
+    void refuse_old(std::int64_t now_ns);
+    static constexpr std::int64_t kLogWaitNs = 5'000'000'000;
+
+    std::size_t size() const { return waiting_.size(); }
+
+  private:
+    // A request with many parts, while it waits for their replies.
+    struct Batch {
+        HttpReply reply;
+        RequestNote note;
+        bool of_puts = false;
+        std::vector<Reply> parts;
+        std::vector<std::size_t> submitted;  // the parts that were submitted to the engine, in that order
+        std::size_t missing = 0;
+    };
+    // The receiver of a reply: a single request, or one part of a batch.
+    struct Waiting {
+        std::optional<Single> single;
+        std::shared_ptr<Batch> batch;  // shared by its parts
+        std::size_t part = 0;
+    };
+
+    void deliver_single(Single& request, Reply reply);
+    void deliver_token(Single& request, TokenAnswer answer);
+    void deliver_part(Batch& batch, std::size_t part, Reply reply);
+
+    CommandPort& port_;
+    TokenActivity& activity_;
+    ApiResponder& responder_;
+    std::unordered_map<ReplyToken, Waiting> waiting_;
+    ReplyToken next_token_ = 1;
+};
+
+}  // namespace duewheel
