@@ -1,11 +1,11 @@
 // The form of the quotas of a namespace.
 import { useState } from 'preact/hooks'
-import { ApiError, request } from '../api/client'
+import { request } from '../api/client'
 import { changed } from '../api/query'
 import { go } from '../app/router'
 import { notify } from '../ui/dialog'
-import { Button, Field, Section } from '../ui/parts'
-import { ProblemNote } from '../ui/problem'
+import { Section } from '../ui/parts'
+import { SaveForm, TextField, useSave } from '../ui/save_form'
 import { t } from './text'
 import { LIMITS, type Namespace } from './types'
 
@@ -24,26 +24,10 @@ export function QuotaForm({ name, settings }: { name: string | null; settings: N
   const before = draftOf(settings)
   const [draft, setDraft] = useState(before)
   const [newName, setNewName] = useState('')
-  const [error, setError] = useState<Error | null>(null)
-  const problem = error instanceof ApiError ? error.problem : null
   const labels: Draft = {
     pending: t.pendingLimit, queues: t.queuesLimit, schedules: t.schedulesLimit, watchdogs: t.watchdogsLimit, put_rate: t.putRateLimit, weight: t.weightLimit,
   }
-  const field = (member: keyof Draft, hint?: string) => {
-    const fault = problem?.field?.endsWith(member) ? problem.detail : undefined
-    return (
-      <Field id={`quota-${member}`} label={labels[member]} hint={hint} error={fault}>
-        {(id) => (
-          <input
-            id={id} inputMode="numeric" autocomplete="off" value={draft[member]} aria-describedby={hint || fault ? `${id}-hint` : undefined}
-            onInput={(event) => setDraft({ ...draft, [member]: event.currentTarget.value })}
-          />
-        )}
-      </Field>
-    )
-  }
-  const save = async () => {
-    setError(null)
+  const saving = useSave(async () => {
     const target = name ?? newName.trim()
     if (!target) return notify(t.nameNeeded, true)
     const values: Partial<Record<keyof Draft, number | null>> = {}
@@ -55,40 +39,33 @@ export function QuotaForm({ name, settings }: { name: string | null; settings: N
     }
     if (name !== null && Object.keys(values).length === 0) return notify(t.nothing)
     const { weight, ...limits } = values
-    try {
-      await request('PATCH', `/v1/namespaces/${encodeURIComponent(target)}`, {
-        body: { ...(Object.keys(limits).length > 0 ? { limits } : {}), ...(weight !== undefined ? { weight } : {}) },
-      })
-      notify(t.saved(target))
-      changed()
-      go(['namespaces', target])
-    } catch (caught) {
-      setError(caught as Error)
-    }
-    return undefined
-  }
+    await request('PATCH', `/v1/namespaces/${encodeURIComponent(target)}`, {
+      body: { ...(Object.keys(limits).length > 0 ? { limits } : {}), ...(weight !== undefined ? { weight } : {}) },
+    })
+    notify(t.saved(target))
+    changed()
+    go(['namespaces', target])
+  })
+  const field = (member: keyof Draft, hint?: string) => (
+    <TextField
+      id={`quota-${member}`} label={labels[member]} hint={hint} error={saving.problemOf(member, `limits.${member}`)} inputMode="numeric"
+      value={draft[member]} onValue={(value) => setDraft({ ...draft, [member]: value })}
+    />
+  )
   return (
-    <form
-      class="narrow"
-      onSubmit={(event) => {
-        event.preventDefault()
-        void save()
-      }}
-    >
+    <div class="narrow">
       <Section title={t.quotas}>
-        <p class="muted form-about">{t.quotasHint}</p>
-        {name === null && (
-          <Field id="quota-name" label={t.name} error={problem?.field === 'namespace' ? problem.detail : undefined}>
-            {(id) => <input id={id} value={newName} autocomplete="off" spellcheck={false} onInput={(event) => setNewName(event.currentTarget.value)} />}
-          </Field>
-        )}
-        <div class="fields">
-          {LIMITS.map((member) => field(member))}
-          {field('weight', t.weightHint)}
-        </div>
-        {error && <ProblemNote error={error} />}
-        <div class="form-actions"><Button type="submit" kind="primary">{name === null ? t.createButton : t.save}</Button></div>
+        <SaveForm saving={saving} label={name === null ? t.createButton : t.save}>
+          <p class="muted form-about">{t.quotasHint}</p>
+          {name === null && (
+            <TextField id="quota-name" label={t.name} error={saving.problemOf('namespace')} value={newName} onValue={setNewName} />
+          )}
+          <div class="fields">
+            {LIMITS.map((member) => field(member))}
+            {field('weight', t.weightHint)}
+          </div>
+        </SaveForm>
       </Section>
-    </form>
+    </div>
   )
 }

@@ -1,11 +1,9 @@
 // One schedule: its rule in words, its next and past runs, its settings, and what can be done with it.
 import { useSignal } from '@preact/signals'
-import { ApiError, get, inNamespace, post, request, requestText } from '../api/client'
-import { memberText } from '../api/json_text'
+import { ApiError, get, inNamespace, post } from '../api/client'
 import { useQuery } from '../api/query'
 import { can } from '../api/session'
 import type { Message } from '../api/types'
-import { leave } from '../app/leave'
 import { definePage, type PageProps } from '../app/page'
 import { href, namespace } from '../app/router'
 import { terms } from '../i18n/terms'
@@ -15,6 +13,7 @@ import type { Preview, Schedule, ScheduleSettings } from '../schedules/types'
 import { BodyView } from '../ui/body_view'
 import { act, confirm } from '../ui/dialog'
 import { formatDuration, formatInstant, formatNumber as n } from '../ui/format'
+import { loadNamed, RemoveButton } from '../ui/named_object'
 import { Badge, Button, Facts, Figure, Figures, PageHead, Section } from '../ui/parts'
 import { Pending } from '../ui/table'
 import { Cut, Name } from '../ui/text'
@@ -25,22 +24,10 @@ import './plan.css'
 const SHOWN = 10
 const SHOWN_MORE = 50
 
-interface Loaded {
-  schedule: Schedule
-  /** JSON content as it is written. */
-  json?: string
-}
-
-async function load(name: string, signal: AbortSignal): Promise<Loaded> {
-  const text = await requestText('GET', inNamespace('schedules', name), { signal })
-  const settings = memberText(text, 'settings')
-  return { schedule: JSON.parse(text) as Schedule, json: settings && memberText(settings, 'json') }
-}
-
 function SchedulePageView({ params }: PageProps) {
   const name = params.schedule!
-  const query = useQuery(['schedule', name, namespace.value], (signal) => load(name, signal), { every_ms: 5000 })
-  const schedule = query.data?.schedule
+  const query = useQuery(['schedule', name, namespace.value], (signal) => loadNamed<Schedule>('schedules', name, signal), { every_ms: 5000 })
+  const schedule = query.data?.object
   const words = schedule && ruleInWords(schedule.settings)
   return (
     <>
@@ -89,21 +76,7 @@ function Actions({ schedule }: { schedule: Schedule }) {
         {t.fire}
       </Button>
       <a class="button" href={href(['schedules', name, 'edit'])}>{t.edit}</a>
-      <Button
-        kind="danger"
-        onClick={() =>
-          confirm({
-            title: <>{t.removeTitle} <Name>{name}</Name></>, what: t.removeWhat, verb: t.remove, danger: true,
-            run: async () => {
-              const { removed } = await request<{ removed: boolean }>('DELETE', path)
-              await leave(['schedules'])
-              return removed
-            },
-            done: (removed) => (removed ? t.removed : t.removedNot),
-          })}
-      >
-        {t.remove}
-      </Button>
+      <RemoveButton collection="schedules" name={name} t={t} />
     </>
   )
 }

@@ -1,16 +1,13 @@
 // One watchdog: when it fires, what it has done, its settings.
-import { inNamespace, request, requestText } from '../api/client'
-import { memberText } from '../api/json_text'
 import { useQuery } from '../api/query'
 import { can } from '../api/session'
-import { leave } from '../app/leave'
 import { definePage, type PageProps } from '../app/page'
 import { href, namespace } from '../app/router'
 import { terms } from '../i18n/terms'
 import { BodyView } from '../ui/body_view'
-import { confirm } from '../ui/dialog'
 import { formatDuration, formatNumber as n } from '../ui/format'
-import { Button, Facts, Figure, Figures, PageHead, Section } from '../ui/parts'
+import { loadNamed, RemoveButton } from '../ui/named_object'
+import { Facts, Figure, Figures, PageHead, Section } from '../ui/parts'
 import { Pending } from '../ui/table'
 import { Name } from '../ui/text'
 import { Instant } from '../ui/time'
@@ -19,16 +16,10 @@ import { t } from '../watchdogs/text'
 import type { Watchdog } from '../watchdogs/types'
 import './plan.css'
 
-async function load(name: string, signal: AbortSignal): Promise<{ watchdog: Watchdog; json?: string }> {
-  const text = await requestText('GET', inNamespace('watchdogs', name), { signal })
-  const settings = memberText(text, 'settings')
-  return { watchdog: JSON.parse(text) as Watchdog, json: settings && memberText(settings, 'json') }
-}
-
 function WatchdogView({ params }: PageProps) {
   const name = params.watchdog!
-  const query = useQuery(['watchdog', name, namespace.value], (signal) => load(name, signal), { every_ms: 2000 })
-  const watchdog = query.data?.watchdog
+  const query = useQuery(['watchdog', name, namespace.value], (signal) => loadNamed<Watchdog>('watchdogs', name, signal), { every_ms: 2000 })
+  const watchdog = query.data?.object
   return (
     <>
       <p class="back"><a href={href(['watchdogs'])}>← {t.all}</a></p>
@@ -78,21 +69,7 @@ function Actions({ name }: { name: string }) {
     <>
       <FeedButton name={name} />
       <a class="button" href={href(['watchdogs', name, 'edit'])}>{t.edit}</a>
-      <Button
-        kind="danger"
-        onClick={() =>
-          confirm({
-            title: <>{t.removeTitle} <Name>{name}</Name></>, what: t.removeWhat, verb: t.remove, danger: true,
-            run: async () => {
-              const { removed } = await request<{ removed: boolean }>('DELETE', inNamespace('watchdogs', name))
-              await leave(['watchdogs'])
-              return removed
-            },
-            done: (removed) => (removed ? t.removed : t.removedNot),
-          })}
-      >
-        {t.remove}
-      </Button>
+      <RemoveButton collection="watchdogs" name={name} t={t} />
     </>
   )
 }

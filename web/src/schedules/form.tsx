@@ -1,13 +1,13 @@
 // The form of a schedule, with a preview that follows each change.
 import { useEffect, useState } from 'preact/hooks'
-import { ApiError, exists, inNamespace, request } from '../api/client'
+import { exists, inNamespace, request } from '../api/client'
 import { useQuery } from '../api/query'
 import { go, namespace } from '../app/router'
 import { language } from '../i18n/language'
-import { terms } from '../i18n/terms'
 import { notify } from '../ui/dialog'
 import { Button, Field, Section } from '../ui/parts'
 import { ProblemNote } from '../ui/problem'
+import { SaveForm, TextField, useSave } from '../ui/save_form'
 import { KINDS, patchOf, putOf, ruleOf, settingsOf, type Draft } from './draft'
 import { t } from './form_text'
 import { PREVIEW_COUNT, PreviewTable } from './preview'
@@ -26,24 +26,34 @@ function zoneNames(): string[] {
 /** `before`: the schedule as it is; null for a new one. */
 export function ScheduleForm({ before, initial }: { before: Draft | null; initial: Draft }) {
   const [draft, setDraft] = useState(initial)
-  const [error, setError] = useState<Error | null>(null)
-  const [saving, setSaving] = useState(false)
   const set = (changes: Partial<Draft>) => setDraft((old) => ({ ...old, ...changes }))
-  const problem = error instanceof ApiError ? error.problem : null
-  const errorOf = (...members: string[]) => (problem?.field && members.includes(problem.field) ? problem.detail : undefined)
+  const saving = useSave(async () => {
+    const name = draft.name.trim()
+    if (!name) return notify(t.nameNeeded, true)
+    const path = inNamespace('schedules', name)
+    if (before) {
+      const patch = patchOf(before, draft)
+      if (Object.keys(patch).length === 0) notify(t.nothing)
+      else {
+        await request('PATCH', path, { body: patch })
+        notify(t.saved(name))
+      }
+    } else {
+      if (await exists(path, 'unknown_schedule')) return notify(t.nameTaken, true)
+      await request('PUT', path, { body: putOf(draft) })
+      notify(t.saved(name))
+    }
+    go(['schedules', name])
+  })
 
   const text = (member: keyof Draft, label: string, hint?: string, members: string[] = [member]) => (
-    <Field id={`schedule-${member}`} label={label} hint={hint} error={errorOf(...members)}>
-      {(id) => (
-        <input
-          id={id} value={String(draft[member] ?? '')} spellcheck={false} autocomplete="off" aria-describedby={hint || errorOf(...members) ? `${id}-hint` : undefined}
-          list={member === 'zone' ? 'zones' : undefined} onInput={(event) => set({ [member]: event.currentTarget.value })}
-        />
-      )}
-    </Field>
+    <TextField
+      id={`schedule-${member}`} label={label} hint={hint} error={saving.problemOf(...members)} value={String(draft[member] ?? '')}
+      list={member === 'zone' ? 'zones' : undefined} onValue={(value) => set({ [member]: value })}
+    />
   )
   const choice = <K extends keyof Draft>(member: K, label: string, options: [Draft[K], string][]) => (
-    <Field id={`schedule-${member}`} label={label} error={errorOf(member)}>
+    <Field id={`schedule-${member}`} label={label} error={saving.problemOf(member)}>
       {(id) => (
         <select id={id} value={String(draft[member])} onChange={(event) => set({ [member]: event.currentTarget.value })}>
           {options.map(([value, words]) => <option key={String(value)} value={String(value)}>{words}</option>)}
@@ -52,43 +62,10 @@ export function ScheduleForm({ before, initial }: { before: Draft | null; initia
     </Field>
   )
 
-  const save = async () => {
-    const name = draft.name.trim()
-    setError(null)
-    if (!name) return notify(t.nameNeeded, true)
-    const path = inNamespace('schedules', name)
-    setSaving(true)
-    try {
-      if (before) {
-        const patch = patchOf(before, draft)
-        if (Object.keys(patch).length === 0) notify(t.nothing)
-        else {
-          await request('PATCH', path, { body: patch })
-          notify(t.saved(name))
-        }
-      } else {
-        if (await exists(path, 'unknown_schedule')) return notify(t.nameTaken, true)
-        await request('PUT', path, { body: putOf(draft) })
-        notify(t.saved(name))
-      }
-      go(['schedules', name])
-    } catch (caught) {
-      setError(caught as Error)
-    } finally {
-      setSaving(false)
-    }
-  }
-
   const fieldsOfRule = { cron: [t.cronField, t.cronHint], every: [t.everyField, t.everyHint], iso: [t.isoField, t.isoHint], at: [t.atField, t.atHint] } as const
   const words = ruleWords(ruleOf(draft), language.value)
   return (
-    <form
-      class="schedule-form"
-      onSubmit={(event) => {
-        event.preventDefault()
-        void save()
-      }}
-    >
+    <SaveForm class="schedule-form" saving={saving} label={before ? t.save : t.create} cancel={before ? ['schedules', before.name] : ['schedules']}>
       <div class="columns">
         <div>
           <Section title={t.rule}>
@@ -132,7 +109,7 @@ export function ScheduleForm({ before, initial }: { before: Draft | null; initia
             {draft.body === undefined ? (
               <p>{t.keepContent} <Button onClick={() => set({ body: '' })}>{t.replaceContent}</Button></p>
             ) : (
-              <Field id="schedule-body" label={t.content} hint={t.contentHint} error={errorOf('body')}>
+              <Field id="schedule-body" label={t.content} hint={t.contentHint} error={saving.problemOf('body')}>
                 {(id) => <textarea id={id} value={draft.body} spellcheck={false} aria-describedby={`${id}-hint`} onInput={(event) => set({ body: event.currentTarget.value })} />}
               </Field>
             )}
@@ -141,12 +118,7 @@ export function ScheduleForm({ before, initial }: { before: Draft | null; initia
         </div>
         <LivePreview draft={draft} />
       </div>
-      {error && <ProblemNote error={error} />}
-      <div class="form-actions">
-        <Button type="submit" kind="primary" disabled={saving}>{before ? t.save : t.create}</Button>
-        <Button onClick={() => go(before ? ['schedules', before.name] : ['schedules'])}>{terms.cancel}</Button>
-      </div>
-    </form>
+    </SaveForm>
   )
 }
 

@@ -1,12 +1,11 @@
 // The form of a watchdog.
 import { useState } from 'preact/hooks'
-import { ApiError, exists, inNamespace, request } from '../api/client'
+import { exists, inNamespace, request } from '../api/client'
 import { go } from '../app/router'
-import { terms } from '../i18n/terms'
 import { notify } from '../ui/dialog'
 import { durationText } from '../ui/format'
 import { Button, Field, Section } from '../ui/parts'
-import { ProblemNote } from '../ui/problem'
+import { SaveForm, TextField, useSave } from '../ui/save_form'
 import { t } from './text'
 import type { Watchdog } from './types'
 
@@ -45,52 +44,28 @@ function changes(before: Draft, after: Draft): Record<string, string | null> {
 /** `before`: the watchdog as it is; null for a new one. */
 export function WatchdogForm({ before, initial }: { before: Draft | null; initial: Draft }) {
   const [draft, setDraft] = useState(initial)
-  const [error, setError] = useState<Error | null>(null)
-  const [saving, setSaving] = useState(false)
-  const problem = error instanceof ApiError ? error.problem : null
-  const text = (member: 'name' | 'queue' | 'timeout' | 'max' | 'repeat_every', label: string, hint?: string) => {
-    const fault = problem?.field === (member === 'name' ? 'watchdog' : member) ? problem.detail : undefined
-    return (
-      <Field id={`watchdog-${member}`} label={label} hint={hint} error={fault}>
-        {(id) => (
-          <input
-            id={id} value={draft[member]} spellcheck={false} autocomplete="off" aria-describedby={hint || fault ? `${id}-hint` : undefined}
-            onInput={(event) => setDraft({ ...draft, [member]: event.currentTarget.value })}
-          />
-        )}
-      </Field>
-    )
-  }
-  const save = async () => {
+  const saving = useSave(async () => {
     const name = draft.name.trim()
-    setError(null)
     if (!name) return notify(t.nameNeeded, true)
     const path = inNamespace('watchdogs', name)
     const body = changes(before ?? { ...NEW, body: undefined }, draft)
-    setSaving(true)
-    try {
-      if (!before && (await exists(path, 'unknown_watchdog'))) return notify(t.nameTaken, true)
-      if (before && Object.keys(body).length === 0) {
-        notify(t.nothing)
-      } else {
-        await request(before ? 'PATCH' : 'PUT', path, { body })
-        notify(t.saved(name))
-      }
-      go(['watchdogs', name])
-    } catch (caught) {
-      setError(caught as Error)
-    } finally {
-      setSaving(false)
+    if (!before && (await exists(path, 'unknown_watchdog'))) return notify(t.nameTaken, true)
+    if (before && Object.keys(body).length === 0) {
+      notify(t.nothing)
+    } else {
+      await request(before ? 'PATCH' : 'PUT', path, { body })
+      notify(t.saved(name))
     }
-  }
+    go(['watchdogs', name])
+  })
+  const text = (member: 'name' | 'queue' | 'timeout' | 'max' | 'repeat_every', label: string, hint?: string) => (
+    <TextField
+      id={`watchdog-${member}`} label={label} hint={hint} error={saving.problemOf(member === 'name' ? 'watchdog' : member)}
+      value={draft[member]} onValue={(value) => setDraft({ ...draft, [member]: value })}
+    />
+  )
   return (
-    <form
-      class="narrow"
-      onSubmit={(event) => {
-        event.preventDefault()
-        void save()
-      }}
-    >
+    <SaveForm class="narrow" saving={saving} label={before ? t.save : t.createButton} cancel={before ? ['watchdogs', before.name] : ['watchdogs']}>
       <Section title={t.settings}>
         <div class="fields">
           {!before && text('name', t.name)}
@@ -113,11 +88,6 @@ export function WatchdogForm({ before, initial }: { before: Draft | null; initia
         )}
         {!before && <p class="muted">{t.createHint}</p>}
       </Section>
-      {error && <ProblemNote error={error} />}
-      <div class="form-actions">
-        <Button type="submit" kind="primary" disabled={saving}>{before ? t.save : t.createButton}</Button>
-        <Button onClick={() => go(before ? ['watchdogs', before.name] : ['watchdogs'])}>{terms.cancel}</Button>
-      </div>
-    </form>
+    </SaveForm>
   )
 }
