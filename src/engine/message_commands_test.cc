@@ -12,7 +12,7 @@ struct Trial : TrialParts {
 
     template <class Command>
     Verdict decide(Command command, ReplyToken token) {
-        return TrialContext::decide([this](auto&& add) { batch(add); }, messages, std::move(command), token);
+        return TrialContext::decide([this](auto&& add) { this->batch(add); }, messages, std::move(command), token);
     }
     template <class Command>
     ChangeOutcome outcome(Command command) {

@@ -27,7 +27,7 @@ struct Trial : TrialContext {
     }
     template <class Command>
     Verdict decide(Command command, ReplyToken token) {
-        return TrialContext::decide([this](auto&& add) { batch(add); }, watchdogs, std::move(command), token);
+        return TrialContext::decide([this](auto&& add) { this->batch(add); }, watchdogs, std::move(command), token);
     }
     void apply(const std::string& body, Operation& operation) {
         if (operation.record.kind == RecordKind::rule) watchdogs.apply(body, operation);
