@@ -33,7 +33,7 @@ using Command =
                  FeedWatchdogCommand, RemoveWatchdogCommand, DescribeWatchdogCommand, ListWatchdogsCommand,
                  ConfigureNamespaceCommand, DescribeNamespaceCommand, ListNamespacesCommand, ForecastCommand,
                  PatchQueueCommand, PatchNamespaceCommand, PatchScheduleCommand, PatchWatchdogCommand,
-                 ChangeTokenCommand, DescribeTokenCommand, ListTokensCommand, TakeRecordsCommand>;
+                 ChangeTokenCommand, DescribeTokenCommand, ListTokensCommand, TakeRecordsCommand, LeaseMessageCommand>;
 
 using Reply =
     std::variant<Error, PutAnswer, PutBatchAnswer, MessageAnswer, ChangeAnswer, LeaseAnswer, LeaseEndAnswer,

@@ -107,6 +107,8 @@ struct CommandTraits<HoldCommand> : MoveTraits {};
 template <>
 struct CommandTraits<KickCommand> : MoveTraits {};
 template <>
+struct CommandTraits<LeaseMessageCommand> : MoveTraits {};
+template <>
 struct CommandTraits<FailCommand> : DefaultTraits {
     static std::size_t record_bytes_max(const FailCommand& fail) { return kRecordOverheadMax + fail.reason.size(); }
 };

@@ -35,6 +35,14 @@ struct LeaseCommand {
         false;  // of the server's own consumers: waits until it is withdrawn, without the limits of other consumers
 };
 
+// Leases one message, whatever it waits for (message_leases.h). Replies with the message, or with an error that says
+// why it cannot be leased.
+struct LeaseMessageCommand {
+    std::string name_space{kDefaultNamespace};
+    MessageId id = 0;
+    std::optional<std::int64_t> lease_ms{};  // empty: that of the queue
+};
+
 struct Delivered : Content {
     MessageId id = 0;
     LeaseToken lease;
@@ -79,11 +87,13 @@ struct ExtendCommand {
 struct ReleaseCommand {
     LeaseToken lease;
     std::int64_t delay_ms = 0;
+    std::optional<std::int32_t> priority{};  // of the message from now on; empty: unchanged
 };
 
 // Ends a lease by holding its message.
 struct HoldLeaseCommand {
     LeaseToken lease;
+    std::optional<std::int32_t> priority{};  // likewise
 };
 
 // The result of a command on a lease. `expired`: it had already ended, and nothing was changed.

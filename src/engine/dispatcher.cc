@@ -93,42 +93,46 @@ std::size_t Dispatcher::serve_next(QueueNumber number) {
             at.waiters.pop_front();
             continue;
         }
-        const std::size_t messages = grant(number, waiting->second);
-        if (messages == 0) {  // all leases are in use: tried again in the next iteration
+        const std::vector<ReadyKey> taken = take_ready(number, waiting->second.max);
+        if (taken.empty()) {  // all leases are in use: tried again in the next iteration
             queues_.mark(number);
             return 0;
         }
+        grant(number, taken, waiting->second.token, waiting->second.lease_ms);
         static_cast<void>(wheel_.cancel(waiting->second.timer));
         waiter_of_reply_.erase(waiting->second.token);
         if (waiting->second.brief) --at.brief_waiters;
         waiters_.erase(waiting);
         at.waiters.pop_front();
-        return messages;
+        return taken.size();
     }
     return 0;
 }
 
-// Takes up to `waiter.max` ready messages for it, as far as leases are left and the messages fit into one reply, in
-// delivery order.
-std::vector<ReadyKey> Dispatcher::take_ready(QueueNumber number, const Waiter& waiter) {
+const ReadyKey* Dispatcher::first_ready(QueueNumber number) {
     Queue& at = queues_.at(number);
-    std::vector<ReadyKey> taken;
-    std::size_t bytes = 0;
     const auto is_live = [&](const ReadyKey& key) {
         const Entry& entry = recent_.entry(key.entry);
         return entry.id == key.position.id && entry.state == State::ready && entry.due_ms == key.position.due_ms &&
-               !entry.in_batch && !lifecycle_.is_purged(entry);
+               entry.priority == key.priority && !entry.in_batch && !lifecycle_.is_purged(entry);
     };
-    while (taken.size() < waiter.max && lifecycle_.leases().size() + taken.size() < options_.leased_max) {
+    for (;;) {
         const bool are_many = at.ready_count >= options_.streams_from || at.has_backlog();
         const ReadyKey* first = at.ready.first(at.ready_count, now_ - options_.fresh_ms, are_many, is_live);
+        if (first == nullptr || !lifecycle_.has_expired(first->entry)) return first;
+        lifecycle_.begin_expiry(first->entry);  // the wheel is behind the clock
+    }
+}
+
+// Takes up to `max` ready messages, as far as leases are left and the messages fit into one reply, in delivery order.
+std::vector<ReadyKey> Dispatcher::take_ready(QueueNumber number, std::uint32_t max) {
+    Queue& at = queues_.at(number);
+    std::vector<ReadyKey> taken;
+    std::size_t bytes = 0;
+    while (taken.size() < max && lifecycle_.leases().size() + taken.size() < options_.leased_max) {
+        const ReadyKey* first = first_ready(number);
         if (first == nullptr) break;
-        Entry& entry = recent_.entry(first->entry);
-        if (lifecycle_.has_expired(first->entry)) {  // the wheel is behind the clock
-            lifecycle_.begin_expiry(first->entry);
-            continue;
-        }
-        bytes += entry.record_bytes;
+        bytes += recent_.entry(first->entry).record_bytes;
         if (bytes > options_.lease_bytes_max && !taken.empty()) break;
         taken.push_back(*first);
         at.ready.pop_first();
@@ -138,17 +142,25 @@ std::vector<ReadyKey> Dispatcher::take_ready(QueueNumber number, const Waiter& w
     return taken;
 }
 
-// Leases ready messages to the waiter, and returns their number; 0: there were none.
-std::size_t Dispatcher::grant(QueueNumber number, const Waiter& waiter) {
+// The key of the message stays in the list, and is outdated there.
+void Dispatcher::lease_ready(EntryNumber number, ReplyToken token, std::int64_t lease_ms) {
+    const Entry& entry = recent_.entry(number);
+    const ReadyKey key{entry.priority, {entry.due_ms, entry.id}, number};
+    lifecycle_.take(number);
+    grant(entry.queue, {key}, token, lease_ms);
+}
+
+// Leases messages that were taken.
+void Dispatcher::grant(QueueNumber number, const std::vector<ReadyKey>& all, ReplyToken token, std::int64_t lease_ms) {
     Delivery delivery;
-    delivery.token = waiter.token;
+    delivery.token = token;
     delivery.queue = number;
     delivery.answer.queue = recent_.queues().name(number).queue;
     delivery.answer.name_space = recent_.queues().name(number).name_space;
     std::vector<Sequence> missing;
-    for (const ReadyKey& taken : take_ready(number, waiter)) {
+    for (const ReadyKey& taken : all) {
         Entry& entry = recent_.entry(taken.entry);
-        const DueMs until = now_ + waiter.lease_ms;
+        const DueMs until = now_ + lease_ms;
         lifecycle_.start_attempt(taken.entry, until);
         Delivered& message = delivery.answer.messages.emplace_back();
         message.id = entry.id;
@@ -165,8 +177,6 @@ std::size_t Dispatcher::grant(QueueNumber number, const Waiter& waiter) {
         delivery.log_positions.push_back(entry.log_position);
         if (!cache_.holds(entry.log_position)) missing.push_back(entry.log_position);
     }
-    const std::size_t granted = delivery.answer.messages.size();
-    if (granted == 0) return 0;
     // Copied from the cache first: it may be evicted before the rest has been read.
     for (std::size_t i = 0; i < delivery.log_positions.size(); ++i) {
         if (const std::string* body = cache_.find(delivery.log_positions[i])) {
@@ -174,14 +184,10 @@ std::size_t Dispatcher::grant(QueueNumber number, const Waiter& waiter) {
             delivery.log_positions[i] = 0;
         }
     }
-    if (missing.empty()) {
-        finish_delivery(std::move(delivery), {});
-        return granted;
-    }
+    if (missing.empty()) return finish_delivery(std::move(delivery), {});
     std::sort(missing.begin(), missing.end());
     const std::uint64_t ticket = lookups_.start(ReadRecords{std::move(missing)}, DeliveryLookup{std::move(delivery)});
-    if (waiter.token != 0) delivery_of_reply_[waiter.token] = ticket;
-    return granted;
+    if (token != 0) delivery_of_reply_[token] = ticket;
 }
 
 void Dispatcher::fill(Delivered& message, std::string_view record_body) {

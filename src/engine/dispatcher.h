@@ -24,6 +24,11 @@ class Dispatcher : EnginePart {
         : EnginePart(context), queues_(queues), lifecycle_(lifecycle), loader_(loader) {}
 
     void lease(const LeaseCommand& command, ReplyToken token);
+    // Leases this message, which is ready; its queue is not paused.
+    void lease_ready(EntryNumber number, ReplyToken token, std::int64_t lease_ms);
+    // The message that the next consumer of the queue would get; null: none is ready in memory. Valid until the next
+    // change of the queue. Amortised O(log n).
+    const ReadyKey* first_ready(QueueNumber number);
     // Serves one consumer of each queue in turn, until no consumer waits for ready messages or the iteration has
     // delivered its maximum. Serving may mark a queue again (if it continues to read): such marks belong to the next
     // iteration, after the queues that this one did not reach.
@@ -62,8 +67,8 @@ class Dispatcher : EnginePart {
     };
 
     std::size_t serve_next(QueueNumber number);
-    std::vector<ReadyKey> take_ready(QueueNumber number, const Waiter& waiter);
-    std::size_t grant(QueueNumber number, const Waiter& waiter);
+    std::vector<ReadyKey> take_ready(QueueNumber number, std::uint32_t max);
+    void grant(QueueNumber number, const std::vector<ReadyKey>& all, ReplyToken token, std::int64_t lease_ms);
     void fill(Delivered& message, std::string_view record_body);
     void finish_delivery(Delivery delivery, const FoundRecords& records);
     bool is_due_saved(const Delivery& delivery) const;

@@ -151,6 +151,12 @@ void Engine::table_taken(SegmentNumber through) {
 
 // ---- queries of the owner
 
+std::optional<ReadyKey> Engine::first_ready(std::string_view name_space, std::string_view queue) {
+    const QueueNumber number = recent_.queues().find(name_space, queue);
+    const ReadyKey* first = number == kNoQueue ? nullptr : dispatcher_.first_ready(number);
+    return first == nullptr ? std::nullopt : std::optional(*first);
+}
+
 bool Engine::is_idle() const {
     return commands_.is_empty() && is_own_work_done() && !batches_.is_in_flight() && !lookups_.has_awaited();
 }

@@ -28,6 +28,8 @@
 #include <atomic>
 #include <cstdint>
 #include <memory>
+#include <optional>
+#include <string_view>
 #include <vector>
 
 #include "engine/command.h"
@@ -43,6 +45,7 @@
 #include "engine/loader.h"
 #include "engine/message_commands.h"
 #include "engine/message_finder.h"
+#include "engine/message_leases.h"
 #include "engine/message_reader.h"
 #include "engine/purges.h"
 #include "engine/puts.h"
@@ -80,7 +83,10 @@ class Engine : OwnedContext, EnginePart {
 
     // The receiver of this reply is gone: a waiting lease is withdrawn, and messages on their way to it are ready
     // again. Commands that change something are executed anyway.
-    void forget(ReplyToken token) { dispatcher_.forget(token); }
+    void forget(ReplyToken token) {
+        dispatcher_.forget(token);
+        message_leases_.forget(token);
+    }
 
     // True: a lease that still waits is withdrawn, and gets no reply. False: messages are on their way to it.
     bool withdraw(ReplyToken token) { return dispatcher_.withdraw(token); }
@@ -159,6 +165,9 @@ class Engine : OwnedContext, EnginePart {
     // order that hardly changes over time: up to `max`, the busiest first; and the sums of all others.
     // O(queues * log(max)).
     QueueTraffic queue_traffic(std::size_t max) const { return reports_.queue_traffic(max); }
+    // The ready message that the next consumer of the queue would get; none: none is ready in memory. Amortised
+    // O(log n) in the number of ready messages.
+    std::optional<ReadyKey> first_ready(std::string_view name_space, std::string_view queue);
     // Of all queues, including forgotten ones.
     const QueueTotals& queue_totals() const { return queues_.totals(); }
 
@@ -271,6 +280,7 @@ class Engine : OwnedContext, EnginePart {
     RecurringMessages recurring_{context_, queues_, lifecycle_};
     DeadLetterWriter dead_writer_{context_, dead_letters_, queues_, lifecycle_};
     MessageCommands messages_{context_, queues_, lifecycle_, finder_, seconds_, dead_writer_};
+    MessageLeases message_leases_{context_, queues_, lifecycle_, dispatcher_, finder_, dead_writer_};
     MessageReader reader_{context_, lifecycle_, finder_, commands_, recurring_, transactions_};
     Puts puts_{context_, queues_, finder_, seconds_, transactions_};
     Inputs inputs_;

@@ -164,8 +164,8 @@ Verdict Engine::validate(PendingCommand& pending) {
     }
     return std::visit(
         [&](auto& command) {
-            return decide_in(pending, command, messages_, puts_, inputs_, transactions_, settings_, schedules_,
-                             watchdogs_, tokens_);
+            return decide_in(pending, command, messages_, message_leases_, puts_, inputs_, transactions_, settings_,
+                             schedules_, watchdogs_, tokens_);
         },
         pending.command);
 }
@@ -211,6 +211,7 @@ void Engine::apply_next(Operation& operation) {
         operation.record.reason = decode_record(operation.record.kind, body)->reason;
     }
     apply(operation);
+    if (operation.record.kind == RecordKind::change) message_leases_.lease_promised(operation.record.id);
     if (operation.record.kind != RecordKind::put && operation.record.kind != RecordKind::spawn) return;
     batches_.raise_id_counter(operation.record.id / kShardsMax);  // commands find it from now on
     if (const MessageState& put = operation.record.state; !put.key.empty()) {

@@ -309,6 +309,7 @@ Verdict MessageCommands::decide(PendingCommand& pending, const ReleaseCommand& c
     Record record = changed_by(command.lease, recent_.entry(known.entry), RecordKind::change, Cause::released);
     record.state.state = State::scheduled;
     if (command.delay_ms > 0) record.state.due_ms = *due;  // otherwise its due time stays
+    if (command.priority) record.state.priority = *command.priority;
     record.state.attempts_forgiven += 1;
     const LeaseEndAnswer answer{LeaseOutcome::released, record.state.due_ms, 0};
     add(known.entry, std::move(record), pending.token, answer);
@@ -324,6 +325,7 @@ Verdict MessageCommands::decide(PendingCommand& pending, const HoldLeaseCommand&
     assert(is_legal_move(entry.state, State::held));
     Record record = changed_by(command.lease, entry, RecordKind::change, Cause::held);
     record.state.state = State::held;
+    if (command.priority) record.state.priority = *command.priority;
     add(known.entry, std::move(record), pending.token, LeaseEndAnswer{LeaseOutcome::held, 0, 0});
     return Verdict::settled;
 }

@@ -44,6 +44,11 @@ inline Error unknown_queue() {
             "queue"};
 }
 
+// `why` continues the sentence "the message ".
+inline Error not_leasable(std::string why) {
+    return {"not_leasable", "the message " + std::move(why)};
+}
+
 inline Error too_busy() {
     return {"too_busy", "too many requests are waiting for the disk: try again in a moment"};
 }

@@ -30,6 +30,10 @@ struct DueRange {
     bool holds(DueMs due) const { return low <= due && due <= high; }
     bool operator==(const DueRange&) const = default;
 };
+// Of an instant that becomes an earlier one if it is later.
+inline DueRange at_latest(DueRange instant, DueRange limit) {
+    return {std::min(instant.low, limit.low), std::min(instant.high, limit.high)};
+}
 
 // For a recurring message, the due time follows from its rule for the next occurrence (RecurringModel). For a prepared
 // message, it is the deadline for its commit or rollback, which moves with each check (PreparedModel).
@@ -195,7 +199,26 @@ struct MessageModel {
     std::uint64_t schedule_put = 0;   // a run of a schedule: the serial of the put that has its content
     std::uint64_t watchdog_put = 0;   // a message of a watchdog: likewise
     DueMs unended_ms = 0;             // a run: until then nothing had ended it, not even temporarily
+    // Given by the ends of leases: all that it may have had; the current one; and how many commands may change it.
+    std::vector<std::int32_t> later_priorities{};
+    std::optional<std::int32_t> later_priority{};
+    std::uint32_t priorities_open = 0;
+    bool is_priority_in_doubt = false;
 
+    // If it is certain.
+    std::optional<std::int32_t> priority() const {
+        if (is_priority_in_doubt || priorities_open > 0) return std::nullopt;
+        return later_priority.value_or(put.priority);
+    }
+    // A command that gives it this priority was sent.
+    void may_get_priority(std::int32_t value) {
+        later_priorities.push_back(value);
+        ++priorities_open;
+    }
+    bool may_have_had_priority(std::int32_t value) const {
+        return value == put.priority ||
+               std::find(later_priorities.begin(), later_priorities.end(), value) != later_priorities.end();
+    }
     const Worlds& worlds() const { return epochs.back().worlds; }
     bool may_be_unfinished() const;
     bool is_surely_unfinished() const;

@@ -36,7 +36,7 @@ bool changes_a_message(const Command& command) {
            std::holds_alternative<CancelCommand>(command) || std::holds_alternative<RescheduleCommand>(command) ||
            std::holds_alternative<FireCommand>(command) || std::holds_alternative<HoldCommand>(command) ||
            std::holds_alternative<KickCommand>(command) || std::holds_alternative<DiscardCommand>(command) ||
-           std::holds_alternative<SettleCommand>(command);
+           std::holds_alternative<SettleCommand>(command) || std::holds_alternative<LeaseMessageCommand>(command);
 }
 
 }  // namespace
@@ -102,6 +102,8 @@ void Oracle::died(std::uint64_t step) {
             SeenDelivery* delivery = about->delivery_of(*lease_of(request.command));
             delivery->may_have_ended = true;
             delivery->endings_open = 0;
+            about->is_priority_in_doubt |= about->priorities_open > 0;
+            about->priorities_open = 0;
         }
     }
     queues_died();
@@ -193,6 +195,7 @@ ReplyToken Oracle::submitted(const Command& command, const AccessLimits* limits)
                 request.known_lease = true;
                 if (ends_a_lease(command)) ++delivery->endings_open;
                 if (std::holds_alternative<ReleaseCommand>(command)) ++named->forgiven_high;
+                if (const auto priority = priority_of(command)) named->may_get_priority(*priority);
                 if (const auto* extend = std::get_if<ExtendCommand>(&command)) {
                     ++delivery->extends_open;
                     if (extend->lease_ms) {
@@ -209,6 +212,7 @@ ReplyToken Oracle::submitted(const Command& command, const AccessLimits* limits)
                 std::holds_alternative<SettleCommand>(command) || std::holds_alternative<CancelCommand>(command);
             if (ends) ++named->half->ends_asked;
         }
+        if (std::holds_alternative<LeaseMessageCommand>(command)) message_lease_submitted(*named);
         if (std::holds_alternative<KickCommand>(command)) {
             ++named->returns_open;
             may_come_back(*named);
@@ -291,6 +295,8 @@ void Oracle::carry_out(const Request& request, const MessageModel& of, const Wor
                           (is_kick && world.phase == World::Phase::held);
         if (!fits || is_surely_discarded(of, world, request.step)) return;
         next = returned(world, now);
+    } else if (std::holds_alternative<LeaseMessageCommand>(request.command)) {
+        return carry_out_lease(of, world, now, into);
     } else if (std::holds_alternative<DiscardCommand>(request.command)) {
         if (world.phase != World::Phase::dead && !(world.is_live() && may_have_died(of))) return;
         next = World{World::Phase::cancelled, {}, {}, now};
@@ -317,7 +323,7 @@ void Oracle::carry_out(const Request& request, const MessageModel& of, const Wor
     } else if (std::holds_alternative<FireCommand>(request.command)) {
         if (world.due.high <= now.low) return;
         next.due = now;
-        next.nominal = {std::min(world.nominal.low, now.low), std::min(world.nominal.high, now.high)};
+        next.nominal = at_latest(world.nominal, now);
     } else if (const auto* ack = std::get_if<AckCommand>(&request.command)) {
         if (!request.known_lease) return;
         next = World{World::Phase::done, {}, {}, now, ack->lease.attempt, ack->lease.incarnation};
@@ -367,9 +373,11 @@ void Oracle::close(ReplyToken token, const Request& request) {
     if (MessageModel* about = message(request.serial)) {
         std::erase(about->open, token);
         if (std::holds_alternative<KickCommand>(request.command)) returns_closed(*about);
+        if (std::holds_alternative<LeaseMessageCommand>(request.command)) message_lease_closed(*about);
         if (request.known_lease) {
             SeenDelivery* delivery = about->delivery_of(*lease_of(request.command));
             if (ends_a_lease(request.command) && delivery->endings_open > 0) --delivery->endings_open;
+            if (priority_of(request.command)) --about->priorities_open;
             if (std::holds_alternative<ExtendCommand>(request.command)) --delivery->extends_open;
         }
     }
@@ -438,6 +446,8 @@ bool Oracle::replied(const ReplyEffect& effect) {
     } else if (const auto* leased = std::get_if<LeaseAnswer>(&reply);
                leased != nullptr && std::holds_alternative<LeaseCommand>(request.command)) {
         lease_replied(token, request, *leased);
+    } else if (leased != nullptr && std::holds_alternative<LeaseMessageCommand>(request.command)) {
+        message_leased(token, request, *leased);
     } else if (const auto* page = std::get_if<ListAnswer>(&reply);
                page != nullptr && std::holds_alternative<ListCommand>(request.command)) {
         list_replied(request, *page);

@@ -326,13 +326,25 @@ class Oracle {
     void refused_for_space(const Request& request);
     void refused_as_unknown(const Request& request);
     void lease_replied(ReplyToken token, const Request& request, const LeaseAnswer& answer);
-    void delivered(ReplyToken token, const LeaseCommand& command, DueMs submitted_ms, const Delivered& delivery);
+    void delivered(ReplyToken token, const LeaseCommand& command, DueMs submitted_ms, const Delivered& delivery,
+                   const Request* by_id = nullptr);
     void check_lease_gaps(MessageModel& message, const SeenDelivery& fresh);
     MessageModel* find_delivered(const LeaseCommand& command, const Delivered& delivery);
     std::uint64_t unknown_with_key_of(std::uint64_t serial) const;
     void check_order(const LeaseAnswer& answer);
     void check_order_key(const MessageModel& message, const SeenDelivery& fresh, DueMs nominal);
     bool surely_precedes(const MessageModel& other, const MessageModel& message, DueMs nominal, DueMs at) const;
+
+    // oracle_message_leases.cc
+    void message_lease_submitted(MessageModel& about);
+    void message_lease_closed(MessageModel& about);
+    void carry_out_lease(const MessageModel& of, const World& world, DueRange now, Worlds& into) const;
+    void message_leased(ReplyToken token, const Request& request, const LeaseAnswer& answer);
+    bool may_be_unleasable(const MessageModel& about);
+    void made_ready(const Request& request, MessageModel& about);
+    // The priority that the command gives to its message.
+    static std::optional<std::int32_t> priority_of(const Command& command);
+    void priority_given(MessageModel& about, std::optional<std::int32_t> priority);
 
     // oracle_recurring.cc
     void loop_submitted(MessageModel& fresh);

@@ -55,7 +55,9 @@ MessageModel* Oracle::find_delivered(const LeaseCommand& command, const Delivere
     return nullptr;
 }
 
-void Oracle::delivered(ReplyToken token, const LeaseCommand& command, DueMs submitted_ms, const Delivered& delivery) {
+// `by_id`: the consumer chose the message; null if it took the next one of its queue.
+void Oracle::delivered(ReplyToken token, const LeaseCommand& command, DueMs submitted_ms, const Delivered& delivery,
+                       const Request* by_id) {
     ++totals_.deliveries;
     MessageModel* about = find_delivered(command, delivery);
     if (about == nullptr) return;
@@ -95,6 +97,10 @@ void Oracle::delivered(ReplyToken token, const LeaseCommand& command, DueMs subm
         if (was_dead || was_prepared) {
             for (const World& world : with_open_commands(*about, 0)) add_world(all, world);
         }
+        if (by_id != nullptr) {
+            for (const World& world : with_open_commands(*about, 0)) add_world(all, world);
+            for (const World& world : Worlds(all)) carry_out(*by_id, *about, world, all);
+        }
         for (World world : all) {
             if (!world.is_live()) continue;
             early |= world.due.low > delivery.delivered_ms;
@@ -123,7 +129,7 @@ void Oracle::delivered(ReplyToken token, const LeaseCommand& command, DueMs subm
         if (about->worlds().size() > 1 && possible.size() == 1) rare_.met(Rare::unanswered_command_found_lost);
         for (const World& world : later) add_world(possible, world);
         // Somebody may have looked at the prepared message before, and is answered later.
-        if (about->half && about->deliveries.empty()) {
+        if (by_id != nullptr || (about->half && about->deliveries.empty())) {
             about->set({run_, delivery.attempt - 1}, possible);
         } else {
             about->replace(possible);
@@ -242,12 +248,12 @@ void Oracle::check_order(const LeaseAnswer& answer) {
     for (const Delivered& delivery : answer.messages) {
         const MessageModel* about = message_of(delivery.id);
         // What has changed since may have stood elsewhere.
-        if (about->returns_open > 0 || about->certain() == nullptr ||
+        if (about->returns_open > 0 || about->certain() == nullptr || !about->priority() ||
             about->epochs.back().from >= LifePoint{run_, delivery.attempt})
             continue;
         if (before != nullptr) {
             const auto key = [](const MessageModel& of) {
-                return std::tuple(of.put.priority, of.certain()->due.low, of.id);
+                return std::tuple(*of.priority(), of.certain()->due.low, of.id);
             };
             const bool exact = before->certain()->due.low == before->certain()->due.high &&
                                about->certain()->due.low == about->certain()->due.high;

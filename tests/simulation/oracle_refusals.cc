@@ -26,6 +26,9 @@ void Oracle::refused_for_space(const Request& request) {
     const bool puts = is_a_put(command) || std::holds_alternative<PutScheduleCommand>(command) ||
                       std::holds_alternative<PutWatchdogCommand>(command) ||
                       (told != nullptr && told->what == ControlScheduleCommand::What::fire);
+    const MessageModel* about = message(request.serial);
+    const bool is_lease = about != nullptr && std::holds_alternative<LeaseMessageCommand>(command);
+    if (is_lease && least_space_ >= LogSpace::cleaning) ++leases_[about->put.queue].lost;  // as below
     if (puts) {
         if (least_space_ != LogSpace::enough) {
             if (some_loop_is_behind(nullptr)) rare_.met(Rare::loop_waited_for_space);
@@ -77,7 +80,14 @@ void Oracle::error_replied(const Request& request, const Error& error) {
             violate("C11", "a redrive is refused although its queue is not full");
         return;
     }
-    if (std::holds_alternative<KickCommand>(request.command) && is_for_want_of_room && about != nullptr) {
+    if (code == "not_leasable" && about != nullptr) {
+        if (!may_be_unleasable(*about)) violate("X", "refused with not_leasable: " + error.message, about);
+        return rare_.met(Rare::lease_by_id_refused);
+    }
+    if (code == "made_ready" && about != nullptr) return made_ready(request, *about);
+    const bool may_return = std::holds_alternative<KickCommand>(request.command) ||
+                            std::holds_alternative<LeaseMessageCommand>(request.command);
+    if (may_return && is_for_want_of_room && about != nullptr) {
         const bool may_be_dead = may_have_died(*about) || about->may_be(World::Phase::dead) || !about->open.empty();
         if (!may_be_dead) violate("C4", "a kick of what is not dead is refused for want of room", about);
         if (!may_have_no_room(about->put, request, code))

@@ -427,6 +427,7 @@ void Oracle::lease_ended(ReplyToken token, const Request& request, const LeaseEn
         return failed(request, answer, about, delivery, live);
     } else if (std::holds_alternative<HoldLeaseCommand>(request.command) && answer.outcome == LeaseOutcome::held) {
         rare_.met(Rare::held_by_its_consumer);
+        priority_given(about, std::get<HoldLeaseCommand>(request.command).priority);
         for (World world : live) {
             world.phase = World::Phase::held;
             add_world(next, world);
@@ -435,6 +436,7 @@ void Oracle::lease_ended(ReplyToken token, const Request& request, const LeaseEn
                release != nullptr && answer.outcome == LeaseOutcome::released) {
         if (release->delay_ms > 0) due_again(release->delay_ms);
         about.forgiven_low += 1;
+        priority_given(about, release->priority);
         for (World world : live) {  // at once: it is due as it was
             if (release->delay_ms > 0 || !world.due.holds(answer.due_ms)) continue;
             world.due = exact;
@@ -536,6 +538,10 @@ void Oracle::message_replied(const Request& request, const MessageAnswer& answer
     }
     if (about->is_recurring()) loop_looked_at(request, answer, *about);
     if (about->half) half_looked_at(request, row, *about);
+    const bool is_as_now = !is_ended(row.state.state) && request.epoch + 1 == about->epochs.size() && about->priority();
+    if (is_as_now && row.state.priority != *about->priority()) {
+        return violate("C7", "get answers another priority than it was given", about);
+    }
     check_content(*about, answer);
 }
 
@@ -566,8 +572,8 @@ void Oracle::check_content(const MessageModel& about, const MessageAnswer& answe
         if (answer.has_content) violate("X", "an ended message has content", &about);
         return;
     }
-    const bool same =
-        answer.has_content && static_cast<const Content&>(answer) == put && answer.row.state.priority == put.priority;
+    const bool same = answer.has_content && static_cast<const Content&>(answer) == put &&
+                      about.may_have_had_priority(answer.row.state.priority);
     if (!same) return violate("C1", "get answers another content than was put", &about);
     check_made(about, answer);
 }

@@ -52,7 +52,8 @@ std::string_view Oracle::command_name(const Command& command) {
                                            "change token",
                                            "describe token",
                                            "list tokens",
-                                           "take records"};
+                                           "take records",
+                                           "lease message"};
     return kNames[command.index()];
 }
 

@@ -56,6 +56,11 @@ namespace duewheel {
     X(rescheduled_while_ready)            \
     X(fired_by_command)                   \
     X(fired_though_due)                   \
+    X(due_message_leased_by_id)           \
+    X(later_message_leased_by_id)         \
+    X(returned_message_leased_by_id)      \
+    X(lease_by_id_refused)                \
+    X(priority_changed)                   \
     X(answered_gone)                      \
     X(ack_repeated)                       \
     X(ack_repeated_after_restart)         \

@@ -62,8 +62,9 @@ enum class Op : std::uint8_t {
     token,      // an access token is set, rotated, removed or looked at; and other commands come with limits
     input,      // records of an input are taken, also again, by two readers, and from another position
     topic,      // a queue gets a Kafka topic, another one, or none
+    take,       // a message is leased by its id; and the ends of leases change priorities
 };
-inline constexpr std::size_t kOpCount = 39;
+inline constexpr std::size_t kOpCount = 40;
 
 // What goes wrong. Append only.
 enum class Fault : std::uint8_t {

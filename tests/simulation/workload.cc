@@ -122,6 +122,14 @@ void Workload::act(Op op) {
             return input();
         case Op::topic:
             return topic();
+        case Op::take: {
+            const MessageModel* message = random_.chance(500'000) ? pick_aside_or_dead() : pick_message();
+            if (message == nullptr) return;
+            LeaseMessageCommand lease{message->put.name_space, message->id};
+            const bool as_the_queue_says = options_.queues_have_rules && random_.chance(300'000);
+            if (!as_the_queue_says) lease.lease_ms = draw_lease_time();
+            return send(std::move(lease));
+        }
         case Op::expire: {
             const LeaseToken* lease = pick_lease();
             if (lease == nullptr) return;
@@ -452,14 +460,19 @@ std::optional<std::int64_t> Workload::draw_extension() {
     return random_.chance(200'000) ? std::nullopt : std::optional(draw_lease_time());
 }
 
+std::optional<std::int32_t> Workload::draw_new_priority() {
+    if (!options_.has(Op::take) || !random_.chance(500'000)) return std::nullopt;
+    return static_cast<std::int32_t>(random_.between(-2, 2));
+}
+
 Command Workload::draw_lease_end(const LeaseToken& lease) {
     switch (random_.below(7)) {
         case 6:
-            return HoldLeaseCommand{lease};
+            return HoldLeaseCommand{lease, draw_new_priority()};
         case 0:
             return FailCommand{lease, "because", random_.chance(500'000) ? std::optional(draw_delay()) : std::nullopt};
         case 1:
-            return ReleaseCommand{lease, random_.chance(500'000) ? 0 : draw_delay()};
+            return ReleaseCommand{lease, random_.chance(500'000) ? 0 : draw_delay(), draw_new_priority()};
         case 2:
             return ExtendCommand{lease, draw_extension()};
         default:
@@ -476,8 +489,10 @@ void Workload::end_lease(Op op) {
     }
     if (random_.chance(800'000)) std::erase(leases_, lease);
     if (op == Op::ack && !random_.chance(options_.failing_per_million)) return send(AckCommand{lease});
-    if (op == Op::hold_lease) return send(HoldLeaseCommand{lease});
-    if (op == Op::release) return send(ReleaseCommand{lease, random_.chance(500'000) ? 0 : draw_delay()});
+    if (op == Op::hold_lease) return send(HoldLeaseCommand{lease, draw_new_priority()});
+    if (op == Op::release) {
+        return send(ReleaseCommand{lease, random_.chance(500'000) ? 0 : draw_delay(), draw_new_priority()});
+    }
     send(FailCommand{lease, std::string(random_.below(40), 'r'),
                      random_.chance(500'000) ? std::optional(draw_delay()) : std::nullopt});
 }

@@ -97,6 +97,7 @@ class Workload {
     const MessageModel* pick_aside_or_dead();
     RetryChoice draw_retry();
     std::int64_t draw_lease_time();
+    std::optional<std::int32_t> draw_new_priority();
     std::optional<std::int64_t> draw_extension();  // none: the default of the queue
     const LeaseToken* pick_lease();
     Command draw_change(const MessageModel& message);
