@@ -12,6 +12,8 @@ namespace {
 constexpr std::int64_t kSafetyMarginMs = 1'000;  // before a timeout, in which a client should not wait for other jobs
 constexpr std::int64_t kLeaseMarginMs = 10'000;  // beyond the TTR
 constexpr std::int64_t kLeaseMaxMs = 12LL * 3600 * 1000;
+// Of a job whose TTR is not known before the reply.
+constexpr std::int64_t kFirstLeaseMs = std::int64_t{kBeanstalkTtrDefaultS} * 1'000 + kLeaseMarginMs;
 constexpr std::string_view kDeadlineSoon = "DEADLINE_SOON\r\n";
 constexpr std::string_view kTimedOut = "TIMED_OUT\r\n";
 
@@ -19,20 +21,31 @@ constexpr std::string_view kTimedOut = "TIMED_OUT\r\n";
 
 // ---- reserve
 
-// All watched tubes are asked one after the other, beginning with another one each time, and if none has a ready job,
-// the session waits in all of them.
+// All watched tubes are tried one after the other, first the one whose next job has the smallest priority, and if none
+// has a ready job, the session waits in all of them.
 void BeanstalkSession::reserve(SlotNumber slot, std::optional<std::int32_t> timeout_s) {
     is_worker_ = true;
     reserve_ = Reserve{.slot = slot, .until_ms = {}, .to_try = {}, .is_waiting = false, .asked = {}};
     if (timeout_s) reserve_->until_ms = now_ms() + std::int64_t{*timeout_s} * 1'000;
     const bool waits_at_once = watched_.size() == 1 && timeout_s != 0 && nearest_timeout() - now_ms() > kSafetyMarginMs;
     if (waits_at_once) return wait_in_all_tubes();
-    first_tried_ = (first_tried_ + 1) % watched_.size();
-    reserve_->to_try = watched_;
-    std::rotate(reserve_->to_try.begin(),
-                reserve_->to_try.begin() + static_cast<std::ptrdiff_t>(first_tried_ % watched_.size()),
-                reserve_->to_try.end());
+    reserve_->to_try = tubes_to_try();
     try_next_tube();
+}
+
+// The first to try is the last. Tubes whose ready jobs are all on disk come after all others. O(watched tubes), without
+// the sorting.
+std::vector<std::string> BeanstalkSession::tubes_to_try() {
+    if (watched_.size() == 1) return watched_;
+    std::vector<std::pair<std::optional<ReadyKey>, std::string>> tubes;
+    for (const std::string& tube : watched_) tubes.emplace_back(service_.port_.first_ready(tube), tube);
+    std::stable_sort(tubes.begin(), tubes.end(), [](const auto& left, const auto& right) {
+        if (!left.first || !right.first) return right.first.has_value();
+        return *right.first < *left.first;
+    });
+    std::vector<std::string> names;
+    for (auto& [first, tube] : tubes) names.push_back(std::move(tube));
+    return names;
 }
 
 void BeanstalkSession::try_next_tube() {
@@ -59,7 +72,7 @@ void BeanstalkSession::ask_tube(const std::string& tube, bool waits) {
     LeaseCommand lease;
     lease.queue = tube;
     lease.max = 1;
-    lease.lease_ms = std::int64_t{kBeanstalkTtrDefaultS} * 1'000 + kLeaseMarginMs;
+    lease.lease_ms = kFirstLeaseMs;
     lease.stays = waits;
     // The reply never comes within submit(), so the token is known by then.
     const auto token = std::make_shared<ReplyToken>(0);
@@ -73,23 +86,41 @@ void BeanstalkSession::take_lease(ReplyToken token, Reply result) {
     const std::string tube = asked->second;
     reserve_->asked.erase(asked);
     auto* lease = std::get_if<LeaseAnswer>(&result);
-    if (lease != nullptr && !lease->messages.empty()) return hand_out(std::move(lease->messages.front()), tube);
+    if (lease != nullptr && !lease->messages.empty()) {
+        return end_reserve(take_job(std::move(lease->messages.front()), tube));
+    }
     if (!reserve_->is_waiting) return try_next_tube();
     // The server is stopping, or its limit of leased messages is reached: as if there were none.
     if (reserve_->asked.empty()) end_reserve(kTimedOut);
 }
 
-void BeanstalkSession::hand_out(Delivered job, const std::string& tube) {
+std::string BeanstalkSession::take_job(Delivered job, const std::string& tube) {
     const std::int64_t at_ms = now_ms();
     Job& of = jobs_[job.id];
     of = {.lease = job.lease, .tube = tube, .ttr_ms = std::int64_t{ttr_of_headers(job.headers)} * 1'000};
     of.until_ms = at_ms + of.ttr_ms;
-    of.lease_until_ms = at_ms + std::int64_t{kBeanstalkTtrDefaultS} * 1'000 + kLeaseMarginMs / 2;
+    of.lease_until_ms = at_ms + kFirstLeaseMs - kLeaseMarginMs / 2;
     service_.reserved_[job.id] = this;
     list_times(job.id);
     extend_leases(at_ms);
-    end_reserve("RESERVED " + std::to_string(job.id) + " " + std::to_string(job.body.size()) + "\r\n" + job.body +
-                "\r\n");
+    return "RESERVED " + std::to_string(job.id) + " " + std::to_string(job.body.size()) + "\r\n" + job.body + "\r\n";
+}
+
+// Of any tube, whether it is ready, delayed or buried; pauses and a deadline that is near do not matter.
+void BeanstalkSession::reserve_job(SlotNumber slot, MessageId id) {
+    LeaseMessageCommand lease;
+    lease.id = id;
+    lease.lease_ms = kFirstLeaseMs;
+    service_.submit(*this, std::move(lease), [this, slot](Reply result) {
+        if (const auto* error = std::get_if<Error>(&result)) {
+            const bool is_missing = error->code == "not_leasable" || error->code == "made_ready" ||
+                                    error->code == "unknown_id" || error->code == "gone";
+            return is_missing ? reply(slot, "NOT_FOUND\r\n") : refuse(slot, *error);
+        }
+        is_worker_ = true;
+        auto& answer = std::get<LeaseAnswer>(result);
+        reply(slot, take_job(std::move(answer.messages.front()), answer.queue));
+    });
 }
 
 void BeanstalkSession::end_reserve(std::string_view text) {

@@ -20,8 +20,8 @@ bool may_overlap(BeanstalkVerb verb) {
 
 // beanstalkd has no reply that says "later".
 std::string_view refusal_text(const Error& error) {
-    constexpr std::string_view kLater[] = {"too_busy",    "queue_full",   "namespace_full",  "store_full",
-                                           "second_full", "rate_limited", "too_many_queues", "too_many_leases"};
+    constexpr std::string_view kLater[] = {"too_busy",    "queue_full",   "namespace_full", "store_full",
+                                           "second_full", "rate_limited", "too_many_queues"};
     const bool is_later = std::find(std::begin(kLater), std::end(kLater), error.code) != std::end(kLater);
     if (is_later) return "OUT_OF_MEMORY\r\n";
     return error.code == "out_of_range" ? "BAD_FORMAT\r\n" : "INTERNAL_ERROR\r\n";
@@ -109,23 +109,23 @@ void BeanstalkSession::run(BeanstalkCommand command) {
         case BeanstalkVerb::peek:
             return peek(slot, command.id);
         case BeanstalkVerb::peek_ready:
-            return peek_state(slot, StateSet{State::ready}, true);
+            return peek_ready(slot);
         case BeanstalkVerb::peek_delayed:
-            return peek_state(slot, StateSet{State::scheduled, State::retrying}, false);
+            return peek_state(slot, StateSet{State::scheduled, State::retrying});
         case BeanstalkVerb::peek_buried:
-            return peek_state(slot, StateSet{State::held}, false);
+            return peek_state(slot, StateSet{State::held});
         case BeanstalkVerb::reserve:
             return reserve(slot, std::nullopt);
         case BeanstalkVerb::reserve_with_timeout:
             return reserve(slot, command.timeout_s < 0 ? std::nullopt : std::optional(command.timeout_s));
         case BeanstalkVerb::reserve_job:
-            return reply(slot, "UNKNOWN_COMMAND\r\n");
+            return reserve_job(slot, command.id);
         case BeanstalkVerb::remove:
             return remove(slot, command.id);
         case BeanstalkVerb::release:
             return release(slot, command);
         case BeanstalkVerb::bury:
-            return bury(slot, command.id);
+            return bury(slot, command);
         case BeanstalkVerb::kick:
             return kick(slot, command.number);
         case BeanstalkVerb::kick_job:
@@ -251,14 +251,19 @@ void BeanstalkSession::cancel(SlotNumber slot, MessageId id) {
 void BeanstalkSession::release(SlotNumber slot, const BeanstalkCommand& command) {
     const auto job = jobs_.find(command.id);
     if (job == jobs_.end() || job->second.is_ending) return reply(slot, kNotFound);
-    end_lease(slot, command.id, ReleaseCommand{job->second.lease, std::int64_t{command.delay_s} * 1'000},
+    end_lease(slot, command.id,
+              ReleaseCommand{.lease = job->second.lease,
+                             .delay_ms = std::int64_t{command.delay_s} * 1'000,
+                             .priority = priority_of_job(command.priority)},
               "RELEASED\r\n");
 }
 
-void BeanstalkSession::bury(SlotNumber slot, MessageId id) {
-    const auto job = jobs_.find(id);
+void BeanstalkSession::bury(SlotNumber slot, const BeanstalkCommand& command) {
+    const auto job = jobs_.find(command.id);
     if (job == jobs_.end() || job->second.is_ending) return reply(slot, kNotFound);
-    end_lease(slot, id, HoldLeaseCommand{job->second.lease}, "BURIED\r\n");
+    end_lease(slot, command.id,
+              HoldLeaseCommand{.lease = job->second.lease, .priority = priority_of_job(command.priority)},
+              "BURIED\r\n");
 }
 
 void BeanstalkSession::end_lease(SlotNumber slot, MessageId id, Command command, std::string_view done) {
@@ -312,7 +317,8 @@ void BeanstalkSession::ignore(SlotNumber slot, const std::string& tube) {
     const auto found = std::find(watched_.begin(), watched_.end(), tube);
     if (found != watched_.end() && watched_.size() == 1) return reply(slot, "NOT_IGNORED\r\n");
     if (found != watched_.end()) {
-        watched_.erase(found);
+        std::swap(*found, watched_.back());  // the order of beanstalkd
+        watched_.pop_back();
         --service_.tubes_.at(tube).watching;
         service_.tubes_.drop_if_unneeded(tube, now_ms());
     }
@@ -415,19 +421,21 @@ void BeanstalkSession::peek(SlotNumber slot, MessageId id) {
     });
 }
 
-// A listing is in the order of due times: the first page may lack a job of a smaller priority behind it.
-void BeanstalkSession::peek_state(SlotNumber slot, StateSet states, bool by_priority) {
+void BeanstalkSession::peek_ready(SlotNumber slot) {
+    if (const std::optional<ReadyKey> first = service_.port_.first_ready(used_)) return peek(slot, first->position.id);
+    peek_state(slot, StateSet{State::ready});  // on disk
+}
+
+// The one that was due first.
+void BeanstalkSession::peek_state(SlotNumber slot, StateSet states) {
     ListCommand list;
     list.queue = used_;
     list.states = states;
-    list.limit = by_priority ? kPageMax : 1;
+    list.limit = 1;
     service_.submit(*this, std::move(list), [this, slot](Reply result) {
         const auto* page = std::get_if<ListAnswer>(&result);
         if (page == nullptr || page->listed.empty()) return reply(slot, kNotFound);
-        const auto first = std::min_element(page->listed.begin(), page->listed.end(), [](const auto& a, const auto& b) {
-            return a.row.state.priority < b.row.state.priority;
-        });
-        peek(slot, first->row.id);
+        peek(slot, page->listed.front().row.id);
     });
 }
 

@@ -96,7 +96,7 @@ class BeanstalkSession final : public StreamSession {
     void find_to_cancel(SlotNumber slot, MessageId id);
     void cancel(SlotNumber slot, MessageId id);
     void release(SlotNumber slot, const BeanstalkCommand& command);
-    void bury(SlotNumber slot, MessageId id);
+    void bury(SlotNumber slot, const BeanstalkCommand& command);
     void touch(SlotNumber slot, MessageId id);
     void end_lease(SlotNumber slot, MessageId id, Command command, std::string_view done);
     void use(SlotNumber slot, const std::string& tube);
@@ -109,7 +109,8 @@ class BeanstalkSession final : public StreamSession {
     void kick_job(SlotNumber slot, MessageId id);
     void change_for_kick(SlotNumber slot, Command command);
     void peek(SlotNumber slot, MessageId id);
-    void peek_state(SlotNumber slot, StateSet states, bool by_priority);
+    void peek_ready(SlotNumber slot);
+    void peek_state(SlotNumber slot, StateSet states);
     void pause(SlotNumber slot, const BeanstalkCommand& command);
     void stats(SlotNumber slot);
     void stats_job(SlotNumber slot, MessageId id);
@@ -124,11 +125,14 @@ class BeanstalkSession final : public StreamSession {
     void list_times(MessageId id);
     void unlist_times(MessageId id);
     void reserve(SlotNumber slot, std::optional<std::int32_t> timeout_s);
+    std::vector<std::string> tubes_to_try();
     void try_next_tube();
     void wait_in_all_tubes();
     void ask_tube(const std::string& tube, bool waits);
     void take_lease(ReplyToken token, Reply reply);
-    void hand_out(Delivered job, const std::string& tube);
+    // Takes the job over; returns the reply.
+    std::string take_job(Delivered job, const std::string& tube);
+    void reserve_job(SlotNumber slot, MessageId id);
     void end_reserve(std::string_view text);
     void withdraw_reserve();
     void tube_changed();
@@ -158,7 +162,6 @@ class BeanstalkSession final : public StreamSession {
     bool is_worker_ = false;
     std::string used_ = "default";
     std::vector<std::string> watched_{"default"};
-    std::size_t first_tried_ = 0;  // of watched_: takes turns
     std::unordered_map<MessageId, Job> jobs_;
     // Of the jobs that no command in progress ends: when they time out, and when their leases are extended.
     std::set<std::pair<std::int64_t, MessageId>> timeouts_, extensions_;

@@ -41,6 +41,9 @@ class EnginePort final : public CommandPort {
     const AccessToken* find_token_of_certificate(std::string_view) const override { return nullptr; }
     EngineCounters counters() const override { return {}; }
     std::vector<QueueCounters> busiest_queues(std::size_t) const override { return {}; }
+    std::optional<ReadyKey> first_ready(std::string_view queue) override {
+        return shard_.engine().first_ready(kDefaultNamespace, queue);
+    }
     QueueSums queue_sums() const override { return {}; }
     LatenessLevels lateness() const override { return {}; }
     const LatenessHistory& lateness_history() const override { std::abort(); }
@@ -192,6 +195,56 @@ TEST_F(BeanstalkSessions, of_the_jobs_of_several_tubes_that_come_at_once_one_is_
     run();
     EXPECT_EQ(one_.output().size(), std::string("WATCHING 2\r\nWATCHING 3\r\nRESERVED 1024 1\r\nA\r\n").size() - 24);
     EXPECT_EQ(ask(one_, "reserve-with-timeout 0\r\n").substr(0, 9), "RESERVED ");
+}
+
+TEST_F(BeanstalkSessions, a_job_is_reserved_by_its_id_whatever_state_it_waits_in) {
+    ask(one_, "use a\r\nput 1 0 60 1\r\nx\r\nput 1 1000 60 1\r\ny\r\nput 1 0 60 1\r\nz\r\n");
+    ask(one_, "watch a\r\n");
+    EXPECT_EQ(ask(one_, "reserve\r\nbury 1024 1\r\n"), "RESERVED 1024 1\r\nx\r\nBURIED\r\n");
+    EXPECT_EQ(ask(two_, "reserve-job 3072\r\n"), "RESERVED 3072 1\r\nz\r\n") << "ready";
+    EXPECT_EQ(ask(two_, "reserve-job 2048\r\n"), "RESERVED 2048 1\r\ny\r\n") << "delayed";
+    EXPECT_EQ(ask(two_, "reserve-job 1024\r\n"), "RESERVED 1024 1\r\nx\r\n") << "buried";
+    EXPECT_EQ(ask(one_, "reserve-job 1024\r\n"), "NOT_FOUND\r\n") << "reserved";
+    EXPECT_EQ(ask(one_, "reserve-job 9999\r\n"), "NOT_FOUND\r\n");
+    EXPECT_EQ(ask(two_, "delete 1024\r\ndelete 2048\r\n"), "DELETED\r\nDELETED\r\n");
+    EXPECT_EQ(ask(one_, "reserve-job 1024\r\n"), "NOT_FOUND\r\n") << "gone";
+    two_.close();
+    run();
+    EXPECT_EQ(ask(one_, "reserve-with-timeout 0\r\n"), "RESERVED 3072 1\r\nz\r\n");
+}
+
+TEST_F(BeanstalkSessions, a_client_that_leaves_while_its_job_is_read_has_not_reserved_it) {
+    ask(one_, "put 1 1000 60 1\r\nx\r\n");
+    port_.shard().hold_commits = true;
+    two_.send("reserve-job 1024\r\n");
+    two_.feed();
+    port_.shard().turn();
+    two_.close();
+    port_.shard().hold_commits = false;
+    port_.shard().settle();
+    EXPECT_EQ(ask(one_, "reserve-with-timeout 0\r\n"), "RESERVED 1024 1\r\nx\r\n");
+}
+
+TEST_F(BeanstalkSessions, of_several_tubes_the_job_with_the_smallest_priority_comes_first) {
+    ask(one_, "use a\r\nput 5 0 60 1\r\nA\r\nput 1 0 60 1\r\nB\r\n");
+    ask(one_, "use b\r\nput 3 0 60 1\r\nC\r\nput 5 0 60 1\r\nD\r\n");
+    ask(two_, "watch a\r\nwatch b\r\nwatch empty\r\n");
+    std::string bodies;
+    for (int i = 0; i < 4; ++i) {
+        const std::string reserved = ask(two_, "reserve-with-timeout 0\r\n");
+        bodies += reserved.at(reserved.size() - 3);
+    }
+    EXPECT_EQ(bodies, "BCAD");
+    EXPECT_EQ(ask(two_, "reserve-with-timeout 0\r\n"), "TIMED_OUT\r\n");
+}
+
+TEST_F(BeanstalkSessions, a_release_and_a_bury_give_a_job_another_priority) {
+    ask(one_, "put 1 0 60 1\r\nx\r\nput 2 0 60 1\r\ny\r\n");
+    EXPECT_EQ(ask(one_, "reserve\r\nrelease 1024 3 0\r\n"), "RESERVED 1024 1\r\nx\r\nRELEASED\r\n");
+    EXPECT_EQ(ask(one_, "peek-ready\r\n"), "FOUND 2048 1\r\ny\r\n");
+    EXPECT_EQ(ask(one_, "reserve\r\nbury 2048 4\r\nkick 1\r\n"), "RESERVED 2048 1\r\ny\r\nBURIED\r\nKICKED 1\r\n");
+    EXPECT_EQ(ask(one_, "peek-ready\r\n"), "FOUND 1024 1\r\nx\r\n");
+    EXPECT_NE(ask(one_, "stats-job 2048\r\n").find("\npri: 4\n"), std::string::npos);
 }
 
 TEST_F(BeanstalkSessions, puts_and_deletes_are_in_progress_together_and_other_commands_wait) {

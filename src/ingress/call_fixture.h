@@ -246,6 +246,7 @@ class PlayedShard final : public CommandPort {
         return {queue_levels.begin(),
                 queue_levels.begin() + static_cast<std::ptrdiff_t>(std::min(most, queue_levels.size()))};
     }
+    std::optional<ReadyKey> first_ready(std::string_view) override { return std::nullopt; }
     QueueSums queue_sums() const override { return {}; }
     LatenessLevels lateness() const override { return {}; }
     const LatenessHistory& lateness_history() const override { return history; }

@@ -3,12 +3,15 @@
 #pragma once
 
 #include <cstddef>
+#include <optional>
+#include <string_view>
 #include <vector>
 
 #include "access/authentication.h"
 #include "engine/command.h"
 #include "engine/engine_counters.h"
 #include "engine/lateness.h"
+#include "engine/ready_list.h"
 #include "ingress/lateness_history.h"
 #include "ingress/wheel_view.h"
 #include "message/server_time.h"
@@ -27,6 +30,8 @@ class CommandPort : public TokenDirectory {
     virtual EngineCounters counters() const = 0;
     // Up to `most` queues, the busiest first.
     virtual std::vector<QueueCounters> busiest_queues(std::size_t most) const = 0;
+    // The ready message that the next consumer of this queue of the default namespace would get, of those in memory.
+    virtual std::optional<ReadyKey> first_ready(std::string_view queue) = 0;
     // Of the last ten to twenty seconds.
     virtual QueueSums queue_sums() const = 0;
     virtual LatenessLevels lateness() const = 0;

@@ -185,6 +185,11 @@ void Shard::forget(ReplyToken token) {
     parts_.engine().forget(token);
 }
 
+std::optional<ReadyKey> Shard::first_ready(std::string_view queue) {
+    set_engine_time();
+    return parts_.engine().first_ready(kDefaultNamespace, queue);
+}
+
 void Shard::stop_waiting() {
     parts_.engine().stop_waiting();
     if (pusher_ != nullptr) pusher_->stop();

@@ -64,6 +64,7 @@ class Shard final : public CommandPort {
     std::vector<QueueCounters> busiest_queues(std::size_t most) const override {
         return parts_.engine().busiest_queues(most);
     }
+    std::optional<ReadyKey> first_ready(std::string_view queue) override;
     QueueSums queue_sums() const override { return parts_.engine().queue_sums(); }
     const LatenessHistory& lateness_history() const override { return lateness_history_; }
     WheelView wheel() const override;

@@ -73,6 +73,10 @@ class ScriptedPort final : public CommandPort {
     const AccessToken* find_token_of_certificate(std::string_view) const override { return nullptr; }
     EngineCounters counters() const override { return {}; }
     std::vector<QueueCounters> busiest_queues(std::size_t) const override { return {}; }
+    std::optional<ReadyKey> first_ready(std::string_view) override {
+        if (script_.chance(3)) return std::nullopt;
+        return ReadyKey{.priority = static_cast<std::int32_t>(script_.below(3)), .position = {}, .entry = 0};
+    }
     QueueSums queue_sums() const override { return {}; }
     LatenessLevels lateness() const override { return {}; }
     const LatenessHistory& lateness_history() const override { std::abort(); }
@@ -91,6 +95,7 @@ class ScriptedPort final : public CommandPort {
         if (script_.chance(8)) return Error{script_.chance(2) ? "too_busy" : "unknown_message", "refused"};
         if (std::holds_alternative<PutCommand>(command)) return PutAnswer{.id = ++last_id_};
         if (std::holds_alternative<LeaseCommand>(command)) return lease();
+        if (std::holds_alternative<LeaseMessageCommand>(command)) return leased();
         if (std::holds_alternative<ExtendCommand>(command)) return LeaseEndAnswer{.outcome = LeaseOutcome::extended};
         if (std::holds_alternative<ListCommand>(command)) return page();
         if (std::holds_alternative<RedriveCommand>(command)) return RedriveAnswer{.redriven = script_.below(3)};
@@ -101,9 +106,9 @@ class ScriptedPort final : public CommandPort {
                                 script_.one_of({ChangeOutcome::cancelled, ChangeOutcome::kicked, ChangeOutcome::fired,
                                                 ChangeOutcome::dead, ChangeOutcome::gone})};
     }
-    Reply lease() {
+    Reply lease() { return script_.chance(3) ? LeaseAnswer() : leased(); }
+    LeaseAnswer leased() {
         LeaseAnswer answer;
-        if (script_.chance(3)) return answer;
         Delivered& job = answer.messages.emplace_back();
         job.id = job.lease.id = ++last_id_;
         job.body = script_.one_of<const char*>({"", "x", "a\r\nb"});

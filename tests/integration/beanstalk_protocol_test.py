@@ -71,7 +71,7 @@ class Side:
         if name == "put":
             priority, delay, ttr, body = arguments
             text = f"put {priority} {delay} {ttr} {len(body)}\r\n{body}"
-        elif name in ("delete", "peek", "release", "bury", "touch", "kick-job", "stats-job"):
+        elif arguments and name in ("delete", "peek", "release", "reserve-job", "bury", "touch", "kick-job", "stats-job"):
             text = " ".join([name, str(self.id_of(arguments[0])), *map(str, arguments[1:])])
         elif arguments:
             text = " ".join([name, *map(str, arguments)])
@@ -93,19 +93,20 @@ class Side:
         return reply
 
 
-def random_command(draw, jobs):
-    """Each job has a priority of its own: of jobs with the same priority beanstalkd takes the one with the lowest id, and
-    this server the one that was ready first."""
+def random_command(draw, jobs, step):
+    """Each priority occurs once: of jobs with the same priority beanstalkd takes the one with the lowest id, and this server
+    the one that was ready first."""
     job = draw.randrange(jobs + 1)
-    priority = draw.choice([0, 100_000, 4_000_000_000]) + draw.randrange(1000) * 1000 + jobs
+    priority = draw.choice([0, 100_000, 4_000_000_000]) + draw.randrange(1000) * 1000 + step
     return draw.choice([
         lambda: ("put", priority, draw.choice([0, 0, 0, 1000]), draw.choice([600, 7200]), draw.choice(["", "x", "body" * 50])),
         lambda: ("put", priority, 0, 600, f"job {jobs}"),
         lambda: ("reserve-with-timeout", 0),
         lambda: ("reserve-with-timeout", 0),
         lambda: ("delete", job),
-        lambda: ("release", job, None, draw.choice([0, 0, 500])),
-        lambda: ("bury", job, None),
+        lambda: ("reserve-job", job),
+        lambda: ("release", job, priority, draw.choice([0, 0, 500])),
+        lambda: ("bury", job, priority),
         lambda: ("touch", job),
         lambda: ("kick", draw.choice([0, 10_000])),
         lambda: ("kick-job", job),
@@ -118,7 +119,7 @@ def random_command(draw, jobs):
         lambda: ("watch", draw.choice(TUBES)),
         lambda: ("ignore", draw.choice(TUBES)),
         lambda: (draw.choice(["", " ", "putt", "use", "use ", "use -a", "use a b", "use " + "t" * 201, "delete x", "delete 1 2", "delete -1",
-                              "kick 1x", "reserve-with-timeout 0 x", "statsx", "peek-ready 1", "put 1 2", "bury 1", "Reserve", "stats-tube",
+                              "reserve-job", "reserve-job x", "kick 1x", "reserve-with-timeout 0 x", "statsx", "peek-ready 1", "put 1 2", "bury 1", "Reserve", "stats-tube",
                               "watch \x00", "touch 99999999999999999999", "release 1 2", "x" * 300, "pause-tube a", "pause-tube never 1"]),),
     ])()
 
@@ -132,22 +133,13 @@ class Differential(unittest.TestCase):
                 self.run_script(random.Random(seed), Side(reference), Side(daemon))
 
     def run_script(self, draw, reference, ours):
-        priorities, watched, history = [], [{"default"} for _ in range(3)], []
-        for _ in range(STEPS):
+        history = []
+        for step in range(STEPS):
             connection = draw.randrange(3)
-            command = random_command(draw, len(priorities))
-            name = command[0]
-            # Of several watched tubes beanstalkd takes the job with the lowest priority, and this server takes turns.
-            if name == "watch" and watched[connection] - {command[1]}:
-                continue
-            if name in ("release", "bury"):
-                priority = priorities[command[1]] if command[1] < len(priorities) else 0
-                command = (name, command[1], priority, *command[3:])
+            command = random_command(draw, len(reference.ids), step)
             want, got = reference.run(connection, command), ours.run(connection, command)
             history.append(f"{connection} {command} -> {want!r}")
             self.assertEqual(got, want, "\n".join(history))
-            if want.startswith("INSERTED"):
-                priorities.append(command[1])
 
 
 class Sessions(unittest.TestCase):
@@ -165,6 +157,20 @@ class Sessions(unittest.TestCase):
         for number in reversed(range(1, 20)):
             self.assertEqual(consumer.ask("reserve-with-timeout 20\r\n"), b"RESERVED %d %d\r\n%d\r\n" % (ids[number], len(str(number)), number))
         self.assertEqual(consumer.ask("reserve-with-timeout 0\r\n"), b"TIMED_OUT\r\n")
+
+    def test_priorities_given_later_are_there_after_a_kill(self):
+        client = self.daemon.connect()
+        jobs = [client.put(b"x", priority=number) for number in range(3)]
+        client.ask("reserve-job %d\r\n" % jobs[0])
+        self.assertEqual(client.ask("release %d 9 0\r\n" % jobs[0]), b"RELEASED\r\n")
+        client.ask("reserve-job %d\r\n" % jobs[1])
+        self.assertEqual(client.ask("bury %d 8\r\n" % jobs[1]), b"BURIED\r\n")
+        self.daemon.kill()
+        self.daemon.start()
+        client = self.daemon.connect()
+        self.assertEqual(client.ask("kick 1\r\n"), b"KICKED 1\r\n")
+        for job in (jobs[2], jobs[1], jobs[0]):
+            self.assertEqual(client.ask("reserve-with-timeout 20\r\n"), b"RESERVED %d 1\r\nx\r\n" % job)
 
     def test_jobs_of_a_client_that_leaves_are_ready_at_once(self):
         first, second = self.daemon.connect(), self.daemon.connect()
@@ -243,7 +249,6 @@ class Sessions(unittest.TestCase):
         self.assertEqual(client.ask(b"put 0 0 60 65536\r\n" + b"x" * 65536 + b"\r\n"), b"JOB_TOO_BIG\r\n")
         self.assertEqual(client.ask(b"put 0 0 60 2\r\nabcd"), b"EXPECTED_CRLF\r\n")
         self.assertEqual(client.ask(b"put 0 0 60 65535\r\n" + b"x" * 65535 + b"\r\n")[:9], b"INSERTED ")
-        self.assertEqual(client.ask("reserve-job 1024\r\n"), b"UNKNOWN_COMMAND\r\n")
 
     def test_messages_of_both_protocols_meet(self):
         client, http = self.daemon.connect(), self.daemon.client()
@@ -361,7 +366,7 @@ class Listening(unittest.TestCase):
                 job = client.reserve(timeout=20)
                 self.assertEqual(job.body, "urgent")
                 client.touch(job)
-                client.bury(job)
+                client.bury(job, priority=1)
                 self.assertEqual(client.peek_buried().body, "urgent")
                 self.assertEqual(client.kick(10), 1)
                 self.assertEqual([client.reserve(timeout=20).body for _ in range(2)], ["urgent", "normal"])
