@@ -95,7 +95,7 @@ class ScriptedPort final : public CommandPort {
         if (script_.chance(8)) return Error{script_.chance(2) ? "too_busy" : "unknown_message", "refused"};
         if (std::holds_alternative<PutCommand>(command)) return PutAnswer{.id = ++last_id_};
         if (std::holds_alternative<LeaseCommand>(command)) return lease();
-        if (std::holds_alternative<LeaseMessageCommand>(command)) return leased();
+        if (std::holds_alternative<LeaseMessageCommand>(command)) return lease_one();
         if (std::holds_alternative<ExtendCommand>(command)) return LeaseEndAnswer{.outcome = LeaseOutcome::extended};
         if (std::holds_alternative<ListCommand>(command)) return page();
         if (std::holds_alternative<RedriveCommand>(command)) return RedriveAnswer{.redriven = script_.below(3)};
@@ -106,8 +106,8 @@ class ScriptedPort final : public CommandPort {
                                 script_.one_of({ChangeOutcome::cancelled, ChangeOutcome::kicked, ChangeOutcome::fired,
                                                 ChangeOutcome::dead, ChangeOutcome::gone})};
     }
-    Reply lease() { return script_.chance(3) ? LeaseAnswer() : leased(); }
-    LeaseAnswer leased() {
+    Reply lease() { return script_.chance(3) ? LeaseAnswer() : lease_one(); }
+    LeaseAnswer lease_one() {
         LeaseAnswer answer;
         Delivered& job = answer.messages.emplace_back();
         job.id = job.lease.id = ++last_id_;
