@@ -26,6 +26,16 @@ bool read_in(const Query& query, ReplyToken token, const SharedLimits& limits, P
     }
 }
 
+// The part that takes the result of such a lookup takes it.
+template <class Kind, class Part, class... Parts>
+void finish_in(Kind& lookup, typename Kind::Found found, Generation generation, Part& part, Parts&... others) {
+    if constexpr (requires { part.finish(std::move(lookup), std::move(found), generation); }) {
+        part.finish(std::move(lookup), std::move(found), generation);
+    } else {
+        finish_in(lookup, std::move(found), generation, others...);
+    }
+}
+
 }  // namespace
 
 Engine::Engine(const EngineOptions& options, const EngineStart& start, RecentTier& recent)
@@ -138,8 +148,9 @@ void Engine::answer(Answer answer) {
     PendingLookup pending = lookups_.finish(answer.ticket, answer.generation);
     std::visit(
         [&]<class Kind>(Kind& lookup) {
-            part_for(lookup).finish(std::move(lookup), std::get<typename Kind::Found>(std::move(answer.what)),
-                                    answer.generation);
+            finish_in(lookup, std::get<typename Kind::Found>(std::move(answer.what)), answer.generation, reader_,
+                      seconds_, dispatcher_, views_.listings, views_.history, views_.forecasts, loader_, lifecycle_,
+                      dead_letters_, purges_, recurring_, transactions_, schedules_, watchdogs_);
         },
         pending);
 }

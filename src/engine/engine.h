@@ -195,31 +195,6 @@ class Engine : OwnedContext, EnginePart {
     void check() const;
 
   private:
-    // The part that takes the result of a lookup.
-    MessageReader& part_for(const FactsLookup&) { return reader_; }
-    MessageReader& part_for(const KeysLookup&) { return reader_; }
-    MessageReader& part_for(const MessageLookup&) { return reader_; }
-    Seconds& part_for(const SecondsLookup&) { return seconds_; }
-    Dispatcher& part_for(const DeliveryLookup&) { return dispatcher_; }
-    Listings& part_for(const ListingLookup&) { return views_.listings; }
-    Listings& part_for(const DeadListingLookup&) { return views_.listings; }
-    HistoryPages& part_for(const HistoryLookup&) { return views_.history; }
-    Forecasts& part_for(const ForecastLookup&) { return views_.forecasts; }
-    Loader& part_for(const DueLookup&) { return loader_; }
-    Loader& part_for(const BacklogLookup&) { return loader_; }
-    Loader& part_for(const PrefetchLookup&) { return loader_; }
-    Lifecycle& part_for(const OrderLookup&) { return lifecycle_; }
-    DeadLetters& part_for(const DeadLookup&) { return dead_letters_; }
-    Purges& part_for(const PurgeLookup&) { return purges_; }
-    RecurringMessages& part_for(const SpawnLookup&) { return recurring_; }
-    Transactions& part_for(const PreparedLookup&) { return transactions_; }
-    Schedules& part_for(const RuleLookup<ScheduleAnswer>&) { return schedules_; }
-    Schedules& part_for(const RunLookup&) { return schedules_; }
-    Schedules& part_for(const LastRunLookup&) { return schedules_; }
-    Watchdogs& part_for(const RuleLookup<WatchdogAnswer>&) { return watchdogs_; }
-    Watchdogs& part_for(const FiringLookup&) { return watchdogs_; }
-    MessageReader& part_for(const WholeRuleLookup&) { return reader_; }
-
     void fire_due();
 
     // ---- batches (engine_batches.cc)

@@ -4,8 +4,8 @@
 // engine is not idle before it comes. `shown_bytes` are content that is read only to be shown to a client; their sum is
 // limited.
 //
-// A new reason is a struct here, the call of Lookups::start() that passes it, and an overload of Engine::finish() that
-// takes it.
+// A new reason is a struct here, the call of Lookups::start() that passes it, and a function `finish` of a part of the
+// engine that takes it.
 #pragma once
 
 #include <cstddef>
