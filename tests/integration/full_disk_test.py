@@ -377,7 +377,8 @@ class FullDisk(unittest.TestCase):
                         break
                     accepted.append(answer["id"])
                 for number in accepted[round::40]:
-                    self.assertEqual(client.cancel(number)[1]["outcome"], "cancelled")
+                    status, answer = client.cancel(number)
+                    self.assertEqual((status, answer.get("outcome")), (200, "cancelled"), f"{answer}\n{daemon.log_text()[-3000:]}")
                     cancelled.add(number)
             except (OSError, http.client.HTTPException) as broken:
                 self.fail(f"{broken}\n{daemon.log_text()}")
