@@ -434,7 +434,10 @@ EventLoop::TimePoint Server::Parts::turn() {
         if (replication->is_waiting()) api->refuse_waiting(now_ns);
         next_work = std::min(next_work, EventLoop::TimePoint(std::chrono::nanoseconds(now_ns + kLogCheckNs)));
     }
-    if (beanstalk) next_work = std::min(next_work, beanstalk->act());
+    if (beanstalk) {
+        next_work = std::min(next_work, beanstalk->act());
+        if (shard->needs_turn()) next_work = EventLoop::kAtOnce;
+    }
     connection_watch.check(http->counters(), monotonic_now_ns());
     if (!ready_logged && shard->is_serving()) {
         ready_logged = true;

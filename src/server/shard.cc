@@ -176,11 +176,13 @@ void Shard::advance_clock(std::int64_t by_ms) {
 }
 
 void Shard::submit(Command command, ReplyToken token, SharedLimits limits) {
+    needs_turn_ = true;
     set_engine_time();
     parts_.engine().submit(std::move(command), token, std::move(limits));
 }
 
 void Shard::forget(ReplyToken token) {
+    needs_turn_ = true;
     set_engine_time();
     parts_.engine().forget(token);
 }
@@ -212,6 +214,7 @@ EventLoop::TimePoint Shard::turn() {
     if (pusher_ != nullptr || kafka_pusher_ != nullptr) engine.set_time(now_ms);
     if (pusher_ != nullptr) pusher_->act(engine.now());
     if (kafka_pusher_ != nullptr) kafka_pusher_->act(engine.now());
+    needs_turn_ = false;
     delay_batch(monotonic_now_ns());
     engine.advance_to(now_ms);
     parts_.expire_by(now_ms);
@@ -221,7 +224,7 @@ EventLoop::TimePoint Shard::turn() {
     DueMs next = engine.next_wakeup();
     if (pusher_ != nullptr) next = std::min(next, pusher_->next_wakeup(engine.now()));
     if (kafka_pusher_ != nullptr) next = std::min(next, kafka_pusher_->next_wakeup(engine.now()));
-    if (next <= engine.now()) return EventLoop::kAtOnce;
+    if (next <= engine.now() || needs_turn_) return EventLoop::kAtOnce;  // a reply may have led to a command
     std::int64_t at_ns = maintenance_at_ns_;
     if (commit_delay_.is_holding()) at_ns = std::min(at_ns, commit_delay_.until_ns());
     if (clock_.state() == ClockState::quarantine) {  // so that it is trusted no later than reported

@@ -75,6 +75,8 @@ class Shard final : public CommandPort {
 
     // An iteration of the loop; returns when the next one is due.
     EventLoop::TimePoint turn();
+    // Commands have come since the last iteration began.
+    bool needs_turn() const { return needs_turn_; }
 
     // Waiting consumers get an empty reply, and from now on none waits: for a server that is about to stop.
     void stop_waiting();
@@ -139,6 +141,7 @@ class Shard final : public CommandPort {
     std::int64_t maintenance_at_ns_ = 0;
     bool seal_waits_ = false;  // for space, and that was logged; of the sealer
     CommitDelay commit_delay_;
+    bool needs_turn_ = false;
     ShardTimes times_;
     Lateness lateness_;  // of messages as they are delivered
     LatenessHistory lateness_history_;

@@ -190,6 +190,21 @@ class Sessions(unittest.TestCase):
         self.assertEqual(client.ask("delete %d\r\n" % job), b"NOT_FOUND\r\n")
         self.assertIn(b"\njob-timeouts: 1\n", client.ask("stats\r\n"))
 
+    # On a server without other clients, commands that a reply or the end of a time led to were executed only when something
+    # else came, at the latest ten seconds later.
+    def test_an_idle_server_executes_the_commands_of_sessions_at_once(self):
+        client, other = self.daemon.connect(), self.daemon.connect()
+        began = time.monotonic()
+        for _ in range(20):
+            self.assertEqual(client.ask(b"kick 10\r\n"), b"KICKED 0\r\n")
+        job = int(client.ask(b"put 0 0 1 1\r\nx\r\n").split()[1])
+        for _ in range(5):
+            self.assertEqual(client.ask(b"reserve\r\n"), b"RESERVED %d 1\r\nx\r\n" % job)
+            client, other = other, client  # one that waits until the other one's TTR has passed
+        self.assertEqual(client.ask(b"pause-tube default 1\r\n"), b"PAUSED\r\n")
+        self.assertEqual(client.ask(b"reserve\r\n"), b"RESERVED %d 1\r\nx\r\n" % job)
+        self.assertLess(time.monotonic() - began, 30)
+
     def test_a_touched_job_keeps_its_full_ttr(self):
         client, other = self.daemon.connect(), self.daemon.connect()
         job = client.put(b"x", ttr=3)
