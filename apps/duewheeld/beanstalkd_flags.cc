@@ -1,8 +1,11 @@
 #include "beanstalkd_flags.h"
 
+#include <charconv>
+#include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
+#include <string>
 #include <string_view>
 #include <system_error>
 
@@ -22,7 +25,7 @@ constexpr std::string_view kHelp =
     " -l ADDR  listen on address (default is 127.0.0.1), or on unix:PATH\n"
     " -p PORT  listen on port (default is 11300)\n"
     " -z BYTES maximum size of a job (default is 65535)\n"
-    " -s BYTES size of each file of the log, a multiple of 1048576\n"
+    " -s BYTES size of each file of the log, rounded up to a multiple of 1048576\n"
     " -v       print the version\n"
     " -V       log more\n"
     " -c, -n   no effect\n"
@@ -31,6 +34,15 @@ constexpr std::string_view kHelp =
 
 bool is_in_environment(const char* name) {
     return std::getenv(name) != nullptr;
+}
+
+// To a multiple of a mebibyte, as files of the log need it; other text is left to be refused.
+std::string rounded_up(const std::string& size) {
+    constexpr std::uint64_t kUnit = 1 << 20;
+    std::uint64_t bytes = 0;
+    const auto [end, error] = std::from_chars(size.data(), size.data() + size.size(), bytes);
+    if (error != std::errc() || end != size.data() + size.size() || bytes == 0) return size;
+    return std::to_string((bytes / kUnit + (bytes % kUnit != 0 ? 1 : 0)) * kUnit);
 }
 
 }  // namespace
@@ -56,6 +68,9 @@ BeanstalkdFlags read_beanstalkd_flags(int argc, char** argv) {
     std::string address = "127.0.0.1";
     std::string port = "11300";
     std::string directory;
+    std::string job_max;
+    std::string file_size;
+    bool logs_more = false;
     ::opterr = 0;
     for (int flag = 0; (flag = ::getopt(argc, argv, ":b:f:Fl:p:u:z:s:vVhcn")) != -1;) {
         switch (flag) {
@@ -69,13 +84,13 @@ BeanstalkdFlags read_beanstalkd_flags(int argc, char** argv) {
                 port = ::optarg;
                 break;
             case 'z':
-                flags.arguments.push_back(std::string("--beanstalk-job-max=") + ::optarg + "B");
+                job_max = ::optarg;
                 break;
             case 's':
-                flags.arguments.push_back(std::string("--store-segment-size=") + ::optarg + "B");
+                file_size = ::optarg;
                 break;
             case 'V':
-                flags.arguments.push_back("--log-level=debug");
+                logs_more = true;  // -VVV is common
                 break;
             case 'v':
                 std::printf("beanstalkd (duewheel %s)\n", DUEWHEEL_VERSION);
@@ -113,6 +128,9 @@ BeanstalkdFlags read_beanstalkd_flags(int argc, char** argv) {
         flags.arguments.push_back("--beanstalk=" + (is_v6 ? "[" + address + "]" : address) + ":" + port);
     }
     if (!directory.empty()) flags.arguments.push_back("--data=" + directory);
+    if (!job_max.empty()) flags.arguments.push_back("--beanstalk-job-max=" + job_max + "B");
+    if (!file_size.empty()) flags.arguments.push_back("--store-segment-size=" + rounded_up(file_size) + "B");
+    if (logs_more) flags.arguments.push_back("--log-level=debug");
     flags.is_temporary = directory.empty() && !is_in_environment("DUEWHEEL_DATA");
     // Several may run beside each other.
     if (!is_in_environment("DUEWHEEL_HTTP")) flags.arguments.push_back("--http=127.0.0.1:0");

@@ -197,6 +197,10 @@ class Sessions(unittest.TestCase):
         began = time.monotonic()
         for _ in range(20):
             self.assertEqual(client.ask(b"kick 10\r\n"), b"KICKED 0\r\n")
+            self.assertEqual(client.ask(b"peek-buried\r\n"), b"NOT_FOUND\r\n")
+            self.assertEqual(client.ask(b"peek-delayed\r\n"), b"NOT_FOUND\r\n")
+            self.assertEqual(other.ask(b"watch a\r\n"), b"WATCHING 2\r\n")
+            self.assertEqual(other.ask(b"reserve-with-timeout 0\r\n"), b"TIMED_OUT\r\n")
         job = int(client.ask(b"put 0 0 1 1\r\nx\r\n").split()[1])
         for _ in range(5):
             self.assertEqual(client.ask(b"reserve\r\n"), b"RESERVED %d 1\r\nx\r\n" % job)
@@ -319,7 +323,7 @@ class UnderTheNameOfBeanstalkd(unittest.TestCase):
     def test_without_a_directory_the_jobs_are_gone_with_the_process(self):
         socket_file = self.directory / "socket"
         for _ in range(2):
-            process, address = self.start("-l", f"unix:{socket_file}", "-z100", "-f0", "-V")
+            process, address = self.start("-l", f"unix:{socket_file}", "-z100", "-f0", "-VVV")
             self.assertEqual(address, f"unix:{socket_file}")
             client = Connection(str(socket_file))
             self.assertEqual(client.ask("peek-ready\r\n"), b"NOT_FOUND\r\n")
@@ -332,7 +336,7 @@ class UnderTheNameOfBeanstalkd(unittest.TestCase):
     def test_a_directory_keeps_the_jobs(self):
         data = self.directory / "data"
         for expected in (b"NOT_FOUND\r\n", b"FOUND 1024 1\r\nx\r\n"):
-            process, address = self.start("-b", data, "-p", "0", "-s", "10485760")
+            process, address = self.start("-b", data, "-p", "0", "-s", "10000000")
             self.assertTrue(address.startswith("127.0.0.1:"), address)
             client = Connection(("127.0.0.1", int(address.rsplit(":", 1)[1])))
             self.assertEqual(client.ask("peek-ready\r\n"), expected)
