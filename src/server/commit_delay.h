@@ -16,7 +16,7 @@ namespace duewheel {
 class CommitDelay {
   public:
     // A sync faster than this is not worth a wait: the commands' own work takes as long.
-    static constexpr std::int64_t kShortestSyncNs = 200'000;
+    static constexpr std::int64_t kShortestSyncNs = 500'000;
     // The longest wait is this part of the sync before it, and never longer than kLongestNs.
     static constexpr std::int64_t kPartOfSync = 2;
     static constexpr std::int64_t kLongestNs = 5'000'000;
