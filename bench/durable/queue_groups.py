@@ -55,7 +55,7 @@ def order(server, method, path, body=None):
 
 
 def device_megabytes(directory):
-    """What the disk that holds `directory` was told to write since it was started, by whomever. A process's own count would
+    """What the disk that holds `directory` has written since the machine started, for all processes. A process's own count would
     not do: it counts whole folios of the page cache, of which a sync writes the changed blocks alone."""
     device = os.stat(directory).st_dev
     fields = pathlib.Path(f"/sys/dev/block/{os.major(device)}:{os.minor(device)}/stat").read_text().split()
