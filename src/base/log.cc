@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "base/enum_name.h"
+
 namespace duewheel {
 namespace {
 
@@ -59,17 +61,7 @@ struct AppendValue {
 }  // namespace
 
 std::string_view name_of(LogLevel level) {
-    switch (level) {
-        case LogLevel::debug:
-            return "debug";
-        case LogLevel::info:
-            return "info";
-        case LogLevel::warning:
-            return "warning";
-        case LogLevel::error:
-            return "error";
-    }
-    return "unknown";
+    return enum_name<LogLevel::error>(level, {"debug", "info", "warning", "error"});
 }
 
 std::string log_line(LogLevel level, std::string_view event, std::string_view message,

@@ -10,15 +10,17 @@
 namespace duewheel {
 namespace {
 
-// Field numbers. They are part of the format of the ledger topic: never change or reuse one.
-enum LedgerTag : std::uint32_t {
-    kOwner = 1,
-    kNumber = 2,
-    kSettledBefore = 3,
-    kNonce = 4,
-    kMessages = 5,  // per namespace: size of the name, name, number of ids, each id minus the one before
-};
+// Field numbers are part of the format of the ledger topic: never change or reuse one.
+template <class Visitor, class OfRecord, class Bytes>
+void ledger_fields(Visitor& visit, OfRecord& record, Bytes&& messages) {
+    visit.text(1, record.owner);
+    visit.number(2, record.number);
+    visit.number(3, record.settled_before);
+    visit.text(4, record.nonce);
+    visit.text(5, messages);
+}
 
+// Per namespace: size of the name, name, number of ids, each id minus the one before.
 std::string bytes_of(const std::vector<KafkaMessageName>& sorted) {
     std::string bytes;
     for (std::size_t from = 0; from < sorted.size();) {
@@ -61,40 +63,16 @@ std::string encode_kafka_ledger_record(KafkaLedgerRecord record) {
     });
     std::string out;
     FieldWriter to(out);
-    to.text(kOwner, record.owner);
-    to.number(kNumber, record.number);
-    to.number(kSettledBefore, record.settled_before);
-    to.text(kNonce, record.nonce);
-    to.text(kMessages, bytes_of(record.messages));
+    ledger_fields(to, record, bytes_of(record.messages));
     return out;
 }
 
 Result<KafkaLedgerRecord> decode_kafka_ledger_record(std::string_view bytes) {
     KafkaLedgerRecord record;
     std::string_view messages;
-    FieldReader from(bytes);
-    while (from.next()) {
-        switch (from.tag()) {
-            case kOwner:
-                from.text(record.owner);
-                break;
-            case kNumber:
-                from.number(record.number);
-                break;
-            case kSettledBefore:
-                from.number(record.settled_before);
-                break;
-            case kNonce:
-                from.text(record.nonce);
-                break;
-            case kMessages:
-                from.text(messages);
-                break;
-            default:
-                return Error{"newer_format", "a record of the ledger has field " + std::to_string(from.tag()) +
-                                                 ", which this version does not know: use the version that wrote it"};
-        }
-    }
+    FieldsReader from(bytes);
+    ledger_fields(from, record, messages);
+    if (Status known = from.end("a record of the ledger holds"); !known) return std::move(known).error();
     if (from.damaged() || record.owner.empty() || !read_messages(messages, record.messages)) {
         return Error{"damaged_record", "a record of the ledger cannot be read"};
     }

@@ -5,6 +5,7 @@
 #include <charconv>
 #include <limits>
 
+#include "base/enum_name.h"
 #include "base/utf8.h"
 #include "net/http_message.h"
 #include "net/http_target.h"
@@ -45,22 +46,9 @@ std::string ascii_name(std::string_view name) {
     return value;
 }
 
-std::string named(WebhookAnswer::Kind kind) {
-    switch (kind) {
-        case WebhookAnswer::Kind::answered:
-            return "answered";
-        case WebhookAnswer::Kind::forbidden:
-            return "forbidden";
-        case WebhookAnswer::Kind::unreachable:
-            return "unreachable";
-        case WebhookAnswer::Kind::untrusted:
-            return "untrusted";
-        case WebhookAnswer::Kind::timed_out:
-            return "timed out";
-        case WebhookAnswer::Kind::broken:
-            break;
-    }
-    return "connection broke";
+std::string_view named(WebhookAnswer::Kind kind) {
+    return enum_name<WebhookAnswer::Kind::broken>(
+        kind, {"answered", "forbidden", "unreachable", "untrusted", "timed out", "connection broke"});
 }
 
 }  // namespace
@@ -176,7 +164,7 @@ void hide_header_values(const SecretHeaders& headers, std::string& text) {
 }
 
 std::string failure_reason(const WebhookAnswer& answer, std::size_t bytes_max) {
-    std::string reason = named(answer.kind);
+    std::string reason(named(answer.kind));
     const bool is_answer = answer.kind == WebhookAnswer::Kind::answered;
     if (is_answer) reason += " " + std::to_string(answer.status);
     if (is_answer && answer.status >= 300 && answer.status < 400) reason += ", and redirects are not followed";

@@ -8,6 +8,7 @@
 
 #include <boost/json/basic_parser_impl.hpp>
 
+#include "base/enum_name.h"
 #include "base/nearest_name.h"
 #include "base/utf8.h"
 #include "calendar/duration.h"
@@ -244,21 +245,7 @@ std::vector<std::string_view> JsonRequest::removed_in(std::string_view member) c
 }
 
 std::string_view JsonRequest::kind_name(Kind kind) {
-    switch (kind) {
-        case Kind::null:
-            return "null";
-        case Kind::boolean:
-            return "a boolean";
-        case Kind::number:
-            return "a number";
-        case Kind::text:
-            return "a string";
-        case Kind::array:
-            return "an array";
-        case Kind::object:
-            return "an object";
-    }
-    return "something else";
+    return enum_name<Kind::object>(kind, {"null", "a boolean", "a number", "a string", "an array", "an object"});
 }
 
 Error JsonRequest::wrong_type(std::string_view member, std::string_view wanted, Kind found) const {

@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "base/base64.h"
+#include "base/enum_name.h"
 #include "calendar/instant_text.h"
 #include "ingress/instant_member.h"
 #include "ingress/list_request.h"
@@ -60,9 +61,9 @@ void write_settings(JsonWriter& json, const QueueSettings& settings) {
 namespace {
 
 void write_target_status(JsonWriter& json, const TargetStatus& seen, bool is_gone, std::string_view kind) {
-    static constexpr std::string_view kNames[] = {"ok",          "probing",       "backing_off",
-                                                  "backing_off", "misconfigured", "disabled"};
-    json.open(kind).text("state", is_gone ? "gone" : kNames[static_cast<std::size_t>(seen.state)]);
+    const std::string_view state = enum_name<TargetStatus::State::off>(
+        seen.state, {"ok", "probing", "backing_off", "backing_off", "misconfigured", "disabled"});
+    json.open(kind).text("state", is_gone ? "gone" : state);
     if (!is_gone && seen.backoff_until_ms != 0) {
         json.text("reason", seen.state == TargetStatus::State::failed ? "failures" : "retry_after");
         write_instant(json, "until", "until_ms", seen.backoff_until_ms);

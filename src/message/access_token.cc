@@ -8,23 +8,6 @@
 namespace duewheel {
 namespace {
 
-// Field numbers. They are in the log: never change or re-use one.
-enum Tag : std::uint32_t {
-    kRevision = 1,
-    kScopes = 2,
-    kNamespaces = 3,
-    kQueuePrefix = 4,
-    kDescription = 5,
-    kCreated = 6,
-    kExpires = 7,
-    kSecret = 8,
-    kOldSecret = 9,
-    kOldUntil = 10,
-    kRequestsPerSecond = 11,
-    kBytesPerSecond = 12,
-    kCertificateNames = 13,
-};
-
 std::string_view bytes_of(const SecretHash& hash) {
     return {reinterpret_cast<const char*>(hash.data()), hash.size()};
 }
@@ -39,23 +22,23 @@ void hash_field(FieldsReader& from, std::uint32_t tag, SecretHash& into) {
     std::memcpy(into.data(), bytes.data(), into.size());
 }
 
-// Of a token with these scopes and limits.
+// Of a token with these scopes and limits. Field numbers are in the log: never change or re-use one.
 template <class Visitor, class Token, class Limits>
 void token_fields(Visitor& visit, Token& token, auto& scopes, Limits& limits) {
     constexpr char kBetweenNames = '\0';  // names contain no such byte
-    visit.number(kRevision, token.revision);
-    visit.number(kScopes, scopes);
-    visit.texts(kNamespaces, limits.namespaces, kBetweenNames);
-    visit.text(kQueuePrefix, limits.queue_prefix);
-    visit.text(kDescription, token.description);
-    visit.signed_number(kCreated, token.created_ms);
-    visit.signed_number(kExpires, token.expires_ms);
-    hash_field(visit, kSecret, token.secret);
-    if (Visitor::kReads || token.old_until_ms != 0) hash_field(visit, kOldSecret, token.old_secret);
-    visit.signed_number(kOldUntil, token.old_until_ms);
-    visit.number(kRequestsPerSecond, token.requests_per_second);
-    visit.number(kBytesPerSecond, token.bytes_per_second);
-    visit.texts(kCertificateNames, token.certificate_names, kBetweenNames);
+    visit.number(1, token.revision);
+    visit.number(2, scopes);
+    visit.texts(3, limits.namespaces, kBetweenNames);
+    visit.text(4, limits.queue_prefix);
+    visit.text(5, token.description);
+    visit.signed_number(6, token.created_ms);
+    visit.signed_number(7, token.expires_ms);
+    hash_field(visit, 8, token.secret);
+    if (Visitor::kReads || token.old_until_ms != 0) hash_field(visit, 9, token.old_secret);
+    visit.signed_number(10, token.old_until_ms);
+    visit.number(11, token.requests_per_second);
+    visit.number(12, token.bytes_per_second);
+    visit.texts(13, token.certificate_names, kBetweenNames);
 }
 
 }  // namespace

@@ -6,8 +6,8 @@
 //
 //     template <class Visitor, class Settings>  // Settings may be const
 //     void fields(Visitor& visit, Settings& settings) {
-//         visit.number(kRevision, settings.revision);
-//         visit.text(kName, settings.name, "default");  // omitted if it is that
+//         visit.number(1, settings.revision);
+//         visit.text(2, settings.name, "default");  // omitted if it is that
 //     }
 #pragma once
 

@@ -5,26 +5,16 @@
 namespace duewheel {
 namespace {
 
-// Field numbers. They are in the log: never change or re-use one.
-enum Tag : std::uint32_t {
-    kRevision = 1,
-    kPendingMax = 2,
-    kQueuesMax = 3,
-    kSchedulesMax = 4,
-    kWatchdogsMax = 5,
-    kPutRate = 6,
-    kWeight = 7,
-};
-
+// Field numbers are in the log: never change or re-use one.
 template <class Visitor, class Settings>
 void namespace_settings_fields(Visitor& visit, Settings& settings) {
-    visit.number(kRevision, settings.revision);
-    visit.number(kPendingMax, settings.pending_max);
-    visit.number(kQueuesMax, settings.queues_max);
-    visit.number(kSchedulesMax, settings.schedules_max);
-    visit.number(kWatchdogsMax, settings.watchdogs_max);
-    visit.number(kPutRate, settings.put_rate);
-    visit.number(kWeight, settings.weight);
+    visit.number(1, settings.revision);
+    visit.number(2, settings.pending_max);
+    visit.number(3, settings.queues_max);
+    visit.number(4, settings.schedules_max);
+    visit.number(5, settings.watchdogs_max);
+    visit.number(6, settings.put_rate);
+    visit.number(7, settings.weight);
 }
 
 }  // namespace

@@ -9,23 +9,6 @@
 namespace duewheel {
 namespace {
 
-// Field numbers. They are in the log: never change or re-use one.
-enum Tag : std::uint32_t {
-    kRevision = 1,
-    kPaused = 2,
-    kPendingMax = 3,
-    kLease = 4,
-    kRetry = 5,  // and the four after it
-    kWebhook = 10,
-    kPausedBy = 11,
-    kPerSecond = 12,
-    kKafka = 13,
-    kPurgeThrough = 20,
-    kPurgeStarted = 21,
-    kDiscardBefore = 22,
-    kDiscardStarted = 23,
-};
-
 // A target is a text with fields of its own.
 template <class Target>
 void target_field(FieldWriter& to, std::uint32_t tag, const std::optional<Target>& target,
@@ -45,22 +28,22 @@ void target_field(FieldsReader& from, std::uint32_t tag, std::optional<Target>& 
     }
 }
 
-// `targets`: whether those could be read.
+// `targets`: whether those could be read. Field numbers are in the log: never change or re-use one.
 template <class Visitor, class Settings>
 void queue_settings_fields(Visitor& visit, Settings& settings, Status& targets) {
-    visit.number(kRevision, settings.revision);
-    visit.boolean(kPaused, settings.paused);
-    visit.number(kPendingMax, settings.pending_max);
-    visit.signed_number(kLease, settings.lease_ms);
-    retry_choice_fields(visit, kRetry, settings.retry);
-    target_field(visit, kWebhook, settings.webhook, encode_webhook_target, decode_webhook_target, targets);
-    visit.enumerator(kPausedBy, settings.paused_by, PausedBy::user, PausedBy::target);
-    visit.number(kPerSecond, settings.per_second);
-    target_field(visit, kKafka, settings.kafka, encode_kafka_target, decode_kafka_target, targets);
-    visit.number(kPurgeThrough, settings.purge_through);
-    visit.signed_number(kPurgeStarted, settings.purge_started_ms);
-    visit.signed_number(kDiscardBefore, settings.discard_before_ms);
-    visit.signed_number(kDiscardStarted, settings.discard_started_ms);
+    visit.number(1, settings.revision);
+    visit.boolean(2, settings.paused);
+    visit.number(3, settings.pending_max);
+    visit.signed_number(4, settings.lease_ms);
+    retry_choice_fields(visit, 5, settings.retry);  // and the four after it
+    target_field(visit, 10, settings.webhook, encode_webhook_target, decode_webhook_target, targets);
+    visit.enumerator(11, settings.paused_by, PausedBy::user, PausedBy::target);
+    visit.number(12, settings.per_second);
+    target_field(visit, 13, settings.kafka, encode_kafka_target, decode_kafka_target, targets);
+    visit.number(20, settings.purge_through);
+    visit.signed_number(21, settings.purge_started_ms);
+    visit.signed_number(22, settings.discard_before_ms);
+    visit.signed_number(23, settings.discard_started_ms);
 }
 
 }  // namespace

@@ -15,107 +15,17 @@
 namespace duewheel {
 namespace {
 
-// Field numbers. They are in the log: never change or re-use one.
-enum Tag : std::uint32_t {
-    kState = 1,
-    kVersion = 2,
-    kAttempts = 3,
-    kDue = 4,
-    kNominalDue = 5,  // omitted when it equals due
-    kExpires = 6,
-    kPriority = 7,
-    kMaybeDelivered = 8,
-    kNamespace = 9,  // omitted when "default"
-    kQueue = 10,
-    kOrderKey = 11,
-    kKey = 12,
-    kRequestHash = 13,
-    kRetry = 14,  // a text of the fields below
-    kFirstDue = 15,
+// Field numbers, the first argument of each visit below, are in the log: never change or re-use one. 45 to 49, 84 and
+// 85 are retired.
 
-    kId = 16,
-    kPlace = 17,
-    kRecordBytes = 18,
-    kTime = 19,
-    kCause = 20,
-
-    kPreviousState = 21,
-    kPreviousVersion = 22,
-    kPreviousDue = 23,
-    kPreviousQueue = 24,  // omitted when it is the same
-    kPreviousTerm = 25,
-    kPreviousNominalDue = 26,
-    kPreviousEnded = 27,
-
-    kNextOccurrence = 28,  // this and the next are among the changeable ones
-    kTransaction = 29,
-
-    kLeaseAttempt = 30,
-    kLeaseIncarnation = 31,
-    kLateness = 32,
-    kReason = 33,
-    kEnded = 34,
-
-    kPutTime = 40,
-    kContentType = 41,
-    kHeaders = 42,
-    kTraceparent = 43,
-    kTarget = 44,
-    // 45 to 49 are retired.
-    kRepeatEvery = 50,
-    kRepeatTimes = 51,
-    kRepeatFactor = 52,
-    kRepeatMost = 53,
-    kRepeatStart = 54,
-    kRepeatEnd = 55,
-    kCheckQueue = 56,
-    kCheckWebhook = 57,
-    kCheckAfter = 58,
-    kCheckTimes = 59,
-    kOtherwiseCommit = 60,
-    kParent = 61,
-    kOccurrence = 62,
-    kBody = 63,
-    kRepeatOrderKey = 64,
-    kRepeatExpires = 65,
-    kSchedule = 66,
-    kWatchdog = 67,
-    kFed = 68,
-
-    kSubject = 70,
-    kName = 71,
-    kValue = 72,
-    kNext = 73,
-    kCount = 74,
-    kSkippedFrom = 75,
-    kSkippedTo = 76,
-    kRemoved = 77,
-
-    kUpTo = 80,
-    kLiveCount = 81,
-    kDigest = 82,
-    kIncarnation = 83,
-    // 84 and 85 are retired: no record contains them.
-    kSegment = 86,
-};
-
-// Within the text of kRetry.
-enum RetryTag : std::uint32_t {
-    kRetryAttempts = 1,
-    kRetryFirst = 2,
-    kRetryFactor = 3,
-    kRetryMost = 4,
-    kRetryJitter = 5,
-    kRetryForgiven = 6,
-};
-
+// Fields of their own, in the text of field 14.
 template <class Visitor, class Rule>
 void retry_fields(Visitor& visit, Rule& rule) {
-    visit.number(kRetryAttempts, rule.attempts);
-    visit.signed_number(kRetryFirst, rule.first_ms);
-    visit.number(kRetryFactor, rule.factor_permille);
-    visit.signed_number(kRetryMost, rule.max_ms);
-    visit.number(kRetryJitter, rule.jitter_permille);
+    visit.number(1, rule.attempts);
+    visit.signed_number(2, rule.first_ms);
+    visit.number(3, rule.factor_permille);
+    visit.signed_number(4, rule.max_ms);
+    visit.number(5, rule.jitter_permille);
 }
 
 void retry_field(FieldWriter& to, const MessageState& state) {
@@ -123,18 +33,18 @@ void retry_field(FieldWriter& to, const MessageState& state) {
     std::string text;
     FieldWriter within(text);
     retry_fields(within, state.retry ? *state.retry : RetryRule{});
-    within.number(kRetryForgiven, state.attempts_forgiven);
-    to.text(kRetry, text);
+    within.number(6, state.attempts_forgiven);
+    to.text(14, text);
 }
 
 // A rule has at least one attempt; without one there is no rule.
 void retry_field(FieldsReader& from, MessageState& into) {
     std::string_view text;
-    if (!from.text(kRetry, text)) return;
+    if (!from.text(14, text)) return;
     FieldsReader within(text);
     RetryRule rule;
     retry_fields(within, rule);
-    within.number(kRetryForgiven, into.attempts_forgiven);
+    within.number(6, into.attempts_forgiven);
     if (within.damaged() || text.empty() || !within.end("")) return from.refuse();
     if (rule.attempts != 0) {
         into.retry = rule;
@@ -151,116 +61,116 @@ void state_field(Visitor& visit, std::uint32_t tag, auto& state, std::uint64_t l
 // The changeable ones of a message.
 template <class Visitor, class OfMessage>
 void state_fields(Visitor& visit, OfMessage& state) {
-    state_field(visit, kState, state.state, static_cast<std::uint64_t>(State::scheduled));
-    visit.number(kVersion, state.version, 1);
-    visit.number(kAttempts, state.attempts);
-    visit.signed_number(kDue, state.due_ms);
+    state_field(visit, 1, state.state, static_cast<std::uint64_t>(State::scheduled));
+    visit.number(2, state.version, 1);
+    visit.number(3, state.attempts);
+    visit.signed_number(4, state.due_ms);
     if constexpr (Visitor::kReads) state.nominal_due_ms = state.due_ms;
-    visit.signed_number(kNominalDue, state.nominal_due_ms, state.due_ms);
-    visit.signed_number(kExpires, state.expires_ms);
-    visit.signed_number(kPriority, state.priority);
-    visit.boolean(kMaybeDelivered, state.maybe_delivered);
-    visit.text(kNamespace, state.name_space, kDefaultNamespace);
-    visit.text(kQueue, state.queue);
-    visit.text(kOrderKey, state.order_key);
-    visit.text(kKey, state.key);
-    visit.number(kRequestHash, state.request_hash);
+    visit.signed_number(5, state.nominal_due_ms, state.due_ms);
+    visit.signed_number(6, state.expires_ms);
+    visit.signed_number(7, state.priority);
+    visit.boolean(8, state.maybe_delivered);
+    visit.text(9, state.name_space, kDefaultNamespace);
+    visit.text(10, state.queue);
+    visit.text(11, state.order_key);
+    visit.text(12, state.key);
+    visit.number(13, state.request_hash);
     retry_field(visit, state);
-    visit.signed_number(kFirstDue, state.first_due_ms);
+    visit.signed_number(15, state.first_due_ms);
 }
 
 // The remaining ones, which come later.
 template <class Visitor, class OfMessage>
 void last_state_fields(Visitor& visit, OfMessage& state) {
-    visit.number(kNextOccurrence, state.next_occurrence);
-    visit.number(kTransaction, state.transaction);
+    visit.number(28, state.next_occurrence);
+    visit.number(29, state.transaction);
 }
 
 // Of a record, and of a row of the index.
 template <class Visitor, class RecordOrRow>
 void position_fields(Visitor& visit, RecordOrRow& record) {
-    visit.number(kId, record.id);
-    visit.number(kPlace, record.log_position);
-    visit.number(kRecordBytes, record.record_bytes);
+    visit.number(16, record.id);
+    visit.number(17, record.log_position);
+    visit.number(18, record.record_bytes);
 }
 template <class Visitor, class RecordOrRow>
 void lease_fields(Visitor& visit, RecordOrRow& record) {
-    visit.number(kLeaseAttempt, record.lease_attempt);
-    visit.number(kLeaseIncarnation, record.lease_incarnation);
+    visit.number(30, record.lease_attempt);
+    visit.number(31, record.lease_incarnation);
 }
 
 template <class Visitor, class Content>
 void content_fields(Visitor& visit, Content& content) {
-    visit.signed_number(kPutTime, content.put_ms);
-    visit.text(kContentType, content.content_type);
-    visit.text(kHeaders, content.headers);
-    visit.text(kTraceparent, content.traceparent);
-    visit.text(kTarget, content.target);
-    if (auto* repeat = visit.group(content.repeat, kRepeatEvery, kRepeatEnd)) {
-        visit.signed_number(kRepeatEvery, repeat->rule.every_ms);
-        visit.number(kRepeatTimes, repeat->rule.times);
-        visit.number(kRepeatFactor, repeat->rule.factor_permille);
-        visit.signed_number(kRepeatMost, repeat->rule.max_ms);
-        visit.signed_number(kRepeatStart, repeat->rule.start_ms);
-        visit.signed_number(kRepeatEnd, repeat->rule.end_ms);
+    visit.signed_number(40, content.put_ms);
+    visit.text(41, content.content_type);
+    visit.text(42, content.headers);
+    visit.text(43, content.traceparent);
+    visit.text(44, content.target);
+    if (auto* repeat = visit.group(content.repeat, 50, 55)) {
+        visit.signed_number(50, repeat->rule.every_ms);
+        visit.number(51, repeat->rule.times);
+        visit.number(52, repeat->rule.factor_permille);
+        visit.signed_number(53, repeat->rule.max_ms);
+        visit.signed_number(54, repeat->rule.start_ms);
+        visit.signed_number(55, repeat->rule.end_ms);
     }
-    if (auto* transaction = visit.group(content.transaction, kCheckQueue, kOtherwiseCommit)) {
-        visit.text(kCheckQueue, transaction->check_queue);
-        visit.text(kCheckWebhook, transaction->check_webhook);
-        visit.signed_number(kCheckAfter, transaction->check_after_ms);
-        visit.number(kCheckTimes, transaction->check_times);
-        visit.boolean(kOtherwiseCommit, transaction->otherwise_commit);
+    if (auto* transaction = visit.group(content.transaction, 56, 60)) {
+        visit.text(56, transaction->check_queue);
+        visit.text(57, transaction->check_webhook);
+        visit.signed_number(58, transaction->check_after_ms);
+        visit.number(59, transaction->check_times);
+        visit.boolean(60, transaction->otherwise_commit);
     }
-    visit.number(kParent, content.parent);
-    visit.number(kOccurrence, content.occurrence);
-    visit.text(kBody, content.body);
-    if (auto* repeat = visit.group(content.repeat, kRepeatOrderKey, kRepeatExpires)) {
-        visit.text(kRepeatOrderKey, repeat->order_key);
-        visit.signed_number(kRepeatExpires, repeat->expires_after_ms);
+    visit.number(61, content.parent);
+    visit.number(62, content.occurrence);
+    visit.text(63, content.body);
+    if (auto* repeat = visit.group(content.repeat, 64, 65)) {
+        visit.text(64, repeat->order_key);
+        visit.signed_number(65, repeat->expires_after_ms);
     }
-    visit.text(kSchedule, content.schedule);
-    visit.text(kWatchdog, content.watchdog);
-    visit.signed_number(kFed, content.fed_ms);
+    visit.text(66, content.schedule);
+    visit.text(67, content.watchdog);
+    visit.signed_number(68, content.fed_ms);
 }
 
 template <class Visitor, class OfMessage>
 void previous_fields(Visitor& visit, OfMessage& previous, const MessageState& now) {
     if (!Visitor::kReads && previous.version == 0) return;
-    state_field(visit, kPreviousState, previous.state, 0);
-    visit.number(kPreviousVersion, previous.version);
-    visit.signed_number(kPreviousDue, previous.due_ms);
-    visit.text(kPreviousQueue, previous.queue, now.queue);
-    visit.number(kPreviousTerm, previous.term);
-    visit.signed_number(kPreviousNominalDue, previous.nominal_due_ms);
-    visit.signed_number(kPreviousEnded, previous.ended_ms);
+    state_field(visit, 21, previous.state, 0);
+    visit.number(22, previous.version);
+    visit.signed_number(23, previous.due_ms);
+    visit.text(24, previous.queue, now.queue);
+    visit.number(25, previous.term);
+    visit.signed_number(26, previous.nominal_due_ms);
+    visit.signed_number(27, previous.ended_ms);
 }
 
 template <class Visitor, class OfRecord>
 void record_fields(Visitor& visit, OfRecord& record) {
     state_fields(visit, record.state);
     position_fields(visit, record);
-    visit.signed_number(kTime, record.time_ms);
-    visit.newer_enumerator(kCause, record.cause, Cause::unanswered);
+    visit.signed_number(19, record.time_ms);
+    visit.newer_enumerator(20, record.cause, Cause::unanswered);
     previous_fields(visit, record.previous, record.state);
     last_state_fields(visit, record.state);
     lease_fields(visit, record);
-    visit.signed_number(kLateness, record.lateness_ms);
-    visit.text(kReason, record.reason);
-    visit.signed_number(kEnded, record.ended_ms);
+    visit.signed_number(32, record.lateness_ms);
+    visit.text(33, record.reason);
+    visit.signed_number(34, record.ended_ms);
     content_fields(visit, record.content);
-    visit.number(kSubject, record.subject);
-    visit.text(kName, record.name);
-    visit.text(kValue, record.value);
-    visit.signed_number(kNext, record.next_ms);
-    visit.number(kCount, record.count);
-    visit.number(kSkippedFrom, record.skipped_from);
-    visit.number(kSkippedTo, record.skipped_to);
-    visit.boolean(kRemoved, record.removed);
-    visit.number(kUpTo, record.up_to);
-    visit.number(kLiveCount, record.live_count);
-    visit.number(kDigest, record.digest);
-    visit.number(kIncarnation, record.incarnation);
-    visit.number(kSegment, record.segment);
+    visit.number(70, record.subject);
+    visit.text(71, record.name);
+    visit.text(72, record.value);
+    visit.signed_number(73, record.next_ms);
+    visit.number(74, record.count);
+    visit.number(75, record.skipped_from);
+    visit.number(76, record.skipped_to);
+    visit.boolean(77, record.removed);
+    visit.number(80, record.up_to);
+    visit.number(81, record.live_count);
+    visit.number(82, record.digest);
+    visit.number(83, record.incarnation);
+    visit.number(86, record.segment);
 }
 
 template <class Visitor, class Row>
@@ -269,8 +179,8 @@ void row_fields(Visitor& visit, Row& row) {
     position_fields(visit, row);
     last_state_fields(visit, row.state);
     lease_fields(visit, row);
-    visit.text(kReason, row.reason);
-    visit.signed_number(kEnded, row.ended_ms);
+    visit.text(33, row.reason);
+    visit.signed_number(34, row.ended_ms);
 }
 
 Error damaged(std::string what) {

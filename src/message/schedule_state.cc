@@ -1,7 +1,6 @@
 #include "message/schedule_state.h"
 
-#include <iterator>
-
+#include "base/enum_name.h"
 #include "message/fields.h"
 #include "message/queue_settings.h"
 #include "message/template_fields.h"
@@ -9,122 +8,71 @@
 namespace duewheel {
 namespace {
 
-// Field numbers. They are in the log: never change or re-use one.
-enum Tag : std::uint32_t {
-    kRevision = 1,
-    kKind = 2,
-    kText = 3,
-    kEvery = 4,
-    kZone = 5,
-    kSkipsGaps = 6,
-    kRepeatsFolds = 7,
-    kClosed = 8,
-    kStart = 9,
-    kEnd = 10,
-    kTimes = 11,
-    kJitter = 12,
-    kMisfire = 13,
-    kMisfireWindow = 14,
-    kOverlap = 15,
-    kTemplate = 16,  // and the nine after it
-    kPaused = 40,
-    kCreated = 41,
-    kFrom = 42,
-    kNext = 43,
-    kNextRun = 44,
-    kPassUntil = 45,
-    kLast = 46,
-    kLastOffset = 47,
-    kZoneData = 48,
-    kMade = 49,
-    kLate = 50,
-    kFired = 51,
-    kSkipped = 52,
-    kMerged = 53,
-    kMadeUp = 54,
-    kPassedFrom = 55,
-    kPassedTo = 56,
-    kPassedCount = 57,
-    kPassedWhy = 58,
-    kLastId = 59,
-    kLastRun = 60,
-    kWaiting = 61,
-    kWaitingRun = 62,
-    kWaitingLate = 63,
-};
-
 // Subjects of `rule` records are hashed apart from those of `conf` records.
 constexpr std::uint32_t kRuleSeed = 1u << 16;
 
+// Field numbers are in the log: never change or re-use one.
 template <class Visitor, class Schedule>
 void schedule_fields(Visitor& visit, Schedule& state) {
-    visit.number(kRevision, state.revision);
+    visit.number(1, state.revision);
     auto& rule = state.rule;
-    visit.enumerator(kKind, rule.times.kind, TimesKind::cron, TimesKind::at);
-    visit.text(kText, rule.times.text);
-    visit.signed_number(kEvery, rule.times.every_ms);
-    visit.text(kZone, rule.times.zone);
-    visit.boolean(kSkipsGaps, rule.times.skips_gaps);
-    visit.boolean(kRepeatsFolds, rule.times.repeats_folds);
-    visit.text(kClosed, rule.times.closed);
-    visit.signed_number(kStart, rule.times.start_ms);
-    visit.signed_number(kEnd, rule.times.end_ms);
-    visit.number(kTimes, rule.times.times);
-    visit.signed_number(kJitter, rule.jitter_ms);
-    visit.enumerator(kMisfire, rule.misfire, Misfire::once, Misfire::skip);
-    visit.signed_number(kMisfireWindow, rule.misfire_window_ms);
-    visit.enumerator(kOverlap, rule.overlap, Overlap::allow, Overlap::queue_one);
-    message_template_fields(visit, kTemplate, rule);
-    visit.boolean(kPaused, state.paused);
-    visit.signed_number(kCreated, state.created_ms);
-    visit.signed_number(kFrom, state.from_ms);
-    visit.signed_number(kNext, state.next_ms);
-    visit.number(kNextRun, state.next_run, 1);
-    visit.signed_number(kPassUntil, state.pass_until_ms);
-    visit.signed_number(kLast, state.last_ms);
-    visit.signed_number(kLastOffset, state.last_offset_s);
-    visit.text(kZoneData, state.zone_data);
-    visit.number(kMade, state.made);
-    visit.number(kLate, state.late);
-    visit.number(kFired, state.fired);
-    visit.number(kSkipped, state.skipped);
-    visit.number(kMerged, state.merged);
-    visit.number(kMadeUp, state.made_up);
-    visit.signed_number(kPassedFrom, state.passed_from_ms);
-    visit.signed_number(kPassedTo, state.passed_to_ms);
-    visit.number(kPassedCount, state.passed_count);
-    visit.enumerator(kPassedWhy, state.passed_why, PassedWhy::none, PassedWhy::overlap);
-    visit.number(kLastId, state.last_id);
-    visit.signed_number(kLastRun, state.last_run_ms);
-    visit.signed_number(kWaiting, state.waiting_ms);
-    visit.number(kWaitingRun, state.waiting_run);
-    visit.boolean(kWaitingLate, state.waiting_late);
+    visit.enumerator(2, rule.times.kind, TimesKind::cron, TimesKind::at);
+    visit.text(3, rule.times.text);
+    visit.signed_number(4, rule.times.every_ms);
+    visit.text(5, rule.times.zone);
+    visit.boolean(6, rule.times.skips_gaps);
+    visit.boolean(7, rule.times.repeats_folds);
+    visit.text(8, rule.times.closed);
+    visit.signed_number(9, rule.times.start_ms);
+    visit.signed_number(10, rule.times.end_ms);
+    visit.number(11, rule.times.times);
+    visit.signed_number(12, rule.jitter_ms);
+    visit.enumerator(13, rule.misfire, Misfire::once, Misfire::skip);
+    visit.signed_number(14, rule.misfire_window_ms);
+    visit.enumerator(15, rule.overlap, Overlap::allow, Overlap::queue_one);
+    message_template_fields(visit, 16, rule);  // and the nine after it
+    visit.boolean(40, state.paused);
+    visit.signed_number(41, state.created_ms);
+    visit.signed_number(42, state.from_ms);
+    visit.signed_number(43, state.next_ms);
+    visit.number(44, state.next_run, 1);
+    visit.signed_number(45, state.pass_until_ms);
+    visit.signed_number(46, state.last_ms);
+    visit.signed_number(47, state.last_offset_s);
+    visit.text(48, state.zone_data);
+    visit.number(49, state.made);
+    visit.number(50, state.late);
+    visit.number(51, state.fired);
+    visit.number(52, state.skipped);
+    visit.number(53, state.merged);
+    visit.number(54, state.made_up);
+    visit.signed_number(55, state.passed_from_ms);
+    visit.signed_number(56, state.passed_to_ms);
+    visit.number(57, state.passed_count);
+    visit.enumerator(58, state.passed_why, PassedWhy::none, PassedWhy::overlap);
+    visit.number(59, state.last_id);
+    visit.signed_number(60, state.last_run_ms);
+    visit.signed_number(61, state.waiting_ms);
+    visit.number(62, state.waiting_run);
+    visit.boolean(63, state.waiting_late);
 }
 
 }  // namespace
 
 std::string_view times_kind_name(TimesKind kind) {
-    constexpr std::string_view kNames[] = {"cron", "every", "iso", "at"};
-    static_assert(std::size(kNames) == static_cast<std::size_t>(TimesKind::at));
-    return kNames[static_cast<std::size_t>(kind) - 1];
+    return enum_name<TimesKind::at, TimesKind::cron>(kind, {"cron", "every", "iso", "at"});
 }
 
 std::string_view misfire_name(Misfire misfire) {
-    constexpr std::string_view kNames[] = {"once", "all", "skip"};
-    static_assert(std::size(kNames) == static_cast<std::size_t>(Misfire::skip) + 1);
-    return kNames[static_cast<std::size_t>(misfire)];
+    return enum_name<Misfire::skip>(misfire, {"once", "all", "skip"});
 }
 
 std::string_view overlap_name(Overlap overlap) {
-    constexpr std::string_view kNames[] = {"allow", "skip", "queue_one"};
-    static_assert(std::size(kNames) == static_cast<std::size_t>(Overlap::queue_one) + 1);
-    return kNames[static_cast<std::size_t>(overlap)];
+    return enum_name<Overlap::queue_one>(overlap, {"allow", "skip", "queue_one"});
 }
 
 std::string_view passed_why_name(PassedWhy why) {
-    constexpr std::string_view kNames[] = {"none", "missed", "too_old", "paused", "overlap"};
-    static_assert(std::size(kNames) == static_cast<std::size_t>(PassedWhy::overlap) + 1);
-    return kNames[static_cast<std::size_t>(why)];
+    return enum_name<PassedWhy::overlap>(why, {"none", "missed", "too_old", "paused", "overlap"});
 }
 
 std::string encode_schedule(const ScheduleState& state) {

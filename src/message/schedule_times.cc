@@ -6,6 +6,7 @@
 #include <limits>
 #include <utility>
 
+#include "base/enum_name.h"
 #include "message/repeat_rule.h"
 
 namespace duewheel {
@@ -50,17 +51,7 @@ Error bad_at() {
 }  // namespace
 
 std::string_view clock_note_name(ClockNote note) {
-    switch (note) {
-        case ClockNote::none:
-            return "none";
-        case ClockNote::shifted:
-            return "shifted";
-        case ClockNote::first_pass:
-            return "first_pass";
-        case ClockNote::second_pass:
-            return "second_pass";
-    }
-    return "unknown";
+    return enum_name<ClockNote::second_pass>(note, {"none", "shifted", "first_pass", "second_pass"});
 }
 
 Result<ScheduleTimes> ScheduleTimes::make(const TimesRule& rule, const FindZone& find_zone) {

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <string_view>
 
+#include "base/enum_name.h"
 #include "message/message.h"
 
 namespace duewheel {
@@ -23,8 +24,7 @@ enum class ClockState : std::uint8_t {
 };
 
 constexpr std::string_view clock_state_name(ClockState state) {
-    constexpr std::string_view kNames[] = {"steady", "slow", "quarantine", "held", "test"};
-    return kNames[static_cast<std::size_t>(state)];
+    return enum_name<ClockState::test>(state, {"steady", "slow", "quarantine", "held", "test"});
 }
 
 struct ClockStatus {

@@ -1,7 +1,8 @@
 #include "message/state.h"
 
 #include <array>
-#include <iterator>
+
+#include "base/enum_name.h"
 
 namespace duewheel {
 namespace {
@@ -33,10 +34,8 @@ constexpr std::array<std::uint16_t, kStateCount + 1> kMoves = [] {
 }  // namespace
 
 std::string_view state_name(State state) {
-    constexpr std::string_view kNames[] = {"prepared", "scheduled", "ready",     "leased",  "retrying",
-                                           "held",     "done",      "cancelled", "expired", "dead"};
-    static_assert(std::size(kNames) == kStateCount);
-    return kNames[static_cast<std::size_t>(state) - 1];
+    return enum_name<State::dead, State::prepared>(state, {"prepared", "scheduled", "ready", "leased", "retrying",
+                                                           "held", "done", "cancelled", "expired", "dead"});
 }
 
 bool is_legal_move(State from, State to_state) {

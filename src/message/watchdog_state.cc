@@ -6,44 +6,25 @@
 namespace duewheel {
 namespace {
 
-// Field numbers. They are in the log: never change or re-use one.
-enum Tag : std::uint32_t {
-    kRevision = 1,
-    kTimeout = 2,
-    kTimeoutMax = 3,
-    kAgain = 4,
-    kTemplate = 5,  // and the nine after it
-    kCreated = 20,
-    kFed = 21,
-    kFirstFed = 22,
-    kDue = 23,
-    kFeeds = 24,
-    kOwed = 25,
-    kOwedFed = 26,
-    kFired = 27,
-    kMerged = 28,
-    kLastId = 29,
-    kLastDue = 30,
-};
-
+// Field numbers are in the log: never change or re-use one.
 template <class Visitor, class Watchdog>
 void watchdog_fields(Visitor& visit, Watchdog& state) {
-    visit.number(kRevision, state.revision);
-    visit.signed_number(kTimeout, state.rule.timeout_ms);
-    visit.signed_number(kTimeoutMax, state.rule.max_ms);
-    visit.signed_number(kAgain, state.rule.repeat_every_ms);
-    message_template_fields(visit, kTemplate, state.rule);
-    visit.signed_number(kCreated, state.created_ms);
-    visit.signed_number(kFed, state.fed_ms);
-    visit.signed_number(kFirstFed, state.first_fed_ms);
-    visit.signed_number(kDue, state.due_ms);
-    visit.number(kFeeds, state.feeds);
-    visit.signed_number(kOwed, state.owed_ms);
-    visit.signed_number(kOwedFed, state.owed_fed_ms);
-    visit.number(kFired, state.fired);
-    visit.number(kMerged, state.merged);
-    visit.number(kLastId, state.last_id);
-    visit.signed_number(kLastDue, state.last_due_ms);
+    visit.number(1, state.revision);
+    visit.signed_number(2, state.rule.timeout_ms);
+    visit.signed_number(3, state.rule.max_ms);
+    visit.signed_number(4, state.rule.repeat_every_ms);
+    message_template_fields(visit, 5, state.rule);  // and the nine after it
+    visit.signed_number(20, state.created_ms);
+    visit.signed_number(21, state.fed_ms);
+    visit.signed_number(22, state.first_fed_ms);
+    visit.signed_number(23, state.due_ms);
+    visit.number(24, state.feeds);
+    visit.signed_number(25, state.owed_ms);
+    visit.signed_number(26, state.owed_fed_ms);
+    visit.number(27, state.fired);
+    visit.number(28, state.merged);
+    visit.number(29, state.last_id);
+    visit.signed_number(30, state.last_due_ms);
 }
 
 }  // namespace

@@ -7,17 +7,7 @@
 namespace duewheel {
 namespace {
 
-// Field numbers. They are in the log: never change or re-use one.
-enum Tag : std::uint32_t {
-    kUrl = 1,
-    kSecrets = 2,  // their names, with a space between
-    kTimeout = 3,
-    kConcurrency = 4,
-    kRate = 5,
-    kHeaders = 6,        // "name:value", each ended by a line feed
-    kSealedHeaders = 7,  // the same; an earlier version, which would post the encrypted values, refuses them
-};
-
+// Headers are lines "name:value", each ended by a line feed.
 std::string lines_of(const std::vector<std::pair<std::string, std::string>>& headers) {
     std::string text;
     for (const auto& [name, value] : headers) text.append(name).append(":").append(value).append("\n");
@@ -44,15 +34,17 @@ void lines_field(FieldsReader& from, std::uint32_t tag, std::vector<std::pair<st
     if (from.text(tag, text) && !read_lines(text, into)) from.refuse();
 }
 
+// Field numbers are in the log: never change or re-use one.
 template <class Visitor, class Target>
 void webhook_fields(Visitor& visit, Target& target) {
-    visit.text(kUrl, target.url);
-    visit.texts(kSecrets, target.secrets, ' ');
-    visit.signed_number(kTimeout, target.timeout_ms);
-    visit.number(kConcurrency, target.concurrency);
-    visit.number(kRate, target.rate);
-    lines_field(visit, kHeaders, target.headers);
-    lines_field(visit, kSealedHeaders, target.sealed_headers);
+    visit.text(1, target.url);
+    visit.texts(2, target.secrets, ' ');  // their names
+    visit.signed_number(3, target.timeout_ms);
+    visit.number(4, target.concurrency);
+    visit.number(5, target.rate);
+    lines_field(visit, 6, target.headers);
+    // An earlier version, which would post the encrypted values, refuses them.
+    lines_field(visit, 7, target.sealed_headers);
 }
 
 bool is_sound(const WebhookTarget& target) {

@@ -5,6 +5,7 @@
 #include <cstring>
 #include <utility>
 
+#include "base/enum_name.h"
 #include "base/json_writer.h"
 #include "base/secure_random.h"
 #include "base/system_clock.h"
@@ -56,15 +57,7 @@ KafkaPusher::Send send_on(Worker& worker, EventLoop& loop, Sender& sender) {
 }
 
 std::string_view name_of(KafkaPartitionStatus::State state) {
-    switch (state) {
-        case KafkaPartitionStatus::State::reading:
-            return "reading";
-        case KafkaPartitionStatus::State::waiting:
-            return "waiting";
-        case KafkaPartitionStatus::State::stopped:
-            return "stopped";
-    }
-    return "";
+    return enum_name<KafkaPartitionStatus::State::stopped>(state, {"reading", "waiting", "stopped"});
 }
 
 }  // namespace

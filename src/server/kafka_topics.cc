@@ -4,6 +4,8 @@
 #include <charconv>
 #include <optional>
 
+#include "base/enum_name.h"
+
 namespace duewheel {
 namespace {
 
@@ -82,20 +84,7 @@ void check_replicas(const KafkaTopic& topic, Findings& findings) {
 }  // namespace
 
 std::string_view name_of(KafkaTopicRole role) {
-    switch (role) {
-        case KafkaTopicRole::ledger:
-            return "ledger";
-        case KafkaTopicRole::log:
-            return "log";
-        case KafkaTopicRole::owners:
-            return "owners";
-        case KafkaTopicRole::errors:
-            return "errors";
-        case KafkaTopicRole::input:
-            return "input";
-        default:
-            return "target";
-    }
+    return enum_name<KafkaTopicRole::target>(role, {"ledger", "log", "owners", "errors", "input", "target"});
 }
 
 std::vector<KafkaTopicUse> kafka_topics(const KafkaOptions& options) {

@@ -2,18 +2,12 @@
 
 #include <cstdlib>
 
+#include "base/enum_name.h"
+
 namespace duewheel {
 
 std::string_view metric_type_name(MetricType type) {
-    switch (type) {
-        case MetricType::counter:
-            return "counter";
-        case MetricType::gauge:
-            return "gauge";
-        case MetricType::histogram:
-            break;
-    }
-    return "histogram";
+    return enum_name<MetricType::histogram>(type, {"counter", "gauge", "histogram"});
 }
 
 std::string MetricValue::decimal(std::int64_t value, int digits) {

@@ -5,6 +5,7 @@
 
 #include <boost/json.hpp>
 
+#include "base/enum_name.h"
 #include "calendar/instant_text.h"
 #include "ingress/field_syntax.h"
 #include "ingress/request_command.h"
@@ -113,17 +114,7 @@ Status check_put(const SettingsLine& line) {
 }  // namespace
 
 std::string_view kind_name(Kind kind) {
-    switch (kind) {
-        case Kind::name_space:
-            return "namespace";
-        case Kind::queue:
-            return "queue";
-        case Kind::schedule:
-            return "schedule";
-        case Kind::watchdog:
-            return "watchdog";
-    }
-    return "";
+    return enum_name<Kind::watchdog>(kind, {"namespace", "queue", "schedule", "watchdog"});
 }
 
 std::string SettingsLine::path() const {
