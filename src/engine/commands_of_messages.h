@@ -124,29 +124,21 @@ struct RescheduleCommand {
     MessageKey by_key{};
 };
 
+// A command that only names a message.
+template <class What>
+struct OnMessage {
+    std::string name_space{kDefaultNamespace};
+    MessageId id = 0;
+};
+
 // Makes a waiting message due now.
-struct FireCommand {
-    std::string name_space{kDefaultNamespace};
-    MessageId id = 0;
-};
-
+using FireCommand = OnMessage<struct Fire>;
 // Holds a waiting message: it is not delivered until it is kicked.
-struct HoldCommand {
-    std::string name_space{kDefaultNamespace};
-    MessageId id = 0;
-};
-
+using HoldCommand = OnMessage<struct Hold>;
 // Returns a held message or a dead letter to its queue, with all its attempts again.
-struct KickCommand {
-    std::string name_space{kDefaultNamespace};
-    MessageId id = 0;
-};
-
+using KickCommand = OnMessage<struct Kick>;
 // Ends a dead letter for good.
-struct DiscardCommand {
-    std::string name_space{kDefaultNamespace};
-    MessageId id = 0;
-};
+using DiscardCommand = OnMessage<struct Discard>;
 
 // The result of a command on a message: done (the first five); or not, because it already waits and cannot be returned
 // to its queue; or it came too late.

@@ -19,6 +19,37 @@
 
 namespace duewheel {
 
+// ---- of both kinds of rules
+
+// A patch is like that of a queue (commands_of_queues.h). It creates the rule if it does not exist, from an empty one;
+// if a required member is missing then (code missing_member), it is an unknown rule.
+template <class Rule, class Put>
+struct PatchRule {
+    std::string name_space{kDefaultNamespace};
+    std::string name;
+    std::function<Result<Put>(const Rule&, const MessageContent&)> change;
+    std::size_t bytes = 0;
+    // Internal: the whole record of the rule, once it was read.
+    Sequence log_position = 0;
+    std::string record_body{};
+};
+
+template <class Rule>
+struct DescribeRule {
+    std::string name_space{kDefaultNamespace};
+    std::string name;
+};
+
+// Like those of queues.
+template <class Rule>
+struct ListRules {
+    std::string name_space{kDefaultNamespace};
+    std::string after;
+    std::uint32_t limit = 100;
+};
+
+// ---- schedules
+
 // Creates a schedule, or changes it in place (schedules.h); replies with the schedule after the change.
 struct PutScheduleCommand : Content {  // of its messages
     std::string name_space{kDefaultNamespace};
@@ -28,17 +59,7 @@ struct PutScheduleCommand : Content {  // of its messages
     std::optional<bool> paused;  // none: unchanged
 };
 
-// A patch is like that of a queue (commands_of_queues.h). It creates the schedule if it does not exist, from an empty
-// rule; if a required member is missing then (code missing_member), it is an unknown schedule.
-struct PatchScheduleCommand {
-    std::string name_space{kDefaultNamespace};
-    std::string name;
-    std::function<Result<PutScheduleCommand>(const ScheduleRule&, const MessageContent&)> change;
-    std::size_t bytes = 0;
-    // Internal: the schedule's whole record, once it was read.
-    Sequence log_position = 0;
-    std::string record_body{};
-};
+using PatchScheduleCommand = PatchRule<ScheduleRule, PutScheduleCommand>;
 
 struct ControlScheduleCommand {
     enum class What : std::uint8_t {
@@ -55,17 +76,8 @@ struct ControlScheduleCommand {
     std::string record_body{};
 };
 
-struct DescribeScheduleCommand {
-    std::string name_space{kDefaultNamespace};
-    std::string name;
-};
-
-// Like those of queues.
-struct ListSchedulesCommand {
-    std::string name_space{kDefaultNamespace};
-    std::string after;
-    std::uint32_t limit = 100;
-};
+using DescribeScheduleCommand = DescribeRule<ScheduleRule>;
+using ListSchedulesCommand = ListRules<ScheduleRule>;
 
 // The next times of a schedule; changes nothing.
 struct PreviewScheduleCommand {
@@ -117,6 +129,8 @@ struct PreviewAnswer {
     bool more_excluded = false;      // there are more
 };
 
+// ---- watchdogs
+
 // Creates a watchdog, or changes it in place (watchdogs.h); replies with the watchdog after the change.
 struct PutWatchdogCommand : Content {  // of its messages
     std::string name_space{kDefaultNamespace};
@@ -125,15 +139,7 @@ struct PutWatchdogCommand : Content {  // of its messages
     bool feeds = false;  // an existing one; a new one is always fed
 };
 
-// Like those of schedules.
-struct PatchWatchdogCommand {
-    std::string name_space{kDefaultNamespace};
-    std::string name;
-    std::function<Result<PutWatchdogCommand>(const WatchdogRule&, const MessageContent&)> change;
-    std::size_t bytes = 0;
-    Sequence log_position = 0;
-    std::string record_body{};
-};
+using PatchWatchdogCommand = PatchRule<WatchdogRule, PutWatchdogCommand>;
 
 struct FeedWatchdogCommand {
     std::string name_space{kDefaultNamespace};
@@ -146,17 +152,8 @@ struct RemoveWatchdogCommand {
     std::string name;
 };
 
-struct DescribeWatchdogCommand {
-    std::string name_space{kDefaultNamespace};
-    std::string name;
-};
-
-// Like those of queues.
-struct ListWatchdogsCommand {
-    std::string name_space{kDefaultNamespace};
-    std::string after;
-    std::uint32_t limit = 100;
-};
+using DescribeWatchdogCommand = DescribeRule<WatchdogRule>;
+using ListWatchdogsCommand = ListRules<WatchdogRule>;
 
 struct WatchdogAnswer : Content {
     std::string name_space{kDefaultNamespace};

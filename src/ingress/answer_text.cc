@@ -77,6 +77,14 @@ HttpResponse page(std::string_view name, const List& list, const std::optional<s
         bytes_expected);
 }
 
+// A page of schedules or watchdogs.
+template <class Rules, class WriteEach>
+HttpResponse rule_page(NameList names, std::string_view name, const Rules& rules, bool complete, WriteEach write_each) {
+    std::optional<std::string> cursor;
+    if (!complete) cursor = name_cursor(names, rules.back().name_space, rules.back().name);
+    return page(name, rules, cursor, write_each);
+}
+
 std::optional<std::string> next_rows(const std::optional<DuePosition>& next, std::uint64_t query) {
     if (!next) return std::nullopt;
     return list_cursor_text({next->due_ms, next->id}, query);
@@ -169,12 +177,7 @@ HttpResponse write(const ScheduleAnswer& answer) {
 }
 
 HttpResponse write(const ScheduleListAnswer& answer) {
-    std::optional<std::string> cursor;
-    if (!answer.complete) {
-        const ScheduleAnswer& last = answer.schedules.back();
-        cursor = name_cursor(NameList::schedules, last.name_space, last.name);
-    }
-    return page("schedules", answer.schedules, cursor, write_schedule);
+    return rule_page(NameList::schedules, "schedules", answer.schedules, answer.complete, write_schedule);
 }
 
 HttpResponse write(const WatchdogAnswer& answer) {
@@ -186,12 +189,7 @@ HttpResponse write(const FedAnswer& answer) {
 }
 
 HttpResponse write(const WatchdogListAnswer& answer) {
-    std::optional<std::string> cursor;
-    if (!answer.complete) {
-        const WatchdogAnswer& last = answer.watchdogs.back();
-        cursor = name_cursor(NameList::watchdogs, last.name_space, last.name);
-    }
-    return page("watchdogs", answer.watchdogs, cursor, write_watchdog);
+    return rule_page(NameList::watchdogs, "watchdogs", answer.watchdogs, answer.complete, write_watchdog);
 }
 
 HttpResponse write(const NamespaceAnswer& answer) {

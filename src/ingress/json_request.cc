@@ -332,11 +332,12 @@ Result<std::optional<std::int64_t>> JsonRequest::thousandths(std::string_view me
 }
 
 Result<JsonRequest::Time> JsonRequest::find_time(std::string_view member, std::string_view such_as) const {
-    const Time time{find(member), find_ms(member)};
-    if (time.text == nullptr && time.number == nullptr) return time;
+    const Member* const text = find(member);
+    Time time{std::nullopt, find_ms(member)};
+    if (text == nullptr && time.number == nullptr) return time;
     const std::string name = full_name(member);
     const std::string name_ms = name + "_ms";
-    if (time.text != nullptr && time.number != nullptr) {
+    if (text != nullptr && time.number != nullptr) {
         return Error{"conflicting_members", "give `" + name + "` or `" + name_ms + "`, not both", name_ms};
     }
     if (time.number != nullptr && time.number->kind != Kind::number) {
@@ -345,11 +346,18 @@ Result<JsonRequest::Time> JsonRequest::find_time(std::string_view member, std::s
             "a number of milliseconds; a string such as " + std::string(such_as) + " belongs in `" + name + "`",
             time.number->kind);
     }
-    if (time.text == nullptr || (time.text->kind == Kind::text && !is_number(time.text->text))) return time;
-    if (time.text->kind != Kind::number && time.text->kind != Kind::text) {
-        return wrong_type(member, "a string such as " + std::string(such_as), time.text->kind);
+    if (text == nullptr) return time;
+    if (text->kind != Kind::number && text->kind != Kind::text) {
+        return wrong_type(member, "a string such as " + std::string(such_as), text->kind);
     }
     const bool is_duration = such_as == kDurationExample;
+    if (text->kind == Kind::text && !is_number(text->text)) {
+        const Result<std::int64_t> read =
+            is_duration ? read_duration(text->text, name) : read_instant(text->text, name);
+        if (!read) return read.error();
+        time.ms = *read;
+        return time;
+    }
     return Error{is_duration ? "bad_duration" : "bad_instant",
                  "`" + name + "` is a number without a unit: write it as a string, such as " + std::string(such_as) +
                      ", or give milliseconds" + (is_duration ? "" : " since 1970") + " as `" + name_ms + "`",
@@ -359,12 +367,7 @@ Result<JsonRequest::Time> JsonRequest::find_time(std::string_view member, std::s
 Result<std::optional<std::int64_t>> JsonRequest::duration_ms(std::string_view member) const {
     const Result<Time> time = find_time(member, kDurationExample);
     if (!time) return time.error();
-    if (time->text != nullptr) {
-        const Result<std::int64_t> read = read_duration(time->text->text, full_name(member));
-        if (!read) return read.error();
-        return std::optional(*read);
-    }
-    if (time->number == nullptr) return std::optional<std::int64_t>();
+    if (time->number == nullptr) return time->ms;
     const std::string name = full_name(member) + "_ms";
     const JsonNumber number = read_json_number(time->number->text);
     if (time->number->text.starts_with('-') && !(number.whole && number.value == 0)) return negative_duration(name);
@@ -375,12 +378,7 @@ Result<std::optional<std::int64_t>> JsonRequest::duration_ms(std::string_view me
 Result<std::optional<std::int64_t>> JsonRequest::instant_ms(std::string_view member) const {
     const Result<Time> time = find_time(member, kInstantExample);
     if (!time) return time.error();
-    if (time->text != nullptr) {
-        const Result<std::int64_t> read = read_instant(time->text->text, full_name(member));
-        if (!read) return read.error();
-        return std::optional(*read);
-    }
-    if (time->number == nullptr) return std::optional<std::int64_t>();
+    if (time->number == nullptr) return time->ms;
     const Result<std::optional<std::int64_t>> read = epoch_ms(time->number->name);
     if (!read || **read >= kFirstInstantByNumber) return read;
     const std::string name = full_name(member);

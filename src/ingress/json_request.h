@@ -99,9 +99,9 @@ class JsonRequest {
     const Member* unless_removed(const Member* found) const;
     const Member* find(std::string_view member) const { return unless_removed(find_any(member)); }
     const Member* find_ms(std::string_view member) const { return unless_removed(find_any_ms(member)); }
-    // The string of the first of the two members of a time, the number of the second; neither if none is given.
+    // The value of the first of the two members of a time, the number of the second; neither if none is given.
     struct Time {
-        const Member* text = nullptr;
+        std::optional<std::int64_t> ms;
         const Member* number = nullptr;
     };
     Result<Time> find_time(std::string_view member, std::string_view such_as) const;

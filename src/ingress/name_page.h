@@ -7,7 +7,9 @@
 #include <utility>
 
 #include "base/status.h"
+#include "engine/command.h"
 #include "ingress/list_request.h"
+#include "ingress/name_cursor.h"
 #include "ingress/query_request.h"
 #include "ingress/request_members.h"
 
@@ -29,6 +31,19 @@ Status read_name_page(const QueryRequest& query, std::string_view what, Parse pa
     }
     list.after = *std::move(after);
     return {};
+}
+
+// A call that lists `names` and takes no other parameters.
+template <class List>
+Result<Command> read_name_list(const HttpRequest& request, NameList names, std::string_view what, List list = {}) {
+    if (const Result<JsonRequest> none = read_members(request, {}); !none) return none.error();
+    const Result<QueryRequest> query = QueryRequest::parse(request.query, {"limit", "cursor"});
+    if (!query) return query.error();
+    std::string_view name_space;
+    if constexpr (requires { list.name_space; }) name_space = list.name_space;
+    const auto parse = [&](std::string_view cursor) { return parse_name_cursor(names, cursor, name_space); };
+    if (Status read = read_name_page(*query, what, parse, list); !read) return std::move(read).error();
+    return Command(std::move(list));
 }
 
 }  // namespace duewheel

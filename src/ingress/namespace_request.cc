@@ -4,9 +4,7 @@
 #include <utility>
 
 #include "ingress/json_request.h"
-#include "ingress/name_cursor.h"
 #include "ingress/name_page.h"
-#include "ingress/query_request.h"
 #include "ingress/request_members.h"
 
 namespace duewheel {
@@ -76,14 +74,7 @@ Result<Command> read_namespace_call(const HttpRequest& request, std::string name
 }
 
 Result<Command> read_namespace_list(const HttpRequest& request) {
-    if (const Result<JsonRequest> none = read_members(request, {}); !none) return none.error();
-    const Result<QueryRequest> query = QueryRequest::parse(request.query, {"limit", "cursor"});
-    if (!query) return query.error();
-    ListNamespacesCommand list;
-    const auto parse = [&](std::string_view cursor) { return parse_name_cursor(NameList::namespaces, cursor, ""); };
-    if (Status read = read_name_page(*query, "the list of namespaces", parse, list); !read)
-        return std::move(read).error();
-    return Command(std::move(list));
+    return read_name_list<ListNamespacesCommand>(request, NameList::namespaces, "the list of namespaces");
 }
 
 }  // namespace duewheel

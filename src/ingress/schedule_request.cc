@@ -8,7 +8,6 @@
 #include "ingress/content_members.h"
 #include "ingress/field_syntax.h"
 #include "ingress/json_request.h"
-#include "ingress/name_cursor.h"
 #include "ingress/name_page.h"
 #include "ingress/quartz_misfire.h"
 #include "ingress/query_request.h"
@@ -246,17 +245,9 @@ Result<Command> read_schedule_call(const HttpRequest& request, CallPath::What wh
 }
 
 Result<Command> read_schedule_list(const HttpRequest& request, std::string name_space) {
-    if (const Result<JsonRequest> none = read_members(request, {}); !none) return none.error();
-    const Result<QueryRequest> query = QueryRequest::parse(request.query, {"limit", "cursor"});
-    if (!query) return query.error();
     ListSchedulesCommand list;
     list.name_space = std::move(name_space);
-    const auto parse = [&](std::string_view cursor) {
-        return parse_name_cursor(NameList::schedules, cursor, list.name_space);
-    };
-    if (Status read = read_name_page(*query, "this list of schedules", parse, list); !read)
-        return std::move(read).error();
-    return Command(std::move(list));
+    return read_name_list(request, NameList::schedules, "this list of schedules", std::move(list));
 }
 
 }  // namespace duewheel

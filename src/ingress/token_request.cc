@@ -10,10 +10,8 @@
 #include "access/access_token_text.h"
 #include "calendar/instant_text.h"
 #include "ingress/json_request.h"
-#include "ingress/name_cursor.h"
 #include "ingress/name_page.h"
 #include "ingress/name_rule.h"
-#include "ingress/query_request.h"
 #include "ingress/request_members.h"
 
 namespace duewheel {
@@ -262,13 +260,9 @@ Result<TokenCall> read_rotate(const HttpRequest& request, std::string id, const 
 }
 
 Result<TokenCall> read_token_list(const HttpRequest& request) {
-    if (const Result<JsonRequest> none = read_members(request, {}); !none) return none.error();
-    const Result<QueryRequest> query = QueryRequest::parse(request.query, {"limit", "cursor"});
-    if (!query) return query.error();
-    ListTokensCommand list;
-    const auto parse = [&](std::string_view cursor) { return parse_name_cursor(NameList::tokens, cursor, ""); };
-    if (Status read = read_name_page(*query, "the list of tokens", parse, list); !read) return std::move(read).error();
-    return TokenCall{std::move(list), {}};
+    Result<Command> list = read_name_list<ListTokensCommand>(request, NameList::tokens, "the list of tokens");
+    if (!list) return std::move(list).error();
+    return TokenCall{*std::move(list), {}};
 }
 
 }  // namespace

@@ -6,9 +6,7 @@
 #include "ingress/content_members.h"
 #include "ingress/field_syntax.h"
 #include "ingress/json_request.h"
-#include "ingress/name_cursor.h"
 #include "ingress/name_page.h"
-#include "ingress/query_request.h"
 #include "ingress/request_members.h"
 #include "ingress/rule_members.h"
 
@@ -90,17 +88,9 @@ Result<Command> read_watchdog_call(const HttpRequest& request, CallPath::What wh
 }
 
 Result<Command> read_watchdog_list(const HttpRequest& request, std::string name_space) {
-    if (const Result<JsonRequest> none = read_members(request, {}); !none) return none.error();
-    const Result<QueryRequest> query = QueryRequest::parse(request.query, {"limit", "cursor"});
-    if (!query) return query.error();
     ListWatchdogsCommand list;
     list.name_space = std::move(name_space);
-    const auto parse = [&](std::string_view cursor) {
-        return parse_name_cursor(NameList::watchdogs, cursor, list.name_space);
-    };
-    if (Status read = read_name_page(*query, "this list of watchdogs", parse, list); !read)
-        return std::move(read).error();
-    return Command(std::move(list));
+    return read_name_list(request, NameList::watchdogs, "this list of watchdogs", std::move(list));
 }
 
 }  // namespace duewheel
