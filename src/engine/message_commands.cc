@@ -370,9 +370,7 @@ Verdict MessageCommands::decide(PendingCommand& pending, const RelocateCommand& 
     record.time_ms = now_;
     const MessageRow row = recent_.row(entry);
     record.state = row.state;
-    record.ended_ms = row.ended_ms;
-    record.lease_attempt = row.lease_attempt;
-    record.lease_incarnation = row.lease_incarnation;
+    copy_end(row, record);
     record.reason = row.reason;
     record.content = whole->content;
     add(known.entry, std::move(record), pending.token, RelocateAnswer{true, batch().next_sequence()});

@@ -88,4 +88,23 @@ struct MessageRow {
     bool operator==(const MessageRow&) const = default;
 };
 
+// Copies the changeable fields that every message has and that are called the same in all its forms.
+template <class From, class To>
+void copy_progress(const From& from, To& to) {
+    to.version = from.version;
+    to.attempts = from.attempts;
+    to.due_ms = from.due_ms;
+    to.nominal_due_ms = from.nominal_due_ms;
+    to.priority = from.priority;
+    to.maybe_delivered = from.maybe_delivered;
+}
+
+// The same of an ended message: when it ended, and by which lease.
+template <class From, class To>
+void copy_end(const From& from, To& to) {
+    to.ended_ms = from.ended_ms;
+    to.lease_attempt = from.lease_attempt;
+    to.lease_incarnation = from.lease_incarnation;
+}
+
 }  // namespace duewheel

@@ -56,9 +56,7 @@ Status for_each_outcome(std::string_view rows, const std::function<Status(const 
         record.kind = RecordKind::relocate;
         record.id = row->id;
         record.state = std::move(row->state);
-        record.ended_ms = row->ended_ms;
-        record.lease_attempt = row->lease_attempt;
-        record.lease_incarnation = row->lease_incarnation;
+        copy_end(*row, record);
         if (Status visited = visit(record); !visited) return visited;
     }
     return {};

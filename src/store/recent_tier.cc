@@ -27,12 +27,7 @@ const RecentKey* RecentTier::key_holder(QueueNumber queue, std::string_view key)
 MessageState RecentTier::durable_state(const Entry& entry) const {
     MessageState state;
     state.state = entry.durable_state;
-    state.version = entry.version;
-    state.attempts = entry.attempts;
-    state.due_ms = entry.due_ms;
-    state.nominal_due_ms = entry.nominal_due_ms;
-    state.priority = entry.priority;
-    state.maybe_delivered = entry.maybe_delivered;
+    copy_progress(entry, state);
     const QueueName& name = queues_.name(entry.queue);
     state.name_space = name.name_space;
     state.queue = name.queue;
@@ -43,9 +38,7 @@ MessageState RecentTier::durable_state(const Entry& entry) const {
 MessageRow RecentTier::row(MessageId id, const Outcome& outcome) const {
     MessageRow row;
     row.id = id;
-    row.ended_ms = outcome.ended_ms;
-    row.lease_attempt = outcome.lease_attempt;
-    row.lease_incarnation = outcome.lease_incarnation;
+    copy_end(outcome, row);
     row.state.state = outcome.state;
     row.state.version = outcome.version;
     row.state.attempts = outcome.attempts;
@@ -65,12 +58,7 @@ MessageRow RecentTier::row(const Entry& entry) const {
     row.record_bytes = entry.record_bytes;
     row.state = durable_state(entry);
     row.reason = reason(entry);
-    if (entry.durable_state == State::dead) {
-        const Rare& rare = rare_.at(find(entry.id));
-        row.ended_ms = rare.ended_ms;
-        row.lease_attempt = rare.lease_attempt;
-        row.lease_incarnation = rare.lease_incarnation;
-    }
+    if (entry.durable_state == State::dead) copy_end(rare_.at(find(entry.id)), row);
     return row;
 }
 
@@ -307,12 +295,7 @@ void RecentTier::free_slot(EntryNumber number) {
 void RecentTier::set_state(Entry& entry, EntryNumber number, const MessageState& state, const Death& death) {
     forget_death(entry, number);
     entry.state = entry.durable_state = state.state;
-    entry.version = state.version;
-    entry.attempts = state.attempts;
-    entry.due_ms = state.due_ms;
-    entry.nominal_due_ms = state.nominal_due_ms;
-    entry.priority = state.priority;
-    entry.maybe_delivered = state.maybe_delivered;
+    copy_progress(state, entry);
     entry.queue = queues_.number(state.name_space, state.queue);
     entry.is_recurring = state.is_recurring();
     set_rare(entry, number, state, death);
@@ -324,9 +307,7 @@ void RecentTier::set_rare(Entry& entry, EntryNumber number, const MessageState& 
     if (needed) {
         Rare& rare = rare_[number];
         static_cast<RareState&>(rare) = state;
-        rare.lease_attempt = death.lease_attempt;
-        rare.lease_incarnation = death.lease_incarnation;
-        rare.ended_ms = death.ended_ms;
+        copy_end(death, rare);
         rare.reason = death.reason;
     } else if (entry.has_rare) {
         rare_.erase(number);

@@ -34,13 +34,15 @@ void SegmentEffect::add(const Record& record, Sequence sequence, std::size_t fra
             relocated_up_to_ = std::max(relocated_up_to_, record.up_to);
             return;
         case RecordKind::conf:
-            add_settings(record, sequence, frame_bytes);
+            add_rule(settings_, settings_key(record.subject, record.state.name_space, record.name), record, sequence,
+                     frame_bytes);
             return;
         case RecordKind::outcomes:
             outcomes_relocated_up_to_ = std::max(outcomes_relocated_up_to_, record.up_to);
             return;
         case RecordKind::rule:
-            add_rule(record, sequence, frame_bytes);
+            add_rule(rules_, rule_key(record.subject, record.state.name_space, record.name), record, sequence,
+                     frame_bytes);
             return;
         case RecordKind::epoch:
             return;  // the index does not depend on them
@@ -91,12 +93,7 @@ void SegmentEffect::set_state(MessageEffect& effect, const Record& record) {
     const MessageState& state = record.state;
     effect.queue = queue_number(state.name_space, state.queue);
     effect.state = state.state;
-    effect.version = state.version;
-    effect.attempts = state.attempts;
-    effect.due_ms = state.due_ms;
-    effect.nominal_due_ms = state.nominal_due_ms;
-    effect.priority = state.priority;
-    effect.maybe_delivered = state.maybe_delivered;
+    copy_progress(state, effect);
     const bool has_reason = !record.reason.empty() && (state.state == State::dead || state.state == State::retrying);
     if (!state.has_any() && !has_reason) {
         effect.rare = 0;
@@ -138,28 +135,17 @@ void SegmentEffect::add_cursor(const Record& record) {
     queue_cursors_.push_back({queue, {record.state.due_ms, record.id}, record.removed});
 }
 
-void SegmentEffect::add_settings(const Record& record, Sequence sequence, std::size_t frame_bytes) {
-    const auto [inserted, fresh] =
-        settings_.try_emplace(settings_key(record.subject, record.state.name_space, record.name));
+void SegmentEffect::add_rule(std::map<std::string, RuleEffect>& to, std::string key, const Record& record,
+                             Sequence sequence, std::size_t frame_bytes) {
+    const auto [inserted, fresh] = to.try_emplace(std::move(key));
     RuleEffect& effect = inserted->second;
     if (fresh) {
         effect.name = {record.state.name_space, std::string(record.name)};
         effect.position_before = record.log_position;
     }
-    effect.log_position = sequence;
-    effect.record_bytes = static_cast<std::uint32_t>(frame_bytes);
-    effect.value = record.value;
-}
-
-void SegmentEffect::add_rule(const Record& record, Sequence sequence, std::size_t frame_bytes) {
-    const auto [inserted, fresh] = rules_.try_emplace(rule_key(record.subject, record.state.name_space, record.name));
-    RuleEffect& effect = inserted->second;
-    if (fresh) {
-        effect.name = {record.state.name_space, std::string(record.name)};
-        effect.position_before = record.log_position;
-    }
-    effect.log_position = is_whole_rule(record) ? sequence : record.log_position;
-    effect.record_bytes = is_whole_rule(record) ? static_cast<std::uint32_t>(frame_bytes) : record.record_bytes;
+    const bool is_whole = record.kind == RecordKind::conf || is_whole_rule(record);
+    effect.log_position = is_whole ? sequence : record.log_position;
+    effect.record_bytes = is_whole ? static_cast<std::uint32_t>(frame_bytes) : record.record_bytes;
     effect.value = record.value;
 }
 
@@ -169,17 +155,10 @@ void SegmentEffect::fill_row(const MessageEffect& message, MessageRow& row) cons
     row.id = message.id;
     row.log_position = message.log_position;
     row.record_bytes = message.record_bytes;
-    row.ended_ms = message.ended_ms;
-    row.lease_attempt = message.lease_attempt;
-    row.lease_incarnation = message.lease_incarnation;
+    copy_end(message, row);
     row.state.state = message.state;
-    row.state.version = message.version;
-    row.state.attempts = message.attempts;
-    row.state.due_ms = message.due_ms;
-    row.state.nominal_due_ms = message.nominal_due_ms;
+    copy_progress(message, row.state);
     static_cast<RareState&>(row.state) = rare;
-    row.state.priority = message.priority;
-    row.state.maybe_delivered = message.maybe_delivered;
     row.state.name_space = name.name_space;
     row.state.queue = name.queue;
     row.reason = rare.reason;

@@ -125,8 +125,8 @@ class SegmentEffect {
     void set_state(MessageEffect& effect, const Record& record);
     void set_record(MessageEffect& effect, const Record& record, Sequence sequence, std::size_t frame_bytes);
     void add_cursor(const Record& record);
-    void add_settings(const Record& record, Sequence sequence, std::size_t frame_bytes);
-    void add_rule(const Record& record, Sequence sequence, std::size_t frame_bytes);
+    void add_rule(std::map<std::string, RuleEffect>& to, std::string key, const Record& record, Sequence sequence,
+                  std::size_t frame_bytes);
 
     std::vector<MessageEffect> messages_;
     boost::unordered_flat_map<MessageId, std::uint32_t> by_id_;

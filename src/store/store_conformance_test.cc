@@ -50,9 +50,7 @@ MessageRow without_what_outcomes_lose(MessageRow row) {
     kept.state.due_ms = was_prepared ? row.state.nominal_due_ms : row.state.due_ms;
     kept.state.name_space = row.state.name_space;
     kept.state.queue = row.state.queue;
-    kept.ended_ms = row.ended_ms;
-    kept.lease_attempt = row.lease_attempt;
-    kept.lease_incarnation = row.lease_incarnation;
+    copy_end(row, kept);
     return kept;
 }
 
@@ -154,20 +152,7 @@ class TwoTiers {
         if (const EntryNumber number = recent_->find(id); number != kNoEntry)
             return recent_->row(recent_->entry(number));
         if (const Outcome* outcome = recent_->outcome(id)) {
-            MessageRow row;
-            row.id = id;
-            row.state.state = outcome->state;
-            row.state.version = outcome->version;
-            row.state.attempts = outcome->attempts;
-            row.state.maybe_delivered = outcome->maybe_delivered;
-            row.state.due_ms = row.state.nominal_due_ms = outcome->due_ms;
-            row.state.transaction = outcome->transaction;
-            row.state.name_space = recent_->queues().name(outcome->queue).name_space;
-            row.state.queue = recent_->queues().name(outcome->queue).queue;
-            row.ended_ms = outcome->ended_ms;
-            row.lease_attempt = outcome->lease_attempt;
-            row.lease_incarnation = outcome->lease_incarnation;
-            return row;
+            return recent_->row(id, *outcome);
         }
         auto found = index_->find(id, 0);
         EXPECT_TRUE(found.ok());

@@ -144,9 +144,7 @@ class TrialShard {
     void relocate(MessageId id, std::string_view body = "body") {
         MessageRow& row = rows.at(id);
         Record record = record_of(RecordKind::relocate, row);
-        record.ended_ms = row.ended_ms;
-        record.lease_attempt = row.lease_attempt;
-        record.lease_incarnation = row.lease_incarnation;
+        copy_end(row, record);
         record.reason = row.reason;
         const bool whole = !is_ended(row.state.state) || row.state.state == State::dead;
         if (whole) record.content.body = body;
