@@ -1,5 +1,7 @@
 #include "configuration/setting_text.h"
 
+#include <vector>
+
 #include <gtest/gtest.h>
 
 namespace duewheel::setting_text_test {
@@ -24,22 +26,33 @@ std::string read(const Setting& setting, std::string_view text) {
     return value ? format_setting(setting, *value) : value.error().message;
 }
 
+struct Case {
+    const Setting& setting;
+    std::string_view text;
+    std::string_view read;
+};
+void expect(const std::vector<Case>& cases) {
+    for (const Case& c : cases) EXPECT_EQ(read(c.setting, c.text), c.read) << c.setting.name << " " << c.text;
+}
+
 TEST(SettingText, reads_each_kind_from_text) {
-    EXPECT_EQ(read(kYes, "true"), "true");
-    EXPECT_EQ(read(kYes, "false"), "false");
-    EXPECT_EQ(read(kNumber, "7"), "7");
-    EXPECT_EQ(read(kDecimal, "1.5"), "1.5");
-    EXPECT_EQ(read(kDecimal, "2.000"), "2");
-    EXPECT_EQ(read(kDuration, "90s"), "`duration` is 1m30s; choose 1s to 1m");
-    EXPECT_EQ(read(kDuration, "PT30S"), "\"30s\"");
-    EXPECT_EQ(read(kSize, "64KiB"), "\"64KiB\"");
-    EXPECT_EQ(read(kAutoSize, "auto"), "\"auto\"");
-    EXPECT_EQ(read(kAutoSize, "64KiB"), "\"64KiB\"");
-    EXPECT_EQ(read(kText, "a \"b\" \\ \n"), "\"a \\\"b\\\" \\\\ \\u000a\"");
-    EXPECT_EQ(read(kAnyText, ""), "\"\"");
-    EXPECT_EQ(read(kTexts, "a,b"), "[\"a\", \"b\"]");
-    EXPECT_EQ(read(kTexts, ""), "[]");
-    EXPECT_EQ(read(kColour, "blue"), "\"blue\"");
+    expect({
+        {kYes, "true", "true"},
+        {kYes, "false", "false"},
+        {kNumber, "7", "7"},
+        {kDecimal, "1.5", "1.5"},
+        {kDecimal, "2.000", "2"},
+        {kDuration, "90s", "`duration` is 1m30s; choose 1s to 1m"},
+        {kDuration, "PT30S", "\"30s\""},
+        {kSize, "64KiB", "\"64KiB\""},
+        {kAutoSize, "auto", "\"auto\""},
+        {kAutoSize, "64KiB", "\"64KiB\""},
+        {kText, "a \"b\" \\ \n", "\"a \\\"b\\\" \\\\ \\u000a\""},
+        {kAnyText, "", "\"\""},
+        {kTexts, "a,b", "[\"a\", \"b\"]"},
+        {kTexts, "", "[]"},
+        {kColour, "blue", "\"blue\""},
+    });
 }
 
 TEST(SettingText, reports_the_expected_form) {
@@ -51,31 +64,33 @@ TEST(SettingText, reports_the_expected_form) {
         EXPECT_EQ(read(kDecimal, text),
                   "`decimal` must be a number with up to 3 decimals, such as 1.5, not \"" + std::string(text) + "\"");
     }
-    EXPECT_EQ(read(kDuration, "30"), "`duration` must be a duration with a unit, such as \"30s\", not \"30\"");
-    EXPECT_EQ(read(kSize, "1MB"),
-              "`size` must be a size with the unit B, KiB, MiB or GiB, such as \"64MiB\", not \"1MB\"");
-    EXPECT_EQ(read(kSize, "auto"),
-              "`size` must be a size with the unit B, KiB, MiB or GiB, such as \"64MiB\", not \"auto\"");
-    EXPECT_EQ(read(kAutoSize, "1MB"),
-              "`size` must be a size with the unit B, KiB, MiB or GiB, such as \"64MiB\", or auto, not \"1MB\"");
-    EXPECT_EQ(read(kText, ""), "`text` is empty; give a value or remove the setting");
-    EXPECT_EQ(read(kColour, "pink"), "`colour` must be one of red, green or blue, not \"pink\"");
+    expect({
+        {kDuration, "30", "`duration` must be a duration with a unit, such as \"30s\", not \"30\""},
+        {kSize, "1MB", "`size` must be a size with the unit B, KiB, MiB or GiB, such as \"64MiB\", not \"1MB\""},
+        {kSize, "auto", "`size` must be a size with the unit B, KiB, MiB or GiB, such as \"64MiB\", not \"auto\""},
+        {kAutoSize, "1MB",
+         "`size` must be a size with the unit B, KiB, MiB or GiB, such as \"64MiB\", or auto, not \"1MB\""},
+        {kText, "", "`text` is empty; give a value or remove the setting"},
+        {kColour, "pink", "`colour` must be one of red, green or blue, not \"pink\""},
+    });
 }
 
 TEST(SettingText, bounds_are_inclusive) {
-    EXPECT_EQ(read(kNumber, "0"), "`number` is 0; choose 1 to 10");
-    EXPECT_EQ(read(kNumber, "1"), "1");
-    EXPECT_EQ(read(kNumber, "10"), "10");
-    EXPECT_EQ(read(kNumber, "11"), "`number` is 11; choose 1 to 10");
-    EXPECT_EQ(read(kNumber, "-1"), "`number` is -1; choose 1 to 10");
-    EXPECT_EQ(read(kDecimal, "0.999"), "`decimal` is 0.999; choose 1 to 100");
-    EXPECT_EQ(read(kDecimal, "100.001"), "`decimal` is 100.001; choose 1 to 100");
-    EXPECT_EQ(read(kDuration, "999ms"), "`duration` is 999ms; choose 1s to 1m");
-    EXPECT_EQ(read(kDuration, "1s"), "\"1s\"");
-    EXPECT_EQ(read(kSize, "1023B"), "`size` is 1023B; choose 1KiB to 1MiB, a multiple of 1KiB");
-    EXPECT_EQ(read(kSize, "1025B"), "`size` is 1025B; choose 1KiB to 1MiB, a multiple of 1KiB");
-    EXPECT_EQ(read(kSize, "1MiB"), "\"1MiB\"");
-    EXPECT_EQ(read(kAutoSize, "1B"), "`size` is 1B; choose auto, or 1KiB to 1MiB");
+    expect({
+        {kNumber, "0", "`number` is 0; choose 1 to 10"},
+        {kNumber, "1", "1"},
+        {kNumber, "10", "10"},
+        {kNumber, "11", "`number` is 11; choose 1 to 10"},
+        {kNumber, "-1", "`number` is -1; choose 1 to 10"},
+        {kDecimal, "0.999", "`decimal` is 0.999; choose 1 to 100"},
+        {kDecimal, "100.001", "`decimal` is 100.001; choose 1 to 100"},
+        {kDuration, "999ms", "`duration` is 999ms; choose 1s to 1m"},
+        {kDuration, "1s", "\"1s\""},
+        {kSize, "1023B", "`size` is 1023B; choose 1KiB to 1MiB, a multiple of 1KiB"},
+        {kSize, "1025B", "`size` is 1025B; choose 1KiB to 1MiB, a multiple of 1KiB"},
+        {kSize, "1MiB", "\"1MiB\""},
+        {kAutoSize, "1B", "`size` is 1B; choose auto, or 1KiB to 1MiB"},
+    });
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
 #include "ingress/call_path.h"
 
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -25,35 +26,41 @@ std::string found(const std::string& path) {
            std::string(call->name);
 }
 
+void expect_calls(const std::vector<std::pair<std::string, std::string>>& cases) {
+    for (const auto& [path, call] : cases) EXPECT_EQ(found(path), call) << path;
+}
+
 TEST(CallPath, names_the_call) {
-    EXPECT_EQ(found("/v1/queues/q/messages"), "put default q");
-    EXPECT_EQ(found("/v1/queues/q:lease"), "lease default q");
-    EXPECT_EQ(found("/v1/messages/12"), "message default 12");
-    EXPECT_EQ(found("/v1/messages/12:fire"), "fire default 12");
-    EXPECT_EQ(found("/v1/leases/t:ack"), "ack default t");
-    EXPECT_EQ(found("/v1/leases/t:fail"), "fail default t");
-    EXPECT_EQ(found("/v1/leases/t:extend"), "extend default t");
-    EXPECT_EQ(found("/v1/leases/t:release"), "release default t");
-    EXPECT_EQ(found("/v1/queues/q"), "queue default q");
-    EXPECT_EQ(found("/v1/queues/q:pause"), "pause default q");
-    EXPECT_EQ(found("/v1/queues/q:resume"), "resume default q");
-    EXPECT_EQ(found("/v1/queues/q:purge"), "purge default q");
-    EXPECT_EQ(found("/v1/queues"), "queues default ");
-    EXPECT_EQ(found("/v1/namespaces/n/queues"), "queues n ");
-    EXPECT_EQ(found("/v1/queues/q/messages:batch"), "put_batch default q");
-    EXPECT_EQ(found("/v1/leases:ack"), "ack_batch default ");
-    EXPECT_EQ(found("/v1/leases:fail"), "fail_batch default ");
-    EXPECT_EQ(found("/v1/namespaces/n/leases:extend"), "extend_batch n ");
-    EXPECT_EQ(found("/v1/leases:release"), "release_batch default ");
-    EXPECT_EQ(found("/v1/leases/t:hold"), "hold_lease default t");
-    EXPECT_EQ(found("/v1/messages/12:hold"), "hold default 12");
-    EXPECT_EQ(found("/v1/messages/12:kick"), "kick default 12");
-    EXPECT_EQ(found("/v1/queues/q:redrive"), "redrive default q");
-    EXPECT_EQ(found("/v1/queues/q:discard"), "discard default q");
-    EXPECT_EQ(found("/v1/messages/12:discard"), "discard_message default 12");
-    EXPECT_EQ(found("/v1/namespaces/n/queues/q/messages"), "put n q");
-    EXPECT_EQ(found("/v1/namespaces/n/messages/12:fire"), "fire n 12");
-    EXPECT_EQ(found("/v1/namespaces/namespaces/messages/12"), "message namespaces 12");
+    expect_calls({
+        {"/v1/queues/q/messages", "put default q"},
+        {"/v1/queues/q:lease", "lease default q"},
+        {"/v1/messages/12", "message default 12"},
+        {"/v1/messages/12:fire", "fire default 12"},
+        {"/v1/leases/t:ack", "ack default t"},
+        {"/v1/leases/t:fail", "fail default t"},
+        {"/v1/leases/t:extend", "extend default t"},
+        {"/v1/leases/t:release", "release default t"},
+        {"/v1/queues/q", "queue default q"},
+        {"/v1/queues/q:pause", "pause default q"},
+        {"/v1/queues/q:resume", "resume default q"},
+        {"/v1/queues/q:purge", "purge default q"},
+        {"/v1/queues", "queues default "},
+        {"/v1/namespaces/n/queues", "queues n "},
+        {"/v1/queues/q/messages:batch", "put_batch default q"},
+        {"/v1/leases:ack", "ack_batch default "},
+        {"/v1/leases:fail", "fail_batch default "},
+        {"/v1/namespaces/n/leases:extend", "extend_batch n "},
+        {"/v1/leases:release", "release_batch default "},
+        {"/v1/leases/t:hold", "hold_lease default t"},
+        {"/v1/messages/12:hold", "hold default 12"},
+        {"/v1/messages/12:kick", "kick default 12"},
+        {"/v1/queues/q:redrive", "redrive default q"},
+        {"/v1/queues/q:discard", "discard default q"},
+        {"/v1/messages/12:discard", "discard_message default 12"},
+        {"/v1/namespaces/n/queues/q/messages", "put n q"},
+        {"/v1/namespaces/n/messages/12:fire", "fire n 12"},
+        {"/v1/namespaces/namespaces/messages/12", "message namespaces 12"},
+    });
 }
 
 // Names are neither decoded nor judged here: only the last colon and the slashes count.
@@ -71,14 +78,16 @@ TEST(CallPath, a_namespace_is_named_itself_and_no_other_is_in_it) {
 }
 
 TEST(CallPath, leaves_names_as_they_are) {
-    EXPECT_EQ(found("/v1/queues/a%2Fb%3Alease:lease"), "lease default a%2Fb%3Alease");
-    EXPECT_EQ(found("/v1/queues/a:b:lease"), "lease default a:b");
-    EXPECT_EQ(found("/v1/queues/a:lease/messages"), "put default a:lease");
-    EXPECT_EQ(found("/v1/queues/q:/messages"), "put default q:");
-    EXPECT_EQ(found("/v1/queues//messages"), "put default ");
-    EXPECT_EQ(found("/v1/queues/:lease"), "lease default ");
-    EXPECT_EQ(found("/v1/namespaces//messages/12"), "message  12");
-    EXPECT_EQ(found("/v1/messages/12%3Afire"), "message default 12%3Afire");
+    expect_calls({
+        {"/v1/queues/a%2Fb%3Alease:lease", "lease default a%2Fb%3Alease"},
+        {"/v1/queues/a:b:lease", "lease default a:b"},
+        {"/v1/queues/a:lease/messages", "put default a:lease"},
+        {"/v1/queues/q:/messages", "put default q:"},
+        {"/v1/queues//messages", "put default "},
+        {"/v1/queues/:lease", "lease default "},
+        {"/v1/namespaces//messages/12", "message  12"},
+        {"/v1/messages/12%3Afire", "message default 12%3Afire"},
+    });
 }
 
 TEST(CallPath, finds_nothing_beside_the_table) {

@@ -2,6 +2,7 @@
 #include "ingress/dashboard_call.h"
 
 #include <string>
+#include <utility>
 
 #include <gtest/gtest.h>
 
@@ -54,13 +55,16 @@ TEST_F(DashboardCall, lateness_of_one_queue) {
 
 TEST_F(DashboardCall, lateness_checks_its_parameters) {
     const auto code = [&](const std::string& query) { return member_of(lateness(query), "code"); };
-    EXPECT_EQ(code("?window=4s"), "out_of_range");
-    EXPECT_EQ(code("?window=1h1ms"), "out_of_range");
-    EXPECT_EQ(code("?window=60"), "bad_duration");
-    EXPECT_EQ(code("?windows=1m"), "unknown_parameter");
-    EXPECT_EQ(code("?queue=.."), "bad_queue_name");
-    EXPECT_EQ(code("?queue=mail&namespace=.."), "bad_namespace");
-    EXPECT_EQ(code("?queue=a&queue=b"), "duplicate_parameter");
+    const std::pair<const char*, const char*> cases[] = {
+        {"?window=4s", "out_of_range"},
+        {"?window=1h1ms", "out_of_range"},
+        {"?window=60", "bad_duration"},
+        {"?windows=1m", "unknown_parameter"},
+        {"?queue=..", "bad_queue_name"},
+        {"?queue=mail&namespace=..", "bad_namespace"},
+        {"?queue=a&queue=b", "duplicate_parameter"},
+    };
+    for (const auto& [query, error] : cases) EXPECT_EQ(code(query), error) << query;
 }
 
 TEST_F(DashboardCall, the_wheel_has_its_levels_and_slots_in_use) {

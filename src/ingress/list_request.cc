@@ -48,8 +48,12 @@ Error bad_cursor() {
             "cursor"};
 }
 
-Result<StateSet> read_states(std::string_view text, const StateSet& legal, std::string_view parameter,
-                             std::string_view names) {
+// `names` are those of the legal states.
+Status read_states(const QueryRequest& query, std::string_view parameter, const StateSet& legal, std::string_view names,
+                   StateSet& into) {
+    const std::optional<std::string_view> given = query.text(parameter);
+    if (!given) return {};
+    std::string_view text = *given;
     StateSet states;
     while (true) {
         const std::string_view name = text.substr(0, text.find(','));
@@ -64,9 +68,11 @@ Result<StateSet> read_states(std::string_view text, const StateSet& legal, std::
             return Error{"bad_state", std::string(parameter) + " must be " + std::string(names) + "; omit it for all",
                          std::string(parameter)};
         }
-        if (name.size() == text.size()) return states;
+        if (name.size() == text.size()) break;
         text.remove_prefix(name.size() + 1);
     }
+    into = states;
+    return {};
 }
 
 // Continues the list after the page with this cursor.
@@ -120,14 +126,11 @@ Result<Command> read_list(const HttpRequest& request, ListCommand list) {
     const Result<QueryRequest> query =
         QueryRequest::parse(request.query, {"state", "due_after", "due_before", "limit", "cursor"});
     if (!query) return query.error();
-    if (const std::optional<std::string_view> states = query->text("state")) {
-        const Result<StateSet> read = read_states(
-            *states, kListedStates, "state",
-            "one or more of prepared, scheduled, ready, leased, retrying and held, separated by commas, or dead alone");
-        if (!read) return read.error();
-        list.states = *read;
-    }
-    Status read = take(query->instant_ms("due_after"), list.from.due_ms);
+    Status read = read_states(
+        *query, "state", kListedStates,
+        "one or more of prepared, scheduled, ready, leased, retrying and held, separated by commas, or dead alone",
+        list.states);
+    if (read) read = take(query->instant_ms("due_after"), list.from.due_ms);
     if (read) read = take(query->instant_ms("due_before"), list.until_ms);
     if (read) read = take(query->integer("limit", 1, kListLimitMax), list.limit);
     if (!read) return std::move(read).error();
@@ -150,14 +153,10 @@ Result<Command> read_history(const HttpRequest& request, HistoryCommand history,
         if (!read) return read.error();
         history.id = *read;
     }
-    if (const std::optional<std::string_view> outcomes = query->text("outcome")) {
-        const Result<StateSet> read =
-            read_states(*outcomes, kEndedStates, "outcome",
-                        "one or more of done, cancelled, expired and dead, separated by commas");
-        if (!read) return read.error();
-        history.outcomes = *read;
-    }
-    Status read = take(query->instant_ms("from"), history.from.due_ms);
+    Status read =
+        read_states(*query, "outcome", kEndedStates,
+                    "one or more of done, cancelled, expired and dead, separated by commas", history.outcomes);
+    if (read) read = take(query->instant_ms("from"), history.from.due_ms);
     if (read) read = take(query->instant_ms("to"), history.until_ms);
     if (read) read = take(query->integer("limit", 1, kListLimitMax), history.limit);
     if (!read) return std::move(read).error();

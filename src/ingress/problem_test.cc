@@ -100,17 +100,7 @@ const std::set<std::string, std::less<>> kInternalCodes = {"bad_address",
                                                            "unknown_topic",
                                                            "bad_tls_key",
                                                            "bad_tls_client_ca",
-                                                           "bad_tls_certificate",
-                                                           "kafka_failed",
-                                                           "kafka_fenced",
-                                                           "kafka_login",
-                                                           "kafka_refused",
-                                                           "kafka_unavailable",
-                                                           "kafka_unknown_outcome",
-                                                           "position_trimmed",
-                                                           "record_refused",
-                                                           "topic_exists",
-                                                           "unknown_topic"};
+                                                           "bad_tls_certificate"};
 
 // The code that stands at the beginning of `text`, such as `"bad_id",`; empty where none does.
 std::string code_at(std::string_view text) {

@@ -16,28 +16,30 @@ std::string read(const Call& call) {
 }
 
 TEST(QueueRequest, each_call_becomes_its_command) {
-    EXPECT_EQ(read({"GET", "/v1/queues/mail"}), "describe default mail");
-    EXPECT_EQ(read({"HEAD", "/v1/queues/mail"}), "describe default mail");
-    EXPECT_EQ(read({"DELETE", "/v1/queues/mail"}), "remove queue default mail pending=0 lease=0");
-    EXPECT_EQ(read({"POST", "/v1/queues/a%2Fb:pause"}), "pause queue default a/b pending=0 lease=0");
-    EXPECT_EQ(read({"POST", "/v1/namespaces/team/queues/mail:resume"}), "resume queue team mail pending=0 lease=0");
-    EXPECT_EQ(read({"POST", "/v1/queues/mail:purge"}), "purge queue default mail pending=0 lease=0");
-    EXPECT_EQ(read({"POST", "/v1/queues/mail:discard"}), "discard queue default mail pending=0 lease=0");
-    EXPECT_EQ(read({"POST", "/v1/queues/mail:discard", R"({"died_before": "1970-01-01T00:00:00.077Z"})"}),
-              "discard queue default mail pending=0 lease=0 before=77");
-    EXPECT_EQ(read({"GET", "/v1/queues"}), "list queues default after= limit=100");
-    EXPECT_EQ(read({"GET", "/v1/namespaces/team/queues"}), "list queues team after= limit=100");
-    EXPECT_EQ(read({"GET", "/v1/queues?limit=7&cursor=" + queue_cursor("default", "a")}),
-              "list queues default after=a limit=7");
-    EXPECT_EQ(read({"GET", "/v1/queues?prefix=a%2Fb&limit=7"}), "list queues default after= limit=7 prefix=a/b");
-    EXPECT_EQ(read({"GET", "/v1/queues?limit=1001"}), "out_of_range limit");
-    EXPECT_EQ(read({"GET", "/v1/queues?cursor=%21"}), "bad_cursor cursor");
-    EXPECT_EQ(read({"GET", "/v1/queues?cursor=AAAA"}), "bad_cursor cursor");
-    EXPECT_EQ(read({"GET", "/v1/queues?after=a"}), "unknown_parameter after");
-    EXPECT_EQ(read({"GET", "/v1/queues/mail?limit=7"}), "unknown_parameter ");
-    EXPECT_EQ(read({"POST", "/v1/queues/mail"}), "method_not_allowed ");
-    EXPECT_EQ(read({"PUT", "/v1/queues"}), "method_not_allowed ");
-    EXPECT_EQ(read({"GET", "/v1/queues/mail:pause"}), "method_not_allowed ");
+    const std::pair<Call, std::string> cases[] = {
+        {{"GET", "/v1/queues/mail"}, "describe default mail"},
+        {{"HEAD", "/v1/queues/mail"}, "describe default mail"},
+        {{"DELETE", "/v1/queues/mail"}, "remove queue default mail pending=0 lease=0"},
+        {{"POST", "/v1/queues/a%2Fb:pause"}, "pause queue default a/b pending=0 lease=0"},
+        {{"POST", "/v1/namespaces/team/queues/mail:resume"}, "resume queue team mail pending=0 lease=0"},
+        {{"POST", "/v1/queues/mail:purge"}, "purge queue default mail pending=0 lease=0"},
+        {{"POST", "/v1/queues/mail:discard"}, "discard queue default mail pending=0 lease=0"},
+        {{"POST", "/v1/queues/mail:discard", R"({"died_before": "1970-01-01T00:00:00.077Z"})"},
+         "discard queue default mail pending=0 lease=0 before=77"},
+        {{"GET", "/v1/queues"}, "list queues default after= limit=100"},
+        {{"GET", "/v1/namespaces/team/queues"}, "list queues team after= limit=100"},
+        {{"GET", "/v1/queues?limit=7&cursor=" + queue_cursor("default", "a")}, "list queues default after=a limit=7"},
+        {{"GET", "/v1/queues?prefix=a%2Fb&limit=7"}, "list queues default after= limit=7 prefix=a/b"},
+        {{"GET", "/v1/queues?limit=1001"}, "out_of_range limit"},
+        {{"GET", "/v1/queues?cursor=%21"}, "bad_cursor cursor"},
+        {{"GET", "/v1/queues?cursor=AAAA"}, "bad_cursor cursor"},
+        {{"GET", "/v1/queues?after=a"}, "unknown_parameter after"},
+        {{"GET", "/v1/queues/mail?limit=7"}, "unknown_parameter "},
+        {{"POST", "/v1/queues/mail"}, "method_not_allowed "},
+        {{"PUT", "/v1/queues"}, "method_not_allowed "},
+        {{"GET", "/v1/queues/mail:pause"}, "method_not_allowed "},
+    };
+    for (const auto& [call, command] : cases) EXPECT_EQ(read(call), command);
 }
 
 TEST(QueueRequest, settings_are_read_whole) {

@@ -245,9 +245,8 @@ Result<Command> read_schedule_call(const HttpRequest& request, CallPath::What wh
 }
 
 Result<Command> read_schedule_list(const HttpRequest& request, std::string name_space) {
-    ListSchedulesCommand list;
-    list.name_space = std::move(name_space);
-    return read_name_list(request, NameList::schedules, "this list of schedules", std::move(list));
+    return read_name_list(request, NameList::schedules, "this list of schedules",
+                          ListSchedulesCommand{.name_space = std::move(name_space)});
 }
 
 }  // namespace duewheel

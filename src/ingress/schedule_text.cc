@@ -9,19 +9,10 @@ namespace duewheel {
 namespace {
 
 void write_times(JsonWriter& json, const TimesRule& times) {
-    switch (times.kind) {
-        case TimesKind::cron:
-            json.text("cron", times.text);
-            break;
-        case TimesKind::every:
-            json.number("every_ms", times.every_ms);
-            break;
-        case TimesKind::iso:
-            json.text("iso", times.text);
-            break;
-        case TimesKind::at:
-            json.text("at", times.text);
-            break;
+    if (times.kind == TimesKind::every) {
+        json.number("every_ms", times.every_ms);
+    } else {
+        json.text(times_kind_name(times.kind), times.text);
     }
     if (!times.zone.empty()) json.text("zone", times.zone);
     if (times.skips_gaps) json.text("dst", "skip");

@@ -88,9 +88,8 @@ Result<Command> read_watchdog_call(const HttpRequest& request, CallPath::What wh
 }
 
 Result<Command> read_watchdog_list(const HttpRequest& request, std::string name_space) {
-    ListWatchdogsCommand list;
-    list.name_space = std::move(name_space);
-    return read_name_list(request, NameList::watchdogs, "this list of watchdogs", std::move(list));
+    return read_name_list(request, NameList::watchdogs, "this list of watchdogs",
+                          ListWatchdogsCommand{.name_space = std::move(name_space)});
 }
 
 }  // namespace duewheel
