@@ -7,130 +7,105 @@
 #include <gtest/gtest.h>
 
 #include "base/random.h"
+#include "calendar/text_cases_fixture.h"
 
 namespace duewheel::duration_test {
 namespace {
 
 constexpr std::int64_t kMax = std::numeric_limits<std::int64_t>::max();
 
-struct Case {
-    std::string_view text;
-    std::int64_t milliseconds;
-};
-
 TEST(Duration, reads_whole_numbers_with_units) {
-    for (const Case& c : std::vector<Case>{{"250ms", 250},
-                                           {"0s", 0},
-                                           {"1s", 1'000},
-                                           {"10m", 600'000},
-                                           {"1h", 3'600'000},
-                                           {"3d12h", 302'400'000},
-                                           {"2w", 1'209'600'000},
-                                           {"1w1d1h1m1s1ms", 694'861'001},
-                                           {"1m1ms", 60'001},
-                                           {"90m", 5'400'000},
-                                           {"007s", 7'000},
-                                           {"9223372036854775807ms", kMax},
-                                           {"106751991167d7h12m55s807ms", kMax}}) {
-        const auto parsed = parse_duration(c.text);
-        ASSERT_TRUE(parsed.ok()) << c.text << ": " << parsed.error().message;
-        EXPECT_EQ(*parsed, c.milliseconds) << c.text;
-    }
+    expect_read<std::int64_t>(parse_duration, {{"250ms", 250},
+                                               {"0s", 0},
+                                               {"1s", 1'000},
+                                               {"10m", 600'000},
+                                               {"1h", 3'600'000},
+                                               {"3d12h", 302'400'000},
+                                               {"2w", 1'209'600'000},
+                                               {"1w1d1h1m1s1ms", 694'861'001},
+                                               {"1m1ms", 60'001},
+                                               {"90m", 5'400'000},
+                                               {"007s", 7'000},
+                                               {"9223372036854775807ms", kMax},
+                                               {"106751991167d7h12m55s807ms", kMax}});
 }
 
 TEST(Duration, reads_iso_8601) {
-    for (const Case& c : std::vector<Case>{{"PT10M", 600'000},
-                                           {"P3DT12H", 302'400'000},
-                                           {"P2W", 1'209'600'000},
-                                           {"P1D", 86'400'000},
-                                           {"P1DT2H3M4S", 93'784'000},
-                                           {"PT36H", 129'600'000},
-                                           {"PT1H1S", 3'601'000},
-                                           {"PT1.5S", 1'500},
-                                           {"PT1,5S", 1'500},
-                                           {"PT0.001S", 1},
-                                           {"PT0.25000S", 250},
-                                           {"PT0S", 0},
-                                           {"P0D", 0},
-                                           {"PT9223372036854775.807S", kMax}}) {
-        const auto parsed = parse_duration(c.text);
-        ASSERT_TRUE(parsed.ok()) << c.text << ": " << parsed.error().message;
-        EXPECT_EQ(*parsed, c.milliseconds) << c.text;
-    }
+    expect_read<std::int64_t>(parse_duration, {{"PT10M", 600'000},
+                                               {"P3DT12H", 302'400'000},
+                                               {"P2W", 1'209'600'000},
+                                               {"P1D", 86'400'000},
+                                               {"P1DT2H3M4S", 93'784'000},
+                                               {"PT36H", 129'600'000},
+                                               {"PT1H1S", 3'601'000},
+                                               {"PT1.5S", 1'500},
+                                               {"PT1,5S", 1'500},
+                                               {"PT0.001S", 1},
+                                               {"PT0.25000S", 250},
+                                               {"PT0S", 0},
+                                               {"P0D", 0},
+                                               {"PT9223372036854775.807S", kMax}});
 }
-
-struct Refused {
-    std::string_view text;
-    std::size_t column;
-    std::string_view says;
-};
 
 TEST(Duration, refuses_with_the_column_and_what_is_accepted) {
     using namespace std::string_view_literals;
-    for (const Refused& c : std::vector<Refused>{
-             {"", 1, "empty"},
-             {"10", 3, "unit is missing"},
-             {"-5s", 1, "negative"},
-             {"+5s", 1, "number is expected"},
-             {" 5s", 1, "no spaces"},
-             {"5 s", 2, "no spaces"},
-             {"5s ", 3, "no spaces"},
-             {"s", 1, "number is expected"},
-             {"1.5h", 2, "1h30m"},
-             {".5h", 1, "begin with a digit"},
-             {"5x", 2, "not a unit"},
-             {"5S", 2, "not a unit"},
-             {"5µs", 2, "not a unit"},
-             {"5min", 3, "number is expected"},
-             {"5m5m", 4, "once"},
-             {"5m5h", 4, "once"},
-             {"5ms5s", 5, "once"},
-             {"1d2", 4, "unit is missing"},
-             {"5s\0"sv, 3, "number is expected"},
-             {"٣s", 1, "number is expected"},
-             {"0x10s", 2, "not a unit"},
-             {"1e3s", 2, "not a unit"},
-             {"9223372036854775808ms", 1, "too long"},
-             {"9223372036854775807s", 1, "too long"},
-             {"99999999999999999999999999999999w", 1, "too long"},
-             {"106751991167d7h12m55s808ms", 22, "too long"},
-             {"P", 2, "number is expected"},
-             {"PT", 3, "after the T"},
-             {"P1DT", 5, "after the T"},
-             {"P1Y", 3, "depends on the calendar"},
-             {"P1M", 3, "depends on the calendar"},
-             {"P1Y2M3D", 3, "depends on the calendar"},
-             {"P1H", 3, "must follow a T"},
-             {"P1W2D", 4, "weeks cannot be combined"},
-             {"P1D1W", 5, "weeks cannot be combined"},
-             {"P1.5D", 3, "only seconds"},
-             {"P1.5W", 5, "weeks cannot be combined"},
-             {"PT1.5H", 4, "only seconds"},
-             {"PT1.5M", 4, "only seconds"},
-             {"PT0.0001S", 4, "more than three decimals"},
-             {"PT1.S", 5, "digit is missing"},
-             {"PT.5S", 3, "begin with a digit"},
-             {"PT1S1M", 6, "not a unit"},
-             {"PT1M1M", 6, "not a unit"},
-             {"P1D1D", 5, "not a unit"},
-             {"PT1", 4, "unit is missing"},
-             {"P1", 3, "unit is missing"},
-             {"PT1HT1M", 5, "number is expected"},
-             {"P-1D", 2, "negative"},
-             {"-P1D", 1, "negative"},
-             {"pt1s", 1, "number is expected"},
-             {"PT9223372036854775.808S", 3, "too long"},
-             {"P15250284453W", 2, "too long"},
-             {"P99999999999999999999D", 2, "too long"},
-         }) {
-        const auto parsed = parse_duration(c.text);
-        ASSERT_FALSE(parsed.ok()) << c.text;
-        EXPECT_EQ(parsed.error().code, "bad_duration");
-        const std::string& message = parsed.error().message;
-        EXPECT_TRUE(message.starts_with("column " + std::to_string(c.column) + ": ")) << c.text << ": " << message;
-        EXPECT_NE(message.find(c.says), std::string::npos) << c.text << ": " << message;
-        EXPECT_NE(message.find("such as 250ms or 3d12h"), std::string::npos) << message;
-    }
+    expect_refused(parse_duration, "bad_duration", "such as 250ms or 3d12h",
+                   {
+                       {"", 1, "empty"},
+                       {"10", 3, "unit is missing"},
+                       {"-5s", 1, "negative"},
+                       {"+5s", 1, "number is expected"},
+                       {" 5s", 1, "no spaces"},
+                       {"5 s", 2, "no spaces"},
+                       {"5s ", 3, "no spaces"},
+                       {"s", 1, "number is expected"},
+                       {"1.5h", 2, "1h30m"},
+                       {".5h", 1, "begin with a digit"},
+                       {"5x", 2, "not a unit"},
+                       {"5S", 2, "not a unit"},
+                       {"5µs", 2, "not a unit"},
+                       {"5min", 3, "number is expected"},
+                       {"5m5m", 4, "once"},
+                       {"5m5h", 4, "once"},
+                       {"5ms5s", 5, "once"},
+                       {"1d2", 4, "unit is missing"},
+                       {"5s\0"sv, 3, "number is expected"},
+                       {"٣s", 1, "number is expected"},
+                       {"0x10s", 2, "not a unit"},
+                       {"1e3s", 2, "not a unit"},
+                       {"9223372036854775808ms", 1, "too long"},
+                       {"9223372036854775807s", 1, "too long"},
+                       {"99999999999999999999999999999999w", 1, "too long"},
+                       {"106751991167d7h12m55s808ms", 22, "too long"},
+                       {"P", 2, "number is expected"},
+                       {"PT", 3, "after the T"},
+                       {"P1DT", 5, "after the T"},
+                       {"P1Y", 3, "depends on the calendar"},
+                       {"P1M", 3, "depends on the calendar"},
+                       {"P1Y2M3D", 3, "depends on the calendar"},
+                       {"P1H", 3, "must follow a T"},
+                       {"P1W2D", 4, "weeks cannot be combined"},
+                       {"P1D1W", 5, "weeks cannot be combined"},
+                       {"P1.5D", 3, "only seconds"},
+                       {"P1.5W", 5, "weeks cannot be combined"},
+                       {"PT1.5H", 4, "only seconds"},
+                       {"PT1.5M", 4, "only seconds"},
+                       {"PT0.0001S", 4, "more than three decimals"},
+                       {"PT1.S", 5, "digit is missing"},
+                       {"PT.5S", 3, "begin with a digit"},
+                       {"PT1S1M", 6, "not a unit"},
+                       {"PT1M1M", 6, "not a unit"},
+                       {"P1D1D", 5, "not a unit"},
+                       {"PT1", 4, "unit is missing"},
+                       {"P1", 3, "unit is missing"},
+                       {"PT1HT1M", 5, "number is expected"},
+                       {"P-1D", 2, "negative"},
+                       {"-P1D", 1, "negative"},
+                       {"pt1s", 1, "number is expected"},
+                       {"PT9223372036854775.808S", 3, "too long"},
+                       {"P15250284453W", 2, "too long"},
+                       {"P99999999999999999999D", 2, "too long"},
+                   });
 }
 
 TEST(Duration, prints_the_largest_units_first) {

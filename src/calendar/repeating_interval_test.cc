@@ -5,6 +5,7 @@
 
 #include "base/random.h"
 #include "calendar/instant_text.h"
+#include "calendar/text_cases_fixture.h"
 #include <duewheel/repeating_interval.h>
 
 namespace duewheel::repeating_interval_test {
@@ -41,61 +42,42 @@ Times first_of(std::string_view text, std::string_view zone, std::size_t count) 
 }
 
 TEST(Period, reads_years_to_milliseconds) {
-    struct Case {
-        std::string_view text;
-        Period period;
-    };
-    for (const Case& c : std::vector<Case>{
-             {"P1Y2M3W4DT5H6M7.89S", {months(14), days(25), 5h + 6min + 7s + 890ms}},
-             {"P1M", {months(1), days(0), 0ms}},
-             {"PT1M", {months(0), days(0), 1min}},
-             {"P2W", {months(0), days(14), 0ms}},
-             {"PT0,5S", {months(0), days(0), 500ms}},
-             {"PT0.250000S", {months(0), days(0), 250ms}},
-             {"P0D", {}},
-             {"PT36H", {months(0), days(0), 36h}},
-         }) {
-        const Result<Period> period = parse_period(c.text);
-        ASSERT_TRUE(period.ok()) << c.text << ": " << period.error().message;
-        EXPECT_EQ(*period, c.period) << c.text;
-    }
+    expect_read<Period>(parse_period, {
+                                          {"P1Y2M3W4DT5H6M7.89S", {months(14), days(25), 5h + 6min + 7s + 890ms}},
+                                          {"P1M", {months(1), days(0), 0ms}},
+                                          {"PT1M", {months(0), days(0), 1min}},
+                                          {"P2W", {months(0), days(14), 0ms}},
+                                          {"PT0,5S", {months(0), days(0), 500ms}},
+                                          {"PT0.250000S", {months(0), days(0), 250ms}},
+                                          {"P0D", {}},
+                                          {"PT36H", {months(0), days(0), 36h}},
+                                      });
 }
 
 TEST(Period, refuses_with_a_column) {
-    struct Case {
-        std::string_view text;
-        int column;
-        std::string_view says;
-    };
-    for (const Case& c : std::vector<Case>{
-             {"", 1, "must begin with P"},
-             {"1D", 1, "must begin with P"},
-             {"P", 2, "number"},
-             {"PT", 3, "number"},
-             {"P1DT", 5, "number"},
-             {"PTT1H", 3, "T may appear once"},
-             {"P-1D", 2, "no sign"},
-             {"P1", 3, "a unit"},
-             {"P1H", 3, "a unit"},
-             {"PT1D", 4, "a unit"},
-             {"P1D1M", 5, "a unit"},
-             {"P1D1D", 5, "a unit"},
-             {"P1.5D", 3, "only seconds"},
-             {"PT1.5H", 4, "only seconds"},
-             {"PT1.S", 4, "one to three"},
-             {"PT1.0001S", 4, "one to three"},
-             {"P431Y", 2, "longer than the calendar"},
-             {"P430Y1M", 6, "longer than the calendar"},
-             {"PT99999999999999999999S", 3, "longer than the calendar"},
-             {"P1D ", 4, "a number"},
-         }) {
-        const Result<Period> period = parse_period(c.text);
-        ASSERT_FALSE(period.ok()) << c.text;
-        EXPECT_EQ(period.error().code, "bad_duration");
-        EXPECT_TRUE(period.error().message.starts_with("column " + std::to_string(c.column) + ": "))
-            << c.text << ": " << period.error().message;
-        EXPECT_NE(period.error().message.find(c.says), std::string::npos) << c.text << ": " << period.error().message;
-    }
+    expect_refused(parse_period, "bad_duration", "",
+                   {
+                       {"", 1, "must begin with P"},
+                       {"1D", 1, "must begin with P"},
+                       {"P", 2, "number"},
+                       {"PT", 3, "number"},
+                       {"P1DT", 5, "number"},
+                       {"PTT1H", 3, "T may appear once"},
+                       {"P-1D", 2, "no sign"},
+                       {"P1", 3, "a unit"},
+                       {"P1H", 3, "a unit"},
+                       {"PT1D", 4, "a unit"},
+                       {"P1D1M", 5, "a unit"},
+                       {"P1D1D", 5, "a unit"},
+                       {"P1.5D", 3, "only seconds"},
+                       {"PT1.5H", 4, "only seconds"},
+                       {"PT1.S", 4, "one to three"},
+                       {"PT1.0001S", 4, "one to three"},
+                       {"P431Y", 2, "longer than the calendar"},
+                       {"P430Y1M", 6, "longer than the calendar"},
+                       {"PT99999999999999999999S", 3, "longer than the calendar"},
+                       {"P1D ", 4, "a number"},
+                   });
 }
 
 // One that began in a gap went on at the gap's end for ever.
@@ -192,38 +174,28 @@ TEST(RepeatingInterval, ends_with_the_calendar) {
 }
 
 TEST(RepeatingInterval, a_refusal_points_at_its_part) {
-    struct Case {
-        std::string_view text;
-        int column;
-        std::string_view says;
-    };
-    for (const Case& c : std::vector<Case>{
-             {"", 1, "must begin with R"},
-             {"2026-01-01T00:00:00Z/PT1H", 1, "must begin with R"},
-             {"R0/2026-01-01T00:00:00Z/PT1H", 2, "never"},
-             {"R99999999999999999999/2026-01-01T00:00:00Z/PT1H", 2, "too large"},
-             {"Rx/2026-01-01T00:00:00Z/PT1H", 2, "expected after R"},
-             {"R5", 3, "expected after R"},
-             {"R5/", 4, "period is missing"},
-             {"R5/2026-01-01T00:00:00Z", 24, "period is missing"},
-             {"R5/PT1H/2026-01-01T00:00:00Z", 4, "give the start"},
-             {"R5/2026-02-30T00:00:00Z/PT1H", 4, "in the start, column 9: the month has no such day"},
-             {"R5/2026-01-01/PT1H", 4, "in the start"},
-             {"R5/2500-01-01T00:00:00Z/PT1H", 4, "1970 to 2399"},
-             {"R5/1970-01-01T00:00:00/PT1H", 4, "1970 to 2399"},
-             {"R5/2026-01-01T00:00:00Z/PT0S", 25, "is empty"},
-             {"R5/2026-01-01T00:00:00Z/PT", 25, "in the period, column 3"},
-             {"R5/2026-01-01T00:00:00Z/P-1D", 25, "no sign"},
-             {"R5/2026-01-01T00:00:00Z/2026-01-01T00:00:00Z", 25, "before it begins"},
-             {"R5/2026-01-01T00:00:00Z/tomorrow", 25, "in the end of the first period"},
-         }) {
-        const auto parsed = RepeatingInterval::parse(c.text, *Zone::load("Asia/Tokyo"));
-        ASSERT_FALSE(parsed.ok()) << c.text;
-        EXPECT_EQ(parsed.error().code, "bad_interval");
-        EXPECT_TRUE(parsed.error().message.starts_with("column " + std::to_string(c.column) + ": "))
-            << c.text << ": " << parsed.error().message;
-        EXPECT_NE(parsed.error().message.find(c.says), std::string::npos) << c.text << ": " << parsed.error().message;
-    }
+    const auto parse = [](std::string_view text) { return RepeatingInterval::parse(text, *Zone::load("Asia/Tokyo")); };
+    expect_refused(parse, "bad_interval", "",
+                   {
+                       {"", 1, "must begin with R"},
+                       {"2026-01-01T00:00:00Z/PT1H", 1, "must begin with R"},
+                       {"R0/2026-01-01T00:00:00Z/PT1H", 2, "never"},
+                       {"R99999999999999999999/2026-01-01T00:00:00Z/PT1H", 2, "too large"},
+                       {"Rx/2026-01-01T00:00:00Z/PT1H", 2, "expected after R"},
+                       {"R5", 3, "expected after R"},
+                       {"R5/", 4, "period is missing"},
+                       {"R5/2026-01-01T00:00:00Z", 24, "period is missing"},
+                       {"R5/PT1H/2026-01-01T00:00:00Z", 4, "give the start"},
+                       {"R5/2026-02-30T00:00:00Z/PT1H", 4, "in the start, column 9: the month has no such day"},
+                       {"R5/2026-01-01/PT1H", 4, "in the start"},
+                       {"R5/2500-01-01T00:00:00Z/PT1H", 4, "1970 to 2399"},
+                       {"R5/1970-01-01T00:00:00/PT1H", 4, "1970 to 2399"},
+                       {"R5/2026-01-01T00:00:00Z/PT0S", 25, "is empty"},
+                       {"R5/2026-01-01T00:00:00Z/PT", 25, "in the period, column 3"},
+                       {"R5/2026-01-01T00:00:00Z/P-1D", 25, "no sign"},
+                       {"R5/2026-01-01T00:00:00Z/2026-01-01T00:00:00Z", 25, "before it begins"},
+                       {"R5/2026-01-01T00:00:00Z/tomorrow", 25, "in the end of the first period"},
+                   });
 }
 
 // Numbered one after the other, occurrences only rise, and from any instant the neighbours are found.
