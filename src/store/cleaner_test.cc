@@ -7,7 +7,7 @@
 
 #include "message/outcome_rows.h"
 #include "store/index_recovery.h"
-#include "store/trial_moves.h"
+#include "store/trial_history.h"
 #include "support/memory_rows.h"
 
 namespace duewheel::cleaner_test {
@@ -171,17 +171,11 @@ TEST_F(Cleaning, nothing_is_found_after_everything_was_relocated) {
 
 // After carrying what is found, no row refers to the segment any more, and the log without it builds the same rows.
 TEST_F(Cleaning, a_log_whose_front_was_relocated_away_builds_the_same_rows) {
-    for (std::uint64_t seed = 1; seed <= 10; ++seed) {
-        SCOPED_TRACE("seed " + std::to_string(seed));
-        TrialShard shard;
-        TrialMoves moves(shard, seed);
-        MemoryRowStorage storage;
-        auto index = *Index::open(storage, retention_);
-        for (int segment = 0; segment < 6; ++segment) {
-            for (int commits = 0; commits < 6; ++commits) moves.commit();
-            moves.close_segment();
-        }
-        ASSERT_TRUE(seal_missing(shard.catalog(), *index).ok());
+    for_each_history(10, [](TrialHistory& history) {
+        TrialShard& shard = history.shard;
+        const auto& index = history.index;
+        for (int segment = 0; segment < 6; ++segment) history.write_segment(6);
+        history.seal();
         const auto front = shard.catalog().snapshot().front();
         Cleaner cleaner(front, *index);
         std::size_t relocated = 0;
@@ -191,13 +185,13 @@ TEST_F(Cleaning, a_log_whose_front_was_relocated_away_builds_the_same_rows) {
             if (found.outcomes.count > 0) shard.relocate_outcomes(found.outcomes);
             relocated += found.candidates.size() + found.outcomes.count;
         }
-        moves.close_segment();
-        ASSERT_TRUE(seal_missing(shard.catalog(), *index).ok());
+        history.write_segment(0);
+        history.seal();
         EXPECT_FALSE(index->needed_counts()->contains(front->first_sequence())) << "carried " << relocated;
         shard.drop_before(front->end().totals.sequence + 1);
 
         MemoryRowStorage empty;
-        auto rebuilt = *Index::open(empty, retention_);
+        auto rebuilt = *Index::open(empty, history.retention);
         ASSERT_TRUE(seal_missing(shard.catalog(), *rebuilt).ok());
         EXPECT_EQ(rebuilt->position().first_segment, 2u);
         auto without_position = [](const Index& of) {
@@ -210,7 +204,7 @@ TEST_F(Cleaning, a_log_whose_front_was_relocated_away_builds_the_same_rows) {
             return rows;
         };
         EXPECT_EQ(without_position(*rebuilt), without_position(*index));
-    }
+    });
 }
 
 class CleaningMuch : public Cleaning {

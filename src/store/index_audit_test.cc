@@ -6,7 +6,7 @@
 
 #include "store/index_recovery.h"
 #include "store/key_layout.h"
-#include "store/trial_moves.h"
+#include "store/trial_history.h"
 #include "support/memory_rows.h"
 
 namespace duewheel::index_audit_test {
@@ -175,19 +175,13 @@ TEST_F(IndexAudit, rows_of_meta_that_cannot_be_read_are_an_error) {
 }
 
 TEST_F(IndexAudit, holds_for_any_history) {
-    for (std::uint64_t seed = 1; seed <= 20; ++seed) {
-        SCOPED_TRACE("seed " + std::to_string(seed));
-        TrialShard shard;
-        TrialMoves moves(shard, seed);
-        MemoryRowStorage storage;
-        const auto index = *Index::open(storage, retention_);
+    for_each_history(20, [](TrialHistory& history) {
         for (int segment = 0; segment < 8; ++segment) {
-            for (int commits = 0; commits < 6; ++commits) moves.commit();
-            moves.close_segment();
-            ASSERT_TRUE(seal_missing(shard.catalog(), *index).ok());
-            ASSERT_EQ(*find_disagreement(*index), std::nullopt);
+            history.write_segment(6);
+            history.seal();
+            ASSERT_EQ(*find_disagreement(*history.index), std::nullopt);
         }
-    }
+    });
 }
 
 }  // namespace

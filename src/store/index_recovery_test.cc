@@ -30,6 +30,10 @@ class IndexRecovery : public testing::Test {
         EXPECT_TRUE(opened.ok()) << opened.error().message;
         return *std::move(opened);
     }
+    void build(const TrialShard& shard) {
+        const OpenedIndex opened = open(shard);
+        ASSERT_TRUE(seal_missing(shard.catalog(), *opened.index).ok());
+    }
     static std::size_t due_count(const Index& index) { return index.scan_due({}, INT64_MAX, 1000)->rows.size(); }
 
     Retention retention_;
@@ -49,10 +53,7 @@ TEST_F(IndexRecovery, a_missing_index_is_built_from_the_log) {
 TEST_F(IndexRecovery, an_index_is_kept_and_continued) {
     TrialShard shard;
     fill(shard, "mail");
-    {
-        const OpenedIndex first = open(shard);
-        ASSERT_TRUE(seal_missing(shard.catalog(), *first.index).ok());
-    }
+    build(shard);
     shard.close_segment();
     const OpenedIndex second = open(shard);
     EXPECT_FALSE(second.discarded);
@@ -67,10 +68,7 @@ TEST_F(IndexRecovery, an_index_older_than_the_logs_front_is_built_again) {
     TrialShard shard;
     shard.put("mail", kNow + 500);
     shard.close_segment();
-    {
-        const OpenedIndex first = open(shard);
-        ASSERT_TRUE(seal_missing(shard.catalog(), *first.index).ok());
-    }
+    build(shard);
     fill(shard, "mail");
     shard.drop_before(3);
     const OpenedIndex opened = open(shard);
@@ -85,8 +83,7 @@ TEST_F(IndexRecovery, an_index_of_another_log_is_built_again) {
     {
         TrialShard other;
         fill(other, "another queue");
-        const OpenedIndex first = open(other);
-        ASSERT_TRUE(seal_missing(other.catalog(), *first.index).ok());
+        build(other);
     }
     TrialShard shard;
     fill(shard, "mail");
@@ -99,8 +96,7 @@ TEST_F(IndexRecovery, an_index_beyond_the_logs_end_is_damage_and_stays_untouched
     {
         TrialShard longer;
         fill(longer, "mail");
-        const OpenedIndex first = open(longer);
-        ASSERT_TRUE(seal_missing(longer.catalog(), *first.index).ok());
+        build(longer);
     }
     TrialShard shorter;
     shorter.put("mail", kNow + 500);

@@ -22,6 +22,12 @@ namespace {
 
 using Rows = std::map<std::string, std::string, std::less<>>;
 
+void take_in(SortedRows& rows, const Rows& wanted) {
+    auto table = rows.build_table();
+    for (const auto& [key, value] : wanted) table->put(key, value);
+    ASSERT_TRUE(table->take_in().ok());
+}
+
 struct Storages {
     virtual ~Storages() = default;
     virtual RowStorage& storage() = 0;
@@ -32,6 +38,8 @@ struct InMemory final : Storages {
 };
 struct InRocks final : Storages {
     RowStorage& storage() override { return kept; }
+    // Opens and closes it.
+    void put(const Rows& wanted) { take_in(**kept.open(), wanted); }
     TemporaryDirectory directory;
     RocksRowStorage kept{posix_file_system(), directory.at("index"), [](auto, auto) { return false; }};
 };
@@ -59,11 +67,7 @@ class SortedRowsConformance : public testing::Test {
         ASSERT_TRUE(opened.ok());
         rows_ = std::move(opened).value();
     }
-    void put(const Rows& wanted) {
-        auto table = rows_->build_table();
-        for (const auto& [key, value] : wanted) table->put(key, value);
-        ASSERT_TRUE(table->take_in().ok());
-    }
+    void put(const Rows& wanted) { take_in(*rows_, wanted); }
     std::optional<std::string> get(std::string_view key) {
         auto found = rows_->get(key);
         EXPECT_TRUE(found.ok());
@@ -322,29 +326,24 @@ TEST(RocksRows, compaction_drops_what_has_expired_and_only_that) {
 }
 
 TEST(RocksRows, a_table_that_is_given_up_leaves_no_file) {
-    TemporaryDirectory directory;
-    RocksRowStorage storage(posix_file_system(), directory.at("index"), [](auto, auto) { return false; });
+    InRocks disk;
+    RocksRowStorage& storage = disk.kept;
     auto rows = std::move(storage.open()).value();
     auto table = rows->build_table();
     table->put("a", "1");
-    EXPECT_TRUE(std::ifstream(directory.at("index/incoming-table")).is_open());
+    EXPECT_TRUE(std::ifstream(disk.directory.at("index/incoming-table")).is_open());
     table.reset();
-    EXPECT_FALSE(std::ifstream(directory.at("index/incoming-table")).is_open());
+    EXPECT_FALSE(std::ifstream(disk.directory.at("index/incoming-table")).is_open());
 }
 
 TEST(RocksRows, rows_survive_a_new_opening_and_leftovers_of_an_old_process_are_removed) {
-    TemporaryDirectory directory;
-    RocksRowStorage storage(posix_file_system(), directory.at("index"), [](auto, auto) { return false; });
-    {
-        auto rows = std::move(storage.open()).value();
-        auto table = rows->build_table();
-        table->put("a", "1");
-        ASSERT_TRUE(table->take_in().ok());
-    }
-    std::ofstream(directory.at("index/incoming-table")) << "half a table";
+    InRocks disk;
+    RocksRowStorage& storage = disk.kept;
+    disk.put({{"a", "1"}});
+    std::ofstream(disk.directory.at("index/incoming-table")) << "half a table";
     auto rows = std::move(storage.open()).value();
     EXPECT_EQ(rows_between(*rows, "", "z"), (Rows{{"a", "1"}}));
-    EXPECT_FALSE(std::ifstream(directory.at("index/incoming-table")).is_open());
+    EXPECT_FALSE(std::ifstream(disk.directory.at("index/incoming-table")).is_open());
 }
 
 // Flips a byte in the middle of each table file.
@@ -360,15 +359,12 @@ void damage_tables(const std::string& directory) {
 }
 
 TEST(RocksRows, a_flipped_byte_is_an_error_and_not_a_hole) {
-    TemporaryDirectory directory;
-    RocksRowStorage storage(posix_file_system(), directory.at("index"), [](auto, auto) { return false; });
-    {
-        auto rows = std::move(storage.open()).value();
-        auto table = rows->build_table();
-        for (int number = 100; number < 600; ++number) table->put(std::to_string(number), std::string(40, 'x'));
-        ASSERT_TRUE(table->take_in().ok());
-    }
-    damage_tables(directory.at("index"));
+    InRocks disk;
+    RocksRowStorage& storage = disk.kept;
+    Rows many;
+    for (int number = 100; number < 600; ++number) many[std::to_string(number)] = std::string(40, 'x');
+    disk.put(many);
+    damage_tables(disk.directory.at("index"));
     auto opened = storage.open();
     ASSERT_TRUE(opened.ok());
     const Status walked = (*opened)->scan("", "z", 1000, [](auto, auto) { return true; });
@@ -380,17 +376,12 @@ TEST(RocksRows, a_flipped_byte_is_an_error_and_not_a_hole) {
 }
 
 TEST(RocksRows, a_missing_table_is_damage_that_discarding_mends) {
-    TemporaryDirectory directory;
-    RocksRowStorage storage(posix_file_system(), directory.at("index"), [](auto, auto) { return false; });
-    {
-        auto rows = std::move(storage.open()).value();
-        auto table = rows->build_table();
-        table->put("a", "1");
-        ASSERT_TRUE(table->take_in().ok());
-    }
-    for (const std::string& name : std::move(posix_file_system().list(directory.at("index"))).value()) {
+    InRocks disk;
+    RocksRowStorage& storage = disk.kept;
+    disk.put({{"a", "1"}});
+    for (const std::string& name : std::move(posix_file_system().list(disk.directory.at("index"))).value()) {
         if (!name.ends_with(".sst")) continue;
-        ASSERT_TRUE(posix_file_system().remove(directory.at("index/" + name)).ok());
+        ASSERT_TRUE(posix_file_system().remove(disk.directory.at("index/" + name)).ok());
     }
     const auto opened = storage.open();
     ASSERT_FALSE(opened.ok());

@@ -10,7 +10,7 @@
 #include "store/recent_tier.h"
 #include "store/rocks_rows.h"
 #include "store/sealer.h"
-#include "store/trial_moves.h"
+#include "store/trial_history.h"
 #include "support/memory_rows.h"
 #include "support/temporary_directory.h"
 
@@ -383,21 +383,16 @@ TYPED_TEST(StoreConformance, both_tiers_together_agree_with_the_log) {
 
 // The rows of an index that seals every segment as soon as it is full, or now and then, or all in the end.
 std::map<std::string, std::string> rows_when_sealed(std::uint64_t seed, std::uint64_t chance) {
-    TrialShard shard;
-    TrialMoves moves(shard, seed);
+    TrialHistory history(seed);
     Random random(seed + chance);
-    MemoryRowStorage storage;
-    Retention retention;
-    auto index = *Index::open(storage, retention);
     for (int step = 0; step < 200; ++step) {
-        moves.commit();
-        if (step % 6 == 5) moves.close_segment();
-        if (!random.chance(chance)) continue;
-        EXPECT_TRUE(seal_missing(shard.catalog(), *index).ok());
+        history.moves.commit();
+        if (step % 6 == 5) history.moves.close_segment();
+        if (random.chance(chance)) history.seal();
     }
-    EXPECT_TRUE(seal_missing(shard.catalog(), *index).ok());
-    EXPECT_EQ(index->position().segment, 33u);
-    return all_rows(index->rows());
+    history.seal();
+    EXPECT_EQ(history.index->position().segment, 33u);
+    return all_rows(history.index->rows());
 }
 
 TEST(Rebuilding, gives_the_same_rows_as_sealing_along_the_way) {
@@ -435,47 +430,33 @@ std::set<MessageId> reached_from_cursors(const Index& index) {
 }
 
 TEST(Cursors, every_waiting_message_is_reached_from_them_after_each_segment) {
-    for (std::uint64_t seed = 1; seed <= 20; ++seed) {
-        SCOPED_TRACE("seed " + std::to_string(seed));
-        TrialShard shard;
-        TrialMoves moves(shard, seed);
-        MemoryRowStorage storage;
-        Retention retention;
-        auto index = *Index::open(storage, retention);
+    for_each_history(20, [](TrialHistory& history) {
         for (int segment = 1; segment <= 30; ++segment) {
-            for (std::uint64_t commits = moves.random().below(8); commits > 0; --commits) moves.commit();
-            moves.close_segment();
-            ASSERT_TRUE(seal_missing(shard.catalog(), *index).ok());
-            const std::set<MessageId> reached = reached_from_cursors(*index);
-            for (const auto& [id, row] : shard.rows) {
+            history.write_segment(history.moves.random().below(8));
+            history.seal();
+            const std::set<MessageId> reached = reached_from_cursors(*history.index);
+            for (const auto& [id, row] : history.shard.rows) {
                 if (!is_timed(row.state.state)) continue;
                 ASSERT_TRUE(reached.contains(id)) << "message " << id << " would never fire, segment " << segment;
             }
         }
-    }
+    });
 }
 
 // The counts in the index are those of the rows.
 TEST(NeededCounts, are_always_those_of_the_rows_that_are_there) {
-    for (std::uint64_t seed = 1; seed <= 10; ++seed) {
-        SCOPED_TRACE("seed " + std::to_string(seed));
-        TrialShard shard;
-        TrialMoves moves(shard, seed);
-        MemoryRowStorage storage;
-        Retention retention;
-        auto index = *Index::open(storage, retention);
+    for_each_history(10, [](TrialHistory& history) {
         for (int segment = 1; segment <= 30; ++segment) {
-            for (int commits = 0; commits < 5; ++commits) moves.commit();
-            moves.close_segment();
-            ASSERT_TRUE(seal_missing(shard.catalog(), *index).ok());
+            history.write_segment(5);
+            history.seal();
             std::map<Sequence, std::uint64_t> wanted;
-            for (const auto& [id, row] : shard.rows) {
+            for (const auto& [id, row] : history.shard.rows) {
                 if (!needs_record(row.state.state)) continue;
-                ++wanted[(*shard.catalog().find(row.log_position))->first_sequence()];
+                ++wanted[(*history.shard.catalog().find(row.log_position))->first_sequence()];
             }
-            ASSERT_EQ(*index->needed_counts(), wanted) << "segment " << segment;
+            ASSERT_EQ(*history.index->needed_counts(), wanted) << "segment " << segment;
         }
-    }
+    });
 }
 
 }  // namespace

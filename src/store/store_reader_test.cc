@@ -193,10 +193,11 @@ TEST_F(Reading, seconds_are_counted_whole_and_at_least_one) {
     EXPECT_EQ(count(7, 9, 1), (Counts{0, 0}));
 }
 
-// Rows into which the next segment is taken as soon as they are walked.
-class GrowingStorage final : public RowStorage {
+// Rows before whose reads something else happens.
+class InterruptedStorage final : public RowStorage {
   public:
-    std::function<void()> before_walk = [] {};
+    std::function<void()> before_get = [] {};
+    std::function<void()> before_scan = [] {};
 
     Result<std::unique_ptr<SortedRows>> open() override {
         return std::unique_ptr<SortedRows>(std::make_unique<Rows>(*kept_.open(), *this));
@@ -207,12 +208,16 @@ class GrowingStorage final : public RowStorage {
   private:
     class Rows final : public SortedRows {
       public:
-        Rows(std::unique_ptr<SortedRows> rows, GrowingStorage& storage) : rows_(std::move(rows)), storage_(storage) {}
+        Rows(std::unique_ptr<SortedRows> rows, InterruptedStorage& storage)
+            : rows_(std::move(rows)), storage_(storage) {}
 
-        Result<std::optional<std::string>> get(std::string_view key) const override { return rows_->get(key); }
+        Result<std::optional<std::string>> get(std::string_view key) const override {
+            storage_.before_get();
+            return rows_->get(key);
+        }
         Status scan(std::string_view lower, std::string_view upper, std::size_t limit,
                     const RowVisitor& visit) const override {
-            std::exchange(storage_.before_walk, [] {})();
+            storage_.before_scan();
             return rows_->scan(lower, upper, limit, visit);
         }
         std::unique_ptr<TableBuilder> build_table() override { return rows_->build_table(); }
@@ -221,7 +226,7 @@ class GrowingStorage final : public RowStorage {
 
       private:
         std::unique_ptr<SortedRows> rows_;
-        GrowingStorage& storage_;
+        InterruptedStorage& storage_;
     };
 
     MemoryRowStorage kept_;
@@ -230,65 +235,31 @@ class GrowingStorage final : public RowStorage {
 TEST(ReadingSeconds, the_count_is_as_of_the_segment_that_is_named) {
     TrialShard shard;
     Retention retention;
-    GrowingStorage storage;
+    InterruptedStorage storage;
     auto index = *Index::open(storage, retention);
-    for (int segment = 1; segment <= 2; ++segment) {
-        shard.put("mail", kNow);
-        shard.close_segment();
-        const auto take_in = [&] { ASSERT_TRUE(seal_missing(shard.catalog(), *index).ok()); };
-        if (segment == 1) take_in();
-        if (segment == 2) storage.before_walk = take_in;
-    }
+    const auto take_in = [&] { ASSERT_TRUE(seal_missing(shard.catalog(), *index).ok()); };
+    shard.put("mail", kNow);
+    shard.close_segment();
+    take_in();
+    shard.put("mail", kNow);
+    shard.close_segment();
+    // The next segment is taken in as soon as the rows are walked.
+    storage.before_scan = [&, is_first = true]() mutable {
+        if (std::exchange(is_first, false)) take_in();
+    };
     const auto counted = index->count_seconds({"default", "mail", kNow / 1000, kNow / 1000 + 1, 10});
     ASSERT_TRUE(counted.ok());
     EXPECT_EQ(counted->through, 2u);
     EXPECT_EQ(counted->counts, std::vector<std::uint32_t>{2});
 }
 
-// Rows that raise the generation when they are looked at, as the shard may do at any time.
-class RaisingRows final : public SortedRows {
-  public:
-    RaisingRows(std::unique_ptr<SortedRows> rows, std::atomic<Generation>& generation)
-        : rows_(std::move(rows)), generation_(generation) {}
-
-    Result<std::optional<std::string>> get(std::string_view key) const override {
-        ++generation_;
-        return rows_->get(key);
-    }
-    Status scan(std::string_view lower, std::string_view upper, std::size_t limit,
-                const RowVisitor& visit) const override {
-        ++generation_;
-        return rows_->scan(lower, upper, limit, visit);
-    }
-    std::unique_ptr<TableBuilder> build_table() override { return rows_->build_table(); }
-    Status verify_checksums() const override { return rows_->verify_checksums(); }
-    std::uint64_t bytes() const override { return rows_->bytes(); }
-
-  private:
-    std::unique_ptr<SortedRows> rows_;
-    std::atomic<Generation>& generation_;
-};
-
-class RaisingStorage final : public RowStorage {
-  public:
-    explicit RaisingStorage(std::atomic<Generation>& generation) : generation_(generation) {}
-
-    Result<std::unique_ptr<SortedRows>> open() override {
-        return std::unique_ptr<SortedRows>(std::make_unique<RaisingRows>(*kept_.open(), generation_));
-    }
-    Status condemn() override { return kept_.condemn(); }
-    Status discard() override { return kept_.discard(); }
-
-  private:
-    MemoryRowStorage kept_;
-    std::atomic<Generation>& generation_;
-};
-
 TEST(ReadingDates, the_generation_is_read_before_any_row) {
     TrialShard shard;
     Retention retention;
     std::atomic<Generation> generation = 0;
-    RaisingStorage storage(generation);
+    // The shard may raise it at any time.
+    InterruptedStorage storage;
+    storage.before_get = storage.before_scan = [&] { ++generation; };
     auto index = *Index::open(storage, retention);
     const StoreReader reader(*index, shard.catalog(), generation);
     for (const Lookup& lookup : {Lookup{1, FindMessage{5}}, Lookup{1, FindKeys{{{"a", "b", "c"}}}},
