@@ -27,6 +27,19 @@ Result<Stretch> read_stretch(const SortedRows& rows, const std::string& lower, c
     return stretch;
 }
 
+// Reads a row whose key and value are decoded apart: `make` makes it of both.
+template <class DecodeKey, class DecodeValue, class Make>
+auto decoded(DecodeKey decode_key, DecodeValue decode_value, Make make) {
+    return [=](std::string_view key,
+               std::string_view value) -> Result<decltype(make(*decode_key(key), *decode_value(value)))> {
+        const auto of_key = decode_key(key);
+        if (!of_key) return of_key.error();
+        const auto of_value = decode_value(value);
+        if (!of_value) return of_value.error();
+        return make(*of_key, *of_value);
+    };
+}
+
 QueueName owned(const QueueOfKey& names) {
     return {std::string(names.name_space), std::string(names.queue)};
 }
@@ -232,13 +245,9 @@ Result<std::optional<DuePosition>> Index::queue_cursor(std::string_view name_spa
 
 Result<std::vector<Index::QueueCursor>> Index::queue_cursors() const {
     return read_rows(*rows_, queue_cursor_bound(false), queue_cursor_bound(true),
-                     [](std::string_view key, std::string_view value) -> Result<QueueCursor> {
-                         const Result<QueueOfKey> names = decode_queue_cursor_key(key);
-                         if (!names) return names.error();
-                         const Result<DuePosition> at = decode_queue_cursor(value);
-                         if (!at) return at.error();
-                         return QueueCursor{owned(*names), *at};
-                     });
+                     decoded(decode_queue_cursor_key, decode_queue_cursor, [](const auto& names, const auto& at) {
+                         return QueueCursor{owned(names), at};
+                     }));
 }
 
 Result<QueueCounts> Index::queue_counts(std::string_view name_space, std::string_view queue) const {
@@ -249,13 +258,9 @@ Result<QueueCounts> Index::queue_counts(std::string_view name_space, std::string
 
 Result<std::vector<Index::Counts>> Index::queue_counts() const {
     return read_rows(*rows_, queue_counts_bound(false), queue_counts_bound(true),
-                     [](std::string_view key, std::string_view value) -> Result<Counts> {
-                         const Result<QueueOfKey> names = decode_queue_counts_key(key);
-                         if (!names) return names.error();
-                         const Result<QueueCounts> counts = decode_queue_counts(value);
-                         if (!counts) return counts.error();
-                         return Counts{owned(*names), *counts};
-                     });
+                     decoded(decode_queue_counts_key, decode_queue_counts, [](const auto& names, const auto& counts) {
+                         return Counts{owned(names), counts};
+                     }));
 }
 
 Result<std::optional<SettingsRow>> Index::settings(std::uint32_t subject, std::string_view name_space,
@@ -291,15 +296,10 @@ Result<std::vector<Index::Settings>> Index::settings_and_rules() const {
 }
 
 Result<std::map<Sequence, std::uint64_t>> Index::needed_counts() const {
-    const auto counts =
-        read_rows(*rows_, needed_bound(false), needed_bound(true),
-                  [](std::string_view key, std::string_view value) -> Result<std::pair<Sequence, std::uint64_t>> {
-                      const Result<Sequence> first_sequence = decode_needed_key(key);
-                      if (!first_sequence) return first_sequence.error();
-                      const Result<std::uint64_t> count = decode_needed(value);
-                      if (!count) return count.error();
-                      return std::pair(*first_sequence, *count);
-                  });
+    const auto counts = read_rows(
+        *rows_, needed_bound(false), needed_bound(true),
+        decoded(decode_needed_key, decode_needed,
+                [](Sequence first_sequence, std::uint64_t count) { return std::pair(first_sequence, count); }));
     if (!counts) return counts.error();
     return std::map<Sequence, std::uint64_t>(counts->begin(), counts->end());
 }
