@@ -41,13 +41,11 @@ class KafkaTrial {
     }
     void set_target(const std::string& queue, std::optional<KafkaTarget> target,
                     const std::string& name_space = "default") {
-        ConfigureQueueCommand command;
-        command.name_space = name_space;
-        command.queue = queue;
-        command.settings.kafka = std::move(target);
-        command.settings.retry.jitter_permille = 0;
-        command.keeps_pause = true;
-        shard->ask<QueueAnswer>(command);
+        QueueSettings settings;
+        settings.kafka = std::move(target);
+        settings.retry.jitter_permille = 0;
+        shard->ask<QueueAnswer>(
+            ConfigureQueueCommand{name_space, queue, ConfigureQueueCommand::What::set, std::move(settings), true});
         run();
     }
     static KafkaTarget target(std::string topic = "out", bool exactly_once = true) {

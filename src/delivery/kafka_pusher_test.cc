@@ -14,6 +14,18 @@ using Texts = std::vector<std::string>;
 class KafkaPusherOf : public testing::TestWithParam<bool> {
   protected:
     KafkaTarget target(std::string topic = "out") const { return Trial::target(std::move(topic), GetParam()); }
+    // Leases so many messages of the queue q, whose batches are not sent yet.
+    void hold(Trial& trial, int messages, std::size_t bytes = 1) const {
+        trial.set_target("q", target());
+        trial.holds_batches = true;
+        for (int i = 0; i < messages; ++i) trial.put("q", std::string(bytes, 'x'));
+        trial.run();
+    }
+    static KafkaOutOptions batches_of(std::size_t messages) {
+        KafkaOutOptions options;
+        options.batch_max = messages;
+        return options;
+    }
 };
 std::string name_of_delivery(const testing::TestParamInfo<bool>& delivery) {
     return delivery.param ? "exactly_once" : "at_least_once";
@@ -50,13 +62,8 @@ TEST_P(KafkaPusherOf, sleeps_while_nothing_is_due) {
 }
 
 TEST_P(KafkaPusherOf, gathers_the_next_batch_while_one_is_under_way) {
-    KafkaOutOptions options;
-    options.batch_max = 10;
-    Trial trial(options);
-    trial.set_target("q", target());
-    trial.holds_batches = true;
-    for (int i = 0; i < 100; ++i) trial.put("q", std::to_string(i));
-    trial.run();
+    Trial trial(batches_of(10));
+    hold(trial, 100);
     ASSERT_EQ(trial.batches.size(), 1u);
     EXPECT_EQ(trial.batches[0].batch.messages.size(), 1u) << "it went at once";
     const std::uint64_t leased = trial.pusher->counters().leased;
@@ -77,10 +84,7 @@ TEST_P(KafkaPusherOf, keeps_to_its_bytes) {
     KafkaOutOptions options;
     options.bytes_max = 10'000;
     Trial trial(options);
-    trial.set_target("q", target());
-    trial.holds_batches = true;
-    for (int i = 0; i < 100; ++i) trial.put("q", std::string(1'000, 'x'));
-    trial.run();
+    hold(trial, 100, 1'000);
     EXPECT_GE(trial.pusher->counters().bytes_leased, 1'000u);
     trial.holds_batches = false;
     trial.run();
@@ -88,9 +92,7 @@ TEST_P(KafkaPusherOf, keeps_to_its_bytes) {
 }
 
 TEST_P(KafkaPusherOf, lets_queues_and_namespaces_take_turns) {
-    KafkaOutOptions options;
-    options.batch_max = 40;
-    Trial trial(options);
+    Trial trial(batches_of(40));
     for (const char* queue : {"a", "b"}) trial.set_target(queue, target());
     trial.set_target("c", target(), "other");
     trial.holds_batches = true;
@@ -121,13 +123,8 @@ TEST_P(KafkaPusherOf, a_paused_queue_sends_nothing_until_it_is_resumed) {
 }
 
 TEST_P(KafkaPusherOf, releases_what_waits_when_its_queue_is_paused) {
-    KafkaOutOptions options;
-    options.batch_max = 10;
-    Trial trial(options);
-    trial.set_target("q", target());
-    trial.holds_batches = true;
-    for (int i = 0; i < 20; ++i) trial.put("q", std::to_string(i));
-    trial.run();
+    Trial trial(batches_of(10));
+    hold(trial, 20);
     trial.tell("q", What::pause);
     trial.holds_batches = false;
     trial.run();
@@ -317,13 +314,8 @@ TEST_P(KafkaPusherOf, repeats_an_ack_that_the_engine_has_no_room_for) {
 }
 
 TEST_P(KafkaPusherOf, releases_what_is_not_under_way_when_it_stops) {
-    KafkaOutOptions options;
-    options.batch_max = 10;
-    Trial trial(options);
-    trial.set_target("q", target());
-    trial.holds_batches = true;
-    for (int i = 0; i < 20; ++i) trial.put("q", std::to_string(i));
-    trial.run();
+    Trial trial(batches_of(10));
+    hold(trial, 20);
     trial.pusher->stop();
     trial.run();
     EXPECT_EQ(trial.queue("q").leased, 1u);

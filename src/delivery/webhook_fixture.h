@@ -48,13 +48,10 @@ class WebhookTrial {
     }
 
     void set_target(const std::string& queue, WebhookTarget target, const std::string& name_space = "default") {
-        ConfigureQueueCommand command;
-        command.name_space = name_space;
-        command.queue = queue;
-        command.settings.webhook = std::move(target);
-        command.settings.retry.jitter_permille = 0;
-        command.keeps_pause = true;
-        shard.ask<QueueAnswer>(command);
+        QueueSettings settings;
+        settings.webhook = std::move(target);
+        settings.retry.jitter_permille = 0;
+        shard.ask<QueueAnswer>(ConfigureQueueCommand{name_space, queue, What::set, std::move(settings), true});
         run();
     }
     static WebhookTarget target(std::string url = "http://example.com/in", std::uint32_t concurrency = 4,

@@ -11,6 +11,15 @@ namespace {
 
 using Trial = WebhookTrial;
 
+// Two messages of the queue q, whose target receives one post at a time.
+MessageId post_first_of_two(Trial& trial) {
+    trial.set_target("q", Trial::target("http://example.com/in", 1));
+    const MessageId first = trial.shard.put(0, "first");
+    trial.shard.put(0, "second");
+    trial.run();
+    return first;
+}
+
 TEST(WebhookPusher, posts_due_messages_and_acknowledges_accepted_ones) {
     Trial trial;
     trial.set_target("q", Trial::target("http://example.com:81/in?a=1"));
@@ -124,10 +133,7 @@ TEST(WebhookPusher, keeps_to_the_rate) {
 
 TEST(WebhookPusher, respects_retry_after_for_the_target_and_its_message) {
     Trial trial;
-    trial.set_target("q", Trial::target("http://example.com/in", 1));
-    const MessageId first = trial.shard.put(0, "first");
-    trial.shard.put(0, "second");
-    trial.run();
+    const MessageId first = post_first_of_two(trial);
     trial.answer_first(503, 30);
     EXPECT_EQ(trial.look(first).row.state.due_ms, trial.shard.engine().now() + 30'000) << "its rule says a second";
     trial.run(29'999);
@@ -149,10 +155,7 @@ TEST(WebhookPusher, limits_the_retry_after_of_a_target) {
 
 TEST(WebhookPusher, a_target_that_is_gone_pauses_its_queue_and_costs_no_attempt) {
     Trial trial;
-    trial.set_target("q", Trial::target("http://example.com/in", 1));
-    const MessageId id = trial.shard.put(0, "first");
-    trial.shard.put(0, "second");
-    trial.run();
+    const MessageId id = post_first_of_two(trial);
     trial.answer_first(410);
     EXPECT_TRUE(trial.sent.empty());
     const QueueAnswer queue = trial.queue("q");
@@ -403,10 +406,7 @@ TEST(WebhookPusher, a_post_to_another_url_is_not_a_probe) {
 
 TEST(WebhookPusher, when_it_stops_completes_posts_and_leases_nothing) {
     Trial trial;
-    trial.set_target("q", Trial::target("http://example.com/in", 1));
-    const MessageId first = trial.shard.put(0, "first");
-    trial.shard.put(0, "second");
-    trial.run();
+    const MessageId first = post_first_of_two(trial);
     trial.shard.engine().stop_waiting();
     trial.pusher->stop();
     trial.run();

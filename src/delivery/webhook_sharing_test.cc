@@ -8,6 +8,24 @@ namespace {
 
 using Trial = WebhookTrial;
 
+// With 10,000 bytes for posts, leased in threes of 1,000.
+class LittleMemory : public Trial {
+  public:
+    LittleMemory() : Trial(posts(), leases()) {}
+
+  private:
+    static WebhookOptions posts() {
+        WebhookOptions options;
+        options.bytes_in_flight_max = 10'000;
+        return options;
+    }
+    static EngineOptions leases() {
+        EngineOptions options;
+        options.lease_bytes_max = 3'000;
+        return options;
+    }
+};
+
 TEST(WebhookPusher, one_hanging_target_delays_no_other) {
     WebhookOptions options;
     options.connections_max = 8;
@@ -85,11 +103,7 @@ TEST(WebhookPusher, with_many_hanging_targets_each_other_one_has_a_connection) {
 
 // So had messages that are large, of a target that is slow.
 TEST(WebhookPusher, a_target_of_large_messages_leaves_memory_to_others_of_its_namespace) {
-    WebhookOptions little;
-    little.bytes_in_flight_max = 10'000;
-    EngineOptions engine_options;
-    engine_options.lease_bytes_max = 3'000;
-    Trial trial(little, engine_options);
+    LittleMemory trial;
     trial.set_target("slow", Trial::target("http://slow.example/in", 64));
     for (int message = 0; message < 30; ++message) trial.shard.put(0, std::string(1'000, 'x'), "slow");
     trial.run();
@@ -190,11 +204,7 @@ TEST(WebhookPusher, does_no_extra_work_when_it_stops_while_targets_wait) {
 }
 
 TEST(WebhookPusher, leases_up_to_its_limit_of_memory) {
-    WebhookOptions options;
-    options.bytes_in_flight_max = 10'000;
-    EngineOptions engine_options;
-    engine_options.lease_bytes_max = 3'000;
-    Trial trial(options, engine_options);
+    LittleMemory trial;
     trial.set_target("q", Trial::target("http://example.com/in", 100));
     for (int i = 0; i < 50; ++i) trial.shard.put(0, std::string(1'000, 'x'));
     trial.run();
