@@ -45,22 +45,12 @@ TEST(Interleavings, a_periodic_timer_is_cancelled_and_the_service_stopped_as_its
     expect_all(
         [] {
             auto held = std::make_shared<std::vector<TimerTask>>();
-            auto world = std::make_shared<World>(
-                TimerOptions{.executor = [held](TimerTask task) { held->push_back(std::move(task)); }});
-            auto timeout = std::make_shared<Timeout>(
-                world->service
-                    .schedule_with_fixed_delay(0ms, 1h, [world = world.get(), token = world->token] { ++world->ran; })
-                    .value());
+            auto world = std::make_shared<World>(holding(held));
+            world->timeout = repeat_with_delay(*world);
             world->drive();
-            const auto cancel = [timeout] {
-                Timeout mine = *timeout;
-                mine.cancel();
-            };
-            const auto stop = [world] { static_cast<void>(world->service.stop()); };
-            return Interleaved{{[held] { held->front()(); }, cancel, stop}, [world, held, timeout] {
+            return Interleaved{{[held] { held->front()(); }, cancelling(world), stopping(world)}, [world, held] {
                                    held->clear();
-                                   EXPECT_TRUE(timeout->is_cancelled());
-                                   *timeout = Timeout();
+                                   EXPECT_TRUE(world->timeout.is_cancelled());
                                    world->check_end();
                                }};
         },
@@ -73,22 +63,11 @@ TEST(Interleavings, a_move_and_a_cancel_of_one_timer_while_the_service_stops) {
     expect_all(
         [] {
             auto world = std::make_shared<World>();
-            auto timeout = std::make_shared<Timeout>(world->schedule(20ms));
+            world->timeout = world->schedule(20ms);
             world->service.advance(TimerInstant(1ms));
-            auto returned = std::make_shared<std::size_t>(0);
-            const auto move = [timeout] {
-                Timeout mine = *timeout;
-                static_cast<void>(mine.reschedule_at(TimerInstant(40ms)));
-            };
-            const auto cancel = [world, timeout] {
-                Timeout mine = *timeout;
-                world->removed += mine.cancel() == CancelOutcome::removed;
-            };
-            const auto stop = [world, returned] { *returned += world->service.stop().size(); };
-            return Interleaved{{move, cancel, stop}, [world, timeout, returned] {
-                                   EXPECT_EQ(world->removed + static_cast<int>(*returned), 1);
+            return Interleaved{{moving(world, 40ms), cancelling(world), stopping(world)}, [world] {
+                                   EXPECT_EQ(world->removed + world->returned, 1);
                                    EXPECT_EQ(world->service.statistics().cancelled, 1U);
-                                   *timeout = Timeout();
                                    world->check_end();
                                }};
         },
@@ -101,18 +80,11 @@ TEST(Interleavings, a_move_a_pass_and_a_stop_lose_no_timer) {
     expect_all(
         [] {
             auto world = std::make_shared<World>();
-            auto timeout = std::make_shared<Timeout>(world->schedule(5ms));
+            world->timeout = world->schedule(5ms);
             world->service.advance(TimerInstant(1ms));
-            auto returned = std::make_shared<std::size_t>(0);
-            const auto move = [timeout] {
-                Timeout mine = *timeout;
-                static_cast<void>(mine.reschedule_at(TimerInstant(50ms)));
-            };
-            const auto stop = [world, returned] { *returned += world->service.stop().size(); };
-            return Interleaved{{[world] { world->drive(); }, move, stop}, [world, timeout, returned] {
-                                   EXPECT_EQ(world->ran + static_cast<int>(*returned), 1);
-                                   EXPECT_FALSE(timeout->is_pending());
-                                   *timeout = Timeout();
+            return Interleaved{{driving(world), moving(world, 50ms), stopping(world)}, [world] {
+                                   EXPECT_EQ(world->ran + world->returned, 1);
+                                   EXPECT_FALSE(world->timeout.is_pending());
                                    world->check_end();
                                }};
         },
@@ -180,8 +152,7 @@ TEST(Interleavings, reading_the_service_beside_its_driver_does_not_make_a_driver
 TEST(Interleavings, a_service_goes_when_the_executor_has_run_what_was_dispatched) {
     // It waited for timers alone: what an executor ran later found a service that was gone.
     struct Scene {
-        explicit Scene(const TimerExecutor& executor)
-            : world(std::make_unique<World>(TimerOptions{.executor = executor})) {}
+        explicit Scene(TimerOptions options) : world(std::make_unique<World>(std::move(options))) {}
         std::unique_ptr<World> world;
         bool is_gone = false;
         int ran = 0;
@@ -189,7 +160,7 @@ TEST(Interleavings, a_service_goes_when_the_executor_has_run_what_was_dispatched
     expect_all(
         [] {
             auto held = std::make_shared<std::vector<TimerTask>>();
-            auto scene = std::make_shared<Scene>([held](TimerTask task) { held->push_back(std::move(task)); });
+            auto scene = std::make_shared<Scene>(holding(held));
             scene->world->service.dispatch([&of = *scene, &service = scene->world->service] {
                 EXPECT_FALSE(of.is_gone);
                 of.ran += service.schedule_after(5ms, [] {}).ok() ? 1 : 2;
@@ -224,7 +195,7 @@ TEST(Interleavings, an_embedded_timer_is_withdrawn_or_runs) {
             auto timer = std::make_shared<EmbeddedTimer>();
             timer->arm_at(world->service, TimerInstant(5ms), [world = world.get()] { ++world->ran; });
             const auto withdraw = [world, timer] { world->removed += timer->withdraw() && world->ran == 0; };
-            return Interleaved{{[world] { world->drive(); }, withdraw}, [world, timer] {
+            return Interleaved{{driving(world), withdraw}, [world, timer] {
                                    EXPECT_EQ(world->ran + world->removed, 1);
                                    world->check_end();
                                }};

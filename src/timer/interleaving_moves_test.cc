@@ -8,27 +8,25 @@
 namespace duewheel {
 namespace {
 
-std::shared_ptr<Timeout> repeat(World& world) {
-    return std::make_shared<Timeout>(
-        world.service.schedule_at_fixed_rate(5ms, 1h, [&world, token = world.token] { ++world.ran; }).value());
+Timeout repeat(World& world) {
+    return world.service.schedule_at_fixed_rate(5ms, 1h, [&world, token = world.token] { ++world.ran; }).value();
 }
 
 TEST(Interleavings, a_move_of_a_periodic_timer_is_done_or_refused_as_it_runs) {
     expect_all(
         [] {
             auto world = std::make_shared<World>();
-            auto timeout = repeat(*world);
+            world->timeout = repeat(*world);
             auto moved = std::make_shared<bool>(false);
-            const auto move = [timeout, moved] {
-                Timeout mine = *timeout;
+            const auto move = [world, moved] {
+                Timeout mine = world->timeout;
                 *moved = mine.reschedule_at(TimerInstant(20ms));
             };
-            return Interleaved{{[world] { world->drive(); }, move}, [=] {
+            return Interleaved{{driving(world), move}, [=] {
                                    const int ran = world->ran;
                                    world->service.advance(TimerInstant(20ms));
                                    EXPECT_EQ(world->ran - ran, *moved ? 1 : 0);
-                                   timeout->cancel();
-                                   *timeout = Timeout();
+                                   world->timeout.cancel();
                                    world->check_end();
                                }};
         },
@@ -39,23 +37,17 @@ TEST(Interleavings, a_periodic_timer_is_changed_and_cancelled_as_an_executor_end
     expect_all(
         [] {
             auto held = std::make_shared<std::vector<TimerTask>>();
-            auto world = std::make_shared<World>(
-                TimerOptions{.executor = [held](TimerTask task) { held->push_back(std::move(task)); }});
-            auto timeout = repeat(*world);
+            auto world = std::make_shared<World>(holding(held));
+            world->timeout = repeat(*world);
             world->drive();
-            const auto change = [timeout] {
-                Timeout mine = *timeout;
+            const auto change = [world] {
+                Timeout mine = world->timeout;
                 static_cast<void>(mine.set_period(2h));
                 static_cast<void>(mine.reschedule_at(TimerInstant(20ms)));
             };
-            const auto cancel = [timeout] {
-                Timeout mine = *timeout;
-                mine.cancel();
-            };
-            return Interleaved{{[held] { held->front()(); }, change, cancel}, [world, held, timeout] {
+            return Interleaved{{[held] { held->front()(); }, change, cancelling(world)}, [world, held] {
                                    held->clear();
-                                   EXPECT_TRUE(timeout->is_cancelled());
-                                   *timeout = Timeout();
+                                   EXPECT_TRUE(world->timeout.is_cancelled());
                                    world->check_end();
                                }};
         },
@@ -70,18 +62,14 @@ TEST(Interleavings, a_timer_that_arms_itself_again_is_cancelled_at_any_moment) {
                 ++world->ran;
                 static_cast<void>(TimerService::current().reschedule_at(TimerInstant(30min)));
             };
-            auto timeout =
-                std::make_shared<Timeout>(world->service.schedule_at(TimerInstant(5ms), std::move(again)).value());
-            const auto cancel = [timeout] {
-                Timeout mine = *timeout;
+            world->timeout = world->service.schedule_at(TimerInstant(5ms), std::move(again)).value();
+            const auto cancel = [world] {
+                Timeout mine = world->timeout;
                 EXPECT_NE(mine.cancel_and_wait(), CancelOutcome::already_done);
             };
-            return Interleaved{{[world] { world->drive(); }, cancel}, [world, timeout] {
-                                   const int ran = world->ran;
-                                   world->service.advance(TimerInstant(1h));
-                                   EXPECT_EQ(world->ran, ran) << "a run after the cancel";
-                                   EXPECT_FALSE(timeout->is_pending());
-                                   *timeout = Timeout();
+            return Interleaved{{driving(world), cancel}, [world] {
+                                   expect_no_run(*world);
+                                   EXPECT_FALSE(world->timeout.is_pending());
                                    world->check_end();
                                }};
         },
@@ -92,7 +80,7 @@ TEST(Interleavings, a_shutdown_meets_a_pass_and_what_comes) {
     expect_all(
         [] {
             auto world = std::make_shared<World>();
-            auto timeout = repeat(*world);
+            world->timeout = repeat(*world);
             auto refused = std::make_shared<int>(0);
             auto once = std::make_shared<Timeout>(world->schedule(8ms));
             const auto come = [world, refused] {
@@ -100,12 +88,12 @@ TEST(Interleavings, a_shutdown_meets_a_pass_and_what_comes) {
                 *refused += !world->service.schedule_at(TimerInstant(5ms), count).ok();
             };
             const auto shut = [world] { static_cast<void>(world->service.shutdown()); };
-            return Interleaved{{[world] { world->drive(); }, shut, come}, [=] {
+            return Interleaved{{driving(world), shut, come}, [=] {
                                    world->service.advance(TimerInstant(10ms));
                                    EXPECT_EQ(world->removed + *refused, 1);
                                    EXPECT_TRUE(once->is_expired());
-                                   EXPECT_TRUE(timeout->is_cancelled());
-                                   *timeout = *once = Timeout();
+                                   EXPECT_TRUE(world->timeout.is_cancelled());
+                                   *once = Timeout();
                                    world->check_end();
                                }};
         },

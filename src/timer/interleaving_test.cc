@@ -116,16 +116,11 @@ TEST(Interleavings, cancel_and_fire_have_one_winner) {
     expect_all(
         [] {
             auto world = std::make_shared<World>();
-            auto timeout = std::make_shared<Timeout>(world->schedule(5ms));
-            const auto cancel = [world, timeout] {
-                Timeout mine = *timeout;
-                world->removed += mine.cancel() == CancelOutcome::removed;
-            };
-            return Interleaved{{[world] { world->drive(); }, cancel, cancel}, [world, timeout] {
+            world->timeout = world->schedule(5ms);
+            return Interleaved{{driving(world), cancelling(world), cancelling(world)}, [world] {
                                    EXPECT_EQ(world->ran + world->removed, 1);
-                                   EXPECT_EQ(timeout->is_expired(), world->ran == 1);
-                                   EXPECT_EQ(timeout->is_cancelled(), world->removed == 1);
-                                   *timeout = Timeout();
+                                   EXPECT_EQ(world->timeout.is_expired(), world->ran == 1);
+                                   EXPECT_EQ(world->timeout.is_cancelled(), world->removed == 1);
                                    world->check_end();
                                }};
         },
@@ -141,7 +136,7 @@ TEST(Interleavings, a_cancel_meets_the_posting_of_its_timer) {
                 Timeout timeout = world->schedule(5ms);
                 world->removed += timeout.cancel() == CancelOutcome::removed;
             };
-            return Interleaved{{[world] { world->drive(); }, come_and_go, come_and_go}, [world] {
+            return Interleaved{{driving(world), come_and_go, come_and_go}, [world] {
                                    EXPECT_EQ(world->ran + world->removed, 2);
                                    world->check_end();
                                }};
@@ -153,16 +148,15 @@ TEST(Interleavings, a_move_is_either_done_or_refused) {
     expect_all(
         [] {
             auto world = std::make_shared<World>();
-            auto timeout = std::make_shared<Timeout>(world->schedule(5ms));
+            world->timeout = world->schedule(5ms);
             auto moved = std::make_shared<bool>(false);
-            const auto move = [world, timeout, moved] { *moved = timeout->reschedule_at(TimerInstant(50ms)); };
-            return Interleaved{{[world] { world->drive(); }, move}, [world, timeout, moved] {
+            const auto move = [world, moved] { *moved = world->timeout.reschedule_at(TimerInstant(50ms)); };
+            return Interleaved{{driving(world), move}, [world, moved] {
                                    EXPECT_EQ(world->ran, *moved ? 0 : 1);
                                    world->service.advance(TimerInstant(49ms));
                                    EXPECT_EQ(world->ran, *moved ? 0 : 1);
                                    world->service.advance(TimerInstant(50ms));
                                    EXPECT_EQ(world->ran, 1);
-                                   *timeout = Timeout();
                                    world->check_end();
                                }};
         },
@@ -175,12 +169,12 @@ TEST(Interleavings, of_two_moves_at_once_the_earlier_one_wakes_the_driver) {
     expect_all(
         [] {
             auto world = std::make_shared<World>();
-            auto timeout = std::make_shared<Timeout>(world->schedule(1h));
+            world->timeout = world->schedule(1h);
             world->service.advance(TimerInstant(1ms));
             world->service.rest();
-            const auto move = [timeout](std::chrono::nanoseconds at) {
-                return [timeout, at] {
-                    Timeout mine = *timeout;
+            const auto move = [world](std::chrono::nanoseconds at) {
+                return [world, at] {
+                    Timeout mine = world->timeout;
                     EXPECT_TRUE(mine.reschedule_at(TimerInstant(at)));
                 };
             };
@@ -189,7 +183,7 @@ TEST(Interleavings, of_two_moves_at_once_the_earlier_one_wakes_the_driver) {
                 world->service.rest();
             };
             return Interleaved{{drive, move(2h), move(20ms)},
-                               [world, timeout] { EXPECT_LE(world->alarm.at, TimerInstant(timeout->remaining())); }};
+                               [world] { EXPECT_LE(world->alarm.at, TimerInstant(world->timeout.remaining())); }};
         },
         2);
 }
@@ -198,20 +192,9 @@ TEST(Interleavings, moves_and_a_cancel_of_one_timer) {
     expect_all(
         [] {
             auto world = std::make_shared<World>();
-            auto timeout = std::make_shared<Timeout>(world->schedule(20ms));
-            const auto move = [timeout](std::chrono::nanoseconds at) {
-                return [timeout, at] {
-                    Timeout mine = *timeout;
-                    static_cast<void>(mine.reschedule_at(TimerInstant(at)));
-                };
-            };
-            const auto cancel = [world, timeout] {
-                Timeout mine = *timeout;
-                world->removed += mine.cancel() == CancelOutcome::removed;
-            };
-            return Interleaved{{[world] { world->drive(); }, move(5ms), move(40ms), cancel}, [world, timeout] {
+            world->timeout = world->schedule(20ms);
+            return Interleaved{{driving(world), moving(world, 5ms), moving(world, 40ms), cancelling(world)}, [world] {
                                    EXPECT_EQ(world->ran + world->removed, 1);
-                                   *timeout = Timeout();
                                    world->check_end();
                                }};
         },
@@ -222,18 +205,15 @@ TEST(Interleavings, stop_returns_each_timer_that_neither_ran_nor_was_cancelled) 
     expect_all(
         [] {
             auto world = std::make_shared<World>();
-            auto timeout = std::make_shared<Timeout>(world->schedule(5ms));
+            world->timeout = world->schedule(5ms);
             auto refused = std::make_shared<int>(0);
-            auto returned = std::make_shared<std::size_t>(0);
-            const auto stop = [world, returned] { *returned += world->service.stop().size(); };
-            const auto others = [world, timeout, refused] {
+            const auto others = [world, refused] {
                 Result<Timeout> second = world->service.schedule_at(TimerInstant(6ms), [world] { ++world->ran; });
                 *refused += !second;
-                world->removed += timeout->cancel() == CancelOutcome::removed;
+                world->removed += world->timeout.cancel() == CancelOutcome::removed;
             };
-            return Interleaved{{[world] { world->drive(); }, stop, others}, [=] {
-                                   EXPECT_EQ(world->ran + world->removed + *refused + static_cast<int>(*returned), 2);
-                                   *timeout = Timeout();
+            return Interleaved{{driving(world), stopping(world), others}, [=] {
+                                   EXPECT_EQ(world->ran + world->removed + *refused + world->returned, 2);
                                    world->check_end();
                                }};
         },
@@ -246,7 +226,6 @@ TEST(Interleavings, the_driver_cancels_a_timer_only_it_knows_while_another_threa
         [] {
             auto world = std::make_shared<World>();
             auto refused = std::make_shared<int>(0);
-            auto returned = std::make_shared<std::size_t>(0);
             const auto come_and_go = [world, refused] {
                 world->service.advance(TimerInstant(1ms));
                 world->service.advance(TimerInstant(2ms));
@@ -254,9 +233,8 @@ TEST(Interleavings, the_driver_cancels_a_timer_only_it_knows_while_another_threa
                 *refused += !timeout;
                 if (timeout) world->removed += timeout->cancel() == CancelOutcome::removed;
             };
-            const auto stop = [world, returned] { *returned += world->service.stop().size(); };
-            return Interleaved{{come_and_go, stop}, [=] {
-                                   EXPECT_EQ(world->removed + *refused + static_cast<int>(*returned), 1);
+            return Interleaved{{come_and_go, stopping(world)}, [=] {
+                                   EXPECT_EQ(world->removed + *refused + world->returned, 1);
                                    EXPECT_EQ(world->service.statistics().cancelled,
                                              1U - static_cast<unsigned>(*refused));
                                    world->check_end();
@@ -269,15 +247,11 @@ TEST(Interleavings, stop_twice_at_once_and_a_move) {
     expect_all(
         [] {
             auto world = std::make_shared<World>();
-            auto timeout = std::make_shared<Timeout>(world->schedule(5ms));
+            world->timeout = world->schedule(5ms);
             world->service.advance(TimerInstant(1ms));
-            auto returned = std::make_shared<std::atomic<std::size_t>>(0);
-            const auto stop = [world, returned] { *returned += world->service.stop().size(); };
-            const auto move = [timeout] { static_cast<void>(timeout->reschedule_at(TimerInstant(40ms))); };
-            return Interleaved{{stop, stop, move}, [=] {
-                                   EXPECT_EQ(*returned, 1U);
-                                   EXPECT_TRUE(timeout->is_cancelled());
-                                   *timeout = Timeout();
+            return Interleaved{{stopping(world), stopping(world), moving(world, 40ms)}, [world] {
+                                   EXPECT_EQ(world->returned, 1);
+                                   EXPECT_TRUE(world->timeout.is_cancelled());
                                    world->check_end();
                                }};
         },
@@ -288,20 +262,14 @@ TEST(Interleavings, a_periodic_timer_is_cancelled_in_the_gap_before_its_next_run
     expect_all(
         [] {
             auto world = std::make_shared<World>();
-            auto timeout = std::make_shared<Timeout>(
-                world->service
-                    .schedule_with_fixed_delay(0ms, 1h, [world = world.get(), token = world->token] { ++world->ran; })
-                    .value());
-            const auto cancel = [timeout] {
-                Timeout mine = *timeout;
+            world->timeout = repeat_with_delay(*world);
+            const auto cancel = [world] {
+                Timeout mine = world->timeout;
                 EXPECT_NE(mine.cancel(), CancelOutcome::already_done);
             };
-            return Interleaved{{[world] { world->drive(); }, cancel}, [world, timeout] {
-                                   const int ran = world->ran;
-                                   world->service.advance(TimerInstant(2h));
-                                   EXPECT_EQ(world->ran, ran) << "a run after the cancel";
-                                   EXPECT_TRUE(timeout->is_cancelled());
-                                   *timeout = Timeout();
+            return Interleaved{{driving(world), cancel}, [world] {
+                                   expect_no_run(*world);
+                                   EXPECT_TRUE(world->timeout.is_cancelled());
                                    world->check_end();
                                }};
         },
@@ -314,17 +282,15 @@ TEST(Interleavings, a_timer_at_the_wall_is_cancelled_as_it_falls_due) {
     expect_all(
         [] {
             auto world = std::make_shared<World>();
-            auto timeout = std::make_shared<Timeout>(
+            world->timeout =
                 world->service.schedule_at(world->clock.wall_now() + 5ms, [world = world.get()] { ++world->ran; })
-                    .value());
+                    .value();
             world->service.rest();
             world->clock.advance(10ms);
-            const auto cancel = [world, timeout] { world->removed += timeout->cancel() == CancelOutcome::removed; };
-            return Interleaved{{[world] { world->drive(); }, cancel}, [world, timeout] {
+            return Interleaved{{driving(world), cancelling(world)}, [world] {
                                    EXPECT_EQ(world->ran + world->removed, 1);
                                    EXPECT_EQ(world->service.pending(), 0U);
                                    EXPECT_FALSE(TimerServiceProbe::lists_any_at_wall(world->service));
-                                   *timeout = Timeout();
                                    world->check_end();
                                }};
         },
@@ -366,8 +332,7 @@ TEST(Interleavings, tasks_that_wait_for_each_other_all_return) {
     expect_all(
         [] {
             auto held = std::make_shared<std::vector<TimerTask>>();
-            auto world = std::make_shared<World>(
-                TimerOptions{.executor = [held](TimerTask task) { held->push_back(std::move(task)); }});
+            auto world = std::make_shared<World>(holding(held));
             auto ring = std::make_shared<std::array<Timeout, 2>>();
             for (std::size_t i = 0; i < 2; ++i) {
                 (*ring)[i] = world->service
@@ -393,18 +358,12 @@ TEST(Interleavings, a_handed_task_is_run_or_cancelled) {
     expect_all(
         [] {
             auto held = std::make_shared<std::vector<TimerTask>>();
-            auto world = std::make_shared<World>(
-                TimerOptions{.executor = [held](TimerTask task) { held->push_back(std::move(task)); }});
-            auto timeout = std::make_shared<Timeout>(world->schedule(5ms));
+            auto world = std::make_shared<World>(holding(held));
+            world->timeout = world->schedule(5ms);
             world->drive();
-            const auto cancel = [world, timeout] {
-                Timeout mine = *timeout;
-                world->removed += mine.cancel() == CancelOutcome::removed;
-            };
-            return Interleaved{{[held] { held->front()(); }, cancel, cancel}, [world, held, timeout] {
+            return Interleaved{{[held] { held->front()(); }, cancelling(world), cancelling(world)}, [world, held] {
                                    EXPECT_EQ(world->ran + world->removed, 1);
                                    held->clear();
-                                   *timeout = Timeout();
                                    world->check_end();
                                }};
         },

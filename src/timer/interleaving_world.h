@@ -8,6 +8,7 @@
 #include <memory>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include <gtest/gtest.h>
 
@@ -42,6 +43,7 @@ struct World {
     }
     // Nothing is left, and nothing is kept that should have gone.
     void check_end() {
+        timeout = Timeout();
         service.advance(TimerInstant(1h));
         EXPECT_EQ(service.pending(), 0U);
         EXPECT_EQ(token.use_count(), 1);
@@ -52,8 +54,48 @@ struct World {
     std::shared_ptr<int> token = std::make_shared<int>();
     std::atomic<int> ran{0};
     std::atomic<int> removed{0};
+    std::atomic<int> returned{0};  // by stop()
     TimerService service;
+    Timeout timeout;  // of the timer that the threads meet at
 };
+
+// An executor that keeps tasks in `held`.
+inline TimerOptions holding(const std::shared_ptr<std::vector<TimerTask>>& held) {
+    return {.executor = [held](TimerTask task) { held->push_back(std::move(task)); }};
+}
+
+// Runs 0 ms after the start, and an hour after each run.
+inline Timeout repeat_with_delay(World& world) {
+    return world.service.schedule_with_fixed_delay(0ms, 1h, [&world, token = world.token] { ++world.ran; }).value();
+}
+// Nothing runs in the next two hours.
+inline void expect_no_run(World& world) {
+    const int ran = world.ran;
+    world.service.advance(TimerInstant(2h));
+    EXPECT_EQ(world.ran, ran) << "a run after the cancel";
+}
+
+// ---- what a thread of a scenario does
+
+inline std::function<void()> driving(const std::shared_ptr<World>& world) {
+    return [world] { world->drive(); };
+}
+inline std::function<void()> cancelling(const std::shared_ptr<World>& world) {
+    return [world] {
+        Timeout mine = world->timeout;
+        world->removed += mine.cancel() == CancelOutcome::removed;
+    };
+}
+// Done or refused.
+inline std::function<void()> moving(const std::shared_ptr<World>& world, std::chrono::nanoseconds to) {
+    return [world, to] {
+        Timeout mine = world->timeout;
+        static_cast<void>(mine.reschedule_at(TimerInstant(to)));
+    };
+}
+inline std::function<void()> stopping(const std::shared_ptr<World>& world) {
+    return [world] { world->returned += static_cast<int>(world->service.stop().size()); };
+}
 
 inline void expect_all(const std::function<Interleaved()>& make, unsigned preemptions) {
     const Exploration found = explore(make, preemptions, [] { return testing::Test::HasFailure(); });
