@@ -2,7 +2,7 @@
 // returned is tested in engine_retries_test.cc.
 #include <gtest/gtest.h>
 
-#include "engine/trial_engine.h"
+#include "engine/trial_dead_letters.h"
 
 namespace duewheel::engine_dead_letters_test {
 namespace {
@@ -14,19 +14,6 @@ EngineOptions options() {
     options.dead_kept_ms = kKept;
     options.retry.attempts = 1;
     return options;
-}
-
-// Puts a message that dies at once.
-MessageId dead(TrialEngine& shard, const std::string& queue = "q") {
-    const MessageId id = shard.put(0, "body", queue);
-    const auto taken = shard.ask<LeaseAnswer>(LeaseCommand{"default", queue, 1, 30'000, 0}).messages;
-    EXPECT_EQ(taken.size(), 1u);
-    EXPECT_EQ(shard.ask<LeaseEndAnswer>(FailCommand{taken.at(0).lease, "because", {}}).outcome, LeaseOutcome::dead);
-    return id;
-}
-
-State state_of(TrialEngine& shard, MessageId id) {
-    return shard.ask<MessageAnswer>(GetCommand{"default", id}).row.state.state;
 }
 
 std::vector<MessageId> listed(TrialEngine& shard, std::uint32_t limit = 100) {
@@ -52,7 +39,7 @@ std::vector<MessageId> listed(TrialEngine& shard, std::uint32_t limit = 100) {
 
 TEST(DeadLettersOfAQueue, are_ended_after_their_retention) {
     TrialEngine shard(options());
-    const MessageId id = dead(shard);
+    const MessageId id = put_dead(shard);
     shard.turn(kKept - 1);
     EXPECT_EQ(state_of(shard, id), State::dead);
     EXPECT_EQ(shard.engine().next_wakeup(), kStart + kKept) << "it needs nobody who calls";
@@ -70,10 +57,10 @@ TEST(DeadLettersOfAQueue, are_ended_after_their_retention) {
 
 TEST(DeadLettersOfAQueue, expire_in_the_order_of_their_death) {
     TrialEngine shard(options());
-    const MessageId first = dead(shard);
+    const MessageId first = put_dead(shard);
     shard.turn(500);
-    const MessageId second = dead(shard);
-    const MessageId elsewhere = dead(shard, "other");
+    const MessageId second = put_dead(shard);
+    const MessageId elsewhere = put_dead(shard, "other");
     shard.turn(kKept - 500);
     EXPECT_EQ(state_of(shard, first), State::expired);
     EXPECT_EQ(state_of(shard, second), State::dead);
@@ -85,7 +72,7 @@ TEST(DeadLettersOfAQueue, expire_in_the_order_of_their_death) {
 
 TEST(DeadLettersOfAQueue, that_were_requeued_are_not_discarded) {
     TrialEngine shard(options());
-    const MessageId id = dead(shard);
+    const MessageId id = put_dead(shard);
     EXPECT_EQ(shard.ask<ChangeAnswer>(KickCommand{"default", id}).outcome, ChangeOutcome::kicked);
     shard.turn(2 * kKept);
     EXPECT_EQ(state_of(shard, id), State::ready);
@@ -98,9 +85,9 @@ TEST(DeadLettersOfAQueue, in_the_index_expire_one_chunk_per_batch) {
     small.redrive_chunk = 2;
     TrialEngine shard(small);
     std::vector<MessageId> ids;
-    for (int i = 0; i < 5; ++i) ids.push_back(dead(shard));
+    for (int i = 0; i < 5; ++i) ids.push_back(put_dead(shard));
     shard.turn(1000);
-    const MessageId later = dead(shard);
+    const MessageId later = put_dead(shard);
     shard.move_to_index();
     const std::uint64_t commits = shard.engine().counters().commits;
     shard.turn(kKept - 1000);
@@ -113,7 +100,7 @@ TEST(DeadLettersOfAQueue, in_the_index_expire_one_chunk_per_batch) {
 
 TEST(DeadLettersOfAQueue, of_an_earlier_run_are_discarded_too) {
     TrialEngine before(options());
-    const MessageId id = dead(before);
+    const MessageId id = put_dead(before);
     TrialEngine shard(options(), before);
     shard.turn(kKept - 1);
     EXPECT_EQ(state_of(shard, id), State::dead);
@@ -127,14 +114,14 @@ TEST(DeadLettersOfAQueue, are_discarded_although_a_scan_ends_whose_queue_has_bec
     EngineOptions small = options();
     small.segment_bytes = 32'768;
     TrialEngine shard(small);
-    const MessageId back = dead(shard);
+    const MessageId back = put_dead(shard);
     shard.turn(kKept - 1);
     shard.hold_lookups = true;
     shard.turn(1);  // the walk has begun, and waits for rows
     EXPECT_EQ(shard.ask<ChangeAnswer>(KickCommand{"default", back}).outcome, ChangeOutcome::kicked);
     EXPECT_EQ(shard.ask<ChangeAnswer>(CancelCommand{"default", back}).outcome, ChangeOutcome::cancelled);
     shard.move_to_index();
-    const MessageId elsewhere = dead(shard, "other");
+    const MessageId elsewhere = put_dead(shard, "other");
     shard.hold_lookups = false;
     for (int i = 0; i < 4; ++i) {
         shard.answer_lookups();
@@ -150,17 +137,11 @@ TEST(DeadLettersOfAQueue, are_listed_by_time_of_death_from_memory_and_index) {
     small.segment_bytes = 32'768;
     TrialEngine shard(small);
     std::vector<MessageId> ids;
-    for (int i = 0; i < 4; ++i) {
-        ids.push_back(dead(shard));
-        shard.turn(10);
-    }
+    put_dead(shard, 4, 10, ids);
     shard.move_to_index();
-    for (int i = 0; i < 3; ++i) {
-        ids.push_back(dead(shard));
-        shard.turn(10);
-    }
+    put_dead(shard, 3, 10, ids);
     shard.put(0);
-    dead(shard, "other");
+    put_dead(shard, "other");
     EXPECT_EQ(listed(shard), ids);
     for (const std::uint32_t limit : {1u, 2u, 3u, 7u}) EXPECT_EQ(listed(shard, limit), ids) << limit;
     EXPECT_EQ(shard.ask<ChangeAnswer>(KickCommand{"default", ids[1]}).outcome, ChangeOutcome::kicked);

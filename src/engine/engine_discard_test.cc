@@ -2,7 +2,7 @@
 // are tested by the simulator.
 #include <gtest/gtest.h>
 
-#include "engine/trial_engine.h"
+#include "engine/trial_dead_letters.h"
 
 namespace duewheel::engine_discard_test {
 namespace {
@@ -16,29 +16,12 @@ EngineOptions options() {
     return options;
 }
 
-// Puts a message that dies at once.
-MessageId dead(TrialEngine& shard, const std::string& queue = "q", const std::string& key = "") {
-    PutCommand put;
-    put.queue = queue;
-    put.body = "body";
-    put.key = key;
-    const MessageId id = shard.ask<PutAnswer>(put).id;
-    const auto taken = shard.ask<LeaseAnswer>(LeaseCommand{"default", queue, 1, 30'000, 0}).messages;
-    EXPECT_EQ(taken.size(), 1u);
-    EXPECT_EQ(shard.ask<LeaseEndAnswer>(FailCommand{taken.at(0).lease, "because", {}}).outcome, LeaseOutcome::dead);
-    return id;
-}
-
 ConfigureQueueCommand discard_all(std::optional<DueMs> before_ms = std::nullopt, std::string queue = "q") {
     return {"default", std::move(queue), What::discard, {}, false, before_ms};
 }
 
 QueueAnswer look(TrialEngine& shard, std::string queue = "q") {
     return shard.ask<QueueAnswer>(DescribeQueueCommand{"default", std::move(queue)});
-}
-
-State state_of(TrialEngine& shard, MessageId id) {
-    return shard.ask<MessageAnswer>(GetCommand{"default", id}).row.state.state;
 }
 
 ChangeAnswer discard(TrialEngine& shard, MessageId id) {
@@ -62,15 +45,15 @@ TEST(DiscardOfAQueue, ends_all_dead_letters_and_nothing_else) {
     chunks.redrive_chunk = 3;
     TrialEngine shard(chunks);
     std::vector<MessageId> ids;
-    for (int i = 0; i < 8; ++i) ids.push_back(dead(shard));
-    const MessageId elsewhere = dead(shard, "other");
+    for (int i = 0; i < 8; ++i) ids.push_back(put_dead(shard));
+    const MessageId elsewhere = put_dead(shard, "other");
     const MessageId waits = shard.put(60'000);
     shard.turn(10);
     const QueueAnswer begun = shard.ask<QueueAnswer>(discard_all());
     EXPECT_EQ(begun.counts.dead, 8u) << "so many there are";
     EXPECT_EQ(begun.settings.discard_before_ms, kStart + 10);
     EXPECT_EQ(begun.settings.discard_started_ms, kStart + 10);
-    const MessageId later = dead(shard);
+    const MessageId later = put_dead(shard);
     for (int i = 0; i < 5; ++i) shard.turn();
     for (const MessageId id : ids) EXPECT_EQ(state_of(shard, id), State::cancelled);
     EXPECT_EQ(discarded(shard), 8u);
@@ -87,7 +70,7 @@ TEST(DiscardOfAQueue, ends_all_dead_letters_and_nothing_else) {
 
 TEST(DiscardOfAQueue, continues_while_other_settings_are_set) {
     TrialEngine shard(options());
-    const MessageId id = dead(shard);
+    const MessageId id = put_dead(shard);
     shard.turn(1);
     shard.hold_lookups = true;  // the lookup of the dead letters has no result yet
     shard.ask<QueueAnswer>(discard_all());
@@ -108,13 +91,13 @@ TEST(DiscardOfAQueue, continues_while_other_settings_are_set) {
 // Of two that die in one millisecond, one before the call and one after it, the first alone is to go.
 TEST(DiscardOfAQueue, waits_for_the_end_of_the_millisecond_of_a_dead_letter) {
     TrialEngine shard(options());
-    const MessageId id = dead(shard);
+    const MessageId id = put_dead(shard);
     const ReplyToken token = shard.submit(discard_all());
     shard.turn();
     EXPECT_FALSE(shard.replies.contains(token));
     EXPECT_EQ(shard.engine().next_wakeup(), kStart);
     shard.turn(1);
-    const MessageId later = dead(shard);
+    const MessageId later = put_dead(shard);
     EXPECT_EQ(shard.take<QueueAnswer>(token).settings.discard_before_ms, kStart + 1);
     EXPECT_EQ(state_of(shard, id), State::cancelled);
     EXPECT_EQ(state_of(shard, later), State::dead);
@@ -129,8 +112,8 @@ TEST(DiscardOfAQueue, waits_for_the_end_of_the_millisecond_of_a_dead_letter) {
 
 TEST(DiscardOfAQueue, frees_the_space_of_their_records) {
     TrialEngine shard(options());
-    dead(shard);
-    dead(shard);
+    put_dead(shard);
+    put_dead(shard);
     shard.turn(1);
     EXPECT_NE(shard.engine().totals().needed_bytes, 0u);
     shard.ask<QueueAnswer>(discard_all());
@@ -141,9 +124,9 @@ TEST(DiscardOfAQueue, frees_the_space_of_their_records) {
 
 TEST(DiscardOfAQueue, may_spare_later_dead_letters) {
     TrialEngine shard(options());
-    const MessageId first = dead(shard);
+    const MessageId first = put_dead(shard);
     shard.turn(100);
-    const MessageId second = dead(shard);
+    const MessageId second = put_dead(shard);
     shard.turn(100);
     EXPECT_EQ(shard.ask<QueueAnswer>(discard_all(kStart)).settings.discard_before_ms, kStart);
     EXPECT_EQ(state_of(shard, first), State::dead) << "it died at that very millisecond, not before";
@@ -160,15 +143,9 @@ TEST(DiscardOfAQueue, reaches_messages_that_are_only_in_the_index) {
     chunks.redrive_chunk = 2;
     TrialEngine shard(chunks);
     std::vector<MessageId> ids;
-    for (int i = 0; i < 5; ++i) {
-        ids.push_back(dead(shard));
-        shard.turn(1);
-    }
+    put_dead(shard, 5, 1, ids);
     shard.move_to_index();
-    for (int i = 0; i < 3; ++i) {
-        ids.push_back(dead(shard));
-        shard.turn(1);
-    }
+    put_dead(shard, 3, 1, ids);
     const std::uint64_t commits = shard.engine().counters().commits;
     shard.ask<QueueAnswer>(discard_all());
     for (int i = 0; i < 8; ++i) shard.turn();
@@ -181,8 +158,8 @@ TEST(DiscardOfAQueue, reaches_messages_that_are_only_in_the_index) {
 // Between the response and the end of the last one, a client may redrive one of them.
 TEST(DiscardOfAQueue, is_in_effect_from_its_response_on) {
     TrialEngine shard(options());
-    const MessageId kicked = dead(shard);
-    const MessageId redriven = dead(shard);
+    const MessageId kicked = put_dead(shard);
+    const MessageId redriven = put_dead(shard);
     shard.turn(1);
     shard.hold_lookups = true;  // the walk does not get on
     shard.ask<QueueAnswer>(discard_all());
@@ -191,7 +168,7 @@ TEST(DiscardOfAQueue, is_in_effect_from_its_response_on) {
     EXPECT_EQ(state_of(shard, kicked), State::cancelled);
     const ReplyToken redrive = shard.submit(RedriveCommand{"default", "q", std::nullopt});
     shard.turn(1);
-    const MessageId later = dead(shard);
+    const MessageId later = put_dead(shard);
     EXPECT_EQ(look(shard).discarded, 1u);
     shard.hold_lookups = false;
     shard.answer_lookups();
@@ -206,10 +183,10 @@ TEST(DiscardOfAQueue, is_in_effect_from_its_response_on) {
 // The mark excludes messages that died in its own millisecond: a kick or a redrive still finds them.
 TEST(DiscardOfAQueue, dead_letters_at_its_mark_may_be_redriven) {
     TrialEngine shard(options());
-    const MessageId before = dead(shard);
+    const MessageId before = put_dead(shard);
     shard.turn(1);
-    const MessageId kicked = dead(shard);
-    const MessageId redriven = dead(shard);
+    const MessageId kicked = put_dead(shard);
+    const MessageId redriven = put_dead(shard);
     shard.turn(5);
     shard.hold_lookups = true;  // the walk does not get on
     shard.ask<QueueAnswer>(discard_all(kStart + 1));
@@ -228,10 +205,7 @@ TEST(DiscardOfAQueue, takes_precedence_over_a_redrive_in_progress) {
     chunks.redrive_chunk = 2;
     TrialEngine shard(chunks);
     std::vector<MessageId> ids;
-    for (int i = 0; i < 7; ++i) {
-        ids.push_back(dead(shard));
-        shard.turn(1);
-    }
+    put_dead(shard, 7, 1, ids);
     shard.move_to_index();
     shard.hold_lookups = true;
     const ReplyToken redrive = shard.submit(RedriveCommand{"default", "q", std::nullopt});
@@ -251,12 +225,12 @@ TEST(DiscardOfAQueue, takes_precedence_over_a_redrive_in_progress) {
 
 TEST(DiscardOfAQueue, includes_a_later_one) {
     TrialEngine shard(options());
-    const MessageId first = dead(shard);
+    const MessageId first = put_dead(shard);
     shard.turn(1);
     shard.hold_lookups = true;
     shard.ask<QueueAnswer>(discard_all());
     shard.turn(4);
-    const MessageId second = dead(shard);
+    const MessageId second = put_dead(shard);
     shard.turn(1);
     EXPECT_EQ(shard.ask<QueueAnswer>(discard_all(kStart)).settings.discard_before_ms, kStart + 1)
         << "what was promised before stays promised";
@@ -271,7 +245,7 @@ TEST(DiscardOfAQueue, includes_a_later_one) {
 
 TEST(DiscardOfAQueue, takes_turns_with_another_queue) {
     TrialEngine shard(options());
-    for (const char* queue : {"a", "b", "c"}) dead(shard, queue);
+    for (const char* queue : {"a", "b", "c"}) put_dead(shard, queue);
     shard.turn(1);
     std::vector<ReplyToken> tokens;
     for (const char* queue : {"a", "b", "c"}) tokens.push_back(shard.submit(discard_all({}, queue)));
@@ -310,7 +284,7 @@ TEST(DiscardOfAQueue, continues_after_a_crash) {
 
 TEST(DiscardOfAQueue, ends_when_the_settings_of_its_queue_are_removed) {
     TrialEngine shard(options());
-    const MessageId id = dead(shard);
+    const MessageId id = put_dead(shard);
     shard.turn(1);
     shard.hold_lookups = true;
     shard.ask<QueueAnswer>(discard_all());
@@ -322,7 +296,7 @@ TEST(DiscardOfAQueue, ends_when_the_settings_of_its_queue_are_removed) {
     for (int i = 0; i < 3; ++i) shard.turn();
     EXPECT_EQ(look(shard).settings, QueueSettings{});
     EXPECT_GT(shard.engine().next_wakeup(), kStart + 1);
-    const MessageId next = dead(shard);
+    const MessageId next = put_dead(shard);
     shard.turn(1);
     shard.ask<QueueAnswer>(discard_all());
     shard.turn();
@@ -343,10 +317,10 @@ TEST(DiscardOfAQueue, waits_for_an_expiry_in_progress) {
     EngineOptions kept = options();
     kept.dead_kept_ms = 1'000;
     TrialEngine shard(kept);
-    const MessageId old = dead(shard, "old");
-    const MessageId discarded_one = dead(shard);
+    const MessageId old = put_dead(shard, "old");
+    const MessageId discarded_one = put_dead(shard);
     shard.turn(500);
-    const MessageId young = dead(shard);
+    const MessageId young = put_dead(shard);
     shard.hold_lookups = true;
     shard.turn(500);
     shard.ask<QueueAnswer>(discard_all(kStart + 1));
@@ -364,7 +338,7 @@ TEST(DiscardOfAQueue, waits_for_an_expiry_in_progress) {
 
 TEST(DiscardOfAMessage, ends_a_dead_letter) {
     TrialEngine shard(options());
-    const MessageId id = dead(shard);
+    const MessageId id = put_dead(shard);
     const ChangeAnswer answer = discard(shard, id);
     EXPECT_EQ(answer.outcome, ChangeOutcome::cancelled);
     EXPECT_EQ(answer.attempts, 1u);
@@ -395,7 +369,7 @@ TEST(DiscardOfAMessage, leaves_other_messages_as_they_are) {
 
 TEST(DiscardOfAMessage, finds_it_in_the_index) {
     TrialEngine shard(options());
-    const MessageId id = dead(shard);
+    const MessageId id = put_dead(shard);
     shard.move_to_index();
     EXPECT_EQ(discard(shard, id).outcome, ChangeOutcome::cancelled);
     EXPECT_EQ(state_of(shard, id), State::cancelled);
@@ -405,7 +379,7 @@ TEST(DiscardOfAMessage, finds_it_in_the_index) {
 
 TEST(DiscardOfAMessage, keeps_its_key_for_as_long_as_other_outcomes) {
     TrialEngine shard(options());
-    const MessageId id = dead(shard, "q", "k");
+    const MessageId id = put_dead(shard, "q", "body", "k");
     shard.turn(1'000);
     EXPECT_EQ(discard(shard, id).outcome, ChangeOutcome::cancelled);
     PutCommand again;

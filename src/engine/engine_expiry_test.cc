@@ -13,10 +13,6 @@ PutCommand expiring(std::int64_t delay_ms, std::int64_t expires_in_ms) {
     return command;
 }
 
-State state_of(TrialEngine& shard, MessageId id) {
-    return shard.ask<MessageAnswer>(GetCommand{"default", id}).row.state.state;
-}
-
 TEST(Expiry, a_message_that_is_not_leased_ends_at_its_expiry) {
     TrialEngine shard;
     const MessageId id = shard.ask<PutAnswer>(expiring(100, 1000)).id;

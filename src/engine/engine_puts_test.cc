@@ -58,12 +58,22 @@ TEST(EnginePuts, keys_of_other_queues_and_namespaces_are_other_keys) {
     EXPECT_NE(foreign.id, elsewhere.id);
 }
 
-TEST(EnginePuts, a_key_is_held_for_its_retention_after_the_end_and_free_then) {
+EngineOptions keeping_keys(std::int64_t ms) {
     EngineOptions options;
-    options.keys_kept_ms = 60'000;
-    TrialEngine shard(options);
-    const auto first = shard.ask<PutAnswer>(keyed("a"));
-    shard.ask<ChangeAnswer>(CancelCommand{"default", first.id});
+    options.keys_kept_ms = ms;
+    return options;
+}
+
+// A message with the key a.
+PutAnswer put_and_cancel(TrialEngine& shard) {
+    const PutAnswer answer = shard.ask<PutAnswer>(keyed("a"));
+    shard.ask<ChangeAnswer>(CancelCommand{"default", answer.id});
+    return answer;
+}
+
+TEST(EnginePuts, a_key_is_held_for_its_retention_after_the_end_and_free_then) {
+    TrialEngine shard(keeping_keys(60'000));
+    const PutAnswer first = put_and_cancel(shard);
     shard.turn(60'000);
     const auto kept = shard.ask<PutAnswer>(keyed("a"));
     EXPECT_EQ(kept.id, first.id);
@@ -79,11 +89,8 @@ TEST(EnginePuts, a_key_is_held_for_its_retention_after_the_end_and_free_then) {
 // A message whose outcome was kept no longer was answered for all the same until its segment had been sealed, for hours
 // on a quiet server, although its key was free already and the page says `gone`.
 TEST(EnginePuts, an_outcome_is_gone_as_soon_as_its_key_is_free) {
-    EngineOptions options;
-    options.keys_kept_ms = 1'000;
-    TrialEngine shard(options);
-    const auto first = shard.ask<PutAnswer>(keyed("a"));
-    shard.ask<ChangeAnswer>(CancelCommand{"default", first.id});
+    TrialEngine shard(keeping_keys(1'000));
+    const PutAnswer first = put_and_cancel(shard);
     shard.turn(1'000);
     EXPECT_EQ(shard.ask<MessageAnswer>(GetCommand{"default", first.id}).row.state.state, State::cancelled);
     EXPECT_EQ(shard.ask<ChangeAnswer>(CancelCommand{"default", first.id}).outcome, ChangeOutcome::cancelled);
@@ -92,7 +99,7 @@ TEST(EnginePuts, an_outcome_is_gone_as_soon_as_its_key_is_free) {
     EXPECT_EQ(shard.ask<ChangeAnswer>(CancelCommand{"default", first.id}).outcome, ChangeOutcome::cancelled)
         << "a command may know better for a while: it may wait for the very commit that ended the message";
     EXPECT_FALSE(shard.ask<PutAnswer>(keyed("a")).repeated);
-    TrialEngine next(options, shard);
+    TrialEngine next(keeping_keys(1'000), shard);
     EXPECT_EQ(next.ask<Error>(GetCommand{"default", first.id}).code, "gone") << "after a restart too";
 }
 

@@ -1,7 +1,7 @@
 // Attempts, dead letters, and messages that are held and returned: the engine's rules, one by one.
 #include <gtest/gtest.h>
 
-#include "engine/trial_engine.h"
+#include "engine/trial_dead_letters.h"
 
 namespace duewheel::engine_retries_test {
 namespace {
@@ -29,13 +29,6 @@ ChangeAnswer hold(TrialEngine& shard, MessageId id) {
 RedriveAnswer redrive(TrialEngine& shard, std::optional<std::uint64_t> max = std::nullopt) {
     return shard.ask<RedriveAnswer>(RedriveCommand{"default", "q", max});
 }
-// Puts a message and lets its one attempt fail.
-MessageId dead_message(TrialEngine& shard, std::string body = "body") {
-    const MessageId id = shard.put(0, std::move(body));
-    EXPECT_EQ(fail(shard, shard.lease(1).at(0).lease).outcome, LeaseOutcome::dead);
-    return id;
-}
-
 // What cleaning asks for; the message's put is the log's second record.
 RelocateCommand relocation_of(TrialEngine& shard, MessageId id) {
     const Record put = shard.log().at(1);
@@ -122,14 +115,20 @@ TEST(Retries, a_lost_lease_counts_and_the_last_one_leaves_the_message_dead) {
     EXPECT_FALSE(shard.engine().is_idle() && shard.engine().counters().pending > 0);
 }
 
-TEST(Retries, an_ending_message_is_not_delivered_before_its_end_is_durable) {
-    TrialEngine shard(with_rule({1, 0, 1'000, 0, 0}));
+// Puts a message whose only attempt ends while a commit is in flight.
+MessageId exhaust(TrialEngine& shard) {
     const MessageId id = shard.put(0);
     shard.lease(1, 1'000);
     shard.hold_commits = true;
     shard.submit(PutCommand{.queue = "q", .when = {std::nullopt, 5'000'000}});
     shard.turn();
     shard.turn(1'000);
+    return id;
+}
+
+TEST(Retries, an_ending_message_is_not_delivered_before_its_end_is_durable) {
+    TrialEngine shard(with_rule({1, 0, 1'000, 0, 0}));
+    const MessageId id = exhaust(shard);
     EXPECT_TRUE(shard.lease().empty());
     EXPECT_FALSE(shard.engine().is_idle());
     shard.hold_commits = false;
@@ -139,12 +138,7 @@ TEST(Retries, an_ending_message_is_not_delivered_before_its_end_is_durable) {
 
 TEST(Retries, a_cancel_before_the_end_of_an_exhausted_message_ends_it) {
     TrialEngine shard(with_rule({1, 0, 1'000, 0, 0}));
-    const MessageId id = shard.put(0);
-    shard.lease(1, 1'000);
-    shard.hold_commits = true;
-    shard.submit(PutCommand{.queue = "q", .when = {std::nullopt, 5'000'000}});
-    shard.turn();
-    shard.turn(1'000);
+    const MessageId id = exhaust(shard);
     const ReplyToken token = shard.submit(CancelCommand{"default", id});
     shard.turn();
     shard.hold_commits = false;
@@ -392,7 +386,7 @@ TEST(Holding, a_held_message_stays_held_on_disk_and_over_a_restart) {
 
 TEST(DeadLetters, a_kick_returns_one_with_all_its_attempts) {
     TrialEngine shard(with_rule({1, 0, 1'000, 0, 0}));
-    const MessageId id = dead_message(shard, "hello");
+    const MessageId id = put_dead(shard, "q", "hello");
     const ChangeAnswer answer = kick(shard, id);
     EXPECT_EQ(answer.outcome, ChangeOutcome::kicked);
     EXPECT_EQ(answer.attempts, 1u);
@@ -409,11 +403,11 @@ TEST(DeadLetters, a_kick_returns_one_with_all_its_attempts) {
 
 TEST(DeadLetters, a_redrive_returns_the_oldest_first) {
     TrialEngine shard(with_rule({1, 0, 1'000, 0, 0}));
-    const MessageId first = dead_message(shard);
+    const MessageId first = put_dead(shard);
     shard.turn(1);
-    const MessageId second = dead_message(shard);
+    const MessageId second = put_dead(shard);
     shard.turn(1);
-    const MessageId third = dead_message(shard);
+    const MessageId third = put_dead(shard);
     const RedriveAnswer some = redrive(shard, 2);
     EXPECT_EQ(some.redriven, 2u);
     EXPECT_TRUE(some.more);
@@ -436,16 +430,13 @@ TEST(DeadLetters, a_redrive_merges_those_on_disk_with_those_in_memory_in_chunks)
     options.segment_bytes = 65'536;
     TrialEngine shard(options);
     std::vector<MessageId> ids;
-    for (int i = 0; i < 10; ++i) {
-        ids.push_back(dead_message(shard));
-        shard.turn(1);
-    }
+    put_dead(shard, 10, 1, ids);
     shard.move_to_index();
     ASSERT_EQ(shard.engine().counters().dead, 10u);
-    EXPECT_EQ(get(shard, ids[4]).row.reason, "no") << "from the index";
+    EXPECT_EQ(get(shard, ids[4]).row.reason, "because") << "from the index";
     for (int i = 0; i < 5; ++i) {
         shard.turn(1);
-        ids.push_back(dead_message(shard));
+        ids.push_back(put_dead(shard));
     }
     kick(shard, ids[4]);
     EXPECT_EQ(redrive(shard, 12).redriven, 12u);
@@ -462,7 +453,7 @@ TEST(DeadLetters, a_redrive_respects_the_limit_of_the_queue) {
         EngineOptions options = with_rule({1, 0, 1'000, 0, 0});
         options.redrive_chunk = chunk;
         TrialEngine shard(options);
-        for (int i = 0; i < 6; ++i) dead_message(shard);
+        for (int i = 0; i < 6; ++i) put_dead(shard);
         ConfigureQueueCommand set{"default", "q", ConfigureQueueCommand::What::set, {}};
         set.settings.pending_max = 4;
         shard.ask<QueueAnswer>(set);
@@ -484,7 +475,7 @@ TEST(DeadLetters, a_redrive_respects_the_limit_of_the_queue) {
 TEST(DeadLetters, a_kick_respects_the_limit_of_the_queue) {
     TrialEngine shard(with_rule({1, 0, 1'000, 0, 0}));
     std::vector<MessageId> dead;
-    for (int i = 0; i < 3; ++i) dead.push_back(dead_message(shard));
+    for (int i = 0; i < 3; ++i) dead.push_back(put_dead(shard));
     ConfigureQueueCommand set{"default", "q", ConfigureQueueCommand::What::set, {}};
     set.settings.pending_max = 2;
     shard.ask<QueueAnswer>(set);
@@ -505,7 +496,7 @@ TEST(DeadLetters, a_kick_respects_the_limit_of_the_queue) {
 
 TEST(DeadLetters, a_redrive_is_answered_when_all_of_it_is_durable) {
     TrialEngine shard(with_rule({1, 0, 1'000, 0, 0}));
-    dead_message(shard);
+    put_dead(shard);
     shard.hold_commits = true;
     const ReplyToken token = shard.submit(RedriveCommand{"default", "q", std::nullopt});
     shard.turn();
@@ -519,13 +510,13 @@ TEST(DeadLetters, a_redrive_is_answered_when_all_of_it_is_durable) {
 // A relocation used to forget when a keyed message had died, so that its key held forever.
 TEST(DeadLetters, a_relocation_keeps_when_and_why_a_message_died) {
     TrialEngine shard(with_rule({1, 0, 1'000, 0, 0}));
-    const MessageId id = dead_message(shard);
+    const MessageId id = put_dead(shard);
     shard.turn(77);
     EXPECT_TRUE(shard.ask<RelocateAnswer>(relocation_of(shard, id)).relocated);
     EXPECT_EQ(shard.log().back().ended_ms, kStart);
-    EXPECT_EQ(shard.log().back().reason, "no");
+    EXPECT_EQ(shard.log().back().reason, "because");
     EXPECT_EQ(get(shard, id).row.ended_ms, kStart);
-    EXPECT_EQ(get(shard, id).row.reason, "no");
+    EXPECT_EQ(get(shard, id).row.reason, "because");
     EXPECT_EQ(redrive(shard).redriven, 1u);
 }
 
@@ -538,7 +529,7 @@ TEST(DeadLetters, a_redrive_misses_nothing_that_is_both_on_disk_and_in_memory) {
     TrialEngine shard(options);
     for (int i = 0; i < 60; ++i) shard.put(2'000'000, "first to be swept", "other");
     for (int i = 0; i < 6; ++i) {
-        dead_message(shard);
+        put_dead(shard);
         shard.turn(1);
     }
     shard.move_to_index();
@@ -550,7 +541,7 @@ TEST(DeadLetters, a_redrive_misses_nothing_that_is_both_on_disk_and_in_memory) {
 // only relocating.
 TEST(DeadLetters, a_redrive_waits_for_a_message_that_is_being_relocated) {
     TrialEngine shard(with_rule({1, 0, 1'000, 0, 0}));
-    const MessageId id = dead_message(shard);
+    const MessageId id = put_dead(shard);
     shard.hold_lookups = true;
     const ReplyToken token = shard.submit(RedriveCommand{"default", "q", std::nullopt});
     shard.turn();

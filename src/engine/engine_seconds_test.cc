@@ -11,9 +11,11 @@ namespace {
 
 using What = ConfigureQueueCommand::What;
 
-void limit(TrialEngine& shard, std::uint64_t per_second, const std::string& queue = "q") {
+void limit(TrialEngine& shard, std::uint64_t per_second, const std::string& queue = "q",
+           std::uint64_t pending_max = 0) {
     QueueSettings settings;
     settings.per_second = per_second;
+    settings.pending_max = pending_max;
     shard.ask<QueueAnswer>(ConfigureQueueCommand{"default", queue, What::set, settings});
     shard.move_to_index();
 }
@@ -48,11 +50,7 @@ TEST(EngineSeconds, a_full_second_takes_no_more) {
 // It had counted in the room of its queue, so that the next put of the same batch was refused as well, for want of it.
 TEST(EngineSeconds, a_put_refused_by_its_second_uses_no_capacity) {
     TrialEngine shard;
-    QueueSettings settings;
-    settings.per_second = 1;
-    settings.pending_max = 2;
-    shard.ask<QueueAnswer>(ConfigureQueueCommand{"default", "q", What::set, settings});
-    shard.move_to_index();
+    limit(shard, 1, "q", 2);
     shard.ask<PutAnswer>(put_at(kLater));
     PutBatchCommand both;
     both.puts = {put_at(kLater), put_at(kLater + 1'000)};
@@ -177,11 +175,7 @@ TEST(EngineSeconds, a_moved_message_leaves_its_second_and_needs_room_in_the_next
 // Neither another time nor `flex` helps where there is no room at all.
 TEST(EngineSeconds, a_full_queue_is_reported_before_a_full_second) {
     TrialEngine shard;
-    QueueSettings settings;
-    settings.per_second = 1;
-    settings.pending_max = 1;
-    shard.ask<QueueAnswer>(ConfigureQueueCommand{"default", "q", What::set, settings});
-    shard.move_to_index();
+    limit(shard, 1, "q", 1);
     shard.ask<PutAnswer>(put_at(kLater));
     EXPECT_EQ(shard.ask<Error>(put_at(kLater)).code, "queue_full");
     EXPECT_EQ(shard.engine().counters().refused_second_full, 0u);

@@ -184,12 +184,10 @@ TEST(QueueSettingsInEngine, a_start_finds_settings_and_counts) {
     EXPECT_TRUE(shard.lease().empty());
     EXPECT_EQ(configure(shard, What::resume).settings.revision, 5u);
     EXPECT_EQ(shard.lease().size(), 1u);
-    const std::vector<Record> log = shard.log();
-    const auto conf = std::find_if(log.begin(), log.end(), [](const Record& r) { return r.kind == RecordKind::conf; });
-    ASSERT_NE(conf, log.end());
-    EXPECT_EQ(conf->log_position, 77u);
-    EXPECT_EQ(conf->record_bytes, 50u);
-    EXPECT_EQ(conf->previous.version, 4u);
+    const Record conf = shard.record(RecordKind::conf);
+    EXPECT_EQ(conf.log_position, 77u);
+    EXPECT_EQ(conf.record_bytes, 50u);
+    EXPECT_EQ(conf.previous.version, 4u);
 }
 
 TEST(QueueSettingsInEngine, relocating_settings_does_not_change_them) {

@@ -46,10 +46,7 @@ TEST(Watchdogs, one_without_feeds_fires_once_and_sleeps_until_it_is_fed) {
     const WatchdogAnswer put = shard.ask<WatchdogAnswer>(watchdog(1'000));
     EXPECT_TRUE(put.created);
     EXPECT_EQ(put.state.due_ms, kStart + 1'000) << "being set up is its first feed";
-    shard.turn(999);
-    EXPECT_TRUE(shard.lease().empty());
-    shard.turn(1);
-    const std::vector<Delivered> fired = shard.lease();
+    const std::vector<Delivered> fired = shard.lease_after(1'000);
     ASSERT_EQ(fired.size(), 1u);
     EXPECT_EQ(fired[0].watchdog, "w");
     EXPECT_EQ(fired[0].schedule, "");
@@ -154,10 +151,7 @@ TEST(Watchdogs, with_repeat_every_it_fires_until_it_is_fed) {
     EXPECT_EQ(fired[2].due_ms, kStart + 180);
     EXPECT_EQ(fired[2].fed_ms, kStart);
     EXPECT_TRUE(feed(shard).late);
-    shard.turn(99);
-    EXPECT_TRUE(shard.lease().empty());
-    shard.turn(1);
-    EXPECT_EQ(shard.lease().at(0).due_ms, kStart + 280);
+    EXPECT_EQ(shard.lease_after(100).at(0).due_ms, kStart + 280);
 }
 
 TEST(Watchdogs, a_feed_at_the_due_instant_is_too_late_and_the_message_is_created) {
@@ -173,10 +167,7 @@ TEST(Watchdogs, a_feed_at_the_due_instant_is_too_late_and_the_message_is_created
     ASSERT_EQ(fired.size(), 1u);
     EXPECT_EQ(fired[0].due_ms, kStart + 100);
     EXPECT_EQ(fired[0].fed_ms, kStart);
-    shard.turn(99);
-    EXPECT_TRUE(shard.lease().empty());
-    shard.turn(1);
-    EXPECT_EQ(shard.lease().at(0).due_ms, kStart + 200);
+    EXPECT_EQ(shard.lease_after(100).at(0).due_ms, kStart + 200);
 }
 
 TEST(Watchdogs, a_feed_waits_for_a_firing_that_is_being_committed) {
@@ -259,10 +250,7 @@ TEST(Watchdogs, a_put_that_feeds_it_and_shortens_its_timeout_counts_from_now) {
     EXPECT_EQ(changed.late, false);
     EXPECT_EQ(changed.state.due_ms, kStart + 6'000);
     EXPECT_EQ(changed.state.owed_ms, 0);
-    shard.turn(999);
-    EXPECT_TRUE(shard.lease().empty());
-    shard.turn(1);
-    ASSERT_EQ(shard.lease().size(), 1u);
+    ASSERT_EQ(shard.lease_after(1'000).size(), 1u);
     PutWatchdogCommand longer = watchdog(20'000);
     longer.feeds = true;
     EXPECT_EQ(shard.ask<WatchdogAnswer>(longer).late, true) << "it had fired";

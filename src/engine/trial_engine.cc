@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <tuple>
 #include <utility>
 
 namespace duewheel {
@@ -115,13 +116,32 @@ void TrialEngine::move_to_index() {
     turn();
 }
 
-std::vector<Record> TrialEngine::log() const {
-    std::vector<Record> records;
+std::vector<Delivered> TrialEngine::lease_after(std::int64_t step_ms) {
+    turn(step_ms - 1);
+    EXPECT_TRUE(lease().empty()) << "it comes early";
+    turn(1);
+    return lease();
+}
+
+void TrialEngine::for_each_record(const std::function<void(const Record&, const StoredAt&)>& visit) const {
     for (const auto& [sequence, framed] : log_) {
         const FramedRecord frame = *read_frame(framed);
-        records.push_back(*decode_record(frame.kind, frame.body));
+        visit(*decode_record(frame.kind, frame.body), {sequence, static_cast<std::uint32_t>(framed.size())});
     }
+}
+
+std::vector<Record> TrialEngine::log() const {
+    std::vector<Record> records;
+    for_each_record([&](const Record& record, const StoredAt&) { records.push_back(record); });
     return records;
+}
+
+Record TrialEngine::record(RecordKind kind) const {
+    for (const Record& each : log()) {
+        if (each.kind == kind) return each;
+    }
+    ADD_FAILURE() << "the log has no such record";
+    return {};
 }
 
 EngineStart TrialEngine::start_after(const TrialEngine& earlier, const FindZone& zones, const std::string& zone_data) {
@@ -144,19 +164,20 @@ EngineStart TrialEngine::start_after(const TrialEngine& earlier, const FindZone&
     return start;
 }
 
+TrialEngine::StoredAt TrialEngine::whole_rule(const Record& record, const StoredAt& at) {
+    return is_whole_rule(record) ? at : StoredAt{record.log_position, record.record_bytes};
+}
+
 std::vector<ScheduleStart> TrialEngine::schedules(const FindZone& zones) const {
     std::map<std::string, ScheduleStart> by_name;
-    for (const auto& [sequence, framed] : log_) {
-        const FramedRecord frame = *read_frame(framed);
-        const Record record = *decode_record(frame.kind, frame.body);
-        if (record.kind != RecordKind::rule || record.subject != kSubjectSchedule) continue;
+    for_each_record([&](const Record& record, const StoredAt& at) {
+        if (record.kind != RecordKind::rule || record.subject != kSubjectSchedule) return;
         ScheduleStart& start = by_name[std::string(record.name)];
         start.name_space = record.state.name_space;
         start.name = record.name;
         start.state = *decode_schedule(record.value);
-        start.log_position = is_whole_rule(record) ? sequence : record.log_position;
-        start.record_bytes = is_whole_rule(record) ? static_cast<std::uint32_t>(framed.size()) : record.record_bytes;
-    }
+        std::tie(start.log_position, start.record_bytes) = whole_rule(record, at);
+    });
     std::vector<ScheduleStart> all;
     for (auto& [name, start] : by_name) {
         if (start.state.revision == 0) continue;
@@ -168,15 +189,12 @@ std::vector<ScheduleStart> TrialEngine::schedules(const FindZone& zones) const {
 
 std::vector<WatchdogStart> TrialEngine::watchdogs() const {
     std::map<std::string, WatchdogStart> by_name;
-    for (const auto& [sequence, framed] : log_) {
-        const FramedRecord frame = *read_frame(framed);
-        const Record record = *decode_record(frame.kind, frame.body);
-        if (record.kind != RecordKind::rule || record.subject != kSubjectWatchdog) continue;
-        const auto bytes = is_whole_rule(record) ? static_cast<std::uint32_t>(framed.size()) : record.record_bytes;
+    for_each_record([&](const Record& record, const StoredAt& at) {
+        if (record.kind != RecordKind::rule || record.subject != kSubjectWatchdog) return;
+        const auto [log_position, record_bytes] = whole_rule(record, at);
         by_name[std::string(record.name)] = {record.state.name_space, std::string(record.name),
-                                             *decode_watchdog(record.value),
-                                             is_whole_rule(record) ? sequence : record.log_position, bytes};
-    }
+                                             *decode_watchdog(record.value), log_position, record_bytes};
+    });
     std::vector<WatchdogStart> all;
     for (auto& [name, start] : by_name) {
         if (start.state.revision != 0) all.push_back(std::move(start));
@@ -186,13 +204,10 @@ std::vector<WatchdogStart> TrialEngine::watchdogs() const {
 
 std::vector<StoredToken> TrialEngine::tokens() const {
     std::map<std::string, StoredToken> by_id;
-    for (const auto& [sequence, framed] : log_) {
-        const FramedRecord frame = *read_frame(framed);
-        const Record record = *decode_record(frame.kind, frame.body);
-        if (record.kind != RecordKind::conf || record.subject != kSubjectToken) continue;
-        by_id[std::string(record.name)] = {std::string(record.name), std::string(record.value), sequence,
-                                           static_cast<std::uint32_t>(framed.size())};
-    }
+    for_each_record([&](const Record& record, const StoredAt& at) {
+        if (record.kind != RecordKind::conf || record.subject != kSubjectToken) return;
+        by_id[std::string(record.name)] = {std::string(record.name), std::string(record.value), at.first, at.second};
+    });
     std::vector<StoredToken> all;
     for (auto& [id, stored] : by_id) {
         if (!stored.value.empty()) all.push_back(std::move(stored));
@@ -202,24 +217,19 @@ std::vector<StoredToken> TrialEngine::tokens() const {
 
 std::vector<InputPosition> TrialEngine::inputs() const {
     std::map<std::string, InputPosition> by_name;
-    for (const auto& [sequence, framed] : log_) {
-        const FramedRecord frame = *read_frame(framed);
-        const Record record = *decode_record(frame.kind, frame.body);
-        if (record.kind != RecordKind::conf || record.subject != kSubjectInput) continue;
-        by_name[std::string(record.name)] = {std::string(record.name), *decode_input_position(record.value), sequence,
-                                             static_cast<std::uint32_t>(framed.size())};
-    }
+    for_each_record([&](const Record& record, const StoredAt& at) {
+        if (record.kind != RecordKind::conf || record.subject != kSubjectInput) return;
+        by_name[std::string(record.name)] = {std::string(record.name), *decode_input_position(record.value), at.first,
+                                             at.second};
+    });
     std::vector<InputPosition> all;
     for (auto& [name, position] : by_name) all.push_back(std::move(position));
     return all;
 }
 
 RecentTier& TrialEngine::replay(const TrialEngine& earlier, RecentTier& into) {
-    for (const auto& [sequence, framed] : earlier.log_) {
-        const FramedRecord frame = *read_frame(framed);
-        const Record record = *decode_record(frame.kind, frame.body);
-        into.apply(record, sequence, 1, static_cast<std::uint32_t>(framed.size()));
-    }
+    earlier.for_each_record(
+        [&](const Record& record, const StoredAt& at) { into.apply(record, at.first, 1, at.second); });
     return into;
 }
 

@@ -50,6 +50,8 @@ class TrialEngine {
     }
     MessageId put(std::int64_t delay_ms, std::string body = "body", std::string queue = "q", int priority = 0);
     std::vector<Delivered> lease(std::uint32_t max = 10, std::int64_t lease_ms = 30'000);
+    // What is delivered `step_ms` from now, and nothing a millisecond before.
+    std::vector<Delivered> lease_after(std::int64_t step_ms);
     // Carries out effects until none is left; a commit waits while `hold_commits` is set.
     void settle();
 
@@ -61,6 +63,8 @@ class TrialEngine {
 
     Engine& engine() { return engine_; }
     std::vector<Record> log() const;
+    // The first one of this kind.
+    Record record(RecordKind kind) const;
 
     std::string record_body(Sequence log_position) const {
         return std::string(read_frame(log_.at(log_position))->body);
@@ -77,6 +81,11 @@ class TrialEngine {
 
   private:
     static EngineStart start_after(const TrialEngine& earlier, const FindZone& zones, const std::string& zone_data);
+    // The log position of a record, and its size with its frame.
+    using StoredAt = std::pair<Sequence, std::uint32_t>;
+    void for_each_record(const std::function<void(const Record&, const StoredAt&)>& visit) const;
+    // Of the record with the content of the rule.
+    static StoredAt whole_rule(const Record& record, const StoredAt& at);
     std::vector<ScheduleStart> schedules(const FindZone& zones) const;
     std::vector<WatchdogStart> watchdogs() const;
     std::vector<StoredToken> tokens() const;
@@ -112,5 +121,9 @@ class TrialEngine {
     std::optional<Commit> held_;
     std::vector<Lookup> held_lookups_;
 };
+
+inline State state_of(TrialEngine& shard, MessageId id) {
+    return shard.ask<MessageAnswer>(GetCommand{"default", id}).row.state.state;
+}
 
 }  // namespace duewheel

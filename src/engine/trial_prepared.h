@@ -39,9 +39,6 @@ inline std::string refusal(TrialEngine& shard, Command command) {
 inline MessageAnswer look(TrialEngine& shard, MessageId id) {
     return shard.ask<MessageAnswer>(GetCommand{"default", id});
 }
-inline State state_of(TrialEngine& shard, MessageId id) {
-    return look(shard, id).row.state.state;
-}
 inline std::vector<Delivered> checks(TrialEngine& shard) {
     return shard.ask<LeaseAnswer>(LeaseCommand{"default", "checks", 100, 30'000, 0}).messages;
 }
