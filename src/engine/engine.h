@@ -233,6 +233,9 @@ class Engine : OwnedContext, EnginePart {
         // None of it is on its way to the disk or from it.
         bool (*is_idle)(const Engine&);
     };
+    // Of a part that has these functions.
+    template <auto part>
+    static constexpr BatchSource of_part();
     static const std::array<BatchSource, 9> kBatchSources;
     bool has_own_work() const;
     bool needs_own_batch() const;

@@ -6,6 +6,16 @@
 
 namespace duewheel {
 
+template <auto part>
+constexpr Engine::BatchSource Engine::of_part() {
+    return {
+        .has_work = [](const Engine& engine) { return (engine.*part).has_work(); },
+        .next_bytes = [](const Engine& engine) { return (engine.*part).next_bytes(); },
+        .add = [](Engine& engine) { (engine.*part).add_to_batch(); },
+        .is_idle = [](const Engine& engine) { return (engine.*part).is_idle(); },
+    };
+}
+
 const std::array<Engine::BatchSource, 9> Engine::kBatchSources{{
     // Expired messages. A command on one of them comes too late, so they are added before commands.
     {
@@ -59,33 +69,13 @@ const std::array<Engine::BatchSource, 9> Engine::kBatchSources{{
         .is_idle = [](const Engine& engine) { return engine.dead_letters_.walks().empty(); },
     },
     // Occurrences of recurring messages.
-    {
-        .has_work = [](const Engine& engine) { return engine.recurring_.has_work(); },
-        .next_bytes = [](const Engine& engine) { return engine.recurring_.next_bytes(); },
-        .add = [](Engine& engine) { engine.recurring_.add_to_batch(); },
-        .is_idle = [](const Engine& engine) { return engine.recurring_.is_idle(); },
-    },
+    of_part<&Engine::recurring_>(),
     // Checks and defaults of overdue prepared messages.
-    {
-        .has_work = [](const Engine& engine) { return engine.transactions_.has_work(); },
-        .next_bytes = [](const Engine& engine) { return engine.transactions_.next_bytes(); },
-        .add = [](Engine& engine) { engine.transactions_.add_to_batch(); },
-        .is_idle = [](const Engine& engine) { return engine.transactions_.is_idle(); },
-    },
+    of_part<&Engine::transactions_>(),
     // Runs of schedules.
-    {
-        .has_work = [](const Engine& engine) { return engine.schedules_.has_work(); },
-        .next_bytes = [](const Engine& engine) { return engine.schedules_.next_bytes(); },
-        .add = [](Engine& engine) { engine.schedules_.add_to_batch(); },
-        .is_idle = [](const Engine& engine) { return engine.schedules_.is_idle(); },
-    },
+    of_part<&Engine::schedules_>(),
     // Messages of watchdogs.
-    {
-        .has_work = [](const Engine& engine) { return engine.watchdogs_.has_work(); },
-        .next_bytes = [](const Engine& engine) { return engine.watchdogs_.next_bytes(); },
-        .add = [](Engine& engine) { engine.watchdogs_.add_to_batch(); },
-        .is_idle = [](const Engine& engine) { return engine.watchdogs_.is_idle(); },
-    },
+    of_part<&Engine::watchdogs_>(),
 }};
 
 bool Engine::has_own_work() const {

@@ -21,21 +21,17 @@
 
 namespace duewheel {
 
-struct ScheduleStart {
+template <class State>
+struct RuleStart {
     std::string name_space;
     std::string name;
-    ScheduleState state;
+    State state;
     Sequence log_position = 0;
     std::uint32_t record_bytes = 0;
-    std::optional<ScheduleTimes> times;  // none: its zone cannot be loaded
 };
-
-struct WatchdogStart {
-    std::string name_space;
-    std::string name;
-    WatchdogState state;
-    Sequence log_position = 0;
-    std::uint32_t record_bytes = 0;
+using WatchdogStart = RuleStart<WatchdogState>;
+struct ScheduleStart : RuleStart<ScheduleState> {
+    std::optional<ScheduleTimes> times;  // none: its zone cannot be loaded
 };
 
 struct NamespaceStart {

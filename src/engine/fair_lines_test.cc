@@ -33,6 +33,15 @@ std::map<std::uint64_t, int> taken_by_space(Lines& lines, int count, std::int64_
     return taken;
 }
 
+// How many are taken before the first one that `is_wanted`.
+template <class IsWanted>
+int taken_until(Lines& lines, IsWanted is_wanted) {
+    int before = 0;
+    while (!is_wanted(lines.take(kCost))) ++before;
+    return before;
+}
+constexpr int kTurn = 9;  // a turn of 8 KiB, and what is taken with the last of it
+
 TEST(FairLines, one_line_is_a_queue) {
     Lines lines;
     fill(lines, 7, 3, 100);
@@ -47,9 +56,7 @@ TEST(FairLines, a_flood_delays_another_namespace_by_one_turn) {
     Lines lines;
     fill(lines, 1, 0, 100'000);
     fill(lines, 2, 0, 1);
-    int before = 0;
-    while (lines.take(kCost).space != 2) ++before;
-    EXPECT_LE(before, 9);  // a turn of 8 KiB, and what is taken with the last of it
+    EXPECT_LE(taken_until(lines, [](const auto& item) { return item.space == 2; }), kTurn);
 }
 
 TEST(FairLines, namespaces_take_turns_by_their_weights) {
@@ -106,9 +113,7 @@ TEST(FairLines, queues_of_one_namespace_take_turns) {
     Lines lines;
     fill(lines, 1, 1, 100'000);
     fill(lines, 1, 2, 1);
-    int before = 0;
-    while (lines.take(kCost).queue != 2) ++before;
-    EXPECT_LE(before, 9);
+    EXPECT_LE(taken_until(lines, [](const auto& item) { return item.queue == 2; }), kTurn);
 }
 
 TEST(FairLines, a_returned_item_is_the_first_of_its_line) {

@@ -37,6 +37,14 @@ std::vector<std::uint64_t> numbers(const SchedulePlan& plan) {
 
 using Numbers = std::vector<std::uint64_t>;
 
+// The newest times without a run of their own.
+void expect_passed(const ScheduleState& state, DueMs from_ms, DueMs to_ms, std::uint64_t count, PassedWhy why) {
+    EXPECT_EQ(state.passed_from_ms, from_ms);
+    EXPECT_EQ(state.passed_to_ms, to_ms);
+    EXPECT_EQ(state.passed_count, count);
+    EXPECT_EQ(state.passed_why, why);
+}
+
 TEST(SchedulePlan, a_punctual_time_creates_a_run_and_advances_the_schedule) {
     EXPECT_TRUE(plan(every_minute(), kMinute - 1).changes_nothing());
     const SchedulePlan made = plan(every_minute(), kMinute + 5'000);
@@ -69,10 +77,7 @@ TEST(SchedulePlan, once_creates_one_run_for_all_missed_times) {
     EXPECT_EQ(made.runs, (std::vector<PlannedRun>{{5 * kMinute, 5}}));
     EXPECT_EQ(made.after.merged, 4u);
     EXPECT_EQ(made.after.late, 1u);
-    EXPECT_EQ(made.after.passed_from_ms, kMinute);
-    EXPECT_EQ(made.after.passed_to_ms, 4 * kMinute);
-    EXPECT_EQ(made.after.passed_count, 4u);
-    EXPECT_EQ(made.after.passed_why, PassedWhy::missed);
+    expect_passed(made.after, kMinute, 4 * kMinute, 4, PassedWhy::missed);
     // One that is on time beside it is a run of its own.
     EXPECT_EQ(numbers(plan(every_minute(Misfire::once), 5 * kMinute + 2'000)), (Numbers{4, 5}));
 }
@@ -181,10 +186,7 @@ TEST(SchedulePlan, queue_one_keeps_the_newest_run_waiting_and_merges_the_rest) {
     EXPECT_TRUE(merged.runs.empty());
     EXPECT_EQ(merged.after.merged, 2u);
     EXPECT_EQ(merged.after.waiting_run, 3u);
-    EXPECT_EQ(merged.after.passed_from_ms, kMinute);
-    EXPECT_EQ(merged.after.passed_to_ms, 2 * kMinute);
-    EXPECT_EQ(merged.after.passed_count, 2u);
-    EXPECT_EQ(merged.after.passed_why, PassedWhy::overlap);
+    expect_passed(merged.after, kMinute, 2 * kMinute, 2, PassedWhy::overlap);
     EXPECT_TRUE(plan(merged.after, 3 * kMinute + 1, busy).changes_nothing());
     const SchedulePlan goes = plan(merged.after, 3 * kMinute + 10);
     EXPECT_EQ(goes.runs, (std::vector<PlannedRun>{{3 * kMinute, 3}}));
@@ -269,10 +271,7 @@ TEST(SchedulePlan, a_waiting_run_does_not_hide_later_times) {
     const SchedulePlan merged = plan(missed.after, 4 * kMinute, busy);
     EXPECT_EQ(merged.after.waiting_run, 4u);
     EXPECT_EQ(merged.after.merged, 1u);
-    EXPECT_EQ(merged.after.passed_from_ms, 2 * kMinute);
-    EXPECT_EQ(merged.after.passed_to_ms, 3 * kMinute);
-    EXPECT_EQ(merged.after.passed_count, 2u);
-    EXPECT_EQ(merged.after.passed_why, PassedWhy::missed);
+    expect_passed(merged.after, 2 * kMinute, 3 * kMinute, 2, PassedWhy::missed);
     EXPECT_EQ(merged.passed_from_ms, kMinute);
     EXPECT_EQ(merged.passed_to_ms, kMinute);
 }
