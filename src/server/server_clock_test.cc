@@ -47,6 +47,12 @@ class Machine {
         }
         return changes;
     }
+    // On the wall clock again, after so many jumps.
+    void expect_steady(std::uint64_t jumps) {
+        EXPECT_EQ(state(), ClockState::steady);
+        EXPECT_EQ(now(), wall());
+        EXPECT_EQ(clock().jumps(), jumps);
+    }
     // As while the machine is suspended: the clock is not observed.
     void suspend(std::int64_t ns) {
         boot_ns_ += ns;
@@ -258,9 +264,7 @@ TEST(ServerClock, a_wall_clock_that_is_set_back_is_waited_for_and_time_never_goe
     machine.run(9 * kHour);
     EXPECT_EQ(machine.state(), ClockState::slow) << "an hour takes ten";
     EXPECT_EQ(machine.run(2 * kHour), 1);
-    EXPECT_EQ(machine.state(), ClockState::steady);
-    EXPECT_EQ(machine.now(), machine.wall());
-    EXPECT_EQ(machine.clock().jumps(), 0u);
+    machine.expect_steady(0);
 }
 
 // ---- set ahead
@@ -274,9 +278,7 @@ TEST(ServerClock, a_wall_clock_set_ahead_is_trusted_after_a_minute) {
     EXPECT_EQ(machine.state(), ClockState::quarantine);
     EXPECT_EQ(machine.now(), machine.wall() - 3'600'000);
     EXPECT_EQ(machine.run(kSecond), 1);
-    EXPECT_EQ(machine.state(), ClockState::steady);
-    EXPECT_EQ(machine.now(), machine.wall());
-    EXPECT_EQ(machine.clock().jumps(), 1u);
+    machine.expect_steady(1);
 }
 
 TEST(ServerClock, a_wall_clock_that_returns_in_time_changes_nothing) {
@@ -285,9 +287,7 @@ TEST(ServerClock, a_wall_clock_that_returns_in_time_changes_nothing) {
     machine.run(50 * kSecond);
     machine.set_wall_by(-kHour);
     EXPECT_EQ(machine.run(kSecond), 1);
-    EXPECT_EQ(machine.state(), ClockState::steady);
-    EXPECT_EQ(machine.now(), machine.wall());
-    EXPECT_EQ(machine.clock().jumps(), 0u);
+    machine.expect_steady(0);
 }
 
 TEST(ServerClock, one_that_is_set_again_is_watched_for_another_minute) {

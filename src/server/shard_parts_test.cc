@@ -2,6 +2,7 @@
 #include "server/shard_parts.h"
 
 #include <algorithm>
+#include <functional>
 
 #include <gtest/gtest.h>
 
@@ -440,46 +441,37 @@ TEST(ShardCleaning, unneeded_segments_are_removed_although_the_last_records_are_
 
 // ---- what a start refuses
 
-TEST(ShardStart, a_log_that_lost_its_first_segment_is_refused) {
+// After damage to a log that may have been cleaned, with its index and without.
+void expect_refused(bool is_cleaned, const std::function<void(SimDisk&)>& damage, std::string_view says = "") {
     for (const bool index_is_lost : {false, true}) {
         Trial trial;
+        if (is_cleaned) clean(trial.owner);
         trial.owner.close();
-        remove_segment(trial.disk, kDirectory, 0);
+        damage(trial.disk);
         const Error refused = trial.refusal(index_is_lost);
         EXPECT_EQ(refused.code, "damaged_log");
-        EXPECT_NE(refused.message.find("no segment was ever released"), std::string::npos) << refused.message;
+        EXPECT_NE(refused.message.find(says), std::string::npos) << refused.message;
     }
+}
+
+TEST(ShardStart, a_log_that_lost_its_first_segment_is_refused) {
+    expect_refused(
+        false, [](SimDisk& disk) { remove_segment(disk, kDirectory, 0); }, "no segment was ever released");
 }
 
 TEST(ShardStart, a_cleaned_log_that_lost_its_first_segment_is_refused) {
-    for (const bool index_is_lost : {false, true}) {
-        Trial trial;
-        clean(trial.owner);
-        trial.owner.close();
-        remove_segment(trial.disk, kDirectory, 0);
-        const Error refused = trial.refusal(index_is_lost);
-        EXPECT_EQ(refused.code, "damaged_log");
-        EXPECT_NE(refused.message.find("segments are missing"), std::string::npos) << refused.message;
-    }
+    expect_refused(
+        true, [](SimDisk& disk) { remove_segment(disk, kDirectory, 0); }, "segments are missing");
 }
 
 TEST(ShardStart, a_log_that_lost_all_but_its_newest_segment_is_refused) {
-    for (const bool index_is_lost : {false, true}) {
-        Trial trial;
-        trial.owner.close();
-        while (segment_paths(trial.disk, kDirectory).size() > 1) remove_segment(trial.disk, kDirectory, 0);
-        EXPECT_EQ(trial.refusal(index_is_lost).code, "damaged_log");
-    }
+    expect_refused(false, [](SimDisk& disk) {
+        while (segment_paths(disk, kDirectory).size() > 1) remove_segment(disk, kDirectory, 0);
+    });
 }
 
 TEST(ShardStart, a_log_that_lost_a_segment_in_its_middle_is_refused) {
-    for (const bool index_is_lost : {false, true}) {
-        Trial trial;
-        clean(trial.owner);
-        trial.owner.close();
-        remove_segment(trial.disk, kDirectory, 2);
-        EXPECT_EQ(trial.refusal(index_is_lost).code, "damaged_log");
-    }
+    expect_refused(true, [](SimDisk& disk) { remove_segment(disk, kDirectory, 2); });
 }
 
 TEST(ShardStart, a_needed_record_in_a_missing_segment_is_refused) {
