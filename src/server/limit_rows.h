@@ -5,6 +5,7 @@
 #include <chrono>
 #include <cstdint>
 #include <span>
+#include <string_view>
 #include <type_traits>
 
 #include "server/limit.h"
@@ -42,9 +43,17 @@ std::int64_t to_number(const T& held) {
         return static_cast<std::int64_t>(held);
 }
 
-// A limit at this path of members in a ServerOptions.
+constexpr Limit named(std::string_view name, Unit unit, std::string_view sentence, Limit limit) {
+    limit.name = name;
+    limit.unit = unit;
+    limit.sentence = sentence;
+    return limit;
+}
+
+// A limit at this path of members in a ServerOptions. `details`: the other members of Limit.
 template <auto... Path>
-constexpr Limit at(Limit limit) {
+constexpr Limit at(std::string_view name, Unit unit, std::string_view sentence, const Limit& details) {
+    Limit limit = named(name, unit, sentence, details);
     limit.read = [](const ServerOptions& options) { return to_number((options.*....*Path)); };
     limit.write = [](ServerOptions& options, std::int64_t value) {
         auto& member = (options.*....*Path);
@@ -55,13 +64,15 @@ constexpr Limit at(Limit limit) {
 
 // A fixed limit at this path, which no setting changes.
 template <auto... Path>
-constexpr Limit bound(Limit limit) {
+constexpr Limit bound(std::string_view name, Unit unit, std::string_view sentence, const Limit& details) {
+    Limit limit = named(name, unit, sentence, details);
     limit.read = [](const ServerOptions& options) { return to_number((options.*....*Path)); };
     return limit;
 }
 
 template <auto Value>
-constexpr Limit fixed(Limit limit) {
+constexpr Limit fixed(std::string_view name, Unit unit, std::string_view sentence, const Limit& details) {
+    Limit limit = named(name, unit, sentence, details);
     limit.read = [](const ServerOptions&) { return static_cast<std::int64_t>(Value); };
     return limit;
 }
