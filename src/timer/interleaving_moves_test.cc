@@ -13,9 +13,8 @@ Timeout repeat(World& world) {
 }
 
 TEST(Interleavings, a_move_of_a_periodic_timer_is_done_or_refused_as_it_runs) {
-    expect_all(
-        [] {
-            auto world = std::make_shared<World>();
+    expect_all_in_world(
+        [](const std::shared_ptr<World>& world) {
             world->timeout = repeat(*world);
             auto moved = std::make_shared<bool>(false);
             const auto move = [world, moved] {
@@ -27,7 +26,6 @@ TEST(Interleavings, a_move_of_a_periodic_timer_is_done_or_refused_as_it_runs) {
                                    world->service.advance(TimerInstant(20ms));
                                    EXPECT_EQ(world->ran - ran, *moved ? 1 : 0);
                                    world->timeout.cancel();
-                                   world->check_end();
                                }};
         },
         4);
@@ -55,9 +53,8 @@ TEST(Interleavings, a_periodic_timer_is_changed_and_cancelled_as_an_executor_end
 }
 
 TEST(Interleavings, a_timer_that_arms_itself_again_is_cancelled_at_any_moment) {
-    expect_all(
-        [] {
-            auto world = std::make_shared<World>();
+    expect_all_in_world(
+        [](const std::shared_ptr<World>& world) {
             auto again = [world = world.get(), token = world->token] {
                 ++world->ran;
                 static_cast<void>(TimerService::current().reschedule_at(TimerInstant(30min)));
@@ -70,16 +67,14 @@ TEST(Interleavings, a_timer_that_arms_itself_again_is_cancelled_at_any_moment) {
             return Interleaved{{driving(world), cancel}, [world] {
                                    expect_no_run(*world);
                                    EXPECT_FALSE(world->timeout.is_pending());
-                                   world->check_end();
                                }};
         },
         4);
 }
 
 TEST(Interleavings, a_shutdown_meets_a_pass_and_what_comes) {
-    expect_all(
-        [] {
-            auto world = std::make_shared<World>();
+    expect_all_in_world(
+        [](const std::shared_ptr<World>& world) {
             world->timeout = repeat(*world);
             auto refused = std::make_shared<int>(0);
             auto once = std::make_shared<Timeout>(world->schedule(8ms));
@@ -94,7 +89,6 @@ TEST(Interleavings, a_shutdown_meets_a_pass_and_what_comes) {
                                    EXPECT_TRUE(once->is_expired());
                                    EXPECT_TRUE(world->timeout.is_cancelled());
                                    *once = Timeout();
-                                   world->check_end();
                                }};
         },
         2);

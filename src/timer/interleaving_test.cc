@@ -113,15 +113,13 @@ TEST(Interleavings, the_alarm_is_set_to_the_earliest_in_any_order) {
 }
 
 TEST(Interleavings, cancel_and_fire_have_one_winner) {
-    expect_all(
-        [] {
-            auto world = std::make_shared<World>();
+    expect_all_in_world(
+        [](const std::shared_ptr<World>& world) {
             world->timeout = world->schedule(5ms);
             return Interleaved{{driving(world), cancelling(world), cancelling(world)}, [world] {
                                    EXPECT_EQ(world->ran + world->removed, 1);
                                    EXPECT_EQ(world->timeout.is_expired(), world->ran == 1);
                                    EXPECT_EQ(world->timeout.is_cancelled(), world->removed == 1);
-                                   world->check_end();
                                }};
         },
         3);
@@ -129,25 +127,21 @@ TEST(Interleavings, cancel_and_fire_have_one_winner) {
 
 TEST(Interleavings, a_cancel_meets_the_posting_of_its_timer) {
     // Others lost what was cancelled while it lay in a mailbox.
-    expect_all(
-        [] {
-            auto world = std::make_shared<World>();
+    expect_all_in_world(
+        [](const std::shared_ptr<World>& world) {
             const auto come_and_go = [world] {
                 Timeout timeout = world->schedule(5ms);
                 world->removed += timeout.cancel() == CancelOutcome::removed;
             };
-            return Interleaved{{driving(world), come_and_go, come_and_go}, [world] {
-                                   EXPECT_EQ(world->ran + world->removed, 2);
-                                   world->check_end();
-                               }};
+            return Interleaved{{driving(world), come_and_go, come_and_go},
+                               [world] { EXPECT_EQ(world->ran + world->removed, 2); }};
         },
         2);
 }
 
 TEST(Interleavings, a_move_is_either_done_or_refused) {
-    expect_all(
-        [] {
-            auto world = std::make_shared<World>();
+    expect_all_in_world(
+        [](const std::shared_ptr<World>& world) {
             world->timeout = world->schedule(5ms);
             auto moved = std::make_shared<bool>(false);
             const auto move = [world, moved] { *moved = world->timeout.reschedule_at(TimerInstant(50ms)); };
@@ -157,7 +151,6 @@ TEST(Interleavings, a_move_is_either_done_or_refused) {
                                    EXPECT_EQ(world->ran, *moved ? 0 : 1);
                                    world->service.advance(TimerInstant(50ms));
                                    EXPECT_EQ(world->ran, 1);
-                                   world->check_end();
                                }};
         },
         4);
@@ -189,22 +182,18 @@ TEST(Interleavings, of_two_moves_at_once_the_earlier_one_wakes_the_driver) {
 }
 
 TEST(Interleavings, moves_and_a_cancel_of_one_timer) {
-    expect_all(
-        [] {
-            auto world = std::make_shared<World>();
+    expect_all_in_world(
+        [](const std::shared_ptr<World>& world) {
             world->timeout = world->schedule(20ms);
-            return Interleaved{{driving(world), moving(world, 5ms), moving(world, 40ms), cancelling(world)}, [world] {
-                                   EXPECT_EQ(world->ran + world->removed, 1);
-                                   world->check_end();
-                               }};
+            return Interleaved{{driving(world), moving(world, 5ms), moving(world, 40ms), cancelling(world)},
+                               [world] { EXPECT_EQ(world->ran + world->removed, 1); }};
         },
         2);
 }
 
 TEST(Interleavings, stop_returns_each_timer_that_neither_ran_nor_was_cancelled) {
-    expect_all(
-        [] {
-            auto world = std::make_shared<World>();
+    expect_all_in_world(
+        [](const std::shared_ptr<World>& world) {
             world->timeout = world->schedule(5ms);
             auto refused = std::make_shared<int>(0);
             const auto others = [world, refused] {
@@ -212,19 +201,16 @@ TEST(Interleavings, stop_returns_each_timer_that_neither_ran_nor_was_cancelled) 
                 *refused += !second;
                 world->removed += world->timeout.cancel() == CancelOutcome::removed;
             };
-            return Interleaved{{driving(world), stopping(world), others}, [=] {
-                                   EXPECT_EQ(world->ran + world->removed + *refused + world->returned, 2);
-                                   world->check_end();
-                               }};
+            return Interleaved{{driving(world), stopping(world), others},
+                               [=] { EXPECT_EQ(world->ran + world->removed + *refused + world->returned, 2); }};
         },
         2);
 }
 
 TEST(Interleavings, the_driver_cancels_a_timer_only_it_knows_while_another_thread_stops) {
     // Of such a timer the driver changes the word by a plain store, for which it has to have the baton.
-    expect_all(
-        [] {
-            auto world = std::make_shared<World>();
+    expect_all_in_world(
+        [](const std::shared_ptr<World>& world) {
             auto refused = std::make_shared<int>(0);
             const auto come_and_go = [world, refused] {
                 world->service.advance(TimerInstant(1ms));
@@ -237,31 +223,27 @@ TEST(Interleavings, the_driver_cancels_a_timer_only_it_knows_while_another_threa
                                    EXPECT_EQ(world->removed + *refused + world->returned, 1);
                                    EXPECT_EQ(world->service.statistics().cancelled,
                                              1U - static_cast<unsigned>(*refused));
-                                   world->check_end();
                                }};
         },
         3);
 }
 
 TEST(Interleavings, stop_twice_at_once_and_a_move) {
-    expect_all(
-        [] {
-            auto world = std::make_shared<World>();
+    expect_all_in_world(
+        [](const std::shared_ptr<World>& world) {
             world->timeout = world->schedule(5ms);
             world->service.advance(TimerInstant(1ms));
             return Interleaved{{stopping(world), stopping(world), moving(world, 40ms)}, [world] {
                                    EXPECT_EQ(world->returned, 1);
                                    EXPECT_TRUE(world->timeout.is_cancelled());
-                                   world->check_end();
                                }};
         },
         3);
 }
 
 TEST(Interleavings, a_periodic_timer_is_cancelled_in_the_gap_before_its_next_run) {
-    expect_all(
-        [] {
-            auto world = std::make_shared<World>();
+    expect_all_in_world(
+        [](const std::shared_ptr<World>& world) {
             world->timeout = repeat_with_delay(*world);
             const auto cancel = [world] {
                 Timeout mine = world->timeout;
@@ -270,7 +252,6 @@ TEST(Interleavings, a_periodic_timer_is_cancelled_in_the_gap_before_its_next_run
             return Interleaved{{driving(world), cancel}, [world] {
                                    expect_no_run(*world);
                                    EXPECT_TRUE(world->timeout.is_cancelled());
-                                   world->check_end();
                                }};
         },
         4);
@@ -279,9 +260,8 @@ TEST(Interleavings, a_periodic_timer_is_cancelled_in_the_gap_before_its_next_run
 TEST(Interleavings, a_timer_at_the_wall_is_cancelled_as_it_falls_due) {
     // A cancel between the driver's check of the mailbox and the firing left it in the list of timers at the wall
     // clock, through which its next use was found when the wall clock was set.
-    expect_all(
-        [] {
-            auto world = std::make_shared<World>();
+    expect_all_in_world(
+        [](const std::shared_ptr<World>& world) {
             world->timeout =
                 world->service.schedule_at(world->clock.wall_now() + 5ms, [world = world.get()] { ++world->ran; })
                     .value();
@@ -291,7 +271,6 @@ TEST(Interleavings, a_timer_at_the_wall_is_cancelled_as_it_falls_due) {
                                    EXPECT_EQ(world->ran + world->removed, 1);
                                    EXPECT_EQ(world->service.pending(), 0U);
                                    EXPECT_FALSE(TimerServiceProbe::lists_any_at_wall(world->service));
-                                   world->check_end();
                                }};
         },
         3);

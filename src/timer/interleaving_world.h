@@ -108,4 +108,20 @@ inline void expect_all(const std::function<Interleaved()>& make, unsigned preemp
     std::printf("             %zu runs, %zu decisions\n", found.runs, found.decisions);
 }
 
+// The same of scenarios in a world of their own, whose end is checked.
+inline void expect_all_in_world(const std::function<Interleaved(const std::shared_ptr<World>&)>& make,
+                                unsigned preemptions) {
+    expect_all(
+        [&make] {
+            auto world = std::make_shared<World>();
+            Interleaved made = make(world);
+            made.check = [world, check = std::move(made.check)] {
+                check();
+                world->check_end();
+            };
+            return made;
+        },
+        preemptions);
+}
+
 }  // namespace duewheel
