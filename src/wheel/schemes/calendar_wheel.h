@@ -86,8 +86,6 @@ class CalendarWheel : public Scheme<CalendarWheel> {
         slot_at(ring, deadline[ring]).push_back(timer);
     }
 
-    void unfile(Timer& timer) { TimerList::unlink(timer); }
-
     bool collect(Tick limit) {
         while (hand() < limit) {
             const Tick turn_end = hand() + std::min<Tick>(kSlots[0], limit - hand());
@@ -113,21 +111,7 @@ class CalendarWheel : public Scheme<CalendarWheel> {
         }
         const CalendarCounts before = std::exchange(hands_, calendar_counts(tick));
         for (std::size_t ring = kYear; ring > 0; --ring) {
-            if (hands_[ring] != before[ring]) take_down(slot_at(ring, hands_[ring]));
-        }
-    }
-
-    void take_down(TimerList& slot) {
-        TimerList taken;
-        taken.take_all(slot);
-        while (!taken.empty()) {
-            Timer& timer = taken.front();
-            if (timer.deadline == hand()) {
-                make_due(timer);
-            } else {
-                TimerList::unlink(timer);
-                file(timer);
-            }
+            if (hands_[ring] != before[ring]) take_down(slot_at(ring, hands_[ring]), hand());
         }
     }
 

@@ -40,8 +40,6 @@ class HashedRoundsWheel : public Scheme<HashedRoundsWheel> {
         slot_at(timer.deadline).push_back(timer);
     }
 
-    void unfile(Timer& timer) { TimerList::unlink(timer); }
-
     bool collect(Tick limit) {
         while (hand_ < limit) {
             const Tick turn_end = hand_ + std::min<Tick>(slots_.size(), limit - hand_);

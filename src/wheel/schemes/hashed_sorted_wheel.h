@@ -35,8 +35,6 @@ class HashedSortedWheel : public Scheme<HashedSortedWheel> {
 
     void file(Timer& timer) { slot_at(timer.deadline).insert_sorted(timer); }
 
-    void unfile(Timer& timer) { TimerList::unlink(timer); }
-
     bool collect(Tick limit) {
         while (hand_ < limit) {
             const Tick turn_end = hand_ + std::min<Tick>(slots_.size(), limit - hand_);

@@ -97,8 +97,6 @@ class HierarchicalWheel : public Scheme<HierarchicalWheel> {
         slot_at(level, slot_number(level, rings_[level], timer.deadline)).push_back(timer);
     }
 
-    void unfile(Timer& timer) { TimerList::unlink(timer); }
-
     bool collect(Tick limit) {
         while (hand_ < limit) {
             const Tick turn_end = hand_ + std::min<Tick>(rings_[0].slots.size(), limit - hand_);

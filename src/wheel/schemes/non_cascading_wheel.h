@@ -86,8 +86,6 @@ class NonCascadingWheel : public Scheme<NonCascadingWheel> {
         }
     }
 
-    void unfile(Timer& timer) { TimerList::unlink(timer); }
-
     bool collect(Tick limit) {
         while (hand_ < limit) {
             const Tick turn_end = hand_ + std::min<Tick>(kSlotCount, limit - hand_);

@@ -26,8 +26,6 @@ class OrderedList : public Scheme<OrderedList> {
 
     void file(Timer& timer) { timers_.insert_sorted(timer); }
 
-    void unfile(Timer& timer) { TimerList::unlink(timer); }
-
     bool collect(Tick limit) {
         const Tick next = earliest();
         if (next > limit) return false;

@@ -125,7 +125,7 @@ class OverflowWheel : public Scheme<OverflowWheel> {
             while (next_start() == hand_) {
                 TimerList* const slot = slots_in_use_.begin()->second;
                 slots_in_use_.erase(slots_in_use_.begin());
-                take_down(*slot);
+                take_down(*slot, hand_);
             }
             if (has_due()) return true;
         }
@@ -134,20 +134,6 @@ class OverflowWheel : public Scheme<OverflowWheel> {
     }
 
     Tick next_start() const { return slots_in_use_.empty() ? kNever : slots_in_use_.begin()->first.start; }
-
-    void take_down(TimerList& slot) {
-        TimerList taken;
-        taken.take_all(slot);
-        while (!taken.empty()) {
-            Timer& timer = taken.front();
-            if (timer.deadline == hand_) {
-                make_due(timer);
-            } else {
-                TimerList::unlink(timer);
-                file(timer);
-            }
-        }
-    }
 
     // In the first slots of the queue, as long as they begin before what was found: a high slot may have begun, and
     // hold timers for after a lower one.

@@ -5,7 +5,7 @@
 // A scheme derives from Scheme<itself>, has Scheme as a friend, and offers
 //
 //     void file(Timer&)          puts away a timer that is due after the tick the scheme has worked up to
-//     void unfile(Timer&)        takes it out again
+//     void unfile(Timer&)        takes it out again; only if there is more to it than leaving its list
 //     bool collect(Tick limit)   goes on to the next tick that has timers due, at most to `limit`, and gives them to
 //                                make_due(). False when it has come to `limit` and found none.
 //     Tick earliest() const      when the next of the filed timers fires; kNever if there is none
@@ -143,6 +143,23 @@ class Scheme {
         due_.push_back(timer);
     }
     bool has_due() const { return !due_.empty(); }
+
+    // From collect(): empties a slot. Its timers that are due at `tick` fire now, the others are filed again.
+    void take_down(TimerList& slot, Tick tick) {
+        TimerList taken;
+        taken.take_all(slot);
+        while (!taken.empty()) {
+            Timer& timer = taken.front();
+            if (timer.deadline == tick) {
+                make_due(timer);
+            } else {
+                TimerList::unlink(timer);
+                self().file(timer);
+            }
+        }
+    }
+
+    void unfile(Timer& timer) { TimerList::unlink(timer); }
 
     // From file(): this timer cannot fire before time ends.
     void put_to_sleep(Timer& timer) {

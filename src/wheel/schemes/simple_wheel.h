@@ -39,8 +39,6 @@ class SimpleWheel : public Scheme<SimpleWheel> {
 
     void file(Timer& timer) { slot_at(timer.deadline).push_back(timer); }
 
-    void unfile(Timer& timer) { TimerList::unlink(timer); }
-
     bool collect(Tick limit) {
         // Beyond one turn there is nothing.
         const Tick last = std::min(limit, turn_end());

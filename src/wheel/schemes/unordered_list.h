@@ -26,8 +26,6 @@ class UnorderedList : public Scheme<UnorderedList> {
 
     void file(Timer& timer) { timers_.push_back(timer); }
 
-    void unfile(Timer& timer) { TimerList::unlink(timer); }
-
     bool collect(Tick limit) {
         const Tick next = earliest();
         if (next > limit) return false;
