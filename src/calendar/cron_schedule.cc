@@ -22,9 +22,6 @@ using std::chrono::milliseconds;
 using std::chrono::seconds;
 using Match = std::optional<std::int64_t>;
 
-constexpr std::int64_t kBegin = kCalendarBegin.time_since_epoch() / seconds(1);
-constexpr std::int64_t kEnd = kCalendarEnd.time_since_epoch() / seconds(1);
-
 // One rule in one zone, in whole seconds.
 class Walk {
   public:
@@ -98,7 +95,7 @@ class Walk {
 };
 
 std::optional<Instant> instant_of(Match second) {
-    if (!second || *second < kBegin || *second >= kEnd) return std::nullopt;
+    if (!second || *second < kBeginSecond || *second >= kEndSecond) return std::nullopt;
     return Instant(seconds(*second));
 }
 
@@ -113,16 +110,16 @@ bool CronSchedule::notices(seconds jump) const {
 std::optional<Instant> CronSchedule::next(Instant after) const {
     if (window_.start && after < *window_.start) after = *window_.start - milliseconds(1);
     const std::int64_t second = std::chrono::floor<seconds>(after.time_since_epoch()).count() + 1;
-    if (second >= kEnd) return std::nullopt;
-    const std::optional<Instant> found = instant_of(Walk(*this).forward(std::max(second, kBegin)));
+    if (second >= kEndSecond) return std::nullopt;
+    const std::optional<Instant> found = instant_of(Walk(*this).forward(std::max(second, kBeginSecond)));
     return found && window_.end && *found > *window_.end ? std::nullopt : found;
 }
 
 std::optional<Instant> CronSchedule::previous(Instant before) const {
     if (window_.end && before > *window_.end) before = *window_.end + milliseconds(1);
     const std::int64_t second = std::chrono::ceil<seconds>(before.time_since_epoch()).count() - 1;
-    if (second < kBegin) return std::nullopt;
-    const std::optional<Instant> found = instant_of(Walk(*this).backward(std::min(second, kEnd - 1)));
+    if (second < kBeginSecond) return std::nullopt;
+    const std::optional<Instant> found = instant_of(Walk(*this).backward(std::min(second, kEndSecond - 1)));
     return found && window_.start && *found < *window_.start ? std::nullopt : found;
 }
 

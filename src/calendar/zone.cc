@@ -20,8 +20,6 @@ using std::chrono::milliseconds;
 using std::chrono::seconds;
 using SystemSeconds = cctz::time_point<cctz::seconds>;
 
-constexpr std::int64_t kBegin = kCalendarBegin.time_since_epoch() / seconds(1);
-constexpr std::int64_t kEnd = kCalendarEnd.time_since_epoch() / seconds(1);
 constexpr std::size_t kNameBytesMax = 64;
 
 std::string database_folder() {
@@ -85,13 +83,13 @@ Error unknown(std::string_view name) {
 }
 
 std::vector<ZoneRules::Span> spans_of(const cctz::time_zone& zone) {
-    SystemSeconds at{cctz::seconds(kBegin - kOffsetSecondsMost)};
+    SystemSeconds at{cctz::seconds(kBeginSecond - kOffsetSecondsMost)};
     std::vector<ZoneRules::Span> spans = {{std::numeric_limits<std::int64_t>::min(), zone.lookup(at).offset}};
     cctz::time_zone::civil_transition change;
     while (zone.next_transition(at, &change)) {
         at = zone.lookup(change.to).trans;
         const std::int64_t begin = at.time_since_epoch().count();
-        if (begin >= kEnd + kOffsetSecondsMost) break;
+        if (begin >= kEndSecond + kOffsetSecondsMost) break;
         const std::int64_t offset = zone.lookup(at).offset;
         if (offset != spans.back().offset) spans.push_back({begin, offset});
     }

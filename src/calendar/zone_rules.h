@@ -11,13 +11,20 @@
 
 #include <algorithm>
 #include <cassert>
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
 #include <string>
 #include <vector>
 
+#include <duewheel/instant.h>
+
 namespace duewheel {
+
+// The calendar, from its first second up to its end.
+inline constexpr std::int64_t kBeginSecond = kCalendarBegin.time_since_epoch() / std::chrono::seconds(1);
+inline constexpr std::int64_t kEndSecond = kCalendarEnd.time_since_epoch() / std::chrono::seconds(1);
 
 inline constexpr std::int64_t kDaySeconds = 86'400;
 // The maximum difference between an instant and its local time, with reserve.

@@ -115,6 +115,14 @@ void clean(TrialOwner& owner, std::uint64_t segments = kDropped) {
 }
 
 // A shard on a disk and over rows in memory, with a log that was filled and not cleaned yet.
+// Writes a row of an index that is not open.
+void plant(RowStorage& storage, const std::string& key, const std::string& value) {
+    const auto rows = *storage.open();
+    const auto builder = rows->build_table();
+    builder->put(key, value);
+    ASSERT_TRUE(builder->take_in().ok());
+}
+
 struct Trial {
     Trial() : owner(disk, kDirectory, log) {
         open();
@@ -141,13 +149,6 @@ struct Trial {
         ASSERT_NO_FATAL_FAILURE(expect_all_there(owner, told));
         owner.close();
     }
-    void plant(const std::string& key, const std::string& value) {
-        const auto opened = *rows.open();
-        const auto builder = opened->build_table();
-        builder->put(key, value);
-        ASSERT_TRUE(builder->take_in().ok());
-    }
-
     SimDisk disk;
     MemoryRowStorage rows;
     RecordingLog log;
@@ -480,7 +481,7 @@ TEST(ShardStart, a_needed_record_in_a_missing_segment_is_refused) {
     trial.owner.close();
     std::string value;
     encode_needed(value, 1);
-    trial.plant(needed_key(1), value);
+    plant(trial.rows, needed_key(1), value);
     const Error refused = trial.refusal(false);
     EXPECT_EQ(refused.code, "damaged_log");
     EXPECT_NE(refused.message.find("1 of its records are needed"), std::string::npos) << refused.message;
@@ -496,10 +497,10 @@ TEST(ShardStart, rows_that_differ_from_the_log_are_refused) {
     position.is_proven = false;
     std::string value;
     encode_position(value, position);
-    trial.plant(position_key(), value);
+    plant(trial.rows, position_key(), value);
     encode_needed(value, 77);
     const Sequence counted = position.totals.sequence;
-    trial.plant(needed_key(counted), value);
+    plant(trial.rows, needed_key(counted), value);
     const Error refused = trial.refusal(false);
     EXPECT_EQ(refused.code, "damaged_log");
     EXPECT_NE(refused.message.find("77 records are counted as needed"), std::string::npos) << refused.message;
@@ -526,12 +527,6 @@ class OfflineCheck : public testing::Test {
         return report ? std::string_view() : report.error().code;
     }
     void remove(std::size_t which) { remove_segment(posix_file_system(), directory_.path(), which); }
-    void plant(const std::string& key, const std::string& value) {
-        const auto rows = *rows_.open();
-        const auto builder = rows->build_table();
-        builder->put(key, value);
-        ASSERT_TRUE(builder->take_in().ok());
-    }
 
     TemporaryDirectory directory_;
     RocksRowStorage rows_;
@@ -563,7 +558,7 @@ TEST_F(OfflineCheck, finds_that_a_segment_in_the_middle_is_missing) {
 TEST_F(OfflineCheck, finds_a_wrong_count_of_needed_records) {
     std::string value;
     encode_needed(value, 77);
-    plant(needed_key(1), value);
+    plant(rows_, needed_key(1), value);
     EXPECT_EQ(code(), "damaged_index");
 }
 

@@ -58,6 +58,13 @@ MessageRow random_row(Random& random) {
     return row;
 }
 
+template <class Check>
+void for_random_rows(std::uint64_t seed, int rounds, Check check) {
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    Random random(seed);
+    for (int round = 0; round < rounds && !testing::Test::HasFatalFailure(); ++round) check(random_row(random));
+}
+
 TEST(KeyLayout, due_keys_order_like_due_and_id) {
     SCOPED_TRACE("seed 11");
     Random random(11);
@@ -104,11 +111,8 @@ TEST(KeyLayout, no_two_idempotency_keys_share_a_row) {
 }
 
 TEST(KeyLayout, every_row_comes_back_from_each_table) {
-    SCOPED_TRACE("seed 13");
-    Random random(13);
     std::string value;
-    for (int round = 0; round < 5'000; ++round) {
-        const MessageRow row = random_row(random);
+    for_random_rows(13, 5'000, [&](const MessageRow& row) {
         const DuePosition at{row.state.due_ms, row.id};
         encode_due_value(value, row);
         const auto of_due = decode_due_row(due_key(at), value);
@@ -144,7 +148,7 @@ TEST(KeyLayout, every_row_comes_back_from_each_table) {
         ASSERT_TRUE(of_dead.ok());
         ASSERT_EQ(of_dead->row, dead);
         ASSERT_EQ(of_dead->at, died);
-    }
+    });
 }
 
 TEST(KeyLayout, a_plain_message_takes_few_bytes) {
@@ -223,17 +227,14 @@ TEST(KeyLayout, settings_of_each_subject_are_apart_and_within_their_bounds) {
 }
 
 TEST(KeyLayout, only_outcomes_and_keys_of_ended_messages_have_an_end) {
-    SCOPED_TRACE("seed 14");
-    Random random(14);
     std::string value;
-    for (int round = 0; round < 2'000; ++round) {
-        const MessageRow row = random_row(random);
+    for_random_rows(14, 2'000, [&](const MessageRow& row) {
         const bool expires = is_ended(row.state.state) && row.state.state != State::dead;
         encode_id_value(value, row);
         ASSERT_EQ(ended_ms_of_row(id_key(row.id), value), expires ? row.ended_ms : 0);
         encode_queue_value(value, row);
         ASSERT_EQ(ended_ms_of_row(queue_key("", "q", {}), value), 0);
-    }
+    });
     encode_key_value(value, {1, 2, kNow + 5, kNow});
     EXPECT_EQ(ended_ms_of_row(key_key("n", "q", "k"), value), kNow);
 }

@@ -487,6 +487,19 @@ TEST(TimerThreads, a_schedule_that_races_stop_is_refused_or_in_its_list) {
 
 // ---- fork ----
 
+// More tasks than a thread has nodes at hand for.
+void wait_for_a_thousand(TimerService& service) {
+    std::vector<std::future<void>> due;
+    for (int i = 0; i < 1000; ++i) due.push_back(service.submit_after(1ms, [] {}).value());
+    for (std::future<void>& each : due) each.wait();
+}
+
+void expect_exit_7(pid_t child) {
+    int status = 0;
+    ASSERT_EQ(::waitpid(child, &status, 0), child);
+    EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 7);
+}
+
 TEST(TimerThreads, a_fork_finds_the_pool_of_nodes_whole) {
     // The pool serves all services; a thread of another one may be inside during a fork, and the child would wait for
     // it for ever.
@@ -503,9 +516,7 @@ TEST(TimerThreads, a_fork_finds_the_pool_of_nodes_whole) {
         const pid_t child = ::fork();
         if (child == 0) ::_exit(node_pool_is_free() ? 7 : 8);
         ASSERT_GT(child, 0);
-        int status = 0;
-        ASSERT_EQ(::waitpid(child, &status, 0), child);
-        EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 7);
+        expect_exit_7(child);
     }
     ends = true;
     crowd.join();
@@ -533,18 +544,14 @@ TEST(TimerThreads, two_services_come_to_rest_before_a_fork) {
     if (child == 0) {
         two.after_fork_in_child();
         one.after_fork_in_child();
-        std::vector<std::future<void>> due;
-        for (int i = 0; i < 1000; ++i) due.push_back(first.submit_after(1ms, [] {}).value());
-        for (std::future<void>& each : due) each.wait();
+        wait_for_a_thousand(first);
         const bool is_whole = second.stop().size() == 1000 && first.stop().empty();
         ::_exit(is_whole ? 7 : 8);
     }
     ASSERT_GT(child, 0);
     two.after_fork_in_parent();
     one.after_fork_in_parent();
-    int status = 0;
-    ASSERT_EQ(::waitpid(child, &status, 0), child);
-    EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 7);
+    expect_exit_7(child);
     EXPECT_EQ(second.pending(), 1000U);
 }
 
@@ -557,18 +564,13 @@ TEST(TimerThreads, both_processes_go_on_after_a_fork) {
     if (child == 0) {
         thread.after_fork_in_child();
         due.wait();
-        // More than a thread has at hand.
-        std::vector<std::future<void>> more;
-        for (int i = 0; i < 1000; ++i) more.push_back(service.submit_after(1ms, [] {}).value());
-        for (std::future<void>& one : more) one.wait();
+        wait_for_a_thousand(service);
         ::_exit(service.stop().empty() ? 7 : 8);
     }
     ASSERT_GT(child, 0);
     thread.after_fork_in_parent();
     due.wait();
-    int status = 0;
-    ASSERT_EQ(::waitpid(child, &status, 0), child);
-    EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 7);
+    expect_exit_7(child);
 }
 
 }  // namespace
