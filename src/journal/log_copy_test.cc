@@ -51,42 +51,44 @@ TEST(LogCopy, contains_all_commits_and_can_be_continued) {
     EXPECT_EQ(log.compare(*copied), "");
 }
 
-TEST(LogCopy, of_a_log_being_written_is_consistent) {
+// Up to the first fatal failure.
+template <class Check>
+void for_logs_being_written(Check check) {
     std::uint64_t moved = 0;
-    for (std::uint64_t seed = 1; seed <= 300; ++seed) {
+    for (std::uint64_t seed = 1; seed <= 300 && !testing::Test::HasFatalFailure(); ++seed) {
+        SCOPED_TRACE("seed " + std::to_string(seed));
         SimDisk disk(seed);
         Random random(seed);
         TrialLog log(4, 700);
         auto journal = opened(disk, trial_options());
         commit_some(*journal, log, random, 80);
-        const Totals before = log.totals();
         go_on_meanwhile(disk, *journal, log, random, moved);
-        const Result<LogCopy> made = copy(disk);
-        disk.set_hook({});
-        ASSERT_TRUE(made.ok()) << "seed " << seed << ": " << made.error().message;
-        ASSERT_GE(made->totals.commit, before.commit) << "seed " << seed;
-        const auto copied = opened(disk, trial_options(), kCopy);
-        ASSERT_EQ(copied->totals(), made->totals) << "seed " << seed;
-        const std::size_t since = log.totals().commit - made->totals.commit;
-        ASSERT_EQ(log.compare(*copied, since), "") << "seed " << seed;
-        ASSERT_LE(copied->first_sequence(), journal->first_sequence()) << "seed " << seed;
+        check(disk, *journal, log);
     }
     EXPECT_GT(moved, 100u) << "the front did not move in this test";
 }
 
+TEST(LogCopy, of_a_log_being_written_is_consistent) {
+    for_logs_being_written([](SimDisk& disk, LocalJournal& journal, const TrialLog& log) {
+        const Totals before = log.totals();
+        const Result<LogCopy> made = copy(disk);
+        disk.set_hook({});
+        ASSERT_TRUE(made.ok()) << made.error().message;
+        ASSERT_GE(made->totals.commit, before.commit);
+        const auto copied = opened(disk, trial_options(), kCopy);
+        ASSERT_EQ(copied->totals(), made->totals);
+        const std::size_t since = log.totals().commit - made->totals.commit;
+        ASSERT_EQ(log.compare(*copied, since), "");
+        ASSERT_LE(copied->first_sequence(), journal.first_sequence());
+    });
+}
+
 // Reading it in place meets the same: what looked damaged was being written, and what was gone had been dropped.
 TEST(LogCopy, is_not_needed_to_read_a_log_being_written) {
-    std::uint64_t moved = 0;
-    for (std::uint64_t seed = 1; seed <= 300; ++seed) {
-        SimDisk disk(seed);
-        Random random(seed);
-        TrialLog log(4, 700);
-        auto journal = opened(disk, trial_options());
-        commit_some(*journal, log, random, 80);
+    for_logs_being_written([](SimDisk& disk, LocalJournal&, const TrialLog& log) {
         const Totals before = log.totals();
-        go_on_meanwhile(disk, *journal, log, random, moved);
         const Result<FoundLog> found = find_log_in_use(disk, kDirectory);
-        ASSERT_TRUE(found.ok()) << "seed " << seed << ": " << found.error().message;
+        ASSERT_TRUE(found.ok()) << found.error().message;
         Totals read = found->segments.front()->header().before;
         const Status verified = verify_log(*found, [&](const CommitInLog& commit) {
             EXPECT_EQ(commit.totals.commit, read.commit + 1);
@@ -94,11 +96,10 @@ TEST(LogCopy, is_not_needed_to_read_a_log_being_written) {
             return Status();
         });
         disk.set_hook({});
-        ASSERT_TRUE(verified.ok()) << "seed " << seed << ": " << verified.error().message;
-        ASSERT_GE(read.commit, before.commit) << "seed " << seed;
-        ASSERT_EQ(read, found->segments.back()->end().totals) << "seed " << seed;
-    }
-    EXPECT_GT(moved, 100u) << "the front did not move in this test";
+        ASSERT_TRUE(verified.ok()) << verified.error().message;
+        ASSERT_GE(read.commit, before.commit);
+        ASSERT_EQ(read, found->segments.back()->end().totals);
+    });
 }
 
 // A server that commits faster than the rest of its segment can be looked at: each time that the end was to be judged,

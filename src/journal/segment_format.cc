@@ -27,49 +27,65 @@ class FixedWriter {
   public:
     explicit FixedWriter(char* to) : to_(to) {}
 
+    template <class... Values>
+    void operator()(const Values&... values) {
+        (put(values), ...);
+    }
+
+  private:
     template <class T>
     void put(const T& value) {
         static_assert(std::is_trivially_copyable_v<T>);
         std::memcpy(to_, &value, sizeof value);
         to_ += sizeof value;
     }
-    void put(const Totals& totals) {
-        put(totals.commit);
-        put(totals.sequence);
-        put(totals.digest);
-        put(totals.live_count);
-        put(totals.needed_bytes);
-        put(totals.id_counter);
-        put(totals.server_time_ms);
-    }
 
-  private:
     char* to_;
 };
 
+// The reverse.
 class FixedReader {
   public:
     explicit FixedReader(const char* from) : from_(from) {}
 
+    template <class... Values>
+    void operator()(Values&... values) {
+        (get(values), ...);
+    }
+
+  private:
     template <class T>
     void get(T& value) {
         static_assert(std::is_trivially_copyable_v<T>);
         std::memcpy(&value, from_, sizeof value);
         from_ += sizeof value;
     }
-    void get(Totals& totals) {
-        get(totals.commit);
-        get(totals.sequence);
-        get(totals.digest);
-        get(totals.live_count);
-        get(totals.needed_bytes);
-        get(totals.id_counter);
-        get(totals.server_time_ms);
-    }
 
-  private:
     const char* from_;
 };
+
+// The fields of a struct in their order, for a FixedWriter or a FixedReader.
+template <class Stream, class OfTotals>
+void totals_fields(Stream& stream, OfTotals& totals) {
+    stream(totals.commit, totals.sequence, totals.digest, totals.live_count, totals.needed_bytes, totals.id_counter,
+           totals.server_time_ms);
+}
+
+// After the version and the flags. `other_shards`: 0 in the logs of older versions.
+template <class Stream, class Header, class Number>
+void header_fields(Stream& stream, Header& header, Number& first_sequence, Number& first_commit, auto& other_shards) {
+    stream(header.block_bytes, header.segment_bytes, header.number, first_sequence, first_commit, header.link);
+    totals_fields(stream, header.before);
+    stream(header.identity.instance, header.identity.token_key, header.identity.shard, other_shards);
+}
+
+// Likewise.
+template <class Stream, class Footer>
+void footer_fields(Stream& stream, Footer& footer) {
+    stream(footer.count, footer.first_sequence, footer.record_bytes, footer.area_hash);
+    totals_fields(stream, footer.totals);
+    stream(footer.identity_hash, footer.link);
+}
 
 std::uint64_t checksum_of(std::string_view bytes) {
     return XXH3_64bits(bytes.data() + kCheckedFrom, bytes.size() - kCheckedFrom);
@@ -83,8 +99,7 @@ Opening opening_of(std::string_view bytes, std::string_view magic) {
     std::uint64_t checksum = 0;
     std::uint16_t version = 0;
     FixedReader reader(bytes.data() + kMagicBytes);
-    reader.get(checksum);
-    reader.get(version);
+    reader(checksum, version);
     if (checksum != checksum_of(bytes)) return Opening::unreadable;
     if (version > kLogFormatVersion) return Opening::newer;
     return version == 0 ? Opening::unreadable : Opening::readable;
@@ -120,20 +135,12 @@ std::string encode_segment_header(const SegmentHeader& header) {
     std::string bytes(kSegmentHeaderBytes, '\0');
     bytes.replace(0, kMagicBytes, kHeaderMagic);
     FixedWriter writer(bytes.data() + kCheckedFrom);
-    writer.put(kLogFormatVersion);
-    writer.put(std::uint16_t{0});
-    writer.put(header.block_bytes);
-    writer.put(header.segment_bytes);
-    writer.put(header.number);
-    writer.put(header.first_sequence());
-    writer.put(header.first_commit());
-    writer.put(header.link);
-    writer.put(header.before);
-    writer.put(header.identity.instance);
-    writer.put(header.identity.token_key);
-    writer.put(header.identity.shard);
-    writer.put(static_cast<std::uint16_t>(header.identity.shards - 1));  // 0 in the logs of older versions
-    FixedWriter(bytes.data() + kMagicBytes).put(checksum_of(bytes));
+    writer(kLogFormatVersion, std::uint16_t{0});
+    const std::uint64_t first_sequence = header.first_sequence();
+    const std::uint64_t first_commit = header.first_commit();
+    const auto other_shards = static_cast<std::uint16_t>(header.identity.shards - 1);
+    header_fields(writer, header, first_sequence, first_commit, other_shards);
+    FixedWriter(bytes.data() + kMagicBytes)(checksum_of(bytes));
     return bytes;
 }
 
@@ -146,23 +153,12 @@ Result<SegmentHeader> decode_segment_header(std::string_view bytes) {
     SegmentHeader header;
     std::uint16_t version = 0;
     std::uint16_t reserved = 0;
-    Sequence first_sequence = 0;
+    std::uint64_t first_sequence = 0;
     std::uint64_t first_commit = 0;
     FixedReader reader(bytes.data() + kCheckedFrom);
-    reader.get(version);
-    reader.get(reserved);
-    reader.get(header.block_bytes);
-    reader.get(header.segment_bytes);
-    reader.get(header.number);
-    reader.get(first_sequence);
-    reader.get(first_commit);
-    reader.get(header.link);
-    reader.get(header.before);
-    reader.get(header.identity.instance);
-    reader.get(header.identity.token_key);
-    reader.get(header.identity.shard);
     std::uint16_t other_shards = 0;
-    reader.get(other_shards);
+    reader(version, reserved);
+    header_fields(reader, header, first_sequence, first_commit, other_shards);
     header.identity.shards = static_cast<std::uint16_t>(other_shards + 1);
     const bool sound = (header.block_bytes == 512 || header.block_bytes == 4096) && header.number > 0 &&
                        header.segment_bytes % header.block_bytes == 0 && header.segment_bytes <= kSegmentBytesMax &&
@@ -178,17 +174,10 @@ std::uint64_t append_footer(std::string& out, const CommitFooter& footer) {
     char* const bytes = out.data() + start;
     std::memcpy(bytes, kFooterMagic.data(), kMagicBytes);
     FixedWriter writer(bytes + kCheckedFrom);
-    writer.put(kLogFormatVersion);
-    writer.put(footer.closes_segment ? kClosesSegment : std::uint16_t{0});
-    writer.put(footer.count);
-    writer.put(footer.first_sequence);
-    writer.put(footer.record_bytes);
-    writer.put(footer.area_hash);
-    writer.put(footer.totals);
-    writer.put(footer.identity_hash);
-    writer.put(footer.link);
+    writer(kLogFormatVersion, footer.closes_segment ? kClosesSegment : std::uint16_t{0});
+    footer_fields(writer, footer);
     const std::uint64_t checksum = checksum_of(std::string_view(bytes, kFooterBytes));
-    FixedWriter(bytes + kMagicBytes).put(checksum);
+    FixedWriter(bytes + kMagicBytes)(checksum);
     return checksum;
 }
 
@@ -204,17 +193,10 @@ Result<CommitFooter> decode_footer(std::string_view bytes) {
     CommitFooter footer;
     std::uint16_t version = 0;
     std::uint16_t flags = 0;
-    FixedReader(bytes.data() + kMagicBytes).get(footer.checksum);
+    FixedReader(bytes.data() + kMagicBytes)(footer.checksum);
     FixedReader reader(bytes.data() + kCheckedFrom);
-    reader.get(version);
-    reader.get(flags);
-    reader.get(footer.count);
-    reader.get(footer.first_sequence);
-    reader.get(footer.record_bytes);
-    reader.get(footer.area_hash);
-    reader.get(footer.totals);
-    reader.get(footer.identity_hash);
-    reader.get(footer.link);
+    reader(version, flags);
+    footer_fields(reader, footer);
     footer.closes_segment = (flags & kClosesSegment) != 0;
     return footer;
 }

@@ -77,7 +77,7 @@ Status SpareSegments::adopt(const std::vector<std::string>& names) {
 Status SpareSegments::prepare() {
     while (ready() < wanted_) {
         SpareSegment spare;
-        if (pop_found(spare)) {
+        if (pop(found_, spare)) {
             if (Status cleaned = clean(spare); !cleaned) return cleaned;
         } else {
             Result<SpareSegment> filled = fill_new(segment_bytes_);
@@ -93,8 +93,8 @@ Status SpareSegments::prepare() {
 Result<SpareSegment> SpareSegments::take(std::uint64_t bytes, SpareSize size) {
     if (size == SpareSize::at_least) bytes = std::max(bytes, segment_bytes_);
     SpareSegment spare;
-    if (!pop_ready(spare)) {
-        if (!pop_found(spare)) return fill_new(bytes);
+    if (!pop(ready_, spare)) {
+        if (!pop(found_, spare)) return fill_new(bytes);
         if (Status cleaned = clean(spare); !cleaned) return std::move(cleaned).error();
     }
     if (size == SpareSize::exactly && spare.bytes > bytes) {
@@ -195,19 +195,11 @@ Status SpareSegments::clean(SpareSegment& spare) {
     return filled;
 }
 
-bool SpareSegments::pop_ready(SpareSegment& into) {
+bool SpareSegments::pop(std::vector<SpareSegment>& from, SpareSegment& into) {
     const std::lock_guard lock(mutex_);
-    if (ready_.empty()) return false;
-    into = std::move(ready_.back());
-    ready_.pop_back();
-    return true;
-}
-
-bool SpareSegments::pop_found(SpareSegment& into) {
-    const std::lock_guard lock(mutex_);
-    if (found_.empty()) return false;
-    into = std::move(found_.back());
-    found_.pop_back();
+    if (from.empty()) return false;
+    into = std::move(from.back());
+    from.pop_back();
     return true;
 }
 

@@ -61,8 +61,7 @@ class SpareSegments {
   private:
     Result<SpareSegment> fill_new(std::uint64_t bytes);
     Status clean(SpareSegment& spare);
-    bool pop_ready(SpareSegment& into);
-    bool pop_found(SpareSegment& into);
+    bool pop(std::vector<SpareSegment>& from, SpareSegment& into);
     std::string path(const std::string& name) const { return directory_ + "/" + name; }
 
     FileSystem& files_;
