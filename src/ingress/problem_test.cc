@@ -98,6 +98,7 @@ const std::set<std::string, std::less<>> kInternalCodes = {"bad_address",
                                                            "record_refused",
                                                            "topic_exists",
                                                            "unknown_topic",
+                                                           "bad_kafka_client_file",
                                                            "bad_tls_key",
                                                            "bad_tls_client_ca",
                                                            "bad_tls_certificate"};

@@ -2,22 +2,15 @@
 
 #include <algorithm>
 #include <array>
-#include <cerrno>
 #include <cstddef>
-#include <cstring>
 #include <utility>
 
-#include <fcntl.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
-#include "base/disk_guard.h"
+#include "net/setting_file.h"
 
 namespace duewheel {
 namespace {
 
 constexpr std::size_t kClientFileBytesMax = std::size_t{64} << 10;
-constexpr std::string_view kClientFileCode = "bad_kafka_client_file";
 
 bool is_accepted(std::string_view name) {
     // One that runs a command, and two that load code.
@@ -37,14 +30,14 @@ std::string_view without_spaces(std::string_view text) {
     return text.substr(first, text.find_last_not_of(kSpaces) - first + 1);
 }
 
-Error file_error(const std::string& path, std::string_view what) {
-    return {kClientFileCode, path + ", the setting kafka.client_file, " + std::string(what)};
+SettingFile of_setting(const std::string& path) {
+    return {"bad_kafka_client_file", "kafka.client_file", path};
 }
 
 }  // namespace
 
 Error kafka_client_file_error(const std::string& path, int line, std::string_view what) {
-    return file_error(path, "line " + std::to_string(line) + ": " + std::string(what));
+    return of_setting(path).error("line " + std::to_string(line) + ": " + std::string(what));
 }
 
 Result<std::vector<KafkaClientProperty>> parse_kafka_client_file(const std::string& path, std::string_view text) {
@@ -72,37 +65,10 @@ Result<std::vector<KafkaClientProperty>> parse_kafka_client_file(const std::stri
 }
 
 Result<std::vector<KafkaClientProperty>> read_kafka_client_file(const std::string& path) {
-    assert_disk_is_allowed();
-    struct Descriptor {
-        const int fd;
-        ~Descriptor() {
-            if (fd >= 0) ::close(fd);
-        }
-    };
-    const Descriptor file{::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)};
-    struct stat about {};
-    if (file.fd < 0 || ::fstat(file.fd, &about) != 0) {
-        return file_error(
-            path, "cannot be read: " + std::string(std::strerror(errno)) + "; check the path and the permissions");
-    }
-    if (!S_ISREG(about.st_mode)) return file_error(path, "is not a file; check the path");
-    if ((about.st_mode & (S_IWGRP | S_IRWXO)) != 0) {
-        return file_error(path,
-                          "can be read or changed by other users; run chmod 600 on it (640 if its group needs it), and "
-                          "replace the password if it may have been read");
-    }
-    std::string text(kClientFileBytesMax + 1, '\0');
-    std::size_t size = 0;
-    while (size < text.size()) {
-        const ssize_t part = ::read(file.fd, text.data() + size, text.size() - size);
-        if (part < 0) return file_error(path, "cannot be read: " + std::string(std::strerror(errno)));
-        if (part == 0) break;
-        size += static_cast<std::size_t>(part);
-    }
-    const Secret content{text.substr(0, size)};
-    ::explicit_bzero(text.data(), text.size());
-    if (size > kClientFileBytesMax) return file_error(path, "is larger than 64 KiB; give a file of name=value lines");
-    return parse_kafka_client_file(path, content.reveal());
+    const Result<Secret> content = read_setting_file(of_setting(path), kClientFileBytesMax, "password",
+                                                     "is larger than 64 KiB; give a file of name=value lines");
+    if (!content) return content.error();
+    return parse_kafka_client_file(path, content->reveal());
 }
 
 }  // namespace duewheel

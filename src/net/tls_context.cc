@@ -1,25 +1,21 @@
 #include "net/tls_context.h"
 
 #include <array>
-#include <cerrno>
 #include <cstring>
 #include <ctime>
 #include <new>
 #include <string_view>
 #include <utility>
 
-#include <fcntl.h>
 #include <openssl/err.h>
 #include <openssl/pem.h>
 #include <openssl/ssl.h>
 #include <openssl/x509.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "base/c_pointer.h"
-#include "base/disk_guard.h"
 #include "base/secret.h"
 #include "net/certificate_time.h"
+#include "net/setting_file.h"
 #include "net/tls_session.h"
 
 namespace duewheel {
@@ -43,17 +39,6 @@ void free_chain(STACK_OF(X509) * chain) {
 }
 using ChainPtr = CPointer<STACK_OF(X509), free_chain>;
 
-// One of the files, as errors name it.
-struct Setting {
-    std::string_view code;
-    std::string_view name;
-    const std::string& path;
-
-    Error error(std::string_view what) const {
-        return {code, path + ", the setting " + std::string(name) + ", " + std::string(what)};
-    }
-};
-
 // The reason of OpenSSL's error, without its number.
 std::string reason() {
     const char* text = ERR_reason_error_string(ERR_peek_last_error());
@@ -61,39 +46,9 @@ std::string reason() {
     return text == nullptr ? "unknown error" : text;
 }
 
-struct OpenFile {
-    const int fd;
-    ~OpenFile() {
-        if (fd >= 0) ::close(fd);
-    }
-};
-
-Result<Secret> read_file(const Setting& setting, bool is_secret) {
-    assert_disk_is_allowed();
-    const OpenFile file{::open(setting.path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)};
-    struct stat about {};
-    if (file.fd < 0 || ::fstat(file.fd, &about) != 0) {
-        return setting.error("cannot be read: " + std::string(std::strerror(errno)) +
-                             "; check the path and the permissions");
-    }
-    if (!S_ISREG(about.st_mode)) return setting.error("is not a file; check the path");
-    if (is_secret && (about.st_mode & (S_IWGRP | S_IRWXO)) != 0) {
-        return setting.error(
-            "can be read or changed by other users; run chmod 600 on it (640 if its group needs it), and replace the "
-            "key if it may have been read");
-    }
-    std::string text(kFileBytesMax + 1, '\0');
-    std::size_t size = 0;
-    while (size < text.size()) {
-        const ssize_t part = ::read(file.fd, text.data() + size, text.size() - size);
-        if (part < 0) return setting.error("cannot be read: " + std::string(std::strerror(errno)));
-        if (part == 0) break;
-        size += static_cast<std::size_t>(part);
-    }
-    Secret content{text.substr(0, size)};
-    ::explicit_bzero(text.data(), text.size());
-    if (size > kFileBytesMax) return setting.error("is larger than 1 MiB; give a file with PEM blocks only");
-    return content;
+// `secret` as read_setting_file() has it.
+Result<Secret> read_pem(const SettingFile& file, std::string_view secret) {
+    return read_setting_file(file, kFileBytesMax, secret, "is larger than 1 MiB; give a file with PEM blocks only");
 }
 
 BioPtr memory(const Secret& content) {
@@ -108,8 +63,8 @@ int no_passphrase(char*, int, int, void*) {
 }
 
 // The first is the server's own.
-Result<ChainPtr> read_certificates(const Setting& setting) {
-    const Result<Secret> content = read_file(setting, false);
+Result<ChainPtr> read_certificates(const SettingFile& setting) {
+    const Result<Secret> content = read_pem(setting, "");
     if (!content) return content.error();
     const BioPtr bio = memory(*content);
     ChainPtr chain(sk_X509_new_null());
@@ -126,8 +81,8 @@ Result<ChainPtr> read_certificates(const Setting& setting) {
     return chain;
 }
 
-Result<KeyPtr> read_key(const Setting& setting) {
-    const Result<Secret> content = read_file(setting, true);
+Result<KeyPtr> read_key(const SettingFile& setting) {
+    const Result<Secret> content = read_pem(setting, "key");
     if (!content) return content.error();
     KeyPtr key(PEM_read_bio_PrivateKey(memory(*content).get(), nullptr, &no_passphrase, nullptr));
     if (key) return key;
@@ -149,7 +104,7 @@ std::string text_of(const ASN1_TIME* time) {
     return text.data();
 }
 
-Status check_validity(const Setting& setting, const X509* certificate, InstantMs now_ms) {
+Status check_validity(const SettingFile& setting, const X509* certificate, InstantMs now_ms) {
     const ASN1_TIME* from = X509_get0_notBefore(certificate);
     const ASN1_TIME* until = X509_get0_notAfter(certificate);
     if (now_ms < instant_ms(from)) {
@@ -185,7 +140,7 @@ void set_rules(SSL_CTX& context) {
 }
 
 // Asks for a certificate of these authorities, and refuses those of others.
-Status trust_clients(SSL_CTX& context, const Setting& setting) {
+Status trust_clients(SSL_CTX& context, const SettingFile& setting) {
     Result<ChainPtr> authorities = read_certificates(setting);
     if (!authorities) return std::move(authorities).error();
     X509_STORE* store = SSL_CTX_get_cert_store(&context);
@@ -212,8 +167,8 @@ void TlsContext::Free::operator()(SSL_CTX* context) const {
 
 Result<std::unique_ptr<TlsContext>> TlsContext::load(const TlsFiles& files, InstantMs now_ms) {
     ERR_clear_error();
-    const Setting certificate_setting{"bad_tls_certificate", "tls.certificate", files.certificate};
-    const Setting key_setting{"bad_tls_key", "tls.key", files.key};
+    const SettingFile certificate_setting{"bad_tls_certificate", "tls.certificate", files.certificate};
+    const SettingFile key_setting{"bad_tls_key", "tls.key", files.key};
     Result<ChainPtr> chain = read_certificates(certificate_setting);
     if (!chain) return std::move(chain).error();
     Result<KeyPtr> key = read_key(key_setting);
@@ -235,7 +190,7 @@ Result<std::unique_ptr<TlsContext>> TlsContext::load(const TlsFiles& files, Inst
         return certificate_setting.error("cannot be used: " + reason());
     }
     if (!files.client_ca.empty()) {
-        const Setting setting{"bad_tls_client_ca", "tls.client_ca", files.client_ca};
+        const SettingFile setting{"bad_tls_client_ca", "tls.client_ca", files.client_ca};
         if (Status trusted = trust_clients(context, setting); !trusted) return std::move(trusted).error();
     }
     loaded->expires_ms_ = instant_ms(X509_get0_notAfter(own.get()));

@@ -1,0 +1,30 @@
+// Small files that settings name: certificates, keys, and properties with passwords.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+
+#include "base/secret.h"
+#include "base/status.h"
+
+namespace duewheel {
+
+// A file, as errors name it.
+struct SettingFile {
+    std::string_view code;
+    std::string_view setting;
+    const std::string& path;
+
+    Error error(std::string_view what) const {
+        return {code, path + ", the setting " + std::string(setting) + ", " + std::string(what)};
+    }
+};
+
+// The content of the file. `secret` names what in it is secret, such as "key": nobody but its owner and its group may
+// read it then; empty if nothing is. `too_large` is the error of a file with more than `bytes_max` bytes. Blocks on the
+// disk.
+Result<Secret> read_setting_file(const SettingFile& file, std::size_t bytes_max, std::string_view secret,
+                                 std::string_view too_large);
+
+}  // namespace duewheel
