@@ -14,7 +14,7 @@ using Texts = std::vector<std::string>;
 class KafkaPusherOf : public testing::TestWithParam<bool> {
   protected:
     KafkaTarget target(std::string topic = "out") const { return Trial::target(std::move(topic), GetParam()); }
-    // Leases so many messages of the queue q, whose batches are not sent yet.
+    // Leases `messages` of the queue q, and sends no batch of them yet.
     void hold(Trial& trial, int messages, std::size_t bytes = 1) const {
         trial.set_target("q", target());
         trial.holds_batches = true;

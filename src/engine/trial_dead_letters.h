@@ -22,7 +22,7 @@ inline MessageId put_dead(TrialEngine& shard, const std::string& queue = "q", co
     return id;
 }
 
-// Adds so many to `ids`, each `step_ms` after the one before.
+// Adds `count` of them to `ids`, each `step_ms` after the one before.
 inline void put_dead(TrialEngine& shard, int count, std::int64_t step_ms, std::vector<MessageId>& ids) {
     for (; count > 0; --count) {
         ids.push_back(put_dead(shard));

@@ -21,9 +21,9 @@ struct SettingFile {
     }
 };
 
-// The content of the file. `secret` names what in it is secret, such as "key": nobody but its owner and its group may
-// read it then; empty if nothing is. `too_large` is the error of a file with more than `bytes_max` bytes. Blocks on the
-// disk.
+// The content of the file. `secret` names what in it is secret, such as "key": then only the owner and the group of the
+// file may read it. It is empty if nothing is secret. `too_large` is the error of a file with more than `bytes_max`
+// bytes. Blocks on the disk.
 Result<Secret> read_setting_file(const SettingFile& file, std::size_t bytes_max, std::string_view secret,
                                  std::string_view too_large);
 

@@ -47,7 +47,7 @@ class Machine {
         }
         return changes;
     }
-    // On the wall clock again, after so many jumps.
+    // On the wall clock again, after `jumps` jumps.
     void expect_steady(std::uint64_t jumps) {
         EXPECT_EQ(state(), ClockState::steady);
         EXPECT_EQ(now(), wall());

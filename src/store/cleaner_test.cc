@@ -6,8 +6,8 @@
 #include <gtest/gtest.h>
 
 #include "message/outcome_rows.h"
+#include "store/history_fixture.h"
 #include "store/index_recovery.h"
-#include "store/trial_history.h"
 #include "support/memory_rows.h"
 
 namespace duewheel::cleaner_test {

@@ -4,9 +4,9 @@
 
 #include <gtest/gtest.h>
 
+#include "store/history_fixture.h"
 #include "store/index_recovery.h"
 #include "store/key_layout.h"
-#include "store/trial_history.h"
 #include "support/memory_rows.h"
 
 namespace duewheel::index_audit_test {

@@ -2,9 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include "store/history_fixture.h"
 #include "store/index_recovery.h"
 #include "store/sealer.h"
-#include "store/trial_history.h"
 #include "support/memory_rows.h"
 
 namespace duewheel::index_proof_test {

@@ -6,11 +6,11 @@
 
 #include <gtest/gtest.h>
 
+#include "store/history_fixture.h"
 #include "store/index_recovery.h"
 #include "store/recent_tier.h"
 #include "store/rocks_rows.h"
 #include "store/sealer.h"
-#include "store/trial_history.h"
 #include "support/memory_rows.h"
 #include "support/temporary_directory.h"
 

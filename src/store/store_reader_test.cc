@@ -243,7 +243,7 @@ TEST(ReadingSeconds, the_count_is_as_of_the_segment_that_is_named) {
     take_in();
     shard.put("mail", kNow);
     shard.close_segment();
-    // The next segment is taken in as soon as the rows are walked.
+    // The next segment is added as soon as the rows are walked.
     storage.before_scan = [&, is_first = true]() mutable {
         if (std::exchange(is_first, false)) take_in();
     };
