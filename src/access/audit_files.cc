@@ -5,6 +5,8 @@
 #include <cstdio>
 #include <utility>
 
+#include "base/read_file.h"
+
 namespace duewheel {
 namespace {
 
@@ -120,13 +122,7 @@ Result<std::vector<std::uint64_t>> audit_files(const FileSystem& files, const st
 Result<std::string> read_audit_file(FileSystem& files, const std::string& directory, std::uint64_t number) {
     const Result<std::unique_ptr<File>> file = files.open(directory + "/" + audit_file_name(number), OpenMode::read);
     if (!file) return file.error();
-    const Result<std::uint64_t> size = (*file)->size();
-    if (!size) return size.error();
-    std::string content(*size, '\0');
-    const Result<std::size_t> read = (*file)->read_at(0, std::as_writable_bytes(std::span(content)));
-    if (!read) return read.error();
-    content.resize(*read);
-    return content;
+    return read_file(**file);
 }
 
 void for_each_audit_line(std::string_view content,

@@ -97,13 +97,8 @@ std::string check_of(std::string_view name_space, std::string_view queue) {
 }  // namespace
 
 void write_queue(JsonWriter& json, const QueueAnswer& answer) {
-    json.open();
-    if (answer.name_space != kDefaultNamespace) json.text("namespace", answer.name_space);
-    json.text("queue", answer.queue);
-    if (answer.removed) {
-        json.boolean("removed", *answer.removed).close();
-        return;
-    }
+    open_named(json, "queue", answer.name_space, answer.queue);
+    if (answer.removed) return void(json.boolean("removed", *answer.removed).close());
     write_counts(json, answer);
     if (answer.settings.purge_through != 0) {
         json.open("purge").text("started", format_instant(answer.settings.purge_started_ms));

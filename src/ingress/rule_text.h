@@ -2,12 +2,23 @@
 // durations in milliseconds.
 #pragma once
 
+#include <string_view>
+
 #include "base/json_writer.h"
 #include "message/record.h"
 #include "message/repeat_rule.h"
 #include "message/retry_rule.h"
 
 namespace duewheel {
+
+// Opens the object of a queue, a schedule or a watchdog, which `kind` is: its namespace, unless that is the default
+// one, and its name.
+inline JsonWriter& open_named(JsonWriter& json, std::string_view kind, std::string_view name_space,
+                              std::string_view name) {
+    json.open();
+    if (name_space != kDefaultNamespace) json.text("namespace", name_space);
+    return json.text(kind, name);
+}
 
 // The member `retry` of the rule or the choice; nothing for an empty choice.
 void write_retry(JsonWriter& json, const RetryRule& rule);

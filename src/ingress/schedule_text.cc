@@ -62,13 +62,8 @@ void write_progress(JsonWriter& json, const ScheduleState& state) {
 }
 
 void write_schedule(JsonWriter& json, const ScheduleAnswer& answer) {
-    json.open();
-    if (answer.name_space != kDefaultNamespace) json.text("namespace", answer.name_space);
-    json.text("schedule", answer.name);
-    if (answer.removed) {
-        json.boolean("removed", *answer.removed).close();
-        return;
-    }
+    open_named(json, "schedule", answer.name_space, answer.name);
+    if (answer.removed) return void(json.boolean("removed", *answer.removed).close());
     const ScheduleState& state = answer.state;
     json.text("state", state_of(answer)).boolean("paused", state.paused);
     json.number("revision", state.revision);
@@ -87,9 +82,7 @@ void write_schedule(JsonWriter& json, const ScheduleAnswer& answer) {
 }
 
 void write_preview(JsonWriter& json, const PreviewAnswer& answer) {
-    json.open();
-    if (answer.name_space != kDefaultNamespace) json.text("namespace", answer.name_space);
-    json.text("schedule", answer.name).boolean("paused", answer.paused);
+    open_named(json, "schedule", answer.name_space, answer.name).boolean("paused", answer.paused);
     json.text("zone", answer.zone.empty() ? "UTC" : answer.zone).text("zone_data", answer.zone_data);
     json.open_array("times");
     for (const PreviewAnswer::Time& time : answer.times) {

@@ -5,16 +5,6 @@
 #include "ingress/rule_text.h"
 
 namespace duewheel {
-namespace {
-
-template <class Answer>
-void open_named(JsonWriter& json, const Answer& answer) {
-    json.open();
-    if (answer.name_space != kDefaultNamespace) json.text("namespace", answer.name_space);
-    json.text("watchdog", answer.name);
-}
-
-}  // namespace
 
 void write_rule(JsonWriter& json, const WatchdogRule& rule) {
     json.text("queue", rule.queue).number("timeout_ms", rule.timeout_ms);
@@ -41,11 +31,8 @@ void write_progress(JsonWriter& json, const WatchdogState& state) {
 }
 
 void write_watchdog(JsonWriter& json, const WatchdogAnswer& answer) {
-    open_named(json, answer);
-    if (answer.removed) {
-        json.boolean("removed", *answer.removed).close();
-        return;
-    }
+    open_named(json, "watchdog", answer.name_space, answer.name);
+    if (answer.removed) return void(json.boolean("removed", *answer.removed).close());
     const WatchdogState& state = answer.state;
     json.text("state", state.due_ms != 0 ? "armed" : "asleep").number("revision", state.revision);
     write_instant(json, "created", "created_ms", state.created_ms);
@@ -61,7 +48,7 @@ void write_watchdog(JsonWriter& json, const WatchdogAnswer& answer) {
 }
 
 void write_fed(JsonWriter& json, const FedAnswer& answer) {
-    open_named(json, answer);
+    open_named(json, "watchdog", answer.name_space, answer.name);
     write_instant(json, "due", "due_ms", answer.due_ms);
     json.boolean("late", answer.late).number("fired", answer.fired).close();
 }

@@ -1,8 +1,8 @@
 #include "message/kafka_target.h"
 
-#include <algorithm>
 #include <limits>
 
+#include "base/ascii_name.h"
 #include "message/fields.h"
 
 namespace duewheel {
@@ -19,11 +19,7 @@ enum Tag : std::uint32_t {
 }  // namespace
 
 bool is_kafka_topic_name(std::string_view name) {
-    return !name.empty() && name.size() <= kKafkaTopicBytesMax && name != "." && name != ".." &&
-           std::all_of(name.begin(), name.end(), [](char c) {
-               return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '.' ||
-                      c == '_' || c == '-';
-           });
+    return is_ascii_name(name, kKafkaTopicBytesMax) && name != "." && name != "..";
 }
 
 std::string encode_kafka_target(const KafkaTarget& target) {

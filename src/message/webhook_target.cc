@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/ascii_name.h"
 #include "message/fields.h"
 
 namespace duewheel {
@@ -61,11 +62,7 @@ std::size_t sealed_value_bytes(std::string_view sealed) {
 }
 
 bool is_webhook_secret_name(std::string_view name) {
-    return !name.empty() && name.size() <= kWebhookSecretNameBytesMax &&
-           std::all_of(name.begin(), name.end(), [](char c) {
-               return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '.' ||
-                      c == '_' || c == '-';
-           });
+    return is_ascii_name(name, kWebhookSecretNameBytesMax);
 }
 
 std::string encode_webhook_target(const WebhookTarget& target) {

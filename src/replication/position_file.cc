@@ -7,6 +7,7 @@
 #include <span>
 #include <string_view>
 
+#include "base/read_file.h"
 #include "journal/segment_format.h"
 
 namespace duewheel {
@@ -43,14 +44,11 @@ Result<std::vector<ChainPosition>> PositionFile::read() const {
     const Result<std::unique_ptr<File>> file = files_.open(path(), OpenMode::read);
     if (!file && file.error().code == "not_found") return positions;
     if (!file) return file.error();
-    const Result<std::uint64_t> size = (*file)->size();
-    if (!size) return size.error();
-    std::string bytes(*size, '\0');
-    const Result<std::size_t> got = (*file)->read_at(0, std::as_writable_bytes(std::span(bytes)));
-    if (!got) return got.error();
-    for (std::size_t at = 0; at + sizeof(Stored) <= *got; at += sizeof(Stored)) {
+    const Result<std::string> bytes = read_file(**file);
+    if (!bytes) return bytes.error();
+    for (std::size_t at = 0; at + sizeof(Stored) <= bytes->size(); at += sizeof(Stored)) {
         Stored stored;
-        std::memcpy(&stored, bytes.data() + at, sizeof stored);
+        std::memcpy(&stored, bytes->data() + at, sizeof stored);
         if (stored.magic != Stored().magic || stored.checksum != stored.sum()) break;
         positions.push_back(
             {.next_offset = stored.next_offset, .epoch = stored.epoch, .commit = stored.commit, .link = stored.link});
