@@ -66,7 +66,7 @@ struct Opened {
             }
             if (effects.commit) {
                 if (Status done = parts->commit(*effects.commit); !done) fail(done.error());
-                parts->engine().committed();
+                parts->engine().committed(*std::move(effects.commit));
             }
             if (!effects.commit && effects.lookups.empty()) return;
         }

@@ -85,7 +85,8 @@ class Batch {
     const Totals& totals() const { return totals_; }
     Totals& totals() { return totals_; }
     Sequence first_sequence() const { return first_sequence_; }
-    const std::string& record_bytes() const { return bytes_; }
+    // Its commit has them while it is in flight.
+    std::string& record_bytes() { return bytes_; }
     // The body of an operation's record, for the record cache.
     std::string_view body(const Operation& operation) const {
         return std::string_view(bytes_).substr(operation.offset + kRecordFrameBytes,

@@ -20,14 +20,15 @@ Commit BatchPipeline::submit(DueMs now, bool closes_segment) {
     Commit commit;
     commit.first_sequence = batch_->first_sequence();
     commit.count = static_cast<std::uint32_t>(batch_->count());
-    commit.records = batch_->record_bytes();
+    commit.records = std::move(batch_->record_bytes());
     commit.totals = totals;
     commit.closes_segment = closes_segment;
     return commit;
 }
 
-void BatchPipeline::committed() {
-    assert(in_flight_ && !durable_);
+void BatchPipeline::committed(Commit commit) {
+    assert(in_flight_ && !durable_ && commit.totals == batch_->totals());
+    batch_->record_bytes() = std::move(commit.records);
     durable_ = true;
     taken_ = 0;
 }

@@ -40,7 +40,7 @@ class BatchPipeline {
     Batch& batch() { return *batch_; }
     const Batch& batch() const { return *batch_; }
     void discard() { idle_ = std::move(batch_); }
-    // The commit to write. `now` is saved with it.
+    // The commit to write, with the bytes of the batch. `now` is saved with it.
     Commit submit(DueMs now, bool closes_segment);
 
     // ---- writing and applying
@@ -49,7 +49,8 @@ class BatchPipeline {
     bool is_in_flight() const { return in_flight_; }
     // It is durable.
     bool is_durable() const { return durable_; }
-    void committed();
+    // It returns the bytes.
+    void committed(Commit commit);
     // The next operations, to be applied together: up to `max`, but all puts of a request.
     std::span<Operation> take(std::size_t max);
     bool is_taken() const { return taken_ == batch_->count(); }

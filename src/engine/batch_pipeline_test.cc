@@ -34,16 +34,19 @@ TEST(BatchPipeline, hands_a_batch_over_as_the_next_commit) {
     test.batches.begin();
     test.add({kToken, kToken});
     EXPECT_FALSE(test.batches.is_in_flight());
-    const Commit commit = test.batches.submit(99, true);
+    const char* const bytes = test.batches.batch().record_bytes().data();
+    Commit commit = test.batches.submit(99, true);
     EXPECT_TRUE(test.batches.is_in_flight());
     EXPECT_EQ(commit.first_sequence, 11u);
     EXPECT_EQ(commit.count, 2u);
-    EXPECT_EQ(commit.records, test.batches.batch().record_bytes());
     EXPECT_EQ(commit.totals.commit, 5u);
     EXPECT_EQ(commit.totals.sequence, 12u);
     EXPECT_EQ(commit.totals.server_time_ms, 99);
     EXPECT_TRUE(commit.closes_segment);
     EXPECT_EQ(test.batches.totals().commit, 4u) << "it is not durable";
+    EXPECT_EQ(commit.records.data(), bytes) << "they were copied";
+    test.batches.committed(std::move(commit));
+    EXPECT_EQ(test.batches.batch().record_bytes().data(), bytes);
 }
 
 TEST(BatchPipeline, counts_when_it_is_durable_and_applied) {
@@ -51,7 +54,7 @@ TEST(BatchPipeline, counts_when_it_is_durable_and_applied) {
     test.batches.begin();
     test.add({kToken, kToken, kToken});
     const Commit commit = test.batches.submit(99, false);
-    test.batches.committed();
+    test.batches.committed(commit);
     EXPECT_TRUE(test.batches.is_durable());
     EXPECT_EQ(test.batches.take(2).size(), 2u);
     EXPECT_FALSE(test.batches.is_taken());
@@ -74,8 +77,7 @@ TEST(BatchPipeline, the_puts_of_a_request_are_taken_together) {
     Trial test;
     test.batches.begin();
     test.add({1, 0, 0, 0, 2, 3});  // the request with token 2 has four puts
-    static_cast<void>(test.batches.submit(99, false));
-    test.batches.committed();
+    test.batches.committed(test.batches.submit(99, false));
     EXPECT_EQ(test.batches.take(1).size(), 1u);
     EXPECT_EQ(test.batches.take(2).size(), 4u);
     EXPECT_EQ(test.batches.take(2).size(), 1u);
@@ -91,9 +93,10 @@ TEST(BatchPipeline, an_empty_commit_confirms_the_one_before_it) {
     EXPECT_FALSE(test.batches.has_batch());
     EXPECT_EQ(test.batches.confirm_at_ms(), 104);
     test.batches.begin();
-    EXPECT_EQ(test.batches.submit(104, false).count, 0u);
+    const Commit commit = test.batches.submit(104, false);
+    EXPECT_EQ(commit.count, 0u);
     EXPECT_EQ(test.batches.confirm_at_ms(), BatchPipeline::kNever);
-    test.batches.committed();
+    test.batches.committed(commit);
     EXPECT_TRUE(test.batches.take(5).empty());
     EXPECT_TRUE(test.batches.is_taken());
 }

@@ -126,9 +126,9 @@ class Engine : OwnedContext, EnginePart {
     // `now` is server time; it never goes back here, whatever is passed.
     void advance_to(DueMs now);
 
-    // The commit that was passed on is durable. It is applied at once as far as one iteration allows, and in the next
-    // ones.
-    void committed();
+    // The commit that was passed on is durable, and comes back: its bytes are those of the batch. It is applied at once
+    // as far as one iteration allows, and in the next ones.
+    void committed(Commit commit);
 
     // The result of a lookup of the effects.
     void answer(Answer answer);

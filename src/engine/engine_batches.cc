@@ -175,8 +175,8 @@ void Engine::submit_batch(bool closes_segment) {
     segment_.add_commit(effects_.commit->records.size(), closes_segment);
 }
 
-void Engine::committed() {
-    batches_.committed();
+void Engine::committed(Commit commit) {
+    batches_.committed(std::move(commit));
     apply_durable();
 }
 

@@ -364,7 +364,7 @@ TEST(Purge, is_in_effect_from_its_response_on) {
     shard.engine().advance_to(kStart);
     Effects effects = shard.engine().take_effects();
     ASSERT_TRUE(effects.commit.has_value());
-    shard.engine().committed();  // of the purge's own record: the messages are still there
+    shard.engine().committed(*effects.commit);  // of the purge's own record: the messages are still there
     EXPECT_EQ(shard.engine().counters().pending, 5u);
     shard.engine().submit(LeaseCommand{"default", "q", 10, 30'000, 0}, 99);
     effects = shard.engine().take_effects();
@@ -428,13 +428,14 @@ TEST(Purge, ends_messages_that_are_kicked_or_held_during_the_scan) {
     Engine& engine = shard.engine();
     shard.submit(tell(What::purge));
     engine.advance_to(kStart);
-    ASSERT_TRUE(engine.take_effects().commit.has_value());
-    engine.submit(KickCommand{"default", aside}, 98);
-    engine.submit(HoldCommand{"default", waits}, 99);
-    engine.committed();  // of the purge's own record: both commands go into the next batch
     Effects effects = engine.take_effects();
     ASSERT_TRUE(effects.commit.has_value());
-    engine.committed();
+    engine.submit(KickCommand{"default", aside}, 98);
+    engine.submit(HoldCommand{"default", waits}, 99);
+    engine.committed(*effects.commit);  // of the purge's own record: both commands go into the next batch
+    effects = engine.take_effects();
+    ASSERT_TRUE(effects.commit.has_value());
+    engine.committed(*effects.commit);
     effects = engine.take_effects();
     for (const ReplyToken token : {98, 99}) {
         const auto reply = std::find_if(effects.replies.begin(), effects.replies.end(),
@@ -514,15 +515,15 @@ TEST(Purge, that_ends_with_the_settings_of_its_queue_is_complete) {
     shard.submit(tell(What::purge));
     Engine& engine = shard.engine();
     const auto end_a_commit = [&] {
-        if (engine.take_effects().commit) engine.committed();
+        if (const Effects effects = engine.take_effects(); effects.commit) engine.committed(*effects.commit);
     };
     engine.advance_to(kStart);
-    engine.take_effects();
+    const Effects effects = engine.take_effects();
     shard.submit(CancelCommand{"default", message});
     shard.submit(tell(What::remove));
-    engine.committed();         // of the purge; the cancel is delivered
-    engine.advance_to(kStart);  // the purge meets the message
-    end_a_commit();             // of the cancel; the removal is delivered
+    engine.committed(*effects.commit);  // of the purge; the cancel is delivered
+    engine.advance_to(kStart);          // the purge meets the message
+    end_a_commit();                     // of the cancel; the removal is delivered
     end_a_commit();
     for (int i = 0; i < 3; ++i) {
         engine.advance_to(kStart);

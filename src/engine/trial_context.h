@@ -49,8 +49,7 @@ struct TrialContext {
         BatchPipeline& batches = context.batches;
         batches.begin();
         add();
-        static_cast<void>(batches.submit(now, false));
-        batches.committed();
+        batches.committed(batches.submit(now, false));
         std::vector<Record> records;
         while (!batches.is_taken()) {
             for (Operation& operation : batches.take(1)) {

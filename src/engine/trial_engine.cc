@@ -76,8 +76,7 @@ void TrialEngine::settle() {
         for (const Lookup& lookup : effects.lookups) engine_.answer(read(lookup));
         if (held_ && !hold_commits) {
             append(*held_);
-            held_.reset();
-            engine_.committed();
+            engine_.committed(*std::exchange(held_, std::nullopt));
             continue;
         }
         engine_.check();

@@ -418,6 +418,30 @@ TEST(LocalJournal, after_a_failed_write_or_sync_everything_is_refused_with_the_s
     }
 }
 
+// Its records are written from the commit itself, and the footer in a second call.
+TEST(LocalJournal, a_large_commit_is_there_whole_or_not_at_all) {
+    for (const std::uint32_t block_bytes : {512u, 4096u}) {
+        SimDisk disk;
+        Random random(27);
+        TrialLog log(80, 4'000, block_bytes);
+        JournalOptions options = trial_options(2 << 20);
+        options.block_bytes = block_bytes;
+        auto journal = opened(disk, options);
+        commit_some(*journal, log, random, 2);
+        const Commit commit = log.make(random, journal->room(), 80);
+        ASSERT_GT(commit.records.size(), 64u << 10);
+        disk.fail(DiskOperation::write, 2);
+        EXPECT_EQ(journal->commit(commit).error().code, "log_failed");
+        journal.reset();
+        journal = opened(disk, options);
+        EXPECT_EQ(log.compare(*journal), "");
+        ASSERT_TRUE(journal->commit(commit).ok());
+        log.remember(commit);
+        commit_some(*journal, log, random, 5);
+        EXPECT_EQ(log.compare(*opened(disk, options)), "");
+    }
+}
+
 // A disk that failed while a spare was filled ended the server with "Input/output error" and no word of what to do.
 TEST(LocalJournal, a_failed_sync_of_a_spare_is_reported_like_that_of_a_commit) {
     SimDisk disk;

@@ -42,9 +42,10 @@ struct SegmentEnd {
     bool closed = false;       // its last commit says that nothing follows
 };
 
-// Appends the bytes of a commit to `out`: records, zeros, footer. `link` is the checksum of the previous footer;
-// returns that of this one.
-std::uint64_t encode_commit(std::string& out, const Commit& commit, const SegmentHeader& header, std::uint64_t link);
+// Appends the bytes of a commit to `out`: records, zeros, footer; of the records those from `from` on, for a caller
+// that takes the others from the commit. `link` is the checksum of the previous footer; returns that of this one.
+std::uint64_t encode_commit(std::string& out, const Commit& commit, const SegmentHeader& header, std::uint64_t link,
+                            std::size_t from = 0);
 
 void add_offsets(OffsetList& offsets, const CommitInLog& commit);
 
@@ -87,7 +88,6 @@ class SegmentFile {
     const std::string path_;
     std::unique_ptr<File> file_;
     const SegmentHeader header_;
-    std::string batch_;  // append(): the bytes of a commit, kept to reuse their memory
 
     mutable std::mutex listing_;  // held while a closed segment is read to list its offsets; taken before mutex_
     mutable std::mutex mutex_;

@@ -205,6 +205,16 @@ std::uint64_t area_hash(std::string_view area) {
     return XXH3_64bits(area.data(), area.size());
 }
 
+std::uint64_t area_hash(std::string_view records, std::size_t zeros) {
+    static constexpr std::array<char, 4096> kZeros{};  // the largest block
+    assert(zeros <= kZeros.size());
+    XXH3_state_t state;
+    XXH3_64bits_reset(&state);
+    XXH3_64bits_update(&state, records.data(), records.size());
+    XXH3_64bits_update(&state, kZeros.data(), zeros);
+    return XXH3_64bits_digest(&state);
+}
+
 std::string segment_name(Sequence first_sequence) {
     const std::string digits = std::to_string(first_sequence);
     return std::string(kSegmentNameStart) + std::string(kSegmentNameDigits - digits.size(), '0') + digits +

@@ -87,8 +87,9 @@ Result<CommitFooter> decode_footer(std::string_view bytes);
 // True if the bytes may be a footer: they start like one. Fast, without allocations.
 bool begins_like_footer(std::string_view bytes);
 
-// 64-bit hash of a commit's area before its footer.
+// 64-bit hash of a commit's area before its footer, or of its records and the number of zeros after them.
 std::uint64_t area_hash(std::string_view area);
+std::uint64_t area_hash(std::string_view records, std::size_t zeros);
 
 // `bytes` rounded up to the next block boundary.
 constexpr std::uint64_t to_block(std::uint64_t bytes, std::uint64_t block_bytes) {

@@ -52,6 +52,15 @@ TEST(SegmentFormat, a_footer_comes_back_as_it_was) {
     EXPECT_EQ(*footer, wanted);
 }
 
+TEST(SegmentFormat, records_and_their_number_of_zeros_have_the_hash_of_the_area) {
+    Random random(1);
+    std::string records;
+    for (const std::size_t zeros : {0, 1, 300, 4095}) {
+        EXPECT_EQ(area_hash(records, zeros), area_hash(records + std::string(zeros, '\0')));
+        for (int i = 0; i < 1'000; ++i) records.push_back(static_cast<char>(random.next()));
+    }
+}
+
 TEST(SegmentFormat, any_flipped_bit_of_a_header_or_footer_is_seen) {
     const std::string header = encode_segment_header(sample_header());
     for (std::size_t bit = 0; bit < header.size() * 8; ++bit) {

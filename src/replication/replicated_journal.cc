@@ -50,12 +50,16 @@ Status ReplicatedJournal::send_commit(const Commit& commit, const CommitPlace& p
         values.push_back(
             encode(TopicRecordKind::segment, commit.totals.commit - 1, encode_segment_header(place.header)));
     }
-    std::string bytes;
-    const std::uint64_t link = encode_commit(bytes, commit, place.header, place.link);
-    const auto parts = static_cast<std::uint32_t>((bytes.size() + kTopicPartBytes - 1) / kTopicPartBytes);
-    for (std::uint32_t part = 0; part < parts; ++part) {
-        const std::string_view payload = std::string_view(bytes).substr(part * kTopicPartBytes, kTopicPartBytes);
-        values.push_back(encode(TopicRecordKind::commit, commit.totals.commit, payload, part, parts));
+    const std::size_t in_place = commit.records.size() / kTopicPartBytes * kTopicPartBytes;
+    std::string rest;
+    const std::uint64_t link = encode_commit(rest, commit, place.header, place.link, in_place);
+    const std::size_t bytes = in_place + rest.size();
+    const auto parts = static_cast<std::uint32_t>((bytes + kTopicPartBytes - 1) / kTopicPartBytes);
+    for (std::size_t at = 0; at < bytes; at += kTopicPartBytes) {  // copied once, behind the head of a record
+        const std::string_view payload = at < in_place ? std::string_view(commit.records).substr(at, kTopicPartBytes)
+                                                       : std::string_view(rest).substr(at - in_place, kTopicPartBytes);
+        values.push_back(encode(TopicRecordKind::commit, commit.totals.commit, payload,
+                                static_cast<std::uint32_t>(at / kTopicPartBytes), parts));
     }
     const Result<Sent> sent = send(values, [&] { return chain_.position().commit == commit.totals.commit; });
     if (!sent) return sent.error();

@@ -315,7 +315,7 @@ void Shard::delay_batch(std::int64_t now_ns) {
 void Shard::commit(Commit commit) {
     commit_delay_.begun();
     const std::int64_t start_ns = monotonic_now_ns();
-    committer_.run([this, commit = std::move(commit), start_ns] {
+    committer_.run([this, commit = std::move(commit), start_ns]() mutable {
         // A commit fails on a full disk only at the start of a segment, and then has changed nothing: it is tried
         // again.
         bool logged = false;
@@ -327,14 +327,14 @@ void Shard::commit(Commit commit) {
             }
             if (!committer_.pause(kRetryWhenFullSeconds)) return;
         }
-        loop_.post([this, start_ns] {
+        loop_.post([this, commit = std::move(commit), start_ns]() mutable {
             times_.commit_us.record(micros_since(start_ns));
             set_engine_time();
             Engine& engine = parts_.engine();
             const std::int64_t now_ns = monotonic_now_ns();
             commit_delay_.committed(now_ns, now_ns - start_ns, engine.commands_in_flight(), engine.commands_waiting());
             delay_batch(now_ns);
-            engine.committed();
+            engine.committed(std::move(commit));
         });
     });
 }

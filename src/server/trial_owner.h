@@ -63,8 +63,7 @@ class TrialOwner {
         take_effects();
         if (commit_) {
             if (Status done = parts_->commit(*commit_); !done) return std::move(done).error();
-            commit_.reset();
-            engine().committed();
+            engine().committed(*std::exchange(commit_, std::nullopt));
             return true;
         }
         const auto lookup = std::find_if(lookups_.begin(), lookups_.end(), [this](const Lookup& asked) {

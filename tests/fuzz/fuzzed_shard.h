@@ -53,8 +53,7 @@ class FuzzedShard {
         take_effects();
         if (commit_) {
             require(parts_->commit(*commit_).ok(), "a commit failed");
-            commit_.reset();
-            engine().committed();
+            engine().committed(*std::exchange(commit_, std::nullopt));
             return true;
         }
         if (!lookups_.empty()) {

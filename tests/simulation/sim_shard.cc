@@ -173,9 +173,8 @@ void SimShard::run(Step step, Random& random) {
             run_commit();
             break;
         case Step::tell_commit:
-            commit_.reset();
             commit_durable_ = false;
-            engine().committed();
+            engine().committed(*std::exchange(commit_, std::nullopt));
             break;
         case Step::read:
             run_read(random);
