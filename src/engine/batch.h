@@ -19,10 +19,12 @@ namespace duewheel {
 
 // One record of a batch and its effect.
 struct Operation {
-    Record record;  // its content's views are empty: the bytes are in the commit
+    Record record;  // its views are empty: the bytes are in the commit
     Sequence sequence = 0;
     std::uint32_t frame_bytes = 0;
     std::size_t offset = 0;  // of the frame in the bytes of the batch
+    std::string name;        // of the record, if it is one of settings or of a rule
+    std::string reason;      // of the record
     EntryNumber entry = kNoEntry;
     ReplyToken token = 0;
     Reply reply;
@@ -63,6 +65,8 @@ class Batch {
         operation.record.content = MessageContent{.put_ms = record.content.put_ms};
         operation.record.reason = {};
         operation.record.name = operation.record.value = {};
+        operation.name = record.name;
+        operation.reason = record.reason;
         operation.entry = entry;
         if (token != 0) answer_with_last(token, std::move(reply));
         return operation.sequence;

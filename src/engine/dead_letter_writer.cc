@@ -99,7 +99,7 @@ bool DeadLetterWriter::finish_expiry(const DeadWalk& walk, DuePosition next) {
     const QueueNumber number = walk.expiring_queue;
     Queue& at = queues_.at(number);
     if (walk.cause == Cause::discarded && at.discard_before_ms != 0) {
-        if (at.conf_in_batch || !has_room(kSettingsRecordBytesMax)) return false;
+        if (at.next_settings || !has_room(kSettingsRecordBytesMax)) return false;
         QueueSettings settings = at.conf->settings;
         settings.revision += 1;
         settings.discard_before_ms = 0;

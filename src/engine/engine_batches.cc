@@ -194,22 +194,16 @@ void Engine::apply_durable() {
 }
 
 void Engine::apply_next(Operation& operation) {
-    const std::string_view body = batch().body(operation);
     if (operation.record.kind == RecordKind::conf) {
-        if (operation.record.subject == kSubjectToken) return tokens_.apply(body, operation);
-        if (operation.record.subject == kSubjectInput) return inputs_.apply(body, operation);
-        return operation.record.subject == kSubjectNamespace ? settings_.apply_namespace(body, operation)
-                                                             : settings_.apply_queue(body, operation);
+        if (operation.record.subject == kSubjectToken) return tokens_.apply(operation);
+        if (operation.record.subject == kSubjectInput) return inputs_.apply(operation);
+        return operation.record.subject == kSubjectNamespace ? settings_.apply_namespace(operation)
+                                                             : settings_.apply_queue(operation);
     }
     if (operation.record.kind == RecordKind::rule) {
-        return operation.record.subject == kSubjectWatchdog ? watchdogs_.apply(body, operation)
-                                                            : schedules_.apply(body, operation);
+        return operation.record.subject == kSubjectWatchdog ? watchdogs_.apply(operation) : schedules_.apply(operation);
     }
-    const State state = operation.record.state.state;
-    const bool rests = state == State::retrying && operation.record.kind != RecordKind::attempt;
-    if (state == State::dead || rests) {  // only the bytes of the commit contain its reason
-        operation.record.reason = decode_record(operation.record.kind, body)->reason;
-    }
+    operation.record.reason = operation.reason;
     apply(operation);
     if (operation.record.kind == RecordKind::change) message_leases_.lease_promised(operation.record.id);
     if (operation.record.kind != RecordKind::put && operation.record.kind != RecordKind::spawn) return;
@@ -218,7 +212,9 @@ void Engine::apply_next(Operation& operation) {
         batch().keys.erase(key_name(put.name_space, put.queue, put.key));  // the recent tier contains its holder now
     }
     // Caches the record of a message that is due soon, so that its delivery need not read the disk.
-    if (operation.record.state.due_ms <= lifecycle_.window().until_ms()) cache_.insert(operation.sequence, body);
+    if (operation.record.state.due_ms <= lifecycle_.window().until_ms()) {
+        cache_.insert(operation.sequence, batch().body(operation));
+    }
 }
 
 // The whole batch is applied, and the next one may be built. Returns the finished batch.

@@ -7,7 +7,6 @@
 #include <cstdint>
 #include <functional>
 #include <map>
-#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -39,8 +38,8 @@ class InputTable {
         by_name_.insert_or_assign(std::move(name), std::move(position));
     }
 
-    // Inputs whose position the batch changes.
-    std::set<std::string, std::less<>> in_batch;
+    // The offsets that inputs get by the batch.
+    std::map<std::string, std::int64_t, std::less<>> in_batch;
 
   private:
     Positions by_name_;

@@ -56,17 +56,13 @@ void Inputs::add_position(const std::string& input, std::int64_t offset, ReplyTo
     if (const InputPosition* stored = table_.find(input)) {
         before = {stored->log_position, stored->record_bytes, 1, encode_input_position(stored->offset)};
     }
-    table_.in_batch.insert(input);
+    table_.in_batch.emplace(input, offset);
     add_conf(kSubjectInput, kDefaultNamespace, input, encode_input_position(offset), before, token, std::move(with));
 }
 
-void Inputs::apply(std::string_view record_body, const Operation& operation) {
-    const Result<Record> record = decode_record(RecordKind::conf, record_body);
-    const Result<std::int64_t> offset = record ? decode_input_position(record->value) : record.error();
-    if (!offset) return context_.fail(offset.error());
-    const std::string name(record->name);
-    table_.in_batch.erase(name);
-    table_.set({name, *offset, operation.sequence, operation.frame_bytes});
+void Inputs::apply(const Operation& operation) {
+    const auto next = table_.in_batch.extract(operation.name);
+    table_.set({operation.name, next.mapped(), operation.sequence, operation.frame_bytes});
 }
 
 }  // namespace duewheel

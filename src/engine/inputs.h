@@ -28,7 +28,7 @@ class Inputs : EnginePart {
 
     Verdict decide(PendingCommand& pending, TakeRecordsCommand& command);
     Verdict relocate(PendingCommand& pending, const RelocateSettingsCommand& command);
-    void apply(std::string_view record_body, const Operation& operation);
+    void apply(const Operation& operation);
 
     const InputTable& table() const { return table_; }
 

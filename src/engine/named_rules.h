@@ -63,7 +63,7 @@ class NamedRules : protected EnginePart {
     // first; if that was replaced meanwhile, the new one is.
     Verdict decide(PendingCommand& pending, typename Kind::Patch& command) {
         const Rule* rule = table_.find(command.name_space, command.name);
-        if (rule != nullptr && rule->in_batch) return Verdict::deferred;
+        if (rule != nullptr && rule->in_batch()) return Verdict::deferred;
         if (rule != nullptr && !is_visible(*rule, pending.limits)) {
             return replied(pending, unknown(command.name_space, command.name, pending.limits));
         }
@@ -94,7 +94,7 @@ class NamedRules : protected EnginePart {
     // The reply says whether it existed.
     Verdict remove(PendingCommand& pending, const std::string& name_space, const std::string& name) {
         Rule* rule = table_.find(name_space, name);
-        if (rule != nullptr && rule->in_batch) return Verdict::deferred;
+        if (rule != nullptr && rule->in_batch()) return Verdict::deferred;
         Answer answer;
         if (rule == nullptr || !is_visible(*rule, pending.limits)) {
             answer.name_space = name_space;
@@ -111,7 +111,7 @@ class NamedRules : protected EnginePart {
     // Compaction writes the whole rule again, unchanged.
     Verdict relocate(PendingCommand& pending, const RelocateRuleCommand& command) {
         Rule* rule = table_.find(command.name_space, command.name);
-        if (rule != nullptr && rule->in_batch) return Verdict::deferred;
+        if (rule != nullptr && rule->in_batch()) return Verdict::deferred;
         if (rule == nullptr || rule->log_position != command.log_position) return replied(pending, RelocateAnswer{});
         const Result<Record> whole = decode_record(RecordKind::rule, command.record_body);
         if (!whole) return context_.fail(whole.error()), Verdict::settled;
@@ -151,29 +151,26 @@ class NamedRules : protected EnginePart {
     // ---- records
 
     // The record is durable.
-    void apply(std::string_view record_body, Operation& operation) {
-        const Result<Record> record = decode_record(RecordKind::rule, record_body);
-        Result<RuleState> state = record ? Kind::decode(record->value) : record.error();
-        if (!state) return context_.fail(state.error());
-        Rule* found = table_.find(record->state.name_space, record->name);
-        assert(found != nullptr && found->in_batch);
+    void apply(Operation& operation) {
+        const Record& record = operation.record;
+        Rule* found = table_.find(record.state.name_space, operation.name);
+        assert(found != nullptr && found->in_batch());
         Rule& rule = *found;
-        rule.in_batch = false;
-        if (record->value.empty()) {
+        const std::unique_ptr<RuleState> next = std::move(rule.next);
+        if (next->revision == 0) {
             static_cast<void>(wheel_.cancel(rule.timer));
             cache_.erase(rule.log_position);
             forget(rule);
             table_.remove(rule);
-            return queues_.namespaces().count_out(record->state.name_space, Kind::kCount);
+            return queues_.namespaces().count_out(record.state.name_space, Kind::kCount);
         }
-        change(rule, *state);
-        rule.state = *std::move(state);
-        rule.term = rule_term(Kind::kSubject, rule.name_space(), rule.name(), record->value);
-        if (is_whole_rule(*record)) {
+        change(rule, *next);
+        rule.state = std::move(*next);
+        if (record.content.put_ms != 0) {  // a whole record
             cache_.erase(rule.log_position);
             rule.log_position = operation.sequence;
             rule.record_bytes = operation.frame_bytes;
-            cache_.insert(rule.log_position, record_body);
+            cache_.insert(rule.log_position, batch().body(operation));
         }
         settle(rule);
         count(operation.reply);
@@ -246,7 +243,7 @@ class NamedRules : protected EnginePart {
 
     // The verdict on a put that is deferred or refused; `rule` is null if it is new.
     std::optional<Verdict> refuse(PendingCommand& pending, const typename Kind::Put& command, const Rule* rule) {
-        if (rule != nullptr && rule->in_batch) return Verdict::deferred;
+        if (rule != nullptr && rule->in_batch()) return Verdict::deferred;
         if (pending.limits && !pending.limits->admits_queue(command.rule.queue)) {
             return replied(pending, outside_queues(*pending.limits, "queue"));
         }
@@ -313,6 +310,7 @@ class NamedRules : protected EnginePart {
         }
         const std::string value = Kind::encode(next);
         assert(value.size() <= Kind::kBytesMax);
+        assert(Kind::decode(value).value() == next);  // a start reads what is applied here
         Record record;
         record.kind = RecordKind::rule;
         record.time_ms = now_;
@@ -331,7 +329,8 @@ class NamedRules : protected EnginePart {
             record.previous.version = rule.state.revision;
             record.previous.term = rule.term;
         }
-        rule.in_batch = true;
+        rule.term = rule_term(Kind::kSubject, rule.name_space(), rule.name(), value);
+        rule.next = std::make_unique<RuleState>(std::move(next));
         batch().add(record, kNoEntry, token, std::move(with));
     }
 

@@ -23,14 +23,14 @@ struct Trial : TrialContext {
     template <class Add>
     std::vector<Record> batch(Add&& add) {
         return TrialContext::batch([&] { queues.begin_batch(), add(); },
-                                   [this](const std::string& body, Operation& operation) { apply(body, operation); });
+                                   [this](const std::string&, Operation& operation) { apply(operation); });
     }
     template <class Command>
     Verdict decide(Command command, ReplyToken token) {
         return TrialContext::decide([this](auto&& add) { this->batch(add); }, watchdogs, std::move(command), token);
     }
-    void apply(const std::string& body, Operation& operation) {
-        if (operation.record.kind == RecordKind::rule) watchdogs.apply(body, operation);
+    void apply(Operation& operation) {
+        if (operation.record.kind == RecordKind::rule) watchdogs.apply(operation);
     }
     void advance_to(DueMs at_ms) {
         now = at_ms;

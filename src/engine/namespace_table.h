@@ -12,6 +12,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
 #include <set>
 #include <string>
 #include <string_view>
@@ -62,8 +63,8 @@ class PutAllowance {
 
 struct Namespace {
     const std::string* name = nullptr;
-    std::unique_ptr<NamespaceConf> conf;  // null: it has no settings, and so no limits
-    bool conf_in_batch = false;
+    std::unique_ptr<NamespaceConf> conf;             // null: it has no settings, and so no limits
+    std::optional<NamespaceSettings> next_settings;  // by the batch that is being built or in flight
 
     std::uint64_t pending = 0;  // unfinished messages of its queues, as their counts say
     std::uint64_t queues = 0;   // queues in the list of names
@@ -88,7 +89,7 @@ struct Namespace {
     }
     // Whether it has settings or content. What is on its way to the disk does not count.
     bool is_there() const { return conf || pending != 0 || queues != 0 || schedules != 0 || watchdogs != 0; }
-    bool is_idle() const { return !is_there() && !conf_in_batch && !in_batch; }
+    bool is_idle() const { return !is_there() && !next_settings && !in_batch; }
 };
 
 class NamespaceTable {

@@ -91,7 +91,7 @@ void Purges::add_to_batch() {
     }
     for (const PurgeWalk& walk : walks_) {
         const Queue& at = queues_.at(walk.queue);
-        if (!is_over(walk) || at.conf_in_batch || !has_room(kSettingsRecordBytesMax)) {
+        if (!is_over(walk) || at.next_settings || !has_room(kSettingsRecordBytesMax)) {
             continue;
         }
         QueueSettings settings = at.conf->settings;

@@ -24,7 +24,7 @@ struct Trial : TrialParts {
     }
     Verdict take_records(TakeRecordsCommand command, ReplyToken token) {
         const auto apply_all = [this](const std::string& body, Operation& operation) {
-            operation.record.kind == RecordKind::conf ? inputs.apply(body, operation) : apply(body, operation);
+            operation.record.kind == RecordKind::conf ? inputs.apply(operation) : apply(body, operation);
         };
         return decide([&](auto&& add) { batch(add, apply_all); }, inputs, std::move(command), token);
     }

@@ -58,10 +58,10 @@ struct Queue {
 
     QueueCounts counts;  // of the log: exact
     QueueTotals totals;
-    Namespace* space = nullptr;       // where it counts, while it is in the list of names
-    std::unique_ptr<QueueConf> conf;  // null: the queue has no settings
-    bool conf_in_batch = false;
-    bool paused = false;  // as in conf
+    Namespace* space = nullptr;                    // where it counts, while it is in the list of names
+    std::unique_ptr<QueueConf> conf;               // null: the queue has no settings
+    std::unique_ptr<QueueSettings> next_settings;  // by the batch that is being built or in flight
+    bool paused = false;                           // as in conf
     // By kind of target: it changed, and the pusher was not notified yet.
     std::array<bool, kTargetKinds> target_changed{};
     std::optional<RetryRule> retry;  // likewise: whole

@@ -1,6 +1,7 @@
 #include "engine/queues.h"
 
 #include <algorithm>
+#include <cassert>
 #include <unordered_map>
 
 #include "engine/refusals.h"
@@ -254,7 +255,7 @@ void Queues::release_names(SegmentNumber swept) {
 }
 
 bool Queues::needs_name(const Queue& at) const {
-    return !at.counts.empty() || at.conf || at.conf_in_batch || !at.waiters.empty() || at.has_backlog() ||
+    return !at.counts.empty() || at.conf || at.next_settings || !at.waiters.empty() || at.has_backlog() ||
            at.line_lookups > 0 || at.durable_cursor != kNoBacklog || at.purge_through != 0 || at.has_target_changed() ||
            at.put_on_its_way || dead_letters_.is_expiring();
 }
@@ -333,9 +334,10 @@ void Queues::add_settings(QueueNumber number, const QueueSettings& settings, Rep
         before = {conf->log_position, conf->record_bytes, conf->settings.revision,
                   encode_queue_settings(conf->settings)};
     }
-    queue.conf_in_batch = true;
-    add_conf(kSubjectQueue, name.name_space, name.queue, encode_queue_settings(settings), before, token,
-             std::move(with));
+    const std::string value = encode_queue_settings(settings);
+    assert(decode_queue_settings(value).value() == settings);  // a start reads what is applied here
+    queue.next_settings = std::make_unique<QueueSettings>(settings);
+    add_conf(kSubjectQueue, name.name_space, name.queue, value, before, token, std::move(with));
 }
 
 void Queues::add_settings(Namespace& space, const NamespaceSettings& settings, ReplyToken token, Reply with) {
@@ -344,9 +346,10 @@ void Queues::add_settings(Namespace& space, const NamespaceSettings& settings, R
         before = {conf->log_position, conf->record_bytes, conf->settings.revision,
                   encode_namespace_settings(conf->settings)};
     }
-    space.conf_in_batch = true;
-    add_conf(kSubjectNamespace, *space.name, *space.name, encode_namespace_settings(settings), before, token,
-             std::move(with));
+    const std::string value = encode_namespace_settings(settings);
+    assert(decode_namespace_settings(value).value() == settings);  // likewise
+    space.next_settings = settings;
+    add_conf(kSubjectNamespace, *space.name, *space.name, value, before, token, std::move(with));
 }
 
 }  // namespace duewheel

@@ -71,7 +71,7 @@ void RecurringMessages::add_to_batch() {
 // would miss occurrences that are created now.
 bool RecurringMessages::must_wait(EntryNumber number) {
     const Entry& entry = recent_.entry(number);
-    return entry.in_batch || queues_.at(entry.queue).conf_in_batch;
+    return entry.in_batch || queues_.at(entry.queue).next_settings;
 }
 
 // Decodes the record of the recurring message; a record that cannot be decoded is a fatal error.

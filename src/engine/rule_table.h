@@ -10,6 +10,7 @@
 
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -32,17 +33,18 @@ struct NamedRule {
     RuleNumber number = 0;
     const std::pair<std::string, std::string>* key = nullptr;  // its namespace and its name
     State state;                                               // revision 0: its first record is not durable yet
+    std::unique_ptr<State> next;                               // by the batch that is being built or in flight
     Sequence log_position = 0;                                 // of its newest whole record
     std::uint64_t term = 0;                                    // of its newest record: its part of the digest
     TimerHandle timer;
     std::uint32_t record_bytes = 0;
-    bool in_batch = false;
     bool is_due = false;          // waits to create a message
     std::string_view blocked_by;  // why its message could not be created at the last try; a code
 
     const std::string& name_space() const { return key->first; }
     const std::string& name() const { return key->second; }
     bool exists() const { return state.revision != 0; }
+    bool in_batch() const { return next != nullptr; }
 };
 
 template <class Rule>

@@ -51,7 +51,7 @@ void Schedules::read_due() {
         if (schedule != nullptr && !due_.fits(schedule->record_bytes, options_.batch_bytes_max)) break;
         due_.pop_due();
         if (schedule == nullptr) continue;
-        if (schedule->in_batch || schedule->is_inactive()) {  // settled when its batch is applied
+        if (schedule->in_batch() || schedule->is_inactive()) {  // settled when its batch is applied
             schedule->is_due = false;
             continue;
         }
@@ -86,7 +86,7 @@ void Schedules::add_to_batch() {
         Schedule* schedule = table_.find(run.id);
         if (schedule == nullptr) continue;
         schedule->is_due = false;
-        if (schedule->in_batch) continue;  // settled when its batch is applied
+        if (schedule->in_batch()) continue;  // settled when its batch is applied
         if (schedule->is_inactive()) {
             settle(*schedule);
             continue;

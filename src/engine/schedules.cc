@@ -135,7 +135,7 @@ Verdict Schedules::decide(PendingCommand& pending, ControlScheduleCommand& comma
     using What = ControlScheduleCommand::What;
     if (command.what == What::remove) return remove(pending, command.name_space, command.name);
     Schedule* schedule = table_.find(command.name_space, command.name);
-    if (schedule != nullptr && schedule->in_batch) return Verdict::deferred;
+    if (schedule != nullptr && schedule->in_batch()) return Verdict::deferred;
     if (schedule == nullptr || !is_visible(*schedule, pending.limits)) {
         return replied(pending, unknown(command.name_space, command.name, pending.limits));
     }
@@ -300,8 +300,8 @@ std::vector<ScheduleCounters> Schedules::by_name(std::size_t max) const {
 void Schedules::check() const {
     table_.for_each([&](const Schedule& schedule) {
         const ScheduleState& state = schedule.state;
-        require(schedule.in_batch <= batches_.has_batch(), "a schedule is in a batch that does not exist");
-        if (!context_.started || schedule.in_batch || schedule.is_due || schedule.is_inactive()) return;
+        require(schedule.in_batch() <= batches_.has_batch(), "a schedule is in a batch that does not exist");
+        if (!context_.started || schedule.in_batch() || schedule.is_due || schedule.is_inactive()) return;
         const bool is_on_wheel = wheel_.deadline_of(schedule.timer).has_value();
         require(state.next_ms == 0 || is_on_wheel, "a schedule is not on the wheel at its next time");
         require(state.next_ms != 0 || is_on_wheel || waiting_for_.contains(state.last_id), "a run waits for nothing");

@@ -20,7 +20,7 @@ Verdict Settings::decide(PendingCommand& pending, const ConfigureNamespaceComman
         if (Status legal = check(command.settings); !legal) return replied(pending, std::move(legal).error());
     }
     Namespace* space = queues_.namespaces().find(command.name_space);
-    if (space != nullptr && space->conf_in_batch) return Verdict::deferred;
+    if (space != nullptr && space->next_settings) return Verdict::deferred;
     const bool has_settings = space != nullptr && space->conf;
     if (command.removes) {
         NamespaceAnswer answer;
@@ -50,7 +50,7 @@ Verdict Settings::decide(PendingCommand& pending, const ConfigureNamespaceComman
 
 Verdict Settings::relocate_namespace(PendingCommand& pending, const RelocateSettingsCommand& command) {
     Namespace* space = queues_.namespaces().find(command.name_space);
-    if (space != nullptr && space->conf_in_batch) return Verdict::deferred;
+    if (space != nullptr && space->next_settings) return Verdict::deferred;
     if (space == nullptr || !space->conf || space->conf->log_position != command.log_position) {
         return replied(pending, RelocateAnswer{});
     }
@@ -75,13 +75,9 @@ Status Settings::check(const NamespaceSettings& settings) const {
     return {};
 }
 
-void Settings::apply_namespace(std::string_view record_body, Operation& operation) {
-    const Result<Record> record = decode_record(RecordKind::conf, record_body);
-    const Result<NamespaceSettings> settings = record ? decode_namespace_settings(record->value) : record.error();
-    if (!settings) return context_.fail(settings.error());
-    Namespace& space = queues_.namespaces().at(record->state.name_space);
-    space.conf_in_batch = false;
-    take(space, *settings, operation.sequence, operation.frame_bytes);
+void Settings::apply_namespace(Operation& operation) {
+    Namespace& space = queues_.namespaces().at(operation.name);
+    take(space, *std::exchange(space.next_settings, std::nullopt), operation.sequence, operation.frame_bytes);
     auto* answer = std::get_if<NamespaceAnswer>(&operation.reply);
     if (answer != nullptr && !answer->removed) *answer = reports_.describe(space);
     queues_.namespaces().drop_if_idle(space);
@@ -103,7 +99,7 @@ Verdict Settings::decide(PendingCommand& pending, const PatchQueueCommand& comma
     QueueSettings settings;
     if (number != kNoQueue) {
         const Queue& at = queues_.at(number);
-        if (at.conf_in_batch) return Verdict::deferred;
+        if (at.next_settings) return Verdict::deferred;
         if (at.conf) settings = at.conf->settings;
     }
     if (Status changed = command.change(settings); !changed) return replied(pending, std::move(changed).error());
@@ -113,7 +109,7 @@ Verdict Settings::decide(PendingCommand& pending, const PatchQueueCommand& comma
 
 Verdict Settings::decide(PendingCommand& pending, const PatchNamespaceCommand& command) {
     const Namespace* space = queues_.namespaces().find(command.name_space);
-    if (space != nullptr && space->conf_in_batch) return Verdict::deferred;
+    if (space != nullptr && space->next_settings) return Verdict::deferred;
     NamespaceSettings settings;
     if (space != nullptr && space->conf) settings = space->conf->settings;
     if (Status changed = command.change(settings); !changed) return replied(pending, std::move(changed).error());
@@ -144,7 +140,7 @@ Verdict Settings::decide(PendingCommand& pending, const ConfigureQueueCommand& c
         number = recent_.queues().number(command.name_space, command.queue);
     }
     Queue& at = queues_.at(number);
-    if (at.conf_in_batch) return Verdict::deferred;
+    if (at.next_settings) return Verdict::deferred;
     if (command.what == What::remove) return remove(pending, number);
 
     // A paused queue frees no space: a resume may always be written.
@@ -227,7 +223,7 @@ Verdict Settings::relocate_queue(PendingCommand& pending, const RelocateSettings
     const QueueNumber number = recent_.queues().find(command.name_space, command.queue);
     if (number == kNoQueue) return replied(pending, RelocateAnswer{});
     const Queue& at = queues_.at(number);
-    if (at.conf_in_batch) return Verdict::deferred;
+    if (at.next_settings) return Verdict::deferred;
     if (!at.conf || at.conf->log_position != command.log_position) return replied(pending, RelocateAnswer{});
     queues_.add_settings(number, at.conf->settings, pending.token, RelocateAnswer{true, batch().next_sequence()});
     return Verdict::settled;
@@ -247,16 +243,15 @@ Status Settings::check(const QueueSettings& settings) const {
     return {};
 }
 
-void Settings::apply_queue(std::string_view record_body, Operation& operation) {
-    const Result<Record> record = decode_record(RecordKind::conf, record_body);
-    const Result<QueueSettings> settings = record ? decode_queue_settings(record->value) : record.error();
-    if (!settings) return context_.fail(settings.error());
-    const QueueNumber number = recent_.queues().number(record->state.name_space, record->name);
-    queues_.at(number).conf_in_batch = false;
-    queues_.at(number).only_waited_for = false;
-    recent_.apply(*record, operation.sequence, segment_.number(), operation.frame_bytes);
+void Settings::apply_queue(Operation& operation) {
+    const std::string& name_space = operation.record.state.name_space;
+    const QueueNumber number = recent_.queues().find(name_space, operation.name);
+    Queue& at = queues_[number];
+    const std::unique_ptr<QueueSettings> next = std::move(at.next_settings);
+    at.only_waited_for = false;
+    recent_.follow_settings(name_space, operation.name, *next, segment_.number());
     seconds_.have_counted(number);
-    take(number, *settings, operation.sequence, operation.frame_bytes);
+    take(number, *next, operation.sequence, operation.frame_bytes);
     auto* answer = std::get_if<QueueAnswer>(&operation.reply);
     if (operation.token == 0 || answer == nullptr) return;
     const std::optional<bool> removed = answer->removed;

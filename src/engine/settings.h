@@ -54,8 +54,8 @@ class Settings : EnginePart {
     Verdict relocate_namespace(PendingCommand& pending, const RelocateSettingsCommand& command);
 
     // The record is durable.
-    void apply_queue(std::string_view record_body, Operation& operation);
-    void apply_namespace(std::string_view record_body, Operation& operation);
+    void apply_queue(Operation& operation);
+    void apply_namespace(Operation& operation);
     // These are the settings from now on.
     void take(QueueNumber number, const QueueSettings& settings, Sequence log_position, std::uint32_t record_bytes);
     void take(Namespace& space, const NamespaceSettings& settings, Sequence log_position, std::uint32_t record_bytes);

@@ -15,7 +15,7 @@ struct Trial : TrialParts {
     template <class Command>
     Verdict decide(Command command, ReplyToken token) {
         const auto apply_all = [this](const std::string& body, Operation& operation) {
-            operation.record.subject == kSubjectNamespace ? settings.apply_namespace(body, operation)
+            operation.record.subject == kSubjectNamespace ? settings.apply_namespace(operation)
                                                           : apply(body, operation);
         };
         return TrialContext::decide([&](auto&& add) { batch(add, apply_all); }, settings, std::move(command), token);

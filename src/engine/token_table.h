@@ -83,8 +83,8 @@ class TokenTable {
         return until_ms;
     }
 
-    // Ids that the batch changes, and how many of them are new.
-    std::set<std::string, std::less<>> in_batch;
+    // The values that tokens get by the batch, empty for those that it removes; and how many of them are new.
+    std::map<std::string, std::string, std::less<>> in_batch;
     std::size_t new_in_batch = 0;
 
   private:

@@ -91,20 +91,17 @@ void Tokens::add(const std::string& id, std::string_view value, ReplyToken token
     } else {
         ++table_.new_in_batch;
     }
-    table_.in_batch.insert(id);
+    table_.in_batch.emplace(id, value);
     add_conf(kSubjectToken, kDefaultNamespace, id, value, before, token, std::move(with));
 }
 
-void Tokens::apply(std::string_view record_body, Operation& operation) {
-    const Result<Record> record = decode_record(RecordKind::conf, record_body);
-    Result<AccessToken> token = record ? decode_access_token(record->name, record->value) : record.error();
-    if (!token) return context_.fail(token.error());
-    if (table_.find(token->id) == nullptr) --table_.new_in_batch;
-    table_.in_batch.erase(token->id);
+void Tokens::apply(Operation& operation) {
+    auto next = table_.in_batch.extract(operation.name);
+    if (table_.find_stored(operation.name) == nullptr) --table_.new_in_batch;
+    if (next.mapped().empty()) return table_.remove(operation.name);
+    table_.set({operation.name, std::move(next.mapped()), operation.sequence, operation.frame_bytes});
     auto* answer = std::get_if<TokenAnswer>(&operation.reply);
-    if (token->revision == 0) return table_.remove(token->id);
-    table_.set({token->id, std::string(record->value), operation.sequence, operation.frame_bytes});
-    if (answer != nullptr) answer->token = *std::move(token);
+    if (answer != nullptr) answer->token = table_.find_stored(operation.name)->token();
 }
 
 void Tokens::read(const DescribeTokenCommand& command, ReplyToken token, const SharedLimits&) {

@@ -23,7 +23,7 @@ class Tokens : EnginePart {
 
     Verdict decide(PendingCommand& pending, const ChangeTokenCommand& command);
     Verdict relocate(PendingCommand& pending, const RelocateSettingsCommand& command);
-    void apply(std::string_view record_body, Operation& operation);
+    void apply(Operation& operation);
     void read(const DescribeTokenCommand& command, ReplyToken token, const SharedLimits& limits);
     void read(const ListTokensCommand& command, ReplyToken token, const SharedLimits& limits);
 

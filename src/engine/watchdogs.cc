@@ -61,7 +61,7 @@ Status Watchdogs::check(const PutWatchdogCommand& command) const {
 
 Verdict Watchdogs::decide(PendingCommand& pending, const FeedWatchdogCommand& command) {
     Watchdog* watchdog = table_.find(command.name_space, command.name);
-    if (watchdog != nullptr && watchdog->in_batch) return Verdict::deferred;
+    if (watchdog != nullptr && watchdog->in_batch()) return Verdict::deferred;
     if (watchdog == nullptr || !is_visible(*watchdog, pending.limits)) {
         return replied(pending, unknown(command.name_space, command.name, pending.limits));
     }
@@ -123,7 +123,7 @@ void Watchdogs::read_due() {
         if (watchdog != nullptr && !due_.fits(watchdog->record_bytes, options_.batch_bytes_max)) break;
         due_.pop_due();
         if (watchdog == nullptr) continue;
-        if (watchdog->in_batch) {  // settled when its batch is applied
+        if (watchdog->in_batch()) {  // settled when its batch is applied
             watchdog->is_due = false;
             continue;
         }
@@ -159,7 +159,7 @@ void Watchdogs::add_to_batch() {
         Watchdog* watchdog = table_.find(firing.id);
         if (watchdog == nullptr) continue;
         watchdog->is_due = false;
-        if (!watchdog->in_batch) add_firing(*watchdog, firing);  // otherwise settled when the batch is applied
+        if (!watchdog->in_batch()) add_firing(*watchdog, firing);  // otherwise settled when the batch is applied
     }
 }
 
@@ -186,8 +186,8 @@ void Watchdogs::add_firing(Watchdog& watchdog, const Due::Item& prepared) {
 
 void Watchdogs::check() const {
     table_.for_each([&](const Watchdog& watchdog) {
-        require(watchdog.in_batch <= batches_.has_batch(), "a watchdog is in a batch that does not exist");
-        if (!context_.started || watchdog.in_batch || watchdog.is_due) return;
+        require(watchdog.in_batch() <= batches_.has_batch(), "a watchdog is in a batch that does not exist");
+        if (!context_.started || watchdog.in_batch() || watchdog.is_due) return;
         const std::optional<Tick> deadline = wheel_.deadline_of(watchdog.timer);
         require(deadline.has_value() != watchdog.state.is_asleep(), "a watchdog sleeps on the wheel, or is not on it");
         if (!deadline || has_to_fire(watchdog.state, now_)) return;  // it tries again

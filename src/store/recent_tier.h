@@ -152,8 +152,8 @@ class RecentTier {
     // The number of messages due in each second, of queues with a limit per second.
     SecondLedger& seconds() { return seconds_; }
     const SecondLedger& seconds() const { return seconds_; }
-    // The settings of a queue in the index, before the first record is applied: segment 0. Later records of settings
-    // are handled by apply().
+    // The settings of a queue: of the index, before the first record is applied, with segment 0; of a record that is
+    // not passed to apply().
     void follow_settings(const std::string& name_space, const std::string& queue, const QueueSettings& settings,
                          SegmentNumber segment);
 
