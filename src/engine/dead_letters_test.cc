@@ -21,11 +21,8 @@ struct Trial {
         return id;
     }
     static MessageRow row(MessageId id, DueMs died_ms) {
-        MessageRow row;
-        row.id = id;
+        MessageRow row = TrialContext::row_on_disk(id, died_ms);
         row.state.state = State::dead;
-        row.state.name_space = kDefaultNamespace;
-        row.state.queue = "q";
         row.ended_ms = died_ms;
         return row;
     }
@@ -33,10 +30,7 @@ struct Trial {
         dead.begin_redrive({std::string(kDefaultNamespace), "q"}, 7, 100);
         return dead.walks().back();
     }
-    void answer(Stretch stretch) {
-        const Generation newest = trial.lookups.newest();
-        dead.finish(trial.finished<DeadLookup>(newest), std::move(stretch), newest);
-    }
+    void answer(Stretch stretch) { trial.answer<DeadLookup>(dead, std::move(stretch)); }
     // The dead letters up to the next lookup, or to the end.
     std::vector<MessageId> take(DeadWalk& walk) {
         std::vector<MessageId> taken;

@@ -75,10 +75,7 @@ TEST(Dispatcher, a_message_whose_consumer_has_disconnected_while_its_body_was_re
 TEST(Dispatcher, a_paused_queue_delivers_nothing) {
     TrialParts trial;
     trial.put_message(trial.now);
-    PendingCommand pending = trial.pending(1);
-    const ConfigureQueueCommand pause{.queue = "q", .what = ConfigureQueueCommand::What::pause};
-    trial.batch([&] { EXPECT_EQ(trial.settings.decide(pending, pause), Verdict::settled); });
-    EXPECT_TRUE(trial.take<QueueAnswer>(1).settings.paused);
+    EXPECT_TRUE(trial.configure({.what = ConfigureQueueCommand::What::pause}).settings.paused);
     trial.dispatcher.lease(lease(0), 2);
     EXPECT_TRUE(trial.take<LeaseAnswer>(2).messages.empty());
 }

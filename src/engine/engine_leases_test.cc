@@ -98,19 +98,6 @@ TEST(EngineLeases, a_leased_message_goes_to_the_next_consumer_only_after_its_lea
     EXPECT_EQ(shard.ask<LeaseEndAnswer>(AckCommand{first[0].lease}).outcome, LeaseOutcome::expired);
 }
 
-TEST(EngineLeases, a_token_that_was_not_issued_ends_nothing) {
-    Shard shard;
-    shard.put(0);
-    const auto messages = shard.lease();
-    LeaseToken forged = messages.at(0).lease;
-    forged.code ^= 1;
-    EXPECT_EQ(shard.ask<Error>(AckCommand{forged}).code, "bad_lease_token");
-    forged = messages.at(0).lease;
-    forged.attempt += 1;
-    EXPECT_EQ(shard.ask<Error>(AckCommand{forged}).code, "bad_lease_token");
-    EXPECT_EQ(shard.engine().counters().leased, 1u);
-}
-
 TEST(EngineLeases, a_lease_can_be_extended_and_released) {
     Shard shard;
     shard.put(0);

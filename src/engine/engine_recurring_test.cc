@@ -167,16 +167,6 @@ TEST(RecurringMessages, a_recurring_message_of_the_index_is_found_when_due) {
     EXPECT_EQ(numbers_of(shard.lease()), (std::vector<std::uint64_t>{2}));
 }
 
-TEST(RecurringMessages, a_content_that_is_not_in_memory_is_read_first) {
-    EngineOptions options;
-    options.record_cache_bytes = 0;
-    TrialEngine shard(options);
-    for (int i = 0; i < 5; ++i) shard.ask<PutAnswer>(loop(1'000, 2));
-    EXPECT_EQ(shard.lease().size(), 5u);
-    shard.turn(1'000);
-    EXPECT_EQ(shard.lease().size(), 5u);
-}
-
 TEST(RecurringMessages, a_cancelled_one_ends_and_its_occurrences_stay) {
     TrialEngine shard;
     const MessageId id = shard.ask<PutAnswer>(loop(100)).id;
@@ -307,17 +297,6 @@ TEST(RecurringMessages, a_purge_prevents_due_occurrences) {
     EXPECT_TRUE(shard.lease().empty());
     EXPECT_EQ(row_of(shard, id).state.state, State::cancelled);
     EXPECT_EQ(shard.engine().counters().pending, 1u) << "the other queue's";
-}
-
-TEST(RecurringMessages, while_the_disk_is_full_it_waits_and_then_catches_up) {
-    TrialEngine shard;
-    shard.ask<PutAnswer>(loop(100, 5, 100));
-    shard.engine().set_log_space(LogSpace::scarce);
-    shard.turn(2'000);
-    EXPECT_EQ(spawns_in(shard), 0u);
-    shard.engine().set_log_space(LogSpace::enough);
-    shard.turn(1'000);
-    EXPECT_EQ(shard.lease().size(), 5u);
 }
 
 TEST(RecurringMessages, a_full_queue_delays_it_until_there_is_capacity) {

@@ -121,13 +121,6 @@ TEST(EngineSeconds, flex_moves_no_recurring_message_beyond_its_end) {
     EXPECT_EQ(shard.ask<PutAnswer>(loop).due_ms, kLater + 2000);
 }
 
-TEST(EngineSeconds, a_message_due_in_the_current_second_is_accepted) {
-    TrialEngine shard;
-    limit(shard, 1);
-    for (int i = 0; i < 5; ++i) EXPECT_EQ(shard.ask<PutAnswer>(put_at(kStart)).state, State::ready);
-    for (int i = 0; i < 5; ++i) EXPECT_EQ(shard.ask<PutAnswer>(put_at(kStart + 999)).due_ms, kStart + 999);
-}
-
 // Its rule went on to name the time that was asked for as that of its first occurrence.
 TEST(EngineSeconds, the_rule_of_a_recurring_message_begins_where_it_was_placed) {
     TrialEngine shard;
@@ -192,17 +185,6 @@ TEST(EngineSeconds, puts_of_one_request_fill_seconds_one_after_the_other) {
         EXPECT_EQ(std::get<PutAnswer>(answer.results[i]).due_ms, kLater + static_cast<DueMs>(i / 2) * 1000);
     }
     EXPECT_EQ(std::get<Error>(answer.results[6]).code, "second_full");
-}
-
-TEST(EngineSeconds, puts_of_one_commit_are_counted_too) {
-    TrialEngine shard;
-    limit(shard, 1);
-    std::vector<ReplyToken> tokens;
-    for (int i = 0; i < 3; ++i) tokens.push_back(shard.submit(put_at(kLater, 1000)));
-    shard.turn();
-    EXPECT_EQ(shard.take<PutAnswer>(tokens[0]).due_ms, kLater);
-    EXPECT_EQ(shard.take<PutAnswer>(tokens[1]).due_ms, kLater + 1000);
-    EXPECT_EQ(shard.take<Error>(tokens[2]).code, "second_full");
 }
 
 // Before the index contains the log up to the time when the limit was set, the count of a second is unknown.

@@ -162,17 +162,6 @@ TEST(Engine, the_second_of_two_cancels_in_one_batch_is_answered_by_the_first) {
     EXPECT_EQ(shard.engine().totals().live_count, 0u);
 }
 
-TEST(Engine, unknown_and_foreign_ids_are_refused_alike) {
-    Shard shard;
-    const MessageId id = shard.put(1000);
-    const Error never = shard.ask<Error>(CancelCommand{"default", id + kShardsMax});
-    EXPECT_EQ(never.code, "unknown_id");
-    EXPECT_EQ(shard.ask<Error>(CancelCommand{"default", id + 1}).code, "unknown_id") << "another shard's";
-    EXPECT_EQ(shard.ask<Error>(CancelCommand{"other", id}).code, "unknown_id");
-    EXPECT_EQ(shard.ask<Error>(GetCommand{"other", id}).code, "unknown_id");
-    EXPECT_EQ(shard.ask<Error>(GetCommand{"default", 0}).code, "unknown_id");
-}
-
 TEST(Engine, a_rescheduled_message_is_delivered_only_at_its_new_time) {
     Shard shard;
     const MessageId id = shard.put(1000);
@@ -216,26 +205,6 @@ TEST(Engine, a_failed_message_returns_after_its_backoff_and_keeps_its_nominal_ti
     EXPECT_EQ(second[0].due_ms, kStart);
 }
 
-TEST(Engine, get_returns_the_live_state_and_the_content) {
-    Shard shard;
-    const MessageId id = shard.put(1000, "hello");
-    MessageAnswer answer = shard.ask<MessageAnswer>(GetCommand{"default", id});
-    EXPECT_EQ(answer.row.state.state, State::scheduled);
-    EXPECT_EQ(answer.body, "hello");
-    EXPECT_EQ(answer.put_ms, kStart);
-    shard.turn(1000);
-    EXPECT_EQ(shard.ask<MessageAnswer>(GetCommand{"default", id}).row.state.state, State::ready);
-    const auto messages = shard.lease();
-    answer = shard.ask<MessageAnswer>(GetCommand{"default", id});
-    EXPECT_EQ(answer.row.state.state, State::leased);
-    EXPECT_EQ(answer.row.state.attempts, 1u);
-    EXPECT_EQ(answer.lease_until_ms, kStart + 31'000);
-    shard.ask<LeaseEndAnswer>(AckCommand{messages.at(0).lease});
-    answer = shard.ask<MessageAnswer>(GetCommand{"default", id});
-    EXPECT_EQ(answer.row.state.state, State::done);
-    EXPECT_FALSE(answer.has_content);
-}
-
 TEST(Engine, limits_hold_at_the_limit_and_refuse_beyond) {
     EngineOptions options;
     options.delay_max_ms = 1000;
@@ -256,17 +225,6 @@ TEST(Engine, limits_hold_at_the_limit_and_refuse_beyond) {
     EXPECT_EQ(shard.ask<Error>(LeaseCommand{"default", "q", 1, 999, 0}).code, "lease_too_short");
     EXPECT_EQ(shard.ask<Error>(LeaseCommand{"default", "q", 1, options.lease_max_ms + 1, 0}).code, "lease_too_long");
     EXPECT_EQ(shard.ask<Error>(LeaseCommand{"default", "q", 1, 1000, options.wait_max_ms + 1}).code, "wait_too_long");
-}
-
-// A look at a message that only the index knew did not ask for its namespace, so anyone who counted ids up could read
-// the messages of others.
-TEST(Engine, a_message_in_the_index_is_shown_only_to_its_own_namespace) {
-    Shard shard(small_segments());
-    const MessageId id = shard.put(1'000'000, "secret");
-    shard.move_to_index();
-    EXPECT_EQ(shard.ask<Error>(GetCommand{"other", id}).code, "unknown_id");
-    EXPECT_EQ(shard.ask<Error>(CancelCommand{"other", id}).code, "unknown_id");
-    EXPECT_EQ(shard.ask<MessageAnswer>(GetCommand{"default", id}).body, "secret");
 }
 
 // Two commands on a message in the index returned from their lookups in reverse order. A get that was answered from the
@@ -332,21 +290,6 @@ TEST(Engine, a_command_counts_from_the_time_it_is_passed) {
     EXPECT_EQ(messages[0].lease_until_ms, kStart + 630'000);
     EXPECT_FALSE(shard.replies.contains(waiting));
     EXPECT_EQ(shard.ask<LeaseEndAnswer>(AckCommand{messages[0].lease}).outcome, LeaseOutcome::done);
-}
-
-TEST(Engine, the_bytes_of_pending_reads_are_limited) {
-    EngineOptions options;
-    options.reading_bytes_max = 100;
-    Shard shard(options);
-    const MessageId id = shard.put(1000, std::string(200, 'x'));
-    shard.hold_lookups = true;
-    const ReplyToken first = shard.submit(GetCommand{"default", id});
-    EXPECT_EQ(shard.ask<Error>(GetCommand{"default", id}).code, "too_busy");
-    shard.answer_lookups();
-    shard.hold_lookups = false;
-    shard.turn();
-    EXPECT_EQ(shard.take<MessageAnswer>(first).body.size(), 200u);
-    EXPECT_EQ(shard.ask<MessageAnswer>(GetCommand{"default", id}).body.size(), 200u);
 }
 
 // A failure with a time beyond the limit was answered with the name of a member that the call does not have.

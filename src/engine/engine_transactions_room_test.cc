@@ -4,21 +4,6 @@
 namespace duewheel::engine_transactions_room_test {
 namespace {
 
-TEST(TransactionsRoom, one_without_space_for_its_check_waits_and_no_check_is_counted) {
-    TrialEngine shard;
-    const MessageId id = put(shard, half(0, 1));
-    shard.engine().set_log_space(LogSpace::scarce);
-    for (int i = 0; i < 20; ++i) shard.turn(kAfter);
-    EXPECT_EQ(look(shard, id).row.state.checks(), 0u);
-    EXPECT_EQ(state_of(shard, id), State::prepared);
-    shard.engine().set_log_space(LogSpace::enough);
-    shard.turn(EngineOptions{}.spawn_again_ms);
-    EXPECT_EQ(look(shard, id).row.state.checks(), 1u);
-    EXPECT_EQ(checks(shard).size(), 1u);
-    shard.turn(kAfter);
-    EXPECT_EQ(state_of(shard, id), State::cancelled);
-}
-
 // Two prepared messages in a namespace with a limit of two left no capacity for their checks: no check was sent or
 // counted, and the default was never applied. The same for one prepared message in a queue with a limit of one that was
 // also its check queue.

@@ -261,37 +261,6 @@ TEST(Transactions, a_batch_may_mix_prepared_and_other_messages) {
     EXPECT_EQ(shard.lease().size(), 2u);
 }
 
-TEST(Transactions, what_makes_no_sense_is_refused_and_nothing_is_put) {
-    TrialEngine shard;
-    PutCommand loop = half();
-    loop.repeat = RepeatChoice{.every_ms = 1'000};
-    EXPECT_EQ(refusal(shard, loop), "conflicting_members");
-    PutCommand now = half();
-    now.transaction->check_after_ms = 0;
-    EXPECT_EQ(refusal(shard, now), "out_of_range");
-    PutCommand never = half();
-    never.transaction->check_after_ms = EngineOptions{}.delay_max_ms + 1;
-    EXPECT_EQ(shard.ask<Error>(never).field, "transaction.check_back.after");
-    EXPECT_EQ(refusal(shard, half(0, 1'001)), "out_of_range");
-    PutCommand nowhere = half();
-    nowhere.transaction->check_times = 1;
-    EXPECT_EQ(refusal(shard, nowhere), "missing_member");
-    PutCommand not_at_all = half(0, 1);
-    not_at_all.transaction->check_times = 0;
-    EXPECT_EQ(refusal(shard, not_at_all), "out_of_range");
-    EXPECT_EQ(shard.engine().counters().pending, 0u);
-}
-
-TEST(Transactions, a_full_disk_refuses_prepared_messages_and_lets_existing_ones_end) {
-    TrialEngine shard;
-    const MessageId yes = put(shard, half());
-    const MessageId no = put(shard, half());
-    shard.engine().set_log_space(LogSpace::reserve);
-    EXPECT_EQ(refusal(shard, half()), "store_full");
-    EXPECT_TRUE(committed(shard, yes));
-    EXPECT_TRUE(rolled_back(shard, no));
-}
-
 // ---- what time says
 
 TEST(Transactions, one_without_an_answer_is_rolled_back_after_its_time) {
@@ -378,18 +347,6 @@ TEST(Transactions, an_unread_check_is_replaced_by_the_next) {
     EXPECT_EQ(shard.engine().counters().expired, 1u);
 }
 
-TEST(Transactions, missed_checks_are_sent_once) {
-    EngineOptions options;
-    TrialEngine first(options);
-    const MessageId id = put(first, half(0, 3));
-    first.turn(1);
-    TrialEngine second(options, first);
-    second.turn(100 * kAfter);
-    EXPECT_EQ(checks(second).size(), 1u);
-    EXPECT_EQ(look(second, id).row.state.checks(), 1u);
-    EXPECT_EQ(state_of(second, id), State::prepared) << "its producer has its time to answer";
-}
-
 TEST(Transactions, a_check_and_the_next_time_are_durable_together) {
     EngineOptions options;
     TrialEngine first(options);
@@ -433,21 +390,6 @@ TEST(Transactions, contents_that_are_not_in_memory_are_read_first) {
     shard.turn(kAfter);
     for (int i = 0; i < 20; ++i) shard.turn();
     EXPECT_EQ(shard.engine().counters().rolled_back, 699u);
-}
-
-TEST(Transactions, a_commit_while_the_content_is_read_is_kept) {
-    EngineOptions options;
-    options.record_cache_bytes = 0;
-    TrialEngine shard(options);
-    const MessageId id = put(shard, half());
-    shard.hold_lookups = true;
-    shard.turn(kAfter);
-    EXPECT_TRUE(committed(shard, id));
-    shard.hold_lookups = false;
-    shard.answer_lookups();
-    shard.turn();
-    EXPECT_EQ(state_of(shard, id), State::ready);
-    EXPECT_EQ(shard.engine().counters().unanswered, 0u);
 }
 
 }  // namespace

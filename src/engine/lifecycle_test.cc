@@ -21,11 +21,7 @@ TEST(Lifecycle, a_message_becomes_ready_when_its_timer_fires) {
 
 TEST(Lifecycle, a_message_that_the_index_contains_leaves_memory_unless_it_is_due_soon) {
     TrialParts trial;
-    MessageRow row;
-    row.id = 7 * kShardsMax;
-    row.state.name_space = kDefaultNamespace;
-    row.state.queue = "q";
-    row.state.due_ms = row.state.nominal_due_ms = trial.lifecycle.window().until_ms();
+    MessageRow row = TrialParts::row_on_disk(7 * kShardsMax, trial.lifecycle.window().until_ms());
     trial.lifecycle.settle(trial.lifecycle.admit(row));
     EXPECT_EQ(trial.recent.find(row.id), kNoEntry);
     row.state.due_ms = row.state.nominal_due_ms = row.state.due_ms - 1;

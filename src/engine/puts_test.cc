@@ -92,6 +92,13 @@ TEST(Puts, a_held_or_prepared_message_does_not_become_due) {
     EXPECT_EQ(trial.lifecycle.ready_count(), 0u);
 }
 
+TEST(Puts, a_prepared_message_with_a_rule_that_makes_no_sense_is_refused) {
+    Trial trial;
+    trial.put(PutCommand{.queue = "q", .transaction = TransactionRule{.check_after_ms = 0}}, 1);
+    EXPECT_EQ(trial.take<Error>(1).field, "transaction.check_back.after");
+    EXPECT_EQ(trial.recent.entry_count(), 0u);
+}
+
 TEST(Inputs, records_are_taken_once_and_in_order) {
     Trial trial;
     const TakeRecordsCommand first{.input = "t/0", .puts = {PutCommand{.queue = "q"}}, .offsets = {7}, .next = 8};

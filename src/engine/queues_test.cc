@@ -69,27 +69,5 @@ TEST(Queues, marked_queues_of_namespaces_take_turns_by_weight) {
     EXPECT_EQ(order, (std::vector<std::string>{"light", "heavy", "heavy", "light", "heavy", "light"}));
 }
 
-TEST(Queues, a_purge_ends_the_messages_of_its_mark_and_removes_it) {
-    TrialParts trial;
-    const EntryNumber number = trial.put_message(trial.now);
-    QueueSettings settings;
-    settings.revision = 1;
-    settings.purge_through = trial.recent.entry(number).id;
-    trial.settings.take(0, settings, 1, 100);
-    const EntryNumber later = trial.put_message(trial.now);
-    trial.purges.walk();  // the entries in memory
-    trial.purges.walk();  // the rows of the index
-    trial.purges.finish(trial.finished<PurgeLookup>(trial.lookups.newest()), {}, trial.lookups.newest());
-    std::vector<Record> records = trial.batch([&] { trial.purges.add_to_batch(); });
-    ASSERT_EQ(records.size(), 1u);
-    EXPECT_EQ(records[0].cause, Cause::purged);
-    EXPECT_EQ(trial.recent.entry(later).state, State::ready);
-    records = trial.batch([&] { trial.purges.add_to_batch(); });
-    ASSERT_EQ(records.size(), 1u);
-    EXPECT_EQ(records[0].kind, RecordKind::conf);
-    EXPECT_EQ(trial.queues[0].purge_through, 0u);
-    EXPECT_FALSE(trial.purges.has_to_add());
-}
-
 }  // namespace
 }  // namespace duewheel::queues_test

@@ -20,10 +20,6 @@ struct Trial : TrialParts {
         };
         return TrialContext::decide([&](auto&& add) { batch(add, apply_all); }, settings, std::move(command), token);
     }
-    QueueAnswer configure(What what) {
-        decide(ConfigureQueueCommand{.queue = "q", .what = what}, 1);
-        return take<QueueAnswer>(1);
-    }
 };
 
 ConfigureQueueCommand limited(std::uint64_t pending_max) {
@@ -48,7 +44,7 @@ TEST(Settings, a_patch_changes_what_it_names_and_keeps_a_pause) {
     Trial trial;
     trial.decide(limited(5), 1);
     static_cast<void>(trial.take<QueueAnswer>(1));
-    EXPECT_TRUE(trial.configure(What::pause).settings.paused);
+    EXPECT_TRUE(trial.configure({.what = What::pause}).settings.paused);
     PatchQueueCommand patch{.queue = "q"};
     patch.change = [](QueueSettings& settings) {
         settings.lease_ms = 60'000;
@@ -59,7 +55,7 @@ TEST(Settings, a_patch_changes_what_it_names_and_keeps_a_pause) {
     EXPECT_EQ(changed.settings.pending_max, 5u);
     EXPECT_EQ(changed.settings.lease_ms, 60'000);
     EXPECT_TRUE(changed.settings.paused);
-    EXPECT_FALSE(trial.configure(What::resume).settings.paused);
+    EXPECT_FALSE(trial.configure({.what = What::resume}).settings.paused);
 }
 
 TEST(Settings, are_removed_only_from_a_queue_without_messages) {
@@ -70,8 +66,8 @@ TEST(Settings, are_removed_only_from_a_queue_without_messages) {
     trial.decide(ConfigureQueueCommand{.queue = "q", .what = What::remove}, 1);
     EXPECT_EQ(trial.take<Error>(1).code, "queue_not_empty");
     trial.batch([&] { trial.lifecycle.purge(number, 0, Error{}); });
-    EXPECT_EQ(trial.configure(What::remove).removed, true);
-    EXPECT_EQ(trial.configure(What::remove).removed, false);
+    EXPECT_EQ(trial.configure({.what = What::remove}).removed, true);
+    EXPECT_EQ(trial.configure({.what = What::remove}).removed, false);
 }
 
 TEST(Settings, of_a_namespace_may_not_exceed_their_number) {

@@ -73,6 +73,14 @@ struct TrialContext {
     }
 
     MessageRow row(MessageId id) const { return recent.row(recent.entry(recent.find(id))); }
+    // A message of queue `q` as the index has it, whatever memory knows of it.
+    static MessageRow row_on_disk(MessageId id, DueMs due_ms) {
+        MessageRow row;
+        row.id = id;
+        row.state.queue = "q";
+        row.state.due_ms = row.state.nominal_due_ms = due_ms;
+        return row;
+    }
 
     // The reply with this token, which has come.
     template <class Answer>
@@ -100,6 +108,12 @@ struct TrialContext {
     template <class Kind>
     Kind finished(Generation generation) {
         return std::get<Kind>(lookups.finish(lookups.newest_ticket(), generation));
+    }
+    // The newest lookup, for which this kind waits, has this result, of the newest generation (0) or of another one.
+    template <class Kind, class Part>
+    void answer(Part& part, typename Kind::Found found, Generation generation = 0) {
+        if (generation == 0) generation = lookups.newest();
+        part.finish(finished<Kind>(generation), std::move(found), generation);
     }
 
     RecentTier recent;

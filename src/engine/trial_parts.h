@@ -48,17 +48,21 @@ struct TrialParts : TrialContext {
         if (operation.record.kind == RecordKind::conf) return settings.apply_queue(operation);
         static_cast<void>(lifecycle.apply(operation));
         context.cache.insert(operation.sequence, body);
-        if (operation.record.kind == RecordKind::put) newest_counter = operation.record.id / kShardsMax;
     }
     // A message of queue `q` is put.
     EntryNumber put_message(DueMs due_ms, DueMs expires_ms = 0) {
         Record record;
-        record.kind = RecordKind::put;
-        record.id = ++newest_counter * kShardsMax;
-        record.state.name_space = kDefaultNamespace;
-        record.state.queue = "q";
-        record.state.due_ms = record.state.nominal_due_ms = due_ms;
         record.state.expires_ms = expires_ms;
+        return put_record(std::move(record), due_ms);
+    }
+    // The same, with what else its record has.
+    EntryNumber put_record(Record record, DueMs due_ms) {
+        record.kind = RecordKind::put;
+        record.id = (context.batches.totals().id_counter + 1) * kShardsMax;
+        record.state.queue = "q";
+        record.state.due_ms = due_ms;
+        if (record.state.nominal_due_ms == 0) record.state.nominal_due_ms = due_ms;
+        record.content.put_ms = now;
         record.content.body = "body";
         batch([&] { context.batches.batch().add(record, kNoEntry, 0, Error{}); });
         return recent.find(record.id);
@@ -74,13 +78,20 @@ struct TrialParts : TrialContext {
             },
             1'000);
     }
+    // A request that changes the settings of queue `q`.
+    QueueAnswer configure(ConfigureQueueCommand command) {
+        constexpr ReplyToken kToken = 999;
+        command.queue = "q";
+        PendingCommand waiting = pending(kToken);
+        batch([&] { EXPECT_EQ(settings.decide(waiting, command), Verdict::settled); });
+        return take<QueueAnswer>(kToken);
+    }
     PendingCommand pending(ReplyToken token) const {
         PendingCommand command;
         command.token = token;
         return command;
     }
 
-    std::uint64_t newest_counter = 0;
     DeadLetters dead_letters{context};
     Queues queues{context, dead_letters};
     QueueReports reports{context, queues};
