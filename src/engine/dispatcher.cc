@@ -226,7 +226,6 @@ void Dispatcher::finish_delivery(Delivery delivery, const FoundRecords& records)
         held_.push_back(std::move(delivery));
         return;
     }
-    counters_.delivered += delivery.answer.messages.size();
     queues_.count_in(delivery.queue, &QueueTotals::delivered, delivery.answer.messages.size());
     reply(delivery.token, std::move(delivery.answer));
 }

@@ -194,6 +194,7 @@ DueMs Engine::next_wakeup() const {
 
 EngineCounters Engine::counters() const {
     EngineCounters counters = counters_;
+    static_cast<QueueTotals&>(counters) = queues_.totals();
     counters.pending = batches_.totals().live_count;
     counters.ready = lifecycle_.ready_count();
     counters.leased = lifecycle_.leases().size();

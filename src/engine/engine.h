@@ -168,9 +168,6 @@ class Engine : OwnedContext, EnginePart {
     // The ready message that the next consumer of the queue would get; none: none is ready in memory. Amortised
     // O(log n) in the number of ready messages.
     std::optional<ReadyKey> first_ready(std::string_view name_space, std::string_view queue);
-    // Of all queues, including forgotten ones.
-    const QueueTotals& queue_totals() const { return queues_.totals(); }
-
     // O(queues).
     QueueSums queue_sums() const { return reports_.queue_sums(); }
     // Those with settings, by name, up to this number. O(namespaces).

@@ -274,20 +274,14 @@ void Engine::count(const Record& record, QueueNumber in_queue) {
             break;
         case RecordKind::change:
             if (record.cause == Cause::rescheduled) ++counters_.rescheduled;
-            if (record.cause == Cause::failed) {
-                ++counters_.failed;
-                queues_.count_in(in_queue, &QueueTotals::failed);
-            }
+            if (record.cause == Cause::failed) queues_.count_in(in_queue, &QueueTotals::failed);
             if (record.cause == Cause::held) ++counters_.held;
             if (record.cause == Cause::committed || record.cause == Cause::unanswered) ++counters_.committed;
             if (record.cause == Cause::unanswered) ++counters_.unanswered;
             if (record.cause == Cause::kicked || record.cause == Cause::redriven) ++counters_.requeued;
             break;
         case RecordKind::end:
-            if (record.state.state == State::done) {
-                ++counters_.done;
-                queues_.count_in(in_queue, &QueueTotals::acknowledged);
-            }
+            if (record.state.state == State::done) queues_.count_in(in_queue, &QueueTotals::acknowledged);
             if (record.cause == Cause::purged) {
                 ++counters_.purged;
             } else if (record.cause == Cause::discarded) {
@@ -296,24 +290,16 @@ void Engine::count(const Record& record, QueueNumber in_queue) {
                 ++counters_.rolled_back;
                 if (record.cause == Cause::unanswered) ++counters_.unanswered;
             } else if (record.state.state == State::cancelled) {
-                ++counters_.cancelled;
                 queues_.count_in(in_queue, &QueueTotals::cancelled);
             }
             if (record.state.state == State::dead) {
-                ++counters_.dead;
                 queues_.count_in(in_queue, &QueueTotals::dead_lettered);
                 const QueueNumber number = recent_.queues().number(record.state.name_space, record.state.queue);
                 dead_letters_.expect(number, record.time_ms);
                 queues_.at(number).newest_death_ms = record.time_ms;
-                if (record.cause == Cause::failed) {
-                    ++counters_.failed;
-                    queues_.count_in(in_queue, &QueueTotals::failed);
-                }
+                if (record.cause == Cause::failed) queues_.count_in(in_queue, &QueueTotals::failed);
             }
-            if (record.cause == Cause::expired) {
-                ++counters_.expired;
-                queues_.count_in(in_queue, &QueueTotals::expired);
-            }
+            if (record.cause == Cause::expired) queues_.count_in(in_queue, &QueueTotals::expired);
             if (record.cause == Cause::kept_long_enough) ++counters_.let_go;
             break;
         default:

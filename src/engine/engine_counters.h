@@ -13,18 +13,11 @@
 
 namespace duewheel {
 
-// Counts since the start, and levels now.
-struct EngineCounters {
+// Counts since the start, and levels now. What happens in queues is counted there, and is the sum of all of them.
+struct EngineCounters : QueueTotals {
     std::uint64_t accepted = 0;
     std::uint64_t fired = 0;  // became ready
-    std::uint64_t delivered = 0;
-    std::uint64_t done = 0;
-    std::uint64_t failed = 0;
-    std::uint64_t cancelled = 0;
-    std::uint64_t expired = 0;
     std::uint64_t rescheduled = 0;
-    std::uint64_t leases_lost = 0;
-    std::uint64_t dead = 0;
     std::uint64_t held = 0;
     std::uint64_t requeued = 0;   // kicked or redriven
     std::uint64_t let_go = 0;     // dead ones that were kept long enough

@@ -226,7 +226,7 @@ TEST(EngineLimits, the_queues_with_most_traffic_come_first_and_the_others_are_su
     EXPECT_EQ(traffic.others.pending, 3u);
     EXPECT_EQ(traffic.others.ready, 3u);
     EXPECT_EQ(traffic.others.oldest_due_ms, kStart + 10);
-    EXPECT_EQ(shard.engine().queue_totals(), (QueueTotals{.received = 11, .delivered = 3, .acknowledged = 1}));
+    EXPECT_EQ(shard.engine().counters(), (QueueTotals{.received = 11, .delivered = 3, .acknowledged = 1}));
     EXPECT_EQ(shard.engine().queue_traffic(4).other_queues, 0u);
 }
 

@@ -59,7 +59,7 @@ TEST(Retries, backoffs_grow_and_then_the_message_is_dead_with_its_reason_and_bod
     EXPECT_EQ(answer.body, "hello");
     EXPECT_TRUE(shard.lease().empty());
     EXPECT_EQ(shard.engine().counters().pending, 0u);
-    EXPECT_EQ(shard.engine().counters().dead, 1u);
+    EXPECT_EQ(shard.engine().counters().dead_lettered, 1u);
     EXPECT_EQ(shard.engine().totals().digest, 0u);
     EXPECT_GT(shard.engine().totals().needed_bytes, 0u) << "its body can still be asked for";
     EXPECT_EQ(shard.ask<ChangeAnswer>(CancelCommand{"default", id}).outcome, ChangeOutcome::dead);
@@ -145,7 +145,7 @@ TEST(Retries, a_cancel_before_the_end_of_an_exhausted_message_ends_it) {
     shard.settle();
     EXPECT_EQ(shard.take<ChangeAnswer>(token).outcome, ChangeOutcome::cancelled);
     EXPECT_EQ(get(shard, id).row.state.state, State::cancelled);
-    EXPECT_EQ(shard.engine().counters().dead, 0u);
+    EXPECT_EQ(shard.engine().counters().dead_lettered, 0u);
 }
 
 TEST(Retries, released_attempts_do_not_count) {
@@ -432,7 +432,7 @@ TEST(DeadLetters, a_redrive_merges_those_on_disk_with_those_in_memory_in_chunks)
     std::vector<MessageId> ids;
     put_dead(shard, 10, 1, ids);
     shard.move_to_index();
-    ASSERT_EQ(shard.engine().counters().dead, 10u);
+    ASSERT_EQ(shard.engine().counters().dead_lettered, 10u);
     EXPECT_EQ(get(shard, ids[4]).row.reason, "because") << "from the index";
     for (int i = 0; i < 5; ++i) {
         shard.turn(1);

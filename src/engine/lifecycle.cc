@@ -68,7 +68,6 @@ void Lifecycle::wake(EntryNumber number) {
     if (entry.state == State::leased) {
         const DueMs until = leases_.at(entry.id).until_ms;
         if (until > now_) return arm(number, until);
-        ++counters_.leases_lost;
         queues_.count_in(entry.queue, &QueueTotals::leases_expired);
         return end_lease(number);
     }

@@ -206,12 +206,12 @@ TEST(AnswerText, of_the_statistics) {
     counters.waiters = 4;
     counters.accepted = 5;
     counters.delivered = 6;
-    counters.done = 7;
+    counters.acknowledged = 7;
     counters.failed = 8;
     counters.cancelled = 9;
     counters.expired = 90;
     counters.rescheduled = 10;
-    counters.leases_lost = 11;
+    counters.leases_expired = 11;
     counters.commits = 12;
     counters.in_memory = 13;
     counters.unsealed_segments = 14;

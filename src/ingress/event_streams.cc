@@ -7,6 +7,7 @@
 #include "base/json_writer.h"
 #include "base/system_clock.h"
 #include "ingress/dashboard_call.h"
+#include "ingress/stats_text.h"
 
 namespace duewheel {
 namespace {
@@ -19,12 +20,7 @@ constexpr std::int64_t kShareOfTime = 100;  // reading the state takes up to a h
 std::string row_text(const QueueCounters& queue) {
     std::string text;
     JsonWriter json(text);
-    json.open();
-    if (queue.name.name_space != kDefaultNamespace) json.text("namespace", queue.name.name_space);
-    json.text("queue", queue.name.queue).number("pending", queue.pending).number("ready", queue.ready);
-    json.number("leased", queue.leased).number("dead", queue.dead).boolean("paused", queue.paused);
-    if (queue.oldest_due_ms != 0) json.number("oldest_due_ms", queue.oldest_due_ms);
-    json.close();
+    write_queue(json, queue, false);
     return text;
 }
 

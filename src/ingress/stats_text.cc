@@ -1,9 +1,20 @@
 #include "ingress/stats_text.h"
 
-#include "base/json_writer.h"
 #include "ingress/json_response.h"
 
 namespace duewheel {
+
+void write_queue(JsonWriter& json, const QueueCounters& queue, bool is_whole) {
+    json.open();
+    if (queue.name.name_space != kDefaultNamespace) json.text("namespace", queue.name.name_space);
+    json.text("queue", queue.name.queue).number("pending", queue.pending).number("ready", queue.ready);
+    json.number("leased", queue.leased);
+    if (is_whole) json.number("waiters", queue.waiters);
+    json.number("dead", queue.dead).boolean("paused", queue.paused);
+    if (is_whole) json.boolean("backlog_on_disk", queue.backlog_on_disk);
+    if (queue.oldest_due_ms != 0) json.number("oldest_due_ms", queue.oldest_due_ms);
+    json.close();
+}
 
 HttpResponse stats_text(const ServerFacts& server, const EngineCounters& counters, const QueueSums& sums,
                         const std::vector<QueueCounters>& queues, const LatenessLevels& lateness) {
@@ -15,11 +26,11 @@ HttpResponse stats_text(const ServerFacts& server, const EngineCounters& counter
         json.number("waiters", counters.waiters).number("dead_letters", sums.dead);
         json.number("accepted", counters.accepted)
             .number("delivered", counters.delivered)
-            .number("done", counters.done)
+            .number("done", counters.acknowledged)
             .number("failed", counters.failed);
         json.number("cancelled", counters.cancelled).number("expired", counters.expired);
-        json.number("rescheduled", counters.rescheduled).number("leases_lost", counters.leases_lost);
-        json.number("dead", counters.dead).number("held", counters.held).number("requeued", counters.requeued);
+        json.number("rescheduled", counters.rescheduled).number("leases_lost", counters.leases_expired);
+        json.number("dead", counters.dead_lettered).number("held", counters.held).number("requeued", counters.requeued);
         json.number("prepared", counters.prepared).number("committed", counters.committed);
         json.number("rolled_back", counters.rolled_back).number("unanswered", counters.unanswered);
         json.number("checks", counters.checks).number("commits", counters.commits);
@@ -28,15 +39,7 @@ HttpResponse stats_text(const ServerFacts& server, const EngineCounters& counter
         json.number("lateness_p50_ms", lateness.p50_ms).number("lateness_p99_ms", lateness.p99_ms);
         json.number("lateness_max_ms", lateness.max_ms);
         json.number("queue_count", counters.queues).open_array("queues");
-        for (const QueueCounters& queue : queues) {
-            json.open();
-            if (queue.name.name_space != kDefaultNamespace) json.text("namespace", queue.name.name_space);
-            json.text("queue", queue.name.queue).number("pending", queue.pending).number("ready", queue.ready);
-            json.number("leased", queue.leased).number("waiters", queue.waiters).number("dead", queue.dead);
-            json.boolean("paused", queue.paused).boolean("backlog_on_disk", queue.backlog_on_disk);
-            if (queue.oldest_due_ms != 0) json.number("oldest_due_ms", queue.oldest_due_ms);
-            json.close();
-        }
+        for (const QueueCounters& queue : queues) write_queue(json, queue, true);
         json.close_array();
         if (!server.kafka.empty()) json.json("kafka", server.kafka);
         json.close();

@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/json_writer.h"
 #include "engine/engine_counters.h"
 #include "engine/lateness.h"
 #include "net/http_message.h"
@@ -19,6 +20,9 @@ struct ServerFacts {
     std::uint64_t disk_free_bytes = 0;
     std::string_view kafka;  // a JSON object; empty: no Kafka
 };
+// One of the queues; an event of changed queues has the members that the dashboard's tables show.
+void write_queue(JsonWriter& json, const QueueCounters& queue, bool is_whole);
+
 HttpResponse stats_text(const ServerFacts& server, const EngineCounters& counters, const QueueSums& sums,
                         const std::vector<QueueCounters>& queues, const LatenessLevels& lateness);
 

@@ -18,9 +18,9 @@ std::string_view metric_type_name(MetricType type);
 
 struct Metric {
     std::string_view name;
-    MetricType type = MetricType::gauge;
-    std::string_view labels;  // of each series, separated by a comma and a space; empty: none
     std::string_view help;
+    std::string_view labels{};  // of each series, separated by a comma and a space; empty: none
+    MetricType type = name.ends_with("_total") ? MetricType::counter : MetricType::gauge;
 };
 
 // A formatted value. Integers stay integers; times become seconds, exactly.

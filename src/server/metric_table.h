@@ -27,16 +27,16 @@ namespace duewheel {
 struct MetricSources {
     const Shard& shard;
     ClockStatus clock;
-    EngineCounters engine;
+    EngineCounters engine;  // its time is that of the last iteration, which may be long ago
     QueueSums queues;
     WebhookCounters webhooks;
     KafkaCounters kafka;
     const Histogram& kafka_batch_us;
-    const KafkaLogStatus& kafka_log;
+    KafkaLogStatus kafka_log;
     BeanstalkCounters beanstalk;
     std::size_t beanstalk_connections = 0;
     const AuditCounters& audit;
-    const HttpCounters& http;
+    HttpCounters http;
     std::optional<std::int64_t> certificate_expires_in_ms;  // nothing: no TLS
     std::optional<ProcessStats> process;
 
@@ -47,6 +47,7 @@ template <class Source>
 struct MetricOf {
     Metric metric;
     MetricValue (*read)(const Source&);
+    bool has_zero = true;  // false: without a series while its value is 0
 };
 
 using ServerMetric = MetricOf<MetricSources>;
@@ -57,55 +58,50 @@ std::span<const ProcessMetric> process_metrics();
 // A queue as of a moment.
 struct QueueSnapshot {
     const QueueCounters& counters;
-    const QueueTotals& totals;
     DueMs now_ms;
 };
 using QueueMetric = MetricOf<QueueSnapshot>;
 std::span<const QueueMetric> queue_metrics();
 using ScheduleMetric = MetricOf<ScheduleCounters>;
 std::span<const ScheduleMetric> schedule_metrics();
-// Limits have no series if the namespace has none: then they read 0.
-struct NamespaceMetric {
-    MetricOf<NamespaceAnswer> of;
-    bool is_limit = false;
-};
+using NamespaceMetric = MetricOf<NamespaceAnswer>;
 std::span<const NamespaceMetric> namespace_metrics();
 
-inline constexpr Metric kBuildInfo{"duewheel_build_info", MetricType::gauge, "version",
-                                   "Always 1; the label contains the version of the server."};
-inline constexpr Metric kClockState{"duewheel_clock_state", MetricType::gauge, "state",
-                                    "1 for the state that the server's clock is in, 0 for all others."};
-inline constexpr Metric kAuditLogAvailable{
-    "duewheel_audit_log_available", MetricType::gauge, "",
-    "1 if the audit log can be written. 0 if it cannot, and administrative requests are refused. Absent if it is "
-    "disabled."};
-inline constexpr Metric kAuthRefusals{
-    "duewheel_auth_refusals_total", MetricType::counter, "reason",
-    "Requests refused for want of a valid token, of rights, or of the token's rates."};
-inline constexpr Metric kLimit{"duewheel_limit", MetricType::gauge, "limit",
-                               "Limits in force, as set in the configuration; durations in seconds, sizes in bytes."};
-inline constexpr Metric kLimitUse{"duewheel_limit_use", MetricType::gauge, "limit",
-                                  "How much of a limit is in use, in the limit's unit."};
+inline constexpr Metric kBuildInfo{"duewheel_build_info", "Always 1; the label contains the version of the server.",
+                                   "version"};
+inline constexpr Metric kClockState{"duewheel_clock_state",
+                                    "1 for the state that the server's clock is in, 0 for all others.", "state"};
+inline constexpr Metric kAuditLogAvailable{"duewheel_audit_log_available",
+                                           "1 if the audit log can be written. 0 if it cannot, and administrative "
+                                           "requests are refused. Absent if it is disabled."};
+inline constexpr Metric kAuthRefusals{"duewheel_auth_refusals_total",
+                                      "Requests refused for want of a valid token, of rights, or of the token's rates.",
+                                      "reason"};
+inline constexpr Metric kLimit{
+    "duewheel_limit", "Limits in force, as set in the configuration; durations in seconds, sizes in bytes.", "limit"};
+inline constexpr Metric kLimitUse{"duewheel_limit_use", "How much of a limit is in use, in the limit's unit.", "limit"};
 
-inline constexpr Metric kTlsHandshakes{"duewheel_tls_handshakes_total", MetricType::counter, "outcome",
-                                       "TLS handshakes of clients, by how they ended."};
+inline constexpr Metric kTlsHandshakes{"duewheel_tls_handshakes_total", "TLS handshakes of clients, by how they ended.",
+                                       "outcome"};
 inline constexpr Metric kCertificateExpiry{
-    "duewheel_tls_certificate_expiry_seconds", MetricType::gauge, "",
+    "duewheel_tls_certificate_expiry_seconds",
     "Time until the TLS certificate in use expires; negative afterwards. Absent without TLS."};
 
 inline constexpr Metric kKafkaLag{
-    "duewheel_kafka_in_lag_records", MetricType::gauge, "topic, partition",
-    "Offsets of a partition of an input topic that the server has not read yet; absent while unknown."};
-inline constexpr Metric kKafkaReading{"duewheel_kafka_in_reading", MetricType::gauge, "topic, partition",
+    "duewheel_kafka_in_lag_records",
+    "Offsets of a partition of an input topic that the server has not read yet; absent while unknown.",
+    "topic, partition"};
+inline constexpr Metric kKafkaReading{"duewheel_kafka_in_reading",
                                       "1 if a partition of an input topic is read, 0 if it waits or is stopped; "
-                                      "without a partition if the topic cannot be looked up."};
+                                      "without a partition if the topic cannot be looked up.",
+                                      "topic, partition"};
 
 inline constexpr Metric kLogOwner{
-    "duewheel_kafka_log_is_owner", MetricType::gauge, "shard",
-    "1 on the node that owns a replicated log, 0 on a standby node and where the log is not replicated."};
-inline constexpr Metric kStandbyLag{
-    "duewheel_kafka_log_standby_lag_records", MetricType::gauge, "shard",
-    "Only on a standby node: records of the topic of the log that it has not read yet."};
+    "duewheel_kafka_log_is_owner",
+    "1 on the node that owns a replicated log, 0 on a standby node and where the log is not replicated.", "shard"};
+inline constexpr Metric kStandbyLag{"duewheel_kafka_log_standby_lag_records",
+                                    "Only on a standby node: records of the topic of the log that it has not read yet.",
+                                    "shard"};
 
 struct HistogramMetric {
     Metric metric;

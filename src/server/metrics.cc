@@ -24,27 +24,27 @@ constexpr std::int64_t kBoundsUs[] = {
     100,     250,     500,       1'000,     2'500,     5'000,      10'000,     25'000,     50'000,      100'000,
     250'000, 500'000, 1'000'000, 2'500'000, 5'000'000, 10'000'000, 30'000'000, 60'000'000, 300'000'000, 3'600'000'000};
 
-void add_queues(MetricsText& text, const Engine& engine, DueMs now_ms, QueueSeries& series) {
-    const QueueTraffic traffic = engine.queue_traffic(QueueSeries::kMax);
-    const QueueTotals& others = series.count_others(traffic, engine.queue_totals());
+void add_queues(MetricsText& text, const Engine& engine, const MetricSources& from, QueueSeries& series) {
+    QueueTraffic traffic = engine.queue_traffic(QueueSeries::kMax);
+    traffic.others.totals = series.count_others(traffic, from.engine);
     for (const QueueMetric& row : queue_metrics()) {
         text.family(row.metric);
         for (const QueueCounters& queue : traffic.busiest) {
             text.series({{"namespace", queue.name.name_space}, {"queue", queue.name.queue}},
-                        row.read({queue, queue.totals, now_ms}));
+                        row.read({queue, from.clock.server_ms}));
         }
         if (traffic.other_queues == 0) continue;
-        text.series({{"namespace", kOthers}, {"queue", kOthers}}, row.read({traffic.others, others, now_ms}));
+        text.series({{"namespace", kOthers}, {"queue", kOthers}}, row.read({traffic.others, from.clock.server_ms}));
     }
 }
 
 void add_namespaces(MetricsText& text, const Engine& engine) {
     const std::vector<NamespaceAnswer> namespaces = engine.namespaces_with_settings(kNamespacesMax);
     for (const NamespaceMetric& row : namespace_metrics()) {
-        text.family(row.of.metric);
+        text.family(row.metric);
         for (const NamespaceAnswer& space : namespaces) {
-            const MetricValue value = row.of.read(space);
-            if (!row.is_limit || value.text() != "0") text.series({{"namespace", space.name_space}}, value);
+            const MetricValue value = row.read(space);
+            if (row.has_zero || value.text() != "0") text.series({{"namespace", space.name_space}}, value);
         }
     }
 }
@@ -128,19 +128,15 @@ std::string Metrics::page(const HttpCounters& http, const AccessRefusals& access
                           std::optional<std::int64_t> certificate_expires_in_ms) {
     MetricsText text;
     const Engine& engine = shard_.parts().engine();
-    const WebhookCounters webhooks = shard_.pusher() != nullptr ? shard_.pusher()->counters() : WebhookCounters{};
-    const ClockStatus clock = shard_.clock();  // the engine's time is that of the last iteration, which may be long ago
     static const Histogram kNoHistogram;
-    const KafkaCounters kafka = kafka_ != nullptr ? kafka_->counters() : KafkaCounters{};
-    const KafkaLogStatus kafka_log = replication_ != nullptr ? replication_->status() : KafkaLogStatus{};
     const MetricSources from{.shard = shard_,
-                             .clock = clock,
+                             .clock = shard_.clock(),
                              .engine = shard_.counters(),
                              .queues = engine.queue_sums(),
-                             .webhooks = webhooks,
-                             .kafka = kafka,
+                             .webhooks = shard_.pusher() != nullptr ? shard_.pusher()->counters() : WebhookCounters{},
+                             .kafka = kafka_ != nullptr ? kafka_->counters() : KafkaCounters{},
                              .kafka_batch_us = kafka_ != nullptr ? kafka_->batch_us() : kNoHistogram,
-                             .kafka_log = kafka_log,
+                             .kafka_log = replication_ != nullptr ? replication_->status() : KafkaLogStatus{},
                              .beanstalk = beanstalk_ != nullptr ? beanstalk_->counters() : BeanstalkCounters{},
                              .beanstalk_connections = beanstalk_ != nullptr ? beanstalk_->connections() : 0,
                              .audit = audit,
@@ -148,22 +144,22 @@ std::string Metrics::page(const HttpCounters& http, const AccessRefusals& access
                              .certificate_expires_in_ms = certificate_expires_in_ms,
                              .process = process_stats()};
     for (const ServerMetric& row : server_metrics()) text.single(row.metric, row.read(from));
-    add_queues(text, engine, clock.server_ms, queue_series_);
+    add_queues(text, engine, from, queue_series_);
     add_namespaces(text, engine);
     add_schedules(text, engine);
     for (const HistogramMetric& row : histogram_metrics()) {
         const auto* first = std::lower_bound(std::begin(kBoundsUs), std::end(kBoundsUs), row.least_bound_us);
         text.histogram(row.metric, row.read(from), {first, std::end(kBoundsUs)});
     }
-    add_clock_state(text, clock.state);
+    add_clock_state(text, from.clock.state);
     add_audit(text, audit);
     add_tls(text, from);
     add_refusals(text, access);
     add_inputs(text, kafka_ != nullptr ? kafka_->partitions() : std::vector<KafkaPartitionStatus>());
     text.family(kLogOwner);
-    text.series({{"shard", std::to_string(options_.shards.number)}}, kafka_log.is_owner);
+    text.series({{"shard", std::to_string(options_.shards.number)}}, from.kafka_log.is_owner);
     text.family(kStandbyLag);
-    add_limits(text, options_, {from.engine, http, webhooks});
+    add_limits(text, options_, {from.engine, http, from.webhooks});
     text.family(kBuildInfo);
     text.series({{"version", DUEWHEEL_VERSION}}, true);
     if (from.process) {

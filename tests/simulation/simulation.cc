@@ -249,10 +249,10 @@ void Simulation::turn() {
     if (has_hooks() || has_topics()) shard_->engine().set_time(told);
     if (has_hooks()) webhooks_.act();
     if (has_topics()) topics_.act();
-    const std::uint64_t lost_before = due ? shard_->engine().counters().leases_lost : 0;
+    const std::uint64_t lost_before = due ? shard_->engine().counters().leases_expired : 0;
     if (has(Fault::slow_disk)) shard_->engine().delay_batch(random_.chance(200'000));
     shard_->turn(told);
-    if (due && shard_->engine().counters().leases_lost > lost_before) {
+    if (due && shard_->engine().counters().leases_expired > lost_before) {
         rare_.met(Rare::lease_ended_while_commit_in_flight);
     }
     oracle_.space_seen(shard_->take_least_space());
