@@ -29,7 +29,6 @@ class MessageLeases : public ::testing::Test {
         EXPECT_EQ(answer.queue, "q");
         return answer.messages.empty() ? Delivered() : answer.messages.front();
     }
-    std::string refusal(TrialEngine& shard, MessageId id) { return shard.ask<Error>(lease_of(id)).message; }
     State state(TrialEngine& shard, MessageId id) {
         return shard.ask<MessageAnswer>(GetCommand{"default", id}).row.state.state;
     }
@@ -104,18 +103,6 @@ TEST_F(MessageLeases, after_a_crash_a_message_that_was_held_is_ready) {
     EXPECT_EQ(ids_of(again.lease()), std::vector<MessageId>{id});
 }
 
-TEST_F(MessageLeases, a_consumer_that_leaves_before_its_message_is_due_leases_nothing) {
-    const MessageId id = shard_.put(100'000);
-    shard_.hold_commits = true;
-    const ReplyToken token = shard_.submit(lease_of(id));
-    shard_.turn();
-    shard_.engine().forget(token);
-    shard_.hold_commits = false;
-    shard_.settle();
-    EXPECT_FALSE(shard_.replies.contains(token));
-    EXPECT_EQ(ids_of(shard_.lease()), std::vector<MessageId>{id});
-}
-
 TEST_F(MessageLeases, of_two_consumers_that_choose_a_message_one_gets_it) {
     const MessageId id = shard_.put(100'000);
     const ReplyToken first = shard_.submit(lease_of(id));
@@ -123,57 +110,6 @@ TEST_F(MessageLeases, of_two_consumers_that_choose_a_message_one_gets_it) {
     shard_.turn();
     EXPECT_EQ(shard_.take<LeaseAnswer>(first).messages.size(), 1U);
     EXPECT_EQ(shard_.take<Error>(second).code, "not_leasable");
-}
-
-TEST_F(MessageLeases, a_message_that_cannot_be_leased_stays_as_it_is) {
-    const MessageId leased = shard_.put(0);
-    shard_.lease();
-    EXPECT_NE(refusal(shard_, leased).find("is leased"), std::string::npos);
-
-    const MessageId done = shard_.put(0);
-    shard_.ask<LeaseEndAnswer>(AckCommand{shard_.lease().at(0).lease});
-    EXPECT_NE(refusal(shard_, done).find("has ended"), std::string::npos);
-
-    PutCommand put;
-    put.queue = "q";
-    put.when.delay_ms = 1'000;
-    put.order_key = "k";
-    const MessageId ordered = shard_.ask<PutAnswer>(put).id;
-    EXPECT_NE(refusal(shard_, ordered).find("order key"), std::string::npos);
-    shard_.turn(1'000);
-    lease(shard_, ordered);
-
-    put.order_key.clear();
-    put.repeat = RepeatChoice{.every_ms = 1'000};
-    const MessageId recurring = shard_.ask<PutAnswer>(put).id;
-    EXPECT_NE(refusal(shard_, recurring).find("recurring"), std::string::npos);
-
-    const MessageId waits = shard_.put(60'000);
-    shard_.ask<QueueAnswer>(
-        ConfigureQueueCommand{.queue = "q", .what = ConfigureQueueCommand::What::pause, .settings = {}});
-    EXPECT_NE(refusal(shard_, waits).find("paused"), std::string::npos);
-    EXPECT_EQ(state(shard_, waits), State::scheduled);
-
-    EXPECT_EQ(shard_.ask<Error>(lease_of(1024 * 1000)).code, "unknown_id");
-    EXPECT_EQ(shard_.ask<Error>(LeaseMessageCommand{"other", waits}).code, "unknown_id");
-    EXPECT_EQ(shard_.ask<Error>(lease_of(waits, 1)).code, "lease_too_short");
-    shard_.engine().check();
-}
-
-TEST_F(MessageLeases, a_message_whose_queue_is_paused_meanwhile_is_made_ready_and_not_leased) {
-    const MessageId id = shard_.put(60'000);
-    const MessageId other = shard_.put(60'000);
-    shard_.hold_commits = true;
-    shard_.submit(FireCommand{"default", other});
-    shard_.turn();
-    shard_.submit(ConfigureQueueCommand{.queue = "q", .what = ConfigureQueueCommand::What::pause, .settings = {}});
-    const ReplyToken token = shard_.submit(lease_of(id));  // in the same batch as the pause
-    shard_.hold_commits = false;
-    shard_.settle();
-    shard_.turn();
-    EXPECT_EQ(shard_.take<Error>(token).code, "made_ready");
-    EXPECT_EQ(state(shard_, id), State::ready);
-    shard_.engine().check();
 }
 
 TEST_F(MessageLeases, leases_that_were_promised_count_against_the_maximum) {

@@ -81,7 +81,7 @@ TEST(Loader, reads_the_bodies_of_loaded_messages_in_the_order_of_the_log_while_t
     EXPECT_EQ(*trial.context.cache.find(30), "of 30");
 }
 
-TEST(Loader, a_consumer_waits_until_what_is_overdue_was_loaded) {
+TEST(Loader, a_consumer_waits_until_what_is_overdue_and_what_is_due_was_loaded) {
     Trial trial;
     trial.queue_with_backlog(trial.now);
     trial.queues.take_marked();
@@ -90,6 +90,7 @@ TEST(Loader, a_consumer_waits_until_what_is_overdue_was_loaded) {
     Loader loader(trial.context, trial.queues, fresh, 0);
     loader.load();
     loader.await_window(0);
+    trial.answer<DueLookup>(loader, {});
     EXPECT_TRUE(trial.queues.take_marked().empty());
     trial.answer<DueLookup>(loader, {});
     EXPECT_EQ(trial.queues.take_marked(), std::deque<QueueNumber>{0});

@@ -24,7 +24,7 @@ struct Trial : TrialParts {
         lookups.table_taken(1);
         recent.seconds().table_taken(1);
     }
-    // It has so many messages in the seconds from `due_ms` on.
+    // It has this number of messages in each of the seconds from `due_ms` on.
     void learn(std::vector<std::uint32_t> counts) {
         seal();
         Second second = second_of(due);
