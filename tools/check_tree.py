@@ -409,6 +409,30 @@ def check_references(tree):
                           f"{fault}. Name the file and function that do this step now.")
 
 
+MEMBER = re.compile(r"(?<![:\w])([A-Z]\w*)::([a-z]\w*)\b")
+CLASS = re.compile(r"\b(?:class|struct)\s+([A-Z]\w*)[^;{}()]*\{")
+
+
+def check_members(tree):
+    """A member that a page or a comment names with its class, as `Loader::sweep`, is in a file that declares the class, or
+    code names it so."""
+    texts = {path: tree.text(path) for path in tree.paths if path.endswith((".md", ".h", ".cc"))}
+    code = {path: code_only(text) for path, text in texts.items() if not path.endswith(".md")}
+    declared = {}
+    for path, text in code.items():
+        for name in set(CLASS.findall(text)):
+            declared.setdefault(name, []).append(path)
+    in_code = {match for text in code.values() for match in MEMBER.findall(text)}
+    for path, text in texts.items():
+        for match in MEMBER.finditer(text):
+            class_name, member = match.groups()
+            is_there = (class_name, member) in in_code or class_name not in declared
+            if is_there or any(re.search(rf"\b{member}\b", code[file]) for file in declared[class_name]):
+                continue
+            yield Finding(path, line_of(text, match.start()), "members",
+                          f"{class_name} has no member {member}. Name the one that is meant now.")
+
+
 LINK = re.compile(r"\]\(([^)\s#]*)(?:#([^)\s]*))?\)")
 FENCED = re.compile(r"^```.*?^```", re.DOTALL | re.MULTILINE)
 
@@ -516,7 +540,7 @@ def check_forbidden(tree):
 
 
 CHECKS = [check_layers, check_walls, check_words, check_names, check_built, check_folders, check_sizes, check_headers,
-          check_references, check_links, check_plain_words, check_log_events, check_leftovers, check_forbidden]
+          check_references, check_members, check_links, check_plain_words, check_log_events, check_leftovers, check_forbidden]
 
 
 def findings(root):

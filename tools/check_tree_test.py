@@ -287,6 +287,20 @@ class CheckTree(unittest.TestCase):
                           "src/engine/engine.cc:Queue::put", "src/base/status.h:Status::text", "src/engine/gone.cc:Engine::put"):
             self.assertEqual(found(reference), ["README.md:2 [references]"], reference)
 
+    def test_members_that_pages_and_comments_name_exist(self):
+        """The picture of the life of a message named functions of the engine that had long become those of its parts."""
+        code = {"src/base/status.h": "// A status.\n#pragma once\nclass Status {\n  public:\n    int code() { return 0; }\n};\n",
+                "src/engine/engine.cc": "void Engine::put(int x) {}\n"}
+
+        def found(page, comment="A file."):
+            return found_in({**code, "README.md": f"Duewheel\n{page}\n",
+                             "src/base/status.cc": f"// {comment}\n#include \"base/status.h\"\n"})
+
+        for name in ("Status::code", "Engine::put", "std::move", "Unknown::thing"):
+            self.assertEqual(found(f"```\n {name} ─►\n```", name), [], name)
+        self.assertEqual(found("```\n Status::text ─►\n```"), ["README.md:3 [members]"])
+        self.assertEqual(found("", "As Status::text()."), ["src/base/status.cc:1 [members]"])
+
     def test_a_link_leads_to_a_file_and_to_a_heading(self):
         pages = {"src/engine/notes.md": "# The engine: `put`, and *more*\n\n```\n# no heading\n```\n"}
 

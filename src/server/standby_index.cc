@@ -57,7 +57,7 @@ Result<bool> StandbyIndex::seal(const SegmentCatalog& catalog) {
     return false;
 }
 
-// As ShardParts::repeat_drop().
+// As ShardRecovery::repeat_drop().
 Result<bool> StandbyIndex::drop(LocalJournal& journal) {
     const IndexPosition position = index_->position();
     const Sequence up_to = std::min(position.relocated_up_to, position.totals.sequence + 1);

@@ -1,4 +1,4 @@
-// The switch of the planted bugs: which bug is turned on. The patches in bugs/ add `if (planted(PlantedBug::name))` to
+// The switch of the planted bugs: which bug is turned on. The patches in bugs/ add `if (planted(PlantedBug::NAME))` to
 // copies of the sources, and plant.py generates the enumeration of their names, which those copies include.
 #pragma once
 
