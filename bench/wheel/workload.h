@@ -54,12 +54,13 @@ class Fired {
 //     void stop(Id id)                      of one that is
 //     void move(Id id, Tick deadline)       of one that is, to a later time
 //     void advance(Tick now)                fires all due by then
-//     bool advance_some(Tick now, std::size_t budget)    where it can stop on the way; whether it has come to `now`
-//     Tick next()                           where it says when it next has something to do; kNothing if there is
-//     nothing std::uint64_t wake_ups(Tick& now)     where it has a loop of its own instead: runs it until no timer
-//     waits; how
-//                                           often it slept, and what time it is then
-//     static constexpr std::size_t kCallerBytes    of a timer, that are the caller's own: its handle
+//     bool advance_some(Tick now, std::size_t budget)
+//                                           where it can stop on the way; whether it has come to `now`
+//     Tick next()                           where it says when it next has something to do; kNothing: never
+//     std::uint64_t wake_ups(Tick& now)     where it has a loop of its own instead: runs it until no timer waits;
+//                                           how often it slept, and what time it is then
+//     static constexpr std::size_t kCallerBytes
+//                                           of a timer, that are the caller's own: its handle
 
 // What a run found. Times are of one operation, in nanoseconds; `bytes` are of one timer.
 struct Outcome {

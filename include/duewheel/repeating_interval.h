@@ -2,8 +2,8 @@
 //
 //     R5/2026-01-01T00:00:00Z/PT1H      five times, an hour apart: 00:00, 01:00, 02:00, 03:00, 04:00
 //     R/2026-01-31T09:00:00/P1M         09:00 local time at the end of January, February, March ... without end
-//     R/2026-01-01T00:00:00Z/2026-01-01T00:00:20Z      every 20 seconds; with the end of the first period instead of a
-//     period
+//     R/2026-01-01T00:00:00Z/2026-01-01T00:00:20Z
+//                                       every 20 seconds; with the end of the first period instead of a period
 //
 // The number counts all occurrences, including the start. A start without an offset is local time in the zone.
 //

@@ -4,8 +4,8 @@
 // that logs gets a LogSink& in its constructor. There is no global log, so a test passes its own sink, and two servers
 // in one process do not mix. The format of an event, and whether it has a time, is decided by the sink.
 // Events are for rare occurrences, not for each message; use a counter or a histogram for those.
-//     log.warning("queue_full", "The queue is full; puts are refused until it drains.", {{"queue", name}, {"length",
-//     9}});
+//
+//     log.warning("queue_full", "The queue is full; puts are refused until it drains.", {{"queue", name}});
 #pragma once
 
 #include <concepts>

@@ -6,10 +6,9 @@
 // per batch, so that a million delay no other work. At most one walk expires or discards at a time; whether one must
 // start follows from a lower bound for each queue with dead letters.
 //
-// Worked example: the index has dead letters that died at 1, 5 and 9, two rows are read at a time, and memory has one
-// of
-// 3. next() returns those of 1, 3 and 5. It cannot return another before it has read on after 5: one of 7 could be in
-// the index. So it looks up again, and then returns the one of 9.
+// Worked example: the index has messages that died at 1, 5 and 9, two rows are read at a time, and memory has one that
+// died at 3. next() returns those of 1, 3 and 5. It cannot return another before it has read on after 5: one of 7 could
+// be in the index. So it looks up again, and then returns the one of 9.
 //
 // Passive, single-threaded; it writes no records.
 #pragma once

@@ -20,7 +20,11 @@
 // ready list of their queue. A queue keeps at most `ready_max` clean ones in memory; the others stay on disk behind its
 // cursor and are read in due order.
 //
-// Single-threaded, and long, because it is one state. The RecentTier is the owner's, and only the engine changes it.
+// The state, and nearly all decisions, are in its parts (ARCHITECTURE.md, "Parts of the engine"). The engine itself has
+// this interface, the order of an iteration (engine.cc), and what becomes part of a batch (engine_batches.cc,
+// engine_sources.cc, engine_space.cc).
+//
+// Single-threaded. The RecentTier is the owner's, and only the engine changes it.
 #pragma once
 
 #include <algorithm>

@@ -548,7 +548,7 @@ void Lifecycle::check() const {
                 break;
         }
         require(entry.in_batch <= batches_.has_batch(), "a message is in a batch that does not exist");
-        require(!entry.exhausted || waits_for_due(entry.state), "a message is both doomed and leased");
+        require(!entry.exhausted || waits_for_due(entry.state), "a message is both exhausted and leased");
         require(!entry.is_recurring || (entry.state != State::ready && entry.state != State::leased),
                 "a recurring message is ready or leased itself");
         require(!entry.unanswered || entry.state == State::prepared,

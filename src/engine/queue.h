@@ -75,13 +75,13 @@ struct Queue {
     std::uint64_t puts_of_commit = 0;
     std::uint64_t puts_in_batch = 0;
 
-    // Removes the name when the queue is empty (Engine::release_names).
+    // When its name can be released (Queues::release_names).
     bool named = false;              // it is in the list of names
     bool put_on_its_way = false;     // the batch creates it, and so did another command since then
     bool only_waited_for = false;    // no record ever had the name: it goes with the last consumer
     SegmentNumber last_segment = 0;  // of the newest record of the queue
 
-    bool marked = false;  // in the engine's list of queues to serve
+    bool marked = false;  // the next iteration serves it (Queues::mark)
 
     void lower_cursor(DuePosition to) { cursor = std::min(cursor, to); }
     bool has_target_changed() const { return target_changed[0] || target_changed[1]; }

@@ -7,7 +7,7 @@
 // A queue is known here as long as it has messages, settings, consumers, or anything in memory that refers to it. Its
 // number is reused after that.
 //
-// The state of its messages changes elsewhere (live_entries.h), and its settings in settings.h.
+// The state of its messages changes elsewhere (lifecycle.h), and its settings in settings.h.
 #pragma once
 
 #include <cstddef>

@@ -5,8 +5,8 @@
 //
 //     every minute, last run 11:57, down until 12:02:30, on time within 5 s
 //     once    12:02 creates a run, into which 11:58 to 12:01 are merged
-//     all     11:58, 11:59, 12:00, 12:01, 12:02 create a run each: up to `catch_up_max` in a row, the others are
-//     skipped skip    none; five are skipped
+//     all     11:58, 11:59, 12:00, 12:01, 12:02 create a run each: up to `catch_up_max` in a row; more are skipped
+//     skip    none; five are skipped
 //
 // With a window, times older than it are skipped first, even if they would be on time. An overlap policy then checks
 // the previous run: while that is unfinished, a run is skipped, with what would have been merged into it, or waits for

@@ -11,6 +11,7 @@
 // one queue in different lanes, is undefined; within a lane it is that of the wheel.
 //
 // A timer handle is that of the wheel, with the lane in the two highest bits of its index. Costs are those of
+// TimingWheel, for each lane. Single-threaded.
 #pragma once
 
 #include <algorithm>

@@ -1,9 +1,9 @@
 // The effects of feeds and firings on a watchdog: pure functions, without the engine.
 //
 //     timeout 30 s, max 2 min, repeat_every 1 min; fed at 0:00, 0:20, 0:45
-//     0:45  due at 1:15: the last feed and 30 s. With a feed every 20 s it would fire at 2:00: the first feed and 2
-//     min 1:15  fires. No feed has come since, so it is due again at 2:15, 3:15 and so on 4:00  fed: due at 4:30, and
-//     the two minutes count from here
+//     0:45  due at 1:15: the last feed and 30 s. Fed every 20 s, it would fire at 2:00: the first feed and 2 min
+//     1:15  fires. No feed has come since, so it is due again at 2:15, 3:15 and so on
+//     4:00  fed: due at 4:30, and the two minutes count from here
 //
 // A feed counts from the instant at which it is decided. A feed that comes when the watchdog is due, even at that exact
 // instant, is too late: the message is overdue, and is created anyway.

@@ -3,8 +3,8 @@
 // The topic has one partition per shard, and its records are never changed by a key or a transaction, so that their
 // offsets have no gaps: the order of the partition decides which node writes the log.
 //
-//     magic 8 | checksum 8 | version 2 | kind 1 | 0 | shard 4 | cluster 8 | epoch 8 | node 8 | commit 8 | part 4 |
-//     parts 4
+//     magic 8 | checksum 8 | version 2 | kind 1 | 0 | shard 4 | cluster 8
+//     epoch 8 | node 8 | commit 8 | part 4 | parts 4
 //
 // Integers are little-endian. The checksum is the XXH3 of everything after it, payload included.
 #pragma once

@@ -1,7 +1,6 @@
 // Why RocksDB is set up as it is:
-//   - Tables are built with SstFileWriter and moved in (hard link, then unlink): each row is written once here and
-//   again
-//     only by compaction. The write buffer is as small as it goes, because nothing is ever written into it.
+//   - Tables are built with SstFileWriter and moved in (hard link, then unlink): each row is written once here, and
+//     again only by compaction. The write buffer is as small as it goes, because nothing is ever written into it.
 //   - LZ4 while rows are young, ZSTD at the bottom level, where most of them lie and are rarely rewritten.
 //   - Blocks of 16 KiB; indexes and filters are cut into partitions that come and go in the block cache, so that memory
 //     does not grow with the number of messages. Files are never mapped into memory.
@@ -9,9 +8,8 @@
 //   - Nothing that asks a clock: no periodic compaction, no time to live, no periodic statistics.
 //   - No log file of its own: on a full disk the second failed line of it aborts the process, where this version is
 //     built with its assertions, as distributions do.
-//   - No recovery of its own from an error that stops it, above all a manifest that met a full disk: in this version
-//   the
-//     next table that is moved in after such a recovery aborts the process (it is given the file number 0). The
+//   - No recovery of its own from an error that stops it, above all a manifest that met a full disk: in this version,
+//     the next table that is moved in after such a recovery aborts the process (it is given the file number 0). The
 //     database is opened again instead, as soon as there is space for that; until then reads continue.
 //   - Left alone, as known to be unsafe or slow in this version: compression of its log, atomic flush, recycled log
 //     files, asynchronous reads, own comparators, and prefix iterators.

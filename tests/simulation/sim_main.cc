@@ -11,8 +11,8 @@
 //     --expect-hash FILE   fails if the event hash is not the one in the file
 //     --record-hash FILE   writes it
 //     --totals FILE        writes what the runs added up to, a name and a number a line
-//     --bug NAME|NUMBER    turns a planted bug on        --bugs SECONDS   hunts each of them (duewheel_sim_planted
-//     only)
+//     --bug NAME|NUMBER    turns a planted bug on (duewheel_sim_planted only)
+//     --bugs SECONDS       hunts each of them (likewise)
 #include <algorithm>
 #include <charconv>
 #include <csignal>

@@ -8,8 +8,7 @@
 //     durable end may still have made the file longer, with zeros.
 //         synced "aaaa", then write "bb" at 0 and "c" at 1: after a crash "aaaa", "bbaa" or "bcaa"; never "acaa"
 //   - Names. create, rename and remove wait for sync_directory(). Each may be kept or lost by chance, but of those on
-//   one
-//     name the earlier come first, as in a file system with a journal; a rename is there whole or not at all.
+//     one name the earlier come first, as in a file system with a journal; a rename is there whole or not at all.
 //   - A failed sync. Some of the bytes are durable, and the others never will be, however often sync succeeds later,
 //     though reads still show them: the page cache has forgotten that they are not on the device.
 //   - Handles and locks from before the crash are dead: a file answers io_error, a lock is free.

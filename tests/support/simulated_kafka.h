@@ -5,7 +5,8 @@
 //
 //     SimulatedKafka kafka;
 //     kafka.create_topic("payments", 3);
-//     kafka.on_call = [](KafkaCall call) { return call.kind == KafkaCall::commit ? KafkaFault::late : KafkaFault::none;
+//     kafka.on_call = [](KafkaCall call) {
+//         return call.kind == KafkaCall::commit ? KafkaFault::late : KafkaFault::none;
 //     };
 //
 // `late` is KAFKA-17754: the first EndTxn is delayed, the client's second one ends the transaction, and the first one
