@@ -9,35 +9,10 @@
 #include "base/invariant.h"
 #include "engine/command_limits.h"
 #include "engine/command_traits.h"
+#include "engine/part_by_type.h"
 #include "engine/refusals.h"
 
 namespace duewheel {
-namespace {
-
-// The first of these parts that reads such a query answers it; false if none does.
-template <class Query, class Part, class... Parts>
-bool read_in(const Query& query, ReplyToken token, const SharedLimits& limits, Part& part, Parts&... others) {
-    if constexpr (requires { part.read(query, token, limits); }) {
-        return part.read(query, token, limits), true;
-    } else if constexpr (sizeof...(others) > 0) {
-        return read_in(query, token, limits, others...);
-    } else {
-        return false;
-    }
-}
-
-// The part that takes the result of such a lookup takes it.
-template <class Kind, class Part, class... Parts>
-void finish_in(Kind& lookup, typename Kind::Found found, Generation generation, Part& part, Parts&... others) {
-    if constexpr (requires { part.finish(std::move(lookup), std::move(found), generation); }) {
-        part.finish(std::move(lookup), std::move(found), generation);
-    } else {
-        finish_in(lookup, std::move(found), generation, others...);
-    }
-}
-
-}  // namespace
-
 Engine::Engine(const EngineOptions& options, const EngineStart& start, RecentTier& recent)
     : OwnedContext{{options, start, recent}},
       EnginePart(owned_context_),
@@ -85,13 +60,12 @@ void Engine::submit(Command command, ReplyToken token, SharedLimits limits) {
     if (const auto* request = std::get_if<ListCommand>(&command))
         return views_.listings.list(*request, token, lifecycle_.is_recurring_due());
     if (const auto* request = std::get_if<RedriveCommand>(&command)) return dead_writer_.redrive(*request, token);
-    const bool is_read = std::visit(
+    const bool is_query = std::visit(
         [&](const auto& query) {
-            return read_in(query, token, limits, reader_, reports_, views_.history, views_.forecasts, schedules_,
-                           watchdogs_, tokens_);
+            return std::apply([&](auto&... parts) { return read_in(query, token, limits, parts...); }, parts());
         },
         command);
-    if (is_read) return;
+    if (is_query) return;
     if (!commands_.push(std::move(command), token, std::move(limits))) reply(token, too_busy());
 }
 
@@ -148,9 +122,9 @@ void Engine::answer(Answer answer) {
     PendingLookup pending = lookups_.finish(answer.ticket, answer.generation);
     std::visit(
         [&]<class Kind>(Kind& lookup) {
-            finish_in(lookup, std::get<typename Kind::Found>(std::move(answer.what)), answer.generation, reader_,
-                      seconds_, dispatcher_, views_.listings, views_.history, views_.forecasts, loader_, lifecycle_,
-                      dead_letters_, purges_, recurring_, transactions_, schedules_, watchdogs_);
+            auto& found = std::get<typename Kind::Found>(answer.what);
+            std::apply([&](auto&... parts) { finish_in(lookup, std::move(found), answer.generation, parts...); },
+                       parts());
         },
         pending);
 }

@@ -34,6 +34,7 @@
 #include <memory>
 #include <optional>
 #include <string_view>
+#include <tuple>
 #include <vector>
 
 #include "engine/command.h"
@@ -197,6 +198,12 @@ class Engine : OwnedContext, EnginePart {
 
   private:
     void fire_due();
+    // What decides, reads or finishes something: the engine finds a part by the type of that (part_by_type.h).
+    auto parts() {
+        return std::tie(reader_, reports_, views_.listings, views_.history, views_.forecasts, messages_,
+                        message_leases_, puts_, inputs_, transactions_, recurring_, settings_, schedules_, watchdogs_,
+                        tokens_, seconds_, lifecycle_, loader_, dispatcher_, dead_letters_, purges_);
+    }
 
     // ---- batches (engine_batches.cc)
 

@@ -3,25 +3,22 @@
 #include <algorithm>
 #include <cassert>
 #include <span>
+#include <tuple>
+#include <type_traits>
 
 #include "engine/command_traits.h"
 #include "engine/engine.h"
+#include "engine/part_by_type.h"
 
 namespace duewheel {
 namespace {
 
-// The first of these parts that knows such a command decides it.
-template <class Command, class Part, class... Parts>
-Verdict decide_in(PendingCommand& pending, Command& command, Part& part, Parts&... others) {
-    if constexpr (requires { part.decide(pending, command); }) {
-        return part.decide(pending, command);
-    } else if constexpr (sizeof...(others) > 0) {
-        return decide_in(pending, command, others...);
-    } else {
-        assert(false && "a command that changes nothing is answered when it is submitted");
-        return Verdict::settled;
-    }
-}
+// Engine::submit() and Engine::validate() pass these to their parts by name.
+template <class Command>
+inline constexpr bool kIsPassedByName =
+    std::is_same_v<Command, LeaseCommand> || std::is_same_v<Command, ListCommand> ||
+    std::is_same_v<Command, RedriveCommand> || std::is_same_v<Command, RelocateSettingsCommand> ||
+    std::is_same_v<Command, RelocateRuleCommand>;
 
 }  // namespace
 
@@ -163,9 +160,15 @@ Verdict Engine::validate(PendingCommand& pending) {
                                                  : schedules_.relocate(pending, *rule);
     }
     return std::visit(
-        [&](auto& command) {
-            return decide_in(pending, command, messages_, message_leases_, puts_, inputs_, transactions_, settings_,
-                             schedules_, watchdogs_, tokens_);
+        [&]<class Command>(Command& command) {
+            return std::apply(
+                [&]<class... Parts>(Parts&... parts) {
+                    constexpr int kFunctions = kDeciders<Command, Parts...> + kReaders<Command, Parts...>;
+                    static_assert(kFunctions + int{kIsPassedByName<Command>} == 1,
+                                  "no part, or more than one, decides this command or reads this query");
+                    return decide_in(pending, command, parts...);
+                },
+                parts());
         },
         pending.command);
 }
