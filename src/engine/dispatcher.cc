@@ -73,6 +73,7 @@ void Dispatcher::serve_queues() {
         if (messages == 0) {
             loader_.read_backlog(number);
             drop_brief_waiters(number);
+            queues_.release_if_only_waited_for(number);  // its consumers may have left while it was marked
         } else if (std::exchange(queues_.at(number).marked, true)) {
             has_more_ = true;
         } else {

@@ -72,6 +72,21 @@ TEST(Dispatcher, a_message_whose_consumer_has_disconnected_while_its_body_was_re
     trial.lifecycle.check();
 }
 
+// A consumer that disconnected before the next iteration left the name of its queue behind, which no message ever had.
+// The name counted against the limit of queues until a segment was full.
+TEST(Dispatcher, a_queue_that_only_a_consumer_named_is_gone_after_it_has_left) {
+    for (const bool is_served : {true, false}) {
+        TrialParts trial;
+        trial.dispatcher.lease(lease(1'000), 1);
+        EXPECT_EQ(trial.recent.queues().in_use(), 1u);
+        if (is_served) trial.dispatcher.serve_queues();
+        trial.dispatcher.forget(1);
+        trial.dispatcher.serve_queues();
+        EXPECT_EQ(trial.recent.queues().in_use(), 0u) << is_served;
+        EXPECT_TRUE(trial.queues.by_name().empty());
+    }
+}
+
 TEST(Dispatcher, a_paused_queue_delivers_nothing) {
     TrialParts trial;
     trial.put_message(trial.now);
