@@ -1,5 +1,5 @@
 // The engine's own work that becomes part of batches, in the order in which a batch takes it. A new kind of work is a
-// row here.
+// row here. If clients wait for it, Engine::answer_without_log() refuses it too: a stalled log takes no batches.
 #include <algorithm>
 
 #include "engine/engine.h"
