@@ -40,48 +40,54 @@ struct QueueConf {
     std::uint32_t record_bytes = 0;
 };
 
+// Its members are grouped by the part that changes them.
 struct Queue {
-    ReadyList ready;
+    // Lifecycle.
+    ReadyList ready;  // Dispatcher takes from it
     LazyHeap<FiredKey> fired;
     std::uint32_t ready_count = 0;
     std::uint32_t leased_count = 0;
+    std::uint32_t line_lookups = 0;  // of its order keys: a lookup must find the first message
+    std::uint64_t purging = 0;       // entries in memory that belong to the purge and have not ended
+    std::uint64_t purged = 0;        // by the current purge, since the process started
+    std::uint64_t discarded = 0;     // by the current discard, since the process started
+
+    // Dispatcher.
     std::deque<std::uint64_t> waiters;
     std::uint32_t brief_waiters = 0;  // of them: they wait only for the current read
-    std::uint32_t line_lookups = 0;   // of its order keys: a lookup must find the first message
-    DueMs asked_ms = 0;               // when a consumer last asked
+    DueMs asked_ms = 0;               // of the newest request of a consumer
 
-    // Lower bound of the due, unfinished messages that are only on disk.
-    DuePosition cursor = kNoBacklog;
+    // Loader. `cursor` also Lifecycle, when it drops a due message.
+    DuePosition cursor = kNoBacklog;          // lower bound of the due, unfinished messages that are only on disk
     std::optional<DuePosition> reading_from;  // while a range is being read; `cursor` then has what came below since
     // As in the log: a lower bound of all due, unfinished ones. Written when a segment closes.
     DuePosition durable_cursor = kNoBacklog;
 
-    QueueCounts counts;  // of the log: exact
-    QueueTotals totals;
-    Namespace* space = nullptr;                    // where it counts, while it is in the list of names
+    // Settings.
     std::unique_ptr<QueueConf> conf;               // null: the queue has no settings
     std::unique_ptr<QueueSettings> next_settings;  // by the batch that is being built or in flight
     bool paused = false;                           // as in conf
     // By kind of target: it changed, and the pusher was not notified yet.
     std::array<bool, kTargetKinds> target_changed{};
-    std::optional<RetryRule> retry;  // likewise: whole
+    std::optional<RetryRule> retry;  // as in conf: whole
     MessageId purge_through = 0;     // as in conf
-    std::uint64_t purging = 0;       // entries in memory that belong to the purge and have not ended
-    std::uint64_t purged = 0;        // by the current purge, since the process started
-    DueMs newest_death_ms = 0;       // of a dead letter of this queue; of an earlier run at the latest
     DueMs discard_before_ms = 0;     // as in conf
-    std::uint64_t discarded = 0;     // by the current discard, since the process started
+
+    // Queues.
+    QueueCounts counts;  // of the log: exact
+    QueueTotals totals;
     // Puts added by the batch with this number, if their number is limited.
     std::uint64_t puts_of_commit = 0;
     std::uint64_t puts_in_batch = 0;
-
-    // When its name can be released (Queues::release_names).
-    bool named = false;              // it is in the list of names
+    Namespace* space = nullptr;      // where it counts, while it is in the list of names
+    bool named = false;              // it is in the list of names, until release_names() finds that nothing needs it
     bool put_on_its_way = false;     // the batch creates it, and so did another command since then
     bool only_waited_for = false;    // no record ever had the name: it goes with the last consumer
+    bool marked = false;             // the next iteration serves it
     SegmentNumber last_segment = 0;  // of the newest record of the queue
 
-    bool marked = false;  // the next iteration serves it (Queues::mark)
+    // Engine.
+    DueMs newest_death_ms = 0;  // of a dead letter of this queue; of an earlier run at the latest
 
     void lower_cursor(DuePosition to) { cursor = std::min(cursor, to); }
     bool has_target_changed() const { return target_changed[0] || target_changed[1]; }
