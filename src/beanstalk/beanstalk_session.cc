@@ -12,6 +12,8 @@ namespace {
 
 constexpr std::string_view kNotFound = "NOT_FOUND\r\n";
 constexpr std::size_t kPipelineMax = 1'024;
+// What a client has pipelined is worked on in turns with all others.
+constexpr std::size_t kAnsweredPerTurn = 8;
 constexpr std::uint32_t kPageMax = 1'000;
 
 bool may_overlap(BeanstalkVerb verb) {
@@ -59,7 +61,8 @@ BeanstalkSession::~BeanstalkSession() {
 
 std::size_t BeanstalkSession::take(std::string_view bytes) {
     const std::size_t size = bytes.size();
-    while (!has_quit_) {
+    const SlotNumber turn_ends = first_slot_ + kAnsweredPerTurn;
+    while (!has_quit_ && first_slot_ < turn_ends) {
         if (next_) {
             if (!may_begin(next_->verb)) break;
             run(*std::exchange(next_, std::nullopt));

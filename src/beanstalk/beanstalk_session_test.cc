@@ -260,6 +260,21 @@ TEST_F(BeanstalkSessions, puts_and_deletes_are_in_progress_together_and_other_co
     EXPECT_TRUE(output.ends_with("USING default\r\n")) << output;
 }
 
+// A client that requested statistics without reading them had thousands of replies made at once, and all others waited.
+TEST_F(BeanstalkSessions, a_few_of_the_commands_that_a_client_has_sent_are_answered_in_a_turn) {
+    const std::pair<std::string, std::string> kAsked[] = {{"list-tube-used\r\n", "USING default\r\n"},
+                                                          {"nonsense\r\n", "UNKNOWN_COMMAND\r\n"}};
+    for (const auto& [command, reply] : kAsked) {
+        for (int i = 0; i < 100; ++i) one_.send(command);
+        one_.feed();
+        const std::size_t first = one_.output().size() / reply.size();
+        EXPECT_GE(first, 1U);
+        EXPECT_LE(first, 10U);
+        run();
+        EXPECT_EQ(one_.output().size(), (100 - first) * reply.size()) << "the others in their turns";
+    }
+}
+
 TEST_F(BeanstalkSessions, a_tube_that_is_paused_gives_nothing_to_those_who_waited) {
     one_.send("reserve\r\n");
     run();

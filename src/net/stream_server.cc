@@ -14,6 +14,8 @@
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/ip/tcp.hpp>
 #include <boost/asio/local/stream_protocol.hpp>
+#include <netinet/tcp.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -36,7 +38,14 @@ using StreamTimer =
 constexpr std::string_view kUnixPrefix = "unix:";
 constexpr int kStreamsPerRound = 64;
 constexpr std::size_t kReadBytes = 64 * 1024;
+constexpr int kKernelBytes = 128 * 1024;                  // of unsent output; beyond it counts as unsent here
 constexpr std::chrono::milliseconds kAcceptAgain{1'000};  // after the limits of connections or open files were met
+
+// By default the kernel takes megabytes for a client that does not read.
+void limit_kernel_output(StreamSocket& socket) {
+    static_cast<void>(
+        ::setsockopt(socket.native_handle(), IPPROTO_TCP, TCP_NOTSENT_LOWAT, &kKernelBytes, sizeof kKernelBytes));
+}
 
 bool is_socket_file(const std::string& path) {
     struct stat found {};
@@ -110,10 +119,12 @@ class StreamConnection final : public StreamClient, public std::enable_shared_fr
         if (!socket_.is_open()) return;
         // Also without bytes: the session may have taken those of a command that it could not begin yet.
         if (!input_.empty() || is_resumed_) offer({});
+        const bool was_full = is_full();
         send();
         if (!socket_.is_open()) return;
         if (is_finishing_ && unsent() == 0) return close();
         if (input_ended_ && input_.empty() && unsent() == 0 && !session_->owes_replies()) return close();
+        if (was_full && !is_full()) mark();  // what was not offered
         if (may_read()) wait_readable();
     }
 
@@ -129,10 +140,8 @@ class StreamConnection final : public StreamClient, public std::enable_shared_fr
 
   private:
     std::size_t unsent() const { return output_.size() - sent_; }
-    bool may_read() const {
-        return !is_reading_ && !is_finishing_ && !input_ended_ && input_.empty() &&
-               unsent() < server_.limits.unsent_bytes_max;
-    }
+    bool is_full() const { return unsent() >= server_.limits.unsent_bytes_max; }
+    bool may_read() const { return !is_reading_ && !is_finishing_ && !input_ended_ && input_.empty() && !is_full(); }
     void mark() {
         if (std::exchange(is_marked_, true)) return;
         server_.to_flush.push_back(shared_from_this());
@@ -166,7 +175,7 @@ class StreamConnection final : public StreamClient, public std::enable_shared_fr
     }
     // What was left before, and these.
     void offer(std::string_view bytes) {
-        if (unsent() >= server_.limits.unsent_bytes_max || is_finishing_) {
+        if (is_full() || is_finishing_) {
             input_ += bytes;
             return;
         }
@@ -225,13 +234,11 @@ StreamConnections::~StreamConnections() {
     if (!unix_path.empty()) ::unlink(unix_path.c_str());
 }
 
+// Those that have more to do afterwards wait for the next iteration, so that one client does not hold up all others.
 bool StreamConnections::after_turn() {
-    const bool any = !to_flush.empty();
-    while (!to_flush.empty()) {
-        const auto batch = std::exchange(to_flush, {});
-        for (const auto& connection : batch) connection->flush();
-    }
-    return any;
+    const auto batch = std::exchange(to_flush, {});
+    for (const auto& connection : batch) connection->flush();
+    return !batch.empty();
 }
 
 Result<std::string> StreamConnections::listen_unix(const std::string& path) {
@@ -278,6 +285,7 @@ void StreamConnections::accept_clients() {
         // A client may wait for hours, and one whose machine has failed must not keep its jobs.
         if (unix_path.empty() && !error) socket.set_option(asio::socket_base::keep_alive(true), error);
         if (error) continue;
+        if (unix_path.empty()) limit_kernel_output(socket);
         auto connection = std::make_shared<StreamConnection>(*this, std::move(socket));
         connection->index = connections.size();
         connections.push_back(connection);

@@ -2,7 +2,8 @@
 //
 // Bytes of a client go to its session, which may take a part of them and the rest later: meanwhile nothing more is
 // read, so a client that sends faster than it is served waits in the kernel. The same holds while much is unsent: a
-// client that does not read is not served. What is written within an iteration of the loop is sent in one call.
+// client that does not read is not served. What is written within an iteration of the loop is sent in one call, and
+// bytes are offered to a session once or twice in an iteration: sessions that take a bounded part of them take turns.
 //
 // Use it on the loop's thread only.
 #pragma once
