@@ -17,7 +17,17 @@ constexpr std::size_t kAnsweredPerTurn = 8;
 constexpr std::uint32_t kPageMax = 1'000;
 
 bool may_overlap(BeanstalkVerb verb) {
-    return verb == BeanstalkVerb::put || verb == BeanstalkVerb::remove;
+    switch (verb) {
+        case BeanstalkVerb::put:
+        case BeanstalkVerb::remove:
+        case BeanstalkVerb::release:
+        case BeanstalkVerb::bury:
+        case BeanstalkVerb::kick_job:
+        case BeanstalkVerb::reserve_job:
+            return true;
+        default:
+            return false;
+    }
 }
 
 // beanstalkd has no reply that says "later".
@@ -64,7 +74,7 @@ std::size_t BeanstalkSession::take(std::string_view bytes) {
     const SlotNumber turn_ends = first_slot_ + kAnsweredPerTurn;
     while (!has_quit_ && first_slot_ < turn_ends) {
         if (next_) {
-            if (!may_begin(next_->verb)) break;
+            if (!may_begin(*next_)) break;
             run(*std::exchange(next_, std::nullopt));
             continue;
         }
@@ -94,8 +104,9 @@ void BeanstalkSession::account_held_bytes() {
     held_bytes_ = parser_.held_bytes();
 }
 
-bool BeanstalkSession::may_begin(BeanstalkVerb verb) const {
-    return slots_.empty() || (!runs_alone_ && may_overlap(verb));
+bool BeanstalkSession::may_begin(const BeanstalkCommand& command) const {
+    if (slots_.empty()) return true;
+    return !runs_alone_ && may_overlap(command.verb) && !changing_.contains(command.id);
 }
 
 void BeanstalkSession::run(BeanstalkCommand command) {
@@ -105,7 +116,7 @@ void BeanstalkSession::run(BeanstalkCommand command) {
         has_quit_ = true;
         return client_.finish();
     }
-    const SlotNumber slot = begin_reply();
+    const SlotNumber slot = begin_reply(runs_alone_ ? 0 : command.id);
     switch (command.verb) {
         case BeanstalkVerb::put:
             return put(slot, std::move(command));
@@ -165,8 +176,9 @@ void BeanstalkSession::run(BeanstalkCommand command) {
 
 // ---- replies, in the order of the commands
 
-BeanstalkSession::SlotNumber BeanstalkSession::begin_reply() {
-    slots_.emplace_back();
+BeanstalkSession::SlotNumber BeanstalkSession::begin_reply(MessageId changes) {
+    slots_.emplace_back().changes = changes;
+    if (changes != 0) changing_.insert(changes);
     return first_slot_ + slots_.size() - 1;
 }
 
@@ -174,6 +186,7 @@ void BeanstalkSession::reply(SlotNumber slot, std::string_view text) {
     Slot& of = slots_[static_cast<std::size_t>(slot - first_slot_)];
     of.reply = text;
     of.is_complete = true;
+    changing_.erase(of.changes);
     if (slot == first_slot_) flush();
 }
 
@@ -218,7 +231,6 @@ void BeanstalkSession::put(SlotNumber slot, BeanstalkCommand command) {
 void BeanstalkSession::remove(SlotNumber slot, MessageId id) {
     const auto job = jobs_.find(id);
     if (job == jobs_.end()) return find_to_cancel(slot, id);
-    if (job->second.is_ending) return reply(slot, kNotFound);
     if (BeanstalkTube* tube = service_.tubes_.find(job->second.tube)) ++tube->deletes;
     end_lease(slot, id, AckCommand{job->second.lease}, "DELETED\r\n");
 }
@@ -253,7 +265,7 @@ void BeanstalkSession::cancel(SlotNumber slot, MessageId id) {
 
 void BeanstalkSession::release(SlotNumber slot, const BeanstalkCommand& command) {
     const auto job = jobs_.find(command.id);
-    if (job == jobs_.end() || job->second.is_ending) return reply(slot, kNotFound);
+    if (job == jobs_.end()) return reply(slot, kNotFound);
     end_lease(slot, command.id,
               ReleaseCommand{.lease = job->second.lease,
                              .delay_ms = std::int64_t{command.delay_s} * 1'000,
@@ -263,7 +275,7 @@ void BeanstalkSession::release(SlotNumber slot, const BeanstalkCommand& command)
 
 void BeanstalkSession::bury(SlotNumber slot, const BeanstalkCommand& command) {
     const auto job = jobs_.find(command.id);
-    if (job == jobs_.end() || job->second.is_ending) return reply(slot, kNotFound);
+    if (job == jobs_.end()) return reply(slot, kNotFound);
     end_lease(slot, command.id,
               HoldLeaseCommand{.lease = job->second.lease, .priority = priority_of_job(command.priority)},
               "BURIED\r\n");
@@ -287,7 +299,7 @@ void BeanstalkSession::end_lease(SlotNumber slot, MessageId id, Command command,
 
 void BeanstalkSession::touch(SlotNumber slot, MessageId id) {
     const auto found = jobs_.find(id);
-    if (found == jobs_.end() || found->second.is_ending) return reply(slot, kNotFound);
+    if (found == jobs_.end()) return reply(slot, kNotFound);
     Job& job = found->second;
     unlist_times(id);
     job.until_ms = now_ms() + job.ttr_ms;

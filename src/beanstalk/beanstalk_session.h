@@ -1,9 +1,9 @@
 // One connection of the beanstalkd protocol: the tube it uses, the tubes it watches, the jobs it has reserved, and the
 // commands in progress.
 //
-// Commands are executed one after the other. Only puts and deletes may be in progress together, because their order
-// makes no difference to their replies: so a client that does not wait for replies shares a commit. Replies are sent in
-// the order of the commands.
+// Commands are executed one after the other, but those that change one job each may be in progress together if they are
+// about different jobs, because their order makes no difference to their replies: so a client that does not wait for
+// replies shares a commit. Replies are sent in the order of the commands.
 //
 // A reserved job is leased for longer than its TTR, and the session ends the lease when the TTR has passed; the lease
 // ends by itself only if the server dies. A job that times out counts as released, so it is never a dead letter.
@@ -19,6 +19,7 @@
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <unordered_set>
 #include <utility>
 #include <vector>
 
@@ -50,6 +51,7 @@ class BeanstalkSession final : public StreamSession {
     struct Slot {
         std::string reply;
         bool is_complete = false;
+        MessageId changes = 0;  // the job, if other commands may be in progress meanwhile
     };
     struct Job {
         LeaseToken lease;
@@ -81,7 +83,7 @@ class BeanstalkSession final : public StreamSession {
     };
 
     // ---- replies
-    SlotNumber begin_reply();
+    SlotNumber begin_reply(MessageId changes = 0);
     void reply(SlotNumber slot, std::string_view text);
     void reply_document(SlotNumber slot, const std::string& document);
     void refuse(SlotNumber slot, const Error& error);
@@ -89,7 +91,7 @@ class BeanstalkSession final : public StreamSession {
 
     // ---- commands
     void account_held_bytes();
-    bool may_begin(BeanstalkVerb verb) const;
+    bool may_begin(const BeanstalkCommand& command) const;
     void run(BeanstalkCommand command);
     void put(SlotNumber slot, BeanstalkCommand command);
     void remove(SlotNumber slot, MessageId id);
@@ -155,8 +157,9 @@ class BeanstalkSession final : public StreamSession {
     std::size_t held_bytes_ = 0;  // of parser_, as counted in the service
     std::deque<Slot> slots_;
     SlotNumber first_slot_ = 1;
-    std::optional<BeanstalkCommand> next_;  // waits for the commands before it
-    bool runs_alone_ = false;               // the command in progress
+    std::unordered_set<MessageId> changing_;  // of incomplete slots
+    std::optional<BeanstalkCommand> next_;    // waits for the commands before it
+    bool runs_alone_ = false;                 // the command in progress
     bool has_quit_ = false;
     bool is_producer_ = false;
     bool is_worker_ = false;

@@ -247,6 +247,29 @@ TEST_F(BeanstalkSessions, a_release_and_a_bury_give_a_job_another_priority) {
     EXPECT_NE(ask(one_, "stats-job 2048\r\n").find("\npri: 4\n"), std::string::npos);
 }
 
+// A pipeline of releases took a commit for each.
+TEST_F(BeanstalkSessions, commands_that_change_different_jobs_share_a_commit_and_are_answered_in_order) {
+    for (int i = 0; i < 6; ++i) ask(one_, "put 1 0 60 1\r\nx\r\n");
+    for (int i = 0; i < 4; ++i) ask(one_, "reserve\r\n");
+    EXPECT_EQ(ask(two_, "reserve-job 5120\r\nbury 5120 1\r\n"), "RESERVED 5120 1\r\nx\r\nBURIED\r\n");
+    const std::uint64_t commits = port_.shard().engine().totals().commit;
+    EXPECT_EQ(ask(one_,
+                  "release 1024 1 100\r\nbury 2048 1\r\ndelete 3072\r\nkick-job 5120\r\nreserve-job 6144\r\n"
+                  "put 1 0 60 1\r\ny\r\nrelease 7 1 0\r\nrelease 4096 1 0\r\n"),
+              "RELEASED\r\nBURIED\r\nDELETED\r\nKICKED\r\nRESERVED 6144 1\r\nx\r\nINSERTED 7168\r\nNOT_FOUND\r\n"
+              "RELEASED\r\n");
+    EXPECT_LE(port_.shard().engine().totals().commit, commits + 3);
+}
+
+TEST_F(BeanstalkSessions, commands_about_one_job_are_executed_one_after_the_other) {
+    ask(one_, "put 1 0 60 1\r\nx\r\nput 1 0 60 1\r\ny\r\n");
+    EXPECT_EQ(ask(one_,
+                  "reserve-job 1024\r\nrelease 1024 1 100\r\nkick-job 1024\r\nreserve-job 1024\r\nbury 1024 1\r\n"
+                  "kick-job 1024\r\ndelete 1024\r\ndelete 1024\r\ndelete 2048\r\n"),
+              "RESERVED 1024 1\r\nx\r\nRELEASED\r\nKICKED\r\nRESERVED 1024 1\r\nx\r\nBURIED\r\nKICKED\r\nDELETED\r\n"
+              "NOT_FOUND\r\nDELETED\r\n");
+}
+
 TEST_F(BeanstalkSessions, puts_and_deletes_are_in_progress_together_and_other_commands_wait) {
     port_.shard().hold_commits = true;
     one_.send("put 1 0 60 1\r\na\r\nput 1 0 60 1\r\nb\r\nstats-job 1024\r\nlist-tube-used\r\n");
