@@ -118,8 +118,12 @@ class Engine : OwnedContext, EnginePart {
     void close_segment() { segment_.close_soon(); }
 
     // Sets the time without doing anything: before a command that arrived after the last iteration, so that its times
-    // do not count from an old one.
-    void set_time(DueMs now) { context_.now = std::max(now_, now); }
+    // do not count from an old one. `rounded_up`: the next whole millisecond, if a part of this one has passed. Delays
+    // count from it, so that what is due after one is not early by the clock of the client.
+    void set_time(DueMs now, DueMs rounded_up = 0) {
+        context_.now = std::max(now_, now);
+        context_.rounded_up = std::max(context_.rounded_up, rounded_up);
+    }
 
     // While this is true, commands wait for the next batch, unless the engine's own work makes one.
     void delay_batch(bool is_delayed) { is_batch_delayed_ = is_delayed; }

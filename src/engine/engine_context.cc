@@ -114,7 +114,7 @@ Result<DueMs> EnginePart::resolve(const When& when, const char* delay_field, con
                          " in the future: choose an earlier one",
                      when.at_ms ? at_field : delay_field};
     }
-    return when.at_ms ? std::max<DueMs>(*when.at_ms, 1) : now_ + std::max<std::int64_t>(when.delay_ms, 0);
+    return when.at_ms ? std::max<DueMs>(*when.at_ms, 1) : due_after(when.delay_ms);
 }
 
 Status EnginePart::check_lease_time(std::int64_t lease_ms) const {

@@ -4,6 +4,7 @@
 // other parts, which it gets the same way and calls; none of these calls it back.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -31,6 +32,7 @@ struct EngineContext {
     const EngineOptions options;
     RecentTier& recent;
     DueMs now;
+    DueMs rounded_up = 0;  // now, if that is later by a finer clock
     Effects effects;
     EngineCounters counters;
     Lookups lookups;
@@ -102,6 +104,10 @@ class EnginePart {
 
     // ---- times
 
+    // Not early by a finer clock either.
+    DueMs due_after(std::int64_t delay_ms) const {
+        return delay_ms > 0 ? std::max(now_, context_.rounded_up) + delay_ms : now_;
+    }
     // When a message is due, or expires.
     Result<DueMs> resolve(const When& when, const char* delay_field = "delay", const char* at_field = "due") const;
     // The outcome of a message that ended at that time is not reported any more, even if it is still stored.

@@ -16,6 +16,24 @@ PutCommand keyed(std::string key, std::uint64_t hash = 1, std::int64_t delay_ms 
     return put;
 }
 
+// The time of receipt was rounded down, so a message with a delay came up to a millisecond early by a finer clock.
+TEST(EnginePuts, a_delay_counts_from_the_next_whole_millisecond) {
+    TrialEngine shard;
+    shard.turn();
+    shard.engine().set_time(kStart, kStart + 1);
+    EXPECT_EQ(shard.ask<PutAnswer>(keyed("later")).due_ms, kStart + 1'001);
+    EXPECT_EQ(shard.ask<PutAnswer>(keyed("now", 1, 0)).due_ms, kStart);
+    const LeaseToken first = shard.lease().at(0).lease;
+    EXPECT_EQ(shard.ask<LeaseEndAnswer>(ReleaseCommand{.lease = first, .delay_ms = 5}).due_ms, kStart + 6);
+    shard.turn(6);
+    const LeaseToken second = shard.lease().at(0).lease;
+    shard.engine().set_time(kStart + 6, kStart + 7);
+    FailCommand fail;
+    fail.lease = second;
+    fail.retry_in_ms = 10;
+    EXPECT_EQ(shard.ask<LeaseEndAnswer>(fail).due_ms, kStart + 17);
+}
+
 TEST(EnginePuts, a_repeated_key_repeats_the_first_answer_and_puts_nothing) {
     TrialEngine shard;
     const auto first = shard.ask<PutAnswer>(keyed("a"));

@@ -292,7 +292,7 @@ Verdict MessageCommands::decide(PendingCommand& pending, const FailCommand& comm
     const std::int64_t rest_ms = command.retry_in_ms.value_or(std::max(by_rule_ms, command.backoff_min_ms));
     Record record = changed_by(command.lease, entry, RecordKind::change, Cause::failed);
     record.state.state = State::retrying;
-    record.state.due_ms = now_ + std::max<std::int64_t>(rest_ms, 0);
+    record.state.due_ms = due_after(rest_ms);
     record.reason = command.reason;
     const LeaseEndAnswer answer{LeaseOutcome::retrying, record.state.due_ms, 0};
     add(known.entry, std::move(record), pending.token, answer);

@@ -206,7 +206,7 @@ PutResult Puts::put_one(PutCommand& command, const std::optional<KeyFacts>& hold
     if (command.transaction) {
         record.state.state = answer.state = State::prepared;
         record.state.transaction = MessageState::kOpen;
-        record.state.due_ms = now_ + command.transaction->check_after_ms;
+        record.state.due_ms = due_after(command.transaction->check_after_ms);
         record.content.transaction = std::move(command.transaction);
     }
     add(kNoEntry, std::move(record), 0, Error{});

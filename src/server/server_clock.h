@@ -61,6 +61,11 @@ class ServerClock {
     // Whole milliseconds, rounded down: nothing is due before its millisecond has come. `boot_ns`: not before the last
     // reading; earlier values are treated as that.
     DueMs now_ms(std::int64_t boot_ns) const { return now_ns(boot_ns) / kMs; }
+    // The same rounded up, where delays count from. A test clock is advanced by whole milliseconds, after which a delay
+    // of as many has passed.
+    DueMs rounded_up_ms(std::int64_t boot_ns) const {
+        return rules_.test ? now_ms(boot_ns) : (now_ns(boot_ns) + kMs - 1) / kMs;
+    }
     // The same in microseconds, for measurements.
     std::int64_t now_us(std::int64_t boot_ns) const { return now_ns(boot_ns) / 1000; }
     // From `boot_ns` until server time is `at_ms`, if nothing else is observed before; 0 if it is already.

@@ -80,6 +80,16 @@ TEST(ServerClock, rounds_down_so_that_nothing_is_early) {
     EXPECT_EQ(machine.clock().now_ms(kBoot + kMs), kWall + 1);
 }
 
+// A delay counted from the whole millisecond before it, so its message came up to a millisecond early.
+TEST(ServerClock, delays_count_from_the_next_whole_millisecond) {
+    Machine machine;
+    EXPECT_EQ(machine.clock().rounded_up_ms(kBoot), kWall);
+    EXPECT_EQ(machine.clock().rounded_up_ms(kBoot + 1), kWall + 1);
+    EXPECT_EQ(machine.clock().rounded_up_ms(kBoot + kMs), kWall + 1);
+    Machine by_hand({ClockJump::hold, true});
+    EXPECT_EQ(by_hand.clock().rounded_up_ms(kBoot + 1), kWall);
+}
+
 // What was due while the machine slept is due at once: the boot clock counts it, and so does the wall.
 TEST(ServerClock, a_suspend_counts_as_elapsed_time) {
     Machine machine;

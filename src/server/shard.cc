@@ -59,9 +59,9 @@ Shard::~Shard() = default;
 
 // Commands that arrive before the iteration count from now, not from the last iteration, which may be minutes ago.
 void Shard::set_engine_time() {
-    const DueMs now_ms = clock_.now_ms(boot_now_ns());
-    parts_.engine().set_time(now_ms);
-    parts_.expire_by(now_ms);
+    const std::int64_t boot_ns = boot_now_ns();
+    parts_.engine().set_time(clock_.now_ms(boot_ns), clock_.rounded_up_ms(boot_ns));
+    parts_.expire_by(parts_.engine().now());
 }
 
 void Shard::watch_clock() {
@@ -208,16 +208,14 @@ void Shard::save_time() {
 EventLoop::TimePoint Shard::turn() {
     Engine& engine = parts_.engine();
     if (boot_now_ns() >= watch_clock_at_ns_) watch_clock();
-    const DueMs now_ms = clock_.now_ms(boot_now_ns());
+    set_engine_time();
     if (parts_.report_free_space()) maintain_spare_segments();
     log_space_state();
-    if (pusher_ != nullptr || kafka_pusher_ != nullptr) engine.set_time(now_ms);
     if (pusher_ != nullptr) pusher_->act(engine.now());
     if (kafka_pusher_ != nullptr) kafka_pusher_->act(engine.now());
     needs_turn_ = false;
     delay_batch(monotonic_now_ns());
-    engine.advance_to(now_ms);
-    parts_.expire_by(now_ms);
+    engine.advance_to(engine.now());
     carry_out(engine.take_effects());
     if (monotonic_now_ns() >= maintenance_at_ns_) maintain_spare_segments();
     if (!patrolling_ && engine.is_serving()) patrol();
