@@ -1,14 +1,18 @@
 #include "beanstalkd_flags.h"
 
+#include <algorithm>
+#include <array>
 #include <charconv>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <system_error>
 
+#include <arpa/inet.h>
 #include <unistd.h>
 
 namespace duewheel {
@@ -36,13 +40,43 @@ bool is_in_environment(const char* name) {
     return std::getenv(name) != nullptr;
 }
 
+// None: it is not a number.
+std::optional<std::uint64_t> bytes_of(const std::string& text) {
+    std::uint64_t bytes = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), bytes);
+    if (text.empty() || end != text.data() + text.size()) return std::nullopt;
+    return error == std::errc() ? bytes : UINT64_MAX;
+}
+
 // To a multiple of a mebibyte, as files of the log need it; other text is left to be refused.
 std::string rounded_up(const std::string& size) {
     constexpr std::uint64_t kUnit = 1 << 20;
-    std::uint64_t bytes = 0;
-    const auto [end, error] = std::from_chars(size.data(), size.data() + size.size(), bytes);
-    if (error != std::errc() || end != size.data() + size.size() || bytes == 0) return size;
-    return std::to_string((bytes / kUnit + (bytes % kUnit != 0 ? 1 : 0)) * kUnit);
+    const std::optional<std::uint64_t> bytes = bytes_of(size);
+    if (!bytes || *bytes > UINT64_MAX - kUnit) return size;
+    return std::to_string(std::max<std::uint64_t>(*bytes / kUnit + (*bytes % kUnit != 0 ? 1 : 0), 1) * kUnit);
+}
+
+// A job of the maximum size must also be allowed to wait for the disk.
+void add_job_max(const std::string& size, std::vector<std::string>& arguments) {
+    constexpr std::uint64_t kMax = 1 << 30;           // of beanstalkd too
+    constexpr std::uint64_t kWaitingMax = 256 << 20;  // by default
+    const std::optional<std::uint64_t> given = bytes_of(size);
+    if (!given) return arguments.push_back("--beanstalk-job-max=" + size + "B");
+    if (*given > kMax)
+        std::fprintf(stderr, "beanstalkd: the maximum size of a job is set to %ju\n", std::uintmax_t{kMax});
+    const std::uint64_t bytes = std::min(*given, kMax);
+    arguments.push_back("--beanstalk-job-max=" + std::to_string(bytes) + "B");
+    if (bytes > kWaitingMax && !is_in_environment("DUEWHEEL_LIMITS_WAITING_MAX")) {
+        arguments.push_back("--limits-waiting-max=" + std::to_string(bytes) + "B");
+    }
+}
+
+// Short forms of IPv4 addresses, such as 0 for 0.0.0.0, are written out.
+std::string written_out(const std::string& address) {
+    in_addr parsed{};
+    std::array<char, INET_ADDRSTRLEN> text{};
+    if (::inet_aton(address.c_str(), &parsed) == 0) return address;
+    return ::inet_ntop(AF_INET, &parsed, text.data(), text.size());
 }
 
 }  // namespace
@@ -125,10 +159,10 @@ BeanstalkdFlags read_beanstalkd_flags(int argc, char** argv) {
         flags.arguments.push_back("--beanstalk=" + address);
     } else {
         const bool is_v6 = address.find(':') != std::string::npos;
-        flags.arguments.push_back("--beanstalk=" + (is_v6 ? "[" + address + "]" : address) + ":" + port);
+        flags.arguments.push_back("--beanstalk=" + (is_v6 ? "[" + address + "]" : written_out(address)) + ":" + port);
     }
     if (!directory.empty()) flags.arguments.push_back("--data=" + directory);
-    if (!job_max.empty()) flags.arguments.push_back("--beanstalk-job-max=" + job_max + "B");
+    if (!job_max.empty()) add_job_max(job_max, flags.arguments);
     if (!file_size.empty()) flags.arguments.push_back("--store-segment-size=" + rounded_up(file_size) + "B");
     if (logs_more) flags.arguments.push_back("--log-level=debug");
     flags.is_temporary = directory.empty() && !is_in_environment("DUEWHEEL_DATA");

@@ -108,7 +108,7 @@ constexpr Setting kSettings[] = {
     at<kBeanstalk, &BeanstalkSettings::job_bytes_max>({.name = "beanstalk.job_max",
                                                        .kind = Kind::size,
                                                        .sentence = "Maximum size of a job of a client of beanstalkd.",
-                                                       .min = 1,
+                                                       .min = 0,
                                                        .max = kGiB}),
 
     at<kTls, &TlsFiles::certificate>(

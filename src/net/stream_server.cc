@@ -243,7 +243,13 @@ bool StreamConnections::after_turn() {
 
 Result<std::string> StreamConnections::listen_unix(const std::string& path) {
     const std::string address = std::string(kUnixPrefix) + path;
-    if (path.empty() || path.size() >= sizeof(sockaddr_un::sun_path)) return bad_listen_address(address);
+    constexpr std::size_t kPathMax = sizeof(sockaddr_un::sun_path) - 1;
+    if (path.empty() || path.size() > kPathMax) {
+        return Error{"bad_address",
+                     "\"" + address + "\" is not a socket to listen on; write unix:PATH with a path of up to " +
+                         std::to_string(kPathMax) + " bytes, such as unix:/run/duewheel/socket.",
+                     ""};
+    }
     if (is_socket_file(path) && !is_listened_on(loop.context(), path)) ::unlink(path.c_str());
     StreamAcceptor made(loop.context().get_executor());
     if (Status begun = begin_listening(made, Local::endpoint(path), address); !begun) return std::move(begun).error();

@@ -313,7 +313,12 @@ Status Server::Parts::open_beanstalk() {
     if (options.beanstalk.listen.empty()) return {};
     Result<std::unique_ptr<Beanstalk>> opened =
         Beanstalk::open(loop, *shard, options.beanstalk, options.http, hex(shard_parts->journal().identity().instance));
-    if (!opened) return std::move(opened).error();
+    if (!opened) {
+        Error error = std::move(opened).error();
+        if (error.code == "bad_address") error.code = "bad_beanstalk_address";  // that of HTTP is another setting
+        error.message = "beanstalk.listen: " + error.message;
+        return error;
+    }
     beanstalk = *std::move(opened);
     metrics->include(*beanstalk);
     if (requires_tokens(options)) {

@@ -344,9 +344,20 @@ class UnderTheNameOfBeanstalkd(unittest.TestCase):
             client.close()
             self.stop(process)
 
+    def test_sizes_and_addresses_are_those_of_beanstalkd(self):
+        for flags, replies, text in ((("-z", "0", "-l", "127.1"), [b"INSERTED", b"JOB_TOO_BIG\r\n"], ""),
+                                     (("-z", "9" * 30, "-s", "0"), [b"INSERTED", b"INSERTED"], "set to 1073741824")):
+            process, address = self.start("-p", "0", *flags)
+            client = Connection(("127.0.0.1", int(address.rsplit(":", 1)[1])))
+            self.assertEqual([client.ask(f"put 0 0 60 {size}\r\n{'x' * size}\r\n").split(b" ")[0] for size in (0, 100_000)], replies)
+            client.close()
+            self.stop(process)
+            self.assertIn(text, process.stderr.read())
+
     def test_other_flags_are_refused(self):
         for flags, code, text in ((("-x",), 5, "unknown option -x"), (("-p",), 5, "no value for -p"), (("-u", "root"), 5, "start it as user root"),
                                   (("more",), 5, "unexpected argument more"), (("-l", "0.0.0.0"), 1, "unsafe_beanstalk_listen"),
+                                  (("-l", "0"), 1, "unsafe_beanstalk_listen"), (("-l", "unix:" + "x" * 200), 2, "--beanstalk"),
                                   (("-z", "many"), 2, "beanstalk-job-max"), (("-v",), 0, ""), (("-h",), 0, "")):
             done = subprocess.run([self.directory / "beanstalkd", *flags], capture_output=True, text=True, timeout=WITHIN_S,
                                   env={"TMPDIR": str(self.directory / "temporary")})
