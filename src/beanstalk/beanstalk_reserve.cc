@@ -24,7 +24,8 @@ constexpr std::string_view kTimedOut = "TIMED_OUT\r\n";
 // All watched tubes are tried one after the other, first the one whose next job has the smallest priority, and if none
 // has a ready job, the session waits in all of them.
 void BeanstalkSession::reserve(SlotNumber slot, std::optional<std::int32_t> timeout_s) {
-    is_worker_ = true;
+    become(is_worker_, service_.workers_);
+    ++service_.reserving_;
     reserve_ = Reserve{.slot = slot, .until_ms = {}, .to_try = {}, .is_waiting = false, .asked = {}};
     if (timeout_s) reserve_->until_ms = now_ms() + std::int64_t{*timeout_s} * 1'000;
     const bool waits_at_once = watched_.size() == 1 && timeout_s != 0 && nearest_timeout() - now_ms() > kSafetyMarginMs;
@@ -117,7 +118,7 @@ void BeanstalkSession::reserve_job(SlotNumber slot, MessageId id) {
                                     error->code == "unknown_id" || error->code == "gone";
             return is_missing ? reply(slot, "NOT_FOUND\r\n") : refuse(slot, *error);
         }
-        is_worker_ = true;
+        become(is_worker_, service_.workers_);
         auto& answer = std::get<LeaseAnswer>(result);
         reply(slot, take_job(std::move(answer.messages.front()), answer.queue));
     });
@@ -131,6 +132,7 @@ void BeanstalkSession::end_reserve(std::string_view text) {
 
 void BeanstalkSession::withdraw_reserve() {
     if (!reserve_) return;
+    --service_.reserving_;
     if (reserve_->is_waiting) {
         for (const std::string& tube : watched_) --service_.tubes_.at(tube).waiting;
     }

@@ -113,6 +113,10 @@ class BeanstalkService {
     BeanstalkCounters counters_;
     bool is_draining_ = false;
     std::size_t unfinished_bytes_ = 0;
+    // Sessions that have put a job, that have reserved one, and that wait in a reserve.
+    std::uint64_t producers_ = 0;
+    std::uint64_t workers_ = 0;
+    std::uint64_t reserving_ = 0;
     std::map<SessionNumber, BeanstalkSession*> sessions_;
     std::set<std::pair<std::int64_t, SessionNumber>> wakeups_;
     std::set<std::string> paused_;  // tubes

@@ -50,6 +50,8 @@ BeanstalkSession::BeanstalkSession(BeanstalkService& service, std::uint64_t numb
 
 BeanstalkSession::~BeanstalkSession() {
     withdraw_reserve();
+    service_.producers_ -= is_producer_ ? 1 : 0;
+    service_.workers_ -= is_worker_ ? 1 : 0;
     service_.unfinished_bytes_ -= held_bytes_;
     service_.closed(*this);
     std::vector<MessageId> ids;
@@ -102,6 +104,10 @@ void BeanstalkSession::account_held_bytes() {
     parser_.drop_job();
     all = all - held_bytes_ + parser_.held_bytes();
     held_bytes_ = parser_.held_bytes();
+}
+
+void BeanstalkSession::become(bool& role, std::uint64_t& count) {
+    if (!std::exchange(role, true)) ++count;
 }
 
 bool BeanstalkSession::may_begin(const BeanstalkCommand& command) const {
@@ -212,7 +218,7 @@ void BeanstalkSession::flush() {
 // ---- jobs
 
 void BeanstalkSession::put(SlotNumber slot, BeanstalkCommand command) {
-    is_producer_ = true;
+    become(is_producer_, service_.producers_);
     if (service_.is_draining_) return reply(slot, "DRAINING\r\n");
     PutCommand put;
     put.queue = used_;

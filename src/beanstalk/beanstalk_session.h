@@ -41,10 +41,6 @@ class BeanstalkSession final : public StreamSession {
     // A client that has left does not wait for a job.
     bool owes_replies() const override { return !slots_.empty() && !reserve_; }
 
-    bool is_producer() const { return is_producer_; }
-    bool is_worker() const { return is_worker_; }
-    bool is_waiting() const { return reserve_.has_value(); }
-
   private:
     friend class BeanstalkService;
     using SlotNumber = std::uint64_t;
@@ -91,6 +87,7 @@ class BeanstalkSession final : public StreamSession {
 
     // ---- commands
     void account_held_bytes();
+    void become(bool& role, std::uint64_t& count);
     bool may_begin(const BeanstalkCommand& command) const;
     void run(BeanstalkCommand command);
     void put(SlotNumber slot, BeanstalkCommand command);

@@ -136,14 +136,6 @@ void BeanstalkSession::stats(SlotNumber slot) {
     const EngineCounters engine = service_.port_.counters();
     const QueueSums sums = service_.port_.queue_sums();
     const BeanstalkCounters& counters = service_.counters_;
-    std::uint64_t producers = 0;
-    std::uint64_t workers = 0;
-    std::uint64_t waiting = 0;
-    for (const auto& [number, session] : service_.sessions_) {
-        producers += session->is_producer() ? 1 : 0;
-        workers += session->is_worker() ? 1 : 0;
-        waiting += session->is_waiting() ? 1 : 0;
-    }
     const std::uint64_t elsewhere = engine.ready + engine.leased + sums.held + sums.prepared;
     Yaml yaml;
     yaml.add("current-jobs-urgent", 0);
@@ -159,9 +151,9 @@ void BeanstalkSession::stats(SlotNumber slot) {
     yaml.add("max-job-size", service_.options_.job_bytes_max);
     yaml.add("current-tubes", std::max<std::uint64_t>(engine.queues, service_.tubes_.all().size()));
     yaml.add("current-connections", service_.sessions_.size());
-    yaml.add("current-producers", producers);
-    yaml.add("current-workers", workers);
-    yaml.add("current-waiting", waiting);
+    yaml.add("current-producers", service_.producers_);
+    yaml.add("current-workers", service_.workers_);
+    yaml.add("current-waiting", service_.reserving_);
     yaml.add("total-connections", counters.connections);
     const BeanstalkProcess process = service_.options_.process();
     yaml.add("pid", process.pid);
