@@ -1,6 +1,5 @@
 #include "ingress/answer_text.h"
 
-#include <cassert>
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
@@ -231,21 +230,26 @@ requires std::same_as<Answer, PutBatchAnswer> || std::same_as<Answer, RelocateAn
     return problem({"internal", "a reply went astray"});
 }
 
-void write_part(JsonWriter& json, const Reply& part) {
-    if (const auto* error = std::get_if<Error>(&part)) return write_problem(json, *error);
-    if (const auto* put = std::get_if<PutAnswer>(&part)) {
-        json.number("status", put_status(*put));
-        return write_members(json, *put);
+void write_part(JsonWriter& json, const Error& error) {
+    write_problem(json, error);
+}
+
+void write_part(JsonWriter& json, const PutAnswer& put) {
+    json.number("status", put_status(put));
+    write_members(json, put);
+}
+
+void write_part(JsonWriter& json, const LeaseEndAnswer& end) {
+    if (const std::optional<Error> late = refusal_of(end)) {
+        write_problem(json, *late);
+    } else {
+        json.number("status", 200);
     }
-    if (const auto* end = std::get_if<LeaseEndAnswer>(&part)) {
-        if (const std::optional<Error> late = refusal_of(*end)) {
-            write_problem(json, *late);
-        } else {
-            json.number("status", 200);
-        }
-        return write_members(json, *end);
-    }
-    assert(false && "no part of a batch is answered like this");
+    write_members(json, end);
+}
+
+void write_part(JsonWriter& json, const PartAnswer& part) {
+    std::visit([&](const auto& answer) { write_part(json, answer); }, part);
 }
 
 }  // namespace
@@ -261,9 +265,9 @@ HttpResponse late_refusal_text(const Error& refusal, const Reply& reply) {
     });
 }
 
-HttpResponse batch_text(const std::vector<Reply>& parts, bool of_puts) {
+HttpResponse batch_text(const std::vector<PartAnswer>& parts, bool of_puts) {
     if (!of_puts) {
-        const auto write_each = [](JsonWriter& json, const Reply& part) {
+        const auto write_each = [](JsonWriter& json, const PartAnswer& part) {
             write_part(json.open(), part);
             json.close();
         };
@@ -273,7 +277,7 @@ HttpResponse batch_text(const std::vector<Reply>& parts, bool of_puts) {
     response.status = 200;
     response.content_type = "application/x-ndjson";
     response.body.reserve(parts.size() * 120);
-    for (const Reply& part : parts) {
+    for (const PartAnswer& part : parts) {
         JsonWriter line(response.body);
         write_part(line.open(), part);
         line.close();

@@ -86,7 +86,7 @@ Result<BatchRequest> read_puts(const HttpRequest& request, const CallPath& path,
         batch.refused.push_back(put ? std::nullopt : std::optional(std::move(put).error()));
         if (put) command.puts.push_back(*std::move(put));
     }
-    if (!command.puts.empty()) batch.commands.emplace_back(std::move(command));
+    if (!command.puts.empty()) batch.command = std::move(command);
     return batch;
 }
 
@@ -106,9 +106,11 @@ Result<BatchRequest> read_lease_ends(const HttpRequest& request, const CallPath&
     const Result<std::vector<std::string_view>> leases = json->text_list("leases");
     if (!leases) return leases.error();
     if (leases->size() > options.batch_max) return batch_too_large(options);
-    const Result<Command> like = read_lease_end(*json, path.what);
-    if (!like) return like.error();
+    Result<Command> command = read_lease_end(*json, path.what);
+    if (!command) return std::move(command).error();
     BatchRequest batch;
+    batch.leases.reserve(leases->size());
+    batch.refused.reserve(leases->size());
     for (std::size_t i = 0; i < leases->size(); ++i) {
         const std::optional<LeaseToken> token = parse_lease_text((*leases)[i]);
         if (!token) {
@@ -118,8 +120,9 @@ Result<BatchRequest> read_lease_ends(const HttpRequest& request, const CallPath&
             continue;
         }
         batch.refused.emplace_back();
-        set_lease(batch.commands.emplace_back(*like), *token);
+        batch.leases.push_back(*token);
     }
+    if (!batch.leases.empty()) batch.command = *std::move(command);
     return batch;
 }
 

@@ -5,6 +5,7 @@
 // separate commands.
 #pragma once
 
+#include <cstddef>
 #include <optional>
 #include <vector>
 
@@ -16,10 +17,13 @@
 
 namespace duewheel {
 
+// A list of commands would be large: a command takes a kilobyte of memory, whatever it is.
 struct BatchRequest {
-    std::vector<Command> commands;
-    // By part: its error, if any. The others follow in order: as puts of the one command, or as commands.
-    std::vector<std::optional<Error>> refused;
+    std::optional<Command> command;  // all puts; or what is done to each of `leases`; none if each part is refused
+    std::vector<LeaseToken> leases;  // of the parts that are not refused, in order; none of a request with puts
+    std::vector<std::optional<Error>> refused;  // by part: its error, if any
+
+    std::size_t commands() const { return !command ? 0 : leases.empty() ? 1 : leases.size(); }
 };
 
 bool is_batch(CallPath::What what);

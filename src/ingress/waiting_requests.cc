@@ -8,9 +8,9 @@
 #include <variant>
 
 #include "access/access_token_text.h"
-#include "ingress/answer_text.h"
 #include "ingress/batch_request.h"
 #include "ingress/late_outcome.h"
+#include "ingress/lease_end_request.h"
 #include "ingress/raw_put.h"
 #include "ingress/token_text.h"
 
@@ -33,18 +33,21 @@ void WaitingRequests::submit(Command command, Single request, const SharedLimits
 
 void WaitingRequests::submit_batch(BatchRequest request, bool of_puts, const SharedLimits& limits, RequestNote note,
                                    HttpReply reply) {
-    auto batch =
-        std::make_shared<Batch>(Batch{std::move(reply), std::move(note), of_puts, {}, {}, request.commands.size()});
+    const std::size_t commands = request.commands();
+    auto batch = std::make_shared<Batch>(Batch{std::move(reply), std::move(note), of_puts, {}, {}, commands});
+    batch->parts.reserve(request.refused.size());
     for (std::optional<Error>& refused : request.refused) {
         if (!refused) batch->submitted.push_back(batch->parts.size());
-        batch->parts.push_back(refused ? Reply(*std::move(refused)) : Reply());
+        batch->parts.push_back(refused ? PartAnswer(*std::move(refused)) : PartAnswer());
     }
     if (batch->missing == 0)
         return responder_.answer(std::move(batch->reply), batch->note, batch_text(batch->parts, of_puts));
-    for (std::size_t i = 0; i < request.commands.size(); ++i) {
+    for (std::size_t i = 0; i < commands; ++i) {
         const ReplyToken token = next_token_++;
         waiting_.emplace(token, Waiting{std::nullopt, batch, i});
-        port_.submit(std::move(request.commands[i]), token, limits);
+        Command command = i + 1 < commands ? *request.command : *std::move(request.command);
+        if (!request.leases.empty()) set_lease(command, request.leases[i]);
+        port_.submit(std::move(command), token, limits);
     }
 }
 
@@ -82,15 +85,18 @@ void WaitingRequests::deliver_part(Batch& batch, std::size_t part, Reply reply) 
     if (auto* puts = std::get_if<PutBatchAnswer>(&reply)) {
         for (std::size_t i = 0; i < puts->results.size(); ++i) {
             batch.parts[batch.submitted[i]] =
-                std::visit([](auto& result) { return Reply(std::move(result)); }, puts->results[i]);
+                std::visit([](auto& result) { return PartAnswer(std::move(result)); }, puts->results[i]);
         }
     } else if (batch.of_puts) {  // refused as a whole
         return responder_.refuse(std::move(batch.reply), batch.note, std::get<Error>(reply));
     } else {
         const std::size_t place = batch.submitted[part];
-        Error* const error = std::get_if<Error>(&reply);
-        if (error != nullptr && error->field == "lease") error->field = "leases[" + std::to_string(place) + "]";
-        batch.parts[place] = std::move(reply);
+        if (auto* error = std::get_if<Error>(&reply)) {
+            if (error->field == "lease") error->field = "leases[" + std::to_string(place) + "]";
+            batch.parts[place] = std::move(*error);
+        } else {
+            batch.parts[place] = std::get<LeaseEndAnswer>(reply);
+        }
     }
     if (--batch.missing == 0)
         responder_.answer(std::move(batch.reply), batch.note, batch_text(batch.parts, batch.of_puts));

@@ -12,6 +12,7 @@
 #include "access/token_activity.h"
 #include "base/secret.h"
 #include "engine/command.h"
+#include "ingress/answer_text.h"
 #include "ingress/api_responder.h"
 #include "ingress/command_port.h"
 #include "ingress/request_log.h"
@@ -54,7 +55,7 @@ class WaitingRequests {
         HttpReply reply;
         RequestNote note;
         bool of_puts = false;
-        std::vector<Reply> parts;
+        std::vector<PartAnswer> parts;
         std::vector<std::size_t> submitted;  // the parts that were submitted to the engine, in that order
         std::size_t missing = 0;
     };
