@@ -51,7 +51,7 @@ Result<Reply> run_command(ShardParts& parts, ReplyToken token, DueMs now_ms) {
         }
         if (!effects.commit) continue;
         if (Status done = parts.commit(*effects.commit); !done) return std::move(done).error();
-        engine.committed();
+        engine.committed(*std::move(effects.commit));
     }
     return Error{"internal", "the token could not be written to the log"};
 }

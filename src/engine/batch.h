@@ -24,6 +24,7 @@ struct Operation {
     std::uint32_t frame_bytes = 0;
     std::size_t offset = 0;  // of the frame in the bytes of the batch
     std::string name;        // of the record, if it is one of settings or of a rule
+    std::uint64_t rule = 0;  // its number, if the record is of a rule
     std::string reason;      // of the record
     EntryNumber entry = kNoEntry;
     ReplyToken token = 0;

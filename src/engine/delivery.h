@@ -2,8 +2,9 @@
 #pragma once
 
 #include <cstdint>
-#include <unordered_map>
 #include <vector>
+
+#include <boost/unordered/unordered_flat_map.hpp>
 
 #include "engine/command.h"
 #include "store/store.h"
@@ -15,7 +16,7 @@ struct Lease {
     DueMs until_ms = 0;
     DueMs delivered_ms = 0;
 };
-using Leases = std::unordered_map<MessageId, Lease>;
+using Leases = boost::unordered_flat_map<MessageId, Lease>;
 
 // A lease reply whose bodies are being read.
 struct Delivery {

@@ -158,6 +158,8 @@ void Dispatcher::grant(QueueNumber number, const std::vector<ReadyKey>& all, Rep
     delivery.queue = number;
     delivery.answer.queue = recent_.queues().name(number).queue;
     delivery.answer.name_space = recent_.queues().name(number).name_space;
+    delivery.answer.messages.reserve(all.size());
+    delivery.log_positions.reserve(all.size());
     std::vector<Sequence> missing;
     for (const ReadyKey& taken : all) {
         Entry& entry = recent_.entry(taken.entry);

@@ -40,10 +40,11 @@ struct EngineOptions {
     RetryRule retry{10, 1'000, 2'000, 3'600'000, 200};
 
     // Recurring messages: maximum number of occurrences, how many of one go into a batch, for how many of them contents
-    // are read at once, and when one that found no space tries again.
+    // are read at once (enough for several batches: the one that starts a lookup has none of what it reads), and when
+    // one that found no space tries again.
     std::uint64_t repeat_times_max = 1'000'000'000;
     std::uint32_t spawn_chunk = 100;
-    std::uint32_t spawn_recurring = 256;
+    std::uint32_t spawn_recurring = 1'024;
     std::int64_t spawn_again_ms = 1'000;
 
     // Transactions: the maximum number of checks, and for how many of them contents are read at once.

@@ -153,7 +153,7 @@ class NamedRules : protected EnginePart {
     // The record is durable.
     void apply(Operation& operation) {
         const Record& record = operation.record;
-        Rule* found = table_.find(record.state.name_space, operation.name);
+        Rule* found = table_.find(operation.rule);
         assert(found != nullptr && found->in_batch());
         Rule& rule = *found;
         const std::unique_ptr<RuleState> next = std::move(rule.next);
@@ -310,7 +310,6 @@ class NamedRules : protected EnginePart {
         }
         const std::string value = Kind::encode(next);
         assert(value.size() <= Kind::kBytesMax);
-        assert(Kind::decode(value).value() == next);  // a start reads what is applied here
         Record record;
         record.kind = RecordKind::rule;
         record.time_ms = now_;
@@ -332,6 +331,7 @@ class NamedRules : protected EnginePart {
         rule.term = rule_term(Kind::kSubject, rule.name_space(), rule.name(), value);
         rule.next = std::make_unique<RuleState>(std::move(next));
         batch().add(record, kNoEntry, token, std::move(with));
+        batch().operations().back().rule = rule.number;
     }
 
     // ---- messages

@@ -6,7 +6,8 @@
 #include <deque>
 #include <string>
 #include <string_view>
-#include <unordered_map>
+
+#include <boost/unordered/unordered_flat_map.hpp>
 
 #include "message/message.h"
 
@@ -52,7 +53,7 @@ class RecordCache {
 
     std::size_t bytes_max_;
     std::size_t bytes_ = 0;
-    std::unordered_map<Sequence, std::string> records_;
+    boost::unordered_flat_map<Sequence, std::string> records_;
     std::deque<Sequence> order_;  // may contain records that were removed
 };
 

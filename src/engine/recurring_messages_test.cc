@@ -154,9 +154,9 @@ TEST(RecurringMessages, a_full_queue_takes_no_more_occurrences_than_it_has_room_
 TEST(RecurringMessages, waits_for_settings_and_changes_that_are_being_written) {
     Trial trial;
     const EntryNumber number = trial.put();
-    trial.queues[0].conf_in_batch = true;
+    trial.queues[0].next_settings = std::make_unique<QueueSettings>();
     EXPECT_TRUE(trial.write().empty());
-    trial.queues[0].conf_in_batch = false;
+    trial.queues[0].next_settings = nullptr;
     trial.recent.entry(number).in_batch = true;
     EXPECT_TRUE(trial.write().empty());
     trial.recent.entry(number).in_batch = false;

@@ -117,12 +117,15 @@ void Schedules::make_runs(Schedule& schedule, const Due::Item& run, std::size_t 
     if (run.log_position != schedule.log_position) return begin_due(schedule);
     const Result<Record> whole = decode_record(RecordKind::rule, run.record_body);
     if (!whole) return context_.fail(whole.error());
-    // As many as fit into the batch.
+    // As many as fit into the batch, at least one: halved each time, because this is done for each schedule.
     const std::size_t each = message_bytes(run.record_body.size());
+    const auto fits = [&](std::size_t runs) {
+        return batch().count() + runs + 1 <= share && runs * each <= options_.batch_bytes_max && has_room(runs * each);
+    };
     limits.runs_max = 1;
-    while (limits.runs_max < options_.spawn_chunk && batch().count() + limits.runs_max + 2 <= share &&
-           (limits.runs_max + 1) * each <= options_.batch_bytes_max && has_room((limits.runs_max + 1) * each)) {
-        ++limits.runs_max;
+    for (std::size_t above = options_.spawn_chunk + 1; above - limits.runs_max > 1;) {
+        const std::size_t middle = limits.runs_max + (above - limits.runs_max) / 2;
+        (fits(middle) ? limits.runs_max : above) = middle;
     }
     SchedulePlan plan = plan_runs(state, *schedule.times, now_, limits);
     std::size_t roomy = 0;

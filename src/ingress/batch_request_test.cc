@@ -78,7 +78,7 @@ TEST(BatchRequest, line_endings_are_not_part_of_the_message) {
     request.body = body;
     const Result<BatchRequest> batch = read_batch(request, path, {});
     ASSERT_TRUE(batch);
-    const std::vector<PutCommand>& puts = std::get<PutBatchCommand>(batch->commands.at(0)).puts;
+    const std::vector<PutCommand>& puts = std::get<PutBatchCommand>(batch->command.value()).puts;
     ASSERT_EQ(puts.size(), 3u);
     EXPECT_EQ(puts[0].request_hash, puts[1].request_hash);
     EXPECT_EQ(puts[2].request_hash, puts[1].request_hash);

@@ -266,6 +266,7 @@ class FieldsReader {
 template <class Value, class Fields>
 std::string encode_revised(const Value& value, Fields&& fields) {
     std::string out;
+    out.reserve(256);  // of most
     FieldWriter to(out);
     if (value.revision != 0) fields(to, value);
     return out;

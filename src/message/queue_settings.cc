@@ -67,7 +67,8 @@ Result<QueueSettings> decode_queue_settings(std::string_view bytes) {
 std::uint64_t settings_term(std::uint32_t subject, std::string_view name_space, std::string_view name,
                             std::string_view value) {
     if (value.empty()) return 0;
-    std::string bytes;
+    thread_local std::string bytes;
+    bytes.clear();
     FieldWriter to(bytes);
     to.text(1, name_space);
     to.text(2, name);

@@ -12,7 +12,7 @@ void Simulation::count_death() {
     rare_.met(Rare::command_deferred, now.deferred);
     rare_.met(Rare::evicted_behind_its_cursor, now.evicted);
     rare_.met(Rare::loaded_from_the_index, now.loaded);
-    rare_.met(Rare::lease_lost, now.leases_lost);
+    rare_.met(Rare::lease_lost, now.leases_expired);
     rare_.met(Rare::purged, now.purged);
     rare_.met(Rare::discarded, now.discarded);
     rare_.met(Rare::expired_without_a_command, now.expired);
