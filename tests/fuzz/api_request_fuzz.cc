@@ -104,7 +104,7 @@ void serve(const HttpRequest& request, const HttpApiOptions& options) {
     for (const std::optional<Error>& refused : batch->refused) {
         if (refused) judge_refusal(*refused);
     }
-    for (const Command& command : batch->commands) judge(command, options);
+    if (batch->command) judge(*batch->command, options);
 }
 
 }  // namespace

@@ -51,10 +51,10 @@ void fuzz(std::string_view input) {
     }
     require(lines.size() <= kLinesMax, "a batch is over its limit");
     require(batch->refused.size() == lines.size(), "there are not as many verdicts as lines");
-    require(batch->commands.size() <= 1, "a batch is more than one command");
+    require(batch->commands() <= 1, "a batch is more than one command");
     static const std::vector<PutCommand> kNone;
     const std::vector<PutCommand>& puts =
-        batch->commands.empty() ? kNone : std::get<PutBatchCommand>(batch->commands.front()).puts;
+        batch->command ? std::get<PutBatchCommand>(*batch->command).puts : kNone;
     std::size_t next = 0;
     for (std::size_t i = 0; i < lines.size(); ++i) {
         const Result<PutCommand> alone = read_json_put(lines[i], options, {});
