@@ -99,7 +99,7 @@ class KafkaClientTrial : public testing::Test {
 
     // The first `count` records of the partition; fewer if they do not come in time.
     std::vector<KafkaRecord> read(const std::string& topic, std::size_t count, std::int64_t timeout_ms = kTimeoutMs) {
-        auto consumer = std::move(*client().open_consumer());
+        auto consumer = *client().open_consumer();
         EXPECT_EQ(code(consumer->assign(topic, 0, KafkaConsumer::kBeginning)), "");
         return read(*consumer, count, timeout_ms);
     }
@@ -190,7 +190,7 @@ TEST_F(KafkaClientTrial, chooses_partitions_as_the_java_client_does) {
     const auto out = producer();
     for (const auto& [key, hash] : hashes) send(*out, {.topic = name, .key = key, .value = key});
     EXPECT_EQ(flush(*out), std::vector<std::string>(hashes.size()));
-    const auto in = std::move(*client().open_consumer());
+    const auto in = *client().open_consumer();
     for (std::int32_t i = 0; i < kPartitions; ++i) EXPECT_EQ(code(in->assign(name, i, 0)), "");
     for (const KafkaRecord& record : read(*in, hashes.size(), kTimeoutMs)) {
         const auto found = std::ranges::find(hashes, *record.key, &std::pair<std::string, std::int32_t>::first);
@@ -202,7 +202,7 @@ TEST_F(KafkaClientTrial, chooses_partitions_as_the_java_client_does) {
 TEST_F(KafkaClientTrial, shows_committed_transactions_only) {
     const std::string name = topic("t");
     const auto out = producer("shows");
-    const auto in = std::move(*client().open_consumer());
+    const auto in = *client().open_consumer();
     EXPECT_EQ(code(in->assign(name, 0, 0)), "");
     for (const auto& [value, is_committed] :
          std::vector<std::pair<std::string, bool>>{{"a", true}, {"b", false}, {"c", true}}) {
@@ -306,7 +306,7 @@ TEST_F(KafkaClientTrial, says_that_a_position_was_trimmed) {
     const Status deleted = client().delete_before(name, 0, 5, kTimeoutMs);
     EXPECT_EQ(code(deleted), "") << deleted.error().message;
     EXPECT_EQ(code(client().delete_before(name, 0, 50, kTimeoutMs)), "position_trimmed");
-    const auto in = std::move(*client().open_consumer());
+    const auto in = *client().open_consumer();
     for (const std::int64_t offset : {2, 50}) {
         EXPECT_EQ(code(in->assign(name, 0, offset)), "");
         const Error error = error_of(*in);
@@ -322,7 +322,7 @@ TEST_F(KafkaClientTrial, says_that_a_position_was_trimmed) {
 }
 
 TEST_F(KafkaClientTrial, says_that_a_topic_to_read_is_missing) {
-    const auto in = std::move(*client().open_consumer());
+    const auto in = *client().open_consumer();
     EXPECT_EQ(code(in->assign("there.is.none", 0, 0)), "");
     const Error error = error_of(*in);
     EXPECT_EQ(error.code, "unknown_topic") << error.message;
@@ -371,7 +371,7 @@ TEST_F(KafkaClientTrial, tells_a_wrong_password_from_a_missing_permission) {
     const auto looked = wrong->look_at(name, kShortTimeoutMs);
     ASSERT_EQ(code(looked), "kafka_login");
     EXPECT_EQ(looked.error().message.find("wrong-password"), std::string::npos) << looked.error().message;
-    const auto in = std::move(*wrong->open_consumer());
+    const auto in = *wrong->open_consumer();
     EXPECT_EQ(code(in->assign(name, 0, 0)), "");
     EXPECT_EQ(error_of(*in).code, "kafka_login");
     for (const std::string& line : log_.lines()) EXPECT_EQ(line.find("wrong-password"), std::string::npos) << line;
@@ -380,7 +380,7 @@ TEST_F(KafkaClientTrial, tells_a_wrong_password_from_a_missing_permission) {
     EXPECT_EQ(code(right->look_at(name, kTimeoutMs)), "kafka_refused");
     const auto out = producer_of(*right, {});
     EXPECT_EQ(code(out->produce({.topic = name, .value = "x"})), "kafka_refused");
-    const auto transactional = std::move(*right->open_producer("alice"));
+    const auto transactional = *right->open_producer("alice");
     EXPECT_EQ(code(transactional->init_transactions(kTimeoutMs)), "kafka_refused");
 }
 
@@ -389,7 +389,7 @@ TEST_F(KafkaClientTrial, gives_up_when_no_broker_answers_and_goes_on_when_one_do
     const auto hasty = open(log_, {.transaction_timeout_ms = kShortTimeoutMs});
     auto plain = producer_of(*hasty, {});
     auto transactional = producer_of(*hasty, "gives-up");
-    const auto in = std::move(*hasty->open_consumer());
+    const auto in = *hasty->open_consumer();
     EXPECT_EQ(code(in->assign(name, 0, 0)), "");
     EXPECT_EQ(code(transactional->begin_transaction()), "");
     send(*transactional, {.topic = name, .value = "in doubt"});
