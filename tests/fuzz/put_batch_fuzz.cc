@@ -53,8 +53,7 @@ void fuzz(std::string_view input) {
     require(batch->refused.size() == lines.size(), "there are not as many verdicts as lines");
     require(batch->commands() <= 1, "a batch is more than one command");
     static const std::vector<PutCommand> kNone;
-    const std::vector<PutCommand>& puts =
-        batch->command ? std::get<PutBatchCommand>(*batch->command).puts : kNone;
+    const std::vector<PutCommand>& puts = batch->command ? std::get<PutBatchCommand>(*batch->command).puts : kNone;
     std::size_t next = 0;
     for (std::size_t i = 0; i < lines.size(); ++i) {
         const Result<PutCommand> alone = read_json_put(lines[i], options, {});
