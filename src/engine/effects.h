@@ -1,11 +1,11 @@
 // What the owner of the engine executes: the engine itself does no I/O.
 #pragma once
 
-#include <deque>
 #include <optional>
 #include <vector>
 
 #include "base/status.h"
+#include "engine/block_deque.h"
 #include "engine/command.h"
 #include "journal/journal.h"
 #include "store/store.h"
@@ -20,7 +20,7 @@ struct ReplyEffect {
 // What the owner must execute, in any order; empty again after take_effects().
 struct Effects {
     std::optional<Commit> commit;
-    std::deque<ReplyEffect> replies;  // each is nearly a kilobyte: a vector of a thousand would move them as it grows
+    BlockDeque<ReplyEffect> replies;  // a vector of a thousand would move them as it grows
     std::vector<Lookup> lookups;
     std::vector<SegmentNumber> closed_segments;  // full: to be sealed, in order
     std::optional<Error> fatal_error;            // the process must stop and report it

@@ -151,8 +151,7 @@ DueMs Engine::next_wakeup() const {
                            dispatcher_.has_more_to_serve() || views_.has_to_walk();
     if (!context_.started || has_begun) return now_;
     const bool has_requests = has_commands() || dead_writer_.has_to_add() ||
-                              (commands_.has_puts() && !segment_.puts_stalled()) ||
-                              (segment_.attempts_wait() && dispatcher_.has_held());
+                              (commands_.has_puts() && !segment_.puts_stalled()) || dispatcher_.has_held();
     const bool closes = segment_.is_close_wanted() && !segment_.is_empty() && segment_.cleaning_may_write();
     const bool may_build = may_build_batch();
     if (may_build && (has_requests || closes || needs_own_batch())) return now_;
@@ -160,7 +159,7 @@ DueMs Engine::next_wakeup() const {
     if (may_build && dead_writer_.has_to_expire()) return now_;
     const Tick wheel = wheel_.next_work();
     DueMs next = wheel >= static_cast<Tick>(kNoWakeup) ? kNoWakeup : static_cast<DueMs>(wheel);
-    if (may_build) next = std::min(next, batches_.confirm_at_ms());
+    if (may_build) next = std::min({next, batches_.confirm_at_ms(), lifecycle_.own_records().attempts_due_ms()});
     if (dead_letters_.next_expiry_ms() > now_) next = std::min(next, dead_letters_.next_expiry_ms());
     if (!lifecycle_.window().is_reading()) next = std::min(next, std::max(now_ + 1, lifecycle_.window().next_ms()));
     return next;

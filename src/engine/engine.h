@@ -249,6 +249,7 @@ class Engine : OwnedContext, EnginePart {
     template <auto part>
     static constexpr BatchSource of_part();
     static const std::array<BatchSource, 9> kBatchSources;
+    bool attempts_are_due() const;
     bool has_own_work() const;
     bool needs_own_batch() const;
     bool may_build_batch() const;

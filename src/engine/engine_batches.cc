@@ -63,8 +63,8 @@ void Engine::build_batch() {
     take_commands(commands_.looked_up_puts(), Takes::puts);
     take_commands(commands_.puts(), Takes::puts);
     take_commands_to(4);
-    const bool time_is_wanted = segment_.attempts_wait() && dispatcher_.has_held();
-    if (!batch().empty() || batches_.confirm_at_ms() <= now_ || time_is_wanted) return submit_batch(false);
+    const bool saves_time = batches_.confirm_at_ms() <= now_ || dispatcher_.has_held();
+    if (!batch().empty() || saves_time) return submit_batch(false);
     if (segment_.unfit_bytes() != 0) {
         loader_.add_cursors();
         return submit_batch(true);

@@ -114,20 +114,51 @@ TEST(EngineLeases, a_lease_can_be_extended_and_released) {
     EXPECT_EQ(shard.lease().size(), 1u);
 }
 
-TEST(EngineLeases, an_attempt_is_written_in_the_next_batch_or_with_a_quick_end_and_only_once) {
+int attempts_written(const Shard& shard) {
+    int count = 0;
+    for (const Record& record : shard.log()) count += record.kind == RecordKind::attempt ? 1 : 0;
+    return count;
+}
+
+TEST(EngineLeases, a_quick_acknowledgement_contains_its_attempt) {
     Shard shard;
     shard.put(0);
     const auto messages = shard.lease();
-    const auto attempts = [&] {
-        int count = 0;
-        for (const Record& record : shard.log()) count += record.kind == RecordKind::attempt ? 1 : 0;
-        return count;
-    };
-    EXPECT_EQ(attempts(), 1);
+    shard.turn(OwnRecords::kAttemptWaitsMs - 1);
     shard.ask<LeaseEndAnswer>(AckCommand{messages.at(0).lease});
-    EXPECT_EQ(attempts(), 1);
     EXPECT_EQ(shard.log().back().kind, RecordKind::end);
     EXPECT_EQ(shard.log().back().state.attempts, 1u);
+    shard.turn(OwnRecords::kAttemptWaitsMs);
+    EXPECT_EQ(attempts_written(shard), 0);
+}
+
+TEST(EngineLeases, an_attempt_that_lasts_is_written_once_and_in_time) {
+    Shard shard;
+    shard.put(0);
+    shard.put(0);
+    const auto first = shard.lease(1);
+    shard.turn(OwnRecords::kAttemptWaitsMs / 2);
+    shard.lease(1);
+    shard.turn(OwnRecords::kAttemptWaitsMs / 2 - 1);
+    EXPECT_EQ(attempts_written(shard), 0);
+    EXPECT_EQ(shard.engine().next_wakeup(), shard.engine().now() + 1);
+    shard.turn(1);
+    EXPECT_EQ(attempts_written(shard), 2) << "one batch has both";
+    shard.ask<LeaseEndAnswer>(AckCommand{first.at(0).lease});
+    shard.turn(OwnRecords::kAttemptWaitsMs);
+    EXPECT_EQ(attempts_written(shard), 2);
+}
+
+TEST(EngineLeases, an_engine_that_stops_writes_the_attempts_at_once) {
+    Shard shard;
+    shard.put(0);
+    shard.lease();
+    EXPECT_EQ(attempts_written(shard), 0);
+    shard.engine().stop_waiting();
+    EXPECT_FALSE(shard.engine().is_idle());
+    shard.turn();
+    EXPECT_EQ(attempts_written(shard), 1);
+    EXPECT_TRUE(shard.engine().is_idle());
 }
 
 // The replay left the count of begun attempts at zero, so that the next delivery was the first once more.

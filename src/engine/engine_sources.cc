@@ -27,24 +27,17 @@ const std::array<Engine::BatchSource, 9> Engine::kBatchSources{{
         .add = [](Engine& engine) { engine.lifecycle_.own_records().add_expired(); },
         .is_idle = [](const Engine& engine) { return engine.lifecycle_.own_records().expired() == 0; },
     },
-    // Started attempts. On a full disk they wait in memory, and a segment without space for a record is closed only for
-    // a commit that saves the time.
+    // Started attempts that last, and the time, for which a batch without records is enough. On a full disk attempts
+    // wait
+    // in memory, and a segment without space for a record is closed only for a commit that saves the time.
     {
-        .has_work =
-            [](const Engine& engine) {
-                return engine.lifecycle_.own_records().has_attempts() && !engine.segment_.attempts_wait();
-            },
+        .has_work = [](const Engine& engine) { return engine.attempts_are_due() || engine.dispatcher_.has_held(); },
         .next_bytes =
             [](const Engine& engine) {
-                const bool has_next = engine.segment_.attempts_wait() ? engine.dispatcher_.has_held()
-                                                                      : engine.lifecycle_.own_records().has_attempts();
-                return has_next ? kRecordOverheadMax : 0;
+                return engine.attempts_are_due() || engine.dispatcher_.has_held() ? kRecordOverheadMax : 0;
             },
         .add = [](Engine& engine) { engine.lifecycle_.own_records().add_attempts(); },
-        .is_idle =
-            [](const Engine& engine) {
-                return !engine.lifecycle_.own_records().has_attempts() || engine.segment_.attempts_wait();
-            },
+        .is_idle = [](const Engine& engine) { return !engine.attempts_are_due(); },
     },
     // Messages whose attempts are used up.
     {
@@ -77,6 +70,10 @@ const std::array<Engine::BatchSource, 9> Engine::kBatchSources{{
     // Messages of watchdogs.
     of_part<&Engine::watchdogs_>(),
 }};
+
+bool Engine::attempts_are_due() const {
+    return lifecycle_.own_records().attempts_due_ms() <= now_;
+}
 
 bool Engine::has_own_work() const {
     return std::any_of(kBatchSources.begin(), kBatchSources.end(),

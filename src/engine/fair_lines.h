@@ -10,13 +10,15 @@
 // inputs and their order.
 #pragma once
 
+#include <algorithm>
 #include <cassert>
 #include <cstddef>
 #include <cstdint>
-#include <deque>
 #include <list>
 #include <unordered_map>
 #include <utility>
+
+#include "engine/block_deque.h"
 
 namespace duewheel {
 
@@ -132,7 +134,11 @@ class FairLines {
     template <class Drops>
     void erase_if(Drops&& drops) {
         for (auto& space : spaces_.waiting()) {
-            for (auto& line : space.inner.waiting()) size_ -= std::erase_if(line.inner, drops);
+            for (auto& line : space.inner.waiting()) {
+                const auto kept = std::remove_if(line.inner.begin(), line.inner.end(), drops);
+                size_ -= static_cast<std::size_t>(line.inner.end() - kept);
+                line.inner.erase(kept, line.inner.end());
+            }
             space.inner.rest_empty_ones();
         }
         spaces_.rest_empty_ones();
@@ -151,7 +157,7 @@ class FairLines {
     }
 
   private:
-    TurnRing<TurnRing<std::deque<T>>> spaces_;
+    TurnRing<TurnRing<BlockDeque<T>>> spaces_;
     std::size_t size_ = 0;
 };
 

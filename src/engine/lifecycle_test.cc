@@ -75,10 +75,11 @@ TEST(Lifecycle, a_timer_that_fires_while_a_record_is_written_takes_effect_afterw
     const EntryNumber number = trial.put_message(trial.now);
     trial.queues[0].ready.pop_first();
     trial.lifecycle.take(number);
-    trial.lifecycle.start_attempt(number, trial.now + 100);
+    trial.lifecycle.start_attempt(number, trial.now + 1'000);
+    trial.advance_to(trial.now + 999);
     trial.batch([&] {
         trial.lifecycle.own_records().add_attempts();
-        trial.advance_to(trial.now + 100);
+        trial.advance_to(trial.now + 1);
         EXPECT_EQ(trial.recent.entry(number).state, State::leased);
     });
     EXPECT_EQ(trial.recent.entry(number).state, State::ready);

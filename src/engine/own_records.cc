@@ -31,30 +31,38 @@ void OwnRecords::add_expired() {
     }
 }
 
+DueMs OwnRecords::attempts_due_ms() const {
+    if (attempts_.empty() || segment_.attempts_wait()) return kNever;
+    return context_.stopping ? now_ : attempts_.front().began_ms + kAttemptWaitsMs;
+}
+
 void OwnRecords::add_attempts() {
     if (segment_.attempts_wait()) return keep_attempts_waiting();
-    std::size_t kept = 0;
-    for (std::size_t i = 0; i < attempts_.size(); ++i) {
-        const EntryNumber number = recent_.find(attempts_[i]);
+    if (attempts_due_ms() > now_) return;
+    const DueMs until_ms = context_.stopping ? now_ : now_ - kAttemptWaitsMs / 2;
+    std::vector<Attempt> kept;
+    for (; !attempts_.empty() && attempts_.front().began_ms <= until_ms; attempts_.pop_front()) {
+        const EntryNumber number = recent_.find(attempts_.front().id);
         if (number == kNoEntry) continue;
         Entry& entry = recent_.entry(number);
         if (!entry.attempt_queued) continue;
-        if (entry.in_batch || !has_room(kRecordOverheadMax) || batch().count() >= options_.batch_operations_max) {
-            attempts_[kept++] = attempts_[i];
+        if (!has_room(kRecordOverheadMax) || batch().count() >= options_.batch_operations_max) break;
+        if (entry.in_batch) {
+            kept.push_back(attempts_.front());
             continue;
         }
         entry.attempt_queued = false;
         if (entry.begun == entry.attempts) continue;  // a record of a change contains it
         add(number, changed(entry, RecordKind::attempt, Cause::none), 0, Error{});
     }
-    attempts_.resize(kept);
+    attempts_.insert(attempts_.begin(), kept.begin(), kept.end());
 }
 
 // Attempts of messages that have ended are removed when they are the majority.
 void OwnRecords::keep_attempts_waiting() {
     if (attempts_.size() <= 2 * recent_.entry_count() + 64) return;
-    std::erase_if(attempts_, [this](MessageId id) {
-        const EntryNumber number = recent_.find(id);
+    std::erase_if(attempts_, [this](const Attempt& attempt) {
+        const EntryNumber number = recent_.find(attempt.id);
         return number == kNoEntry || !recent_.entry(number).attempt_queued;
     });
 }
