@@ -234,8 +234,8 @@ void Dispatcher::finish_delivery(Delivery delivery, const FoundRecords& records)
 }
 
 // A crash may lose the record of a started attempt, and the next run knows the time only from commits, because its
-// clock may have been set back. So a message is delivered only if it was not due long after the newest commit. Otherwise
-// the next commit follows at once and saves a later time; if commits are frequent, no consumer waits.
+// clock may have been set back. So a message is delivered only if it was not due long after the newest commit.
+// Otherwise the next commit follows at once and saves a later time; if commits are frequent, no consumer waits.
 bool Dispatcher::is_due_saved(const Delivery& delivery) const {
     return delivery.latest_due_ms <= batches_.totals().server_time_ms + options_.unsaved_due_max_ms;
 }
