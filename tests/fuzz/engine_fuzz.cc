@@ -124,8 +124,8 @@ class Trial {
         Random random(script_.byte());
         disk_.crash(random);
         start();
-        // Leases are gone with the process.
-        for (auto& [id, known] : known_) known.lease_until_ms = 0;
+        // Leases are gone with the process, and so is the number of an attempt that had not lasted.
+        for (auto& [id, known] : known_) known.lease_until_ms = known.attempt = 0;
         leases_before_ = leases_.size();
     }
 
