@@ -3,7 +3,7 @@
 // the outcome.
 //
 // An attempt waits longer than the others, because no caller waits for its record, and the record of its
-// acknowledgement, failure, release or extension contains it: only attempts that last are written. A crash forgets
+// acknowledgement, failure or release contains it: only attempts that last are written. A crash forgets
 // those that are not written; what was due before it is marked as maybe delivered then (earlier_runs.h).
 #pragma once
 

@@ -15,6 +15,7 @@ import subprocess
 import tempfile
 import termios
 import threading
+import time
 import unittest
 
 from daemon import Daemon
@@ -55,6 +56,11 @@ class Export(Exports):
         self.set_all_kinds()
         self.put_all_kinds()
         lines = self.export(self.source)
+        deadline = time.monotonic() + 30
+        # An attempt that lasts is in the log after 0.2 s.
+        while not any(line.get("body") == "with a consumer" and line.get("attempts") for line in lines):
+            self.assertLess(time.monotonic(), deadline, "the attempt is not written")
+            lines = self.export(self.source)
         states = {line["state"] for line in lines if line["kind"] == "message"}
         self.assertEqual(states, {"scheduled", "ready", "retrying", "held", "prepared"})
         target = self.started()
