@@ -46,12 +46,12 @@ std::span<Operation> BatchPipeline::take(std::size_t max) {
     return std::span(operations).subspan(from, taken_ - from);
 }
 
-std::unique_ptr<Batch> BatchPipeline::finish() {
+void BatchPipeline::finish() {
     assert(durable_ && is_taken());
     in_flight_ = false;
     durable_ = false;
     totals_ = batch_->totals();
-    return std::move(batch_);
+    idle_ = std::move(batch_);
 }
 
 }  // namespace duewheel

@@ -4,8 +4,7 @@
 //                      └── discard(): nothing was added ──► none
 //
 // The operations of a durable batch are taken a part per iteration: thousands of records at once would block all
-// clients. Its operations are valid until recycle(), after the next batch was submitted: so that batch goes to the disk
-// before the last responses of this one are sent.
+// clients. They are valid until finish().
 //
 // If no commit follows within a few milliseconds, an empty one confirms the newest: damage to the last acknowledged
 // commit can then be told from a torn write.
@@ -54,9 +53,8 @@ class BatchPipeline {
     // The next operations, to be applied together: up to `max`, but all puts of a request.
     std::span<Operation> take(std::size_t max);
     bool is_taken() const { return taken_ == batch_->count(); }
-    // All were applied: another batch may begin. The finished one is to be given to recycle().
-    std::unique_ptr<Batch> finish();
-    void recycle(std::unique_ptr<Batch> batch) { idle_ = std::move(batch); }
+    // All were applied: another batch may begin.
+    void finish();
 
     // ---- confirming
 

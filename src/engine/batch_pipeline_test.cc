@@ -1,7 +1,5 @@
 #include "engine/batch_pipeline.h"
 
-#include <memory>
-#include <span>
 #include <utility>
 #include <vector>
 
@@ -59,16 +57,13 @@ TEST(BatchPipeline, counts_when_it_is_durable_and_applied) {
     EXPECT_EQ(test.batches.take(2).size(), 2u);
     EXPECT_FALSE(test.batches.is_taken());
     EXPECT_EQ(test.batches.totals().commit, 4u);
-    const std::span<Operation> rest = test.batches.take(2);
+    EXPECT_EQ(test.batches.take(2).size(), 1u);
     EXPECT_TRUE(test.batches.is_taken());
-    std::unique_ptr<Batch> finished = test.batches.finish();
+    test.batches.finish();
     EXPECT_EQ(test.batches.totals(), commit.totals);
     EXPECT_FALSE(test.batches.is_in_flight());
-    test.batches.begin();  // the next one, before the rest is answered
+    test.batches.begin();
     static_cast<void>(test.batches.submit(100, false));
-    ASSERT_EQ(rest.size(), 1u);
-    EXPECT_EQ(rest[0].token, kToken);
-    test.batches.recycle(std::move(finished));
     EXPECT_TRUE(test.batches.is_in_flight());
     EXPECT_FALSE(test.batches.is_durable());
 }

@@ -222,7 +222,7 @@ class Engine : OwnedContext, EnginePart {
     void submit_batch(bool closes_segment);
     void apply_durable();
     void apply_next(Operation& operation);
-    std::unique_ptr<Batch> finish_commit();
+    void finish_commit();
     void apply(Operation& operation);
     void count(const Record& record, QueueNumber in_queue);
 

@@ -183,17 +183,15 @@ void Engine::committed(Commit commit) {
     apply_durable();
 }
 
-// Applies a part of the durable batch in each iteration. Commands are answered in the iteration in which they are
-// applied, so that no change is visible before its response; the rest of the batch counts as not durable yet. The next
-// batch is submitted before the last responses are sent.
+// Applies a part of the durable batch in each iteration; the rest of the batch counts as not durable yet. Commands are
+// answered as soon as they are applied, so that no change is visible before its response, not even to a command that the
+// next batch executes.
 void Engine::apply_durable() {
     if (!batches_.is_durable()) return;
     const std::span<Operation> operations = batches_.take(options_.apply_chunk);
     for (Operation& operation : operations) apply_next(operation);
-    std::unique_ptr<Batch> finished;
-    if (batches_.is_taken()) finished = finish_commit();
     for (Operation& operation : operations) reply(operation.token, std::move(operation.reply));
-    if (finished) batches_.recycle(std::move(finished));
+    if (batches_.is_taken()) finish_commit();
 }
 
 void Engine::apply_next(Operation& operation) {
@@ -220,20 +218,21 @@ void Engine::apply_next(Operation& operation) {
     }
 }
 
-// The whole batch is applied, and the next one may be built. Returns the finished batch.
-std::unique_ptr<Batch> Engine::finish_commit() {
-    std::unique_ptr<Batch> batch = batches_.finish();
+// The whole batch is applied, and the next one may be built.
+void Engine::finish_commit() {
     ++counters_.commits;
-    counters_.records += batch->count();
-    if (batch->closes_segment) {
+    counters_.records += batch().count();
+    const bool is_empty = batch().empty();
+    const bool closes_segment = batch().closes_segment;
+    batches_.finish();
+    if (closes_segment) {
         effects_.closed_segments.push_back(segment_.number());
         segment_.close(lookups_.sealed_through());
     }
     // A closing commit needs no confirmation: no command waits for it, and it confirms the previous commit.
-    if (!batch->empty() && !batch->closes_segment) batches_.confirm_at(now_ + options_.confirm_after_ms);
+    if (!is_empty && !closes_segment) batches_.confirm_at(now_ + options_.confirm_after_ms);
     dispatcher_.deliver_held();
     build_batch();
-    return batch;
 }
 
 void Engine::apply(Operation& operation) {

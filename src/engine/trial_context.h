@@ -59,7 +59,7 @@ struct TrialContext {
                 context.reply(operation.token, std::move(operation.reply));
             }
         }
-        batches.recycle(batches.finish());
+        batches.finish();
         return records;
     }
     // The command is decided by `part` in a batch of its own: `in_batch` builds it with what it is given.

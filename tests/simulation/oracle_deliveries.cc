@@ -93,8 +93,12 @@ void Oracle::delivered(ReplyToken token, const LeaseCommand& command, DueMs subm
         // And so may what commits it.
         const bool was_prepared =
             std::any_of(then.begin(), then.end(), [](const World& world) { return world.is_prepared(); });
+        // And so may a lease by its id that made it due, when its content is read.
+        const bool was_leased_by_id = std::any_of(about->open.begin(), about->open.end(), [&](ReplyToken open) {
+            return std::holds_alternative<LeaseMessageCommand>(requests_.at(open).command);
+        });
         Worlds all = then;
-        if (was_dead || was_prepared) {
+        if (was_dead || was_prepared || was_leased_by_id) {
             for (const World& world : with_open_commands(*about, 0)) add_world(all, world);
         }
         if (by_id != nullptr) {
