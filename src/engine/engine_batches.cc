@@ -184,8 +184,8 @@ void Engine::committed(Commit commit) {
 }
 
 // Applies a part of the durable batch in each iteration; the rest of the batch counts as not durable yet. Commands are
-// answered as soon as they are applied, so that no change is visible before its response, not even to a command that the
-// next batch executes.
+// answered as soon as they are applied, so that no change is visible before its response, not even to a command that
+// the next batch executes.
 void Engine::apply_durable() {
     if (!batches_.is_durable()) return;
     const std::span<Operation> operations = batches_.take(options_.apply_chunk);
