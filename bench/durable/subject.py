@@ -1,4 +1,5 @@
-"""A server process under load, and what is seen of it from outside. The load itself is load.cc."""
+"""A server process under load, and what is seen of it from outside. The load itself is load.cc and
+beanstalk_load.cc."""
 
 import contextlib
 import json
@@ -14,7 +15,6 @@ import time
 import urllib.request
 
 BIN = pathlib.Path(__file__).resolve().parents[2] / "build" / "release" / "bin"
-BEANSTALK_LOAD = pathlib.Path(__file__).resolve().parent / "beanstalk_load.py"
 TICKS = os.sysconf("SC_CLK_TCK")
 READY_WITHIN_S = STOP_WITHIN_S = 120
 LOAD_WITHIN_S = 1800
@@ -119,9 +119,9 @@ class Server:
 
 
 def load_command(command, server, **options):
-    """The command line of a load. The C++ program speaks beanstalkd's protocol for puts with a delay and their cancels only."""
-    is_native = server.address.startswith("http") or (command in ("put", "cancel") and "due_ms" not in options)
-    arguments = [BIN / "duewheel_load"] if is_native else [sys.executable, BEANSTALK_LOAD]
+    """The command line of a load. duewheel_load speaks beanstalkd's protocol for puts with a delay and their cancels only."""
+    is_first = server.address.startswith("http") or (command in ("put", "cancel") and "due_ms" not in options)
+    arguments = [BIN / ("duewheel_load" if is_first else "duewheel_beanstalk_load")]
     arguments += [command, "--server", server.address]
     for name, value in options.items():
         arguments += ["--" + name.replace("_", "-"), str(value)]

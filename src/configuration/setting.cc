@@ -268,7 +268,7 @@ constexpr Setting kSettings[] = {
     at<&ServerOptions::segment_bytes>(
         {.name = "store.segment_size",
          .kind = Kind::size,
-         .sentence = "Size of a log segment. auto: a 64th of the volume, from 1 MiB to 64 MiB.",
+         .sentence = "Size of a log segment. auto: a 64th of the volume, from 1 MiB to 32 MiB.",
          .min = kMiB,
          .max = kGiB,
          .multiple_of = kMiB,

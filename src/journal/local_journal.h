@@ -23,7 +23,7 @@
 namespace duewheel {
 
 struct JournalOptions {
-    std::uint64_t segment_bytes = 64 << 20;  // a multiple of the block size, above the header's
+    std::uint64_t segment_bytes = 32 << 20;  // a multiple of the block size, above the header's
     std::uint32_t block_bytes = 512;         // 512 or 4096; an existing log keeps its own
     std::size_t spare_count = 1;             // zero-filled segments ready for the next one
     std::size_t reserve_count = 3;           // additional ones, for use while the disk is full

@@ -2,7 +2,7 @@
 //
 //     first sequence 1000, offsets of 1000, 1064, 1128 ...; the search for 1100 starts at the offset of 1064
 //
-// Four bytes for 64 records: 16 KiB of memory for a segment of 64 MiB with records of 256 bytes. For one thread; the
+// Four bytes for 64 records: 8 KiB of memory for a segment of 32 MiB with records of 256 bytes. For one thread; the
 // owner locks.
 #pragma once
 

@@ -2,8 +2,8 @@
 // volume, so that a small one accepts puts too.
 //
 //     volume              32 MiB   420 MiB   1 GiB    4 GiB and more
-//     segment             1 MiB    6 MiB     16 MiB   64 MiB           a 64th
-//     free floor          2 MiB    26 MiB    64 MiB   256 MiB          a 16th
+//     segment             1 MiB    6 MiB     16 MiB   32 MiB           a 64th, up to 32 MiB
+//     free floor          2 MiB    26 MiB    64 MiB   256 MiB          a 16th, up to 256 MiB
 //
 // With the default number of spare segments, the log takes five segments before the first put, so that at most about a
 // fifth of a volume of 32 MiB or more is not available for messages.

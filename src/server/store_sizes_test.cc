@@ -21,13 +21,13 @@ TEST(StoreSizes, follow_the_volume) {
     EXPECT_EQ(of_volume(1024).segment_bytes, 16 * kMiB);
     EXPECT_EQ(of_volume(1024).free_floor_bytes, 64 * kMiB);
     for (const std::uint64_t mebibytes : {4096u, 100'000u, 100'000'000u}) {
-        EXPECT_EQ(of_volume(mebibytes).segment_bytes, 64 * kMiB);
+        EXPECT_EQ(of_volume(mebibytes).segment_bytes, 32 * kMiB);
         EXPECT_EQ(of_volume(mebibytes).free_floor_bytes, 256 * kMiB);
     }
 }
 
 TEST(StoreSizes, of_a_volume_of_unknown_size_are_the_largest) {
-    EXPECT_EQ(of_volume(0).segment_bytes, 64 * kMiB);
+    EXPECT_EQ(of_volume(0).segment_bytes, 32 * kMiB);
     EXPECT_EQ(of_volume(0).free_floor_bytes, 256 * kMiB);
 }
 

@@ -9,8 +9,10 @@
 #include <deque>
 #include <string>
 #include <string_view>
-#include <unordered_map>
 #include <vector>
+
+#include <boost/container_hash/hash.hpp>
+#include <boost/unordered/unordered_flat_map.hpp>
 
 namespace duewheel {
 
@@ -24,30 +26,41 @@ struct QueueName {
     bool operator==(const QueueName&) const = default;
 };
 
+struct QueueNameView {
+    QueueNameView(std::string_view in_name_space, std::string_view of_queue)
+        : name_space(in_name_space), queue(of_queue) {}
+    QueueNameView(const QueueName& name) : name_space(name.name_space), queue(name.queue) {}
+
+    bool operator==(const QueueNameView&) const = default;
+
+    std::string_view name_space;
+    std::string_view queue;
+};
+
 class QueueNames {
   public:
     // The number of the queue, assigned if it has none yet. Average O(1).
     QueueNumber number(std::string_view name_space, std::string_view queue) {
-        const auto [inserted, fresh] =
-            numbers_.try_emplace(joined(name_space, queue), free_.empty() ? size() : free_.front());
-        if (!fresh) return inserted->second;
+        if (const QueueNumber known = find(name_space, queue); known != kNoQueue) return known;
+        const QueueNumber fresh = free_.empty() ? size() : free_.front();
         if (free_.empty()) {
-            names_.push_back({std::string(name_space), std::string(queue)});
+            names_.emplace_back();
         } else {
-            names_[free_.front()] = {std::string(name_space), std::string(queue)};
             free_.pop_front();
         }
-        return inserted->second;
+        names_[fresh] = {std::string(name_space), std::string(queue)};
+        numbers_.emplace(names_[fresh], fresh);
+        return fresh;
     }
     // The number is not used any more.
     void release(QueueNumber number) {
-        numbers_.erase(joined(names_[number].name_space, names_[number].queue));
+        numbers_.erase(names_[number]);
         names_[number] = {};
         free_.push_back(number);
     }
     // kNoQueue if it was never named.
     QueueNumber find(std::string_view name_space, std::string_view queue) const {
-        const auto found = numbers_.find(joined(name_space, queue));
+        const auto found = numbers_.find(QueueNameView(name_space, queue));
         return found == numbers_.end() ? kNoQueue : found->second;
     }
     const QueueName& name(QueueNumber number) const { return names_[number]; }
@@ -56,14 +69,22 @@ class QueueNames {
     std::size_t in_use() const { return numbers_.size(); }
 
   private:
-    // NUL is in no name, so that two pairs never join to the same text.
-    static std::string joined(std::string_view name_space, std::string_view queue) {
-        std::string text;
-        text.reserve(name_space.size() + queue.size() + 1);
-        return text.append(name_space).append(1, '\0').append(queue);
-    }
+    // Of a name without a copy of it: each record of the log is looked up.
+    struct Hash {
+        using is_transparent = void;
+        std::size_t operator()(const QueueNameView& name) const {
+            std::size_t hash = 0;
+            boost::hash_combine(hash, name.name_space);
+            boost::hash_combine(hash, name.queue);
+            return hash;
+        }
+    };
+    struct Equal {
+        using is_transparent = void;
+        bool operator()(const QueueNameView& left, const QueueNameView& right) const { return left == right; }
+    };
 
-    std::unordered_map<std::string, QueueNumber> numbers_;
+    boost::unordered_flat_map<QueueName, QueueNumber, Hash, Equal> numbers_;
     std::vector<QueueName> names_;
     std::deque<QueueNumber> free_;
 };

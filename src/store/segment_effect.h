@@ -10,7 +10,7 @@
 // was scheduled at 50 with its whole record at position 1234: its rows at 50 are erased, and that record is no longer
 // needed.
 //
-// A segment of 64 MiB contains some 250,000 messages, so an effect is small and its texts are numbers. Single-threaded.
+// A segment of 32 MiB contains some 125,000 messages, so an effect is small and its texts are numbers. Single-threaded.
 #pragma once
 
 #include <cstdint>
