@@ -2,8 +2,8 @@
 // all due at one time, and the runs with consumers. Its options and the line of JSON that it prints are those of that
 // program, and also how many messages came twice or were never put.
 //
-//   duewheel_beanstalk_load put   --server beanstalk://HOST:PORT --queue Q --count N --due-ms T --connections 4 --batch
-//   500 duewheel_beanstalk_load fire  ... --rate 5000 --seconds 15 --delay-min-ms 1000 --delay-max-ms 5000 --takers 200
+//   duewheel_beanstalk_load put --server beanstalk://HOST:PORT --queue Q --count N --due-ms T --connections 4 --batch 500
+//   duewheel_beanstalk_load fire ... --rate 5000 --seconds 15 --delay-min-ms 1000 --delay-max-ms 5000 --takers 200
 //   duewheel_beanstalk_load drain ... --count N --connections 4 --take-batch 1000
 //   duewheel_beanstalk_load cycle ... --seconds 5 --connections 64 --batch 1
 //
@@ -13,12 +13,8 @@
 // after it. One thread; what a connection does is a coroutine.
 #include <algorithm>
 #include <array>
-#include <cerrno>
-#include <charconv>
-#include <coroutine>
 #include <cstdint>
 #include <cstdio>
-#include <cstring>
 #include <exception>
 #include <functional>
 #include <map>
@@ -31,40 +27,25 @@
 #include <vector>
 
 #include <CLI/CLI.hpp>
-#include <arpa/inet.h>
-#include <netinet/in.h>
-#include <netinet/tcp.h>
 #include <sys/epoll.h>
-#include <sys/socket.h>
 #include <unistd.h>
 
 #include "base/histogram.h"
 #include "base/random.h"
 #include "base/system_clock.h"
+#include "beanstalk_connection.h"
 
 namespace {
 
-using duewheel::Histogram;
-using duewheel::Random;
+using namespace duewheel;
 
-constexpr std::size_t kReadBytes = 64 * 1024;
 constexpr int kEventsATurn = 256;
 constexpr int kTurnMs = 10;
 constexpr std::int64_t kNsPerSecond = 1'000'000'000;
 constexpr std::size_t kNumberAt = 0, kNumberDigits = 12, kDueAt = 13, kDueDigits = 16;  // in a body
 
 std::int64_t wall_now_us() {
-    return duewheel::wall_now_ns() / 1000;
-}
-
-std::int64_t number_in(std::string_view text) {
-    std::int64_t number = 0;
-    std::from_chars(text.data(), text.data() + text.size(), number);
-    return number;
-}
-
-std::runtime_error system_error(const std::string& what) {
-    return std::runtime_error(what + ": " + std::strerror(errno));
+    return wall_now_ns() / 1000;
 }
 
 struct Options {
@@ -107,127 +88,6 @@ struct Ledger {
     Histogram late;  // us
 };
 
-// What a connection does, from its start to its first wait and from reply to reply. It destroys itself at its end.
-struct Work {
-    struct promise_type {
-        Work get_return_object() { return {}; }
-        std::suspend_never initial_suspend() const { return {}; }
-        std::suspend_never final_suspend() const noexcept { return {}; }
-        void return_void() const {}
-        void unhandled_exception() const { throw; }
-    };
-};
-
-struct Reply {
-    std::string_view line;
-    std::string_view body;  // of RESERVED
-    bool is_reserved() const { return line.starts_with("RESERVED "); }
-};
-using Replies = std::span<const Reply>;
-
-class Connection {
-  public:
-    explicit Connection(const sockaddr_in& to) : descriptor_(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
-        if (::connect(descriptor_, reinterpret_cast<const sockaddr*>(&to), sizeof to) != 0)
-            throw system_error("no server responds");
-        const int on = 1;
-        ::setsockopt(descriptor_, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
-    }
-    ~Connection() {
-        if (waiting_) waiting_.destroy();
-        ::close(descriptor_);
-    }
-    Connection(const Connection&) = delete;
-    Connection& operator=(const Connection&) = delete;
-
-    int descriptor() const { return descriptor_; }
-    bool has_work() const { return waiting_ != nullptr; }
-    bool expects_replies() const { return expected_ > 0; }
-
-    // co_await connection.call(commands, n): sends the commands and returns their n replies, which are valid until the
-    // next call.
-    struct Call {
-        Connection& connection;
-        bool await_ready() const { return false; }
-        void await_suspend(std::coroutine_handle<> caller) const { connection.waiting_ = caller; }
-        Replies await_resume() const { return connection.replies_; }
-    };
-    Call call(std::string commands, std::size_t replies) {
-        output_ = std::move(commands);
-        sent_ = 0;
-        expected_ = replies;
-        flush();
-        return {*this};
-    }
-
-    void flush() {
-        while (sent_ < output_.size()) {
-            const ssize_t sent =
-                ::send(descriptor_, output_.data() + sent_, output_.size() - sent_, MSG_NOSIGNAL | MSG_DONTWAIT);
-            if (sent < 0 && errno == EAGAIN) return;
-            if (sent < 0) throw system_error("a connection broke");
-            sent_ += static_cast<std::size_t>(sent);
-        }
-    }
-
-    // Reads what is there; continues the work when all its replies are.
-    void read() {
-        static std::array<char, kReadBytes> buffer;
-        for (;;) {
-            const ssize_t got = ::recv(descriptor_, buffer.data(), buffer.size(), MSG_DONTWAIT);
-            if (got < 0 && errno == EAGAIN) break;
-            if (got < 0) throw system_error("a connection broke");
-            if (got == 0) throw std::runtime_error("the server closed a connection");
-            input_.append(buffer.data(), static_cast<std::size_t>(got));
-            if (got < static_cast<ssize_t>(buffer.size())) break;
-        }
-        while (ends_.size() < expected_ && find_reply()) continue;
-        if (expected_ == 0 || ends_.size() < expected_) return;
-        replies_.clear();
-        std::size_t at = 0;
-        for (const End& end : ends_) {
-            const std::string_view text = std::string_view(input_).substr(at, end.all - at);
-            replies_.push_back({text.substr(0, end.line - at), {}});
-            if (end.all > end.line + 2) replies_.back().body = text.substr(end.line + 2 - at, end.all - end.line - 4);
-            at = end.all;
-        }
-        expected_ = 0;
-        std::exchange(waiting_, nullptr).resume();
-        ends_.clear();
-        input_.erase(0, at);
-    }
-
-  private:
-    struct End {
-        std::size_t line;  // of it without its line end
-        std::size_t all;
-    };
-
-    // The next reply that is there as a whole.
-    bool find_reply() {
-        const std::size_t from = ends_.empty() ? 0 : ends_.back().all;
-        const std::size_t end = input_.find("\r\n", from);
-        if (end == std::string::npos) return false;
-        const std::string_view line = std::string_view(input_).substr(from, end - from);
-        std::size_t all = end + 2;
-        if (line.starts_with("RESERVED ")) {
-            all += static_cast<std::size_t>(number_in(line.substr(line.rfind(' ') + 1))) + 2;
-            if (input_.size() < all) return false;
-        }
-        ends_.push_back({end, all});
-        return true;
-    }
-
-    int descriptor_;
-    std::coroutine_handle<> waiting_;
-    std::string output_;
-    std::size_t sent_ = 0;
-    std::size_t expected_ = 0;
-    std::string input_;
-    std::vector<End> ends_;  // of the replies found in input_
-    std::vector<Reply> replies_;
-};
-
 class Run {
   public:
     explicit Run(const Options& options)
@@ -253,7 +113,7 @@ class Run {
     std::span<const std::unique_ptr<Connection>> connect(std::size_t count, const std::string& commands);
     Work send(Connection& connection, std::string commands);
     void restart_clock();
-    double elapsed_s() const { return static_cast<double>(duewheel::monotonic_now_ns() - began_ns_) / kNsPerSecond; }
+    double elapsed_s() const { return static_cast<double>(monotonic_now_ns() - began_ns_) / kNsPerSecond; }
     void turn(int wait_ms);
     void until(const Condition& condition, double within_s = 1e9);
     bool is_any_at_work() const;
@@ -290,19 +150,6 @@ class Run {
     std::int64_t replied_ns_ = 0;
 };
 
-sockaddr_in address_of(const std::string& server) {
-    constexpr std::string_view kScheme = "beanstalk://";
-    sockaddr_in address{};
-    address.sin_family = AF_INET;
-    const std::size_t colon = server.rfind(':');
-    if (server.starts_with(kScheme) && colon > kScheme.size()) {
-        const std::string host = server.substr(kScheme.size(), colon - kScheme.size());
-        address.sin_port = htons(static_cast<std::uint16_t>(number_in(std::string_view(server).substr(colon + 1))));
-        if (::inet_pton(AF_INET, host.c_str(), &address.sin_addr) == 1) return address;
-    }
-    throw std::runtime_error("\"" + server + "\" is not an address; write beanstalk://127.0.0.1:11300");
-}
-
 std::span<const std::unique_ptr<Connection>> Run::connect(std::size_t count, const std::string& commands) {
     const sockaddr_in to = address_of(options_.server);
     const std::size_t first = connections_.size();
@@ -326,8 +173,8 @@ Work Run::send(Connection& connection, std::string commands) {
 }
 
 void Run::restart_clock() {
-    began_ns_ = replied_ns_ = duewheel::monotonic_now_ns();
-    cpu_ns_ = duewheel::thread_cpu_ns();
+    began_ns_ = replied_ns_ = monotonic_now_ns();
+    cpu_ns_ = thread_cpu_ns();
 }
 
 // A connection that could not send all reports when it can go on, as it reports replies.
@@ -340,7 +187,7 @@ void Run::turn(int wait_ms) {
         if ((event.events & EPOLLOUT) != 0) connection.flush();
         if ((event.events & ~static_cast<std::uint32_t>(EPOLLOUT)) != 0) connection.read();
     }
-    const std::int64_t now_ns = duewheel::monotonic_now_ns();
+    const std::int64_t now_ns = monotonic_now_ns();
     const auto waits = [](const auto& connection) { return connection->expects_replies(); };
     if (count > 0 || std::none_of(connections_.begin(), connections_.end(), waits)) {
         replied_ns_ = now_ns;
@@ -463,7 +310,7 @@ Work Run::take(Connection& connection, Condition goes_on) {
 
 Work Run::cycle_one(Connection& connection) {
     while (elapsed_s() < options_.seconds) {
-        const std::int64_t began_ns = duewheel::monotonic_now_ns();
+        const std::int64_t began_ns = monotonic_now_ns();
         const Replies put = co_await connection.call(put_commands(1), 1);
         note_puts(put);
         const Replies reserved = co_await connection.call("reserve\r\n", 1);
@@ -471,7 +318,7 @@ Work Run::cycle_one(Connection& connection) {
         if (reserved_ == 0) continue;  // refused
         const Replies deleted = co_await connection.call(std::move(deletes), 1);
         note_deleted(deleted);
-        took_us_.record(static_cast<std::uint64_t>((duewheel::monotonic_now_ns() - began_ns) / 1000));
+        took_us_.record(static_cast<std::uint64_t>((monotonic_now_ns() - began_ns) / 1000));
     }
 }
 
@@ -563,7 +410,7 @@ void Run::cycle() {
 
 bool Run::report(const std::string& what) const {
     const double seconds = elapsed_s();
-    const double cpu_s = static_cast<double>(duewheel::thread_cpu_ns() - cpu_ns_) / kNsPerSecond;
+    const double cpu_s = static_cast<double>(thread_cpu_ns() - cpu_ns_) / kNsPerSecond;
     const auto ull = [](std::uint64_t value) { return static_cast<unsigned long long>(value); };
     const auto print_levels = [](const char* name, const Histogram& of, double unit) {
         const auto at = [&](std::uint64_t parts) { return static_cast<double>(of.percentile(parts)) / unit; };
