@@ -2,7 +2,7 @@
 // all due at one time, and the runs with consumers. Its options and the line of JSON that it prints are those of that
 // program, and also how many messages came twice or were never put.
 //
-//   duewheel_beanstalk_load put --server beanstalk://HOST:PORT --queue Q --count N --due-ms T --connections 4 --batch 500
+//   duewheel_beanstalk_load put --server beanstalk://HOST:PORT --queue Q --count N --due-ms T --batch 500
 //   duewheel_beanstalk_load fire ... --rate 5000 --seconds 15 --delay-min-ms 1000 --delay-max-ms 5000 --takers 200
 //   duewheel_beanstalk_load drain ... --count N --connections 4 --take-batch 1000
 //   duewheel_beanstalk_load cycle ... --seconds 5 --connections 64 --batch 1

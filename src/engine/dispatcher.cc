@@ -189,6 +189,7 @@ void Dispatcher::grant(QueueNumber number, const std::vector<ReadyKey>& all, Rep
     }
     if (missing.empty()) return finish_delivery(std::move(delivery), {});
     std::sort(missing.begin(), missing.end());
+    if (all.size() < options_.read_ahead) loader_.read_ahead(number);
     const std::uint64_t ticket = lookups_.start(ReadRecords{std::move(missing)}, DeliveryLookup{std::move(delivery)});
     if (token != 0) delivery_of_reply_[token] = ticket;
 }

@@ -72,6 +72,40 @@ TEST(Dispatcher, a_message_whose_consumer_has_disconnected_while_its_body_was_re
     trial.lifecycle.check();
 }
 
+// Consumers that take one message at a time waited for the disk for each: a drain took twice as long.
+TEST(Dispatcher, the_bodies_of_the_next_messages_are_read_with_that_of_a_delivery) {
+    TrialParts trial;
+    std::vector<Sequence> positions;
+    for (int i = 0; i < 4; ++i) {
+        positions.push_back(trial.recent.entry(trial.put_message(trial.now)).log_position);
+        if (i != 2) trial.context.cache.erase(positions.back());
+    }
+    trial.dispatcher.lease(lease(0), 1);
+    trial.dispatcher.lease(lease(0), 2);
+    std::vector<std::vector<Sequence>> wanted;
+    for (const Lookup& lookup : trial.lookups.take_started())
+        wanted.push_back(std::get<ReadRecords>(lookup.what).log_positions);
+    const std::vector<std::vector<Sequence>> expected = {
+        {positions[1], positions[3]}, {positions[0]}, {positions[1]}};  // one at a time
+    EXPECT_EQ(wanted, expected);
+    const auto ahead = std::get<PrefetchLookup>(trial.lookups.finish(trial.lookups.newest_ticket() - 2, 0));
+    trial.loader.finish(ahead, {{positions[3], "read"}}, 0);
+    EXPECT_EQ(*trial.context.cache.find(positions[3]), "read");
+    trial.dispatcher.lease(lease(0), 3);
+    EXPECT_FALSE(trial.lookups.has_started()) << "it was in the cache";
+    trial.context.cache.erase(positions[3]);
+    trial.put_message(trial.now);
+    trial.dispatcher.lease(lease(0), 4);
+    EXPECT_EQ(trial.started<ReadRecords>().log_positions, std::vector<Sequence>{positions[3]}) << "the next is there";
+}
+
+TEST(Dispatcher, what_is_read_ahead_is_limited_by_what_the_cache_has_left) {
+    TrialParts trial({.record_cache_bytes = 0});
+    for (int i = 0; i < 3; ++i) trial.put_message(trial.now);
+    trial.dispatcher.lease(lease(0), 1);
+    EXPECT_EQ(trial.started<ReadRecords>().log_positions.size(), 1u);
+}
+
 // A consumer that disconnected before the next iteration left the name of its queue behind, which no message ever had.
 // The name counted against the limit of queues until a segment was full.
 TEST(Dispatcher, a_queue_that_only_a_consumer_named_is_gone_after_it_has_left) {

@@ -99,6 +99,8 @@ struct EngineOptions {
     std::uint32_t order_lookups_max = 256;    // at once: which message of an order key comes first
     std::int64_t brief_wait_ms = 1'000;  // the maximum time that a lease without a wait waits for lookups of its queue
     std::size_t record_cache_bytes = 32u << 20;
+    std::uint32_t read_ahead = 64;  // ready messages whose bodies are read with that of a delivery
+    std::size_t read_ahead_bytes = 256u << 10;
     std::uint32_t sweep_chunk = 4'096;  // entries per iteration
 
     // Listing.

@@ -27,6 +27,25 @@ class LazyHeap {
         while (!keys_.empty() && !is_live(keys_.front())) pop();
         return keys_.empty() ? nullptr : &keys_.front();
     }
+    // The smallest `count` keys in order, without removing them; outdated ones are among them. O(count log count).
+    template <class Visit>
+    void visit_first(std::size_t count, const Visit& visit) const {
+        std::vector<std::size_t> next;  // indexes of keys that may come next: a heap
+        const auto later_at = [this](std::size_t left, std::size_t right) { return later(keys_[left], keys_[right]); };
+        const auto add = [&](std::size_t index) {
+            if (index >= keys_.size()) return;
+            next.push_back(index);
+            std::push_heap(next.begin(), next.end(), later_at);
+        };
+        for (add(0); !next.empty() && count > 0; --count) {
+            std::pop_heap(next.begin(), next.end(), later_at);
+            const std::size_t index = next.back();
+            next.pop_back();
+            visit(keys_[index]);
+            add(2 * index + 1);
+            add(2 * index + 2);
+        }
+    }
     void pop() {
         std::pop_heap(keys_.begin(), keys_.end(), later);
         keys_.pop_back();

@@ -46,7 +46,8 @@ void Loader::finish(const BacklogLookup& lookup, Stretch stretch, Generation gen
     prefetch(stretch.rows);
 }
 
-void Loader::finish(const PrefetchLookup&, const FoundRecords& records, Generation) {
+void Loader::finish(const PrefetchLookup& lookup, const FoundRecords& records, Generation) {
+    reading_ahead_.erase(lookup.queue);
     for (const RecordBytes& record : records) cache_.insert(record.log_position, record.body);
 }
 
@@ -76,7 +77,7 @@ void Loader::read_backlog(QueueNumber number) {
 // Reads the bodies of messages that are due soon, in file order, while the cache has space for them.
 void Loader::prefetch(const std::vector<MessageRow>& rows) {
     ReadRecords wanted;
-    std::size_t room = cache_.bytes() < options_.record_cache_bytes ? options_.record_cache_bytes - cache_.bytes() : 0;
+    std::size_t room = cache_room();
     for (const MessageRow& row : rows) {
         const EntryNumber number = recent_.find(row.id);
         if (number == kNoEntry || cache_.holds(recent_.entry(number).log_position)) continue;
@@ -88,6 +89,29 @@ void Loader::prefetch(const std::vector<MessageRow>& rows) {
     if (wanted.log_positions.empty()) return;
     std::sort(wanted.log_positions.begin(), wanted.log_positions.end());
     lookups_.start(std::move(wanted), PrefetchLookup{});
+}
+
+void Loader::read_ahead(QueueNumber number) {
+    if (!reading_ahead_.insert(number).second) return;
+    ReadRecords wanted;
+    std::size_t room = std::min(cache_room(), options_.read_ahead_bytes);
+    queues_.at(number).ready.visit_first(options_.read_ahead, [&](const ReadyKey& key) {
+        const Entry& entry = recent_.entry(key.entry);
+        const bool is_outdated = entry.id != key.position.id || entry.state != State::ready;
+        if (is_outdated || entry.record_bytes > room || cache_.holds(entry.log_position)) return;
+        room -= entry.record_bytes;
+        wanted.log_positions.push_back(entry.log_position);
+    });
+    if (wanted.log_positions.empty()) {
+        reading_ahead_.erase(number);
+        return;
+    }
+    std::sort(wanted.log_positions.begin(), wanted.log_positions.end());
+    lookups_.start(std::move(wanted), PrefetchLookup{.queue = number});
+}
+
+std::size_t Loader::cache_room() const {
+    return options_.record_cache_bytes - std::min(cache_.bytes(), options_.record_cache_bytes);
 }
 
 void Loader::sweep() {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <set>
 #include <vector>
 
 #include "engine/engine_context.h"
@@ -26,6 +27,9 @@ class Loader : EnginePart {
     // Continues to read a queue's backlog from disk when few of its messages are left in memory. For a queue without
     // active consumers a few messages are enough, so that the backlogs of many queues do not fill the memory.
     void read_backlog(QueueNumber number);
+    // Reads the bodies of the next ready messages of a queue into the cache: one of its deliveries is about to be read, and
+    // consumers that take few messages at a time would wait for the disk each time. Call it before that read is started.
+    void read_ahead(QueueNumber number);
     // A consumer of the queue waits until due messages are loaded, if some may be missing from memory.
     void await_window(QueueNumber number);
     // After a table was added to the index: its messages may leave memory if they are neither due soon nor leased.
@@ -43,6 +47,7 @@ class Loader : EnginePart {
 
   private:
     void prefetch(const std::vector<MessageRow>& rows);
+    std::size_t cache_room() const;
     DueMs load_cursor() const;
     void add_cursor(const QueueName* name, DuePosition position);
 
@@ -52,6 +57,7 @@ class Loader : EnginePart {
     DueMs durable_cursor_ms_;
     std::vector<QueueNumber> waiting_;  // await_window()
     std::uint32_t backlogs_reading_ = 0;
+    std::set<QueueNumber> reading_ahead_;
 };
 
 }  // namespace duewheel

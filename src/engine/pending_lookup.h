@@ -133,9 +133,10 @@ struct PurgeLookup {
     QueueNumber queue = 0;
     DuePosition from;
 };
-// Bodies of messages that are due soon, for the record cache.
+// Bodies of messages that are due soon, for the record cache; of the next messages of a queue, if it is named.
 struct PrefetchLookup {
     using Found = FoundRecords;
+    QueueNumber queue = kNoQueue;
 };
 
 // ---- due work, whose content a batch needs

@@ -54,6 +54,12 @@ class ReadyList {
         }
         return first_is_fresh_ ? fresh : late;
     }
+    // The first `count` keys of each stream, without removing them; outdated ones are among them. O(count log count).
+    template <class Visit>
+    void visit_first(std::size_t count, const Visit& visit) const {
+        late_.visit_first(count, visit);
+        fresh_.visit_first(count, visit);
+    }
     // Removes the message that first() returned.
     void pop_first() {
         (first_is_fresh_ ? fresh_ : late_).pop();

@@ -45,6 +45,16 @@ TEST(ReadyList, a_higher_priority_goes_before_both_streams) {
     EXPECT_EQ(drained(list, true), "100 1100 200 1050 50");
 }
 
+TEST(ReadyList, shows_the_first_of_each_stream_in_order_and_keeps_them) {
+    ReadyList list;
+    for (const DueMs due : {900, 300, 100, 800, 200, 700, 1'300, 1'100, 1'200}) list.push(key(due));
+    static_cast<void>(list.first(9, kLateBefore, true, [](const ReadyKey&) { return true; }));
+    std::string order;
+    list.visit_first(5, [&](const ReadyKey& each) { order += std::to_string(each.position.due_ms) + " "; });
+    EXPECT_EQ(order, "100 200 300 700 800 1100 1200 1300 ");
+    EXPECT_EQ(drained(list, false), "100 200 300 700 800 900 1100 1200 1300");
+}
+
 TEST(ReadyList, fresh_messages_become_late) {
     ReadyList list;
     list.push(key(1'500));

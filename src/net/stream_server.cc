@@ -19,6 +19,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/system_clock.h"
 #include "net/listen_address.h"
 
 namespace duewheel {
@@ -118,8 +119,10 @@ class StreamConnection final : public StreamClient, public std::enable_shared_fr
         is_marked_ = false;
         if (!socket_.is_open()) return;
         // Also without bytes: the session may have taken those of a command that it could not begin yet.
+        const std::size_t before = input_.size();
         if (!input_.empty() || is_resumed_) offer({});
         const bool was_full = is_full();
+        if (input_.size() < before && must_gather()) return mark();
         send();
         if (!socket_.is_open()) return;
         if (is_finishing_ && unsent() == 0) return close();
@@ -142,6 +145,14 @@ class StreamConnection final : public StreamClient, public std::enable_shared_fr
     std::size_t unsent() const { return output_.size() - sent_; }
     bool is_full() const { return unsent() >= server_.limits.unsent_bytes_max; }
     bool may_read() const { return !is_reading_ && !is_finishing_ && !input_ended_ && input_.empty() && !is_full(); }
+    // Commands of a pipeline that wait for each other get their replies in an iteration each. These are sent together,
+    // for a short time and as long as the session takes more in each iteration.
+    bool must_gather() {
+        if (unsent() == 0 || unsent() > kGatherBytes || is_sending_ || is_finishing_) return false;
+        const std::int64_t now_ns = monotonic_now_ns();
+        if (gather_until_ns_ == 0) gather_until_ns_ = now_ns + kGatherNs;
+        return now_ns < gather_until_ns_;
+    }
     void mark() {
         if (std::exchange(is_marked_, true)) return;
         server_.to_flush.push_back(shared_from_this());
@@ -196,6 +207,7 @@ class StreamConnection final : public StreamClient, public std::enable_shared_fr
             if (error) return close();
         }
         if (unsent() > 0) return;
+        gather_until_ns_ = 0;
         output_.clear();
         if (output_.capacity() > kKeptBytes) output_.shrink_to_fit();
         if (input_.empty() && input_.capacity() > kKeptBytes) input_.shrink_to_fit();
@@ -211,6 +223,8 @@ class StreamConnection final : public StreamClient, public std::enable_shared_fr
                            });
     }
 
+    static constexpr std::size_t kGatherBytes = 16 * 1024;
+    static constexpr std::int64_t kGatherNs = 200'000;
     static constexpr std::size_t kKeptBytes = 4 * 1024;  // of empty buffers: thousands of idle clients have them
 
     StreamConnections& server_;
@@ -219,7 +233,8 @@ class StreamConnection final : public StreamClient, public std::enable_shared_fr
     std::unique_ptr<StreamSession> session_;
     std::string input_;  // that the session did not take yet
     std::string output_;
-    std::size_t sent_ = 0;  // of output_
+    std::size_t sent_ = 0;              // of output_
+    std::int64_t gather_until_ns_ = 0;  // 0: nothing is being gathered
     bool is_marked_ = false;
     bool is_resumed_ = false;  // and nothing was offered to the session since
     bool is_reading_ = false;
