@@ -27,8 +27,9 @@ class Loader : EnginePart {
     // Continues to read a queue's backlog from disk when few of its messages are left in memory. For a queue without
     // active consumers a few messages are enough, so that the backlogs of many queues do not fill the memory.
     void read_backlog(QueueNumber number);
-    // Reads the bodies of the next ready messages of a queue into the cache: one of its deliveries is about to be read, and
-    // consumers that take few messages at a time would wait for the disk each time. Call it before that read is started.
+    // Reads the bodies of the next ready messages of a queue into the cache: one of its deliveries is about to be read,
+    // and consumers that take few messages at a time would wait for the disk each time. Call it before that read is
+    // started.
     void read_ahead(QueueNumber number);
     // A consumer of the queue waits until due messages are loaded, if some may be missing from memory.
     void await_window(QueueNumber number);
