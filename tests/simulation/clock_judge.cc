@@ -53,7 +53,8 @@ void ClockJudge::lose_mark() {
 void ClockJudge::check_goes_on(ClockReading at, const std::string& machine_run, const ClockStatus& said) {
     if (!is_jump_marked_ || machine_run.empty() || mark_.machine_run != machine_run || rules_.test) return;
     const DueMs mark_is_ahead = mark_.ahead_of_boot_ms - (last_.server_ms - last_.boot_ns / kMsNs);
-    if (at.boot_ns < last_.boot_ns || mark_is_ahead > kMarkIsOffMs) return;
+    // Where time has run fast for a minute without a turn, the mark is too old: the log is far ahead of it.
+    if (at.boot_ns < last_.boot_ns || mark_is_ahead > kMarkIsOffMs || mark_is_ahead < -kFarMs) return;
     const std::int64_t passed_ms = (at.boot_ns - last_.boot_ns) / kMsNs;
     const DueMs latest = last_.server_ms + passed_ms + passed_ms / 10 + kFarMs + kMarkIsOffMs + 2 * kRoundedMs;
     if (said.server_ms > latest)
