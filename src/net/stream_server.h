@@ -3,7 +3,8 @@
 // Bytes of a client go to its session, which may take a part of them and the rest later: meanwhile nothing more is
 // read, so a client that sends faster than it is served waits in the kernel. The same holds while much is unsent: a
 // client that does not read is not served. What is written within an iteration of the loop is sent in one call, and
-// bytes are offered to a session once or twice in an iteration: sessions that take a bounded part of them take turns.
+// for a fraction of a millisecond also what further iterations write while the session takes more of its bytes. Bytes
+// are offered to a session once or twice in an iteration: sessions that take a bounded part of them take turns.
 //
 // Use it on the loop's thread only.
 #pragma once
@@ -23,7 +24,7 @@ namespace duewheel {
 // The client of a session. Valid as long as the session.
 class StreamClient {
   public:
-    // Sends `bytes` at the end of this iteration of the loop.
+    // Sends `bytes` at the end of this iteration of the loop, or with those of the next ones.
     virtual void write(std::string_view bytes) = 0;
     // The session takes bytes again, at the end of this iteration.
     virtual void resume() = 0;
