@@ -22,7 +22,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-namespace duewheel {
+namespace duewheel::beanstalk_load {
 
 inline std::int64_t number_in(std::string_view text) {
     std::int64_t number = 0;
@@ -169,4 +169,4 @@ class Connection {
     std::vector<Reply> replies_;
 };
 
-}  // namespace duewheel
+}  // namespace duewheel::beanstalk_load

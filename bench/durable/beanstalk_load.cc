@@ -38,6 +38,7 @@
 namespace {
 
 using namespace duewheel;
+using namespace duewheel::beanstalk_load;
 
 constexpr int kEventsATurn = 256;
 constexpr int kTurnMs = 10;

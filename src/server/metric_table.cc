@@ -173,7 +173,7 @@ constexpr ServerMetric kServerMetrics[] = {
      of_engine<&EngineCounters::in_memory>},
     {{"duewheel_message_memory_bytes", "Memory used by these entries, their timers and the body cache."},
      of_engine<&EngineCounters::memory_bytes>},
-    {{"duewheel_body_cache_bytes", "Bodies cached in memory for messages that are due soon."},
+    {{"duewheel_body_cache_bytes", "Bodies cached in memory for messages that are due soon or next in their queue."},
      of_engine<&EngineCounters::cached_bytes>},
     {{"duewheel_messages_loaded_total", "Messages loaded from the index into memory."},
      of_engine<&EngineCounters::loaded>},
