@@ -7,88 +7,17 @@ WITHIN_S, which only a failing test reaches.
 
 import contextlib
 import json
-import re
-import resource
 import select
 import socket
-import struct
 import time
 import unittest
 
 from beanstalk_client import BeanstalkDaemon
 from daemon import Daemon
+from raw_sockets import (WITHIN_S, connect, memory_bytes, metric, processor_s, raise_open_files, read_answer, request, rest_of, vanish,
+                         wait_until)
 
-WITHIN_S = 60
 MIB = 1 << 20
-
-
-def connect(daemon, receive_buffer=None):
-    connection = socket.socket()
-    if receive_buffer:
-        connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, receive_buffer)
-    connection.settimeout(WITHIN_S)
-    connection.connect(("127.0.0.1", daemon.port))
-    return connection
-
-
-def request(method, path, value=None):
-    body = b"" if value is None else json.dumps(value).encode()
-    kind = "Content-Type: application/json\r\n" if body else ""
-    head = f"{method} {path} HTTP/1.1\r\nHost: localhost\r\n{kind}Content-Length: {len(body)}\r\n\r\n"
-    return head.encode() + body
-
-
-def read_answer(stream):
-    """(status, body) of the next answer, or None where the connection ends without one."""
-    line = stream.readline()
-    if not line:
-        return None
-    length = 0
-    for field in iter(stream.readline, b"\r\n"):
-        name, value = field.split(b":", 1)
-        if name.lower() == b"content-length":
-            length = int(value)
-    return int(line.split()[1]), stream.read(length)
-
-
-def rest_of(connection):
-    """All that comes until the connection ends, however it ends."""
-    got = b""
-    with contextlib.suppress(ConnectionError):
-        while part := connection.recv(65536):
-            got += part
-    return got
-
-
-def vanish(connection):
-    """As a client that was killed together with its machine's memory of it: a reset."""
-    connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
-    connection.close()
-
-
-def metric(client, name):
-    client.connection.request("GET", "/metrics")
-    page = client.connection.getresponse().read().decode()
-    return float(re.search(rf"^{name} (.*)$", page, re.MULTILINE)[1])
-
-
-def wait_until(condition, what):
-    """Polls what the server says of itself."""
-    deadline = time.monotonic() + WITHIN_S
-    while not condition():
-        if time.monotonic() > deadline:
-            raise AssertionError(f"the server did not get there: {what}")
-
-
-def memory_bytes(daemon, which="VmHWM"):
-    with open(f"/proc/{daemon.process.pid}/status") as status:
-        return int(re.search(rf"{which}:\s+(\d+) kB", status.read())[1]) * 1024
-
-
-def processor_s(daemon):
-    with open(f"/proc/{daemon.process.pid}/stat") as stat:
-        fields = stat.read().rsplit(")", 1)[1].split()
-    return (int(fields[11]) + int(fields[12])) / 100
 
 
 class HostileClients(unittest.TestCase):
@@ -213,9 +142,7 @@ class Vanishing(HostileClients):
 
 class TooMany(HostileClients):
     def test_ten_thousand_idle_connections_beside_one_that_works(self):
-        soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-        resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
-        self.addCleanup(resource.setrlimit, resource.RLIMIT_NOFILE, (soft, hard))
+        hard = raise_open_files(self)
         count = min(10_000, (hard - 200) // 2)
         # Of a machine where programs start with 1024.
         daemon = self.started("--http-connections-max", str(count + 10), "--http-idle-timeout", "10m",
@@ -366,9 +293,7 @@ class OfBeanstalkd(unittest.TestCase):
             self.assertEqual(slow.read()[:3], b"OK ")
 
     def test_ten_thousand_idle_connections_beside_one_that_works(self):
-        soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-        resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
-        self.addCleanup(resource.setrlimit, resource.RLIMIT_NOFILE, (soft, hard))
+        hard = raise_open_files(self)
         count = min(10_000, (hard - 200) // 3)
         daemon = self.started("--http-connections-max", str(count + 10), before=("prlimit", f"--nofile=1024:{hard}"))
         client, http = daemon.connect(), daemon.client()
