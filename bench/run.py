@@ -79,8 +79,8 @@ def parse():
             sub.add_argument("--scratch", help="directory on the disk to measure (default: the system's temporary one)")
         if name == "durable":
             sub.add_argument("--record", action="store_true",
-                             help="put the tables of the groups peers, beanstalkd and hostile into bench/README.md, those of peers in short "
-                                  "into README.md, and their plot into bench/figures")
+                             help="put the tables of the groups peers, beanstalkd and hostile into bench/README.md, those in short "
+                                  "into README.md and docs/beanstalk.md, and their plot into bench/figures")
     return parser.parse_args(sys.argv[1:] or ["durable"])
 
 
@@ -116,6 +116,9 @@ def durable_pages(options, result, out):
         print(page)
     if options.record:
         tables.record(pages, ROOT / "bench" / "README.md", "durable")
+        if "beanstalkd" in pages:
+            short = target_tables.beanstalkd_in_short(pages["beanstalkd"])
+            tables.record({"beanstalkd in short": short}, ROOT / "docs" / "beanstalk.md", "durable")
     if "peers" in options.only:
         peer_pages(options, result, out)
 

@@ -64,6 +64,39 @@ def page(result, prefix, targets, figures, subjects):
                       table(["", *(name_of(subject) for subject in measured)], of_figures)))
 
 
+# Rows of the page "beanstalkd" that docs/beanstalk.md shows: their first words there, and in short.
+BEANSTALKD_SHORT = (
+    ("W10: put, reserve and delete/s, one command outstanding", "put, reserve and delete/s, 64 connections with one command outstanding"),
+    ("W10: put, reserve and delete/s, pipelined", "the same, 4 connections with 100 commands pipelined"),
+    ("W1: puts/s, 64 connections", "puts/s over 64 connections"),
+    ("W5: puts and cancels/s", "puts and cancels/s"),
+    ("W4: 1 M due at one instant, until all are acknowledged, s", "1 million jobs due at one instant, until all are deleted, s"),
+    ("W8: resident set with 1 M pending, MB", "memory with 1 million jobs, MB"),
+    ("W8: restart, s", "`kill -9` to the first reply with 1 million jobs, s"),
+    ("W3: p99, ms", "lateness at 5,000 jobs a second, p99, ms"),
+)
+
+
+def rows_of(page):
+    """{first words: cells} of the last table of a page; "the same" gets the name of the workload before it."""
+    rows, workload = {}, ""
+    for line in page.split("\n\n")[-1].splitlines():
+        words, *cells = line.strip("| ").split(" | ")
+        if words.startswith("W"):
+            workload = words.partition(":")[0]
+        rows[words.replace("the same", workload)] = [cell.partition(" (")[0] for cell in cells]
+    rows["W3: p99, ms"] = rows.get("W3: p99", [])
+    return rows
+
+
+def beanstalkd_in_short(page):
+    """The medians of the page "beanstalkd" that users of beanstalkd ask for, made from its text alone."""
+    rows = rows_of(page)
+    # The columns: Duewheel over HTTP and over beanstalkd's protocol, beanstalkd -f0 and -f50.
+    return table(["", "Duewheel, on disk", "`beanstalkd -f0`, on disk", "`beanstalkd -f50`, in memory"],
+                 [[short, *rows[words][1:]] for words, short in BEANSTALKD_SHORT])
+
+
 def pages(result):
     """{group: page} of the groups that were run."""
     made = {name: page(result, *how) for name, how in GROUPS.items()}

@@ -86,6 +86,21 @@ class Pages(unittest.TestCase):
             self.assertRegex(text, re.compile(rf"<!-- durable: {name} -->\n.*?<!-- end -->", re.DOTALL))
 
 
+class Short(unittest.TestCase):
+    """docs/beanstalk.md had its figures by hand; they stayed when the run was repeated."""
+
+    def recorded(self, path, name):
+        return re.search(rf"<!-- durable: {name} -->\n\n?(.*?)\n?<!-- end -->", (TREE / path).read_text(), re.DOTALL)[1]
+
+    def test_the_page_for_users_of_beanstalkd_has_the_recorded_figures(self):
+        page = self.recorded("bench/README.md", "beanstalkd")
+        self.assertEqual(self.recorded("docs/beanstalk.md", "beanstalkd in short").strip(), target_tables.beanstalkd_in_short(page).strip())
+
+    def test_a_row_of_the_same_workload_is_not_taken_for_another(self):
+        rows = target_tables.rows_of(self.recorded("bench/README.md", "beanstalkd"))
+        self.assertNotEqual(rows["W3: p99, ms"], rows["W1: latency p99, ms"])
+
+
 class FakeServer:
     def __init__(self, subject, directory):
         self.subject, self.directory, self.http = subject, directory, ""
