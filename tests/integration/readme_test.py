@@ -7,6 +7,7 @@ import pathlib
 import re
 import signal
 import subprocess
+import sys
 import time
 import unittest
 
@@ -67,6 +68,63 @@ class Readme(unittest.TestCase):
             daemon.start()
             self.run_line(daemon, put)
             self.assertIn("hello", self.run_line(daemon, f"{lease}\n{ack}"))
+
+
+# Runs the text of a file in which `print` with one argument, the README's work, takes longer than a lease.
+SLOW_WORK = """
+import builtins, sys, time
+shown = builtins.print
+def print_slowly(*words, flush):
+    shown(*words, flush=True)
+    if words == ("bad",):
+        raise ValueError("it is bad")
+    if len(words) == 1:
+        time.sleep(4)
+builtins.print = print_slowly
+exec(open(sys.argv[1]).read())
+"""
+
+
+class Worker(unittest.TestCase):
+    # The worker leased ten messages for 30 s, worked on one after the other, and died of the first lease that had ended.
+    def test_python_workers_do_slow_work_once_and_survive_a_restart(self):
+        text, = re.findall(r"^```python\n(.*?)^```", README.read_text(), re.MULTILINE | re.DOTALL)
+        with Daemon() as daemon:
+            daemon.start()
+            client = daemon.client()
+            client.request("PUT", "/v1/queues/orders", {"lease": "3s"})
+            bad = client.put("orders", "bad", retry={"attempts": 1})[1]["id"]
+            slow = [client.put("orders", body)[1]["id"] for body in ("one", "two")]
+            (daemon.directory / "worker.py").write_text(text.replace("127.0.0.1:7420", f"127.0.0.1:{daemon.port}"))
+            workers = [subprocess.Popen([sys.executable, "-c", SLOW_WORK, daemon.directory / "worker.py"], stdout=subprocess.PIPE,
+                                        stderr=subprocess.STDOUT, text=True) for _ in range(2)]
+            try:
+                self.wait_until(lambda: self.states(client, [bad, *slow]) == ["dead", "leased", "leased"])
+                self.assertEqual(client.get(bad)[1]["reason"], "ValueError('it is bad')")
+                self.assertEqual(client.lease("orders", wait="3300ms"), [], "their leases would have ended")
+                daemon.kill()
+                daemon.listen = f"127.0.0.1:{daemon.port}"
+                daemon.start()
+                client = daemon.client()
+                self.wait_until(lambda: self.states(client, slow) == ["done", "done"])
+                self.assertEqual([worker.poll() for worker in workers], [None, None])
+                # The second attempt is that of the restart, which ends all leases.
+                self.assertEqual([client.get(number)[1]["attempts"] for number in slow], [2, 2])
+            finally:
+                for worker in workers:
+                    worker.kill()
+                output = "".join(worker.communicate(timeout=60)[0] for worker in workers)
+        self.assertEqual([output.splitlines().count(body) for body in ("one", "two")], [2, 2], output)
+        self.assertIn(":ack HTTP Error 409", output)
+
+    def states(self, client, numbers):
+        return [client.get(number)[1]["state"] for number in numbers]
+
+    def wait_until(self, is_so):
+        deadline = time.monotonic() + 60
+        while not is_so():
+            self.assertLess(time.monotonic(), deadline)
+            time.sleep(0.05)
 
 
 class Dev(unittest.TestCase):
