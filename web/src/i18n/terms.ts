@@ -22,7 +22,7 @@ export const terms = dictionary(
     namespace: '命名空间', state: '状态', due: '到期时间', attempts: '投递次数', priority: '优先级', reason: '原因',
     pending: '待处理', scheduled: '已排期', ready: '就绪', leased: '已租出', retrying: '重试中', held: '已扣留',
     prepared: '已预备', dead: '死信', done: '已完成', cancelled: '已取消', expired: '已过期', paused: '已暂停',
-    deadLetters: '死信', consumers: '消费者', lateness: '延迟', target: '目标', settings: '设置',
+    deadLetters: '死信', consumers: '消费者', lateness: '滞后', target: '目标', settings: '设置',
     close: '关闭', cancel: '取消', save: '保存', search: '搜索', loading: '加载中…', none: '无', yes: '是', no: '否',
     previous: '上一页', next: '下一页', tryAgain: '重试', actions: '操作', showLess: '收起',
     id: 'ID', key: '键', pause: '暂停', resume: '恢复', optional: '可选',

@@ -31,7 +31,7 @@ const t = dictionary(
     maybe: '可能多投递过一次', blocked: '受阻原因', parent: '周期消息', ofSchedule: '定时任务', ofWatchdog: '看门狗', lastFed: '最近喂狗', number: (n: number) => `第 ${formatNumber(n)} 次`,
     answerBy: '提交或回滚期限', checks: '已回查次数', checkOf: '回查消息', trace: '追踪', nextOccurrence: '下一次',
     every: '间隔', times: '次数', until: '直到', factor: '增长', retryAttempts: '投递次数', retryFirst: '首次退避', retryMax: '最长退避', jitter: '抖动',
-    noContent: '消息结束后不再保留内容。', noHistory: '尚未结束。', outcome: '结果', cause: '原因', when: '时间', lateness: '延迟',
+    noContent: '消息结束后不再保留内容。', noHistory: '尚未结束。', outcome: '结果', cause: '原因', when: '时间', lateness: '滞后',
     headerName: '名称', headerValue: '值', kafka: 'Kafka 记录', transaction: '事务', mayHave: '是', show: '显示服务器的响应', attemptsMade: '已开始的投递',
   },
 )

@@ -39,7 +39,7 @@ const t = dictionary(
   },
   {
     title: '总览', healthy: '服务器正常', notReady: '服务器未就绪', attention: '服务器需要关注',
-    accepted: '接收', delivered: '投递', latenessNow: '延迟 p99', p50: (text: string) => `p50 ${text}`,
+    accepted: '接收', delivered: '投递', latenessNow: '滞后 p99', p50: (text: string) => `p50 ${text}`,
     oldest: '最久逾期', inQueue: (name: string) => `队列 ${name}`, nothingLate: '没有逾期消息',
     disk: '磁盘剩余', dataSize: (text: string) => `数据 ${text}`, full: '拒绝写入新消息',
     moreLate: (n: number) => (n > 0 ? `还有 ${formatNumber(n)} 个队列迟到` : '其他队列可能迟到'), notExamined: '只检查了就绪和已租出消息最多的 1,000 个队列。',
@@ -162,7 +162,7 @@ function RateChart() {
         <>
           <Legend series={[t.accepted, t.delivered]} />
           <Chart
-            times={rows.map((row) => row.sample.server_time_ms / 1000)} format={formatCompact} top={10}
+            times={rows.map((row) => row.sample.server_time_ms / 1000)} unit="rate" top={10}
             series={[{ label: t.accepted, values: rows.map((row) => row.accepted) }, { label: t.delivered, values: rows.map((row) => row.delivered) }]}
             summary={t.rateSummary(formatRate(last.accepted ?? 0), formatRate(last.delivered ?? 0))}
           />

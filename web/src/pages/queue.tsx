@@ -56,7 +56,7 @@ const t = dictionary(
     lease: '租期', serverRule: '使用服务器设置', attempts: '投递次数', backoff: '退避',
     backoffText: (first: string, factor: string, max: string) => `首次 ${first}，之后 ×${factor}，最长 ${max}`, limitPending: '消息数上限', limitSecond: '每秒上限', noLimit: '无',
     ended: '最近十分钟结束的消息', endedMore: (n: number) => `只统计了前 ${formatNumber(n)} 条，还有更多。`, nothingEnded: '无。',
-    endedLateness: '最近一条的延迟', browse: '浏览消息', timeline: '时间线',
+    endedLateness: '最近一条的滞后', browse: '浏览消息', timeline: '时间线',
     test: '测试消息', removed: '设置已删除。', removeSettings: '删除设置', removeTitle: (name: string) => `删除 ${name} 的设置？`, removeWhat: '队列为空。删除设置后，队列会在收到下一条消息时以服务器默认设置重新存在。',
   },
 )

@@ -10,7 +10,7 @@ import { dictionary } from '../i18n/language'
 import { terms } from '../i18n/terms'
 import { bucketsOf, bucketSize, localDay, peakOf, type Bucket, type DueCounts, type Minute } from '../timeline/buckets'
 import { Chart } from '../ui/chart'
-import { formatCompact, formatDuration, formatInstant, formatNumber as n, formatTime } from '../ui/format'
+import { formatDuration, formatInstant, formatNumber as n, formatTime } from '../ui/format'
 import { Button, Figure, Figures, PageHead, Section } from '../ui/parts'
 import { QueueField } from '../ui/queue_field'
 import { Pending, Table } from '../ui/table'
@@ -179,7 +179,7 @@ function Bars({ forecast: { minutes, now_ms }, ahead, step, queue, queues, from,
         {unsure && <p class="note warn">{t.atLeast(formatInstant(unsure.start_ms))}</p>}
         <Chart
           kind="bars" height={240} times={buckets.map((one) => one.start_ms / 1000)} series={[{ label: t.due, values: buckets.map((one) => one.due) }]}
-          format={formatCompact} summary={t.summary(terms.countMessages(total.due), peakText)} onClick={select}
+          unit="count" summary={t.summary(terms.countMessages(total.due), peakText)} onClick={select}
           onSelect={(first, last) => {
             const begin = Math.floor((first * 1000) / step_ms) * step_ms
             const finish = Math.max(begin + step_ms, Math.ceil((last * 1000) / step_ms) * step_ms)

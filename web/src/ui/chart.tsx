@@ -4,7 +4,8 @@ import uPlot from 'uplot'
 import 'uplot/dist/uPlot.min.css'
 import { dark } from '../app/theme'
 import { language } from '../i18n/language'
-import { formatDate, formatInstant, formatTime } from './format'
+import { markTexts, timeSpace, timeSteps, timeTexts, valueMarks, valueText, type Unit } from './axis'
+import { formatInstant, formatTime } from './format'
 
 export interface Series {
   label: string
@@ -26,7 +27,7 @@ export interface ChartProps {
   /** Seconds since 1970, ascending. */
   times: number[]
   series: Series[]
-  format: (value: number) => string
+  unit: Unit
   /** What a screen reader says instead of the picture. */
   summary: string
   height?: number
@@ -40,8 +41,15 @@ export interface ChartProps {
   onClick?: (time: number) => void
 }
 
-// Beyond this, the axis has dates instead of times.
-const LONG_S = 3 * 86_400
+// Beyond this, a tooltip has the date, too.
+const DAY_S = 86_400
+// A line shows at least this long a time, so that the first seconds of a page do not fill it.
+const LINE_RANGE_MIN_S = 60
+const FONT_PX = 12
+const TIME_AXIS_PX = 30
+const MARK_PX = 30
+const TOP_PX = 8
+const GAP_PX = 5
 const COLORS = ['--series-1', '--series-2']
 
 export function Chart(props: ChartProps) {
@@ -57,27 +65,44 @@ export function Chart(props: ChartProps) {
     const element = place.current!
     const soft = color('--soft')
     const line = color('--line')
-    const font = `12px ${getComputedStyle(document.body).fontFamily}`
+    const font = `${FONT_PX}px ${getComputedStyle(document.body).fontFamily}`
+    const pen = document.createElement('canvas').getContext('2d')!
+    pen.font = font
+    const widthOf = (texts: string[]) => Math.max(0, ...texts.map((text) => pen.measureText(text).width))
+    const steps_max = Math.floor((height - TIME_AXIS_PX - TOP_PX) / MARK_PX)
+    const marks = (top: number) => valueMarks(latest.current.unit, top, steps_max)
+    const rangeOf = (u: uPlot) => (u.scales.x!.max ?? 0) - (u.scales.x!.min ?? 0)
     const axis = { stroke: soft, font, grid: { stroke: line, width: 1 }, ticks: { stroke: line, width: 1, size: 4 } }
-    const shapes = props.kind === 'bars' ? uPlot.paths.bars!({ size: [0.8, 60] }) : undefined
+    // A bar begins at its time, and the last one is as long as the others.
+    const shapes = props.kind === 'bars' ? uPlot.paths.bars!({ size: [0.8, 60], align: 1 }) : undefined
+    const endOf = (u: uPlot, last: number) => last + ((u.data[0][1] ?? last + 1) - (u.data[0][0] ?? last))
+    const indexAtCursor = (u: uPlot) => {
+      const { idx, left } = u.cursor
+      if (idx === null || idx === undefined) return undefined
+      return props.kind === 'bars' && u.data[0][idx]! > u.posToVal(left!, 'x') ? Math.max(0, idx - 1) : idx
+    }
     const made = new uPlot(
       {
         width: element.clientWidth || 300,
         height,
-        padding: [8, 28, 0, 0],
+        padding: [TOP_PX, (u) => timeSpace(rangeOf(u)) / 2, 0, 0],
         legend: { show: false },
         cursor: { points: { size: 6 }, drag: { x: !!latest.current.onSelect, y: false, setScale: false } },
-        scales: { x: { time: true, range: (_, min, max) => latest.current.range ?? [min, max] }, y: { range: (_, _min, max) => [0, Math.max((max ?? 0) * 1.1, latest.current.top ?? 1)] } },
+        scales: {
+          x: { time: true, range: (u, min, max) => latest.current.range ?? (props.kind === 'bars' ? [min, endOf(u, max)] : [Math.min(min, max - LINE_RANGE_MIN_S), max]) },
+          y: { range: (_, _min, max) => [0, marks(Math.max(max ?? 0, latest.current.top ?? 1)).at(-1)!] },
+        },
         axes: [
           {
-            ...axis, size: 30, space: 70,
-            values: (_, splits) => {
-              const seconds = (splits[1] ?? 0) - (splits[0] ?? 0) < 60
-              const long = (splits.at(-1) ?? 0) - (splits[0] ?? 0) > LONG_S
-              return splits.map((second) => (long ? formatDate(second * 1000) : formatTime(second * 1000, seconds)))
-            },
+            ...axis, size: TIME_AXIS_PX, space: (u) => timeSpace(rangeOf(u)), incrs: (u) => timeSteps(rangeOf(u)),
+            values: (u, splits) => timeTexts(splits, rangeOf(u)),
           },
-          { ...axis, size: 64, values: (_, splits) => splits.map((value) => latest.current.format(value)) },
+          {
+            ...axis, splits: (_u, _axis, _min, max) => marks(max), values: (_, splits) => markTexts(latest.current.unit, splits),
+            // The mark of a time at the left end needs its half of the room, too.
+            size: (u, texts) => Math.ceil(Math.max(axis.ticks.size + GAP_PX + widthOf(texts ?? []), timeSpace(rangeOf(u)) / 2)),
+            gap: GAP_PX,
+          },
         ],
         series: [
           {},
@@ -105,22 +130,22 @@ export function Chart(props: ChartProps) {
     tip.hidden = true
     made.over.append(tip)
     made.over.addEventListener('click', () => {
-      const index = made.cursor.idx
-      const time = index === null || index === undefined ? undefined : made.data[0][index]
+      const index = indexAtCursor(made)
+      const time = index === undefined ? undefined : made.data[0][index]
       if (time !== undefined) latest.current.onClick?.(time)
     })
     function showValues(u: uPlot) {
-      const index = u.cursor.idx
-      const time = index === null || index === undefined ? undefined : u.data[0][index]
+      const index = indexAtCursor(u)
+      const time = index === undefined ? undefined : u.data[0][index]
       if (time === undefined || (u.cursor.left ?? -1) < 0) {
         tip.hidden = true
         return
       }
       const values = latest.current.series.map((one) => {
         const value = one.values[index!]
-        return value === null || value === undefined ? null : `${one.label} ${latest.current.format(value)}`
+        return value === null || value === undefined ? null : `${one.label} ${valueText(latest.current.unit, value)}`
       })
-      const long = u.data[0].at(-1)! - u.data[0][0]! > LONG_S
+      const long = rangeOf(u) > DAY_S
       tip.textContent = [(long ? formatInstant : formatTime)(time * 1000), ...values.filter((text) => text !== null)].join(' · ')
       tip.hidden = false
       tip.classList.toggle('left', (u.cursor.left ?? 0) > u.over.clientWidth / 2)

@@ -15,7 +15,11 @@ export function formatNumber(value: number, digits = 0): string {
 
 /** Short, for places that are narrow: 12.3K. */
 export function formatCompact(value: number): string {
-  if (Math.abs(value) < 10_000) return formatNumber(value)
+  return Math.abs(value) < 10_000 ? formatNumber(value) : formatShort(value)
+}
+
+/** As short as the language has it: 5K, 12.3K. */
+export function formatShort(value: number): string {
   return cached('compact', (tag) => new Intl.NumberFormat(tag, { notation: 'compact', maximumFractionDigits: 1 })).format(value)
 }
 
@@ -111,6 +115,14 @@ export function formatTime(ms: number, seconds = true): string {
   if (!representable(ms)) return `${ms} ms`
   return cached(`time ${seconds}`, (tag) =>
     new Intl.DateTimeFormat(tag, { hour: '2-digit', minute: '2-digit', ...(seconds ? { second: '2-digit' as const } : {}), hourCycle: 'h23' }),
+  ).format(new Date(ms))
+}
+
+/** The day and the time without seconds, for axes. */
+export function formatMoment(ms: number): string {
+  if (!representable(ms)) return `${ms} ms`
+  return cached('moment', (tag) =>
+    new Intl.DateTimeFormat(tag, { month: 'short', day: 'numeric', hour: '2-digit', minute: '2-digit', hourCycle: 'h23' }),
   ).format(new Date(ms))
 }
 

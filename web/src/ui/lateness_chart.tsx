@@ -17,8 +17,8 @@ const t = dictionary(
     rate: (text: string) => `Delivered: ${text}/s in the last minute.`,
   },
   {
-    title: '投递延迟', lastHour: '最近一小时', none: '最近一小时没有投递消息。',
-    summary: (p50: string, p99: string) => `延迟随时间变化。最近 p50 ${p50}，p99 ${p99}。`,
+    title: '投递滞后', lastHour: '最近一小时', none: '最近一小时没有投递消息。',
+    summary: (p50: string, p99: string) => `滞后随时间变化。最近 p50 ${p50}，p99 ${p99}。`,
     rate: (text: string) => `投递：最近一分钟 ${text}/秒。`,
   },
 )
@@ -63,7 +63,7 @@ export function LatenessChart({ of }: { of?: { queue: string; namespace: string 
           {of && <p>{t.rate(lastRate(shown))}</p>}
           <Legend series={['p50', 'p99']} />
           <Chart
-            times={points.map((point) => point.time_ms / 1000)} format={formatDuration} top={10} range={[from_ms / 1000, shown.until_ms / 1000]}
+            times={points.map((point) => point.time_ms / 1000)} unit="duration" top={10} range={[from_ms / 1000, shown.until_ms / 1000]}
             series={[{ label: 'p50', values: points.map((point) => point.p50_ms) }, { label: 'p99', values: points.map((point) => point.p99_ms) }]}
             summary={t.summary(formatDuration(last.p50_ms), formatDuration(last.p99_ms))}
           />
