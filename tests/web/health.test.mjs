@@ -39,7 +39,7 @@ test('a wall clock that is held is accepted after a question that says what beco
     await waitForText(dialog, 'Server time jumps ahead by 30 days')
     await waitForText(dialog, 'At least 1 message of this namespace becomes due at once.')
     await dialog.getByRole('button', { name: 'Accept the wall clock' }).click()
-    await waitForText(dialog, 'The wall clock is accepted.')
+    await waitForText(dialog, 'The wall clock was accepted.')
     assert.equal(accepted, 1)
     await dialog.getByRole('button', { name: 'Close' }).click()
     await waitForText(page.locator('.section').first(), 'steady')

@@ -87,12 +87,39 @@ test('a purge says how many it ends, asks once, and shows what happened', () =>
     assert.equal((await daemon.call('GET', path('mail'))).pending, 3)
     await page.getByRole('button', { name: 'Purge' }).click()
     await dialog.getByRole('button', { name: 'Purge' }).click()
-    await waitForText(dialog, 'The server ends 3 messages')
+    await waitForText(dialog, 'Purged 3 messages.')
     assert.equal(await page.evaluate(() => document.activeElement.textContent), 'Close')
     await dialog.getByRole('button', { name: 'Close' }).click()
     await eventually('the queue is empty', async () => (await daemon.call('GET', path('mail'))).pending === 0)
     await waitForText(figure(page, 'Pending'), /^0$/)
     assert.equal(await page.evaluate(() => document.activeElement.id), 'main')
+  }))
+
+// Someone opened the question of a purge and pressed Back: the question stayed over the other page, and its button purged.
+test('a dialog closes when its page is left', () =>
+  withPage(daemon, '#/queues', {}, async (page) => {
+    await page.getByRole('searchbox').fill('orders')
+    await page.getByRole('link', { name: 'orders' }).click()
+    const dialog = page.getByRole('dialog')
+    for (const button of ['Purge', 'Change', 'Keyboard shortcuts']) {
+      await page.getByRole('button', { name: button }).click()
+      await dialog.waitFor()
+      await page.goBack()
+      await dialog.waitFor({ state: 'detached' })
+      await page.goForward()
+      await waitForText(page.locator('main h1'), 'orders')
+      assert.equal(await dialog.count(), 0)
+    }
+    // What was confirmed before is carried out, and a notice says so.
+    let release
+    await page.route(/:purge$/, async (route) => { await new Promise((resolve) => (release = resolve)); await route.continue() })
+    await page.getByRole('button', { name: 'Purge' }).click()
+    await dialog.getByRole('button', { name: 'Purge' }).click()
+    await eventually('the call has begun', () => release)
+    await page.goBack()
+    await dialog.waitFor({ state: 'detached' })
+    release()
+    await waitForText(page.locator('.notice'), 'Purged 2 messages.')
   }))
 
 test('dead letters are redriven, and discarded', async () => {

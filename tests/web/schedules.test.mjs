@@ -67,7 +67,7 @@ test('a schedule shows its next runs with the clock change and the closed day', 
 test('it is paused, resumed and fired, and shows the run', () =>
   withPage(daemon, '#/schedules/ticks', {}, async (page) => {
     await page.getByRole('button', { name: 'Pause' }).click()
-    await waitForText(page.locator('.notice'), 'ticks is paused: it creates no runs.')
+    await waitForText(page.locator('.notice'), 'Paused ticks: it creates no runs.')
     await waitForText(page.locator('.page-line .badge'), 'paused')
     assert.equal((await daemon.call('GET', '/v1/schedules/ticks')).paused, true)
     await page.getByRole('button', { name: 'Resume' }).click()
@@ -138,8 +138,8 @@ test('it is deleted after a question', () =>
     await page.getByRole('button', { name: 'Delete' }).click()
     await waitForText(dialog(page), 'One schedule is deleted and creates no more runs.')
     await dialog(page).getByRole('button', { name: 'Delete' }).click()
-    await waitForText(dialog(page), 'The schedule was deleted.')
-    await dialog(page).getByRole('button', { name: 'Close' }).click()
+    await waitForText(page.locator('.notice'), 'The schedule was deleted.')
+    await dialog(page).waitFor({ state: 'detached' })
     await page.getByRole('link', { name: 'backup' }).waitFor()
     await eventually('it is gone from the list', async () => (await page.getByRole('link', { name: 'once' }).count()) === 0)
   }))

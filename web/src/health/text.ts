@@ -14,7 +14,7 @@ export const t = dictionary(
     accept: 'Accept the wall clock', acceptTitle: 'Accept the wall clock?',
     acceptWhat: (jump: string, to: string) => `Server time jumps ahead by ${jump}, to ${to}. It never goes back.`,
     acceptDue: (count: number, more: boolean) => `${more ? 'At least ' : ''}${n(count)} ${plural(count, 'message', 'messages')} of this namespace ${plural(count, 'becomes', 'become')} due at once. Leases end, and schedules treat the times in between as missed.`,
-    accepted: 'The wall clock is accepted.',
+    accepted: 'The wall clock was accepted.',
     store: 'Disk and store', diskFree: 'Free on disk', logSize: 'Log', liveShare: 'in use', index: 'Index', segments: 'Segments not indexed yet', spare: 'Spare segments', puts: 'Puts', putsOk: 'accepted', putsStalled: 'wait for the index', putsRefused: 'refused: the disk is full', reserveOnly: 'Only the reserve is left: calls that end no message are refused too.',
     storeFull: 'Free space is below the floor, so puts are refused. Free disk space: end messages, or remove other files. Accepted messages are not lost.', compaction: 'Compaction', running: 'running', idle: 'idle', inMemory: 'Messages in memory', memory: 'Memory that they use', loadedUntil: 'Read from disk up to',
     limits: 'Limits', limitsAbout: 'The limits with the largest share in use.', limit: 'Limit', use: 'In use', share: 'Share', noLimits: 'No limit is in use.',

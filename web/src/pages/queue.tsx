@@ -30,7 +30,7 @@ const t = dictionary(
     purgeWhat: (n: number, leased: number) =>
       `This ends ${formatNumber(n)} unfinished ${plural(n, 'message', 'messages')} for good. Dead letters and messages that are put later stay.${leased > 0 ? ` ${formatNumber(leased)} leased ${plural(leased, 'one', 'ones')} can still be acknowledged.` : ''}`,
     purgeVerb: 'Purge',
-    purgeDone: (n: number) => `The server ends ${formatNumber(n)} ${plural(n, 'message', 'messages')}. None of them is delivered any more.`,
+    purgeDone: (n: number) => `Purged ${terms.countMessages(n)}. None of them is delivered any more.`,
     purging: (n: number) => `Being purged: ${formatNumber(n)} ended so far.`, discarding: (n: number) => `Dead letters are being discarded: ${formatNumber(n)} so far.`,
     pull: 'Consumers lease the messages', webhook: 'The server posts them to a webhook', kafka: 'The server sends them to Kafka',
     url: 'Address', topic: 'Topic', partition: 'Partition', delivery: 'Delivery', inFlight: 'In progress', until: 'Next attempt', concurrency: 'At once', rate: 'Limit',
@@ -48,7 +48,7 @@ const t = dictionary(
     purgeTitle: (name: string) => `清空 ${name}？`,
     purgeWhat: (n: number, leased: number) => `这将永久结束 ${formatNumber(n)} 条未完成的消息。死信和之后放入的消息会保留。${leased > 0 ? `其中 ${formatNumber(leased)} 条已租出，仍可确认。` : ''}`,
     purgeVerb: '清空',
-    purgeDone: (n: number) => `服务器正在结束 ${formatNumber(n)} 条消息，它们都不会再被投递。`,
+    purgeDone: (n: number) => `已清空 ${formatNumber(n)} 条消息，它们都不会再被投递。`,
     purging: (n: number) => `正在清空：已结束 ${formatNumber(n)} 条。`, discarding: (n: number) => `正在丢弃死信：已丢弃 ${formatNumber(n)} 条。`,
     pull: '由消费者租取', webhook: '由服务器投递到 webhook', kafka: '由服务器发送到 Kafka',
     url: '地址', topic: '主题', partition: '分区', delivery: '投递保证', inFlight: '进行中', until: '下次尝试', concurrency: '并发', rate: '限速',

@@ -36,7 +36,7 @@ export const t = dictionary(
     dstShift: 'a skipped local time runs at the end of the gap', dstSkip: 'a skipped local time has no run', repeatFirst: 'a repeated local time runs once, the first time', repeatBoth: 'a repeated local time runs twice',
 
     pause: 'Pause', resume: 'Resume', fire: 'Fire now', edit: 'Edit', remove: 'Delete',
-    pausedDone: (name: string) => `${name} is paused: it creates no runs.`, resumedDone: (name: string) => `${name} continues with its next time.`,
+    pausedDone: (name: string) => `Paused ${name}: it creates no runs.`, resumedDone: (name: string) => `Resumed ${name}: it continues with its next time.`,
     firedDone: (id: string) => `A run was created: message ${id}.`,
     removeTitle: 'Delete the schedule?', removeWhat: 'One schedule is deleted and creates no more runs. Messages that it has created stay. This cannot be undone.', removed: 'The schedule was deleted.', removedNot: 'The schedule did not exist any more.',
     fireTitle: 'Create a run now?', fireWhat: (queue: string) => `One message is created in the queue ${queue}. It is due at once. The times of the rule do not change.`,
@@ -72,7 +72,7 @@ export const t = dictionary(
     dstShift: '被跳过的当地时间在空缺结束时运行', dstSkip: '被跳过的当地时间不运行', repeatFirst: '重复的当地时间只运行第一次', repeatBoth: '重复的当地时间运行两次',
 
     pause: '暂停', resume: '恢复', fire: '立即触发', edit: '编辑', remove: '删除',
-    pausedDone: (name: string) => `${name} 已暂停，不再创建运行。`, resumedDone: (name: string) => `${name} 从下一个时间继续。`,
+    pausedDone: (name: string) => `已暂停 ${name}，不再创建运行。`, resumedDone: (name: string) => `已恢复 ${name}，从下一个时间继续。`,
     firedDone: (id: string) => `已创建一次运行：消息 ${id}。`,
     removeTitle: '删除定时任务？', removeWhat: '将删除一个定时任务，不再创建运行。已创建的消息保留。此操作无法撤销。', removed: '定时任务已删除。', removedNot: '定时任务已不存在。',
     fireTitle: '立即创建一次运行？', fireWhat: (queue: string) => `将在队列 ${queue} 中创建一条消息，立即到期。规则的时间不变。`,

@@ -1,5 +1,6 @@
 // Actions: `act` does something at once and reports the answer; `confirm` first says what the action will touch, asks once,
-// and then shows in the same dialog what happened.
+// and then shows in the same dialog what happened. A dialog belongs to its page: it closes when the page is left, and what
+// happens after that is a notice.
 import { signal } from '@preact/signals'
 import type { ComponentChildren } from 'preact'
 import { useEffect, useRef } from 'preact/hooks'
@@ -74,11 +75,14 @@ export function confirm<T>(question: Question<T>) {
 async function run() {
   const { question } = asking.value!
   asking.value = { question, phase: 'working' }
+  const isOpen = () => asking.value?.question === question
   try {
-    const answer = await question.run()
-    asking.value = { question, phase: 'done', answer: question.done(answer) }
+    const answer = question.done(await question.run())
+    if (isOpen()) asking.value = { question, phase: 'done', answer }
+    else notify(answer)
   } catch (error) {
-    asking.value = { question, phase: 'failed', error: error as Error }
+    if (isOpen()) asking.value = { question, phase: 'failed', error: error as Error }
+    else notify(problemText(error as Error), true)
   } finally {
     changed()
   }
@@ -111,7 +115,7 @@ function ConfirmDialog({ state }: { state: Asking }) {
   )
 }
 
-/** A modal dialog; Escape closes it, and the focus returns to where it was. */
+/** A modal dialog; Escape and another page close it, and the focus returns to where it was. */
 export function Dialog({ title, onClose, children }: { title: ComponentChildren; onClose: () => void; children: ComponentChildren }) {
   const element = useRef<HTMLDialogElement>(null)
   useEffect(() => {
@@ -122,6 +126,13 @@ export function Dialog({ title, onClose, children }: { title: ComponentChildren;
       const after = before instanceof HTMLElement && before.isConnected ? before : document.getElementById('main')
       after?.focus({ preventScroll: true })
     }
+  }, [])
+  const close = useRef(onClose)
+  close.current = onClose
+  useEffect(() => {
+    const left = () => close.current()
+    window.addEventListener('hashchange', left)
+    return () => window.removeEventListener('hashchange', left)
   }, [])
   return (
     <dialog ref={element} class="dialog" aria-labelledby="dialog-title" onClose={onClose}>
