@@ -143,7 +143,7 @@ test('a message is moved, held, kicked, delivered now and cancelled', async () =
     await move.getByLabel('Due in').fill('2d')
     await move.getByRole('button', { name: 'Move' }).click()
     await move.waitFor({ state: 'detached' })
-    await waitForText(page.locator('.notices'), 'The message is now due')
+    await waitForText(page.locator('.notices'), 'Moved. It is due')
     assert.ok((await get(id)).due_ms > due_ms)
     await button(page, 'Hold').click()
     await waitForText(page.locator('.about'), 'Held')

@@ -1,7 +1,9 @@
 // Dead letters: which queues have some, why each died, and what can be done with them.
 import { useSignal } from '@preact/signals'
+import { useState } from 'preact/hooks'
 import { allOf } from '../api/all'
 import { get, inNamespace, post } from '../api/client'
+import { useContents } from '../api/contents'
 import { useQuery } from '../api/query'
 import { can } from '../api/session'
 import type { Message, MessagePage, Outcome, Queue } from '../api/types'
@@ -9,12 +11,14 @@ import { definePage } from '../app/page'
 import { go, href, namespace, route } from '../app/router'
 import { dictionary } from '../i18n/language'
 import { terms } from '../i18n/terms'
-import { DeadActions } from '../ui/dead_actions'
+import { ChosenActions, DeadActions } from '../ui/dead_actions'
 import { act, confirm } from '../ui/dialog'
 import { formatNumber as n } from '../ui/format'
 import { Badge, Button, Figure, Figures, PageHead, SearchField, Section } from '../ui/parts'
-import { Pager, Pending, Table, usePages } from '../ui/table'
-import { Cut, Name } from '../ui/text'
+import { Reason, reasonWords } from '../ui/message_parts'
+import { reasonKind } from '../ui/reason'
+import { Pager, Pending, Table, useLocalPages, usePages, type Pages } from '../ui/table'
+import { Cut, Name, visible } from '../ui/text'
 import { Instant } from '../ui/time'
 import './plan.css'
 
@@ -34,7 +38,9 @@ const t = dictionary(
     discardOneTitle: 'Discard this dead letter?',
     discardOneWhat: (id: string) => `One dead letter, message ${id}, ends for good. Its content is deleted. This cannot be undone.`,
     discarded: (id: string) => `Message ${id} was discarded.`,
-    leaseLost: 'The lease ended without a response.',
+    reasons: 'Reasons', reasonsOf: (count: number) => `Reasons of these ${n(count)}`, lastDied: 'Last died', showAll: 'Show all reasons', onlyKind: 'Only this reason:',
+    choose: 'Choose', chooseOne: (id: string) => `Choose message ${id}`, chooseAll: (count: number) => `All ${n(count)} of this list`, chosenCount: (count: number) => `${n(count)} chosen`,
+    content: 'Content', noReason: 'without a reason',
   },
   {
     title: '死信',
@@ -51,7 +57,9 @@ const t = dictionary(
     discardOneTitle: '丢弃这条死信？',
     discardOneWhat: (id: string) => `一条死信（消息 ${id}）将永久结束，内容会被删除，无法撤销。`,
     discarded: (id: string) => `消息 ${id} 已丢弃。`,
-    leaseLost: '租约在没有响应的情况下结束。',
+    reasons: '原因', reasonsOf: (count: number) => `这 ${n(count)} 条的原因`, lastDied: '最近一次', showAll: '显示全部原因', onlyKind: '仅此原因：',
+    choose: '选择', chooseOne: (id: string) => `选择消息 ${id}`, chooseAll: (count: number) => `此列表的全部 ${n(count)} 条`, chosenCount: (count: number) => `已选 ${n(count)} 条`,
+    content: '内容', noReason: '无原因',
   },
 )
 
@@ -110,13 +118,44 @@ function AllQueues() {
   )
 }
 
+// The server's answers have this many dead letters, which are grouped; a page of the table has fewer.
+const BATCH_SIZE = 1000
+const PAGE_SIZE = 50
+const KIND_MAX = 200
+
+interface Kind {
+  name: string
+  count: number
+  last_ms: number
+}
+
+function kindOf(message: Message): string {
+  return reasonKind(message.reason ?? '')
+}
+
+/** How often each kind of reason occurs, the most frequent first. */
+function kindsOf(messages: Message[]): Kind[] {
+  const kinds = new Map<string, Kind>()
+  for (const message of messages) {
+    const name = kindOf(message)
+    const kind = kinds.get(name) ?? { name, count: 0, last_ms: 0 }
+    kinds.set(name, { name, count: kind.count + 1, last_ms: Math.max(kind.last_ms, diedAt(message)) })
+  }
+  return [...kinds.values()].sort((a, b) => b.count - a.count)
+}
+
+function diedAt(message: Message): number {
+  return message.ended_ms ?? message.due_ms
+}
+
 function OneQueue({ queue }: { queue: string }) {
   const state = useQuery(['dead queue', queue, namespace.value], (signal) => get<Queue>(inNamespace('queues', queue), {}, signal), { every_ms: 5000 })
-  const pages = usePages(
+  const batches = usePages(
     ['dead letters', queue, namespace.value],
-    (cursor, signal) => get<MessagePage>(inNamespace('queues', queue, 'messages'), { state: 'dead', limit: 50, cursor }, signal),
-    { every_ms: 10_000 },
+    (cursor, signal) => get<MessagePage>(inNamespace('queues', queue, 'messages'), { state: 'dead', limit: BATCH_SIZE, cursor }, signal),
+    { every_ms: 15_000 },
   )
+  const letters = batches.data?.messages
   return (
     <>
       <p class="back"><a href={href(['dead'])}>← {t.all}</a></p>
@@ -132,37 +171,81 @@ function OneQueue({ queue }: { queue: string }) {
       ) : (
         <Pending query={state} />
       )}
-      {state.data && (
-        <Section title={t.messages}>
-          {pages.data ? (
-            <Table
-              caption={t.messages} rows={pages.data.messages} rowKey={(row) => row.id} empty={t.noneHere}
-              columns={[
-                { key: 'id', heading: terms.id, cell: (row) => <a class="nowrap" href={href(['messages', row.id])}>{row.id}</a> },
-                { key: 'died', heading: t.died, cell: (row) => <Instant ms={row.ended_ms ?? row.due_ms} relative /> },
-                { key: 'attempts', heading: terms.attempts, number: true, cell: (row) => n(row.attempts) },
-                { key: 'reason', heading: t.lastError, cell: (row) => <Reason message={row} /> },
-                { key: 'key', heading: terms.key, cell: (row) => row.key && <Cut text={row.key} max={60} /> },
-                { key: 'actions', heading: terms.actions, cell: (row) => <MessageActions message={row} /> },
-              ]}
-            />
-          ) : (
-            <Pending query={pages} />
-          )}
-          <Pager pages={pages} />
-        </Section>
-      )}
+      {state.data && (letters ? <Letters letters={letters} batches={batches} /> : <Section title={t.messages}><Pending query={batches} /></Section>)}
     </>
   )
 }
 
-function Reason({ message }: { message: Message }) {
-  if (!message.reason) return <span class="muted">{terms.none}</span>
-  return message.reason === 'lease lost' ? <>{t.leaseLost}</> : <Cut text={message.reason} />
+/** The dead letters of one answer of the server, by the kinds of their reasons. */
+function Letters({ letters, batches }: { letters: Message[]; batches: Pages<MessagePage> }) {
+  const [only, setOnly] = useState<string | null>(null)
+  const [picked, setPicked] = useState<ReadonlySet<string>>(new Set())
+  const kinds = kindsOf(letters)
+  // A kind that is gone is not asked for any more.
+  const kind = kinds.some(({ name }) => name === only) ? only : null
+  const shown = kind === null ? letters : letters.filter((message) => kindOf(message) === kind)
+  const local = useLocalPages(shown, PAGE_SIZE, [kind, batches.page])
+  const contents = useContents(local.rows)
+  const chosen = shown.filter(({ id }) => picked.has(id)).map(({ id }) => id)
+  const pick = (ids: string[], add: boolean) => {
+    const next = new Set(picked)
+    for (const id of ids) add ? next.add(id) : next.delete(id)
+    setPicked(next)
+  }
+  const kindName = (name: string) => <bdi class="free">{name === '' ? t.noReason : visible(reasonWords(name).slice(0, KIND_MAX))}</bdi>
+  const pager = {
+    page: (batches.page - 1) * (BATCH_SIZE / PAGE_SIZE) + local.page, previous: local.previous ?? batches.previous, next: local.next ?? batches.next,
+  }
+  return (
+    <>
+      {kinds.length > 1 && (
+        <Section title={batches.next || batches.page > 1 ? t.reasonsOf(letters.length) : t.reasons}>
+          <Table
+            caption={t.reasons} rows={kinds.slice(0, PAGE_SIZE)} rowKey={(row) => row.name}
+            columns={[
+              { key: 'kind', heading: t.lastError, cell: (row) => <button type="button" class="link" aria-pressed={row.name === kind} onClick={() => setOnly(row.name === kind ? null : row.name)}>{kindName(row.name)}</button> },
+              { key: 'count', heading: t.total, number: true, cell: (row) => n(row.count) },
+              { key: 'last', heading: t.lastDied, cell: (row) => <Instant ms={row.last_ms} relative /> },
+            ]}
+          />
+        </Section>
+      )}
+      <Section title={t.messages}>
+        {kind !== null && <p>{t.onlyKind} {kindName(kind)} <button type="button" class="link" onClick={() => setOnly(null)}>{t.showAll}</button></p>}
+        {can('cancel') && shown.length > 1 && (
+          <div class="chosen-bar">
+            <label class="choice">
+              <input type="checkbox" checked={chosen.length === shown.length} onChange={(event) => pick(shown.map(({ id }) => id), event.currentTarget.checked)} />
+              {t.chooseAll(shown.length)}
+            </label>
+            {chosen.length > 0 && <span class="muted">{t.chosenCount(chosen.length)}</span>}
+            <ChosenActions chosen={chosen} />
+          </div>
+        )}
+        <Table
+          caption={t.messages} rows={local.rows} rowKey={(row) => row.id} empty={t.noneHere}
+          columns={[
+            {
+              key: 'choose', heading: t.choose,
+              cell: ({ id }) => can('cancel') && shown.length > 1
+                && <input type="checkbox" aria-label={t.chooseOne(id)} checked={picked.has(id)} onChange={(event) => pick([id], event.currentTarget.checked)} />,
+            },
+            { key: 'id', heading: terms.id, cell: (row) => <a class="nowrap" href={href(['messages', row.id])}>{row.id}</a> },
+            { key: 'died', heading: t.died, cell: (row) => <Instant ms={diedAt(row)} relative /> },
+            { key: 'attempts', heading: terms.attempts, number: true, cell: (row) => n(row.attempts) },
+            { key: 'reason', heading: t.lastError, text: true, cell: (row) => row.reason && <Reason text={row.reason} /> },
+            { key: 'content', heading: t.content, cell: (row) => contents.get(row.id) && <bdi class="preview">{visible(contents.get(row.id)!)}</bdi> },
+            { key: 'key', heading: terms.key, cell: (row) => row.key && <Cut text={row.key} max={60} /> },
+            { key: 'actions', heading: terms.actions, cell: (row) => can('cancel') && <MessageActions message={row} /> },
+          ]}
+        />
+        <Pager pages={pager} />
+      </Section>
+    </>
+  )
 }
 
 function MessageActions({ message: { id } }: { message: Message }) {
-  if (!can('cancel')) return null
   const path = inNamespace('messages', id)
   return (
     <span class="row-actions">

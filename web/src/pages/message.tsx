@@ -8,7 +8,7 @@ import { href, namespace } from '../app/router'
 import { dictionary } from '../i18n/language'
 import { terms } from '../i18n/terms'
 import { BodyView, type Body } from '../ui/body_view'
-import { MessageActions, StateBadge, causeText } from '../ui/message_parts'
+import { MessageActions, Reason, StateBadge, causeText } from '../ui/message_parts'
 import { formatDuration, formatNumber } from '../ui/format'
 import { Badge, Facts, PageHead, Section } from '../ui/parts'
 import { Pending, Table, type Column } from '../ui/table'
@@ -106,7 +106,7 @@ function MessageFacts({ message }: { message: Message }) {
         [t.ended, message.ended_ms !== undefined && <Instant ms={message.ended_ms} relative />],
         [t.attemptsMade, formatNumber(message.attempts)],
         [t.maybe, message.maybe_delivered && <Badge tone="warn">{t.mayHave}</Badge>],
-        [terms.reason, message.reason !== undefined && <Cut text={message.reason} max={300} />],
+        [terms.reason, message.reason !== undefined && <Reason text={message.reason} />],
         [t.blocked, message.blocked_by && <code>{message.blocked_by}</code>],
         [terms.priority, formatNumber(message.priority)],
         [t.key, message.key !== undefined && <Cut text={message.key} />],

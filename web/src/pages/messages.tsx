@@ -7,7 +7,7 @@ import { definePage } from '../app/page'
 import { go, href, namespace, route, setQuery } from '../app/router'
 import { dictionary } from '../i18n/language'
 import { terms } from '../i18n/terms'
-import { StateBadge } from '../ui/message_parts'
+import { Reason, StateBadge } from '../ui/message_parts'
 import { formatNumber, fromLocalInput, toLocalInput } from '../ui/format'
 import { Button, Field, PageHead, SearchField, Section } from '../ui/parts'
 import { ProblemNote } from '../ui/problem'
@@ -122,9 +122,10 @@ function List({ queue, states }: { queue: string; states: MessageState[] }) {
     { key: 'attempts', heading: terms.attempts, number: true, cell: (message) => formatNumber(message.attempts) },
     { key: 'priority', heading: terms.priority, number: true, cell: (message) => formatNumber(message.priority) },
     {
-      key: 'details', heading: t.details,
+      key: 'details', heading: t.details, text: true,
       cell: (message) => {
-        const text = message.reason ?? message.blocked_by ?? message.key ?? message.order_key
+        if (message.reason) return <Reason text={message.reason} />
+        const text = message.blocked_by ?? message.key ?? message.order_key
         return text && <Cut text={text} max={80} />
       },
     },

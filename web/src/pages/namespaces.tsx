@@ -30,7 +30,7 @@ function Namespaces() {
               { key: 'queues', heading: terms.queues, cell: (row) => <Quota name={terms.queues} use={row.queues} limit={row.settings.limits?.queues} /> },
               { key: 'schedules', heading: t.schedules, cell: (row) => <Quota name={t.schedules} use={row.schedules} limit={row.settings.limits?.schedules} /> },
               { key: 'watchdogs', heading: t.watchdogs, cell: (row) => <Quota name={t.watchdogs} use={row.watchdogs} limit={row.settings.limits?.watchdogs} /> },
-              { key: 'rate', heading: t.putRate, cell: (row) => (row.settings.limits?.put_rate === undefined ? <span class="muted">{t.unlimited}</span> : terms.perSecond(n(row.settings.limits.put_rate))) },
+              { key: 'rate', heading: t.putRate, cell: (row) => row.settings.limits?.put_rate !== undefined && terms.perSecond(n(row.settings.limits.put_rate)) },
               { key: 'weight', heading: t.weight, number: true, cell: (row) => n(row.settings.weight ?? 1) },
               { key: 'show', heading: terms.actions, cell: (row) => <a href={href(['queues'], { ns: row.namespace })}>{t.showQueues}</a> },
             ]}

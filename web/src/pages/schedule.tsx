@@ -39,7 +39,7 @@ function SchedulePageView({ params }: PageProps) {
         <>
           <p class="page-line">
             <StateBadge schedule={schedule} />
-            {schedule.next_ms !== undefined && <span>{t.next}: <Instant ms={schedule.next_ms} relative /></span>}
+            {!schedule.paused && schedule.next_ms !== undefined && <span>{t.next}: <Instant ms={schedule.next_ms} relative /></span>}
             <a href={href(['queues', schedule.settings.queue])}>{terms.queue} <Name>{schedule.settings.queue}</Name></a>
           </p>
           {schedule.blocked_by && <p class="note warn">{t.blockedLong(schedule.blocked_by)}</p>}

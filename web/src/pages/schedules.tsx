@@ -39,7 +39,7 @@ function Schedules() {
         { key: 'schedule', heading: terms.schedule, cell: (row) => <a href={href(['schedules', row.schedule])}><Name>{row.schedule}</Name></a> },
         { key: 'state', heading: terms.state, cell: (row) => <StateBadge schedule={row} /> },
         { key: 'rule', heading: t.rule, cell: (row) => <Rule schedule={row} /> },
-        { key: 'next', heading: t.next, cell: (row) => (row.next_ms === undefined ? <span class="muted">{t.never}</span> : <Instant ms={row.next_ms} relative />) },
+        { key: 'next', heading: t.next, cell: (row) => !row.paused && row.next_ms !== undefined && <Instant ms={row.next_ms} relative /> },
         { key: 'last', heading: t.lastRun, cell: (row) => row.last_run && <Instant ms={row.last_run.nominal_ms} relative /> },
         { key: 'queue', heading: terms.queue, cell: (row) => <a href={href(['queues', row.settings.queue])}><Name>{row.settings.queue}</Name></a> },
       ]}

@@ -8,7 +8,7 @@ export const t = dictionary(
   {
     title: 'Schedules', about: 'A schedule creates messages at the times of a rule.', create: 'New schedule', list: 'Schedules by name',
     none: 'No schedules.', noneHint: 'A schedule creates a message at each time of a rule, such as nine on working days.',
-    rule: 'Rule', next: 'Next run', lastRun: 'Last run', zone: 'Time zone', never: 'never', all: 'All schedules',
+    rule: 'Rule', next: 'Next run', lastRun: 'Last run', zone: 'Time zone', all: 'All schedules',
     active: 'active', paused: 'paused', ended: 'ended', invalidZone: 'invalid zone',
     blocked: (code: string) => `Waits: ${code}`,
     blockedLong: (code: string) => `A run is due and cannot be created yet, because of ${code}. The server tries again by itself.`,
@@ -44,7 +44,7 @@ export const t = dictionary(
   {
     title: '定时任务', about: '定时任务按规则的时间创建消息。', create: '新建定时任务', list: '按名称排列的定时任务',
     none: '没有定时任务。', noneHint: '定时任务在规则的每个时间创建一条消息，例如工作日九点。',
-    rule: '规则', next: '下次运行', lastRun: '上次运行', zone: '时区', never: '无', all: '全部定时任务',
+    rule: '规则', next: '下次运行', lastRun: '上次运行', zone: '时区', all: '全部定时任务',
     active: '启用', paused: '已暂停', ended: '已结束', invalidZone: '时区无效',
     blocked: (code: string) => `等待：${code}`,
     blockedLong: (code: string) => `有一次运行已到期，但因 ${code} 暂时无法创建，服务器会自动重试。`,

@@ -10,6 +10,8 @@ import { Dialog, act, confirm, notify } from './dialog'
 import { fromLocalInput, toLocalInput } from './format'
 import { Badge, Button, Field, type Tone } from './parts'
 import { ProblemNote } from './problem'
+import { reasonLine } from './reason'
+import { Cut, visible } from './text'
 import { Instant, now } from './time'
 
 const t = dictionary(
@@ -19,7 +21,7 @@ const t = dictionary(
     maybe: ' A consumer may already have received it.',
     fire: 'Deliver now', fired: 'Made due now.', hold: 'Hold', heldDone: 'Held until it is kicked.', kick: 'Kick', kickedDone: 'Returned to its queue.',
     discard: 'Discard', discardTitle: (id: string) => `Discard dead letter ${id}?`, discardWhat: 'This ends 1 dead letter for good. It cannot be redriven afterwards.', discarded: 'The dead letter was discarded.',
-    move: 'Move', moveTitle: (id: string) => `Move message ${id}`, moveIn: 'Due in', moveInHint: 'Such as 10m or 1d2h', moveAt: 'Or due at, local time', moved: 'The message is now due',
+    move: 'Move', moveTitle: (id: string) => `Move message ${id}`, moveIn: 'Due in', moveInHint: 'Such as 10m or 1d2h', moveAt: 'Or due at, local time', leaseLost: 'The lease ended without a response.', wholeReason: 'Show all lines', moved: 'Moved. It is due',
   },
   {
     cancel: '取消消息', cancelTitle: (id: string) => `取消消息 ${id}？`, cancelWhat: '这将永久结束 1 条消息，不再投递。',
@@ -27,7 +29,7 @@ const t = dictionary(
     maybe: ' 消费者可能已经收到它。',
     fire: '立即投递', fired: '已设为立即到期。', hold: '扣留', heldDone: '消息已扣留，直到被放回。', kick: '放回队列', kickedDone: '已放回队列。',
     discard: '丢弃', discardTitle: (id: string) => `丢弃死信 ${id}？`, discardWhat: '这将永久结束 1 条死信，之后无法重新投递。', discarded: '死信已丢弃。',
-    move: '改期', moveTitle: (id: string) => `修改消息 ${id} 的到期时间`, moveIn: '多久后到期', moveInHint: '例如 10m 或 1d2h', moveAt: '或到期时间（本地时间）', moved: '消息的到期时间改为',
+    move: '改期', moveTitle: (id: string) => `修改消息 ${id} 的到期时间`, moveIn: '多久后到期', moveInHint: '例如 10m 或 1d2h', moveAt: '或到期时间（本地时间）', leaseLost: '租约在没有响应的情况下结束。', wholeReason: '显示全部行', moved: '已改期，到期时间为',
   },
 )
 
@@ -51,6 +53,24 @@ const TONES: Partial<Record<MessageState, Tone>> = { ready: 'accent', leased: 'a
 
 export function StateBadge({ state }: { state: MessageState }) {
   return <Badge tone={TONES[state] ?? 'plain'}>{terms[state]}</Badge>
+}
+
+/** A line of a reason, in words where the server has a code for it. */
+export function reasonWords(line: string): string {
+  return line === 'lease lost' ? t.leaseLost : line
+}
+
+/** Why a message failed: the line that says what happened, and all lines on request. */
+export function Reason({ text }: { text: string }) {
+  const [whole, setWhole] = useState(false)
+  const line = reasonLine(text)
+  if (line === text.trim()) return <Cut text={reasonWords(text)} />
+  return (
+    <>
+      {whole ? <bdi class="free trace">{visible(text)}</bdi> : <Cut text={line} />}{' '}
+      <button type="button" class="link" onClick={() => setWhole(!whole)}>{whole ? terms.showLess : t.wholeReason}</button>
+    </>
+  )
 }
 
 function MoveDialog({ message, onClose }: { message: Message; onClose: () => void }) {

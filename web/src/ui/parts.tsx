@@ -4,9 +4,13 @@ import { terms } from '../i18n/terms'
 
 export type Tone = 'plain' | 'good' | 'warn' | 'bad' | 'accent'
 
+// Up to this length, the text of a badge stays on one line.
+const BADGE_LINE_MAX = 24
+
 /** A word that stands for a state. */
 export function Badge({ tone = 'plain', children, title }: { tone?: Tone; children: ComponentChildren; title?: string }) {
-  return <span class={`badge ${tone}`} title={title}>{children}</span>
+  const short = typeof children === 'string' && children.length <= BADGE_LINE_MAX
+  return <span class={`badge ${tone} ${short ? 'nowrap' : ''}`} title={title}>{children}</span>
 }
 
 /** A part of a page, usually with a heading, and what can be done with it on the right. */

@@ -1,6 +1,6 @@
 // Tables: columns with a heading and a cell; sorting is up to the page. Below 640 px a row becomes a block, with the heading
-// before each value, so that no table needs sideways scrolling; the roles keep it a table for screen readers. `usePages`
-// steps through a list that the server pages with cursors.
+// before each value, so that no table needs sideways scrolling; the roles keep it a table for screen readers. A column
+// without a value in any row is omitted. `usePages` steps through a list that the server pages with cursors.
 import type { ComponentChildren } from 'preact'
 import { useState } from 'preact/hooks'
 import { useQuery, type Query } from '../api/query'
@@ -16,15 +16,22 @@ const t = dictionary(
 export interface Column<Row> {
   key: string
   heading: string
+  /** Undefined, null, false or an empty text: there is no value. */
   cell: (row: Row) => ComponentChildren
   /** Numbers are aligned to the right. */
   number?: boolean
+  /** Text of any length, which needs room. */
+  text?: boolean
   sortable?: boolean
 }
 
 export interface Sort {
   key: string
   descending: boolean
+}
+
+function hasValue(cell: ComponentChildren): boolean {
+  return cell !== undefined && cell !== null && cell !== false && cell !== ''
 }
 
 export function Table<Row>(props: {
@@ -39,12 +46,15 @@ export function Table<Row>(props: {
   empty?: ComponentChildren
 }) {
   if (props.rows.length === 0 && props.empty) return <div class="empty">{props.empty}</div>
+  const columns = props.columns
+    .map((column) => ({ ...column, cells: props.rows.map(column.cell) }))
+    .filter(({ key, cells }) => key === props.sort?.key || cells.length === 0 || cells.some(hasValue))
   return (
     <table class="table" role="table">
       <caption class="hidden">{props.caption}</caption>
       <thead role="rowgroup">
         <tr role="row">
-          {props.columns.map((column) => {
+          {columns.map((column) => {
             const sorted = props.sort?.key === column.key ? (props.sort.descending ? 'descending' : 'ascending') : undefined
             return (
               <th key={column.key} role="columnheader" scope="col" class={column.number ? 'number' : ''} aria-sort={sorted}>
@@ -62,11 +72,11 @@ export function Table<Row>(props: {
         </tr>
       </thead>
       <tbody role="rowgroup">
-        {props.rows.map((row) => (
+        {props.rows.map((row, index) => (
           <tr key={props.rowKey(row)} role="row">
-            {props.columns.map((column) => (
-              <td key={column.key} role="cell" class={column.number ? 'number' : ''} data-heading={column.heading}>
-                <div class="cell">{column.cell(row)}</div>
+            {columns.map((column) => (
+              <td key={column.key} role="cell" class={column.number ? 'number' : column.text ? 'text' : ''} data-heading={column.heading}>
+                <div class="cell">{column.cells[index]}</div>
               </td>
             ))}
           </tr>

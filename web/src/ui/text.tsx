@@ -36,9 +36,12 @@ export function visible(text: string): ComponentChildren {
   return parts
 }
 
+// A name up to this length stays on one line of a table.
+const LINE_MAX = 40
+
 /** A name of a queue, schedule or the like. */
 export function Name({ children }: { children: string }) {
-  return <bdi class="name">{visible(children)}</bdi>
+  return <bdi class={children.length > LINE_MAX ? 'name long' : 'name'}>{visible(children)}</bdi>
 }
 
 /** Text of any length; what is beyond `max` characters is shown on request. */

@@ -18,8 +18,8 @@ export function Instant({ ms, relative = false }: { ms: number; relative?: boole
   const text = utc(ms)
   return (
     <time dateTime={text} title={text}>
-      {formatInstant(ms)}
-      {relative && <span class="muted"> {formatRelative(ms, now())}</span>}
+      <span class="nowrap">{formatInstant(ms)}</span>
+      {relative && <> <span class="muted nowrap">{formatRelative(ms, now())}</span></>}
     </time>
   )
 }
