@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "delivery/dynamic_threshold.h"
+#include "base/dynamic_threshold.h"
 
 namespace duewheel {
 namespace {

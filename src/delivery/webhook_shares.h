@@ -1,6 +1,6 @@
 // How webhook posts share connections and memory, among namespaces and among the targets of each.
 //
-// Each namespace may have four times as much as is left free (delivery/dynamic_threshold.h), so that one with hanging
+// Each namespace may have four times as much as is left free (base/dynamic_threshold.h), so that one with hanging
 // targets leaves a fifth, and the next one four fifths of that. Within a namespace a target may have as much as it
 // leaves to the others: a hanging one, whatever its concurrency, leaves half, and of several such targets each leaves
 // as much as it has. Posts that wait for a connection take turns by namespace, and within each by target.

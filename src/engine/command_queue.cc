@@ -5,6 +5,8 @@
 #include <string_view>
 #include <variant>
 
+#include "base/dynamic_threshold.h"
+
 namespace duewheel {
 
 bool CommandQueue::push(Command command, ReplyToken token, SharedLimits limits) {
@@ -78,14 +80,13 @@ std::uint32_t CommandQueue::weight_of(const Command& command) const {
 }
 
 bool CommandQueue::may_wait(LineKey line, std::size_t bytes) const {
-    constexpr std::size_t kTimesFree = 4;
     const std::size_t all = waiting();
     if (all >= context_.options.commands_waiting_max || waiting_bytes_ + bytes > context_.options.waiting_bytes_max)
         return false;
     const auto found = shares_.find(line.name_space);
     if (found == shares_.end()) return true;
     const Share& own = found->second;
-    return own.commands < kTimesFree * (context_.options.commands_waiting_max - all) &&
+    return may_take_one(own.commands, all, context_.options.commands_waiting_max) &&
            own.bytes <= kTimesFree * (context_.options.waiting_bytes_max - waiting_bytes_);
 }
 

@@ -23,7 +23,7 @@ void DeadLetterWriter::redrive(const RedriveCommand& command, ReplyToken token) 
         ++counters_.changes_refused_full;
         return reply(token, segment_.no_space_for(Adds::change));
     }
-    if (!dead_letters_.may_begin_redrive()) return reply(token, too_busy());
+    if (!dead_letters_.may_begin_redrive(command.name_space)) return reply(token, too_busy());
     dead_letters_.begin_redrive({command.name_space, command.queue}, token, max);
 }
 

@@ -5,6 +5,8 @@
 #include <limits>
 #include <tuple>
 
+#include "base/dynamic_threshold.h"
+
 namespace duewheel {
 namespace {
 
@@ -47,6 +49,17 @@ DueMs DeadLetters::next_expiry_ms() const {
 }
 
 // ---- walks
+
+bool DeadLetters::may_begin_redrive(const std::string& name_space) const {
+    std::size_t all = 0;
+    std::size_t own = 0;
+    for (const DeadWalk& walk : walks_) {
+        if (walk.expires) continue;
+        ++all;
+        if (walk.queue.name_space == name_space) ++own;
+    }
+    return may_take_one(own, all, context_.options.redrives_max);
+}
 
 void DeadLetters::begin_redrive(QueueName queue, ReplyToken token, std::uint64_t max) {
     DeadWalk& walk = walks_.emplace_back();

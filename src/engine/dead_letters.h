@@ -61,7 +61,7 @@ class DeadLetters {
 
     // ---- walks
 
-    bool may_begin_redrive() const { return walks_.size() < context_.options.redrives_max + (is_expiring_ ? 1 : 0); }
+    bool may_begin_redrive(const std::string& name_space) const;
     void begin_redrive(QueueName queue, ReplyToken token, std::uint64_t max);
     // Of what next_expiry_ms() has come for.
     void begin_expiry();

@@ -140,9 +140,9 @@ TEST(DeadLetters, an_expiry_does_not_count_as_a_redrive) {
     test.die(10);
     test.dead.set_discard(0, 11);
     test.dead.begin_expiry();
-    EXPECT_TRUE(test.dead.may_begin_redrive());
+    EXPECT_TRUE(test.dead.may_begin_redrive("default"));
     test.redrive();
-    EXPECT_FALSE(test.dead.may_begin_redrive());
+    EXPECT_FALSE(test.dead.may_begin_redrive("default"));
 }
 
 }  // namespace

@@ -130,7 +130,7 @@ std::vector<ReadyKey> Dispatcher::take_ready(QueueNumber number, std::uint32_t m
     Queue& at = queues_.at(number);
     std::vector<ReadyKey> taken;
     std::size_t bytes = 0;
-    while (taken.size() < max && lifecycle_.leases().size() + taken.size() < options_.leased_max) {
+    while (taken.size() < max && queues_.may_lease(at, lifecycle_.leases().size() + taken.size())) {
         const ReadyKey* first = first_ready(number);
         if (first == nullptr) break;
         bytes += recent_.entry(first->entry).record_bytes;
@@ -310,7 +310,7 @@ void Dispatcher::drop_waiter(std::uint64_t waiter) {
 // that became due since the load cursor.
 bool Dispatcher::is_read_for(const Queue& at) const {
     const bool is_loaded_for = lifecycle_.window().is_behind() && at.counts.pending > 0;
-    return !at.paused && lifecycle_.leases().size() < options_.leased_max &&
+    return !at.paused && queues_.may_lease(at, lifecycle_.leases().size()) &&
            (at.line_lookups > 0 || at.has_backlog() || is_loaded_for);
 }
 

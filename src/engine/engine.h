@@ -108,6 +108,8 @@ class Engine : OwnedContext, EnginePart {
     // make the log longer and end nothing; with hardly any, everything that must be written except by compaction
     // (open_segment.h).
     void set_log_space(LogSpace space);
+    // The disk space that puts may still use, as last measured.
+    void set_free_bytes(std::uint64_t free_bytes) { queues_.set_free_bytes(free_bytes); }
 
     // While this is true, puts wait instead of starting a segment; commands that end messages may. The maintenance of
     // spare segments may not have noticed yet that only the reserve is left.

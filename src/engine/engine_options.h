@@ -60,6 +60,11 @@ struct EngineOptions {
     std::uint32_t runs_catch_up_max = 1'000;
     std::uint32_t run_steps_max = 10'000;
 
+    // A recurring message or a schedule whose next time passed longer than this ago is behind: the rules of a namespace
+    // that are behind create up to `catch_up_rate` messages a second.
+    std::int64_t catch_up_after_ms = 60'000;
+    std::uint64_t catch_up_rate = 5'000;
+
     // Watchdogs: their maximum number, and for how many firing ones contents are read at once.
     std::uint32_t watchdogs_max = 1'000'000;
     std::uint32_t firings_max = 256;

@@ -18,7 +18,7 @@ void Forecasts::read(const ForecastCommand& command, ReplyToken token, const Sha
         const std::int64_t max = context_.options.forecast_minutes_max * (command.step_ms / Forecast::kMinuteMs);
         return context_.reply(token, out_of_range("minutes", "from 1 to " + std::to_string(max)));
     }
-    if (open_.begin(token)) begun_.emplace_back(token, command, context_.now);
+    if (open_.begin(command.name_space, token)) begun_.emplace_back(token, command, context_.now);
 }
 
 void Forecasts::walk() {
@@ -33,9 +33,10 @@ void Forecasts::walk() {
     }
     if (!count_runs(forecast, budget)) return;
     const ReplyToken token = forecast.token;
+    const std::string name_space = forecast.name_space;
     ForecastAnswer answer = forecast.finish();
     begun_.pop_front();
-    open_.end(token, std::move(answer));
+    open_.end(name_space, token, std::move(answer));
 }
 
 void Forecasts::begin_count(Forecast& forecast) {

@@ -13,7 +13,7 @@ bool is_earlier(const EndedRow& left, const EndedRow& right) {
 
 void HistoryPages::read(const HistoryCommand& command, ReplyToken token, const SharedLimits&) {
     if (context_.refuse_page(command.limit, token)) return;
-    if (open_.begin(token)) look_up({token, command});
+    if (open_.begin(command.name_space, token)) look_up({token, command});
 }
 
 void HistoryPages::look_up(HistoryLookup lookup) {
@@ -75,7 +75,7 @@ void HistoryPages::finish(HistoryLookup lookup, HistoryRows sealed, Generation g
         page.resize(command.limit);
         answer.next = DuePosition{page.back().ended_ms, page.back().id + 1};
     }
-    open_.end(lookup.token, std::move(answer));
+    open_.end(lookup.command.name_space, lookup.token, std::move(answer));
 }
 
 }  // namespace duewheel

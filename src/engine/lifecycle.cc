@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cassert>
+#include <unordered_map>
 
 #include "base/invariant.h"
 
@@ -123,7 +124,7 @@ QueueNumber Lifecycle::apply(Operation& operation) {
         entry.woken = false;
         if (!keeps_live) {
             Queue& at = queues_.at(entry.queue);
-            queues_.count_in_queue(at, entry.durable_state, false);
+            queues_.count_out_of_queue(at, entry.durable_state, entry.record_bytes);
             at.last_segment = segment_.number();
             if (entry.purging && record.kind == RecordKind::end) {
                 entry.purging = false;
@@ -148,7 +149,7 @@ QueueNumber Lifecycle::apply(Operation& operation) {
         if (!keeps_live) {
             const Entry& entry = recent_.entry(number);
             Queue& at = queues_.at(entry.queue);
-            queues_.count_in_queue(at, entry.durable_state, true);
+            queues_.count_into_queue(at, entry.durable_state, entry.record_bytes);
             at.last_segment = segment_.number();
             at.only_waited_for = false;
             join_line(number);
@@ -197,7 +198,7 @@ void Lifecycle::unlist(EntryNumber number) {
         queues_.mark(entry.queue);
     } else if (entry.state == State::leased) {
         leases_.erase(entry.id);
-        --at.leased_count;
+        queues_.count_lease(at, -1);
     }
 }
 
@@ -263,7 +264,7 @@ void Lifecycle::take(EntryNumber number) {
     Queue& at = queues_.at(entry.queue);
     --at.ready_count;
     --ready_count_;
-    ++at.leased_count;
+    queues_.count_lease(at, 1);
 }
 
 void Lifecycle::start_attempt(EntryNumber number, DueMs until_ms) {
@@ -281,7 +282,7 @@ void Lifecycle::end_lease(EntryNumber number) {
     Entry& entry = recent_.entry(number);
     assert(entry.state == State::leased);
     leases_.erase(entry.id);
-    --queues_.at(entry.queue).leased_count;
+    queues_.count_lease(queues_.at(entry.queue), -1);
     static_cast<void>(wheel_.cancel(TimerHandle{entry.timer}));
     entry.state = entry.durable_state;
     entry.lease_lost = true;
@@ -561,6 +562,7 @@ void Lifecycle::check() const {
     order_lines_.check(started);
     const std::vector<std::uint32_t> lookups = order_lines_.open_lookups(queues_.size());
     std::size_t leased_in_all = 0;
+    std::unordered_map<const Namespace*, std::uint64_t> leased_in_space;
     std::size_t ready_in_all = 0;
     for (QueueNumber number = 0; number < queues_.size(); ++number) {
         require(queues_[number].ready_count == ready[number], "a queue's count of ready messages is off");
@@ -568,9 +570,13 @@ void Lifecycle::check() const {
         require(queues_[number].purging == purging[number], "a queue's count of messages to purge is off");
         require(queues_[number].line_lookups == lookups[number], "a queue's count of open line lookups is wrong");
         leased_in_all += leased[number];
+        if (leased[number] > 0) leased_in_space[queues_[number].space] += leased[number];
         ready_in_all += ready[number];
     }
     require(leases_.size() == leased_in_all, "a lease without its message");
+    queues_.namespaces().for_each([&](const Namespace& space) {
+        require(space.leased == leased_in_space[&space], "a namespace's count of leased messages is off");
+    });
     require(ready_count_ == ready_in_all, "the count of ready messages is off");
 }
 

@@ -39,7 +39,7 @@ void Listings::list(const ListCommand& command, ReplyToken token, bool is_recurr
                          "use state=dead alone",
                          "state"});
     }
-    if (!open_.begin(token)) return;
+    if (!open_.begin(command.name_space, token)) return;
     if (of_dead) return look_up_dead({.token = token, .command = command});
     ListingLookup listing;
     listing.token = token;
@@ -149,7 +149,7 @@ void Listings::finish(ListingLookup listing, ListedRows sealed, Generation gener
         answer.next = after(position_of(page.back()));
     }
     context_.counters.listed += page.size();
-    open_.end(listing.token, std::move(answer));
+    open_.end(listing.command.name_space, listing.token, std::move(answer));
 }
 
 ListedMessage Listings::listed(const Entry& entry) const {
@@ -214,7 +214,7 @@ void Listings::finish(DeadListingLookup listing, Stretch stretch, Generation gen
         answer.next = DuePosition{page.back().row.ended_ms, page.back().row.id + 1};
     }
     context_.counters.listed += page.size();
-    open_.end(listing.token, std::move(answer));
+    open_.end(listing.command.name_space, listing.token, std::move(answer));
 }
 
 }  // namespace duewheel

@@ -55,8 +55,8 @@ std::optional<Error> MessageLeases::find_obstacle(EntryNumber number) const {
         return not_leasable("has no attempts left: lease it when it is a dead letter");
     }
     if (queues_.at(entry.queue).paused) return not_leasable("is in a paused queue: resume the queue first");
-    if (lifecycle_.leases().size() + promises_.size() >= options_.leased_max) {
-        return not_leasable("cannot be leased now, because the server has leased as many as it may: try again later");
+    if (!queues_.may_lease(queues_.at(entry.queue), lifecycle_.leases().size() + promises_.size())) {
+        return not_leasable("cannot be leased now, because as many are leased as may be: try again later");
     }
     return std::nullopt;
 }

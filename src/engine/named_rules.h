@@ -256,11 +256,15 @@ class NamedRules : protected EnginePart {
     // The same for a new one, because of limits.
     std::optional<Verdict> refuse_new(PendingCommand& pending, const std::string& name_space) {
         const std::string kind(Kind::kName);
-        if (table_.size() >= options_.*Kind::kMax) {
-            return replied(pending, Kind::too_many("there are " + std::to_string(options_.*Kind::kMax) + " " + kind +
-                                                   "s already: delete one that is not needed, or raise the setting "
-                                                   "limits." +
-                                                   kind + "s_max"));
+        const Namespace* own = queues_.namespaces().find(name_space);
+        if (!queues_.namespaces().may_use_one(name_space, own == nullptr ? 0 : own->*Kind::kCount, table_.size(),
+                                              options_.*Kind::kMax)) {
+            return replied(pending,
+                           Kind::too_many("there may be " + std::to_string(options_.*Kind::kMax) + " " + kind +
+                                          "s, and all are in use, or the share of one namespace (four times "
+                                          "as many as are left): delete one that is not needed, or raise the setting "
+                                          "limits." +
+                                          kind + "s_max"));
         }
         if (Status fits = queues_.check_quota(name_space, Kind::kCount, Kind::kQuota, Kind::too_many({}).code, kind);
             !fits) {
@@ -348,10 +352,11 @@ class NamedRules : protected EnginePart {
     static std::size_t message_bytes(std::size_t record_bytes) {
         return record_bytes + Kind::kBytesMax + 2 * kRecordOverheadMax;
     }
-    // Whether the queue accepts one more message; counts it if so.
-    Status take_room(const Rule& rule) {
+    // Whether the queue accepts one more message, for this time of the rule; counts it if so.
+    Status take_room(const Rule& rule, DueMs nominal_ms) {
         const std::string& queue = rule.state.rule.queue;
-        return queues_.take_room(recent_.queues().find(rule.name_space(), queue), rule.name_space(), queue);
+        return queues_.take_room_to_create(recent_.queues().find(rule.name_space(), queue), rule.name_space(), queue,
+                                           nominal_ms);
     }
     // A message of the rule. `whole` is its newest whole record.
     Record message_by(const Rule& by, const Record& whole, DueMs nominal_ms, DueMs due_ms) const {

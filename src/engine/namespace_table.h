@@ -18,6 +18,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/dynamic_threshold.h"
 #include "message/namespace_settings.h"
 #include "message/record.h"
 
@@ -70,13 +71,17 @@ struct Namespace {
     std::uint64_t queues = 0;   // queues in the list of names
     std::uint64_t schedules = 0;
     std::uint64_t watchdogs = 0;
+    std::uint64_t leased = 0;
+    // Of the records of its messages that were put or changed since the start and have not ended.
+    std::uint64_t log_bytes = 0;
 
     // By the batch that is being built or in flight.
     bool in_batch = false;
     std::uint64_t puts_in_batch = 0;
     std::set<std::string, std::less<>> queues_in_batch;  // new names of the batch
 
-    PutAllowance puts;
+    PutAllowance puts;      // of clients, and of rules
+    PutAllowance catch_up;  // of rules that are behind
 
     const NamespaceSettings& settings() const {
         static constexpr NamespaceSettings kNone;
@@ -102,6 +107,15 @@ class NamespaceTable {
     const Namespace* find(std::string_view name) const {
         const auto found = by_name_.find(name);
         return found == by_name_.end() ? nullptr : &found->second;
+    }
+    // Whether another namespace has settings or content beside the first.
+    bool are_several() const { return by_name_.size() > 1; }
+    // Whether the namespace `name`, which uses `own` of a limit of the whole server, may use one more, if all together
+    // use `all` of `max`. A server that uses only the default namespace gives it everything.
+    bool may_use_one(std::string_view name, std::uint64_t own, std::uint64_t all, std::uint64_t max) const {
+        const bool is_alone = name == kDefaultNamespace && !are_several() &&
+                              (by_name_.empty() || by_name_.begin()->first == kDefaultNamespace);
+        return is_alone ? all < max : may_take_one(own, all, max);
     }
     // Its address is stable until it is dropped. O(log n).
     Namespace& at(std::string_view name) {

@@ -4,6 +4,7 @@
 #include <cassert>
 #include <unordered_map>
 
+#include "base/dynamic_threshold.h"
 #include "engine/refusals.h"
 
 namespace duewheel {
@@ -109,10 +110,12 @@ std::uint64_t& Queues::puts_in_batch(Queue& at) {
     return at.puts_in_batch;
 }
 
-std::string_view Queues::why_full(QueueNumber number, std::string_view name_space) {
+std::string_view Queues::why_not_created(QueueNumber number, const std::string& name_space, DueMs nominal_ms) {
     if (number < queues_.size() && is_full(number, 1)) return "queue_full";
-    const Namespace* space = limited_space(number, name_space);
-    return space != nullptr && space->is_full(1) ? "namespace_full" : "";
+    Namespace& space = namespaces_.at(name_space);
+    if (space.is_full(1)) return "namespace_full";
+    if (!space.puts.has_room(space.settings().put_rate, now_)) return "too_many_puts";
+    return !is_behind(nominal_ms) || space.catch_up.has_room(options_.catch_up_rate, now_) ? "" : "catching_up";
 }
 
 Status Queues::check_room(QueueNumber number, const std::string& name_space, const std::string& queue_name,
@@ -140,13 +143,46 @@ Status Queues::check_room(QueueNumber number, const std::string& name_space, con
                          takes + ": put later, add consumers, or raise the namespace's limits.pending",
                      "namespace"};
     }
-    return {};
+    return check_share_of_disk(number, name_space);
+}
+
+Status Queues::check_share_of_disk(QueueNumber number, const std::string& name_space) {
+    if (!namespaces_.are_several()) return {};
+    const Namespace* space = number < queues_.size() ? queues_[number]->space : namespaces_.find(name_space);
+    if (space == nullptr || space->log_bytes / kTimesFree < free_bytes_) return {};
+    ++counters_.quota_refusals;
+    return Error{
+        "store_full",
+        "namespace " + quoted(name_space) + " holds " + std::to_string(space->log_bytes >> 20) +
+            " MiB of the log, and " + std::to_string(free_bytes_ >> 20) +
+            " MiB are free for puts: a namespace that shares the server may hold four times as much as is free. "
+            "Acknowledge or cancel messages, or give the server more disk space",
+        "namespace"};
 }
 
 Status Queues::take_room(QueueNumber number, const std::string& name_space, const std::string& queue_name) {
     Status room = check_room(number, name_space, queue_name, false);
     if (room) count_put(number, name_space, queue_name);
     return room;
+}
+
+bool Queues::is_behind(DueMs nominal_ms) const {
+    return nominal_ms < now_ - options_.catch_up_after_ms;
+}
+
+Status Queues::take_room_to_create(QueueNumber number, const std::string& name_space, const std::string& queue_name,
+                                   DueMs nominal_ms) {
+    Namespace& space = namespaces_.at(name_space);
+    if (Status fits = check_put_rate(&space); !fits) return fits;
+    const bool catches_up = is_behind(nominal_ms);
+    if (catches_up && !space.catch_up.has_room(options_.catch_up_rate, now_)) {
+        return Error{"catching_up", "the rules of namespace " + quoted(name_space) + " are behind, and create up to " +
+                                        counted(options_.catch_up_rate, "message") + " per second until they are not"};
+    }
+    if (Status room = take_room(number, name_space, queue_name); !room) return room;
+    space.puts.take();
+    if (catches_up) space.catch_up.take();
+    return {};
 }
 
 void Queues::count_put(QueueNumber number, const std::string& name_space, const std::string& queue_name) {
@@ -166,14 +202,13 @@ Queues::NameLimit Queues::limit_of_names(const std::string& name_space, const st
     };
     if (is_begun(queue_name)) return NameLimit::none;
     const std::uint64_t others = before != nullptr && !is_begun(*before) ? 1 : 0;
-    if (recent_.queues().in_use() + namespaces_.queues_in_batch() + others >= options_.queues_max) {
-        return NameLimit::of_server;
-    }
+    const std::uint64_t all = recent_.queues().in_use() + namespaces_.queues_in_batch() + others;
+    const std::uint64_t held = own == nullptr ? 0 : own->queues + own->queues_in_batch.size() + others;
+    if (!namespaces_.may_use_one(name_space, held, all, options_.queues_max)) return NameLimit::of_server;
     const Namespace* space = limited_space(kNoQueue, name_space);
     const std::uint64_t most = space != nullptr ? space->settings().queues_max : 0;
     if (most == 0) return NameLimit::none;
-    const std::uint64_t begun = space->queues + space->queues_in_batch.size() + others;
-    return begun < most ? NameLimit::none : NameLimit::of_namespace;
+    return held < most ? NameLimit::none : NameLimit::of_namespace;
 }
 
 Status Queues::check_new_queue(const std::string& name_space, const std::string& queue_name,
@@ -204,7 +239,8 @@ Error Queues::refuse_name() {
     have_names_released();
     return {"queue_limit",
             "there may be " + counted(options_.queues_max, "queue") +
-                ", and all are in use: use an existing one, or raise the setting limits.queues_max; queues without "
+                ", and all are in use, or the share of one namespace (four times as many as are left): use an existing "
+                "one, or raise the setting limits.queues_max; queues without "
                 "messages and settings are removed after a while",
             "queue"};
 }
@@ -280,11 +316,20 @@ void Queues::release_if_only_waited_for(QueueNumber number) {
 
 // ---- counts
 
-void Queues::count_in_queue(Queue& at, State state, bool enters) {
+void Queues::count_into_queue(Queue& at, State state, std::uint32_t record_bytes) {
     const std::uint64_t before = at.counts.pending;
     at.put_on_its_way = false;
-    enters ? at.counts.enter(state) : at.counts.leave(state);
+    at.counts.enter(state);
     at.space->pending += at.counts.pending - before;
+    at.space->log_bytes += record_bytes;
+}
+
+void Queues::count_out_of_queue(Queue& at, State state, std::uint32_t record_bytes) {
+    const std::uint64_t before = at.counts.pending;
+    at.put_on_its_way = false;
+    at.counts.leave(state);
+    at.space->pending -= before - at.counts.pending;
+    at.space->log_bytes -= std::min<std::uint64_t>(record_bytes, at.space->log_bytes);
 }
 
 void Queues::count_in(QueueNumber number, std::uint64_t QueueTotals::*what, std::uint64_t by) {

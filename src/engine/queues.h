@@ -13,6 +13,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
+#include <limits>
 #include <map>
 #include <memory>
 #include <string>
@@ -67,17 +68,24 @@ class Queues : EnginePart {
 
     // ---- room
 
+    // The disk space that puts may still use. Of several namespaces, each may hold four times that.
+    void set_free_bytes(std::uint64_t free_bytes) { free_bytes_ = free_bytes; }
     // Another batch begins.
     void begin_batch() { namespaces_.begin_batch(); }
-    // The code with which a put would be refused because the queue or its namespace contains its maximum of messages;
-    // otherwise empty. `number` is kNoQueue for a future queue.
-    std::string_view why_full(QueueNumber number, std::string_view name_space);
+    // The code of the limit that keeps take_room_to_create() from creating a message now; otherwise empty. `number` is
+    // kNoQueue for a future queue, whose limits are not checked.
+    std::string_view why_not_created(QueueNumber number, const std::string& name_space, DueMs nominal_ms);
     // Whether one more message may be put into the queue. A recurring message must leave room for an occurrence:
     // recurring messages that fill the limit would wait forever.
     Status check_room(QueueNumber number, const std::string& name_space, const std::string& queue, bool is_recurring);
     // Also counts the message, if it may be put. Everything that adds a message calls this, or check_room() and
     // count_put(); checks of prepared messages are beyond the limits, and are only counted.
     Status take_room(QueueNumber number, const std::string& name_space, const std::string& queue);
+    // The same for a message that a rule creates for its time `nominal_ms`: it also counts as a put of its namespace,
+    // and, if it is overdue by more than `catch_up_after_ms`, keeps to the pace at which the namespace catches up. So
+    // one rule with times far in the past cannot fill the log at the expense of other namespaces.
+    Status take_room_to_create(QueueNumber number, const std::string& name_space, const std::string& queue,
+                               DueMs nominal_ms);
     void count_put(QueueNumber number, const std::string& name_space, const std::string& queue);
     // The number of puts to the queue in the current batch; 0 if there is no batch.
     std::uint64_t& puts_in_batch(Queue& at);
@@ -113,8 +121,19 @@ class Queues : EnginePart {
 
     // ---- counts
 
-    // A message of the queue enters or leaves this durable state.
-    static void count_in_queue(Queue& at, State state, bool enters);
+    // A message of the queue, whose record has this size, enters or leaves this durable state.
+    static void count_into_queue(Queue& at, State state, std::uint32_t record_bytes);
+    static void count_out_of_queue(Queue& at, State state, std::uint32_t record_bytes);
+    // A message of the queue is leased (1), or no longer (-1).
+    static void count_lease(Queue& at, int by) {
+        at.leased_count += static_cast<std::uint32_t>(by);
+        at.space->leased += static_cast<std::uint64_t>(std::int64_t{by});
+    }
+    // Whether one more message of the queue may be leased, if `all` are.
+    bool may_lease(const Queue& at, std::uint64_t all) const {
+        return at.space == nullptr ||
+               namespaces_.may_use_one(*at.space->name, at.space->leased, all, options_.leased_max);
+    }
     // Counts an event of a queue, also in the totals of all queues.
     void count_in(QueueNumber number, std::uint64_t QueueTotals::*what, std::uint64_t by = 1);
     const QueueTotals& totals() const { return totals_; }
@@ -133,6 +152,8 @@ class Queues : EnginePart {
 
   private:
     bool is_full(QueueNumber number, std::uint64_t more);
+    bool is_behind(DueMs nominal_ms) const;
+    Status check_share_of_disk(QueueNumber number, const std::string& name_space);
     Error refuse_name();
     void list_name(QueueNumber number);
     bool needs_name(const Queue& at) const;
@@ -145,6 +166,7 @@ class Queues : EnginePart {
     DueMs names_checked_at_ms_ = 0;  // whether any could be released
     std::vector<QueueNumber> marked_;
     QueueTotals totals_;  // of all queues, including forgotten ones
+    std::uint64_t free_bytes_ = std::numeric_limits<std::uint64_t>::max();
 };
 
 }  // namespace duewheel

@@ -21,9 +21,11 @@ TEST(Queues, a_queue_is_full_with_the_messages_of_the_batch_in_construction) {
         const Status full = trial.queues.take_room(0, kSpace, "q");
         ASSERT_FALSE(full);
         EXPECT_EQ(full.error().code, "queue_full");
-        EXPECT_EQ(trial.queues.why_full(0, kSpace), "queue_full");
+        EXPECT_EQ(trial.queues.why_not_created(0, kSpace, trial.now), "queue_full");
     });
-    trial.batch([&] { EXPECT_EQ(trial.queues.why_full(0, kSpace), ""); });  // the put of that batch was not made
+    trial.batch([&] {
+        EXPECT_EQ(trial.queues.why_not_created(0, kSpace, trial.now), "");
+    });  // the put of that batch was not made
 }
 
 TEST(Queues, names_that_a_batch_creates_count_against_the_limit) {

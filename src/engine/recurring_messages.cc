@@ -7,8 +7,9 @@
 namespace duewheel {
 
 std::string_view RecurringMessages::why_waits(EntryNumber number) {
-    const QueueNumber queue = recent_.entry(number).queue;
-    return segment_.refuses_puts() ? "store_full" : queues_.why_full(queue, recent_.queues().name(queue).name_space);
+    const Entry& entry = recent_.entry(number);
+    if (segment_.refuses_puts()) return "store_full";
+    return queues_.why_not_created(entry.queue, recent_.queues().name(entry.queue).name_space, entry.due_ms);
 }
 
 // Tries again later; until then its content is not read.
@@ -120,7 +121,7 @@ void RecurringMessages::make_occurrences(EntryNumber number, DueMessages::Item d
     for (std::uint32_t made = 0; next && *next <= now_ && made < options_.spawn_chunk; ++made) {
         if (made > 0 && (batch().count() + 2 > share || !has_room(due.record_body.size() + 2 * kRecordOverheadMax)))
             break;
-        if (!queues_.take_room(entry.queue, recurring.state.name_space, recurring.state.queue)) break;
+        if (!queues_.take_room_to_create(entry.queue, recurring.state.name_space, recurring.state.queue, *next)) break;
         add(kNoEntry, occurrence_record(entry.id, recurring.state, *whole, *next), 0, Error{});
         next = next_occurrence_ms(rule, recurring.state.next_occurrence, *next);
         recurring.state.next_occurrence += 1;

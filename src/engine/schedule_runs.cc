@@ -131,7 +131,7 @@ void Schedules::make_runs(Schedule& schedule, const Due::Item& run, std::size_t 
     std::size_t roomy = 0;
     schedule.blocked_by = {};
     for (; roomy < plan.runs.size(); ++roomy) {
-        if (const Status room = take_room(schedule); !room) {
+        if (const Status room = take_room(schedule, plan.runs[roomy].nominal_ms); !room) {
             schedule.blocked_by = room.error().code;
             break;
         }

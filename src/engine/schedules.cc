@@ -160,7 +160,7 @@ Verdict Schedules::fire(PendingCommand& pending, ControlScheduleCommand& command
     }
     const Result<Record> whole = decode_record(RecordKind::rule, command.record_body);
     if (!whole) return context_.fail(whole.error()), Verdict::settled;
-    if (Status fits = take_room(schedule); !fits) {
+    if (Status fits = take_room(schedule, now_); !fits) {
         return replied(pending, std::move(fits).error());
     }
     ScheduleState next = schedule.state;

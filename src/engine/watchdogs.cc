@@ -134,7 +134,7 @@ void Watchdogs::read_due() {
         }
         const QueueNumber queue = recent_.queues().find(watchdog->name_space(), watchdog->state.rule.queue);
         const std::string_view why =
-            segment_.refuses_puts() ? "store_full" : queues_.why_full(queue, watchdog->name_space());
+            segment_.refuses_puts() ? "store_full" : queues_.why_not_created(queue, watchdog->name_space(), now_);
         if (!why.empty()) {
             watchdog->is_due = false;
             fire_later(*watchdog, why);
@@ -169,7 +169,7 @@ void Watchdogs::add_firing(Watchdog& watchdog, const Due::Item& prepared) {
     if (segment_.refuses_puts()) return fire_later(watchdog, "store_full");
     const Result<Record> whole = decode_record(RecordKind::rule, prepared.record_body);
     if (!whole) return context_.fail(whole.error());
-    if (const Status room = take_room(watchdog); !room) {
+    if (const Status room = take_room(watchdog, now_); !room) {
         return fire_later(watchdog, room.error().code);
     }
     watchdog.blocked_by = {};

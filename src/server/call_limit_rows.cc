@@ -41,16 +41,20 @@ std::span<const Limit> of_calls() {
             "limits.forecast_rows_max", Unit::count,
             "Maximum number of index rows and schedule times that a forecast reads.",
             {.otherwise = "later minutes have `at_least`"}),
-        bound<kEngine, &Engine::listings_max>("limits.listings_max", Unit::count,
-                                              "Maximum number of listings and forecasts in progress, listings of "
-                                              "dead letters and of the history included.",
-                                              {.codes = {"too_busy"}, .use = of_engine<&EngineCounters::listings>}),
+        bound<kEngine, &Engine::listings_max>(
+            "limits.listings_max", Unit::count,
+            "Maximum number of listings and forecasts in progress, listings of "
+            "dead letters and of the history included.",
+            {.codes = {"too_busy"}, .use = of_engine<&EngineCounters::listings>, .is_shared = true}),
         bound<kEngine, &Engine::redrives_max>("limits.redrives_max", Unit::count,
                                               "Maximum number of redrives of dead letters in progress.",
-                                              {.codes = {"too_busy"}}),
-        at<kEngine, &Engine::queues_max>(
-            "limits.queues_max", Unit::count, "Maximum number of queues.",
-            {.min = 1, .max = 10'000'000, .codes = {"queue_limit"}, .use = of_engine<&EngineCounters::queue_names>}),
+                                              {.codes = {"too_busy"}, .is_shared = true}),
+        at<kEngine, &Engine::queues_max>("limits.queues_max", Unit::count, "Maximum number of queues.",
+                                         {.min = 1,
+                                          .max = 10'000'000,
+                                          .codes = {"queue_limit"},
+                                          .use = of_engine<&EngineCounters::queue_names>,
+                                          .is_shared = true}),
         at<kEngine, &Engine::namespaces_max>(
             "limits.namespaces_max", Unit::count, "Maximum number of namespaces that have settings.",
             {.min = 1, .max = 1'000'000, .codes = {"namespace_limit"}, .use = of_engine<&EngineCounters::namespaces>}),
@@ -66,13 +70,18 @@ std::span<const Limit> of_calls() {
                                          {.min = 1,
                                           .max = 100'000'000,
                                           .otherwise = "no message is delivered until a lease ends",
-                                          .use = of_engine<&EngineCounters::leased>}),
+                                          .use = of_engine<&EngineCounters::leased>,
+                                          .is_shared = true}),
         bound<kEngine, &Engine::commands_waiting_max>(
             "limits.commands_waiting_max", Unit::count, "Maximum number of requests that wait for the disk.",
-            {.codes = {"too_busy"}, .use = of_engine<&EngineCounters::commands_waiting>}),
-        at<kEngine, &Engine::waiting_bytes_max>(
-            "limits.waiting_max", Unit::bytes, "Maximum total size of puts that wait for the disk.",
-            {.min = kMiB, .max = 64 * kGiB, .codes = {"too_busy"}, .use = of_engine<&EngineCounters::waiting_bytes>}),
+            {.codes = {"too_busy"}, .use = of_engine<&EngineCounters::commands_waiting>, .is_shared = true}),
+        at<kEngine, &Engine::waiting_bytes_max>("limits.waiting_max", Unit::bytes,
+                                                "Maximum total size of puts that wait for the disk.",
+                                                {.min = kMiB,
+                                                 .max = 64 * kGiB,
+                                                 .codes = {"too_busy"},
+                                                 .use = of_engine<&EngineCounters::waiting_bytes>,
+                                                 .is_shared = true}),
         bound<kEngine, &Engine::reading_bytes_max>(
             "limits.reading_max", Unit::bytes,
             "Maximum total size of messages that are being read from disk to be shown.",

@@ -78,7 +78,9 @@ std::string limits_table() {
         page.append("| `").append(limit.name).append("` | ").append(limit.sentence).append(" | ");
         page += limit_in_words(limit, limit.read(defaults));
         if (limit.is_fixed()) page += ", fixed";
-        page += " | " + beyond_in_words(limit) + " |\n";
+        page += " | " + beyond_in_words(limit);
+        if (limit.is_shared) page += "; [shared](#shares)";
+        page += " |\n";
     }
     return page;
 }

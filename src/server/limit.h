@@ -39,6 +39,8 @@ struct Limit {
     std::array<std::string_view, 4> codes{};
     std::string_view otherwise{};
     std::uint64_t (*use)(const LimitLevels&) = nullptr;  // null: its use is not measured
+    // Each namespace may use up to four times what is left of it (base/dynamic_threshold.h).
+    bool is_shared = false;
     std::int64_t (*read)(const ServerOptions&) = nullptr;
     void (*write)(ServerOptions&, std::int64_t) = nullptr;  // null: fixed
 

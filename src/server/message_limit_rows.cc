@@ -41,6 +41,11 @@ std::span<const Limit> of_messages() {
             "limits.repeat_times_max", Unit::count,
             "Maximum number of occurrences of a recurring message, or of runs of a schedule, that has an end.",
             {.codes = {"out_of_range"}}),
+        at<kEngine, &Engine::catch_up_rate>(
+            "limits.catch_up_rate", Unit::count,
+            "Maximum number of messages a second that the recurring messages and schedules of a namespace create while "
+            "they are more than a minute behind.",
+            {.min = 1, .max = 1'000'000, .otherwise = "the others are created later"}),
         fixed<kRepeatEveryMaxMs>(
             "limits.repeat_every_max", Unit::milliseconds,
             "Maximum interval between two occurrences of a recurring message, or two runs of a schedule.",
@@ -49,12 +54,18 @@ std::span<const Limit> of_messages() {
                                                  "Maximum number of checks of a prepared message, which ask its "
                                                  "producer for the outcome of the transaction.",
                                                  {.codes = {"out_of_range"}}),
-        at<kEngine, &Engine::schedules_max>(
-            "limits.schedules_max", Unit::count, "Maximum number of schedules.",
-            {.min = 1, .max = 10'000'000, .codes = {"schedule_limit"}, .use = of_engine<&EngineCounters::schedules>}),
-        at<kEngine, &Engine::watchdogs_max>(
-            "limits.watchdogs_max", Unit::count, "Maximum number of watchdogs.",
-            {.min = 1, .max = 100'000'000, .codes = {"watchdog_limit"}, .use = of_engine<&EngineCounters::watchdogs>}),
+        at<kEngine, &Engine::schedules_max>("limits.schedules_max", Unit::count, "Maximum number of schedules.",
+                                            {.min = 1,
+                                             .max = 10'000'000,
+                                             .codes = {"schedule_limit"},
+                                             .use = of_engine<&EngineCounters::schedules>,
+                                             .is_shared = true}),
+        at<kEngine, &Engine::watchdogs_max>("limits.watchdogs_max", Unit::count, "Maximum number of watchdogs.",
+                                            {.min = 1,
+                                             .max = 100'000'000,
+                                             .codes = {"watchdog_limit"},
+                                             .use = of_engine<&EngineCounters::watchdogs>,
+                                             .is_shared = true}),
         fixed<kWatchdogMaxMs>("limits.watchdog_timeout_max", Unit::milliseconds,
                               "Maximum timeout of a watchdog, and maximum value of its `max` and `repeat_every`.",
                               {.codes = {"out_of_range"}}),

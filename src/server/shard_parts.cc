@@ -193,6 +193,7 @@ Result<SegmentNumber> ShardParts::seal_next() {
 void ShardParts::take_space(const SpaceReading& seen) {
     reserve_->take(seen);
     engine_->set_log_space(log_space());
+    engine_->set_free_bytes(reserve_->watch().free_for_puts());
 }
 
 bool ShardParts::report_free_space() {

@@ -12,6 +12,7 @@
 // and building a table do not cross it. It is two segments, or a quarter of the floor if that is more.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 
@@ -44,6 +45,8 @@ class SpaceWatch {
     // Full, or nearly: measure again in a second, not only when a segment is full.
     bool is_close() const { return full_ || seen_.spares_refused || seen_.free_bytes < 2 * resume_bytes(); }
     const SpaceReading& seen() const { return seen_; }
+    // Above the floor.
+    std::uint64_t free_for_puts() const { return seen_.free_bytes - std::min(seen_.free_bytes, limits_.floor_bytes); }
     // The free space from which on a full store accepts puts again.
     std::uint64_t resume_bytes() const;
 
