@@ -99,6 +99,10 @@ export async function checkLooks(daemon, path, ready, options = {}) {
       await ready(page)
       await checkAccess(page)
       await checkWidth(page)
+      for (const width of [881, 1240]) {
+        await page.setViewportSize({ width, height: 800 })
+        await checkWidth(page)
+      }
     })
   }
 }

@@ -123,6 +123,7 @@ async function checkCharts(page, count, what) {
 // The axis of lateness showed "in 20 sec" for "3 min 20 sec", one message had the axis "1 1 1 0 0 0", rates "10 8 5 3 0", and
 // a time axis the same second five times.
 test('the marks of all charts are whole, different, and not cut', async () => {
+  await daemon.put('charts', { body: 'x', delay: '1h' })
   const { queues: _, ...stats } = await daemon.call('GET', '/v1/stats')
   const cases = [
     { value: 0, lateness: 0, range: 'hour', marks: ['0', '1'] }, { value: 1, lateness: 1, range: 'two', marks: ['0', '1'] },
@@ -151,7 +152,7 @@ test('the marks of all charts are whole, different, and not cut', async () => {
       })
       await page.reload()
       for (current of language === 'en-GB' ? cases : cases.slice(-1)) {
-        await page.goto(`${daemon.url}/#/queues/mail`)
+        await page.goto(`${daemon.url}/#/queues/charts`)
         await checkCharts(page, 1, `queue ${language} ${current.lateness}`)
         await page.goto(`${daemon.url}/#/timeline?range=${current.range}`)
         const [marks] = await checkCharts(page, 1, `timeline ${language} ${current.value}`)
@@ -159,6 +160,9 @@ test('the marks of all charts are whole, different, and not cut', async () => {
       }
       await page.goto(`${daemon.url}/#/`)
       await checkCharts(page, 2, `overview ${language}`)
+      await page.setViewportSize({ width: 400, height: 800 })
+      await page.goto(`${daemon.url}/#/timeline?range=two`)
+      await checkCharts(page, 1, `timeline ${language} narrow`)
     })
   }
 })

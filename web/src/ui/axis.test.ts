@@ -38,9 +38,12 @@ test('marks as people write them', () => {
 
 test('a time axis repeats no text, from seconds to months', () => {
   for (const range of [1, 5, 60, 3600, 6 * 3600, 86_400, 90_000, 2 * 86_400, 3 * 86_400, 7 * 86_400, 30 * 86_400]) {
-    const step = timeSteps(range).find((one) => range / one <= 12)!
-    const begin = Date.UTC(2026, 0, 10) / 1000
-    const texts = timeTexts(Array.from({ length: Math.floor(range / step) }, (_, index) => begin + index * step), range)
-    assert.equal(new Set(texts).size, texts.length, texts.join(' | '))
+    for (const width_px of [300, 1000]) {
+      const axis = { seconds: range, width_px }
+      const step = timeSteps(axis).find((one) => range / one <= 12)!
+      const begin = Date.UTC(2026, 0, 10) / 1000
+      const texts = timeTexts(Array.from({ length: Math.floor(range / step) }, (_, index) => begin + index * step), axis)
+      assert.equal(new Set(texts).size, texts.length, texts.join(' | '))
+    }
   }
 })

@@ -44,24 +44,34 @@ export function markTexts(unit: Unit, marks: number[]): string[] {
   return marks.map((mark) => (unit === 'duration' && mark > 0 ? formatDuration(mark) : short ? formatShort(mark) : formatNumber(mark)))
 }
 
-/** Steps of a time axis, in seconds, for a range of this length: never less than a second, and days where the marks are days. */
-export function timeSteps(range_s: number): number[] {
-  if (marksAre(range_s) === 'days') return [1, 2, 3, 7, 14, 28].map((days) => (days * DAY) / SECOND)
+// A time axis that is narrower than this has dates instead of dates with times.
+const NARROW_PX = 400
+
+/** A range of time on an axis of this width. */
+export interface TimeRange {
+  seconds: number
+  width_px: number
+}
+
+/** Steps of a time axis, in seconds: never less than a second, and days where the marks are days. */
+export function timeSteps(range: TimeRange): number[] {
+  if (marksAre(range) === 'days') return [1, 2, 3, 7, 14, 28].map((days) => (days * DAY) / SECOND)
   return [1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 10_800, 21_600, 43_200, 86_400]
 }
 
-function marksAre(range_s: number): 'days' | 'moments' | 'times' {
-  return range_s > 3 * 86_400 ? 'days' : range_s > 86_400 ? 'moments' : 'times'
+function marksAre({ seconds, width_px }: TimeRange): 'days' | 'moments' | 'times' {
+  if (seconds <= 86_400) return 'times'
+  return seconds > 3 * 86_400 || width_px < NARROW_PX ? 'days' : 'moments'
 }
 
 /** The texts of marks of a time axis, which are seconds since 1970. A time alone says enough within one day only. */
-export function timeTexts(marks: number[], range_s: number): string[] {
-  const kind = marksAre(range_s)
+export function timeTexts(marks: number[], range: TimeRange): string[] {
+  const kind = marksAre(range)
   const seconds = marks.some((mark) => mark % 60 !== 0)
   return marks.map((mark) => (kind === 'days' ? formatDate(mark * 1000) : kind === 'moments' ? formatMoment(mark * 1000) : formatTime(mark * 1000, seconds)))
 }
 
 /** How wide a mark of a time axis is at most, in pixels. */
-export function timeSpace(range_s: number): number {
-  return marksAre(range_s) === 'moments' ? 120 : 70
+export function timeSpace(range: TimeRange): number {
+  return marksAre(range) === 'moments' ? 120 : 70
 }

@@ -71,7 +71,7 @@ export function Chart(props: ChartProps) {
     const widthOf = (texts: string[]) => Math.max(0, ...texts.map((text) => pen.measureText(text).width))
     const steps_max = Math.floor((height - TIME_AXIS_PX - TOP_PX) / MARK_PX)
     const marks = (top: number) => valueMarks(latest.current.unit, top, steps_max)
-    const rangeOf = (u: uPlot) => (u.scales.x!.max ?? 0) - (u.scales.x!.min ?? 0)
+    const rangeOf = (u: uPlot) => ({ seconds: (u.scales.x!.max ?? 0) - (u.scales.x!.min ?? 0), width_px: u.width })
     const axis = { stroke: soft, font, grid: { stroke: line, width: 1 }, ticks: { stroke: line, width: 1, size: 4 } }
     // A bar begins at its time, and the last one is as long as the others.
     const shapes = props.kind === 'bars' ? uPlot.paths.bars!({ size: [0.8, 60], align: 1 }) : undefined
@@ -145,7 +145,7 @@ export function Chart(props: ChartProps) {
         const value = one.values[index!]
         return value === null || value === undefined ? null : `${one.label} ${valueText(latest.current.unit, value)}`
       })
-      const long = rangeOf(u) > DAY_S
+      const long = rangeOf(u).seconds > DAY_S
       tip.textContent = [(long ? formatInstant : formatTime)(time * 1000), ...values.filter((text) => text !== null)].join(' · ')
       tip.hidden = false
       tip.classList.toggle('left', (u.cursor.left ?? 0) > u.over.clientWidth / 2)

@@ -10,7 +10,7 @@ const BADGE_LINE_MAX = 24
 /** A word that stands for a state. */
 export function Badge({ tone = 'plain', children, title }: { tone?: Tone; children: ComponentChildren; title?: string }) {
   const short = typeof children === 'string' && children.length <= BADGE_LINE_MAX
-  return <span class={`badge ${tone} ${short ? 'nowrap' : ''}`} title={title}>{children}</span>
+  return <span class={`badge ${tone} ${short ? 'line' : ''}`} title={title}>{children}</span>
 }
 
 /** A part of a page, usually with a heading, and what can be done with it on the right. */

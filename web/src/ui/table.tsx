@@ -1,4 +1,4 @@
-// Tables: columns with a heading and a cell; sorting is up to the page. Below 640 px a row becomes a block, with the heading
+// Tables: columns with a heading and a cell; sorting is up to the page. Below 880 px a row becomes a block, with the heading
 // before each value, so that no table needs sideways scrolling; the roles keep it a table for screen readers. A column
 // without a value in any row is omitted. `usePages` steps through a list that the server pages with cursors.
 import type { ComponentChildren } from 'preact'

@@ -37,7 +37,7 @@ export function visible(text: string): ComponentChildren {
 }
 
 // A name up to this length stays on one line of a table.
-const LINE_MAX = 40
+const LINE_MAX = 28
 
 /** A name of a queue, schedule or the like. */
 export function Name({ children }: { children: string }) {

@@ -18,8 +18,8 @@ export function Instant({ ms, relative = false }: { ms: number; relative?: boole
   const text = utc(ms)
   return (
     <time dateTime={text} title={text}>
-      <span class="nowrap">{formatInstant(ms)}</span>
-      {relative && <> <span class="muted nowrap">{formatRelative(ms, now())}</span></>}
+      <span class="line">{formatInstant(ms)}</span>
+      {relative && <> <span class="muted line">{formatRelative(ms, now())}</span></>}
     </time>
   )
 }
