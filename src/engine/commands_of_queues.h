@@ -76,6 +76,12 @@ struct TargetStatus {
     std::uint32_t in_flight = 0;
 };
 
+// What applies to a queue: its own settings, and those of the server where it has none.
+struct QueueRules {
+    std::int64_t lease_ms = 0;
+    RetryRule retry;
+};
+
 // `counts` and `leased` are exact; `ready` is the number of due messages in memory: all except a backlog on disk.
 struct QueueAnswer {
     std::string name_space{kDefaultNamespace};
@@ -90,6 +96,7 @@ struct QueueAnswer {
     std::uint64_t discarded = 0;  // by the current discard, likewise
     std::optional<bool> removed;  // reply to a remove: whether there were settings
     std::optional<TargetStatus> target;
+    std::optional<QueueRules> in_force;  // reply to a describe
 };
 
 struct QueueListAnswer {

@@ -309,6 +309,22 @@ TEST(Pause, answers_a_consumer_that_does_not_wait_at_once) {
 
 // ---- purge
 
+TEST(QueueSettingsInEngine, what_applies_to_a_queue_is_its_own_rule_completed_by_that_of_the_server) {
+    EngineOptions options;
+    options.retry = {7, 2'000, 3'000, 60'000, 100};
+    options.lease_default_ms = 45'000;
+    TrialEngine shard(options);
+    shard.put(0);
+    EXPECT_EQ(look(shard).in_force->lease_ms, 45'000);
+    EXPECT_EQ(look(shard).in_force->retry, options.retry);
+    QueueSettings settings;
+    settings.lease_ms = 5'000;
+    settings.retry.first_ms = 120'000;
+    EXPECT_FALSE(configure(shard, What::set, settings).in_force) << "only a describe has it";
+    EXPECT_EQ(look(shard).in_force->lease_ms, 5'000);
+    EXPECT_EQ(look(shard).in_force->retry, (RetryRule{7, 120'000, 3'000, 120'000, 100}));
+}
+
 // The last record of a purge, and of a discard, is one of the queue's settings. Where the segment had room for any
 // other record and not for that one, it was not closed, and the engine turned forever.
 TEST(Purge, ends_with_any_space_in_the_segment) {

@@ -162,8 +162,10 @@ QueueSums QueueReports::queue_sums() const {
 void QueueReports::read(const DescribeQueueCommand& command, ReplyToken token, const SharedLimits&) {
     const QueueNumber number = recent_.queues().find(command.name_space, command.queue);
     if (number == kNoQueue) return reply(token, unknown_queue());
-    static_cast<void>(queues_.at(number));
-    reply(token, describe(number));
+    const Queue& at = queues_.at(number);
+    QueueAnswer answer = describe(number);
+    answer.in_force = QueueRules{queues_.lease_time(at), queues_.retry_rule(number)};
+    reply(token, std::move(answer));
 }
 
 void QueueReports::read(const ListQueuesCommand& command, ReplyToken token, const SharedLimits& limits) {

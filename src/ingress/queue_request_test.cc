@@ -206,6 +206,13 @@ TEST(QueueText, of_a_queue) {
         answer_text(busy_queue()).body,
         R"({"queue":"mail","paused":false,"pending":10,"scheduled":4,"prepared":0,"ready":3,"leased":1,"held":2,"dead":1,)"
         R"("waiters":4,"backlog_on_disk":false,"settings":{"paused":false}})");
+    QueueAnswer described = busy_queue();
+    described.in_force = QueueRules{30'000, {10, 1'000, 2'000, 3'600'000, 200}};
+    EXPECT_NE(answer_text(described).body.find(
+                  R"("settings":{"paused":false},"in_force":{"lease_ms":30000,"retry":{"attempts":10,"first_ms":1000,)"
+                  R"("factor":2,"max_ms":3600000,"jitter":0.2}}})"),
+              std::string::npos)
+        << answer_text(described).body;
     QueueAnswer purged = busy_queue();
     purged.name_space = "team";
     purged.settings.paused = true;

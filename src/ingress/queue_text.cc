@@ -115,6 +115,11 @@ void write_queue(JsonWriter& json, const QueueAnswer& answer) {
         write_target_status(json, *answer.target, answer.settings.paused_by == PausedBy::target,
                             answer.settings.kafka ? "kafka" : "webhook");
     write_settings(json, answer.settings);
+    if (answer.in_force) {
+        json.open("in_force").number("lease_ms", answer.in_force->lease_ms);
+        write_retry(json, answer.in_force->retry);
+        json.close();
+    }
     json.close();
 }
 

@@ -182,6 +182,58 @@ test('settings are changed, and emptied ones are removed', async () => {
   })
 })
 
+// A queue with a backoff of its own had "10 sec, then ×… up to …", and neither it nor a webhook could be changed.
+test('the retry rule in force is shown with its origin, and changed', async () => {
+  await daemon.call('PUT', path('backoff'), { retry: { first: '10s' } })
+  await withPage(daemon, pageOf('backoff'), {}, async (page) => {
+    const rule = page.locator('.facts div', { hasText: 'Backoff' })
+    await waitForText(rule, /10 secs?, then ×2 up to 1 hr, ±20% · first set here, the rest as for the server/)
+    await waitForText(page.locator('.facts div', { hasText: 'Attempts' }), '10 · as set for the server')
+    await page.getByRole('button', { name: 'Change' }).click()
+    const dialog = page.getByRole('dialog')
+    assert.equal(await dialog.getByLabel('Longest backoff').getAttribute('placeholder'), '1h')
+    await dialog.getByLabel('First backoff').fill('')
+    await dialog.getByLabel('Growth').fill('1.5')
+    await dialog.getByLabel('Jitter').fill('0')
+    await dialog.getByRole('button', { name: 'Save' }).click()
+    await waitForText(rule, /1 sec, then ×1\.5 up to 1 hr, ±0% · growth, jitter set here/)
+  })
+})
+
+test('a webhook and its headers are set and changed', async () => {
+  await daemon.call('PUT', path('target'), { lease: '1m' })
+  await withPage(daemon, pageOf('target'), {}, async (page) => {
+    const dialog = page.getByRole('dialog')
+    const targetOf = async () => (await daemon.call('GET', path('target'))).settings.target
+    const save = async () => {
+      await dialog.getByRole('button', { name: 'Save' }).click()
+      await dialog.waitFor({ state: 'detached' })
+    }
+    await page.getByRole('button', { name: 'Change' }).click()
+    await dialog.getByLabel('Target').selectOption('webhook')
+    await dialog.getByLabel('Address').fill('https://receiver.invalid/in')
+    await dialog.getByLabel('Posts per second').fill('5')
+    for (const name of ['Authorization', 'X-Team']) {
+      await dialog.getByRole('button', { name: 'Add a header' }).click()
+      await dialog.getByLabel('Name').last().fill(name)
+      await dialog.getByLabel('Value').last().fill('x')
+    }
+    await checkAccess(page)
+    await save()
+    assert.deepEqual(await targetOf(), { webhook: { url: 'https://receiver.invalid/in', rate: 5, headers: { Authorization: '***', 'X-Team': '***' } } })
+    await waitForText(page.locator('.section', { hasText: 'Target' }), 'Authorization, X-Team')
+    await page.getByRole('button', { name: 'Change' }).click()
+    await dialog.getByRole('button', { name: 'Remove the header Authorization' }).click()
+    await dialog.getByLabel('Timeout').fill('7s')
+    await save()
+    assert.deepEqual(await targetOf(), { webhook: { url: 'https://receiver.invalid/in', timeout_ms: 7000, rate: 5, headers: { 'X-Team': '***' } } })
+    await page.getByRole('button', { name: 'Change' }).click()
+    await dialog.getByLabel('Target').selectOption('pull')
+    await save()
+    assert.equal(await targetOf(), undefined)
+  })
+})
+
 test('a queue with a webhook shows its target and that it fails', async () => {
   await daemon.call('PUT', path('hooks'), { target: { webhook: { url: 'https://receiver.invalid/in', rate: 20 } } })
   await daemon.put('hooks', { body: 'x' })
@@ -200,22 +252,11 @@ test('how messages ended lately is counted', async () => {
   await withPage(daemon, pageOf('ended'), {}, (page) => waitForText(page.locator('.section', { hasText: 'Ended in the last ten minutes' }), 'acknowledged'))
 })
 
-test('the list can be read by all, in both themes and in a narrow window', () =>
-  checkLooks(daemon, '#/queues', (page) => page.locator('tbody tr').first().waitFor()))
-
-test('the page of a queue can be read by all', () => checkLooks(daemon, pageOf(STRANGE), (page) => page.locator('.figures').waitFor()))
-
-test('an open question can be read by all', () =>
-  withPage(daemon, pageOf(STRANGE), {}, async (page) => {
-    await page.getByRole('button', { name: 'Purge' }).click()
-    await page.getByRole('dialog').waitFor()
-    await checkAccess(page)
-  }))
 // Names such as "order-/timeout" were broken in two lines of a wide window, and columns without any value took room.
 test('names and times stay on one line, and what has no value has no place', async () => {
   await withPage(daemon, '#/queues?search=ers', {}, async (page) => {
     await page.getByRole('link', { name: 'orders' }).waitFor()
-    const broken = await page.locator('.table td .name:not(.long), .table td .badge.nowrap, .table td.number').evaluateAll((all) => all.filter((one) => {
+    const broken = await page.locator('.table td .name:not(.long), .table td .badge.line, .table td.number').evaluateAll((all) => all.filter((one) => {
       const range = document.createRange()
       range.selectNodeContents(one)
       return new Set([...range.getClientRects()].map((place) => Math.round(place.top / 10))).size > 1
@@ -236,3 +277,14 @@ test('names and times stay on one line, and what has no value has no place', asy
   })
 })
 
+test('the list can be read by all, in both themes and in a narrow window', () =>
+  checkLooks(daemon, '#/queues', (page) => page.locator('tbody tr').first().waitFor()))
+
+test('the page of a queue can be read by all', () => checkLooks(daemon, pageOf(STRANGE), (page) => page.locator('.figures').waitFor()))
+
+test('an open question can be read by all', () =>
+  withPage(daemon, pageOf(STRANGE), {}, async (page) => {
+    await page.getByRole('button', { name: 'Purge' }).click()
+    await page.getByRole('dialog').waitFor()
+    await checkAccess(page)
+  }))

@@ -118,6 +118,8 @@ export interface Queue {
   webhook?: TargetState
   kafka?: TargetState
   settings: QueueSettings
+  /** Only of one queue: what applies to it, from its settings and those of the server. */
+  in_force?: { lease_ms: number; retry: Required<Retry> }
 }
 
 export interface QueuePage {

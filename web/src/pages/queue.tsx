@@ -8,9 +8,10 @@ import { definePage, type PageProps } from '../app/page'
 import { href, namespace } from '../app/router'
 import { dictionary, plural } from '../i18n/language'
 import { terms } from '../i18n/terms'
+import type { Namespace } from '../namespaces/types'
 import { DeadActions } from '../ui/dead_actions'
 import { act, confirm } from '../ui/dialog'
-import { formatDuration, formatNumber } from '../ui/format'
+import { formatDuration, formatNumber, formatPercent } from '../ui/format'
 import { Badge, Button, Facts, Figure, Figures, PageHead, Section } from '../ui/parts'
 import { Pending } from '../ui/table'
 import { Cut, Name } from '../ui/text'
@@ -35,8 +36,8 @@ const t = dictionary(
     pull: 'Consumers lease the messages', webhook: 'The server posts them to a webhook', kafka: 'The server sends them to Kafka',
     url: 'Address', topic: 'Topic', partition: 'Partition', delivery: 'Delivery', inFlight: 'In progress', until: 'Next attempt', concurrency: 'At once', rate: 'Limit',
     timeout: 'Timeout', secrets: 'Secrets', headers: 'Headers', recordKey: 'Record key', targetState: 'State', perSecond: (n: number) => `${formatNumber(n)} per second`,
-    lease: 'Lease', serverRule: 'as set for the server', attempts: 'Attempts', backoff: 'Backoff',
-    backoffText: (first: string, factor: string, max: string) => `${first}, then ×${factor} up to ${max}`, limitPending: 'Limit of messages', limitSecond: 'Limit per second', noLimit: 'none',
+    lease: 'Lease', ofQueue: 'set here', ofServer: 'as set for the server', ofBoth: (here: string) => `${here} set here, the rest as for the server`, ofNamespace: (limit: string) => `the namespace: ${limit} in all`, attempts: 'Attempts', backoff: 'Backoff',
+    backoffText: (first: string, factor: string, max: string, jitter: string) => `${first}, then ×${factor} up to ${max}, ±${jitter}`, first: 'first', factor: 'growth', max: 'longest', jitter: 'jitter', limitPending: 'Limit of messages', limitSecond: 'Limit per second', noLimit: 'none',
     ended: 'Ended in the last ten minutes', endedMore: (n: number) => `Counted: the first ${formatNumber(n)}. There are more.`, nothingEnded: 'None.',
     endedLateness: 'Lateness of the latest', browse: 'Browse messages', timeline: 'Timeline',
     test: 'Test message', removed: 'The settings were removed.', removeSettings: 'Remove settings', removeTitle: (name: string) => `Remove the settings of ${name}?`, removeWhat: 'The queue is empty. With its settings removed it exists again from its next message, with the defaults of the server.',
@@ -53,8 +54,8 @@ const t = dictionary(
     pull: '由消费者租取', webhook: '由服务器投递到 webhook', kafka: '由服务器发送到 Kafka',
     url: '地址', topic: '主题', partition: '分区', delivery: '投递保证', inFlight: '进行中', until: '下次尝试', concurrency: '并发', rate: '限速',
     timeout: '超时', secrets: '密钥', headers: '头', recordKey: '记录键', targetState: '状态', perSecond: (n: number) => `每秒 ${formatNumber(n)}`,
-    lease: '租期', serverRule: '使用服务器设置', attempts: '投递次数', backoff: '退避',
-    backoffText: (first: string, factor: string, max: string) => `首次 ${first}，之后 ×${factor}，最长 ${max}`, limitPending: '消息数上限', limitSecond: '每秒上限', noLimit: '无',
+    lease: '租期', ofQueue: '本队列的设置', ofServer: '服务器的设置', ofBoth: (here: string) => `${here}为本队列的设置，其余为服务器的设置`, ofNamespace: (limit: string) => `命名空间合计：${limit}`, attempts: '投递次数', backoff: '退避',
+    backoffText: (first: string, factor: string, max: string, jitter: string) => `首次 ${first}，之后 ×${factor}，最长 ${max}，±${jitter}`, first: '首次', factor: '倍数', max: '最长', jitter: '抖动', limitPending: '消息数上限', limitSecond: '每秒上限', noLimit: '无',
     ended: '最近十分钟结束的消息', endedMore: (n: number) => `只统计了前 ${formatNumber(n)} 条，还有更多。`, nothingEnded: '无。',
     endedLateness: '最近一条的滞后', browse: '浏览消息', timeline: '时间线',
     test: '测试消息', removed: '设置已删除。', removeSettings: '删除设置', removeTitle: (name: string) => `删除 ${name} 的设置？`, removeWhat: '队列为空。删除设置后，队列会在收到下一条消息时以服务器默认设置重新存在。',
@@ -109,24 +110,29 @@ function Target({ queue }: { queue: Queue }) {
   )
 }
 
+/** A value in force, and where it comes from. */
+function InForce({ value, from }: { value: string; from: string }) {
+  return <>{value} <span class="muted">· {from}</span></>
+}
+
 function Settings({ queue }: { queue: Queue }) {
+  const space = useQuery(['namespace limits', namespace.value], (signal) => get<Namespace>(`/v1/namespaces/${encodeURIComponent(namespace.value)}`, {}, signal).catch(() => null), { every_ms: 30_000, skip: limited.value })
   const { lease_ms, retry, limits } = queue.settings
-  const server = <span class="muted">{t.serverRule}</span>
-  const none = <span class="muted">{t.noLimit}</span>
-  const backoff = retry && (retry.first_ms !== undefined || retry.max_ms !== undefined)
-    ? t.backoffText(
-        retry.first_ms === undefined ? '…' : formatDuration(retry.first_ms), retry.factor === undefined ? '…' : formatNumber(retry.factor, 3),
-        retry.max_ms === undefined ? '…' : formatDuration(retry.max_ms),
-      )
-    : server
+  if (!queue.in_force) return null
+  const rule = queue.in_force.retry
+  const originOf = (own: number | undefined) => (own === undefined ? t.ofServer : t.ofQueue)
+  const own = ([['first_ms', t.first], ['factor', t.factor], ['max_ms', t.max], ['jitter', t.jitter]] as const).filter(([member]) => retry?.[member] !== undefined)
+  const backoffOrigin = own.length === 0 ? t.ofServer : own.length === 4 ? t.ofQueue : t.ofBoth(own.map(([, name]) => name).join(', '))
+  const spaceLimit = space.data?.settings.limits?.pending
+  const none = <span class="muted">{t.noLimit}{spaceLimit !== undefined && <> · {t.ofNamespace(formatNumber(spaceLimit))}</>}</span>
   return (
     <Facts
       facts={[
-        [t.lease, formatDuration(lease_ms ?? 30_000)],
-        [t.attempts, retry?.attempts === undefined ? server : formatNumber(retry.attempts)],
-        [t.backoff, backoff],
-        [t.limitPending, limits?.pending === undefined ? none : formatNumber(limits.pending)],
-        [t.limitSecond, limits?.per_second === undefined ? none : formatNumber(limits.per_second)],
+        [t.lease, <InForce value={formatDuration(queue.in_force.lease_ms)} from={originOf(lease_ms)} />],
+        [t.attempts, <InForce value={formatNumber(rule.attempts)} from={originOf(retry?.attempts)} />],
+        [t.backoff, <InForce value={t.backoffText(formatDuration(rule.first_ms), formatNumber(rule.factor, 3), formatDuration(rule.max_ms), formatPercent(rule.jitter))} from={backoffOrigin} />],
+        [t.limitPending, limits?.pending === undefined ? none : <InForce value={formatNumber(limits.pending)} from={t.ofQueue} />],
+        [t.limitSecond, limits?.per_second === undefined ? <span class="muted">{t.noLimit}</span> : <InForce value={formatNumber(limits.per_second)} from={t.ofQueue} />],
       ]}
     />
   )

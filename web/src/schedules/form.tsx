@@ -65,7 +65,7 @@ export function ScheduleForm({ before, initial }: { before: Draft | null; initia
   const fieldsOfRule = { cron: [t.cronField, t.cronHint], every: [t.everyField, t.everyHint], iso: [t.isoField, t.isoHint], at: [t.atField, t.atHint] } as const
   const words = ruleWords(ruleOf(draft), language.value)
   return (
-    <SaveForm class="schedule-form" saving={saving} label={before ? t.save : t.create} cancel={before ? ['schedules', before.name] : ['schedules']}>
+    <SaveForm class="schedule-form" saving={saving} label={before ? t.save : t.create} onCancel={() => go(before ? ['schedules', before.name] : ['schedules'])}>
       <div class="columns">
         <div>
           <Section title={t.rule}>

@@ -2,7 +2,6 @@
 import type { ComponentChildren } from 'preact'
 import { useState } from 'preact/hooks'
 import { ApiError } from '../api/client'
-import { go } from '../app/router'
 import { terms } from '../i18n/terms'
 import { Button, Field } from './parts'
 import { ProblemNote } from './problem'
@@ -58,12 +57,12 @@ export function TextField({ id, label, hint, error, value, onValue, list, inputM
   )
 }
 
-/** `cancel`: where the button that cancels goes; without it there is none. */
-export function SaveForm({ class: name, saving, label, cancel, children }: {
+/** `onCancel`: without it there is no button that cancels. */
+export function SaveForm({ class: name, saving, label, onCancel, children }: {
   class?: string
   saving: Saving
   label: string
-  cancel?: string[]
+  onCancel?: () => void
   children: ComponentChildren
 }) {
   return (
@@ -78,7 +77,7 @@ export function SaveForm({ class: name, saving, label, cancel, children }: {
       {saving.error && <ProblemNote error={saving.error} />}
       <div class="form-actions">
         <Button type="submit" kind="primary" disabled={saving.saving}>{label}</Button>
-        {cancel && <Button onClick={() => go(cancel)}>{terms.cancel}</Button>}
+        {onCancel && <Button onClick={onCancel}>{terms.cancel}</Button>}
       </div>
     </form>
   )

@@ -65,7 +65,7 @@ export function WatchdogForm({ before, initial }: { before: Draft | null; initia
     />
   )
   return (
-    <SaveForm class="narrow" saving={saving} label={before ? t.save : t.createButton} cancel={before ? ['watchdogs', before.name] : ['watchdogs']}>
+    <SaveForm class="narrow" saving={saving} label={before ? t.save : t.createButton} onCancel={() => go(before ? ['watchdogs', before.name] : ['watchdogs'])}>
       <Section title={t.settings}>
         <div class="fields">
           {!before && text('name', t.name)}
