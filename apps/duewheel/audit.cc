@@ -117,7 +117,7 @@ int show(Session& session, const ShowArguments& arguments) {
             }
             if (since && read->entry.time_ms < *since) return true;
             if (arguments.verb && read->entry.verb != *arguments.verb) return true;
-            std::printf("%s\n", session.json ? std::string(text).c_str() : text_of(read->entry).c_str());
+            std::printf("%s\n", session.json ? printable_json(text).c_str() : text_of(read->entry).c_str());
             return true;
         });
     }

@@ -70,7 +70,7 @@ int show_kafka_status(Session& session, const KafkaStatusArguments&) {
     const ServerAnswer standby = session.get("/livez");
     if (!standby && standby.status != kNotFound) return standby.exit_code;
     if (standby.word("status") == "standby") {
-        if (session.json) std::printf("%s\n", standby.text.c_str());
+        if (session.json) std::printf("%s\n", printable_json(standby.text).c_str());
         if (!session.json) print_standby(standby.members);
         return kExitDone;
     }

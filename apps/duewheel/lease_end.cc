@@ -53,7 +53,7 @@ int show_results(const Session& session, const ServerAnswer& answer, std::size_t
         const bool done = session.json ? is_done(result) : print_lease_end(result);
         if (!done) exit_code = kExitRefused;
     }
-    if (session.json) std::printf("%s\n", answer.text.c_str());
+    if (session.json) std::printf("%s\n", printable_json(answer.text).c_str());
     return exit_code;
 }
 

@@ -122,7 +122,7 @@ int show_list(Session& session, const Listing& listing,
               const std::function<std::vector<std::string>(const boost::json::object&)>& row_of) {
     Rows rows = {listing.heading};
     const PagesShown shown = show_pages(session, listing, [&](const boost::json::object& object) {
-        if (session.json) return void(std::printf("%s\n", boost::json::serialize(object).c_str()));
+        if (session.json) return void(std::printf("%s\n", printable_json(boost::json::serialize(object)).c_str()));
         rows.push_back(row_of(object));
     });
     if (session.json) return shown.exit_code;

@@ -1,6 +1,8 @@
 #include "plain_text.h"
 
 #include <algorithm>
+#include <array>
+#include <cstdio>
 
 #include <utf8proc.h>
 
@@ -11,12 +13,42 @@ namespace {
 
 constexpr std::string_view kEllipsis = "...";
 
-// The number of bytes of the UTF-8 character at the front of `text`, 0 if there is none that may be shown: the control
-// characters U+0080 to U+009F also control some terminals.
-std::size_t letter_size(std::string_view text) {
+// The size of the control character U+007F to U+009F at the front of `text`; 0 if there is none. Those from U+0080 on
+// also control some terminals.
+std::size_t high_control_size(std::string_view text) {
     const auto byte = [&](std::size_t at) { return static_cast<unsigned char>(text[at]); };
-    const bool steers = byte(0) < 0x20 || byte(0) == 0x7f || (text.size() > 1 && byte(0) == 0xc2 && byte(1) < 0xa0);
+    if (byte(0) == 0x7f) return 1;
+    return text.size() > 1 && byte(0) == 0xc2 && byte(1) >= 0x80 && byte(1) < 0xa0 ? 2 : 0;
+}
+
+// The number of bytes of the UTF-8 character at the front of `text`, 0 if there is none or it is a control character.
+std::size_t letter_size(std::string_view text) {
+    const bool steers = static_cast<unsigned char>(text[0]) < 0x20 || high_control_size(text) > 0;
     return steers ? 0 : letter_bytes(text);
+}
+
+std::string formatted(const char* format, unsigned value) {
+    std::array<char, 16> text;
+    std::snprintf(text.data(), text.size(), format, value);
+    return text.data();
+}
+
+// Whether a character is drawn as nothing, or steers the direction of text. U+FE0E and U+FE0F choose between the text
+// and the picture of an emoji.
+bool is_invisible(utf8proc_int32_t letter) {
+    if (letter == 0xfe0e || letter == 0xfe0f) return false;
+    const utf8proc_property_t* const properties = utf8proc_get_property(letter);
+    return properties->ignorable != 0 || properties->category == UTF8PROC_CATEGORY_CF ||
+           properties->category == UTF8PROC_CATEGORY_ZL || properties->category == UTF8PROC_CATEGORY_ZP;
+}
+
+// A character of this many bytes, which is not a control character, as it is shown.
+std::string shown_letter(std::string_view letter) {
+    if (letter.size() == 1) return std::string(letter);
+    utf8proc_int32_t value = 0;
+    utf8proc_iterate(reinterpret_cast<const utf8proc_uint8_t*>(letter.data()),
+                     static_cast<utf8proc_ssize_t>(letter.size()), &value);
+    return is_invisible(value) ? formatted("[U+%04X]", static_cast<unsigned>(value)) : std::string(letter);
 }
 
 std::string escaped(char c) {
@@ -118,7 +150,7 @@ std::string printable(std::string_view text, std::size_t letters_max) {
         if (size == 0) {
             shown += escaped(text.front());
         } else {
-            shown += text.substr(0, size);
+            shown += shown_letter(text.substr(0, size));
         }
         text.remove_prefix(std::max<std::size_t>(size, 1));
     }
@@ -134,6 +166,20 @@ std::string printable_lines(std::string_view text) {
         shown += '\n';
         text.remove_prefix(end + 1);
     }
+}
+
+std::string printable_json(std::string_view text) {
+    std::string shown;
+    while (!text.empty()) {
+        const std::size_t size = high_control_size(text);
+        if (size == 0) {
+            shown += text.front();
+        } else {
+            shown += formatted("\\u%04x", static_cast<unsigned char>(text[size - 1]));
+        }
+        text.remove_prefix(std::max<std::size_t>(size, 1));
+    }
+    return shown;
 }
 
 std::string fields(const Rows& rows) {

@@ -8,11 +8,16 @@
 namespace duewheel {
 
 // Control characters and invalid UTF-8 are shown as escapes ("\n", "\x1b"), so that a message's body cannot move the
-// cursor, change colors or fake a line. A text of more than `letters_max` letters is truncated, with "..." at the end.
+// cursor, change colors or fake a line. Other characters that are not drawn, or that change the direction of text, are
+// shown by their code points ("[U+202E]"), except those that choose the style of an emoji. A text of more than
+// `letters_max` letters is truncated, with "..." at the end.
 std::string printable(std::string_view text, std::size_t letters_max = std::string::npos);
 
 // Like printable(), but keeps line breaks: for content at the end of the output.
 std::string printable_lines(std::string_view text);
+
+// JSON with escapes in place of U+007F to U+009F, which control some terminals: the same value.
+std::string printable_json(std::string_view text);
 
 using Rows = std::vector<std::vector<std::string>>;
 

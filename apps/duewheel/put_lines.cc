@@ -35,7 +35,7 @@ bool print_results(const Session& session, const Request& request, std::string_v
         const bool was_put = !word_of(members, "id").empty();
         all_put &= was_put;
         if (session.json) {
-            std::printf("%s\n", result.c_str());
+            std::printf("%s\n", printable_json(result).c_str());
         } else if (was_put) {
             std::printf("%s  %s, due %s\n", printable(word_of(members, "id")).c_str(),
                         printable(word_of(members, "state")).c_str(),

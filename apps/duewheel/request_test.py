@@ -9,6 +9,7 @@ import http.server
 import json
 import os
 import pathlib
+import re
 import socket
 import ssl
 import subprocess
@@ -368,6 +369,19 @@ class CommandLineTest(unittest.TestCase):
             _, output, _ = self.run_program(*verb)
             self.assertIn("\\x1b[2J\\r\\xc2\\x9b31m\\x07\\x7fok" + line_end, output)
             self.assertFalse(set(output) & set("\x1b\r\u009b\x07\x7f"))
+
+    # An id or a name with U+202E turned the order of the letters after it round, and `--json` printed U+009B raw.
+    def test_invisible_characters_are_shown_as_their_code_points(self):
+        name = "a\u202eb\u200bc\u2066d\u00ade\u2028f\U000e0041g"
+        self.stub.answer = (200, {"id": "1", "queue": name, "body": "\u2764\ufe0f \u05d0 " + name + "\u009b\x7f"})
+        _, output, _ = self.run_program("get", "1")
+        shown = "a[U+202E]b[U+200B]c[U+2066]d[U+00AD]e[U+2028]f[U+E0041]g"
+        self.assertRegex(output, r"queue +" + re.escape(shown))
+        self.assertIn("\u2764\ufe0f \u05d0 " + shown + "\\xc2\\x9b\\x7f", output)
+        self.stub.answer = (200, json.dumps(self.stub.answer[1], ensure_ascii=False).encode())
+        _, output, _ = self.run_program("get", "1", "--json")
+        self.assertNotIn("\u009b", output)
+        self.assertEqual(json.loads(output)["body"][-2:], "\u009b\x7f")
 
     def test_a_problem_cannot_steer_the_terminal(self):
         self.stub.answer = (400, {"code": "bad\x1b", "detail": "no\x1b[2J", "field": "\x07"})

@@ -221,7 +221,7 @@ ServerAnswer Session::refused(const HttpAnswer& refusal) {
 
 int Session::show(const ServerAnswer& answer, const std::function<void()>& people, int exit_code) const {
     if (json) {
-        std::printf("%s\n", answer.text.c_str());
+        std::printf("%s\n", printable_json(answer.text).c_str());
     } else {
         people();
     }
