@@ -30,7 +30,7 @@ Error cannot_run(const char* what) {
     return {"cannot_run", std::string("The command cannot be run: ") + what + ": " + std::strerror(errno) + "."};
 }
 
-// The caller's environment, with `variables` in place of those of the same name.
+// The caller's environment without its token, and with `variables` in place of those of the same name.
 std::vector<char*> joined_environment(const std::vector<std::string>& variables) {
     std::vector<char*> joined;
     for (char** each = environ; *each != nullptr; ++each) {
@@ -38,7 +38,7 @@ std::vector<char*> joined_environment(const std::vector<std::string>& variables)
         const std::string_view name = text.substr(0, text.find('=') + 1);
         const bool replaced = std::any_of(variables.begin(), variables.end(),
                                           [&](const std::string& variable) { return variable.starts_with(name); });
-        if (!replaced) joined.push_back(*each);
+        if (!replaced && name != "DUEWHEEL_TOKEN=") joined.push_back(*each);
     }
     for (const std::string& variable : variables) joined.push_back(const_cast<char*>(variable.c_str()));
     joined.push_back(nullptr);

@@ -23,7 +23,8 @@ struct ChildEnd {
 
 class Child {
   public:
-    // Runs `command` with /bin/sh and these variables in addition to the caller's environment. Code `cannot_run`.
+    // Runs `command` with /bin/sh and these variables in addition to the caller's environment, but without the
+    // token of DUEWHEEL_TOKEN: a command need not be trusted with it. Code `cannot_run`.
     static Result<Child> start(const std::string& command, const std::vector<std::string>& variables);
 
     Child(Child&& other) noexcept;

@@ -419,6 +419,30 @@ class CommandLineTest(unittest.TestCase):
                 self.assertEqual(self.authorization("--token-file", file), "bad_token", text[:20])
             self.assertEqual(self.authorization("--token-file", directory + "/none"), "unreadable_token_file")
         self.assertEqual(self.authorization(DUEWHEEL_TOKEN="two words"), "bad_token")
+
+    # A token was sent readable through every network. 0.0.0.0 is this machine, but not by its name.
+    def test_a_token_is_not_sent_over_http_beyond_loopback(self):
+        port = self.stub.server_address[1]
+        beyond = ("--server", f"http://0.0.0.0:{port}")
+        self.assertIsNone(self.authorization(*beyond))
+        self.assertEqual(self.authorization(*beyond, DUEWHEEL_TOKEN="a.b"), "exposed_token")
+        self.assertEqual(self.authorization(*beyond, "--insecure", DUEWHEEL_TOKEN="a.b"), "Bearer a.b")
+        self.assertEqual(self.authorization(*beyond, DUEWHEEL_TOKEN="a.b", DUEWHEEL_INSECURE="1"), "Bearer a.b")
+        self.assertEqual(self.authorization("--server", f"http://localhost:{port}", DUEWHEEL_TOKEN="a.b"), "Bearer a.b")
+        # Nor where a redirect leads there.
+        self.stub.requests.clear()
+        self.stub.answer = (307, {"code": "other_node"}, f"http://0.0.0.0:{port}")
+        code, _, error = self.run_program("stats", DUEWHEEL_TOKEN="a.b")
+        self.assertEqual((code, len(self.stub.requests)), (USAGE, 1), error)
+        self.assertIn("(exposed_token)", error)
+
+    # Every command of `--exec` could read the token that the consumer has.
+    def test_a_command_does_not_get_the_token(self):
+        self.stub.answer = (200, {"messages": [{"id": "1", "queue": "q", "body": "x", "lease": "L", "attempt": 1}]})
+        run = subprocess.Popen([PROGRAM, "--server", self.url, "lease", "q", "--exec", "echo got ${DUEWHEEL_TOKEN-no token} ${KEPT} >&2; kill $PPID"],
+                               stderr=subprocess.PIPE, env={"PATH": os.environ["PATH"], "DUEWHEEL_TOKEN": "a.b", "KEPT": "kept"})
+        _, error = run.communicate(timeout=60)
+        self.assertIn("got no token kept", error.decode())
         code, _, error = self.run_program("stats", "--token", "secret")
         self.assertEqual(code, USAGE, error)
 

@@ -72,11 +72,18 @@ void ServerAccess::add_to(CLI::App& program) {
                     "File of mode 0600 with the token to send; the variable DUEWHEEL_TOKEN has priority")
         ->envname("DUEWHEEL_TOKEN_FILE")
         ->type_name("FILE");
+    program
+        .add_flag("--insecure", insecure,
+                  "Send the token over http:// beyond this machine, where others may be able to read it")
+        ->envname("DUEWHEEL_INSECURE");
 }
 
 Result<HttpClientOptions> ServerAccess::client_options() const {
-    HttpClientOptions options{
-        .server = url, .ca_file = ca_file, .client_certificate = client_certificate, .client_key = client_key};
+    HttpClientOptions options{.server = url,
+                              .ca_file = ca_file,
+                              .client_certificate = client_certificate,
+                              .client_key = client_key,
+                              .insecure = insecure};
     if (Status safe = check_key_file(client_key.empty() ? client_certificate : client_key); !safe) {
         return std::move(safe).error();
     }

@@ -18,6 +18,7 @@ struct ServerAccess {
     std::string client_certificate;
     std::string client_key;
     std::string token_file;
+    bool insecure = false;
 
     void add_to(CLI::App& program);
 

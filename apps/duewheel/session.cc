@@ -160,7 +160,8 @@ ServerAnswer Session::connect() {
 
 ServerAnswer Session::unreachable(const Error& error) const {
     ServerAnswer answer;
-    const bool usage = error.code == "bad_address" || error.code == "bad_certificate_file";
+    const bool usage =
+        error.code == "bad_address" || error.code == "bad_certificate_file" || error.code == "exposed_token";
     answer.exit_code = complain(error, usage ? kExitUsage : kExitUnreachable);
     return answer;
 }

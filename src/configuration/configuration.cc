@@ -17,8 +17,8 @@ constexpr std::size_t kSlipsMax = 3;
 constexpr double kThousandthsMax = 1e9;
 constexpr double kRoundingErrorMax = 1e-6;
 // Variables of the command line and of the daemon's file, which are not settings.
-constexpr std::string_view kOtherVariables[] = {"DUEWHEEL_SERVER", "DUEWHEEL_CA_FILE", "DUEWHEEL_TOKEN",
-                                                "DUEWHEEL_TOKEN_FILE", "DUEWHEEL_CONFIG"};
+constexpr std::string_view kOtherVariables[] = {"DUEWHEEL_SERVER",     "DUEWHEEL_CA_FILE",  "DUEWHEEL_TOKEN",
+                                                "DUEWHEEL_TOKEN_FILE", "DUEWHEEL_INSECURE", "DUEWHEEL_CONFIG"};
 
 // Flags of other servers for the same purpose as one of ours.
 struct ForeignFlag {

@@ -51,6 +51,7 @@ std::string part_of(CURLU* url, CURLUPart part) {
 
 struct ServerAddress {
     std::string base;  // of all targets, without a slash at its end
+    bool is_https = false;
     bool is_loopback = false;
 };
 
@@ -105,6 +106,7 @@ Result<ServerAddress> parse_server(const std::string& server) {
     ServerAddress address;
     address.base = server;
     while (address.base.ends_with('/')) address.base.pop_back();
+    address.is_https = scheme == "https";
     address.is_loopback = is_loopback(part_of(url.get(), CURLUPART_HOST));
     return address;
 }
@@ -143,8 +145,9 @@ struct HttpClient::Parts {
     std::string server;  // of the url
     int redirects = 0;
     bool may_be_repeated = false;
-    bool was_sent = false;   // or partly
-    bool is_repeat = false;  // it would have been sent a second time
+    bool is_exposed = false;  // others can read along: not encrypted, and beyond this machine
+    bool was_sent = false;    // or partly
+    bool is_repeat = false;   // it would have been sent a second time
     std::size_t header_bytes = 0;
     bool has_whole_head = false;  // of the response; the library accepts a truncated one
     std::string body;
@@ -232,6 +235,7 @@ void HttpClient::Parts::start(std::string_view target) {
     url = address->base + std::string(target);
     server = options.server;
     redirects = 0;
+    is_exposed = !address->is_https && !address->is_loopback;
     curl_easy_setopt(easy.get(), CURLOPT_PROXY, address->is_loopback ? "" : nullptr);
 }
 
@@ -257,6 +261,7 @@ Status HttpClient::Parts::redirect(const HttpAnswer& answer) {
     }
     url = next->url;
     server = next->server;
+    is_exposed = !next->is_https && !next->is_loopback;
     curl_easy_setopt(easy.get(), CURLOPT_PROXY, next->is_loopback ? "" : nullptr);
     return {};
 }
@@ -359,6 +364,11 @@ Error HttpClient::Parts::describe(CURLcode code, std::string_view method) const 
 }
 
 Result<HttpAnswer> HttpClient::Parts::perform(curl_slist* fields, std::string_view method) {
+    if (is_exposed && !options.token.empty() && !options.insecure) {
+        return Error{"exposed_token", "The connection to " + server +
+                                          " is not encrypted, and others could read the token, so nothing was sent "
+                                          "there. Use https://, or --insecure in a network that you trust."};
+    }
     CURL* const handle = easy.get();
     curl_easy_setopt(handle, CURLOPT_HTTPHEADER, fields);
     const CURLcode code = curl_easy_perform(handle);

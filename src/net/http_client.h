@@ -42,6 +42,7 @@ struct HttpClientOptions {
     std::string client_certificate;  // PEM; empty: none
     std::string client_key;          // PEM; empty: in the file of the certificate
     std::string token;               // sent as `Authorization: Bearer`; empty: none
+    bool insecure = false;           // whether the token is also sent over http:// beyond loopback
     std::size_t body_bytes_max = std::size_t{256} << 20;
 };
 
@@ -64,6 +65,7 @@ class HttpClient {
     //   bad_address             the address of the server cannot be understood
     //   bad_request             a part of the request has a control character in it
     //   bad_answer              the response is not HTTP/1.1, or has more than `body_bytes_max`
+    //   exposed_token           the token would be sent over http:// beyond loopback, first or after a redirect
     //   bad_redirect            a redirect without a usable address, from https:// to http://, or too many in a row
     Result<HttpAnswer> request(std::string_view method, std::string_view target,
                                const std::vector<HttpHeader>& headers = {}, std::string_view body = {},
