@@ -1,5 +1,6 @@
 #include "calendar/duration.h"
 
+#include <algorithm>
 #include <cstddef>
 #include <limits>
 #include <optional>
@@ -32,8 +33,8 @@ constexpr std::string_view kTooLong = "the duration is too long to count in mill
 Error refusal(std::size_t column, std::string_view why) {
     return Error{"bad_duration",
                  "column " + std::to_string(column) + ": " + std::string(why) +
-                     ". Write integers with the units w d h m s ms, larger units first, such as 250ms or 3d12h, or ISO "
-                     "8601 such as PT10M or P3DT12H.",
+                     ". Write numbers with the units w d h m s ms, larger units first, such as 250ms, 1.5s or 3d12h, "
+                     "or ISO 8601 such as PT10M or P3DT12H.",
                  {}};
 }
 
@@ -44,13 +45,73 @@ bool add(std::int64_t& total, std::int64_t number, std::int64_t unit_ms) {
     return true;
 }
 
-// "ms" is looked for first, because "m" begins it.
-const Unit* take_unit(TextScanner& text) {
-    if (text.take("ms")) return &kUnits[5];
-    for (const Unit& unit : kUnits) {
-        if (text.take(unit.name)) return &unit;
-    }
-    return nullptr;
+// Units of other programs and languages, in lower case.
+struct ForeignUnit {
+    std::string_view name;
+    const Unit& ours;
+};
+
+constexpr ForeignUnit kForeignUnits[] = {
+    {"millisecond", kMillisecond},
+    {"milliseconds", kMillisecond},
+    {"millis", kMillisecond},
+    {"msec", kMillisecond},
+    {"msecs", kMillisecond},
+    {"毫秒", kMillisecond},
+    {"second", kSecond},
+    {"seconds", kSecond},
+    {"sec", kSecond},
+    {"secs", kSecond},
+    {"秒", kSecond},
+    {"秒钟", kSecond},
+    {"minute", kMinute},
+    {"minutes", kMinute},
+    {"min", kMinute},
+    {"mins", kMinute},
+    {"分", kMinute},
+    {"分钟", kMinute},
+    {"hour", kHour},
+    {"hours", kHour},
+    {"hr", kHour},
+    {"hrs", kHour},
+    {"时", kHour},
+    {"小时", kHour},
+    {"day", kDay},
+    {"days", kDay},
+    {"天", kDay},
+    {"日", kDay},
+    {"week", kWeek},
+    {"weeks", kWeek},
+    {"wk", kWeek},
+    {"周", kWeek},
+    {"星期", kWeek},
+};
+constexpr std::string_view kTooSmallUnits[] = {"us",   "µs",          "μs",           "usec",       "ns",
+                                               "nsec", "microsecond", "microseconds", "nanosecond", "nanoseconds"};
+constexpr std::string_view kCalendarUnits[] = {"mo", "mon", "month", "months", "y", "yr", "year", "years", "月", "年"};
+
+char lower(char c) {
+    return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+}
+
+// The letters of a unit, ours or not. Letters beyond ASCII have only bytes from 0x80 on.
+std::string_view take_word(TextScanner& text) {
+    return text.take_while(
+        [](char c) { return (lower(c) >= 'a' && lower(c) <= 'z') || static_cast<unsigned char>(c) >= 0x80; });
+}
+
+const Unit* find_unit(std::string_view name) {
+    const Unit* found =
+        std::find_if(std::begin(kUnits), std::end(kUnits), [&](const Unit& each) { return each.name == name; });
+    return found == std::end(kUnits) ? nullptr : found;
+}
+
+// `word` is in lower case.
+const Unit* unit_meant_by(std::string_view word) {
+    if (const Unit* ours = find_unit(word)) return ours;
+    const ForeignUnit* found = std::find_if(std::begin(kForeignUnits), std::end(kForeignUnits),
+                                            [&](const ForeignUnit& each) { return each.name == word; });
+    return found == std::end(kForeignUnits) ? nullptr : &found->ours;
 }
 
 std::string_view why_no_number(const TextScanner& text) {
@@ -60,14 +121,53 @@ std::string_view why_no_number(const TextScanner& text) {
     return "a number is expected here";
 }
 
-std::string_view why_no_unit(const TextScanner& text) {
+// `text` stands after `number`, where a unit is expected and none of ours follows.
+std::string why_no_unit(std::string_view number, TextScanner text) {
     if (text.at_end()) return "a unit is missing after the number";
-    if (text.sees('.') || text.sees(',')) return "a fraction is not accepted; use a smaller unit, as in 1h30m for 1.5h";
-    if (text.sees(' ')) return "a duration has no spaces";
-    return "this is not a unit";
+    if (text.sees('.')) return "a digit is missing after the point";
+    if (text.sees(',')) return "decimals follow a point, as in 1.5s";
+    const bool has_space = !text.take_while([](char c) { return c == ' '; }).empty();
+    std::string word(take_word(text));
+    std::transform(word.begin(), word.end(), word.begin(), lower);
+    const auto is_among = [&](std::span<const std::string_view> words) {
+        return std::find(words.begin(), words.end(), word) != words.end();
+    };
+    if (const Unit* meant = unit_meant_by(word)) {
+        return std::string(has_space ? "a duration has no spaces" : "the unit has another name") + "; write " +
+               std::string(number) + std::string(meant->name);
+    }
+    if (is_among(kTooSmallUnits)) return "the smallest unit is ms, a millisecond";
+    if (is_among(kCalendarUnits)) {
+        return "years and months are not accepted, because their length depends on the calendar; use days, such as 30d";
+    }
+    return has_space ? "a duration has no spaces" : "this is not a unit";
 }
 
-Result<std::int64_t> parse_compact(TextScanner text) {
+// "5" of ".50", which is taken. Nothing is taken if no digit follows the point.
+std::string_view take_decimals(TextScanner& text) {
+    TextScanner ahead = text;
+    if (!ahead.take('.') || !ahead.sees_digit()) return {};
+    std::string_view digits = ahead.take_while([](char c) { return c >= '0' && c <= '9'; });
+    text = ahead;
+    return digits.substr(0, digits.find_last_not_of('0') + 1);
+}
+
+// Decimals of a unit without zeros at their end; none if they are not whole milliseconds. More than ten never are: no
+// unit has more than ten factors of 2.
+std::optional<std::int64_t> decimals_ms(std::string_view digits, std::int64_t unit_ms) {
+    if (digits.size() > 10) return std::nullopt;
+    std::int64_t number = 0;
+    std::int64_t scale = 1;
+    for (const char digit : digits) {
+        number = number * 10 + (digit - '0');
+        scale *= 10;
+    }
+    if (number * unit_ms % scale != 0) return std::nullopt;
+    return number * unit_ms / scale;
+}
+
+Result<std::int64_t> parse_compact(const std::string_view whole) {
+    TextScanner text(whole);
     std::int64_t total = 0;
     std::int64_t smallest_so_far = kMax;
     while (!text.at_end()) {
@@ -75,14 +175,22 @@ Result<std::int64_t> parse_compact(TextScanner text) {
         if (!text.sees_digit()) return refusal(start, why_no_number(text));
         const std::optional<std::int64_t> number = text.take_number();
         if (!number) return refusal(start, kTooLong);
+        const std::size_t point = text.column();
+        const std::string_view decimals = take_decimals(text);
         const std::size_t unit_column = text.column();
-        const Unit* unit = take_unit(text);
-        if (unit == nullptr) return refusal(unit_column, why_no_unit(text));
+        const TextScanner at_unit = text;
+        const Unit* unit = find_unit(take_word(text));
+        if (unit == nullptr) {
+            return refusal(unit_column, why_no_unit(whole.substr(start - 1, unit_column - start), at_unit));
+        }
         if (unit->length_ms >= smallest_so_far) {
             return refusal(unit_column, "each unit may appear once, after all larger ones");
         }
         smallest_so_far = unit->length_ms;
-        if (!add(total, *number, unit->length_ms)) return refusal(start, kTooLong);
+        if (point != unit_column && !text.at_end()) return refusal(point, "only the last number may have decimals");
+        const std::optional<std::int64_t> of_decimals = decimals_ms(decimals, unit->length_ms);
+        if (!of_decimals) return refusal(point, "this is not a whole number of milliseconds; use fewer decimals");
+        if (!add(total, *number, unit->length_ms) || !add(total, *of_decimals, 1)) return refusal(start, kTooLong);
     }
     return total;
 }
@@ -184,7 +292,7 @@ Result<std::int64_t> parse_duration(std::string_view text) {
     TextScanner scanner(text);
     if (scanner.at_end()) return refusal(1, "the duration is empty");
     if (scanner.take('P')) return parse_iso(scanner);
-    return parse_compact(scanner);
+    return parse_compact(text);
 }
 
 std::string format_duration(std::int64_t milliseconds) {

@@ -30,6 +30,45 @@ TEST(Duration, reads_whole_numbers_with_units) {
                                                {"106751991167d7h12m55s807ms", kMax}});
 }
 
+// Go prints 2m0.5s and Python 1800.0 seconds; both were refused, with the advice to use a smaller unit.
+TEST(Duration, reads_decimals_that_are_whole_milliseconds) {
+    expect_read<std::int64_t>(parse_duration, {{"1.5s", 1'500},
+                                               {"1800.0s", 1'800'000},
+                                               {"2m0.5s", 120'500},
+                                               {"1h0m0.001s", 3'600'001},
+                                               {"0.25000000000000000000s", 250},
+                                               {"1500.0ms", 1'500},
+                                               {"1.5h", 5'400'000},
+                                               {"1d0.5h", 88'200'000},
+                                               {"0.00005m", 3},
+                                               {"0.0009765625w", 590'625},
+                                               {"0.5w", 302'400'000},
+                                               {"9223372036854775.807s", kMax}});
+}
+
+TEST(Duration, names_the_unit_to_write) {
+    expect_refused(parse_duration, "bad_duration", "such as 250ms, 1.5s or 3d12h",
+                   {
+                       {"30min", 3, "; write 30m"},
+                       {"2 hours", 2, "no spaces; write 2h"},
+                       {"10 sec", 3, "no spaces; write 10s"},
+                       {"1.5 hours", 4, "no spaces; write 1.5h"},
+                       {"1h 30m", 3, "no spaces"},
+                       {"1h 30min", 3, "no spaces"},
+                       {"1h30Minutes", 5, "; write 30m"},
+                       {"5S", 2, "; write 5s"},
+                       {"500 ms", 4, "; write 500ms"},
+                       {"3days", 2, "; write 3d"},
+                       {"30分钟", 3, "; write 30m"},
+                       {"2 小时", 2, "; write 2h"},
+                       {"3月", 2, "use days"},
+                       {"2months", 2, "use days"},
+                       {"5µs", 2, "the smallest unit is ms"},
+                       {"7ns", 2, "the smallest unit is ms"},
+                       {"7 parsecs", 2, "no spaces. Write"},
+                   });
+}
+
 TEST(Duration, reads_iso_8601) {
     expect_read<std::int64_t>(parse_duration, {{"PT10M", 600'000},
                                                {"P3DT12H", 302'400'000},
@@ -49,7 +88,7 @@ TEST(Duration, reads_iso_8601) {
 
 TEST(Duration, refuses_with_the_column_and_what_is_accepted) {
     using namespace std::string_view_literals;
-    expect_refused(parse_duration, "bad_duration", "such as 250ms or 3d12h",
+    expect_refused(parse_duration, "bad_duration", "such as 250ms, 1.5s or 3d12h",
                    {
                        {"", 1, "empty"},
                        {"10", 3, "unit is missing"},
@@ -59,12 +98,16 @@ TEST(Duration, refuses_with_the_column_and_what_is_accepted) {
                        {"5 s", 2, "no spaces"},
                        {"5s ", 3, "no spaces"},
                        {"s", 1, "number is expected"},
-                       {"1.5h", 2, "1h30m"},
+                       {"1.5h1m", 2, "only the last number"},
+                       {"1.0005s", 2, "fewer decimals"},
+                       {"0.5ms", 2, "fewer decimals"},
+                       {"0.12345678901w", 2, "fewer decimals"},
+                       {"1.s", 2, "digit is missing"},
+                       {"1.5.5s", 4, "digit is missing"},
+                       {"1,5s", 2, "follow a point"},
+                       {"1.5", 4, "unit is missing"},
                        {".5h", 1, "begin with a digit"},
                        {"5x", 2, "not a unit"},
-                       {"5S", 2, "not a unit"},
-                       {"5µs", 2, "not a unit"},
-                       {"5min", 3, "number is expected"},
                        {"5m5m", 4, "once"},
                        {"5m5h", 4, "once"},
                        {"5ms5s", 5, "once"},
@@ -75,6 +118,7 @@ TEST(Duration, refuses_with_the_column_and_what_is_accepted) {
                        {"1e3s", 2, "not a unit"},
                        {"9223372036854775808ms", 1, "too long"},
                        {"9223372036854775807s", 1, "too long"},
+                       {"9223372036854775.808s", 1, "too long"},
                        {"99999999999999999999999999999999w", 1, "too long"},
                        {"106751991167d7h12m55s808ms", 22, "too long"},
                        {"P", 2, "number is expected"},

@@ -33,6 +33,14 @@ class TextScanner {
         return true;
     }
 
+    // The bytes up to the first one that is not `wanted`; they may be none.
+    template <class Wanted>
+    constexpr std::string_view take_while(Wanted wanted) {
+        const std::size_t start = at_;
+        while (!at_end() && wanted(text_[at_])) ++at_;
+        return text_.substr(start, at_ - start);
+    }
+
     // The digit that sees_digit() saw.
     constexpr int take_digit() { return text_[at_++] - '0'; }
 

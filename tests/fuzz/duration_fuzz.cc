@@ -10,8 +10,8 @@
 namespace duewheel::duration_fuzz {
 namespace {
 
-// The plain form alone, "3d12h": numbers with units, added up without regard to their order. Nothing where it is
-// another form or more than 63 bits.
+// The plain form alone, "3d12h" and "2m0.5s": numbers with units, added up without regard to their order. Nothing where
+// it is another form, no whole number of milliseconds or more than 63 bits.
 std::optional<std::int64_t> add_up(std::string_view text) {
     __extension__ using Wide = __int128;
     constexpr Wide kMost = INT64_MAX;
@@ -25,6 +25,18 @@ std::optional<std::int64_t> add_up(std::string_view text) {
         }
         if (digits == 0) return std::nullopt;
         text.remove_prefix(digits);
+        Wide scale = 1;
+        if (text.starts_with('.')) {
+            const std::size_t end = text.find_first_not_of("0123456789", 1);
+            if (end == text.npos || end == 1) return std::nullopt;
+            const std::size_t last = text.substr(0, end).find_last_not_of('0');
+            if (last > 12) return std::nullopt;  // no unit can be divided as often
+            for (std::size_t at = 1; at <= last; ++at) {
+                number = number * 10 + (text[at] - '0');
+                scale *= 10;
+            }
+            text.remove_prefix(end);
+        }
         Wide unit = 0;
         const bool milliseconds = text.starts_with("ms");
         if (milliseconds) {
@@ -37,7 +49,8 @@ std::optional<std::int64_t> add_up(std::string_view text) {
         }
         if (unit == 0) return std::nullopt;
         text.remove_prefix(milliseconds ? 2 : 1);
-        sum += number * unit;
+        if (number * unit % scale != 0) return std::nullopt;
+        sum += number * unit / scale;
         if (sum > kMost) return std::nullopt;
     }
     return static_cast<std::int64_t>(sum);

@@ -31,4 +31,5 @@ test('the content is only in the patch if it was edited', () => {
 
 test('a duration is read as the API writes it', () => {
   assert.deepEqual(['10s', '1d12h', '250ms', '0s', '10', '1x', 'PT1S', ''].map(durationMs), [10_000, 129_600_000, 250, 0, undefined, undefined, undefined, undefined])
+  assert.deepEqual(['1.5s', '2m0.5s', '1800.0s', '0.29s', '1.5h', '2w', '1.0005s', '1.5h1m', '1.s'].map(durationMs), [1500, 120_500, 1_800_000, 290, 5_400_000, 1_209_600_000, undefined, undefined, undefined])
 })

@@ -51,13 +51,16 @@ export function draftOf(name: string, settings: ScheduleSettings): Draft {
   }
 }
 
-const UNITS_MS: Record<string, number> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 }
+const UNITS_MS: Record<string, number> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000, w: 604_800_000 }
 
-/** `1d12h` in milliseconds; undefined if it is not a duration of this form. */
+/** `1d12h` or `2m0.5s` in milliseconds; undefined if it is not a duration of this form. */
 export function durationMs(text: string): number | undefined {
-  const parts = [...text.matchAll(/(\d+)(ms|s|m|h|d)/g)]
+  const parts = [...text.matchAll(/(\d+(?:\.\d+)?)(ms|s|m|h|d|w)/g)]
   if (parts.length === 0 || parts.map(([part]) => part).join('') !== text) return undefined
-  return parts.reduce((sum, [, count, unit]) => sum + Number(count) * UNITS_MS[unit!]!, 0)
+  if (parts.slice(0, -1).some(([, count]) => count!.includes('.'))) return undefined
+  const sum = parts.reduce((before, [, count, unit]) => before + Number(count) * UNITS_MS[unit!]!, 0)
+  // Number('0.29') * 1000 is not quite 290.
+  return Math.abs(sum - Math.round(sum)) < 1e-6 ? Math.round(sum) : undefined
 }
 
 /** The rule, for its words. */
