@@ -9,6 +9,7 @@
 #include <cctz/civil_time.h>
 #include <cctz/time_zone.h>
 
+#include "base/utf8.h"
 #include "calendar/zone_hint.h"
 #include "calendar/zone_rules.h"
 #include <duewheel/zone.h>
@@ -66,9 +67,10 @@ bool means_another_thing_elsewhere(std::string_view name) {
 }
 
 Error refusal(std::string_view name, std::string_view why) {
-    std::string shown(name.substr(0, kNameBytesMax));
+    const std::string text = as_utf8(name);
+    std::string shown(cut_utf8(text, kNameBytesMax));
     for (char& letter : shown) {
-        if (letter < ' ' || letter > '~') letter = '?';
+        if ((letter >= 0 && letter < ' ') || letter == '\x7f') letter = '?';
     }
     return Error{"bad_zone", "There is no time zone \"" + shown + "\": " + std::string(why), {}};
 }

@@ -22,8 +22,8 @@ struct Meaning {
 };
 
 // Common names and their zones. A city has its legal zone. An abbreviation has the zone of most of its users; one that
-// is used on two continents (CST) has the American one. Older spellings are listed because some systems omit them from
-// the database.
+// is used on several continents (CST) has a row for each. Older spellings are listed because some systems omit them
+// from the database.
 constexpr Meaning kMeanings[] = {
     {"abu_dhabi", "Asia/Dubai"},
     {"aedt", "Australia/Sydney"},
@@ -41,6 +41,7 @@ constexpr Meaning kMeanings[] = {
     {"boston", "America/New_York"},
     {"brasilia", "America/Sao_Paulo"},
     {"bst", "Europe/London"},
+    {"bst", "Asia/Dhaka"},
     {"calcutta", "Asia/Kolkata"},
     {"cape_town", "Africa/Johannesburg"},
     {"cdt", "America/Chicago"},
@@ -50,6 +51,7 @@ constexpr Meaning kMeanings[] = {
     {"china", "Asia/Shanghai"},
     {"cologne", "Europe/Berlin"},
     {"cst", "America/Chicago"},
+    {"cst", "Asia/Shanghai"},
     {"dallas", "America/Chicago"},
     {"delhi", "Asia/Kolkata"},
     {"eastern", "America/New_York"},
@@ -66,6 +68,8 @@ constexpr Meaning kMeanings[] = {
     {"india", "Asia/Kolkata"},
     {"islamabad", "Asia/Karachi"},
     {"ist", "Asia/Kolkata"},
+    {"ist", "Europe/Dublin"},
+    {"ist", "Asia/Jerusalem"},
     {"jst", "Asia/Tokyo"},
     {"katmandu", "Asia/Kathmandu"},
     {"kiev", "Europe/Kyiv"},
@@ -107,6 +111,9 @@ constexpr Meaning kMeanings[] = {
     {"tel_aviv", "Asia/Jerusalem"},
     {"washington", "America/New_York"},
     {"wellington", "Pacific/Auckland"},
+    {"上海", "Asia/Shanghai"},
+    {"中国", "Asia/Shanghai"},
+    {"北京", "Asia/Shanghai"},
 };
 
 // Places whose clocks always show an offset that is no whole hour, in minutes ahead of UTC.
@@ -180,12 +187,15 @@ std::string hint_for_offset(int minutes) {
     return none + " alone; " + std::string(place->zone) + " has it.";
 }
 
-std::optional<std::string_view> meaning_of(std::string_view small, std::span<const std::string_view> known) {
+// "America/Chicago, or Asia/Shanghai"; empty if there is none.
+std::string meanings_of(std::string_view small, std::span<const std::string_view> known) {
     const std::string_view place = place_of(small);
+    std::string zones;
     for (const Meaning& one : kMeanings) {
-        if (one.name == place && std::find(known.begin(), known.end(), one.zone) != known.end()) return one.zone;
+        if (one.name != place || std::find(known.begin(), known.end(), one.zone) == known.end()) continue;
+        zones.append(zones.empty() ? "" : ", or ").append(one.zone);
     }
-    return std::nullopt;
+    return zones;
 }
 
 // How far a zone is from what was written, by its place alone or, where the region runs into the place, by the whole
@@ -210,8 +220,8 @@ std::optional<std::size_t> distance(std::string_view small, std::string_view zon
 std::string zone_hint(std::string_view name, std::span<const std::string_view> known) {
     const std::string small = in_small_letters(name.substr(0, kBytesCompared));
     if (const std::optional<int> minutes = read_offset(small)) return hint_for_offset(*minutes);
-    if (const std::optional<std::string_view> zone = meaning_of(small, known)) {
-        return "use the names of the IANA database; this one is probably " + std::string(*zone) + ".";
+    if (const std::string zones = meanings_of(small, known); !zones.empty()) {
+        return "use the names of the IANA database; this one is probably " + zones + ".";
     }
     std::size_t least = ~std::size_t{0};
     std::vector<std::string_view> nearest;

@@ -72,6 +72,13 @@ TEST(ZoneHint, a_city_or_abbreviation_gets_the_intended_zone) {
     expect_says("Europe/Munich", "Europe/Berlin.");
     expect_says("PST", "America/Los_Angeles.");
     expect_says("CEST", "Europe/Berlin.");
+    // China's users read CST as China Standard Time; only Chicago was named.
+    expect_says("CST", "this one is probably America/Chicago, or Asia/Shanghai.");
+    expect_says("IST", "Asia/Kolkata, or Europe/Dublin, or Asia/Jerusalem.");
+    // The name was shown as "??????".
+    expect_says("北京", "There is no time zone \"北京\": ");
+    expect_says("北京", "Asia/Shanghai.");
+    expect_says("\xff\x1b", "\"\xef\xbf\xbd?\"");
 }
 
 TEST(ZoneHint, a_spelling_that_is_not_in_the_database_gets_the_one_that_is) {

@@ -5,6 +5,7 @@
 #include <cstdio>
 
 #include "base/nearest_name.h"
+#include "base/utf8.h"
 #include "configuration/setting_text.h"
 #include "configuration/toml_text.h"
 
@@ -31,7 +32,7 @@ constexpr ForeignFlag kForeignFlags[] = {{"--port", "--http HOST:PORT"},   {"-p"
                                          {"--listen", "--http HOST:PORT"}, {"--dir", "--data DIRECTORY"}};
 
 std::string quoted(std::string_view name) {
-    return "`" + std::string(name.substr(0, kNameBytesShown)) + "`";
+    return "`" + std::string(cut_utf8(as_utf8(name), kNameBytesShown)) + "`";
 }
 
 // The content of a file may be hostile, and an error that quotes it is shown on a terminal.
@@ -113,7 +114,7 @@ Result<SettingValue> value_in_file(const Setting& setting, const TomlValue& valu
     const auto& text = std::get<std::string>(value);
     const bool bare = setting.kind == SettingKind::yes_or_no || setting.kind == SettingKind::number ||
                       setting.kind == SettingKind::decimal || setting.kind == SettingKind::texts;
-    if (bare) return wrong("the string \"" + text.substr(0, kNameBytesShown) + "\"");
+    if (bare) return wrong("the string \"" + std::string(cut_utf8(text, kNameBytesShown)) + "\"");
     return parse_setting(setting, text);
 }
 

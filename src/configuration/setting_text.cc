@@ -5,9 +5,11 @@
 #include <optional>
 #include <utility>
 
+#include "base/byte_size.h"
 #include "base/thousandths.h"
+#include "base/utf8.h"
 #include "calendar/duration.h"
-#include "configuration/byte_size.h"
+#include "calendar/text_scanner.h"
 
 namespace duewheel {
 namespace {
@@ -33,7 +35,7 @@ std::string as_toml(std::string_view text) {
 
 Error wrong_kind(const Setting& setting, std::string_view text) {
     return {"bad_setting", "`" + std::string(setting.name) + "`" + " must be " + kind_in_words(setting) + ", not \"" +
-                               std::string(text.substr(0, 100)) + "\""};
+                               std::string(cut_utf8(as_utf8(text), 100)) + "\""};
 }
 
 std::string number_as_text(const Setting& setting, std::int64_t number) {
@@ -86,8 +88,10 @@ Result<SettingValue> parse_unchecked(const Setting& setting, std::string_view te
         }
         case Kind::duration: {
             const Result<std::int64_t> duration = parse_duration(text);
-            if (!duration) return wrong_kind(setting, text);
-            return SettingValue(*duration);
+            if (duration) return SettingValue(*duration);
+            Error wrong = wrong_kind(setting, text);
+            if (!is_number(text)) wrong.message += "; " + duration.error().message;  // "write 30m"
+            return wrong;
         }
         case Kind::size: {
             if (setting.may_be_auto && text == "auto") return SettingValue(kAutomaticSize);

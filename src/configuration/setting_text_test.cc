@@ -66,6 +66,10 @@ TEST(SettingText, reports_the_expected_form) {
     }
     expect({
         {kDuration, "30", "`duration` must be a duration with a unit, such as \"30s\", not \"30\""},
+        {kDuration, "30min",
+         "`duration` must be a duration with a unit, such as \"30s\", not \"30min\"; column 3: the unit has another "
+         "name; write 30m. Write numbers with the units w d h m s ms, larger units first, such as 250ms, 1.5s or "
+         "3d12h, or ISO 8601 such as PT10M or P3DT12H."},
         {kSize, "1MB", "`size` must be a size with the unit B, KiB, MiB or GiB, such as \"64MiB\", not \"1MB\""},
         {kSize, "auto", "`size` must be a size with the unit B, KiB, MiB or GiB, such as \"64MiB\", not \"auto\""},
         {kAutoSize, "1MB",

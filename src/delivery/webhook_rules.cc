@@ -4,6 +4,7 @@
 
 #include "delivery/webhook_message.h"
 #include "delivery/webhook_url.h"
+#include "engine/refusals.h"
 
 namespace duewheel {
 namespace {
@@ -87,7 +88,7 @@ Status WebhookRules::check(WebhookTarget& target) const {
                      "target.webhook.headers." + name.substr(0, 64)};
     }
     if (target.timeout_ms > options_.timeout_max_ms) {
-        return out_of_range("timeout", "from 1 ms to " + std::to_string(options_.timeout_max_ms) + " ms");
+        return out_of_range("timeout", duration_range(1, options_.timeout_max_ms));
     }
     if (target.concurrency > options_.concurrency_max) {
         return out_of_range("concurrency", "from 1 to " + std::to_string(options_.concurrency_max));

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/invariant.h"
+#include "calendar/duration.h"
 #include "engine/lateness.h"
 #include "engine/refusals.h"
 #include "message/content.h"
@@ -22,8 +23,8 @@ void Dispatcher::lease(const LeaseCommand& command, ReplyToken token) {
     }
     if (command.wait_ms < 0 || command.wait_ms > options_.wait_max_ms) {
         return reply(token, Error{"wait_too_long",
-                                  "`wait` must be from 0 to " + std::to_string(options_.wait_max_ms) +
-                                      " ms: repeat the call after that",
+                                  "`wait` must be from 0s to " + format_duration(options_.wait_max_ms) +
+                                      ": repeat the call after that",
                                   "wait"});
     }
     QueueNumber number = recent_.queues().find(command.name_space, command.queue);

@@ -120,12 +120,12 @@ Result<DueMs> EnginePart::resolve(const When& when, const char* delay_field, con
 Status EnginePart::check_lease_time(std::int64_t lease_ms) const {
     if (lease_ms < options_.lease_min_ms) {
         return Error{"lease_too_short",
-                     "a lease must last at least " + std::to_string(options_.lease_min_ms) + " ms: choose a longer one",
+                     "a lease must last at least " + format_duration(options_.lease_min_ms) + ": choose a longer one",
                      "lease"};
     }
     if (lease_ms > options_.lease_max_ms) {
         return Error{"lease_too_long",
-                     "a lease can last up to " + std::to_string(options_.lease_max_ms) + " ms: extend it when needed",
+                     "a lease can last up to " + format_duration(options_.lease_max_ms) + ": extend it when needed",
                      "lease"};
     }
     return {};

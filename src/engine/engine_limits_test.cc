@@ -1,6 +1,7 @@
 // Limits of the engine that no other test reaches, at the limit and beyond; late commands; and the state of queues.
 #include <gtest/gtest.h>
 
+#include "calendar/duration.h"
 #include "engine/trial_engine.h"
 
 namespace duewheel::engine_limits_test {
@@ -141,6 +142,20 @@ TEST(EngineLimits, errors_name_the_setting_or_the_remedy) {
     EXPECT_NE(detail(LeaseCommand{"default", "r", 1, 30'000, 1}).find("the setting limits.queues_max"),
               std::string::npos);
     EXPECT_NE(detail(LeaseCommand{"default", "q", 1, 999, 0}).find("choose a longer one"), std::string::npos);
+}
+
+// They said "43200000 ms".
+TEST(EngineLimits, errors_name_durations_in_the_units_that_users_write) {
+    Shard shard;
+    shard.put(0);
+    const auto expect_says = [&](const LeaseCommand& command, const std::string& text) {
+        const std::string message = shard.ask<Error>(command).message;
+        EXPECT_NE(message.find(text), std::string::npos) << message;
+    };
+    const EngineOptions options;
+    expect_says({"default", "q", 1, options.lease_max_ms + 1, 0}, "up to " + format_duration(options.lease_max_ms));
+    expect_says({"default", "q", 1, options.lease_min_ms - 1, 0}, "at least " + format_duration(options.lease_min_ms));
+    expect_says({"default", "q", 1, 30'000, options.wait_max_ms + 1}, "to " + format_duration(options.wait_max_ms));
 }
 
 TEST(EngineLimits, a_lease_requested_long_after_the_last_iteration_lasts_its_full_time) {

@@ -5,6 +5,7 @@
 #include <string>
 #include <utility>
 
+#include "calendar/duration.h"
 #include <duewheel/status.h>
 
 namespace duewheel {
@@ -12,6 +13,11 @@ namespace duewheel {
 // `what` continues the sentence "`field` is ": its meaning and its range.
 inline Error out_of_range(std::string field, std::string what) {
     return {"out_of_range", "`" + field + "` is " + std::move(what), field};
+}
+
+// "from 1ms to 12h"
+inline std::string duration_range(std::int64_t min_ms, std::int64_t max_ms) {
+    return "from " + format_duration(min_ms) + " to " + format_duration(max_ms);
 }
 
 // "1 queue", "2 queues".

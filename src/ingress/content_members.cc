@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "base/base64.h"
+#include "base/byte_size.h"
 #include "base/utf8.h"
 #include "ingress/field_syntax.h"
 #include "ingress/message_headers.h"
@@ -125,8 +126,8 @@ bool has_body(const JsonRequest& json) {
 Status check_body_size(std::string_view body, const HttpApiOptions& options) {
     if (body.size() <= options.body_bytes_max) return {};
     return Error{"body_too_large",
-                 "a message body has up to " + std::to_string(options.body_bytes_max) +
-                     " bytes: store the content elsewhere and put its address into the message",
+                 "a message body has up to " + format_byte_size(static_cast<std::int64_t>(options.body_bytes_max)) +
+                     ": store the content elsewhere and put its address into the message",
                  "body"};
 }
 

@@ -6,6 +6,7 @@
 
 #include "base/json_writer.h"
 #include "base/system_clock.h"
+#include "calendar/duration.h"
 #include "ingress/batch_request.h"
 #include "ingress/call_path.h"
 #include "ingress/clock_call.h"
@@ -81,7 +82,7 @@ Error too_many_failed_tokens(std::int64_t wait_ms) {
     return {"too_many_failed_tokens",
             "this address has sent too many tokens that are not valid: correct the token of this client, and send the "
             "request again in " +
-                std::to_string(wait_ms) + " ms",
+                format_duration(wait_ms),
             "Authorization"};
 }
 
@@ -224,9 +225,9 @@ bool HttpApi::is_within_rates(const HttpRequest& request, const Principal& princ
     if (principal.token == nullptr) return true;
     const std::int64_t wait_ms = activity_.admit(*principal.token, request.body.size(), monotonic_now_ns());
     if (wait_ms == 0) return true;
-    HttpResponse response = problem({"too_many_requests", "the rates of the token `" + principal.token->id +
-                                                              "` are exceeded: send the request again in " +
-                                                              std::to_string(wait_ms) + " ms"});
+    HttpResponse response =
+        problem({"too_many_requests", "the rates of the token `" + principal.token->id +
+                                          "` are exceeded: send the request again in " + format_duration(wait_ms)});
     responder_.answer(std::move(reply), note, with_retry_after(std::move(response), wait_ms), "too_many_requests");
     return false;
 }

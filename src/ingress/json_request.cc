@@ -16,6 +16,7 @@
 #include "calendar/text_scanner.h"
 #include "ingress/json_number.h"
 #include "ingress/json_text.h"
+#include "message/foreign_names.h"
 
 namespace duewheel {
 namespace {
@@ -145,7 +146,9 @@ Error unknown_member(std::string_view name, const std::string& within, std::span
         detail += ": this call takes no members";
     } else {
         const std::string_view shown = cut_utf8(name, kNameBytesShown);
-        if (const std::optional<std::string_view> meant = nearest_name(shown, known)) {
+        std::optional<std::string_view> meant = name_meant_by(shown, known);
+        if (!meant) meant = nearest_name(shown, known);
+        if (meant) {
             detail.append("; did you mean `").append(*meant).append("`");
         } else {
             detail += "; known members:";

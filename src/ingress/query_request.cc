@@ -2,10 +2,13 @@
 
 #include <algorithm>
 #include <charconv>
+#include <span>
 #include <utility>
 
+#include "base/nearest_name.h"
 #include "base/utf8.h"
 #include "ingress/json_request.h"
+#include "message/foreign_names.h"
 
 namespace duewheel {
 namespace {
@@ -20,7 +23,13 @@ Error unknown_parameter(std::string_view name, std::initializer_list<std::string
     std::string names;
     for (const std::string_view each : known) names += (names.empty() ? "" : ", ") + std::string(each);
     if (names.empty()) names = "none";
-    return {"unknown_parameter", "unknown parameter; this call takes " + names, shown(name)};
+    std::string detail = "unknown parameter; this call takes " + names;
+    const std::string written = shown(name);
+    const std::span<const std::string_view> ours(known.begin(), known.size());
+    std::optional<std::string_view> meant = name_meant_by(written, ours);
+    if (!meant) meant = nearest_name(written, ours);
+    if (meant) detail.append("; did you mean `").append(*meant).append("`");
+    return {"unknown_parameter", std::move(detail), written};
 }
 
 }  // namespace

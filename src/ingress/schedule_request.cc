@@ -7,9 +7,9 @@
 
 #include "ingress/content_members.h"
 #include "ingress/field_syntax.h"
+#include "ingress/foreign_policy.h"
 #include "ingress/json_request.h"
 #include "ingress/name_page.h"
-#include "ingress/quartz_misfire.h"
 #include "ingress/query_request.h"
 #include "ingress/request_members.h"
 #include "ingress/rule_members.h"
@@ -42,7 +42,9 @@ Status read_word(const JsonRequest& json, std::string_view member, std::initiali
     }
     std::string known;
     for (const std::string_view name : names) known += (known.empty() ? "\"" : ", \"") + std::string(name) + "\"";
-    return Error{"bad_policy", "`" + std::string(member) + "` must be one of " + known, std::string(member)};
+    return Error{"bad_policy",
+                 "`" + std::string(member) + "` must be one of " + known + foreign_policy_hint(member, **text),
+                 std::string(member)};
 }
 
 // The kind of rule in a patch replaces the previous one.
@@ -132,28 +134,17 @@ Status read_times(const JsonRequest& json, TimesRule& times) {
     return read;
 }
 
-Status read_misfire(const JsonRequest& json, Misfire& misfire) {
-    Status read = read_word(json, "misfire", {"once", "all", "skip"}, misfire);
-    if (read || read.error().code != "bad_policy") return read;
-    if (const auto ours = misfire_of_quartz(**json.text("misfire"))) {
-        return Error{"bad_policy",
-                     read.error().message + "; the Quartz instruction corresponds to \"" + std::string(*ours) + "\"",
-                     "misfire"};
-    }
-    return read;
-}
-
 Status read_policies(const JsonRequest& json, ScheduleRule& rule) {
     reset_if_time_removed(json, "jitter", rule.jitter_ms);
     reset_if_time_removed(json, "misfire_window", rule.misfire_window_ms);
     reset_if_time_removed(json, "expires_in", rule.expires_after_ms);
     Status read = take(json.duration_ms("jitter"), rule.jitter_ms);
-    if (read) read = read_misfire(json, rule.misfire);
+    if (read) read = read_word(json, "misfire", {"once", "all", "skip"}, rule.misfire);
     std::optional<std::int64_t> window;
     if (read) read = take(json.duration_ms("misfire_window"), window);
     if (read && window && *window < 1) {
         read = Error{"out_of_range",
-                     "`misfire_window` is the maximum age of a missed run and must be at least 1 ms; for no missed "
+                     "`misfire_window` is the maximum age of a missed run and must be at least 1ms; for no missed "
                      "runs use `\"misfire\": \"skip\"`",
                      "misfire_window"};
     }
@@ -162,7 +153,7 @@ Status read_policies(const JsonRequest& json, ScheduleRule& rule) {
     std::optional<std::int64_t> expires;
     if (read) read = take(json.duration_ms("expires_in"), expires);
     if (read && expires && *expires < 1) {
-        read = Error{"out_of_range", "`expires_in` is how long a run waits for a consumer, and must be at least 1 ms",
+        read = Error{"out_of_range", "`expires_in` is how long a run waits for a consumer, and must be at least 1ms",
                      "expires_in"};
     }
     if (read) rule.expires_after_ms = expires.value_or(rule.expires_after_ms);

@@ -172,6 +172,25 @@ TEST(ScheduleRequest, a_misfire_instruction_of_quartz_is_answered_with_ours) {
     EXPECT_EQ(message("MISFIRE_INSTRUCTION_"), R"(`misfire` must be one of "once", "all", "skip")");
 }
 
+TEST(ScheduleRequest, an_overlap_policy_of_another_scheduler_is_answered_with_ours) {
+    const auto hint = [](const std::string& overlap) {
+        const Result<Command> command =
+            command_of({"PUT", "/v1/schedules/s", R"({"queue": "q", "every": "1h", "overlap": ")" + overlap + "\"}"});
+        if (command) return std::string("taken");
+        const std::string known = R"(`overlap` must be one of "allow", "skip", "queue_one")";
+        EXPECT_EQ(std::string(command.error().code) + command.error().message.substr(0, known.size()),
+                  "bad_policy" + known);
+        return command.error().message.substr(known.size());
+    };
+    const std::string serial = "; the block strategy of xxl-job corresponds to \"queue_one\"";
+    EXPECT_EQ(hint("SERIAL_EXECUTION"), serial);
+    EXPECT_EQ(hint("单机串行"), serial);
+    EXPECT_EQ(hint("DISCARD_LATER"), "; the block strategy of xxl-job corresponds to \"skip\"");
+    EXPECT_NE(hint("COVER_EARLY").find("has no counterpart"), std::string::npos);
+    EXPECT_EQ(hint("Forbid"), "; the concurrency policy of Kubernetes corresponds to \"skip\"");
+    EXPECT_EQ(hint("DO_NOTHING"), "") << "a word of `misfire`";
+}
+
 TEST(ScheduleRequest, an_unknown_zone_is_answered_with_the_nearest_one) {
     const Result<Command> command =
         command_of({"PUT", "/v1/schedules/s", R"({"queue": "q", "cron": "0 9 * * *", "zone": "Europe/Olso"})"});

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "configuration/byte_size.h"
+#include "base/byte_size.h"
 #include "configuration/configuration.h"
 #include "configuration/setting_text.h"
 #include "fuzz/fuzz_target.h"

@@ -1,4 +1,4 @@
-#include "configuration/byte_size.h"
+#include "base/byte_size.h"
 
 #include <charconv>
 #include <limits>
