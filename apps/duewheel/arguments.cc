@@ -28,13 +28,13 @@ void takes_duration(CLI::Option* option) {
 }
 
 void WhenArguments::add_to(CLI::App& verb) {
-    CLI::Option* delay = verb.add_option("--in", in, "Due after this time: 250ms, 10m, 3d12h, PT1H");
-    takes_duration(delay);
+    CLI::Option* after = verb.add_option("--delay,--in", delay, "Due after this time: 250ms, 10m, 3d12h, PT1H");
+    takes_duration(after);
     CLI::Option* instant =
-        verb.add_option("--at", at, "Due at this time: 2027-01-01T06:00; seconds, Z or +01:00 are optional")
+        verb.add_option("--due,--at", due, "Due at this time: 2027-01-01T06:00; seconds, Z or +01:00 are optional")
             ->type_name("TIME")
-            ->excludes(delay);
-    verb.add_option("--tz", zone, "Time zone of --at, such as Europe/Oslo; default: this machine's zone")
+            ->excludes(after);
+    verb.add_option("--zone,--tz", zone, "Time zone of --due, such as Europe/Oslo; default: this machine's zone")
         ->type_name("ZONE")
         ->needs(instant);
     takes_duration(verb.add_option("--flex", flex,
@@ -42,10 +42,10 @@ void WhenArguments::add_to(CLI::App& verb) {
 }
 
 Status WhenArguments::put_into(boost::json::object& request) const {
-    if (in) request["delay"] = *in;
+    if (delay) request["delay"] = *delay;
     if (flex) request["flex"] = *flex;
-    if (!at) return {};
-    const Result<InstantMs> instant = parse_local_instant(*at, zone);
+    if (!due) return {};
+    const Result<InstantMs> instant = parse_local_instant(*due, zone);
     if (!instant) return instant.error();
     request["due"] = format_instant(*instant);
     return {};

@@ -61,16 +61,16 @@ class NamedVerbs {
 // Makes an option take a duration: "10m". Other values are refused before anything is sent.
 void takes_duration(CLI::Option* option);
 
-// When a message is due: --in 10m, or --at 2027-01-01T06:00 with --tz, and --flex. An empty text is refused: a script
-// passes one if its variable is not set.
+// When a message is due: --delay 10m, or --due 2027-01-01T06:00 with --zone, and --flex. An empty text is refused: a
+// script passes one if its variable is not set. --in, --at and --tz are older names.
 struct WhenArguments {
-    std::optional<std::string> in;
-    std::optional<std::string> at;
+    std::optional<std::string> delay;
+    std::optional<std::string> due;
     std::optional<std::string> zone;
     std::optional<std::string> flex;
 
     void add_to(CLI::App& verb);
-    bool given() const { return in || at; }
+    bool given() const { return delay || due; }
     // Adds `delay` or `due`, and `flex`, to a request; codes as parse_local_instant().
     Status put_into(boost::json::object& request) const;
 };

@@ -22,9 +22,9 @@ int cancel(Session& session, const CancelArguments& arguments) {
 void add_cancel(CLI::App& program, Session& session) {
     Verb<CancelArguments> verb(
         program, session, "cancel", "Cancel a message; exits 1 if it is too late",
-        "ID=$(duewheel put mail 'Hello' --in 1h --json | sed -E 's/.*\"id\":\"([0-9]+)\".*/\\1/')\n"
+        "ID=$(duewheel put mail 'Hello' --delay 1h --json | sed -E 's/.*\"id\":\"([0-9]+)\".*/\\1/')\n"
         "  duewheel cancel \"$ID\"\n"
-        "  duewheel put mail 'Hello' --in 1h --key 'order 7'\n"
+        "  duewheel put mail 'Hello' --delay 1h --key 'order 7'\n"
         "  duewheel cancel --queue mail --key 'order 7'",
         cancel);
     verb.options->message.add_to(*verb.app);

@@ -80,7 +80,7 @@ void add_clock(CLI::App& program, Session& session) {
     takes_duration(by->type_name("DURATION"));
     CLI::Option* to = moved.app->add_option("--to", moved.options->to, "To this time")->type_name("TIME");
     by->excludes(to);
-    moved.app->add_option("--tz", moved.options->zone, "Time zone of --to")->type_name("ZONE")->needs(to);
+    moved.app->add_option("--zone,--tz", moved.options->zone, "Time zone of --to")->type_name("ZONE")->needs(to);
 }
 
 }  // namespace duewheel

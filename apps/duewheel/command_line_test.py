@@ -143,7 +143,7 @@ class Verbs(CommandLine):
         self.output("fire", number)
         self.lease_one("q")
         self.assertEqual(self.run_program("move", number, "--in", "1h"), (REFUSED, "too late: in_flight, 1 attempt\n", ""))
-        self.assertIn("--in", self.refusal("move", number, code=USAGE))
+        self.assertIn("--delay", self.refusal("move", number, code=USAGE))
 
     def test_fire_makes_it_due_now(self):
         number = self.put("q", "x", "--in", "1h")
@@ -437,7 +437,7 @@ class Times(CommandLine):
         for text, due in (("2035-01-01T06:00Z", "2035-01-01T06:00:00.000Z"), ("2035-01-01T06:00+01:00", "2035-01-01T05:00:00.000Z"),
                           ("2035-01-01T06:00:00.25-03:30", "2035-01-01T09:30:00.250Z")):
             self.assertEqual(self.answer("put", "q", "x", "--at", text, TZ="Asia/Tokyo")["due"], due)
-        self.assertIn("remove --tz", self.refusal("put", "q", "x", "--at", "2035-01-01T06:00Z", "--tz", "UTC", code=USAGE))
+        self.assertIn("remove --zone", self.refusal("put", "q", "x", "--at", "2035-01-01T06:00Z", "--tz", "UTC", code=USAGE))
 
     def test_what_is_no_zone_is_refused(self):
         for zone in ("Europe/Olso", "../passwd", "/etc/localtime", "zone.tab", "Europe", "", "oslo"):
@@ -458,7 +458,7 @@ class Times(CommandLine):
     def test_what_is_no_time_is_answered_with_what_is(self):
         for text in ("tomorrow", "06:00", "2027-01-01", "2027-02-30T06:00", "2027-01-01T24:00", "2027-01-01T06:00+1"):
             error = self.refusal("put", "q", "x", "--at", text, code=USAGE)
-            self.assertRegex(error, r"column \d+: .*such as 2027-.*\(bad_instant, --at\)\n$")
+            self.assertRegex(error, r"column \d+: .*such as 2027-.*\(bad_instant, --due\)\n$")
 
     def test_a_time_in_the_past_is_due_now(self):
         self.assertEqual(self.answer("put", "q", "x", "--at", "2020-01-01T06:00")["state"], "ready")
@@ -870,7 +870,7 @@ class Worker(CommandLine):
         twice = self.refusal(*wrong, "2027-10-31T02:30", "--tz", "Europe/Oslo", code=USAGE)
         self.assertIn("Write 2027-10-31T02:30:00+02:00 or 2027-10-31T02:30:00+01:00.", twice)
         self.assertIn("(bad_instant, --end)", twice)
-        self.assertIn("(unknown_zone, --tz)", self.refusal(*wrong, "2028-01-01T06:00", "--tz", "Europe/Olso", code=USAGE))
+        self.assertIn("(unknown_zone, --zone)", self.refusal(*wrong, "2028-01-01T06:00", "--tz", "Europe/Olso", code=USAGE))
 
     # They ended it.
     def test_settings_leave_a_pause_as_it_is(self):

@@ -67,10 +67,11 @@ int get(Session& session, const GetArguments& arguments) {
 }  // namespace
 
 void add_get(CLI::App& program, Session& session) {
-    Verb<GetArguments> verb(program, session, "get", "Show a message",
-                            "ID=$(duewheel put mail 'Hello' --in 1h --json | sed -E 's/.*\"id\":\"([0-9]+)\".*/\\1/')\n"
-                            "  duewheel get \"$ID\"",
-                            get);
+    Verb<GetArguments> verb(
+        program, session, "get", "Show a message",
+        "ID=$(duewheel put mail 'Hello' --delay 1h --json | sed -E 's/.*\"id\":\"([0-9]+)\".*/\\1/')\n"
+        "  duewheel get \"$ID\"",
+        get);
     verb.options->message.add_to(*verb.app);
 }
 

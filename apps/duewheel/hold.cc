@@ -25,7 +25,7 @@ int hold(Session& session, const HoldArguments& arguments) {
 void add_hold(CLI::App& program, Session& session) {
     Verb<HoldArguments> verb(
         program, session, "hold", "Hold a message: it is not delivered until `kick`; exits 1 if it is too late",
-        "ID=$(duewheel put mail 'Hello' --in 1h --json | sed -E 's/.*\"id\":\"([0-9]+)\".*/\\1/')\n"
+        "ID=$(duewheel put mail 'Hello' --delay 1h --json | sed -E 's/.*\"id\":\"([0-9]+)\".*/\\1/')\n"
         "  duewheel hold \"$ID\"\n"
         "  duewheel put mail 'Strange'\n"
         "  LEASE=$(duewheel lease mail --wait 5s --json | sed -E 's/.*\"lease\":\"([^\"]+)\".*/\\1/')\n"

@@ -19,7 +19,7 @@ int kick(Session& session, const KickArguments& arguments) {
 void add_kick(CLI::App& program, Session& session) {
     Verb<KickArguments> verb(
         program, session, "kick", "Return a held message or a dead letter to its queue; exits 1 if it is neither",
-        "ID=$(duewheel put mail 'Hello' --in 1h --json | sed -E 's/.*\"id\":\"([0-9]+)\".*/\\1/')\n"
+        "ID=$(duewheel put mail 'Hello' --delay 1h --json | sed -E 's/.*\"id\":\"([0-9]+)\".*/\\1/')\n"
         "  duewheel hold \"$ID\"\n"
         "  duewheel kick \"$ID\"",
         kick);

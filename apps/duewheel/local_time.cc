@@ -98,7 +98,7 @@ Result<InstantMs> to_instant(InstantMs as_if_utc, std::string_view text, const s
                  std::string(text) + wrong + (zone.empty() ? "in this machine's time zone" : "in " + zone) + why +
                      ". Write " + rfc3339(seconds - std::max(before, after)) + " or " +
                      rfc3339(seconds - std::min(before, after)) + advice,
-                 "--at"};
+                 "--due"};
 }
 
 // The position of "Z" or "+01:00"; npos: there is none.
@@ -116,13 +116,13 @@ Status check_zone(const std::string& zone) {
     const Result<Zone> loaded = Zone::load(zone);
     const std::string why =
         loaded ? "The time zone data of this machine does not contain " + zone + "." : loaded.error().message;
-    return Error{"unknown_zone", why, "--tz"};
+    return Error{"unknown_zone", why, "--zone"};
 }
 
 Result<InstantMs> parsed(const std::string& text) {
     Result<InstantMs> instant = parse_instant(text);
     if (instant) return instant;
-    return Error{instant.error().code, instant.error().message + " Seconds and offset are optional here.", "--at"};
+    return Error{instant.error().code, instant.error().message + " Seconds and offset are optional here.", "--due"};
 }
 
 // `text` has no offset. `zone` and `advice`: as for to_instant().
@@ -149,11 +149,11 @@ Result<InstantMs> parse_local_instant(std::string_view text, const std::optional
     }
     if (has_offset(text)) {
         if (zone) {
-            return Error{"conflicting_members", "The time has an offset already: remove --tz.", "--tz"};
+            return Error{"conflicting_members", "The time has an offset already: remove --zone.", "--zone"};
         }
         return parsed(with_seconds(text));
     }
-    return of_local_time(text, zone.value_or(""), zone ? ", without --tz." : ".");
+    return of_local_time(text, zone.value_or(""), zone ? ", without --zone." : ".");
 }
 
 Result<InstantMs> parse_instant_of_rule(std::string_view text, const std::string& zone) {

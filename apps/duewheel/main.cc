@@ -14,7 +14,7 @@ namespace {
 constexpr char kExitCodes[] =
     "Exit codes: 0 done, 1 refused or too late, 2 invalid command line, 3 the server cannot be reached.\n"
     "Example:\n"
-    "  duewheel put mail 'Hello' --in 10m\n"
+    "  duewheel put mail 'Hello' --delay 10m\n"
     "  duewheel lease mail --wait 20s";
 
 }  // namespace

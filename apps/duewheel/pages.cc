@@ -61,7 +61,8 @@ void StretchArguments::add_to(CLI::App& verb, std::string_view what) {
     CLI::Option* last = verb.add_option("--to", to, stands + " before this time; in the format of --from");
     first->type_name("TIME");
     last->type_name("TIME");
-    verb.add_option("--tz", zone, "Time zone of --from and --to, such as Europe/Oslo; default: this machine's zone")
+    verb.add_option("--zone,--tz", zone,
+                    "Time zone of --from and --to, such as Europe/Oslo; default: this machine's zone")
         ->type_name("ZONE");
     takes_limit(verb, limit);
 }
@@ -71,7 +72,7 @@ Result<InstantMs> StretchArguments::instant(const std::string& text) const {
     const Result<std::int64_t> apart = parse_duration(ago ? std::string_view(text).substr(1) : std::string_view(text));
     if (!apart) {
         Result<InstantMs> instant = parse_local_instant(text, zone);
-        if (instant || instant.error().field != "--at") return instant;
+        if (instant || instant.error().field != "--due") return instant;
         return Error{instant.error().code, instant.error().message + " A duration such as 10m counts from now.", ""};
     }
     const InstantMs then = wall_now_ms() + (ago ? -*apart : *apart);

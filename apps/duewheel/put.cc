@@ -47,7 +47,7 @@ struct PrepareArguments : MessageArguments {
     TransactionArguments transaction;
 };
 
-// Adds the expiry of the message; a local time is in the zone of --at, if that is given.
+// Adds the expiry of the message; a local time is in the zone of --due, if that is given.
 Status put_expiry_into(const MessageArguments& arguments, boost::json::object& request) {
     if (arguments.expires_in) request["expires_in"] = *arguments.expires_in;
     if (!arguments.expires) return {};
@@ -129,7 +129,7 @@ void MessageArguments::add_to(CLI::App& verb) {
                                             "Expires if it has not been leased within this time: 250ms, 10m, PT1H");
     takes_duration(duration);
     verb.add_option("--expires", expires,
-                    "Expires if it has not been leased by this time; format and time zone as for --at")
+                    "Expires if it has not been leased by this time; format and time zone as for --due")
         ->type_name("TIME")
         ->excludes(duration);
     verb.add_option("--order-key", order_key,
@@ -150,12 +150,12 @@ void MessageArguments::add_to(CLI::App& verb) {
 
 void add_put(CLI::App& program, Session& session) {
     Verb<PutArguments> verb(
-        program, session, "put", "Put a message; without --in or --at it is due at once",
-        "duewheel put mail 'Hello' --in 10m\n"
+        program, session, "put", "Put a message; without --delay or --due it is due at once",
+        "duewheel put mail 'Hello' --delay 10m\n"
         "  echo '<p>God morgen</p>' > letter.html\n"
-        "  duewheel put mail @letter.html --at 2027-01-01T06:00 --tz Europe/Oslo --header lang=nb\n"
-        "  date | duewheel put mail - --in 1h30m\n"
-        "  duewheel put orders '{\"order\": 7}' --json-body --in 10m\n"
+        "  duewheel put mail @letter.html --due 2027-01-01T06:00 --zone Europe/Oslo --header lang=nb\n"
+        "  date | duewheel put mail - --delay 1h30m\n"
+        "  duewheel put orders '{\"order\": 7}' --json-body --delay 10m\n"
         "  duewheel put mail 'Every hour, five times' --every 1h --times 5\n"
         "  duewheel put mail 'Once or never' --retry-attempts 1\n"
         "  printf '{\"body\":\"one\"}\\n{\"body\":\"two\",\"delay\":\"1h\"}\\n' | duewheel put mail --ndjson -",
@@ -179,7 +179,7 @@ void add_prepare(CLI::App& program, Session& session) {
         program, session, "prepare", "Put a prepared message: it is not delivered until `commit`",
         "ID=$(duewheel prepare mail 'Your order' --answer-in 10m --json | sed -E 's/.*\"id\":\"([0-9]+)\".*/\\1/')\n"
         "  duewheel commit \"$ID\"\n"
-        "  duewheel prepare mail 'Tomorrow' --in 1d --answer-in 1m --check-queue checks --check-times 3",
+        "  duewheel prepare mail 'Tomorrow' --delay 1d --answer-in 1m --check-queue checks --check-times 3",
         prepare);
     verb.options->add_to(*verb.app);
     verb.app->get_option("BODY")->required();

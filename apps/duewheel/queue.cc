@@ -262,7 +262,7 @@ void add_queue(CLI::App& program, Session& session) {
     verbs.add("resume", "Resume a paused queue", "duewheel queue pause letters\n  duewheel queue resume letters",
               resume);
     verbs.add("purge", "End all messages that are in the queue now",
-              "duewheel put letters 'Dear Ann' --in 1h\n  duewheel queue purge letters", purge);
+              "duewheel put letters 'Dear Ann' --delay 1h\n  duewheel queue purge letters", purge);
     verbs.add("rm", "Remove the settings of an empty queue",
               "duewheel queue set old-letters --lease 2m\n  duewheel queue rm old-letters", remove);
     add_queue_redrive(queue, session);

@@ -49,7 +49,8 @@ void add_queue_discard(CLI::App& queue, Session& session) {
             "--died-before", options.stretch.to,
             "Only those that became dead letters before this time: 2027-01-01T06:00, or =-10m (ago); default: all")
         ->type_name("TIME");
-    verb.app->add_option("--tz", options.stretch.zone, "Time zone of --died-before; default: this machine's zone")
+    verb.app
+        ->add_option("--zone,--tz", options.stretch.zone, "Time zone of --died-before; default: this machine's zone")
         ->type_name("ZONE");
 }
 

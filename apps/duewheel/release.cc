@@ -8,12 +8,12 @@ namespace {
 
 struct ReleaseArguments {
     std::vector<std::string> leases;
-    std::string in;
+    std::string delay;
 };
 
 int release(Session& session, const ReleaseArguments& arguments) {
     boost::json::object request;
-    if (!arguments.in.empty()) request["delay"] = arguments.in;
+    if (!arguments.delay.empty()) request["delay"] = arguments.delay;
     return end_leases(session, arguments.leases, ":release", std::move(request));
 }
 
@@ -24,10 +24,10 @@ void add_release(CLI::App& program, Session& session) {
         program, session, "release", "Release leases: their messages return to the queue",
         "duewheel put mail 'Hello'\n"
         "  LEASE=$(duewheel lease mail --wait 5s --json | sed -E 's/.*\"lease\":\"([^\"]+)\".*/\\1/')\n"
-        "  duewheel release \"$LEASE\" --in 10s",
+        "  duewheel release \"$LEASE\" --delay 10s",
         release);
     take_leases(*verb.app, verb.options->leases);
-    takes_duration(verb.app->add_option("--in", verb.options->in, "Due after this time; default: at once"));
+    takes_duration(verb.app->add_option("--delay,--in", verb.options->delay, "Due after this time; default: at once"));
 }
 
 }  // namespace duewheel

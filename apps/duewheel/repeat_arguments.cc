@@ -20,7 +20,7 @@ void RepeatArguments::add_to(CLI::App& verb) {
     CLI::Option* longest = verb.add_option("--max", most, "Maximum interval");
     takes_duration(longest);
     longest->needs(growth);
-    verb.add_option("--until", until, "No occurrence after this time; format and time zone as for --at")
+    verb.add_option("--until", until, "No occurrence after this time; format and time zone as for --due")
         ->type_name("TIME")
         ->needs(rest);
 }

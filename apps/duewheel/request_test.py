@@ -198,7 +198,7 @@ class CommandLineTest(unittest.TestCase):
                     self.stub.requests.clear()
                     code, _, error = self.run_program("put", "mail", *arguments)
                     self.assertEqual(code, USAGE)
-                    self.assertIn("(bad_instant, --at)", error)
+                    self.assertIn("(bad_instant, --due)", error)
                     self.assertEqual(self.stub.requests, [])
 
     def test_a_time_without_a_zone_is_this_machines(self):
@@ -597,7 +597,10 @@ class CommandLineTest(unittest.TestCase):
                                  (["frobnicate"], "Unknown command: frobnicate.\n"), (["x"], "Unknown command: x.\n"),
                                  (["schedule", "set", "nightly", "--queue", "reports", "Make it", "--cron", "0 9 * * *"],
                                   "Unknown option: --queue. It is a positional argument: duewheel schedule set NAME QUEUE BODY\n"),
-                                 (["put", "--queue=q", "b"], "It is a positional argument: duewheel put QUEUE BODY"), (["put", "q", "b", "--delay", "10m"], "Did you mean --in?"),
+                                 (["put", "--queue=q", "b"], "It is a positional argument: duewheel put QUEUE BODY"), (["put", "q", "b", "--dealy", "10m"], "Did you mean --delay?"),
+                                 (["put", "q", "b", "--countdown", "10"], "Did you mean --delay?"), (["put", "q", "b", "--eta", "x"], "Did you mean --due?"),
+                                 (["put", "q", "b", "--max-retries=3"], "Did you mean --retry-attempts?"), (["put", "q", "b", "--timezone", "UTC"], "Did you mean --zone?"),
+                                 (["put", "q", "b", "--优先级", "高"], "Unknown option: --优先级.\n"),
                                  (["stats", "--port", "7420"], "Did you mean --server?"), (["put", "q", "b", "-x"], "Unknown option: -x.\n"),
                                  (["put", "q", "b", "--priority", "x"], "--priority = x: expected an integer")):
             with self.subTest(arguments=arguments):

@@ -140,7 +140,7 @@ Status put_instant(const std::string& zone, const char* member, const std::optio
     const Result<InstantMs> instant = parse_instant_of_rule(*text, zone);
     if (!instant) {
         const bool is_of_text = instant.error().code == "bad_instant";
-        return Error{instant.error().code, instant.error().message, is_of_text ? "--" + std::string(member) : "--tz"};
+        return Error{instant.error().code, instant.error().message, is_of_text ? "--" + std::string(member) : "--zone"};
     }
     request[member] = format_instant(*instant);
     return {};
@@ -288,10 +288,10 @@ int preview(Session& session, const PreviewArguments& arguments) {
 void add_setting(CLI::App& parent, Session& session) {
     Verb<PutArguments> verb(
         parent, session, "set", "Create or change a schedule; the other settings stay unchanged",
-        "duewheel schedule set report reports 'Make the report' --cron '0 9 * * MON-FRI' --tz Europe/Oslo\n"
+        "duewheel schedule set report reports 'Make the report' --cron '0 9 * * MON-FRI' --zone Europe/Oslo\n"
         "  duewheel schedule set report --jitter 5m --unset zone\n"
         "  duewheel schedule set beat pulses tick --every 10s --misfire skip\n"
-        "  duewheel schedule set closing books 'Close them' --iso R/2026-01-31T18:00:00/P1M --tz Europe/Oslo",
+        "  duewheel schedule set closing books 'Close them' --iso R/2026-01-31T18:00:00/P1M --zone Europe/Oslo",
         put);
     PutArguments& options = *verb.options;
     options.texts.reserve(16);  // options keep pointers into it
@@ -312,7 +312,7 @@ void add_setting(CLI::App& parent, Session& session) {
             if (kind != other) kind->excludes(other);
         }
     }
-    text("--tz", "zone", "Its time zone, such as Europe/Oslo; default UTC", "ZONE");
+    text("--zone,--tz", "zone", "Its time zone, such as Europe/Oslo; default UTC", "ZONE");
     text("--dst", "dst", "For a local time that a clock change skips: shift (default), skip", "POLICY");
     text("--dst-repeat", "dst_repeat", "For a local time that a clock change repeats: first (default), both", "POLICY");
     text("--misfire", "misfire", "For missed times: once (default), all, skip", "POLICY");
@@ -341,7 +341,7 @@ void add_setting(CLI::App& parent, Session& session) {
 void add_schedule(CLI::App& program, Session& session) {
     CLI::App& schedule =
         add_group(program, "schedule", "Messages created by the calendar",
-                  "duewheel schedule set report reports 'Make the report' --cron '0 9 * * MON-FRI' --tz Europe/Oslo\n"
+                  "duewheel schedule set report reports 'Make the report' --cron '0 9 * * MON-FRI' --zone Europe/Oslo\n"
                   "  duewheel schedule preview report\n"
                   "  duewheel schedule list");
     const NamedVerbs verbs(schedule, session, "NAME", "The schedule's name");
@@ -353,14 +353,15 @@ void add_schedule(CLI::App& program, Session& session) {
     verbs.add("get", "Show a schedule: its rule and its progress", examples[0], get);
     add_listing(schedule, session, "List schedules by name; with --json one per line",
                 "duewheel schedule list --limit 1000", list);
-    Verb<PreviewArguments> seen(schedule, session, "preview", "Show the next times, and the effects of clock changes",
-                                "duewheel schedule set report reports 'Make it' --cron '30 2 * * *' --tz Europe/Oslo\n"
-                                "  duewheel schedule preview report --count 5 --from 2027-03-27T00:00 --tz Europe/Oslo",
-                                preview);
+    Verb<PreviewArguments> seen(
+        schedule, session, "preview", "Show the next times, and the effects of clock changes",
+        "duewheel schedule set report reports 'Make it' --cron '30 2 * * *' --zone Europe/Oslo\n"
+        "  duewheel schedule preview report --count 5 --from 2027-03-27T00:00 --zone Europe/Oslo",
+        preview);
     seen.app->add_option("NAME", seen.options->name, "The schedule's name")->required();
     seen.app->add_option("--count", seen.options->count, "Number of times")->capture_default_str();
     seen.app->add_option("--from", seen.options->from, "Start at this time instead of now")->type_name("TIME");
-    seen.app->add_option("--tz", seen.options->zone, "Time zone of --from")->type_name("ZONE");
+    seen.app->add_option("--zone,--tz", seen.options->zone, "Time zone of --from")->type_name("ZONE");
     verbs.add("pause", "Pause the schedule: it creates no runs until it is resumed", examples[1], pause);
     verbs.add("resume", "Resume a schedule; times that passed during the pause are skipped", examples[2], resume);
     verbs.add("fire", "Create one run now", examples[3], fire);

@@ -81,7 +81,7 @@ int add_offline(Session& session, const AddArguments& arguments) {
     if (!arguments.admin || says_more) {
         return session.complain({"conflicting_options",
                                  "--data creates a token of scope admin for all namespaces, and allows only --admin, "
-                                 "--expires and --description: create other tokens over HTTP with this one"},
+                                 "--expires-in and --description: create other tokens over HTTP with this one"},
                                 kExitUsage);
     }
     AccessToken token;
@@ -166,9 +166,9 @@ int list(Session& session, const LimitArguments& arguments) {
 }
 
 void add_adding(CLI::App& token, Session& session) {
-    Verb<AddArguments> adding(token, session, "add", "Create an access token and print it, once",
-                              "duewheel token add shop --scope put --namespace default --queues orders- --expires 90d",
-                              add);
+    Verb<AddArguments> adding(
+        token, session, "add", "Create an access token and print it, once",
+        "duewheel token add shop --scope put --namespace default --queues orders- --expires-in 90d", add);
     AddArguments& options = *adding.options;
     adding.app->add_option("ID", options.id, "1 to 40 characters of a-z, 0-9 and -")->required();
     adding.app->add_option("--scope", options.scopes, "Scopes: put, read, consume, cancel, schedule, admin")
@@ -178,8 +178,8 @@ void add_adding(CLI::App& token, Session& session) {
         ->type_name("NAME");
     adding.app->add_option("--queues", options.queues, "Prefix of the names of its queues; default: all queues")
         ->type_name("PREFIX");
-    takes_duration(
-        adding.app->add_option("--expires", options.expires, "From now; never without")->type_name("DURATION"));
+    takes_duration(adding.app->add_option("--expires-in,--expires", options.expires, "From now; never without")
+                       ->type_name("DURATION"));
     adding.app->add_option("--description", options.description, "For people")->type_name("TEXT");
     adding.app->add_option("--requests-per-second", options.requests_per_second, "Rate limit of requests")
         ->type_name("NUMBER");
@@ -199,7 +199,7 @@ void add_adding(CLI::App& token, Session& session) {
 
 void add_token(CLI::App& program, Session& session) {
     CLI::App& token = add_group(program, "token", "Access tokens and their permissions",
-                                "duewheel token add billing --scope put --queues orders- --expires 90d\n"
+                                "duewheel token add billing --scope put --queues orders- --expires-in 90d\n"
                                 "  duewheel token list");
     add_adding(token, session);
     add_listing(token, session, "List access tokens by id; --json prints one per line",

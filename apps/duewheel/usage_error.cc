@@ -4,10 +4,12 @@
 #include <cctype>
 #include <cstddef>
 #include <optional>
+#include <span>
 #include <string_view>
 #include <utility>
 
 #include "base/nearest_name.h"
+#include "message/foreign_names.h"
 #include "plain_text.h"
 
 namespace duewheel {
@@ -53,20 +55,32 @@ constexpr Translation kVerbs[] = {
     {"trigger", "fire"},   {"unpause", "resume"},   {"update", "set"},
 };
 
-// The same for options.
-constexpr Translation kOptions[] = {
-    {"--delay", "--in"},    {"--due", "--at"},      {"--host", "--server"}, {"--interval", "--every"},
-    {"--port", "--server"}, {"--timezone", "--tz"}, {"--url", "--server"},  {"--zone", "--tz"},
-};
+// Options of other command lines. Those that are members of requests too have their rows in message/foreign_names.
+constexpr Translation kOptions[] = {{"--host", "--server"}, {"--port", "--server"}, {"--url", "--server"}};
 
-template <std::size_t size>
-std::optional<std::string_view> translate(std::string_view word, const Translation (&table)[size],
+std::optional<std::string_view> translate(std::string_view word, std::span<const Translation> table,
                                           const std::vector<std::string_view>& known) {
     for (const Translation& each : table) {
         if (each.foreign == word && std::find(known.begin(), known.end(), each.ours) != known.end()) return each.ours;
     }
     if (word.size() > kBytesCompared) return std::nullopt;
     return nearest_name(word, known);
+}
+
+// "--retry-attempts" as the member that it sets is written: "retry_attempts".
+std::string as_member(std::string_view option) {
+    std::string name(option.substr(std::min(option.find_first_not_of('-'), option.size())));
+    std::replace(name.begin(), name.end(), '-', '_');
+    return name;
+}
+
+std::optional<std::string_view> option_meant_by(std::string_view option, const std::vector<std::string_view>& known) {
+    std::vector<std::string> members;
+    for (const std::string_view each : known) members.push_back(as_member(each));
+    const std::vector<std::string_view> names(members.begin(), members.end());
+    const std::optional<std::string_view> meant = name_meant_by(as_member(option), names);
+    if (!meant) return translate(option, kOptions, known);
+    return known[static_cast<std::size_t>(std::find(names.begin(), names.end(), *meant) - names.begin())];
 }
 
 std::string did_you_mean(std::optional<std::string_view> meant) {
@@ -143,7 +157,7 @@ std::string unknown_option(const CLI::App& program, const std::string& written) 
         }
     }
     const std::vector<std::string_view> known(names.begin(), names.end());
-    return what + did_you_mean(translate(option, kOptions, known));
+    return what + did_you_mean(option_meant_by(option, known));
 }
 
 // The parser reports missing arguments before unknown ones; but for a user who wrote `--jsno` or `pt`, the unknown word

@@ -194,7 +194,7 @@ function BusiestQueues({ now }: { now: Stats }) {
     <Section title={t.busiest} aside={<a href={href(['queues'])}>{t.allQueues}</a>}>
       <Table
         caption={t.busiest} columns={columns} rows={rows} rowKey={(row) => `${row.namespace ?? 'default'}/${row.queue}`}
-        empty={<><p>{t.noQueues}</p><p>{t.noQueuesHow}</p><p><code>duewheel put mail 'hello in five seconds' --in 5s</code></p></>}
+        empty={<><p>{t.noQueues}</p><p>{t.noQueuesHow}</p><p><code>duewheel put mail 'hello in five seconds' --delay 5s</code></p></>}
       />
     </Section>
   )
