@@ -94,7 +94,6 @@ HttpResponse answer_dashboard_file(const HttpRequest& request) {
         {"Content-Security-Policy",
          "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; "
          "font-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"},
-        {"X-Content-Type-Options", "nosniff"},
         {"Referrer-Policy", "no-referrer"},
     };
     if (has_current(request, etag)) {

@@ -84,9 +84,8 @@ TEST_F(EventStreamsTest, the_state_is_sent_at_once_and_with_each_tick) {
         shard.queue_levels = {queue("mail", 7)};
     });
     EventClient client(*server_);
-    EXPECT_EQ(client.head(),
-              "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nCache-Control: no-store\r\n"
-              "X-Accel-Buffering: no\r\nTransfer-Encoding: chunked\r\nConnection: close\r\n\r\n");
+    EXPECT_EQ(client.head(), "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nX-Accel-Buffering: no\r\n" +
+                                 kStandingText + "Transfer-Encoding: chunked\r\nConnection: close\r\n\r\n");
     Event stats = client.next();
     EXPECT_EQ(stats.name, "stats");
     EXPECT_EQ(stats.data, body_of(server_->ask({"GET", "/v1/stats"})));

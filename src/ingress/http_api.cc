@@ -343,8 +343,7 @@ void HttpApi::answer_events(const Admitted& admitted, RequestNote note, HttpRepl
         wanted = *read;
     }
     // A proxy must neither store events nor collect them.
-    HttpResponse head{.content_type = "text/event-stream",
-                      .headers = {{"Cache-Control", "no-store"}, {"X-Accel-Buffering", "no"}}};
+    HttpResponse head{.content_type = "text/event-stream", .headers = {{"X-Accel-Buffering", "no"}}};
     if (request.method == "HEAD") return responder_.answer(std::move(reply), note, std::move(head));
     if (Status has_room = events_.admit(); !has_room) {
         return responder_.refuse(std::move(reply), note, has_room.error());

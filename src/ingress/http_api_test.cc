@@ -16,8 +16,9 @@ namespace {
 TEST(HttpApi, returns_the_reply_of_the_shard) {
     ApiServer server;
     EXPECT_EQ(server.ask(put(R"({"body":"x","delay":"10m"})"), PutAnswer{1024, State::scheduled, 1'798'783'200'250}),
-              "HTTP/1.1 201 Created\r\nContent-Type: application/json\r\nContent-Length: 89\r\n\r\n"
-              R"({"id":"1024","state":"scheduled","due":"2027-01-01T06:00:00.250Z","due_ms":1798783200250})");
+              "HTTP/1.1 201 Created\r\nContent-Type: application/json\r\n" + kStandingText +
+                  "Content-Length: 89\r\n\r\n"
+                  R"({"id":"1024","state":"scheduled","due":"2027-01-01T06:00:00.250Z","due_ms":1798783200250})");
     EXPECT_EQ(server.command(), "put default q delay=600000 priority=0 body=x type= headers= trace=");
     EXPECT_EQ(body_of(server.ask({"DELETE", "/v1/messages/1024"}, ChangeAnswer{ChangeOutcome::cancelled})),
               R"({"outcome":"cancelled","attempts":0,"maybe_delivered":false})");
@@ -103,8 +104,8 @@ TEST(HttpApi, every_route_reaches_the_shard_and_answers) {
     for (const Route& route : routes) {
         SCOPED_TRACE(route.call.method + " " + route.call.target);
         EXPECT_EQ(server.ask(route.call, route.reply),
-                  "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: " +
-                      std::to_string(route.body.size()) + "\r\n\r\n" + route.body);
+                  "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n" + kStandingText +
+                      "Content-Length: " + std::to_string(route.body.size()) + "\r\n\r\n" + route.body);
         EXPECT_EQ(server.command(), route.command);
     }
 }

@@ -77,7 +77,6 @@ void HttpApi::begin_session(const HttpRequest& request, RequestNote note, HttpRe
 HttpResponse HttpApi::session_text(const AccessToken* token) const {
     HttpResponse response;
     response.content_type = "application/json";
-    response.headers.push_back({"Cache-Control", "no-store"});
     JsonWriter json(response.body);
     json.open().boolean("tokens_required", options_.auth_required);
     if (token == nullptr) {

@@ -51,6 +51,7 @@ void HttpConnection::answer(std::uint64_t sequence, const HttpResponse& response
     HttpFraming framing = mine.framing;
     framing.until_close = false;
     framing.date = all_->date_now();
+    framing.over_tls = tls_ != nullptr;
     append(sequence, [&](std::string& to) { append_response(to, response, framing); });
     complete(sequence);
 }
@@ -67,6 +68,7 @@ void HttpConnection::begin_stream(std::uint64_t sequence, const HttpResponse& re
     ++all_->counters.streams_open;
     HttpFraming framing = mine.framing;
     framing.date = all_->date_now();
+    framing.over_tls = tls_ != nullptr;
     append(sequence, [&](std::string& to) { append_response(to, response, framing); });
     want_flush();
 }

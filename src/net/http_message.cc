@@ -30,6 +30,34 @@ void append_number(std::string& to, std::size_t number) {
     to.append(digits, end);
 }
 
+// Fields of every response, unless the response has its own: answers of calls, refusals of the server itself, streams.
+struct StandingField {
+    std::string_view name;
+    std::string_view value;
+    bool only_over_tls = false;
+};
+constexpr StandingField kStandingFields[] = {
+    // No browser takes a body for a script or a page that it was not declared to be.
+    {"X-Content-Type-Options", "nosniff"},
+    // Responses have message bodies and names of queues.
+    {"Cache-Control", "no-store"},
+    // Pages of other origins do not load responses, for example as pictures.
+    {"Cross-Origin-Resource-Policy", "same-origin"},
+    {"Strict-Transport-Security", "max-age=31536000", true},
+};
+
+void append_standing_fields(std::string& to, const HttpResponse& response, bool over_tls) {
+    for (const StandingField& field : kStandingFields) {
+        if (field.only_over_tls && !over_tls) continue;
+        const auto is_same = [&](const HttpHeader& header) { return equal_ignoring_case(header.name, field.name); };
+        if (std::any_of(response.headers.begin(), response.headers.end(), is_same)) continue;
+        to += field.name;
+        to += ": ";
+        to += field.value;
+        to += "\r\n";
+    }
+}
+
 }  // namespace
 
 std::optional<std::string_view> HttpRequest::header(std::string_view name) const {
@@ -63,6 +91,7 @@ void append_response(std::string& to, const HttpResponse& response, HttpFraming 
         to += header.value;
         to += "\r\n";
     }
+    append_standing_fields(to, response, framing.over_tls);
     // 204 and 304 have no body by definition, and a 204 must not even have a length.
     const bool bodiless = response.status == 204 || response.status == 304;
     if (framing.chunked) {

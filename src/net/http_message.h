@@ -72,8 +72,9 @@ struct HttpResponse {
     int status = 200;
     std::string content_type = {};  // empty: no Content-Type field
     std::string body = {};
-    // Without Date, Content-Type, Content-Length, Transfer-Encoding and Connection, which the server adds. A name or
-    // value with a control character is a bug; it is asserted, and not sent.
+    // Without Date, Content-Type, Content-Length, Transfer-Encoding and Connection, which the server adds, and without
+    // the standing fields (http_message.cc), unless this response needs another value of one. A name or value with a
+    // control character is a bug; it is asserted, and not sent.
     std::vector<HttpHeader> headers = {};
 };
 
@@ -84,6 +85,7 @@ struct HttpFraming {
     bool old_keep_alive = false;  // an HTTP/1.0 client asked to keep the connection
     bool chunked = false;         // the body follows in chunks
     bool until_close = false;     // the body follows and ends with the connection (HTTP/1.0)
+    bool over_tls = false;        // the connection speaks TLS
     std::string_view date = {};   // of the Date field; empty: none
 };
 

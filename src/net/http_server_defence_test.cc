@@ -328,5 +328,29 @@ TEST(HttpServerDefence, serves_a_thousand_connections_at_once) {
     EXPECT_TRUE(server.await([&] { return server.server().counters().connections_open == 0; }));
 }
 
+// A message's body could be sniffed as a page, and only the dashboard's files said that they are not to be. Refusals of
+// the server itself and streams did not.
+TEST(HttpServerDefence, every_response_has_the_standing_fields) {
+    LoopbackServer server([](const HttpRequest& request, HttpReply reply) {
+        if (request.path == "/own") return reply.answer({.headers = {{"cache-control", "max-age=1"}}});
+        HttpStream stream = reply.stream({});
+        stream.finish();
+    });
+    const auto response_to = [&](const std::string& bytes) {
+        RawClient client(server.port());
+        client.send(bytes);
+        return client.rest();
+    };
+    for (const char* refused : {"GET / HTTP/1.1\r\n\r\n", "GARBAGE\r\n\r\n", "GET / HTTP/3.0\r\nHost: x\r\n\r\n",
+                                "POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 999999999999\r\n\r\n"}) {
+        EXPECT_NE(response_to(refused).find("\r\n" + kStandingText), std::string::npos) << refused;
+    }
+    EXPECT_NE(response_to(get("/stream")).find("\r\n" + kStandingText), std::string::npos);
+    const std::string own = response_to(get("/own", "Connection: close\r\n"));
+    EXPECT_EQ(own.find("no-store"), std::string::npos) << own;
+    EXPECT_NE(own.find("X-Content-Type-Options: nosniff\r\n"), std::string::npos) << own;
+    EXPECT_EQ(own.find("Strict-Transport-Security"), std::string::npos) << "not over TLS";
+}
+
 }  // namespace
 }  // namespace duewheel::http_server_defence_test

@@ -18,21 +18,21 @@ namespace duewheel::http_server_test {
 namespace {
 
 using std::chrono::milliseconds;
+const std::string kOk = "HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\n" + kStandingText;
 
 TEST(HttpServer, keeps_the_connection_between_requests) {
     LoopbackServer server(echo);
     RawClient client(server.port());
     for (int i = 0; i < 3; ++i) {
         ASSERT_TRUE(client.send(post("/a", "hello")));
-        EXPECT_EQ(client.answer(),
-                  "HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nContent-Length: 13\r\n\r\nPOST /a|hello");
+        EXPECT_EQ(client.answer(), kOk + "Content-Length: 13\r\n\r\nPOST /a|hello");
     }
     const HttpCounters counters = server.counters();
     EXPECT_EQ(counters.connections_accepted, 1u);
     EXPECT_EQ(counters.connections_open, 1u);
     EXPECT_EQ(counters.requests, 3u);
     EXPECT_EQ(counters.bytes_in, 3 * post("/a", "hello").size());
-    EXPECT_EQ(counters.bytes_out, 3u * 78);
+    EXPECT_EQ(counters.bytes_out, 3u * (78 + kStandingText.size()));
 }
 
 TEST(HttpServer, knows_who_sent_each_request) {
@@ -52,8 +52,7 @@ TEST(HttpServer, closes_when_asked_to_and_after_http_1_0) {
     LoopbackServer server(echo);
     RawClient closing(server.port());
     closing.send(get("/a", "Connection: close\r\n") + get("/ignored"));
-    EXPECT_EQ(closing.rest(),
-              "HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nContent-Length: 7\r\nConnection: close\r\n\r\nGET /a|");
+    EXPECT_EQ(closing.rest(), kOk + "Content-Length: 7\r\nConnection: close\r\n\r\nGET /a|");
     RawClient old(server.port());
     old.send("GET /b HTTP/1.0\r\n\r\n");
     EXPECT_EQ(body_of(old.rest()), "GET /b|");
@@ -68,7 +67,7 @@ TEST(HttpServer, answers_head_without_a_body) {
     LoopbackServer server(echo);
     RawClient client(server.port());
     client.send("HEAD /a HTTP/1.1\r\nHost: x\r\n\r\n" + get("/b"));
-    EXPECT_EQ(client.answer(false), "HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nContent-Length: 8\r\n\r\n");
+    EXPECT_EQ(client.answer(false), kOk + "Content-Length: 8\r\n\r\n");
     EXPECT_EQ(body_of(client.answer()), "GET /b|");
 }
 
@@ -78,7 +77,7 @@ TEST(HttpServer, sends_no_body_and_no_length_with_204) {
     });
     RawClient client(server.port());
     client.send(get("/"));
-    EXPECT_EQ(client.answer(), "HTTP/1.1 204 No Content\r\nX-One: 1\r\n\r\n");
+    EXPECT_EQ(client.answer(), "HTTP/1.1 204 No Content\r\nX-One: 1\r\n" + kStandingText + "\r\n");
 }
 
 TEST(HttpServer, reads_a_chunked_body_sent_in_single_bytes) {
@@ -379,9 +378,9 @@ TEST(HttpServer, streams_in_chunks_until_it_is_finished) {
     RawClient client(server.port());
     client.send(get("/before") + get("/events") + get("/behind"));
     EXPECT_EQ(body_of(client.answer()), "GET /before|");
-    EXPECT_EQ(client.until("one\r\n"),
-              "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\n"
-              "Connection: close\r\n\r\n3\r\none\r\n");
+    EXPECT_EQ(client.until("one\r\n"), "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n" + kStandingText +
+                                           "Transfer-Encoding: chunked\r\n"
+                                           "Connection: close\r\n\r\n3\r\none\r\n");
     EXPECT_EQ(server.counters().streams_open, 1u);
     client.send(get("/later"));
     server.on_loop([&] { EXPECT_TRUE(stream->write("two, two, two, two")); });
@@ -405,7 +404,7 @@ TEST(HttpServer, a_stream_to_an_old_client_ends_with_the_connection) {
     });
     RawClient client(server.port());
     client.send("GET / HTTP/1.0\r\n\r\n");
-    EXPECT_EQ(client.rest(), "HTTP/1.1 200 OK\r\nConnection: close\r\n\r\none");
+    EXPECT_EQ(client.rest(), "HTTP/1.1 200 OK\r\n" + kStandingText + "Connection: close\r\n\r\none");
 }
 
 TEST(HttpServer, a_stream_takes_no_more_than_its_limit_for_a_slow_client_and_ends_without_it) {
@@ -532,8 +531,9 @@ TEST(HttpServer, drain_answers_what_was_accepted_and_closes_the_rest) {
         EXPECT_FALSE(drained);
         for (const auto* target : {"/3", "/2", "/1"}) desk.answer(target);
     });
-    EXPECT_EQ(pending.answer(), "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n/1");
-    EXPECT_EQ(pending.rest(), "HTTP/1.1 200 OK\r\nContent-Length: 2\r\nConnection: close\r\n\r\n/2");
+    EXPECT_EQ(pending.answer(), "HTTP/1.1 200 OK\r\n" + kStandingText + "Content-Length: 2\r\n\r\n/1");
+    EXPECT_EQ(pending.rest(),
+              "HTTP/1.1 200 OK\r\n" + kStandingText + "Content-Length: 2\r\nConnection: close\r\n\r\n/2");
     EXPECT_EQ(body_of(partial.rest()), "/3");
     pending.close();
     partial.close();

@@ -94,7 +94,10 @@ TEST(HttpServerTls, serves_requests_and_says_who_sent_them) {
         ASSERT_TRUE(client.shake_hands()) << client.error();
         EXPECT_EQ(SSL_version(client.session()), version);
         EXPECT_TRUE(client.send(post("/a", "one") + get("/b") + get("/c")));
-        EXPECT_EQ(body_of(client.answer()), "POST /a|one");
+        const std::string first = client.answer();
+        EXPECT_EQ(body_of(first), "POST /a|one");
+        EXPECT_NE(first.find("\r\nX-Content-Type-Options: nosniff\r\n"), std::string::npos) << first;
+        EXPECT_NE(first.find("\r\nStrict-Transport-Security: max-age=31536000\r\n"), std::string::npos) << first;
         EXPECT_EQ(body_of(client.answer()), "GET /b|");
         EXPECT_EQ(body_of(client.answer()), "GET /c|");
     }

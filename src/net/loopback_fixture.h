@@ -156,6 +156,10 @@ class RawClient {
 inline std::string get(const std::string& target, const std::string& fields = "") {
     return "GET " + target + " HTTP/1.1\r\nHost: x\r\n" + fields + "\r\n";
 }
+// The fields that the server adds to every response over plain HTTP.
+inline const std::string kStandingText =
+    "X-Content-Type-Options: nosniff\r\nCache-Control: no-store\r\nCross-Origin-Resource-Policy: same-origin\r\n";
+
 inline std::string post(const std::string& target, const std::string& body) {
     return "POST " + target + " HTTP/1.1\r\nHost: x\r\nContent-Length: " + std::to_string(body.size()) + "\r\n\r\n" +
            body;
