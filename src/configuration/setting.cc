@@ -93,9 +93,11 @@ constexpr Setting kSettings[] = {
                                       .kind = Kind::text,
                                       .sentence = "Address and port of the HTTP API. Port 0 selects a free port.",
                                       .own_flag = "--http"}),
-    at<&ServerOptions::http_hosts>({"http.hosts", Kind::texts,
-                                    "Further host names of the server, such as the name of a proxy in front of it, and "
-                                    "hosts whose web pages may call the server. Without ports."}),
+    at<&ServerOptions::http_hosts>(
+        {"http.hosts", Kind::texts,
+         "Further host names of the server, such as the name of a proxy in front of it, and "
+         "hosts whose web pages may call the server, with scheme and port if they are not the "
+         "usual ones: https://dw.example:8443."}),
     at<kApi, &Api::dashboard>({"http.dashboard", Kind::yes_or_no, "Serve the dashboard at / of the HTTP address."}),
 
     at<kBeanstalk, &BeanstalkSettings::listen>(

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "ingress/caller.h"
 #include "ingress/shard_placement.h"
 #include "net/http_server.h"
 #include "server/certificate_files.h"
@@ -9,16 +10,6 @@
 
 namespace duewheel {
 namespace {
-
-// A name or an address as in a Host field, without a port.
-bool is_host(std::string_view text) {
-    const bool bracketed = text.size() > 2 && text.front() == '[' && text.back() == ']';
-    if (bracketed) text = text.substr(1, text.size() - 2);
-    return !text.empty() && std::all_of(text.begin(), text.end(), [&](char c) {
-        return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' || c == '.' ||
-               c == '_' || (bracketed && c == ':');
-    });
-}
 
 // Of all interfaces of this machine.
 bool is_any_address(std::string_view address) {
@@ -56,10 +47,10 @@ std::string lack_of_defence(const ServerOptions& options) {
 
 Status check_options(const ServerOptions& options, InstantMs now_ms) {
     for (const std::string& host : options.http_hosts) {
-        if (is_host(host)) continue;
+        if (parse_site(host)) continue;
         return Error{"bad_host", "\"" + host +
                                      "\" in the setting http.hosts is not a host name; give a name such as "
-                                     "queue.example.org, without scheme, port and path"};
+                                     "queue.example.org or https://queue.example.org:8443, without a path"};
     }
     if (Status webhooks = check_webhook_options(options.webhooks, options.data_directory); !webhooks) return webhooks;
     if (Status shards = check_sharding(options.shards, options.kafka.log.replicate); !shards) return shards;

@@ -47,10 +47,10 @@ TEST(OptionsCheck, refuses_invalid_addresses_and_hosts) {
          {"", "7420", "127.0.0.1", "127.0.0.1:", "127.0.0.1:x", "127.0.0.1:65536", "::1:80", "localhost.invalid:1"}) {
         EXPECT_EQ(refusal(address, {}, true), "bad_address") << address;
     }
-    for (const char* host : {"", "http://a.example", "a.example:80", "a/b", "::1"}) {
+    for (const char* host : {"", "http://a.example/", "ftp://a.example", "a.example:port", "a/b", "::1"}) {
         EXPECT_EQ(refusal("127.0.0.1:0", {"b.example", host}), "bad_host") << host;
     }
-    EXPECT_EQ(refusal("127.0.0.1:0", {"b.example", "127.0.0.1", "[::1]"}), "");
+    EXPECT_EQ(refusal("127.0.0.1:0", {"b.example", "127.0.0.1", "[::1]", "a.example:8080", "https://a.example"}), "");
 }
 
 TEST(OptionsCheck, clients_of_beanstalkd_are_served_on_loopback_and_by_the_shard_of_their_queues) {

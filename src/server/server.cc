@@ -57,9 +57,10 @@ constexpr std::int64_t kLogCheckNs = 500'000'000;
 CallerRules caller_rules(const ServerOptions& options) {
     CallerRules rules;
     rules.check_host = is_loopback(options.http_address) || !options.http_hosts.empty();
-    rules.trusted_hosts = options.http_hosts;
-    rules.own_hosts = options.http_hosts;
-    rules.own_hosts.insert(rules.own_hosts.end(), {"localhost", "127.0.0.1", "[::1]"});
+    for (const std::string& host : options.http_hosts) {
+        if (std::optional<Site> site = parse_site(host)) rules.sites.push_back(*std::move(site));
+    }
+    rules.own_hosts = {"localhost", "127.0.0.1", "[::1]"};
     rules.own_hosts.push_back(options.http_address.substr(0, options.http_address.rfind(':')));
     return rules;
 }

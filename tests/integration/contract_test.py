@@ -212,7 +212,7 @@ HOW = {
     "expires_too_soon": lambda p: p.with_body(p.of_this_call({"expires_in_ms": 0}) if p.name == "put" else {"delay": "2h"}),
     "forbidden_address": lambda p: p.with_body({"target": {"webhook": {"url": "http://127.0.0.1/"}}}),
     "foreign_host": lambda p: p.with_headers(Host="foreign.example"),
-    "foreign_origin": lambda p: p.with_headers(Origin="http://foreign.example"),
+    "foreign_origin": lambda p: p.with_headers(**{"Origin": "http://foreign.example", "Sec-Fetch-Site": "cross-site"}),
     "header_too_large": lambda p: p.with_headers(A="b" * 9000),
     "headers_too_large": lambda p: p.with_body(p.of_this_call({"headers": {"a": "b" * 9000}})),
     "http_version": None,

@@ -193,7 +193,7 @@ class Refused(unittest.TestCase):
 
     def test_a_host_that_is_none(self):
         with tempfile.TemporaryDirectory() as data:
-            run = duewheeld("--data", data, "--http", "127.0.0.1:0", "--http-hosts", "a.example,http://b.example")
+            run = duewheeld("--data", data, "--http", "127.0.0.1:0", "--http-hosts", "a.example,http://b.example/x")
             self.assertEqual(run.returncode, EXIT_USAGE)
             self.assertIn("bad_host", run.stderr)
             self.assertIn("--http-hosts", run.stderr)
@@ -202,9 +202,9 @@ class Refused(unittest.TestCase):
     def test_a_host_that_is_none_is_told_with_its_place(self):
         with tempfile.TemporaryDirectory() as directory:
             file = pathlib.Path(directory) / "duewheel.toml"
-            file.write_text('[http]\nhosts = ["a.example", "http://b.example"]\n')
+            file.write_text('[http]\nhosts = ["a.example", "http://b.example/x"]\n')
             printed = duewheeld("--print-config", "--config", str(file))
-            self.assertRegex(printed.stderr, r'duewheel\.toml:2:9: "http://b\.example" in the setting .*\(bad_host\)\n$')
+            self.assertRegex(printed.stderr, r'duewheel\.toml:2:9: "http://b\.example/x" in the setting .*\(bad_host\)\n$')
             start = duewheeld("--data", directory + "/data", "--http", "127.0.0.1:0", "--config", str(file))
             self.assertIn("duewheel.toml:2:9", start.stderr)
 
@@ -218,7 +218,7 @@ class Refused(unittest.TestCase):
     def test_printing_refuses_what_the_start_would_refuse(self):
         # It once printed settings with which no server starts, and ended with 0.
         for arguments, status in ((["--http", "0.0.0.0:0"], EXIT_REFUSED), (["--http", "7420"], EXIT_USAGE),
-                                  (["--http-hosts", "http://b.example"], EXIT_USAGE)):
+                                  (["--http-hosts", "http://b.example/x"], EXIT_USAGE)):
             with tempfile.TemporaryDirectory() as data:
                 start = duewheeld("--data", data, *arguments)
                 printed = duewheeld("--print-config", *arguments)

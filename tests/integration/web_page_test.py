@@ -49,10 +49,24 @@ class WebPage(unittest.TestCase):
             stats = daemon.client().request("GET", "/v1/stats")[1]
             self.assertEqual((stats["accepted"], stats["queues"]), (0, []))
 
+    # Reads were answered: a page can measure them, although it cannot see them.
+    def test_of_another_site_reads_nothing_but_may_link_to_the_dashboard(self):
+        with Daemon() as daemon:
+            daemon.start()
+            foreign = [("Host", f"localhost:{daemon.port}"), ("Sec-Fetch-Site", "cross-site")]
+            link = [("Sec-Fetch-Mode", "navigate"), ("Sec-Fetch-Dest", "document")]
+            for path in ("/v1/stats", "/metrics", "/healthz", "/openapi.json", "/v1/events", "/assets/x.js"):
+                for mode in ([], link):
+                    with self.subTest(path=path, mode=mode):
+                        self.assertEqual(send(daemon, "GET", path, foreign + mode), (403, "foreign_origin"))
+            self.assertEqual(send(daemon, "GET", "/", foreign + link)[0], 200)
+            self.assertEqual(send(daemon, "GET", "/", foreign), (403, "foreign_origin"))
+
     def test_a_host_name_rebound_to_our_address_is_refused(self):
         with Daemon() as daemon:
             daemon.start()
-            for host in ("evil.example", f"evil.example:{daemon.port}", f"localhost.evil.example:{daemon.port}", ""):
+            for host in ("evil.example", f"evil.example:{daemon.port}", f"localhost.evil.example:{daemon.port}", "",
+                         "localhost:evil.example", f"localhost:{daemon.port}.evil.example"):
                 for method, path in (("GET", "/v1/stats"), ("GET", "/metrics"), ("GET", "/healthz"), ("POST", PUT)):
                     with self.subTest(host=host, path=path):
                         self.assertEqual(send(daemon, method, path, [("Host", host), ("Origin", f"http://{host}")], b""),
@@ -67,13 +81,17 @@ class WebPage(unittest.TestCase):
                                                             ("Sec-Fetch-Site", "same-origin")], b'{"body":""}')[0], 201)
 
     def test_of_a_host_that_the_operator_named_is_served(self):
-        with Daemon(arguments=["--http-hosts", "queue.example,page.example"]) as daemon:
+        with Daemon(arguments=["--http-hosts", "queue.example,page.example,https://app.example:8443"]) as daemon:
             daemon.start()
             ours = f"127.0.0.1:{daemon.port}"
             self.assertEqual(send(daemon, "GET", "/v1/stats", [("Host", "queue.example")])[0], 200)
             self.assertEqual(send(daemon, "POST", PUT, [("Host", ours), ("Origin", "https://page.example")], b'{"body":""}')[0], 201)
             self.assertEqual(send(daemon, "POST", PUT, [("Host", ours), ("Origin", "https://other.example")], b'{"body":""}'),
                              (403, "foreign_origin"))
+            # Scheme and port of a page were not compared.
+            for origin, status in (("https://app.example:8443", 201), ("http://app.example:8443", 403), ("https://app.example", 403),
+                                   ("https://page.example:444", 403)):
+                self.assertEqual(send(daemon, "POST", PUT, [("Host", ours), ("Origin", origin)], b'{"body":""}')[0], status, origin)
 
 
 if __name__ == "__main__":
