@@ -110,6 +110,28 @@ TEST(Tokens, a_name_of_a_certificate_belongs_to_one_token) {
     EXPECT_EQ(shard.engine().tokens().find_by_certificate("host.example")->id, "b");
 }
 
+// A URI that spelled another client's DNS name had its rights: the type of a name was lost.
+TEST(Tokens, a_name_of_a_certificate_counts_with_its_type) {
+    TrialEngine shard;
+    AccessToken token = kAdmin;
+    token.certificate_names = {"host.example", "spiffe://example/worker", "ann@host.example", "uri:urn:a"};
+    shard.ask<TokenAnswer>(set("a", token));
+    const TokenTable& tokens = shard.engine().tokens();
+    for (const char* name :
+         {"dns:host.example", "uri:spiffe://example/worker", "email:ann@host.example", "uri:urn:a", "host.example"}) {
+        EXPECT_NE(tokens.find_by_certificate(name), nullptr) << name;
+    }
+    for (const char* name :
+         {"uri:host.example", "email:host.example", "dns:spiffe://example/worker", "dns:ann@host.example", "urn:b"}) {
+        EXPECT_EQ(tokens.find_by_certificate(name), nullptr) << name;
+    }
+    token.certificate_names = {"dns:host.example"};
+    shard.turn();
+    const ReplyToken other = shard.submit(set("b", token));
+    shard.turn();
+    EXPECT_EQ(shard.take<Error>(other).code, "certificate_name_taken") << "with and without its type it is one name";
+}
+
 TEST(Tokens, the_last_one_that_may_change_all_tokens_is_kept) {
     TrialEngine shard;
     shard.ask<TokenAnswer>(set("a", kAdmin));

@@ -17,6 +17,7 @@
 #include <utility>
 
 #include "message/access_token.h"
+#include "message/certificate_name.h"
 #include "message/record.h"
 
 namespace duewheel {
@@ -41,9 +42,9 @@ class TokenTable {
         if (known != looked_up_.end()) return &known->second;
         return &looked_up_.emplace(stored, stored->token()).first->second;
     }
-    // The token of a certificate with this subject alternative name. O(log n).
+    // The token of a certificate with this subject alternative name (certificate_name.h). O(log n).
     const AccessToken* find_by_certificate(std::string_view name) const {
-        const auto found = by_certificate_.find(name);
+        const auto found = by_certificate_.find(typed_certificate_name(name));
         return found == by_certificate_.end() ? nullptr : find(found->second);
     }
     const StoredToken* find_stored(std::string_view id) const {
@@ -61,14 +62,17 @@ class TokenTable {
     void set(StoredToken stored) {
         remove(stored.id);
         const AccessToken token = stored.token();
-        for (const std::string& name : token.certificate_names) by_certificate_[name] = token.id;
+        for (const std::string& name : token.certificate_names)
+            by_certificate_[typed_certificate_name(name)] = token.id;
         if (token.is_full_admin()) admins_.insert(token.id);
         by_id_.insert(std::move(stored));
     }
     void remove(std::string_view id) {
         const auto found = by_id_.find(id);
         if (found == by_id_.end()) return;
-        for (const std::string& name : found->token().certificate_names) by_certificate_.erase(name);
+        for (const std::string& name : found->token().certificate_names) {
+            by_certificate_.erase(typed_certificate_name(name));
+        }
         admins_.erase(found->id);
         looked_up_.erase(&*found);
         by_id_.erase(found);

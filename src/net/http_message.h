@@ -23,7 +23,8 @@ struct HttpField {
 struct HttpPeer {
     std::string address;  // without the port
     // Of a client certificate that the server has verified: its subject alternative names that are DNS names, URIs and
-    // email addresses, in the order of the certificate. Empty: no certificate, or no such name in it.
+    // email addresses, in the order of the certificate, each with its type: "dns:host.example", "uri:spiffe://a/b",
+    // "email:ann@example.org". Empty: no certificate, or no such name in it.
     std::vector<std::string> certificate_names = {};
     InstantMs certificate_expires_ms =
         kNoInstant;  // verified when the connection began; it may expire while that is open

@@ -294,7 +294,8 @@ TEST(HttpServerTls, reports_the_verified_names_of_a_client) {
 
         options.own = authority().issue(
             {.names = "DNS:worker.example,IP:127.0.0.1,URI:spiffe://example/worker,email:ops@example.org"});
-        const std::vector<std::string> expected{"worker.example", "spiffe://example/worker", "ops@example.org"};
+        const std::vector<std::string> expected{"dns:worker.example", "uri:spiffe://example/worker",
+                                                "email:ops@example.org"};
         TlsClient named(server.port(), options);
         ASSERT_TRUE(named.shake_hands()) << named.error();
         for (int i = 0; i < 2; ++i) {

@@ -179,13 +179,17 @@ std::vector<std::string> TlsSession::certificate_names() const {
     for (int i = 0; i < sk_GENERAL_NAME_num(alternatives); ++i) {
         int type = 0;
         const void* value = GENERAL_NAME_get0_value(sk_GENERAL_NAME_value(alternatives, i), &type);
-        if (type != GEN_DNS && type != GEN_URI && type != GEN_EMAIL) continue;
+        const char* prefix = type == GEN_DNS     ? "dns:"
+                             : type == GEN_URI   ? "uri:"
+                             : type == GEN_EMAIL ? "email:"
+                                                 : nullptr;
+        if (prefix == nullptr) continue;
         const auto* text = static_cast<const ASN1_IA5STRING*>(value);
         std::string name(reinterpret_cast<const char*>(ASN1_STRING_get0_data(text)),
                          static_cast<std::size_t>(ASN1_STRING_length(text)));
         // A name with a control character may imitate another name.
         const bool is_printable = std::all_of(name.begin(), name.end(), [](char c) { return c > ' ' && c < 0x7f; });
-        if (!name.empty() && is_printable) names.push_back(std::move(name));
+        if (!name.empty() && is_printable) names.push_back(prefix + name);
     }
     GENERAL_NAMES_free(alternatives);
     return names;

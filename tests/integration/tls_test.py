@@ -277,7 +277,9 @@ class ClientCertificates(Tls):
 
         for name, alternative_names, lease_status, put_status in (
                 ("worker", "DNS:host.example,URI:spiffe://example.org/worker", 200, 403),
-                ("stranger", "URI:spiffe://example.org/stranger", 401, 401)):
+                ("stranger", "URI:spiffe://example.org/stranger", 401, 401),
+                # A DNS name that is spelled like the URI had its rights.
+                ("imitator", "DNS:spiffe://example.org/worker", 401, 401)):
             context = self.authority.client_context(self.authority.issue(name, alternative_names))
             first = self.connect(daemon, context)
             lease = b'POST /v1/queues/q:lease HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 2\r\n\r\n{}'
