@@ -35,6 +35,16 @@ Result<Principal> unless_expired(const AccessToken& token, std::int64_t now_ms) 
                  "Authorization"};
 }
 
+// Null if there is no such token, or it has another secret.
+const AccessToken* find_valid(std::string_view id, const SecretHash& secret, const TokenDirectory& tokens,
+                              std::int64_t now_ms) {
+    const AccessToken* token = tokens.find_token(id);
+    if (token == nullptr) return nullptr;
+    const bool is_current = is_same_hash(secret, token->secret);
+    const bool is_old = is_same_hash(secret, token->old_secret) && token->old_until_ms > now_ms;
+    return is_current || is_old ? token : nullptr;
+}
+
 }  // namespace
 
 Result<Principal> authenticate(const Credentials& credentials, const TokenDirectory& tokens, bool required,
@@ -59,13 +69,17 @@ Result<Principal> authenticate(const Credentials& credentials, const TokenDirect
     const std::optional<std::string_view> text = bearer_of(*credentials.authorization);
     const std::optional<PresentedToken> presented = text ? parse_access_token(*text) : std::nullopt;
     if (!presented) return bad_token();
-    const SecretHash hash = hash_of_secret(presented->secret);
-    const AccessToken* token = tokens.find_token(presented->id);
+    const AccessToken* token = find_valid(presented->id, hash_of_secret(presented->secret), tokens, now_ms);
     if (token == nullptr) return bad_token();
-    const bool is_current = is_same_hash(hash, token->secret);
-    const bool is_old = is_same_hash(hash, token->old_secret) && token->old_until_ms > now_ms;
-    if (!is_current && !is_old) return bad_token();
     return unless_expired(*token, now_ms);
+}
+
+Result<Principal> authenticate_session(const DashboardSession* session, const TokenDirectory& tokens,
+                                       std::int64_t now_ms) {
+    const AccessToken* token =
+        session == nullptr ? nullptr : find_valid(session->token_id, session->secret, tokens, now_ms);
+    if (token != nullptr) return unless_expired(*token, now_ms);
+    return Error{"bad_token", "the session of the dashboard has ended: sign in with an access token", "Cookie"};
 }
 
 }  // namespace duewheel

@@ -11,6 +11,7 @@
 #include <string>
 #include <string_view>
 
+#include "access/dashboard_sessions.h"
 #include "access/decision.h"
 #include "base/status.h"
 #include "message/access_token.h"
@@ -37,5 +38,10 @@ struct Credentials {
 // `required`: whether a request without credentials is refused. Codes: token_required, bad_token, token_expired.
 Result<Principal> authenticate(const Credentials& credentials, const TokenDirectory& tokens, bool required,
                                std::int64_t now_ms);
+
+// The client of a session of the dashboard, which was begun with this token; null if there is no such session. Codes:
+// bad_token, token_expired.
+Result<Principal> authenticate_session(const DashboardSession* session, const TokenDirectory& tokens,
+                                       std::int64_t now_ms);
 
 }  // namespace duewheel

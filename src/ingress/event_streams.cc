@@ -47,8 +47,9 @@ Result<EventSet> read_event_set(std::string_view only) {
     }
 }
 
-EventStreams::EventStreams(const CommandPort& port, std::function<std::string()> stats, const RecentLog* log)
-    : port_(port), stats_(std::move(stats)), log_(log) {}
+EventStreams::EventStreams(const CommandPort& port, std::function<std::string()> stats, const RecentLog* log,
+                           DashboardSessions& sessions)
+    : port_(port), stats_(std::move(stats)), log_(log), sessions_(sessions) {}
 
 Status EventStreams::admit() {
     if (stopped_) return Error{"stream_limit", "the server is stopping: connect again after its restart"};
@@ -98,8 +99,10 @@ void EventStreams::end_some() {
     std::erase_if(streams_, [](const Stream& each) { return each.http.is_over(); });
 }
 
-bool EventStreams::may_stay(const EventHolder& holder) const {
+bool EventStreams::may_stay(const EventHolder& holder) {
     if (holder.token_id.empty()) return true;
+    // A page that shows events uses its session.
+    if (holder.session && sessions_.use(*holder.session, monotonic_now_ns()) == nullptr) return false;
     const DueMs now = port_.clock().server_ms;
     const AccessToken* token = port_.find_token(holder.token_id);
     return token != nullptr && token->revision == holder.token_revision && !token->has_expired(now) &&

@@ -5,18 +5,20 @@
 // often. A client that reads slowly misses events: it gets the newest state later, never a queue of old ones. Log lines
 // are not missed as long as they are among the recent ones (recent_log.h).
 //
-// A stream is closed when its token is changed, removed or expires. On the loop's thread only.
+// A stream is closed when its token is changed, removed or expires, or its session ends. On the loop's thread only.
 #pragma once
 
 #include <array>
 #include <cstdint>
 #include <functional>
 #include <limits>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <unordered_map>
 #include <vector>
 
+#include "access/dashboard_sessions.h"
 #include "base/status.h"
 #include "ingress/command_port.h"
 #include "ingress/recent_log.h"
@@ -39,6 +41,7 @@ struct EventHolder {
     std::string token_id;  // empty: it needs none
     std::uint64_t token_revision = 0;
     DueMs certificate_expires_ms = std::numeric_limits<DueMs>::max();  // if that is what identifies the client
+    std::optional<SessionKey> session;                                 // if that is
 };
 
 class EventStreams {
@@ -48,7 +51,8 @@ class EventStreams {
     static constexpr std::int64_t kNever = std::numeric_limits<std::int64_t>::max();
 
     // `stats` writes the document of GET /v1/stats. `log`: null for none. All outlive this.
-    EventStreams(const CommandPort& port, std::function<std::string()> stats, const RecentLog* log);
+    EventStreams(const CommandPort& port, std::function<std::string()> stats, const RecentLog* log,
+                 DashboardSessions& sessions);
 
     // Whether one more stream may be opened. Code: stream_limit.
     Status admit();
@@ -73,7 +77,7 @@ class EventStreams {
     };
 
     void end_some();
-    bool may_stay(const EventHolder& holder) const;
+    bool may_stay(const EventHolder& holder);
     void refresh();
     std::string queue_rows(bool only_changed) const;
     void send(Stream& to, bool is_new, std::int64_t now_ns);
@@ -88,6 +92,7 @@ class EventStreams {
     const CommandPort& port_;
     const std::function<std::string()> stats_;
     const RecentLog* log_;
+    DashboardSessions& sessions_;
     std::vector<Stream> streams_;
     bool stopped_ = false;
     std::int64_t next_ns_ = 0;

@@ -89,7 +89,7 @@ Error too_many_failed_tokens(std::int64_t wait_ms) {
 // A change that the cookie of the dashboard authenticates comes from a page of this server.
 Status check_session(const HttpRequest& request, const Principal& principal) {
     if (principal.token == nullptr || request.method == "GET" || request.method == "HEAD") return {};
-    if (request.header("Authorization") || !session_token(request)) return {};
+    if (request.header("Authorization") || !session_id(request)) return {};
     return check_session_page(request);
 }
 
@@ -126,7 +126,7 @@ HttpApi::HttpApi(CommandPort& port, HttpApiOptions options, LogSink& log)
       responder_(options_, log),
       waiting_(port, activity_, responder_),
       events_(
-          port, [this] { return stats(kStatsQueues).body; }, options_.recent_log) {}
+          port, [this] { return stats(kStatsQueues).body; }, options_.recent_log, sessions_) {}
 
 void HttpApi::handle(const HttpRequest& request, HttpReply reply) {
     RequestNote note = RequestLog::note(request, monotonic_now_ns());
@@ -188,22 +188,15 @@ Result<Principal> HttpApi::identify(const HttpRequest& request) {
         credentials.is_ambiguous = credentials.authorization.has_value();
         credentials.authorization = field.value;
     }
-    std::string of_session;
-    if (!credentials.authorization) {
-        if (const auto token = session_token(request)) {
-            of_session.append("Bearer ").append(*token);
-            credentials.authorization = of_session;
-        }
-    }
-    const bool has_none = !credentials.authorization && credentials.certificate_names.empty();
+    const std::optional<std::string_view> session = credentials.authorization ? std::nullopt : session_id(request);
+    const bool has_none = !credentials.authorization && !session && credentials.certificate_names.empty();
     if (has_none && !options_.auth_required) return Principal{};  // without reading the clock
     const std::int64_t now_ms = options_.server_ms();
-    Result<Principal> who = authenticate(credentials, port_, options_.auth_required, now_ms);
-    if (!who && !of_session.empty() && !options_.auth_required) {
-        // Servers on other ports of this host share its cookies. One that is not of this server gives no rights.
-        credentials.authorization.reset();
-        who = authenticate(credentials, port_, false, now_ms);
-    }
+    Result<Principal> who =
+        session ? authenticate_session(sessions_.use(session_key(*session), monotonic_now_ns()), port_, now_ms)
+                : authenticate(credentials, port_, options_.auth_required, now_ms);
+    // Servers on other ports of this host share its cookies. One that is not of this server gives no rights.
+    if (!who && session && !options_.auth_required) who = authenticate(credentials, port_, false, now_ms);
     if (who && who->token != nullptr) activity_.note_use(who->token->id, now_ms);
     return who;
 }
@@ -352,8 +345,10 @@ void HttpApi::answer_events(const Admitted& admitted, RequestNote note, HttpRepl
     if (admitted.token != nullptr) {
         holder.token_id = admitted.token->id;
         holder.token_revision = admitted.token->revision;
-        const bool is_by_certificate = !request.header("Authorization") && !session_token(request);
-        if (is_by_certificate) holder.certificate_expires_ms = request.peer.certificate_expires_ms;
+        const bool has_bearer = request.header("Authorization").has_value();
+        const std::optional<std::string_view> session = has_bearer ? std::nullopt : session_id(request);
+        if (session) holder.session = session_key(*session);
+        if (!has_bearer && !session) holder.certificate_expires_ms = request.peer.certificate_expires_ms;
     }
     if (!note.traceparent.empty()) head.headers.push_back({"traceparent", note.traceparent});
     const std::int64_t now_ns = monotonic_now_ns();

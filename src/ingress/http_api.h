@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "access/audit_port.h"
+#include "access/dashboard_sessions.h"
 #include "access/failed_token_limit.h"
 #include "access/token_activity.h"
 #include "base/instant.h"
@@ -125,6 +126,7 @@ class HttpApi {
     ApiResponder responder_;
     TokenActivity activity_;
     FailedTokenLimit failed_tokens_;
+    DashboardSessions sessions_;
     WaitingRequests waiting_;
     EventStreams events_;
     std::string wheel_page_;

@@ -1,11 +1,12 @@
-// HttpApi: the session of the dashboard. It is a cookie with an access token (session_cookie.h); the server keeps
-// nothing.
+// HttpApi: the session of the dashboard: a cookie with its id (session_cookie.h), and the token behind it
+// (access/dashboard_sessions.h).
 #include <array>
 #include <string>
 #include <utility>
 
 #include "access/access_token_text.h"
 #include "base/json_writer.h"
+#include "base/system_clock.h"
 #include "ingress/http_api.h"
 #include "ingress/instant_member.h"
 #include "ingress/request_members.h"
@@ -37,9 +38,10 @@ void HttpApi::answer_session(const HttpRequest& request, RequestNote note, HttpR
         if (has_failed && !may_fail(note, reply)) return;  // this call must not become a way to try out tokens
         return responder_.answer(std::move(reply), note, session_text(token));
     }
-    if (session_token(request)) {
+    if (const auto session = session_id(request)) {
         if (Status own = check_session_page(request); !own)
             return responder_.refuse(std::move(reply), note, own.error());
+        sessions_.end(session_key(*session));
         if (token != nullptr) record_session(note, "session.end");
     }
     HttpResponse response = session_text(nullptr);
@@ -66,11 +68,14 @@ void HttpApi::begin_session(const HttpRequest& request, RequestNote note, HttpRe
     if (!who) {
         return refuse_credentials(std::move(reply), note, {who.error().code, who.error().message, "token"});
     }
+    const SecretHash secret = hash_of_secret(parse_access_token(token)->secret);
+    const Result<Secret> session = sessions_.begin({who->token->id, secret}, monotonic_now_ns());
+    if (!session) return responder_.refuse(std::move(reply), note, session.error());
     note.token_id = who->token->id;
     activity_.note_use(note.token_id, now_ms);
     record_session(note, "session.begin");
     HttpResponse response = session_text(who->token);
-    response.headers.push_back(duewheel::begin_session(request, token));
+    response.headers.push_back(duewheel::begin_session(request, session->reveal()));
     responder_.answer(std::move(reply), note, std::move(response));
 }
 

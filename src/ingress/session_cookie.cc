@@ -40,13 +40,13 @@ HttpHeader set_cookie(const HttpRequest& request, std::string_view value, std::s
 
 }  // namespace
 
-std::optional<std::string_view> session_token(const HttpRequest& request) {
+std::optional<std::string_view> session_id(const HttpRequest& request) {
     const std::optional<std::string_view> secure = find_cookie(request, kTlsCookieName);
     return secure || request.peer.is_tls ? secure : find_cookie(request, kCookieName);
 }
 
-HttpHeader begin_session(const HttpRequest& request, std::string_view token) {
-    return set_cookie(request, token, "");
+HttpHeader begin_session(const HttpRequest& request, std::string_view id) {
+    return set_cookie(request, id, "");
 }
 
 HttpHeader end_session(const HttpRequest& request) {

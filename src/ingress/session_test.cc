@@ -22,15 +22,27 @@ Call with_cookie(Call call, const std::string& cookie, bool from_own_page = true
     return call;
 }
 
-Call with_session(Call call, const std::string& token = kToken) {
-    return with_cookie(std::move(call), "theme=dark; duewheel_session=" + token + "; other=1");
+Call with_session(Call call, const std::string& id) {
+    return with_cookie(std::move(call), "theme=dark; duewheel_session=" + id + "; other=1");
 }
 
 std::string login_body(const std::string& token) {
     return R"({"token":")" + token + R"("})";
 }
 
-TEST(Session, a_login_stores_the_token_in_a_cookie_that_scripts_cannot_read) {
+std::string id_in(const std::string& answer) {
+    const std::string cookie = field_of(answer, "Set-Cookie");
+    const std::size_t begin = cookie.find('=') + 1;
+    return cookie.substr(begin, cookie.find(';') - begin);
+}
+
+// The id of a new session.
+std::string log_in(ApiServer& server, const std::string& token = kToken) {
+    return id_in(server.ask({"POST", "/v1/session", login_body(token)}));
+}
+
+// The cookie was the token itself: who read it once, from a backup of the browser's files, had the token for good.
+TEST(Session, a_login_stores_a_random_id_in_a_cookie_that_scripts_cannot_read) {
     ApiServer server(with_auth());
     AccessToken token = known_token("a", {Scope::put, Scope::read}, {{"shop"}, "orders-"});
     token.description = "of Ann";
@@ -38,13 +50,18 @@ TEST(Session, a_login_stores_the_token_in_a_cookie_that_scripts_cannot_read) {
     add(server, token);
     const std::string answer = server.ask({"POST", "/v1/session", login_body(kToken)});
     EXPECT_EQ(status_of(answer), 200);
-    EXPECT_EQ(field_of(answer, "Set-Cookie"), "duewheel_session=" + kToken + "; HttpOnly; SameSite=Strict; Path=/");
+    const std::string id = id_in(answer);
+    EXPECT_EQ(field_of(answer, "Set-Cookie"), "duewheel_session=" + id + "; HttpOnly; SameSite=Strict; Path=/");
+    EXPECT_EQ(id.size(), 43u);
+    EXPECT_EQ(id.find(known_secret()), std::string::npos);
+    EXPECT_NE(log_in(server), id);
     EXPECT_EQ(field_of(answer, "Cache-Control"), "no-store");
     EXPECT_EQ(body_of(answer),
               R"({"tokens_required":true,"token":{"id":"a","description":"of Ann","scopes":["put","read"],)"
               R"("namespaces":["shop"],"queues":"orders-","expires":"2096-10-02T07:06:40.000Z",)"
               R"("expires_ms":4000000000000}})");
-    EXPECT_EQ(body_of(server.ask(with_session({"GET", "/v1/session"}))), body_of(answer));
+    EXPECT_EQ(body_of(server.ask(with_session({"GET", "/v1/session"}, id))), body_of(answer));
+    EXPECT_EQ(status_of(server.ask(with_session({"GET", "/readyz"}, kToken))), 401) << "a token is no session";
     EXPECT_EQ(body_of(server.ask(with_token({"GET", "/v1/session"}, "a"))), body_of(answer));
 }
 
@@ -52,7 +69,7 @@ TEST(Session, a_pasted_token_may_have_space_around_it) {
     ApiServer server(with_auth());
     add(server, known_token("a", {Scope::read}));
     const std::string answer = server.ask({"POST", "/v1/session", login_body(" \\t" + kToken + "\\r\\n")});
-    EXPECT_TRUE(field_of(answer, "Set-Cookie").starts_with("duewheel_session=" + kToken + ";"));
+    EXPECT_TRUE(field_of(answer, "Set-Cookie").starts_with("duewheel_session="));
     EXPECT_EQ(status_of(server.ask({"POST", "/v1/session", login_body(" ")})), 401);
 }
 
@@ -62,12 +79,13 @@ TEST(Session, over_tls_the_cookie_is_for_tls_and_this_host_only) {
     add(server, known_token("a", {Scope::read}));
     Call login{"POST", "/v1/session", login_body(kToken)};
     login.fields.emplace_back("Origin", "https://x");
-    EXPECT_EQ(field_of(server.ask(login), "Set-Cookie"),
-              "__Host-duewheel_session=" + kToken + "; HttpOnly; SameSite=Strict; Path=/; Secure");
+    const std::string cookie = field_of(server.ask(login), "Set-Cookie");
+    const std::string pair = cookie.substr(0, cookie.find(';'));
+    EXPECT_EQ(cookie, pair + "; HttpOnly; SameSite=Strict; Path=/; Secure");
+    EXPECT_TRUE(pair.starts_with("__Host-duewheel_session=")) << pair;
     const Call read{"GET", "/readyz"};
-    EXPECT_EQ(status_of(server.ask(with_cookie(read, "__Host-duewheel_session=" + kToken))), 200);
-    EXPECT_EQ(status_of(server.ask(with_cookie(read, "__Host-duewheel_session=" + kToken + "; duewheel_session=x"))),
-              200)
+    EXPECT_EQ(status_of(server.ask(with_cookie(read, pair))), 200);
+    EXPECT_EQ(status_of(server.ask(with_cookie(read, pair + "; duewheel_session=x"))), 200)
         << "pages of other hosts cannot set that name";
 }
 
@@ -125,7 +143,7 @@ TEST(Session, reading_the_session_is_never_unauthorized) {
     ApiServer server(with_auth());
     const std::string not_signed_in = R"({"tokens_required":true,"token":null})";
     EXPECT_EQ(body_of(server.ask({"GET", "/v1/session"})), not_signed_in);
-    EXPECT_EQ(body_of(server.ask(with_session({"GET", "/v1/session"}))), not_signed_in);
+    EXPECT_EQ(body_of(server.ask(with_session({"GET", "/v1/session"}, known_secret()))), not_signed_in);
     EXPECT_EQ(body_of(server.ask(with_token({"GET", "/v1/session"}, "b"))), not_signed_in);
 }
 
@@ -133,16 +151,17 @@ TEST(Session, the_cookie_counts_like_an_authorization_field_which_wins) {
     ApiServer server(with_auth());
     add(server, known_token("a", {Scope::put}, {{}, "orders-"}));
     add(server, known_token("b", {Scope::read}));
-    EXPECT_EQ(status_of(server.ask(with_session({"POST", kPut, kBody}), PutAnswer{1024})), 201);
-    EXPECT_EQ(status_of(server.ask(with_session({"POST", "/v1/queues/mail/messages", kBody}))), 403);
-    EXPECT_EQ(status_of(server.ask(with_session({"GET", "/v1/stats"}))), 403) << "it has not the scope";
-    EXPECT_EQ(status_of(server.ask(with_session(with_token({"GET", "/v1/stats"}, "b")))), 200);
+    const std::string id = log_in(server);
+    EXPECT_EQ(status_of(server.ask(with_session({"POST", kPut, kBody}, id), PutAnswer{1024})), 201);
+    EXPECT_EQ(status_of(server.ask(with_session({"POST", "/v1/queues/mail/messages", kBody}, id))), 403);
+    EXPECT_EQ(status_of(server.ask(with_session({"GET", "/v1/stats"}, id))), 403) << "it has not the scope";
+    EXPECT_EQ(status_of(server.ask(with_session(with_token({"GET", "/v1/stats"}, "b"), id))), 200);
     EXPECT_EQ(status_of(server.ask(with_session(with_token({"GET", "/v1/stats"}, "b"), "nonsense"))), 200);
-    EXPECT_EQ(status_of(server.ask(with_token(with_session({"POST", kPut, kBody}), "c"))), 401);
-    const std::string twice = "duewheel_session=" + kToken + "; duewheel_session=" + kToken;
+    EXPECT_EQ(status_of(server.ask(with_token(with_session({"POST", kPut, kBody}, id), "c"))), 401);
+    const std::string twice = "duewheel_session=" + id + "; duewheel_session=" + id;
     EXPECT_EQ(member_of(server.ask(with_cookie({"POST", kPut, kBody}, twice)), "code"), "bad_token");
     for (const char* other : {"duewheel_session2=", "xduewheel_session=", "Duewheel_session=", "duewheel_session:"}) {
-        EXPECT_EQ(member_of(server.ask(with_cookie({"POST", kPut, kBody}, other + kToken)), "code"), "token_required");
+        EXPECT_EQ(member_of(server.ask(with_cookie({"POST", kPut, kBody}, other + id)), "code"), "token_required");
     }
 }
 
@@ -151,7 +170,7 @@ TEST(Session, the_cookie_counts_like_an_authorization_field_which_wins) {
 TEST(Session, a_change_by_the_cookie_comes_from_a_page_of_this_server) {
     ApiServer server(with_auth());
     add(server, known_token("a", {Scope::put, Scope::read}));
-    const std::string cookie = "duewheel_session=" + kToken;
+    const std::string cookie = "duewheel_session=" + log_in(server);
     const auto code_with = [&](const std::string& name, const std::string& value) {
         Call call = with_cookie({"POST", kPut, kBody}, cookie, false);
         if (!name.empty()) call.fields.emplace_back(name, value);
@@ -175,43 +194,68 @@ TEST(Session, a_change_by_the_cookie_comes_from_a_page_of_this_server) {
     EXPECT_EQ(member_of(server.ask(with_cookie({"DELETE", "/v1/session"}, cookie, false)), "code"), "foreign_origin");
 }
 
-TEST(Session, a_logout_removes_the_cookie) {
+TEST(Session, a_logout_ends_the_session_and_removes_the_cookie) {
     ApiServer server(with_auth());
     add(server, known_token("a", {Scope::read}));
-    for (const Call& call : {with_session({"DELETE", "/v1/session"}), with_session({"DELETE", "/v1/session"}, "old"),
-                             Call{"DELETE", "/v1/session"}}) {
+    const std::string id = log_in(server);
+    const std::string other = log_in(server);
+    EXPECT_EQ(status_of(server.ask(with_session({"GET", "/readyz"}, id))), 200);
+    for (const Call& call : {with_session({"DELETE", "/v1/session"}, id),
+                             with_session({"DELETE", "/v1/session"}, "old"), Call{"DELETE", "/v1/session"}}) {
         const std::string answer = server.ask(call);
         EXPECT_EQ(status_of(answer), 200);
         EXPECT_EQ(field_of(answer, "Set-Cookie"), "duewheel_session=; HttpOnly; SameSite=Strict; Path=/; Max-Age=0");
         EXPECT_EQ(body_of(answer), R"({"tokens_required":true,"token":null})");
     }
+    // A copy of the cookie was still good.
+    EXPECT_EQ(member_of(server.ask(with_session({"GET", "/readyz"}, id)), "code"), "bad_token");
+    EXPECT_EQ(status_of(server.ask(with_session({"GET", "/readyz"}, other))), 200) << "in another browser";
+}
+
+TEST(Session, a_session_ends_with_its_token_and_with_its_secret) {
+    ApiServer server(with_auth());
+    AccessToken token = known_token("a", {Scope::read});
+    add(server, token);
+    const std::string id = log_in(server);
+    const auto status = [&] { return status_of(server.ask(with_session({"GET", "/readyz"}, id))); };
+    EXPECT_EQ(status(), 200);
+    token.old_secret = token.secret;
+    token.old_until_ms = 4'000'000'000'000;
+    token.secret = hash_of_secret(Secret(known_secret('y')));
+    add(server, token);
+    EXPECT_EQ(status(), 200) << "the old secret is still valid";
+    token.old_until_ms = 0;
+    add(server, token);
+    EXPECT_EQ(status(), 401);
+    server.server().on_loop([&] { server.shard().tokens.clear(); });
+    EXPECT_EQ(status(), 401);
 }
 
 TEST(Session, a_cookie_that_is_not_valid_is_ignored_where_no_token_is_required) {
     ApiServer server(with_auth(false));
     add(server, known_token("a", {Scope::put}, {{}, "orders-"}));
-    EXPECT_EQ(status_of(server.ask(with_session({"POST", kPut, kBody}, "dw_b_" + known_secret()), PutAnswer{1024})),
-              201);
+    EXPECT_EQ(status_of(server.ask(with_session({"POST", kPut, kBody}, known_secret()), PutAnswer{1024})), 201);
     EXPECT_EQ(body_of(server.ask(with_session({"GET", "/v1/session"}, "x"))),
               R"({"tokens_required":false,"token":null})");
-    EXPECT_EQ(status_of(server.ask(with_session({"POST", "/v1/queues/mail/messages", kBody}))), 403)
+    EXPECT_EQ(status_of(server.ask(with_session({"POST", "/v1/queues/mail/messages", kBody}, log_in(server)))), 403)
         << "a valid one limits";
 }
 
-TEST(Session, the_token_is_in_no_log) {
+TEST(Session, neither_the_token_nor_the_session_is_in_a_log) {
     HttpApiOptions options = with_auth();
     options.requests.every = 1;
     options.requests.slow_ms = 0;
     ApiServer server(std::move(options));
     add(server, known_token("a", {Scope::read}));
-    server.ask({"POST", "/v1/session", login_body(kToken)});
-    server.ask(with_session({"GET", "/v1/stats"}));
-    server.ask(with_session({"GET", "/v1/nothing"}));
-    server.ask(with_session({"DELETE", "/v1/session"}));
+    const std::string id = log_in(server);
+    server.ask(with_session({"GET", "/v1/stats"}, id));
+    server.ask(with_session({"GET", "/v1/nothing"}, id));
+    server.ask(with_session({"DELETE", "/v1/session"}, id));
     std::string lines;
     for (const std::string& line : server.log().lines()) lines += line + "\n";
     EXPECT_NE(lines.find("/v1/session"), std::string::npos);
     EXPECT_EQ(lines.find(known_secret()), std::string::npos);
+    EXPECT_EQ(lines.find(id), std::string::npos);
 }
 
 }  // namespace

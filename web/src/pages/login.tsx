@@ -1,4 +1,4 @@
-// Takes an access token. The server keeps it in a cookie that scripts cannot read; the page forgets it.
+// Takes an access token, and begins a session with it; its id is in a cookie that scripts cannot read. The page forgets the token.
 import { useState } from 'preact/hooks'
 import { ApiError, request } from '../api/client'
 import { loadSession, loginNeeded, refused, session } from '../api/session'
@@ -12,11 +12,11 @@ import { ProblemNote } from '../ui/problem'
 const t = dictionary(
   {
     title: 'Sign in', token: 'Access token', hint: 'It begins with dw_.', signIn: 'Sign in', ended: 'The token is not valid any more. Sign in again.',
-    how: 'An administrator creates one on the server:', about: 'The server keeps the token in a cookie of this browser until you sign out.',
+    how: 'An administrator creates one on the server:', about: 'This browser stays signed in until you sign out, or for 8 hours without an open page. It does not keep the token.',
   },
   {
     title: '登录', token: '访问令牌', hint: '以 dw_ 开头。', signIn: '登录', ended: '令牌已失效，请重新登录。',
-    how: '管理员在服务器上创建令牌：', about: '服务器会把令牌保存在此浏览器的 cookie 中，直到你退出登录。',
+    how: '管理员在服务器上创建令牌：', about: '此浏览器会保持登录，直到你退出，或 8 小时内没有打开页面。浏览器不保存令牌。',
   },
 )
 
