@@ -133,7 +133,7 @@ test('the marks of all charts are whole, different, and not cut', async () => {
     await withPage(daemon, '#/access', { language, expected: [/v1\/events/] }, async (page) => {
       let current = cases.at(-1)
       let polls = 0
-      const row = (minute) => ({ time_ms: NOW_MS - minute * MINUTE_MS, count: 1, p50_ms: current.lateness / 2, p99_ms: current.lateness, max_ms: current.lateness })
+      const row = (minute) => ({ time_ms: NOW_MS - minute * MINUTE_MS, count: 1, p50_ms: current.lateness / 2, p99_ms: current.lateness, max_ms: current.lateness, wait_p50_ms: 0, wait_p99_ms: current.lateness })
       await page.addInitScript(recordTexts)
       await page.route('**/v1/events*', (route) => route.abort())
       await page.route('**/v1/lateness*', (route) => json({ row_ms: MINUTE_MS, from_ms: NOW_MS - 60 * MINUTE_MS, until_ms: NOW_MS, rows: [40, 39, 20, 1].map(row) })(route))
@@ -153,13 +153,13 @@ test('the marks of all charts are whole, different, and not cut', async () => {
       await page.reload()
       for (current of language === 'en-GB' ? cases : cases.slice(-1)) {
         await page.goto(`${daemon.url}/#/queues/charts`)
-        await checkCharts(page, 1, `queue ${language} ${current.lateness}`)
+        await checkCharts(page, 2, `queue ${language} ${current.lateness}`)
         await page.goto(`${daemon.url}/#/timeline?range=${current.range}`)
         const [marks] = await checkCharts(page, 1, `timeline ${language} ${current.value}`)
         if (current.marks) assert.deepEqual(marks.toSorted(), current.marks)
       }
       await page.goto(`${daemon.url}/#/`)
-      await checkCharts(page, 2, `overview ${language}`)
+      await checkCharts(page, 3, `overview ${language}`)
       await page.setViewportSize({ width: 400, height: 800 })
       await page.goto(`${daemon.url}/#/timeline?range=two`)
       await checkCharts(page, 1, `timeline ${language} narrow`)

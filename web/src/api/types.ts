@@ -50,6 +50,8 @@ export interface Stats {
   lateness_p50_ms: number
   lateness_p99_ms: number
   lateness_max_ms: number
+  wait_p50_ms: number
+  wait_p99_ms: number
   queue_count: number
   queues: QueueStats[]
   kafka?: {
@@ -181,6 +183,7 @@ export interface Ended {
   cause: string
   ended_ms: number
   lateness_ms?: number
+  wait_ms?: number
   attempts: number
   maybe_delivered: boolean
 }
@@ -218,6 +221,8 @@ export interface LatenessRow {
   p50_ms: number
   p99_ms: number
   max_ms: number
+  wait_p50_ms: number
+  wait_p99_ms: number
 }
 
 /** A line of the server's log: its members beside these four are the details. */

@@ -22,7 +22,7 @@ const t = dictionary(
     maybe: 'May have been delivered once more', blocked: 'Blocked by', parent: 'Occurrence of', ofSchedule: 'Run of schedule', ofWatchdog: 'From watchdog', lastFed: 'Last fed', number: (n: number) => `number ${formatNumber(n)}`,
     answerBy: 'Commit or rollback by', checks: 'Checks so far', checkOf: 'Check of', trace: 'Trace', nextOccurrence: 'Next occurrence',
     every: 'Every', times: 'Times', until: 'Until', factor: 'Growth', retryAttempts: 'Attempts', retryFirst: 'First backoff', retryMax: 'Longest backoff', jitter: 'Jitter',
-    noContent: 'The content of a message is not kept after its end.', noHistory: 'It has not ended.', outcome: 'Outcome', cause: 'Cause', when: 'When', lateness: 'Lateness',
+    noContent: 'The content of a message is not kept after its end.', noHistory: 'It has not ended.', outcome: 'Outcome', cause: 'Cause', when: 'When', lateness: 'Lateness', wait: 'Wait',
     headerName: 'Name', headerValue: 'Value', kafka: 'Kafka record', transaction: 'Transaction', mayHave: 'yes', show: 'Show the answer of the server', attemptsMade: 'Deliveries started',
   },
   {
@@ -31,7 +31,7 @@ const t = dictionary(
     maybe: '可能多投递过一次', blocked: '受阻原因', parent: '周期消息', ofSchedule: '定时任务', ofWatchdog: '看门狗', lastFed: '最近喂狗', number: (n: number) => `第 ${formatNumber(n)} 次`,
     answerBy: '提交或回滚期限', checks: '已回查次数', checkOf: '回查消息', trace: '追踪', nextOccurrence: '下一次',
     every: '间隔', times: '次数', until: '直到', factor: '增长', retryAttempts: '投递次数', retryFirst: '首次退避', retryMax: '最长退避', jitter: '抖动',
-    noContent: '消息结束后不再保留内容。', noHistory: '尚未结束。', outcome: '结果', cause: '原因', when: '时间', lateness: '滞后',
+    noContent: '消息结束后不再保留内容。', noHistory: '尚未结束。', outcome: '结果', cause: '原因', when: '时间', lateness: '滞后', wait: '等待',
     headerName: '名称', headerValue: '值', kafka: 'Kafka 记录', transaction: '事务', mayHave: '是', show: '显示服务器的响应', attemptsMade: '已开始的投递',
   },
 )
@@ -62,6 +62,7 @@ function History({ message }: { message: Message }) {
     { key: 'outcome', heading: t.outcome, cell: (row) => <StateBadge state={row.outcome} /> },
     { key: 'cause', heading: t.cause, cell: (row) => causeText(row.cause) },
     { key: 'attempts', heading: terms.attempts, number: true, cell: (row) => formatNumber(row.attempts) },
+    { key: 'wait', heading: t.wait, number: true, cell: (row) => row.wait_ms !== undefined && formatDuration(row.wait_ms) },
     { key: 'lateness', heading: t.lateness, number: true, cell: (row) => row.lateness_ms !== undefined && formatDuration(row.lateness_ms) },
   ]
   return <Table caption={t.history} columns={columns} rows={history.data.ended} rowKey={(row) => `${row.ended_ms} ${row.outcome}`} empty={t.noHistory} />

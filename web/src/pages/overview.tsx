@@ -22,7 +22,7 @@ import { healthOf, lateText, type Health } from '../ui/queue_health'
 const t = dictionary(
   {
     title: 'Overview', healthy: 'The server is healthy', notReady: 'The server is not ready', attention: 'The server needs attention',
-    accepted: 'Accepted', delivered: 'Delivered', latenessNow: 'Lateness p99', p50: (text: string) => `p50 ${text}`,
+    accepted: 'Accepted', delivered: 'Delivered', latenessNow: 'Lateness p99', waitNow: 'Wait p99', p50: (text: string) => `p50 ${text}`,
     oldest: 'Oldest overdue', inQueue: (name: string) => `in ${name}`, nothingLate: 'nothing is overdue',
     disk: 'Free disk', dataSize: (text: string) => `${text} of data`, full: 'puts are refused',
     moreLate: (n: number) => (n > 0 ? `${formatNumber(n)} more ${plural(n, 'queue is', 'queues are')} late` : 'Other queues may be late'), notExamined: 'Only the 1,000 queues with the most ready and leased messages were examined.',
@@ -39,7 +39,7 @@ const t = dictionary(
   },
   {
     title: '总览', healthy: '服务器正常', notReady: '服务器未就绪', attention: '服务器需要关注',
-    accepted: '接收', delivered: '投递', latenessNow: '滞后 p99', p50: (text: string) => `p50 ${text}`,
+    accepted: '接收', delivered: '投递', latenessNow: '滞后 p99', waitNow: '等待 p99', p50: (text: string) => `p50 ${text}`,
     oldest: '最久逾期', inQueue: (name: string) => `队列 ${name}`, nothingLate: '没有逾期消息',
     disk: '磁盘剩余', dataSize: (text: string) => `数据 ${text}`, full: '拒绝写入新消息',
     moreLate: (n: number) => (n > 0 ? `还有 ${formatNumber(n)} 个队列迟到` : '其他队列可能迟到'), notExamined: '只检查了就绪和已租出消息最多的 1,000 个队列。',
@@ -273,6 +273,7 @@ function WholeServer() {
         <Figure name={t.accepted} value={accepted === null ? '–' : terms.perSecond(formatRate(accepted))} hint={t.sinceStart(formatCompact(now.accepted))} />
         <Figure name={t.delivered} value={delivered === null ? '–' : terms.perSecond(formatRate(delivered))} hint={t.sinceStart(formatCompact(now.delivered))} />
         <Figure name={t.latenessNow} value={formatDuration(now.lateness_p99_ms)} hint={t.p50(formatDuration(now.lateness_p50_ms))} />
+        <Figure name={t.waitNow} value={formatDuration(now.wait_p99_ms)} hint={t.p50(formatDuration(now.wait_p50_ms))} />
         <Figure name={terms.pending} value={formatCompact(now.pending)} hint={terms.countQueues(now.queue_count)} link={href(['queues'])} />
         <Figure name={terms.ready} value={formatCompact(now.ready)} hint={t.leased(now.leased)} />
         <Figure

@@ -39,7 +39,7 @@ const t = dictionary(
     lease: 'Lease', ofQueue: 'set here', ofServer: 'as set for the server', ofBoth: (here: string) => `${here} set here, the rest as for the server`, ofNamespace: (limit: string) => `the namespace: ${limit} in all`, attempts: 'Attempts', backoff: 'Backoff',
     backoffText: (first: string, factor: string, max: string, jitter: string) => `${first}, then ×${factor} up to ${max}, ±${jitter}`, first: 'first', factor: 'growth', max: 'longest', jitter: 'jitter', limitPending: 'Limit of messages', limitSecond: 'Limit per second', noLimit: 'none',
     ended: 'Ended in the last ten minutes', endedMore: (n: number) => `Counted: the first ${formatNumber(n)}. There are more.`, nothingEnded: 'None.',
-    endedLateness: 'Lateness of the latest', browse: 'Browse messages', timeline: 'Timeline',
+    endedLateness: 'Lateness of the latest', endedWait: 'Wait of the latest', browse: 'Browse messages', timeline: 'Timeline',
     test: 'Test message', removed: 'The settings were removed.', removeSettings: 'Remove settings', removeTitle: (name: string) => `Remove the settings of ${name}?`, removeWhat: 'The queue is empty. With its settings removed it exists again from its next message, with the defaults of the server.',
   },
   {
@@ -57,7 +57,7 @@ const t = dictionary(
     lease: '租期', ofQueue: '本队列的设置', ofServer: '服务器的设置', ofBoth: (here: string) => `${here}为本队列的设置，其余为服务器的设置`, ofNamespace: (limit: string) => `命名空间合计：${limit}`, attempts: '投递次数', backoff: '退避',
     backoffText: (first: string, factor: string, max: string, jitter: string) => `首次 ${first}，之后 ×${factor}，最长 ${max}，±${jitter}`, first: '首次', factor: '倍数', max: '最长', jitter: '抖动', limitPending: '消息数上限', limitSecond: '每秒上限', noLimit: '无',
     ended: '最近十分钟结束的消息', endedMore: (n: number) => `只统计了前 ${formatNumber(n)} 条，还有更多。`, nothingEnded: '无。',
-    endedLateness: '最近一条的滞后', browse: '浏览消息', timeline: '时间线',
+    endedLateness: '最近一条的滞后', endedWait: '最近一条的等待', browse: '浏览消息', timeline: '时间线',
     test: '测试消息', removed: '设置已删除。', removeSettings: '删除设置', removeTitle: (name: string) => `删除 ${name} 的设置？`, removeWhat: '队列为空。删除设置后，队列会在收到下一条消息时以服务器默认设置重新存在。',
   },
 )
@@ -156,6 +156,7 @@ function RecentEnds({ name }: { name: string }) {
         facts={[
           ...[...counts].sort((a, b) => b[1] - a[1]).map(([cause, count]): [string, string] => [causeText(cause), formatNumber(count)]),
           [t.endedLateness, !more && latest?.lateness_ms !== undefined && formatDuration(latest.lateness_ms)],
+          [t.endedWait, !more && latest?.wait_ms !== undefined && formatDuration(latest.wait_ms)],
         ]}
       />
       {more && <p class="muted">{t.endedMore(ends.data.ended.length)}</p>}

@@ -1,4 +1,5 @@
-// Lateness of deliveries in the last hour, of the server or of one queue.
+// Lateness of deliveries, and the wait before it, in the last hour: of the server or of one queue.
+import { Fragment } from 'preact'
 import { useState } from 'preact/hooks'
 import { get } from '../api/client'
 import { lateness } from '../api/live'
@@ -12,25 +13,27 @@ import { Pending } from './table'
 
 const t = dictionary(
   {
-    title: 'Lateness of deliveries', lastHour: 'last hour', none: 'No message was delivered in the last hour.',
-    summary: (p50: string, p99: string) => `Lateness over time. Last p50 ${p50}, p99 ${p99}.`,
+    title: 'Lateness and wait of deliveries', about: 'Caused by the server: from when a message was due and could be delivered.',
+    late: 'Lateness', wait: 'Wait', waitAbout: 'Before that: for a consumer or target, a pause, or earlier attempts.', lastHour: 'last hour', none: 'No message was delivered in the last hour.',
+    summary: (what: string, p50: string, p99: string) => `${what} over time. Last p50 ${p50}, p99 ${p99}.`,
     rate: (text: string) => `Delivered: ${text}/s in the last minute.`,
   },
   {
-    title: '投递滞后', lastHour: '最近一小时', none: '最近一小时没有投递消息。',
-    summary: (p50: string, p99: string) => `滞后随时间变化。最近 p50 ${p50}，p99 ${p99}。`,
+    title: '投递的滞后与等待', about: '由服务器造成：从消息到期且可以投递时算起。',
+    late: '滞后', wait: '等待', waitAbout: '此前等待消费者或目标、暂停或此前的投递。', lastHour: '最近一小时', none: '最近一小时没有投递消息。',
+    summary: (what: string, p50: string, p99: string) => `${what}随时间变化。最近 p50 ${p50}，p99 ${p99}。`,
     rate: (text: string) => `投递：最近一分钟 ${text}/秒。`,
   },
 )
 
-type Point = Pick<LatenessRow, 'time_ms'> & { p50_ms: number | null; p99_ms: number | null }
+type Point = LatenessRow | { time_ms: number; p50_ms: null; p99_ms: null; wait_p50_ms: null; wait_p99_ms: null }
 
 /** The server omits rows without deliveries; the line has a gap there. */
 function withGaps(rows: LatenessRow[], row_ms: number): Point[] {
   const points: Point[] = []
   for (const [index, row] of rows.entries()) {
     const before = rows[index - 1]
-    if (before && row.time_ms - before.time_ms > row_ms) points.push({ time_ms: before.time_ms + row_ms, p50_ms: null, p99_ms: null })
+    if (before && row.time_ms - before.time_ms > row_ms) points.push({ time_ms: before.time_ms + row_ms, p50_ms: null, p99_ms: null, wait_p50_ms: null, wait_p99_ms: null })
     points.push(row)
   }
   return points
@@ -61,12 +64,17 @@ export function LatenessChart({ of }: { of?: { queue: string; namespace: string 
       ) : (
         <>
           {of && <p>{t.rate(lastRate(shown))}</p>}
-          <Legend series={['p50', 'p99']} />
-          <Chart
-            times={points.map((point) => point.time_ms / 1000)} unit="duration" top={10} range={[from_ms / 1000, shown.until_ms / 1000]}
-            series={[{ label: 'p50', values: points.map((point) => point.p50_ms) }, { label: 'p99', values: points.map((point) => point.p99_ms) }]}
-            summary={t.summary(formatDuration(last.p50_ms), formatDuration(last.p99_ms))}
-          />
+          {([[t.late, t.about, 'p50_ms', 'p99_ms'], [t.wait, t.waitAbout, 'wait_p50_ms', 'wait_p99_ms']] as const).map(([what, about, p50, p99]) => (
+            <Fragment key={p50}>
+              <p class="muted"><strong>{what}</strong> {about}</p>
+              <Legend series={['p50', 'p99']} />
+              <Chart
+                times={points.map((point) => point.time_ms / 1000)} unit="duration" top={10} height={120} range={[from_ms / 1000, shown.until_ms / 1000]}
+                series={[{ label: 'p50', values: points.map((point) => point[p50]) }, { label: 'p99', values: points.map((point) => point[p99]) }]}
+                summary={t.summary(what, formatDuration(last[p50]), formatDuration(last[p99]))}
+              />
+            </Fragment>
+          ))}
         </>
       )}
     </Section>
