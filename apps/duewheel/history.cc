@@ -21,6 +21,7 @@ std::vector<std::string> row_of(const boost::json::object& ended) {
             printable(word_of(ended, "outcome")),
             printable(word_of(ended, "cause")),
             format_local(number_of(ended, "ended_ms")),
+            delivered ? format_span(number_of(ended, "wait_ms")) : "-",
             delivered ? format_span(number_of(ended, "lateness_ms")) : "-",
             std::to_string(number_of(ended, "attempts"))};
 }
@@ -37,7 +38,7 @@ int history(Session& session, const HistoryArguments& arguments) {
                      {.path = path,
                       .member = "ended",
                       .limit = arguments.stretch.limit,
-                      .heading = {"id", "outcome", "cause", "ended", "late", "tries"},
+                      .heading = {"id", "outcome", "cause", "ended", "waited", "late", "tries"},
                       .cut = 2,
                       .none = "no message like this has ended"},
                      row_of);

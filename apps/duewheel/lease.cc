@@ -29,8 +29,9 @@ constexpr std::chrono::seconds kPatience{30};  // in addition to the requested w
 void print_delivery(const boost::json::object& message) {
     Rows rows = {
         {"message", printable(word_of(message, "id"))},
-        {"due", format_local(number_of(message, "due_ms")) + ", " + format_span(number_of(message, "lateness_ms")) +
-                    " late, attempt " + std::to_string(number_of(message, "attempt"))},
+        {"due", format_local(number_of(message, "due_ms")) + ", waited " + format_span(number_of(message, "wait_ms")) +
+                    ", " + format_span(number_of(message, "lateness_ms")) + " late, attempt " +
+                    std::to_string(number_of(message, "attempt"))},
         {"leased until", format_when(number_of(message, "lease_until_ms"))},
     };
     const std::pair<const char*, const char*> makers[] = {

@@ -326,17 +326,17 @@ class CommandLineTest(unittest.TestCase):
     def test_a_lease_prints_what_its_holder_needs(self):
         self.stub.answer = (200, {"messages": [{
             "id": "5", "queue": "q", "lease": "TOKEN", "lease_until_ms": 1798779630000, "body": "å", "headers": {"k": "v"},
-            "occurrence": 1, "due_ms": 1798779600000, "delivered_ms": 1798779600012, "lateness_ms": 12, "attempt": 2}]})
+            "occurrence": 1, "due_ms": 1798779600000, "delivered_ms": 1798779600012, "lateness_ms": 12, "wait_ms": 61000, "attempt": 2}]})
         _, output, _ = self.run_program("lease", "q")
         self.assertEqual([line for line in output.splitlines() if not line.startswith("leased until")], [
-            "message       5", "due           2027-01-01 05:00:00 +00:00, 12ms late, attempt 2", "header        k=v",
+            "message       5", "due           2027-01-01 05:00:00 +00:00, waited 1m 1s, 12ms late, attempt 2", "header        k=v",
             "body          å", "lease         TOKEN"])
 
     def test_spans_show_their_two_largest_units(self):
         message = {"id": "5", "lease": "T", "due_ms": 0, "body": "", "attempt": 1}
         for late, shown in ((0, "0ms"), (999, "999ms"), (1000, "1s"), (59_999, "59s"), (60_000, "1m"), (897_820, "14m 57s"),
                             (3_600_000, "1h"), (3_605_000, "1h"), (90_061_000, "1d 1h"), (86_400_000, "1d")):
-            self.stub.answer = (200, {"messages": [{**message, "lateness_ms": late}]})
+            self.stub.answer = (200, {"messages": [{**message, "wait_ms": 0, "lateness_ms": late}]})
             self.assertIn(f", {shown} late, attempt 1\n", self.run_program("lease", "q")[1])
 
     def test_nothing_due_is_no_error(self):

@@ -159,13 +159,16 @@ std::string frame(const std::string& server, const json::object& before, const j
                           {"dead letters", "dead_letters"},
                           {"consumers", "waiters"}});
     text += rates(before, stats);
-    text += "lateness     median " + format_span(number_of(stats, "lateness_p50_ms")) + "   99 % " +
-            format_span(number_of(stats, "lateness_p99_ms")) + "   max " +
-            format_span(number_of(stats, "lateness_max_ms")) + "   (last seconds)\n\n";
+    for (const std::string what : {"lateness", "wait"}) {
+        const auto level = [&](const char* name) { return format_span(number_of(stats, what + name)); };
+        text += what + std::string(13 - what.size(), ' ') + "median " + level("_p50_ms") + "   99 % " +
+                level("_p99_ms") + "   max " + level("_max_ms") + "   (last seconds)\n";
+    }
+    text += "\n";
     return text + queues(stats, queues_max);
 }
 
-constexpr std::size_t kLinesAbove = 7;   // lines of a frame above the queues
+constexpr std::size_t kLinesAbove = 8;   // lines of a frame above the queues
 constexpr std::size_t kQueuesMax = 100;  // that an event has
 // Events come twice a second. One that comes a little early is shown, so that an interval of a second stays a second.
 constexpr std::int64_t kEventJitterMs = 200;

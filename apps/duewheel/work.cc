@@ -83,7 +83,8 @@ std::vector<std::string> variables_of(const boost::json::object& message) {
     for (const auto& [name, member] : {std::pair("ATTEMPT", "attempt"),
                                        {"OCCURRENCE", "occurrence"},
                                        {"DUE_MS", "due_ms"},
-                                       {"LATENESS_MS", "lateness_ms"}}) {
+                                       {"LATENESS_MS", "lateness_ms"},
+                                       {"WAIT_MS", "wait_ms"}}) {
         add(name, std::to_string(number_of(message, member)));
     }
     if (const boost::json::object* check = object_of(message, "check")) add("CHECK_OF", word_of(*check, "message"));

@@ -45,7 +45,7 @@ class EnginePort final : public CommandPort {
         return shard_.engine().first_ready(kDefaultNamespace, queue);
     }
     QueueSums queue_sums() const override { return {}; }
-    LatenessLevels lateness() const override { return {}; }
+    DeliveryLevels recent_deliveries() const override { return {}; }
     const LatenessHistory& lateness_history() const override { std::abort(); }
     WheelView wheel() const override { return {}; }
     ClockStatus clock() const override { return {}; }

@@ -136,10 +136,9 @@ void KafkaPusher::send(Lane& lane, std::vector<Item> items) {
         ++target.under_way;
         item.openings = target.breaker.openings();
         if (!std::exchange(item.has_record, true)) {
-            const std::int64_t lateness_ms = std::max<std::int64_t>(now_ - item.message.due_ms, 0);
             RecordParts parts;
             if (!item.message.headers.empty()) parts = surroundings_.read_parts(item.message.headers);
-            item.record = kafka_record_of(item.message, std::move(parts), *target.kafka, lateness_ms);
+            item.record = kafka_record_of(item.message, std::move(parts), *target.kafka);
         }
         KafkaBatch::Message& message = batch.messages.emplace_back();
         message.name = {target.name.name_space, item.lease.id};

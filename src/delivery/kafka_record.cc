@@ -14,8 +14,7 @@ constexpr std::string_view kOwnBeginning = "duewheel-";
 
 }  // namespace
 
-KafkaRecord kafka_record_of(Delivered& message, RecordParts parts, const KafkaTarget& target,
-                            std::int64_t lateness_ms) {
+KafkaRecord kafka_record_of(Delivered& message, RecordParts parts, const KafkaTarget& target) {
     KafkaRecord record;
     record.topic = target.topic;
     record.partition = target.partition.value_or(-1);
@@ -37,7 +36,8 @@ KafkaRecord kafka_record_of(Delivered& message, RecordParts parts, const KafkaTa
     if (!has_type && !message.content_type.empty()) say("content-type", message.content_type);
     say("duewheel-id", std::to_string(message.id));
     say("duewheel-due-ms", std::to_string(message.due_ms));
-    say("duewheel-lateness-ms", std::to_string(lateness_ms));
+    say("duewheel-lateness-ms", std::to_string(message.lateness_ms));
+    say("duewheel-wait-ms", std::to_string(message.wait_ms));
     say("duewheel-attempt", std::to_string(message.attempt));
     if (!parts.source.empty()) say("duewheel-source", std::move(parts.source));
     if (message.check) {

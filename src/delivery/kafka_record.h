@@ -13,6 +13,6 @@ namespace duewheel {
 
 // Moves the body out of `message`. The key is that of `parts`, else the order key of the message, else that of the
 // target. Headers that begin with `duewheel-` are this program's to set: those of the message are omitted. O(size).
-KafkaRecord kafka_record_of(Delivered& message, RecordParts parts, const KafkaTarget& target, std::int64_t lateness_ms);
+KafkaRecord kafka_record_of(Delivered& message, RecordParts parts, const KafkaTarget& target);
 
 }  // namespace duewheel

@@ -70,7 +70,8 @@ WebhookRequest webhook_of(Delivered& message, const HeaderFields& own, const Web
     say("duewheel-queue", ascii_name(attempt.queue));
     say("duewheel-attempt", std::to_string(message.attempt));
     say("duewheel-due-ms", std::to_string(message.due_ms));
-    say("duewheel-lateness-ms", std::to_string(attempt.lateness_ms));
+    say("duewheel-lateness-ms", std::to_string(message.lateness_ms));
+    say("duewheel-wait-ms", std::to_string(message.wait_ms));
     if (message.maybe_delivered) say("duewheel-maybe-delivered", "true");
     if (message.check) {
         say("duewheel-check-message", std::to_string(message.parent));

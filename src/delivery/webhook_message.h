@@ -30,7 +30,6 @@ struct WebhookAttempt {
     const WebhookSigner& signer;
     std::int64_t timeout_ms = 0;
     std::int64_t timestamp_ms = 0;  // of the clock on the wall, against which receivers check
-    std::int64_t lateness_ms = 0;   // from its due time until now
     std::span<const std::pair<std::string, Secret>> headers = {};  // of the queue
 };
 

@@ -33,6 +33,8 @@ Delivered everything() {
     Delivered message;
     message.id = 7168;
     message.due_ms = 1'000;
+    message.wait_ms = 60'000;
+    message.lateness_ms = 250;
     message.attempt = 3;
     message.occurrence = 4;
     message.parent = 6144;
@@ -50,7 +52,7 @@ TEST(WebhookMessage, contains_everything_that_a_lease_returns) {
     const WebhookUrl url = *WebhookUrl::from("https://example.com/in");
     Delivered message = everything();
     const WebhookRequest request =
-        webhook_of(message, {{"X-Mine", "1"}}, {"team", "mail", url, *signer, 5'000, 1'700'000'000'999, 250});
+        webhook_of(message, {{"X-Mine", "1"}}, {"team", "mail", url, *signer, 5'000, 1'700'000'000'999});
     EXPECT_EQ(request.url, url);
     EXPECT_EQ(request.body, "the body");
     EXPECT_EQ(request.timeout, std::chrono::seconds(5));
@@ -58,7 +60,8 @@ TEST(WebhookMessage, contains_everything_that_a_lease_returns) {
               "webhook-id: 7168\nwebhook-timestamp: 1700000000\nwebhook-signature: " +
                   signer->sign("7168", 1'700'000'000, "the body") +
                   "\nduewheel-namespace: team\nduewheel-queue: mail\nduewheel-attempt: 3\nduewheel-due-ms: 1000\n"
-                  "duewheel-lateness-ms: 250\nduewheel-maybe-delivered: true\nduewheel-parent: 6144\n"
+                  "duewheel-lateness-ms: 250\nduewheel-wait-ms: 60000\nduewheel-maybe-delivered: "
+                  "true\nduewheel-parent: 6144\n"
                   "duewheel-occurrence: 4\nduewheel-schedule: nightly\ntraceparent: 00-a-b-01\nContent-Type: text/x\n"
                   "X-Mine: 1\n");
 }
@@ -68,8 +71,7 @@ TEST(WebhookMessage, names_are_percent_encoded_where_they_are_not_ascii) {
     Delivered message;
     message.schedule = "nächtlich";
     message.watchdog = "a/b;$(c)+注";
-    const std::string fields =
-        text_of(webhook_of(message, {}, {"équipe", "größe", url, WebhookSigner(), 1, 0, 0}).fields);
+    const std::string fields = text_of(webhook_of(message, {}, {"équipe", "größe", url, WebhookSigner(), 1, 0}).fields);
     for (const char* line : {"duewheel-namespace: %C3%A9quipe\n", "duewheel-queue: gr%C3%B6%C3%9Fe\n",
                              "duewheel-schedule: n%C3%A4chtlich\n", "duewheel-watchdog: a/b;$(c)+%E6%B3%A8\n"}) {
         EXPECT_NE(fields.find(line), std::string::npos) << fields;
@@ -81,10 +83,10 @@ TEST(WebhookMessage, omits_empty_members) {
     Delivered message;
     message.id = 1024;
     message.attempt = 1;
-    const WebhookRequest request = webhook_of(message, {}, {kDefaultNamespace, "q", url, WebhookSigner(), 1, 2'000, 0});
+    const WebhookRequest request = webhook_of(message, {}, {kDefaultNamespace, "q", url, WebhookSigner(), 1, 2'000});
     EXPECT_EQ(text_of(request.fields),
               "webhook-id: 1024\nwebhook-timestamp: 2\nduewheel-queue: q\nduewheel-attempt: 1\nduewheel-due-ms: 0\n"
-              "duewheel-lateness-ms: 0\n");
+              "duewheel-lateness-ms: 0\nduewheel-wait-ms: 0\n");
 }
 
 TEST(WebhookMessage, a_message_of_a_watchdog_contains_its_name_and_the_last_feed) {
@@ -95,7 +97,7 @@ TEST(WebhookMessage, a_message_of_a_watchdog_contains_its_name_and_the_last_feed
     message.watchdog = "backup";
     message.fed_ms = 77;
     const std::string text =
-        text_of(webhook_of(message, {}, {kDefaultNamespace, "q", url, WebhookSigner(), 1, 0, 0}).fields);
+        text_of(webhook_of(message, {}, {kDefaultNamespace, "q", url, WebhookSigner(), 1, 0}).fields);
     EXPECT_NE(text.find("duewheel-occurrence: 2\nduewheel-watchdog: backup\nduewheel-last-fed-ms: 77\n"),
               std::string::npos)
         << text;
@@ -109,7 +111,7 @@ TEST(WebhookMessage, a_check_names_its_prepared_message) {
     message.check->check_times = 5;
     message.schedule.clear();
     const std::string text =
-        text_of(webhook_of(message, {}, {kDefaultNamespace, "q", url, WebhookSigner(), 1, 0, 0}).fields);
+        text_of(webhook_of(message, {}, {kDefaultNamespace, "q", url, WebhookSigner(), 1, 0}).fields);
     EXPECT_NE(text.find("duewheel-check-message: 6144\nduewheel-check-number: 4\nduewheel-check-times: 5\n"
                         "duewheel-check-otherwise: rollback\ntraceparent"),
               std::string::npos)
@@ -131,7 +133,7 @@ TEST(WebhookMessage, passes_on_only_headers_that_a_message_may_set) {
     own.emplace_back("Authorization", "Bearer x");
     own.emplace_back("webhooks", "kept");
     Delivered message;
-    const WebhookRequest request = webhook_of(message, own, {kDefaultNamespace, "q", url, WebhookSigner(), 1, 0, 0});
+    const WebhookRequest request = webhook_of(message, own, {kDefaultNamespace, "q", url, WebhookSigner(), 1, 0});
     const std::string text = text_of(request.fields);
     EXPECT_EQ(text.find("mine"), std::string::npos) << text;
     EXPECT_TRUE(text.ends_with("Authorization: Bearer x\nwebhooks: kept\n")) << text;
@@ -144,7 +146,7 @@ TEST(WebhookMessage, the_queues_headers_replace_those_of_the_message) {
     Delivered message;
     const WebhookRequest request =
         webhook_of(message, {{"AUTHORIZATION", "Bearer mine"}, {"x-empty", "mine"}, {"X-Other", "kept"}},
-                   {kDefaultNamespace, "q", url, WebhookSigner(), 1, 0, 0, of_queue});
+                   {kDefaultNamespace, "q", url, WebhookSigner(), 1, 0, of_queue});
     const std::string text = text_of(request.fields);
     EXPECT_EQ(text.find("mine"), std::string::npos) << text;
     EXPECT_TRUE(text.ends_with("Authorization: Bearer queue\nX-Empty: \nX-Other: kept\n")) << text;

@@ -110,10 +110,12 @@ bool WebhookPusher::may_post(const Target& target) const {
 void WebhookPusher::serve(TargetNumber number) {
     Target& target = targets_.at(number);
     if (!may_post(target)) {
+        target.ready_ms = 0;
         calls_.withdraw(target);
         return forget_if_over(number);
     }
     if (const DueMs until = target.state.backs_off_until(); until > now_) {
+        target.ready_ms = 0;
         calls_.withdraw(target);
         return targets_.wake_at(number, until);
     }
@@ -125,8 +127,12 @@ void WebhookPusher::serve(TargetNumber number) {
         return;
     }
     const std::size_t room = shares_.room_or_wait(target.use);
-    if (room == 0) return;
+    if (room == 0) {  // it waits for its own posts, or for connections that other targets have
+        if (target.use.busy == 0 && target.ready_ms == 0) target.ready_ms = now_;
+        return;
+    }
     LeaseCommand lease;
+    lease.ready_ms = std::exchange(target.ready_ms, 0);
     lease.max = static_cast<std::uint32_t>(std::min<std::size_t>(room, wanted));
     lease.lease_ms = target.state.timeout_ms(options_) + kLeaseBeyondTimeoutMs;
     lease.stays = true;
@@ -209,7 +215,6 @@ void WebhookPusher::post(Post post, Delivered message) {
                                  .signer = state.setup.signer,
                                  .timeout_ms = state.timeout_ms(options_),
                                  .timestamp_ms = surroundings_.wall_now_ms(),
-                                 .lateness_ms = std::max<std::int64_t>(now_ - message.due_ms, 0),
                                  .headers = state.setup.headers};
     const HeaderFields own = message.headers.empty() ? HeaderFields() : surroundings_.read_headers(message.headers);
     WebhookRequest request = webhook_of(message, own, attempt);

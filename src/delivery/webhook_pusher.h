@@ -96,6 +96,7 @@ class WebhookPusher {
         WebhookShares::Use use;
         std::deque<Queued> queued;  // leased; it waits for a connection
         std::uint32_t ends = 0;     // acks and failures without a reply
+        DueMs ready_ms = 0;         // since when it waits for its share, without posts of its own; 0: it does not
     };
     struct Arrived {
         Post post;

@@ -51,6 +51,29 @@ TEST(WebhookPusher, one_hanging_target_delays_no_other) {
     EXPECT_EQ(trial.queue("hangs").counts.pending, 100u);
 }
 
+TEST(WebhookPusher, a_message_that_waits_for_connections_of_other_targets_is_late_and_one_for_its_own_waits) {
+    WebhookOptions options;
+    options.connections_max = 1;
+    Trial trial(options);
+    trial.set_target("hangs", Trial::target("http://a.example/", 1));
+    trial.shard.put(0, "first", "hangs");
+    trial.shard.put(0, "second", "hangs");
+    trial.run();
+    trial.set_target("works", Trial::target("http://b.example/", 1));
+    trial.shard.put(0, "other", "works");
+    trial.run();
+    ASSERT_EQ(trial.bodies(), std::vector<std::string>{"first"});
+    trial.run(5'000);
+    std::map<std::string, std::string> parts;
+    while (!trial.sent.empty()) {
+        const WebhookRequest& request = trial.sent[0].request;
+        parts[request.body] = field_of(request, "duewheel-wait-ms") + " " + field_of(request, "duewheel-lateness-ms");
+        trial.answer_first(200);
+    }
+    const std::map<std::string, std::string> expected = {{"first", "0 0"}, {"second", "5000 0"}, {"other", "0 5000"}};
+    EXPECT_EQ(parts, expected);
+}
+
 // Targets that hang had all that was leased for their namespace before others' messages in one line, and took, where
 // they may have many posts at a time, all connections that there were for it.
 TEST(WebhookPusher, hanging_targets_leave_connections_to_others_of_their_namespace) {

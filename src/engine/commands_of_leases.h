@@ -33,6 +33,7 @@ struct LeaseCommand {
     std::int64_t wait_ms = 0;
     bool stays =
         false;  // of the server's own consumers: waits until it is withdrawn, without the limits of other consumers
+    DueMs ready_ms = 0;  // since when the consumer is ready, if not since the call: the server kept it from calling
 };
 
 // Leases one message, whatever it waits for (message_leases.h). Replies with the message, or with an error that says
@@ -59,7 +60,9 @@ struct Delivered : Content {
     std::string order_key;
     std::string watchdog;  // its watchdog, and the last feed before
     DueMs fed_ms = 0;
-    DueMs late_from_ms = 0;  // the start of its lateness (engine/lateness.h)
+    DueMs late_from_ms = 0;        // the start of its lateness (engine/lateness.h)
+    std::int64_t lateness_ms = 0;  // until the reply: the content may have been read after `delivered_ms`
+    std::int64_t wait_ms = 0;      // before it
 };
 
 struct LeaseAnswer {

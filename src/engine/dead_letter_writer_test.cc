@@ -27,7 +27,7 @@ struct Trial : TrialParts {
         const EntryNumber number = put_message(now);
         queues[0].ready.pop_first();
         lifecycle.take(number);
-        lifecycle.start_attempt(number, now + 1);
+        lifecycle.start_attempt(number, now + 1, now);
         advance_to(now + 1);
         batch([this] { lifecycle.own_records().add_exhausted(); });
         dead_letters.expect(0, now);

@@ -13,8 +13,9 @@ namespace duewheel {
 
 struct Lease {
     std::uint32_t attempt = 0;
+    std::uint32_t lateness_ms = 0;  // of the delivery, like `wait_ms` (engine/lateness.h)
     DueMs until_ms = 0;
-    DueMs delivered_ms = 0;
+    std::int64_t wait_ms = 0;
 };
 using Leases = boost::unordered_flat_map<MessageId, Lease>;
 

@@ -47,7 +47,12 @@ void Dispatcher::lease(const LeaseCommand& command, ReplyToken token) {
     }
     at.asked_ms = now_;
     const std::uint64_t waiter = next_waiter_++;
-    waiters_[waiter] = {token, number, command.max, command.lease_ms.value_or(queues_.lease_time(at)), {}};
+    waiters_[waiter] = {.token = token,
+                        .queue = number,
+                        .max = command.max,
+                        .lease_ms = command.lease_ms.value_or(queues_.lease_time(at)),
+                        .since_ms = command.ready_ms != 0 ? command.ready_ms : now_,
+                        .timer = {}};
     if (token != 0) waiter_of_reply_[token] = waiter;
     at.waiters.push_back(waiter);
     queues_.mark(number);
@@ -100,7 +105,7 @@ std::size_t Dispatcher::serve_next(QueueNumber number) {
             queues_.mark(number);
             return 0;
         }
-        grant(number, taken, waiting->second.token, waiting->second.lease_ms);
+        grant(number, taken, waiting->second.token, waiting->second.lease_ms, waiting->second.since_ms);
         static_cast<void>(wheel_.cancel(waiting->second.timer));
         waiter_of_reply_.erase(waiting->second.token);
         if (waiting->second.brief) --at.brief_waiters;
@@ -149,11 +154,12 @@ void Dispatcher::lease_ready(EntryNumber number, ReplyToken token, std::int64_t 
     const Entry& entry = recent_.entry(number);
     const ReadyKey key{entry.priority, {entry.due_ms, entry.id}, number};
     lifecycle_.take(number);
-    grant(entry.queue, {key}, token, lease_ms);
+    grant(entry.queue, {key}, token, lease_ms, now_);
 }
 
-// Leases messages that were taken.
-void Dispatcher::grant(QueueNumber number, const std::vector<ReadyKey>& all, ReplyToken token, std::int64_t lease_ms) {
+// Leases messages that were taken, to a consumer that is there since `consumer_ms`.
+void Dispatcher::grant(QueueNumber number, const std::vector<ReadyKey>& all, ReplyToken token, std::int64_t lease_ms,
+                       DueMs consumer_ms) {
     Delivery delivery;
     delivery.token = token;
     delivery.queue = number;
@@ -165,7 +171,8 @@ void Dispatcher::grant(QueueNumber number, const std::vector<ReadyKey>& all, Rep
     for (const ReadyKey& taken : all) {
         Entry& entry = recent_.entry(taken.entry);
         const DueMs until = now_ + lease_ms;
-        lifecycle_.start_attempt(taken.entry, until);
+        const DueMs from = late_from(entry, consumer_ms);
+        lifecycle_.start_attempt(taken.entry, until, from);
         Delivered& message = delivery.answer.messages.emplace_back();
         message.id = entry.id;
         message.lease = context_.signer.sign(entry.id, entry.begun, context_.incarnation);
@@ -173,7 +180,9 @@ void Dispatcher::grant(QueueNumber number, const std::vector<ReadyKey>& all, Rep
         message.due_ms = entry.nominal_due_ms;
         message.delivered_ms = now_;
         message.attempt = entry.begun;
-        message.late_from_ms = entry.due_ms;
+        message.late_from_ms = from;
+        message.lateness_ms = now_ - from;
+        message.wait_ms = from - entry.nominal_due_ms;
         message.maybe_delivered = entry.maybe_delivered || entry.from_past;
         delivery.latest_due_ms = std::max(delivery.latest_due_ms, entry.due_ms);
         message.key = recent_.key(entry);
@@ -195,10 +204,23 @@ void Dispatcher::grant(QueueNumber number, const std::vector<ReadyKey>& all, Rep
     if (token != 0) delivery_of_reply_[token] = ticket;
 }
 
+// Since when the server could deliver a ready message to a consumer that is there since `consumer_ms` (lateness.h).
+DueMs Dispatcher::late_from(const Entry& entry, DueMs consumer_ms) const {
+    const DueMs held_back = std::max(lifecycle_.held_back_until(entry.id), queues_[entry.queue].resumed_ms);
+    const DueMs from = std::max({entry.due_ms, held_back, consumer_ms});
+    const std::int64_t down_ms = held_back > entry.due_ms ? 0 : earlier_runs_.down_time(entry.id, entry.due_ms);
+    return std::max(from, entry.due_ms + down_ms) - down_ms;
+}
+
 void Dispatcher::fill(Delivered& message, std::string_view record_body) {
     Result<Record> record = decode_record(RecordKind::relocate, record_body);
     if (!record) return context_.fail(std::move(record).error());
-    message.late_from_ms = late_from(message.late_from_ms, record->content);
+    if (const DueMs from = counts_from(message.due_ms, record->content.put_ms, record->content);
+        from > message.due_ms) {
+        message.wait_ms = std::max<std::int64_t>(message.late_from_ms - from, 0);
+        const auto lease = lifecycle_.leases().find(message.id);
+        if (lease != lifecycle_.leases().end()) lease->second.wait_ms = message.wait_ms;
+    }
     message.occurrence = record->content.occurrence;
     message.parent = record->content.parent;
     if (message.parent != 0) message.check = record->content.transaction;
@@ -231,8 +253,25 @@ void Dispatcher::finish_delivery(Delivery delivery, const FoundRecords& records)
         held_.push_back(std::move(delivery));
         return;
     }
+    std::int64_t lateness_ms = 0;
+    std::int64_t wait_ms = 0;
+    for (Delivered& message : delivery.answer.messages) {
+        if (message.delivered_ms != now_) add_lateness(message);
+        lateness_ms += message.lateness_ms;
+        wait_ms += message.wait_ms;
+    }
     queues_.count_in(delivery.queue, &QueueTotals::delivered, delivery.answer.messages.size());
+    queues_.count_in(delivery.queue, &QueueTotals::lateness_ms, static_cast<std::uint64_t>(lateness_ms));
+    queues_.count_in(delivery.queue, &QueueTotals::wait_ms, static_cast<std::uint64_t>(wait_ms));
     reply(delivery.token, std::move(delivery.answer));
+}
+
+// Its content was read, or its due time saved, since it was leased.
+void Dispatcher::add_lateness(Delivered& message) {
+    message.lateness_ms = now_ - message.late_from_ms;
+    const auto lease = lifecycle_.leases().find(message.id);
+    if (lease == lifecycle_.leases().end() || lease->second.attempt != message.attempt) return;
+    lease->second.lateness_ms += static_cast<std::uint32_t>(now_ - message.delivered_ms);
 }
 
 // A crash may lose the record of a started attempt, and the next run knows the time only from commits, because its

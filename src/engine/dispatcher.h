@@ -62,17 +62,21 @@ class Dispatcher : EnginePart {
         QueueNumber queue = 0;
         std::uint32_t max = 1;
         std::int64_t lease_ms = 0;
+        DueMs since_ms = 0;
         TimerHandle timer;
         bool brief = false;  // only until the current read for its queue is done
     };
 
     std::size_t serve_next(QueueNumber number);
     std::vector<ReadyKey> take_ready(QueueNumber number, std::uint32_t max);
-    void grant(QueueNumber number, const std::vector<ReadyKey>& all, ReplyToken token, std::int64_t lease_ms);
+    void grant(QueueNumber number, const std::vector<ReadyKey>& all, ReplyToken token, std::int64_t lease_ms,
+               DueMs consumer_ms);
+    DueMs late_from(const Entry& entry, DueMs consumer_ms) const;
     void fill(Delivered& message, std::string_view record_body);
     void finish_delivery(Delivery delivery, const FoundRecords& records);
     bool is_due_saved(const Delivery& delivery) const;
     void return_delivery(const Delivery& delivery);
+    void add_lateness(Delivered& message);
     void wait_briefly(std::uint64_t number, Waiter& waiter);
     void drop_waiter(std::uint64_t waiter);
     bool is_read_for(const Queue& at) const;

@@ -23,11 +23,18 @@ class EarlierRuns {
     EarlierRuns(std::uint64_t shard, DueMs restored_until_ms, std::uint64_t ids_from)
         : shard_(shard), ids_from_(ids_from), restored_until_ms_(restored_until_ms), until_ms_(restored_until_ms) {}
 
-    // This run starts: earlier ones delivered nothing that was due after `until_ms`, and assigned ids up to
-    // `newest_id`.
-    void end(DueMs until_ms, MessageId newest_id) {
+    // This run starts at `now`: earlier ones delivered nothing that was due after `until_ms`, saved the time last at
+    // `saved_ms`, and assigned ids up to `newest_id`.
+    void end(DueMs until_ms, DueMs saved_ms, DueMs now, MessageId newest_id) {
         until_ms_ = std::max(until_ms_, until_ms);
+        saved_ms_ = saved_ms;
+        started_ms_ = now;
         newest_id_ = newest_id;
+    }
+    // How long no server ran after the due time of this message, if it became due in that time. An idle server saves
+    // the time rarely, and the time since then is counted.
+    DueMs down_time(MessageId id, DueMs due_ms) const {
+        return id <= newest_id_ && due_ms >= saved_ms_ && due_ms < started_ms_ ? started_ms_ - due_ms : 0;
     }
     // The ids of this run have greater counters.
     std::uint64_t ids_from() const { return ids_from_; }
@@ -57,6 +64,8 @@ class EarlierRuns {
     std::uint64_t ids_from_;
     DueMs restored_until_ms_;
     DueMs until_ms_;
+    DueMs saved_ms_ = 0;
+    DueMs started_ms_ = 0;
     MessageId newest_id_ = 0;
 };
 

@@ -75,6 +75,7 @@ void Engine::advance_to(DueMs now) {
         context_.started = true;
         // An earlier run delivered nothing that was due later than this; see Dispatcher::is_due_saved().
         earlier_runs_.end(std::max(now_, batches_.totals().server_time_ms + options_.unsaved_due_max_ms),
+                          batches_.totals().server_time_ms, now_,
                           batches_.totals().id_counter * kShardsMax + options_.shard);
         context_.incarnation =
             batches_.totals().commit + 1;  // every run commits an epoch first, so that no two runs share a number

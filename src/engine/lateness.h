@@ -1,12 +1,16 @@
-// The lateness of deliveries: of all since the process started, and of those in the last 10 to 20 seconds of server
-// time. Waiting for a consumer counts, and so does the time while no server ran.
+// How long after its due time a message is delivered, in two parts that add up to it:
 //
-// The lateness of a message counts from its due time, but never from before the server accepted it: a message put with
-// a due time in 1970 is late by the time since its put. So no client can distort the sum or a percentile by one
-// message. An occurrence counts from its due time too, unless it was created more than a minute later, to make up for
-// missed time: then it counts from its creation.
+//     due                              could be delivered                       delivered
+//      │◄─────────────── wait ──────────────►│◄────────────── lateness ──────────────►│
 //
-// The recent figures come from two alternating histograms, so that recording is one step and memory is constant.
+// Lateness is what the server causes. It counts from the instant at which the message was due and could be delivered:
+// a consumer was waiting or a target was ready, the queue was not paused, and neither a lease nor an earlier message of
+// its order key was in the way. Time in which no server ran counts too, if the message became due in it. Everything
+// else is wait: for a consumer, a target that fails or is at its rate, a pause, attempts before and their backoff.
+//
+// Nothing counts from before the server accepted the message: one that was put with a due time in 1970 waits since its
+// put. So no client can distort a sum or a percentile by one message. An occurrence counts from its due time, unless it
+// was created more than a minute later, to make up for missed time: then it counts from its creation.
 #pragma once
 
 #include <algorithm>
@@ -18,33 +22,35 @@
 
 namespace duewheel {
 
-// When a message that was due at `due_ms` began to be late.
-inline DueMs late_from(DueMs due_ms, const MessageContent& content) {
+// From when a message counts that was due at `due_ms` and accepted at `accepted_ms`.
+inline DueMs counts_from(DueMs due_ms, DueMs accepted_ms, const MessageContent& content) {
     constexpr DueMs kMadeUpAfterMs = 60'000;
     const bool is_occurrence = content.parent != 0 || !content.schedule.empty() || !content.watchdog.empty();
-    if (is_occurrence && content.put_ms - due_ms <= kMadeUpAfterMs) return due_ms;
-    return std::max(due_ms, content.put_ms);
+    if (is_occurrence && accepted_ms - due_ms <= kMadeUpAfterMs) return due_ms;
+    return std::max(due_ms, accepted_ms);
 }
 
-struct LatenessLevels {
+struct DurationLevels {
     std::uint64_t count = 0;
     std::uint64_t p50_ms = 0;
     std::uint64_t p99_ms = 0;
     std::uint64_t max_ms = 0;
 };
 
-class Lateness {
+// Durations since the process started, and those of the last 10 to 20 seconds of server time: from two alternating
+// histograms, so that recording is one step and memory is constant.
+class Durations {
   public:
     // `now` never goes back.
-    void record(DueMs now, std::int64_t late_us) {
+    void record(DueMs now, std::int64_t duration_us) {
         turn_to(now);
-        const auto late = static_cast<std::uint64_t>(std::max<std::int64_t>(late_us, 0));
-        current_us_.record(late);
-        all_us_.record(late);
+        const auto duration = static_cast<std::uint64_t>(std::max<std::int64_t>(duration_us, 0));
+        current_us_.record(duration);
+        all_us_.record(duration);
     }
     const Histogram& all_us() const { return all_us_; }
     // O(buckets).
-    LatenessLevels of_late(DueMs now) const {
+    DurationLevels recent(DueMs now) const {
         const DueMs turns = (now - turned_ms_) / kTurnMs;
         Histogram both;
         if (turns < 2) both = current_us_;
@@ -67,6 +73,12 @@ class Lateness {
     Histogram current_us_;
     Histogram before_us_;
     DueMs turned_ms_ = 0;
+};
+
+// The two parts of recent deliveries.
+struct DeliveryLevels {
+    DurationLevels lateness;
+    DurationLevels wait;
 };
 
 }  // namespace duewheel

@@ -5,6 +5,7 @@
 #include <unordered_map>
 
 #include "base/invariant.h"
+#include "engine/lateness.h"
 
 namespace duewheel {
 
@@ -32,6 +33,7 @@ EntryNumber Lifecycle::admit(const MessageRow& row) {
 
 void Lifecycle::drop(EntryNumber number, Leaving leaving) {
     static_cast<void>(wheel_.cancel(TimerHandle{recent_.entry(number).timer}));
+    forget_held_back(recent_.entry(number).id);
     order_lines_.leave(number, leaving);
     recent_.drop(number);
 }
@@ -155,6 +157,9 @@ QueueNumber Lifecycle::apply(Operation& operation) {
             join_line(number);
         }
         place_applied(number, keeps_live, woken);
+        if (!keeps_live) {
+            note_held_back(number, record.id, counts_from(record.state.due_ms, record.time_ms, record.content));
+        }
     }
     if (!record.state.order_key.empty()) {
         const QueueNumber of_line = recent_.queues().number(record.state.name_space, record.state.queue);
@@ -191,6 +196,7 @@ void Lifecycle::unlist(EntryNumber number) {
     entry.expiring = false;
     entry.lease_lost = false;
     settled_expiry(number);
+    forget_held_back(entry.id);
     Queue& at = queues_.at(entry.queue);
     if (entry.state == State::ready) {
         --at.ready_count;
@@ -241,6 +247,7 @@ void Lifecycle::unready(EntryNumber number) {
     Entry& entry = recent_.entry(number);
     assert(entry.state == State::ready);
     order_lines_.take_back(number);
+    forget_held_back(entry.id);
     entry.state = entry.durable_state;
     entry.in_fired = false;
     --queues_.at(entry.queue).ready_count;
@@ -267,10 +274,12 @@ void Lifecycle::take(EntryNumber number) {
     queues_.count_lease(at, 1);
 }
 
-void Lifecycle::start_attempt(EntryNumber number, DueMs until_ms) {
+void Lifecycle::start_attempt(EntryNumber number, DueMs until_ms, DueMs late_from_ms) {
     Entry& entry = recent_.entry(number);
     entry.begun += 1;
-    leases_[entry.id] = {entry.begun, until_ms, now_};
+    forget_held_back(entry.id);
+    const auto late_ms = static_cast<std::uint32_t>(std::clamp<DueMs>(now_ - late_from_ms, 0, UINT32_MAX));
+    leases_[entry.id] = {entry.begun, late_ms, until_ms, late_from_ms - entry.nominal_due_ms};
     unsettled_expiry(number);
     arm(number, until_ms);
     if (entry.attempt_queued) return;
@@ -281,7 +290,9 @@ void Lifecycle::start_attempt(EntryNumber number, DueMs until_ms) {
 void Lifecycle::end_lease(EntryNumber number) {
     Entry& entry = recent_.entry(number);
     assert(entry.state == State::leased);
-    leases_.erase(entry.id);
+    const MessageId id = entry.id;
+    const DueMs until = leases_.at(id).until_ms;
+    leases_.erase(id);
     queues_.count_lease(queues_.at(entry.queue), -1);
     static_cast<void>(wheel_.cancel(TimerHandle{entry.timer}));
     entry.state = entry.durable_state;
@@ -297,6 +308,7 @@ void Lifecycle::end_lease(EntryNumber number) {
         return;
     }
     make_ready(number);
+    note_held_back(number, id, std::min(until, now_));
 }
 
 // ---- attempts
@@ -468,7 +480,8 @@ void Lifecycle::advance_line(const std::string& name) {
                 if (may_leave(step.entry)) drop(step.entry);
                 break;
             case What::deliver:
-                return list_ready(step.entry);
+                list_ready(step.entry);
+                return note_held_back(step.entry, recent_.entry(step.entry).id, step.freed_ms);
             case What::look_up:
                 ++queues_.at(order_lines_.queue_of(name)).line_lookups;
                 return order_lines_.look_up(name);
@@ -577,6 +590,10 @@ void Lifecycle::check() const {
     queues_.namespaces().for_each([&](const Namespace& space) {
         require(space.leased == leased_in_space[&space], "a namespace's count of leased messages is off");
     });
+    for (const auto& [id, until] : held_back_) {
+        require(recent_.find(id) != kNoEntry && recent_.entry(recent_.find(id)).state == State::ready,
+                "a message was held back that is not ready");
+    }
     require(ready_count_ == ready_in_all, "the count of ready messages is off");
 }
 

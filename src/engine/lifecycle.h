@@ -29,6 +29,8 @@
 #include <string_view>
 #include <vector>
 
+#include <boost/unordered/unordered_flat_map.hpp>
+
 #include "engine/delivery.h"
 #include "engine/due_queue.h"
 #include "engine/due_window.h"
@@ -84,13 +86,19 @@ class Lifecycle : EnginePart {
 
     // A ready message is taken from the ready list.
     void take(EntryNumber number);
-    // It is delivered, and leased until then.
-    void start_attempt(EntryNumber number, DueMs until_ms);
+    // It is delivered, and leased until then. `late_from_ms`: since when the server could deliver it.
+    void start_attempt(EntryNumber number, DueMs until_ms, DueMs late_from_ms);
     // The lease was lost or released: the message is due as before.
     void end_lease(EntryNumber number);
     Leases& leases() { return leases_; }
     const Leases& leases() const { return leases_; }
     std::uint64_t ready_count() const { return ready_count_; }
+    // Until when something else than its due time held a ready message back, if a consumer waited for it; otherwise 0.
+    DueMs held_back_until(MessageId id) const {
+        if (held_back_.empty()) return 0;
+        const auto found = held_back_.find(id);
+        return found == held_back_.end() ? 0 : found->second;
+    }
 
     // ---- attempts
 
@@ -143,6 +151,15 @@ class Lifecycle : EnginePart {
     std::uint32_t ready_max_for(const Entry& entry) const;
     void make_ready(EntryNumber number);
     void list_ready(EntryNumber number);
+    // If no consumer waits, the next one comes later than that: then it does nothing.
+    void note_held_back(EntryNumber number, MessageId id, DueMs until_ms) {
+        const Entry& entry = recent_.entry(number);
+        if (until_ms <= entry.due_ms || entry.id != id || entry.state != State::ready) return;
+        if (!queues_[entry.queue].waiters.empty()) held_back_[id] = until_ms;
+    }
+    void forget_held_back(MessageId id) {
+        if (!held_back_.empty()) held_back_.erase(id);
+    }
     void unready(EntryNumber number);
     void evict(EntryNumber number);
     void unlist(EntryNumber number);
@@ -165,6 +182,9 @@ class Lifecycle : EnginePart {
     OwnRecords own_;
     Leases leases_;
     std::uint64_t ready_count_ = 0;
+    // Ready messages that something else than their due time held back until then, while a consumer waited: a lease, an
+    // earlier message of the order key, or that they were put or moved to a time that had passed.
+    boost::unordered_flat_map<MessageId, DueMs> held_back_;
     std::size_t recurring_due_ = 0;  // in memory, with `spawning`
     std::deque<MessageId> to_purge_;
     // Expiries that have come, or that come while the message is leased, and are not recorded.

@@ -261,7 +261,9 @@ Verdict MessageCommands::decide(PendingCommand& pending, const AckCommand& comma
     assert(is_legal_move(entry.state, State::done));
     Record record = changed_by(command.lease, entry, RecordKind::end, Cause::acknowledged);
     record.state.state = State::done;
-    record.lateness_ms = lifecycle_.leases().at(entry.id).delivered_ms - entry.nominal_due_ms;
+    const Lease& lease = lifecycle_.leases().at(entry.id);
+    record.lateness_ms = lease.lateness_ms;
+    record.wait_ms = lease.wait_ms;
     add(known.entry, std::move(record), pending.token, LeaseEndAnswer{LeaseOutcome::done, 0, 0});
     return Verdict::settled;
 }

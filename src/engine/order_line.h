@@ -22,6 +22,7 @@ struct OrderLine {
     std::set<DuePosition> members;  // by (nominal due, id)
     std::uint32_t blocked = 0;      // of them: due, waiting for earlier ones
     MessageId out = 0;              // the one that is ready or leased; 0: none
+    DueMs freed_ms = 0;             // when a message last left that the others waited for
     DuePosition disk;               // of a line without a lookup so far: before every message; kNoBacklog: none
     bool head_is_valid = false;     // an unfinished one is on disk exactly at `disk`
     // Lower bound of due ones on disk that only this line will load: the cursor of their queue has passed them, because

@@ -44,6 +44,7 @@ void OrderLines::leave(EntryNumber number, Leaving leaving) {
     Entry& entry = context_.recent.entry(number);
     OrderLine& line = lines_.at(name);
     const DuePosition position = position_of(entry);
+    if (leaving == Leaving::changes && position == *line.members.begin()) line.freed_ms = context_.now;
     line.members.erase(position);
     if (line.out == entry.id) line.out = 0;
     if (entry.blocked) --line.blocked;
@@ -96,7 +97,7 @@ OrderLines::Step OrderLines::next(const std::string& name) {
     entry.blocked = false;
     --line.blocked;
     line.out = entry.id;
-    return {What::deliver, number};
+    return {What::deliver, number, line.freed_ms};
 }
 
 void OrderLines::look_up(const std::string& name) {

@@ -55,6 +55,7 @@ class OrderLines {
         };
         What what = What::none;
         EntryNumber entry = kNoEntry;
+        DueMs freed_ms = 0;  // deliver: from then on no other message of the key was in its way
     };
     Step next(const std::string& name);
 

@@ -67,6 +67,7 @@ struct Queue {
     std::unique_ptr<QueueConf> conf;               // null: the queue has no settings
     std::unique_ptr<QueueSettings> next_settings;  // by the batch that is being built or in flight
     bool paused = false;                           // as in conf
+    DueMs resumed_ms = 0;                          // when the newest pause of this run ended
     // By kind of target: it changed, and the pusher was not notified yet.
     std::array<bool, kTargetKinds> target_changed{};
     std::optional<RetryRule> retry;  // as in conf: whole

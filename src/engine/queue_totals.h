@@ -9,6 +9,8 @@ namespace duewheel {
 struct QueueTotals {
     std::uint64_t received = 0;  // put by clients, or made by recurring messages, schedules and watchdogs
     std::uint64_t delivered = 0;
+    std::uint64_t lateness_ms = 0;  // sums of these deliveries (engine/lateness.h)
+    std::uint64_t wait_ms = 0;
     std::uint64_t acknowledged = 0;
     std::uint64_t failed = 0;  // deliveries
     std::uint64_t leases_expired = 0;

@@ -150,9 +150,18 @@ TEST(QueueViews, a_forecast_counts_a_message_by_its_entry_until_the_index_has_it
     EXPECT_EQ(counted(2), 1u) << "by its row";
 }
 
+TEST(EarlierRuns, no_server_ran_from_the_last_saved_time_until_this_run) {
+    EarlierRuns earlier(0, 0, 0);
+    earlier.end(1'000, 900, 1'100, 50);
+    EXPECT_EQ(earlier.down_time(50, 1'000), 100);
+    EXPECT_EQ(earlier.down_time(51, 1'000), 0) << "put in this run";
+    EXPECT_EQ(earlier.down_time(50, 899), 0) << "it waited already";
+    EXPECT_EQ(earlier.down_time(50, 1'100), 0);
+}
+
 TEST(EarlierRuns, may_have_delivered_what_was_due_before_this_run_started) {
     EarlierRuns earlier(0, 0, 0);
-    earlier.end(1'000, 50);
+    earlier.end(1'000, 900, 1'100, 50);
     MessageState state;
     state.due_ms = state.nominal_due_ms = 1'000;
     EXPECT_TRUE(earlier.may_have_delivered(50, state));

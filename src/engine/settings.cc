@@ -270,6 +270,7 @@ void Settings::take(QueueNumber number, const QueueSettings& settings, Sequence 
     } else {
         at.conf = std::make_unique<QueueConf>(QueueConf{settings, log_position, record_bytes});
     }
+    if (at.paused && !settings.paused) at.resumed_ms = now_;
     at.paused = settings.paused;
     note_target(number, TargetKind::webhook, had_webhook);
     note_target(number, TargetKind::kafka, had_kafka);

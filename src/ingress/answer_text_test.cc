@@ -37,6 +37,7 @@ TEST(AnswerText, of_a_lease) {
     text.lease_until_ms = kDue + 30'000;
     text.due_ms = kDue;
     text.delivered_ms = kDue + 12;
+    text.lateness_ms = 12;
     text.attempt = 1;
     text.occurrence = 1;
     text.body = "say \"hi\"\n\x01 \\ \xc3\xa5";
@@ -55,11 +56,11 @@ TEST(AnswerText, of_a_lease) {
         R"({"messages":[{"id":"1024","queue":"mail","lease":")" + lease +
             R"(","lease_until_ms":1798783230250,"body":"say \"hi\"\n\u0001 \\ å","content_type":"text/plain",)"
             R"("headers":{"a":"b"},"traceparent":"00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01",)"
-            R"("occurrence":1,"due_ms":1798783200250,"delivered_ms":1798783200262,"lateness_ms":12,"attempt":1,)"
+            R"("occurrence":1,"due_ms":1798783200250,"delivered_ms":1798783200262,"lateness_ms":12,"wait_ms":0,"attempt":1,)"
             R"("maybe_delivered":false},{"id":"2048","queue":"mail","lease":")" +
             lease +
             R"(","lease_until_ms":1798783230250,"body_base64":"/wA=","occurrence":1,"due_ms":1798783200250,)"
-            R"("delivered_ms":1798783200262,"lateness_ms":12,"attempt":1,"maybe_delivered":true}]})");
+            R"("delivered_ms":1798783200262,"lateness_ms":12,"wait_ms":0,"attempt":1,"maybe_delivered":true}]})");
 }
 
 // Content of that type was a text in which the consumer's JSON had to be looked for.
@@ -224,9 +225,9 @@ TEST(AnswerText, of_the_statistics) {
         R"("done":7,"failed":8,"cancelled":9,"expired":90,"rescheduled":10,"leases_lost":11,"dead":0,"held":0,"requeued":0,)"
         R"("prepared":0,"committed":0,"rolled_back":0,"unanswered":0,"checks":0,"commits":12,"in_memory":13,)"
         R"("unsealed_segments":14,"puts_stalled":true,"disk_free_bytes":21,"lateness_p50_ms":15,"lateness_p99_ms":16,)"
-        R"("lateness_max_ms":17,"queue_count":18,"queues":[)";
+        R"("lateness_max_ms":17,"wait_p50_ms":25,"wait_p99_ms":26,"wait_max_ms":27,"queue_count":18,"queues":[)";
     ServerFacts facts{.instance = "5f0c", .version = "0.1.0", .disk_free_bytes = 21, .kafka = {}};
-    expect_json(stats_text(facts, counters, sums, {}, {5, 15, 16, 17}), 200, levels + "]}");
+    expect_json(stats_text(facts, counters, sums, {}, {{5, 15, 16, 17}, {5, 25, 26, 27}}), 200, levels + "]}");
     std::vector<QueueCounters> queues = {{{"default", "mail"}, 1, 2, 3, true}, {{"team", "q"}, 0, 0, 0, false}};
     queues[0].dead = 20;
     queues[0].pending = 22;
@@ -234,7 +235,7 @@ TEST(AnswerText, of_the_statistics) {
     queues[1].paused = true;
     facts.kafka = R"({"brokers_up":3})";
     expect_json(
-        stats_text(facts, counters, sums, queues, {5, 15, 16, 17}), 200,
+        stats_text(facts, counters, sums, queues, {{5, 15, 16, 17}, {5, 25, 26, 27}}), 200,
         levels +
             R"({"queue":"mail","pending":22,"ready":1,"leased":2,"waiters":3,"dead":20,"paused":false,"backlog_on_disk":true,"oldest_due_ms":1798783200000},)"
             R"({"namespace":"team","queue":"q","pending":0,"ready":0,"leased":0,"waiters":0,"dead":0,"paused":true,"backlog_on_disk":false}],"kafka":{"brokers_up":3}})");

@@ -248,7 +248,7 @@ class PlayedShard final : public CommandPort {
     }
     std::optional<ReadyKey> first_ready(std::string_view) override { return std::nullopt; }
     QueueSums queue_sums() const override { return {}; }
-    LatenessLevels lateness() const override { return {}; }
+    DeliveryLevels recent_deliveries() const override { return {}; }
     const LatenessHistory& lateness_history() const override { return history; }
     WheelView wheel() const override { return wheel_view; }
     ClockStatus clock() const override { return clock_status; }

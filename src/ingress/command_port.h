@@ -34,7 +34,7 @@ class CommandPort : public TokenDirectory {
     virtual std::optional<ReadyKey> first_ready(std::string_view queue) = 0;
     // Of the last ten to twenty seconds.
     virtual QueueSums queue_sums() const = 0;
-    virtual LatenessLevels lateness() const = 0;
+    virtual DeliveryLevels recent_deliveries() const = 0;
     virtual const LatenessHistory& lateness_history() const = 0;
     // O(timers).
     virtual WheelView wheel() const = 0;

@@ -29,7 +29,9 @@ Result<DueMs> read_window(const QueryRequest& query) {
 
 void write_row(JsonWriter& json, const LatenessHistory::Row& row) {
     json.open().number("time_ms", row.time_ms).number("count", row.count);
-    json.number("p50_ms", row.p50_ms).number("p99_ms", row.p99_ms).number("max_ms", row.max_ms).close();
+    json.number("p50_ms", row.p50_ms).number("p99_ms", row.p99_ms).number("max_ms", row.max_ms);
+    json.number("wait_p50_ms", row.wait_p50_ms).number("wait_p99_ms", row.wait_p99_ms);
+    json.number("wait_max_ms", row.wait_max_ms).close();
 }
 
 }  // namespace
@@ -72,7 +74,8 @@ Result<HttpResponse> answer_lateness_call(const HttpRequest& request, const Comm
             json.open();
             if (each.name.name_space != kDefaultNamespace) json.text("namespace", each.name.name_space);
             json.text("queue", each.name.queue).number("count", each.count);
-            json.number("p99_ms", each.p99_ms).number("max_ms", each.max_ms).close();
+            json.number("p99_ms", each.p99_ms).number("max_ms", each.max_ms);
+            json.number("wait_p99_ms", each.wait_p99_ms).number("wait_max_ms", each.wait_max_ms).close();
         }
         json.close_array();
     }

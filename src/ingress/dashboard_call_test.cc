@@ -27,21 +27,24 @@ class DashboardCall : public ::testing::Test {
         });
     }
     void deliver(DueMs now, const QueueName& name, std::int64_t late_ms) {
-        server_.shard().history.deliver(now, name, 1).record(late_ms);
+        server_.shard().history.deliver(now, name, 1).record(late_ms, 10 * late_ms);
     }
     std::string lateness(const std::string& query) { return server_.ask({"GET", "/v1/lateness" + query}); }
 
     ApiServer server_;
 };
 
-const std::string kMail = R"({"time_ms":1798783190000,"count":1,"p50_ms":3,"p99_ms":3,"max_ms":3})";
-const std::string kOrders = R"({"time_ms":1798783195000,"count":1,"p50_ms":7,"p99_ms":7,"max_ms":7})";
+const std::string kMail = R"({"time_ms":1798783190000,"count":1,"p50_ms":3,"p99_ms":3,"max_ms":3,)"
+                          R"("wait_p50_ms":30,"wait_p99_ms":30,"wait_max_ms":30})";
+const std::string kOrders = R"({"time_ms":1798783195000,"count":1,"p50_ms":7,"p99_ms":7,"max_ms":7,)"
+                            R"("wait_p50_ms":70,"wait_p99_ms":70,"wait_max_ms":70})";
 
 TEST_F(DashboardCall, lateness_has_the_complete_rows_of_the_window) {
     EXPECT_EQ(body_of(lateness("?window=10s")),
               R"({"row_ms":5000,"from_ms":1798783190000,"until_ms":1798783200000,"rows":[)" + kMail + "," + kOrders +
-                  R"(],"queues":[{"queue":"mail","count":1,"p99_ms":3,"max_ms":3},)"
-                  R"({"namespace":"shop","queue":"orders","count":1,"p99_ms":7,"max_ms":7}]})");
+                  R"(],"queues":[{"queue":"mail","count":1,"p99_ms":3,"max_ms":3,"wait_p99_ms":30,"wait_max_ms":30},)"
+                  R"({"namespace":"shop","queue":"orders","count":1,"p99_ms":7,"max_ms":7,)"
+                  R"("wait_p99_ms":70,"wait_max_ms":70}]})");
     EXPECT_EQ(member_of(lateness("?window=5s"), "rows"), "[" + kOrders + "]");
     EXPECT_EQ(member_of(lateness(""), "from_ms"), std::to_string(kRow - 3'600'000));
 }

@@ -95,7 +95,8 @@ TEST_F(EventStreamsTest, the_state_is_sent_at_once_and_with_each_tick) {
               R"({"queues":[{"queue":"mail","pending":7,"ready":0,"leased":0,"dead":0,"paused":false}],"more":false})");
     const Event lateness = client.next();
     EXPECT_EQ(lateness.name, "lateness");
-    EXPECT_EQ(lateness.data, R"({"time_ms":1798783195000,"count":0,"p50_ms":0,"p99_ms":0,"max_ms":0})");
+    EXPECT_EQ(lateness.data, R"({"time_ms":1798783195000,"count":0,"p50_ms":0,"p99_ms":0,"max_ms":0,"wait_p50_ms":0,)"
+                             R"("wait_p99_ms":0,"wait_max_ms":0})");
     change([](PlayedShard& shard) { shard.levels.pending = 8; });
     tick();
     stats = client.next();

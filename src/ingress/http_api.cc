@@ -322,7 +322,8 @@ HttpResponse HttpApi::stats(std::size_t most_queues) const {
                             .version = options_.version,
                             .disk_free_bytes = options_.disk_free_bytes(),
                             .kafka = kafka};
-    return stats_text(facts, port_.counters(), port_.queue_sums(), port_.busiest_queues(most_queues), port_.lateness());
+    return stats_text(facts, port_.counters(), port_.queue_sums(), port_.busiest_queues(most_queues),
+                      port_.recent_deliveries());
 }
 
 void HttpApi::answer_events(const Admitted& admitted, RequestNote note, HttpReply reply) {

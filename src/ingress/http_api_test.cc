@@ -34,7 +34,7 @@ TEST(HttpApi, returns_the_reply_of_the_shard) {
 TEST(HttpApi, every_route_reaches_the_shard_and_answers) {
     const std::string lease = R"({"messages":[{"id":"1024","queue":"q","lease":")" + kLease +
                               R"(","lease_until_ms":2000,"body":"x","occurrence":1,"due_ms":900,"delivered_ms":1000,)"
-                              R"("lateness_ms":100,"attempt":1,"maybe_delivered":false}]})";
+                              R"("lateness_ms":100,"wait_ms":0,"attempt":1,"maybe_delivered":false}]})";
     Delivered delivered{.id = 1024,
                         .lease = {1024, 1, 2, 3},
                         .lease_until_ms = 2000,
@@ -42,6 +42,7 @@ TEST(HttpApi, every_route_reaches_the_shard_and_answers) {
                         .delivered_ms = 1000,
                         .attempt = 1,
                         .occurrence = 1};
+    delivered.lateness_ms = 100;
     delivered.body = "x";
     struct Route {
         Call call;

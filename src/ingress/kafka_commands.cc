@@ -19,9 +19,9 @@ namespace {
 
 constexpr std::string_view kOwnPrefix = "duewheel-";
 // Of records that Duewheel wrote.
-constexpr std::string_view kIgnored[] = {"duewheel-id",        "duewheel-due-ms", "duewheel-lateness-ms",
-                                         "duewheel-attempt",   "duewheel-source", "duewheel-error",
-                                         "duewheel-error-code"};
+constexpr std::string_view kIgnored[] = {"duewheel-id",      "duewheel-due-ms",    "duewheel-lateness-ms",
+                                         "duewheel-wait-ms", "duewheel-attempt",   "duewheel-source",
+                                         "duewheel-error",   "duewheel-error-code"};
 
 // What the headers of a record say; the others are in `parts`.
 struct RecordHeaders {

@@ -61,6 +61,13 @@ LatenessHistory::Deliveries LatenessHistory::deliver(DueMs now, const QueueName&
     return deliveries;
 }
 
+LatenessHistory::Kept LatenessHistory::figures(const Current& row) {
+    const auto& [lateness, wait] = row;
+    return {lateness.count(), lateness.percentile(500), lateness.percentile(990),
+            lateness.max(),   wait.percentile(500),     wait.percentile(990),
+            wait.max()};
+}
+
 void LatenessHistory::turn_to(DueMs now) {
     const std::int64_t row = now / kRowMs;
     if (row == current_) return;
@@ -84,12 +91,13 @@ void LatenessHistory::turn_to(DueMs now) {
 void LatenessHistory::end_row() {
     const auto at = static_cast<std::size_t>(current_ % static_cast<std::int64_t>(kRows));
     const auto end = [at](Series& series) {
-        const Counts& now = series.now;
-        series.recent = series.recent - series.recent / 16 + now.count();
+        const std::uint32_t count = series.now.lateness.count();
+        series.recent = series.recent - series.recent / 16 + count;
         series.rows[at] = {};
-        if (now.count() == 0) return;
-        series.rows[at] = {now.count(), now.percentile(500), now.percentile(990), now.max()};
-        series.now.clear();
+        if (count == 0) return;
+        series.rows[at] = figures(series.now);
+        series.now.lateness.clear();
+        series.now.wait.clear();
     };
     end(server_);
     for (Series& queue : queues_) end(queue);
@@ -147,10 +155,12 @@ std::vector<LatenessHistory::Row> LatenessHistory::rows(const Series& series, Du
         Kept kept;
         if (row < current_) {
             kept = series.rows[static_cast<std::size_t>(row % static_cast<std::int64_t>(kRows))];
-        } else if (series.now.count() > 0) {
-            kept = {series.now.count(), series.now.percentile(500), series.now.percentile(990), series.now.max()};
+        } else if (series.now.lateness.count() > 0) {
+            kept = figures(series.now);
         }
-        if (kept.count > 0) rows.push_back({row * kRowMs, kept.count, kept.p50_ms, kept.p99_ms, kept.max_ms});
+        if (kept.count == 0) continue;
+        rows.push_back({row * kRowMs, kept.count, kept.p50_ms, kept.p99_ms, kept.max_ms, kept.wait_p50_ms,
+                        kept.wait_p99_ms, kept.wait_max_ms});
     }
     return rows;
 }
@@ -163,6 +173,8 @@ std::vector<LatenessHistory::QueueRows> LatenessHistory::queues(DueMs now, DueMs
             sum.count += row.count;
             sum.p99_ms = std::max(sum.p99_ms, row.p99_ms);
             sum.max_ms = std::max(sum.max_ms, row.max_ms);
+            sum.wait_p99_ms = std::max(sum.wait_p99_ms, row.wait_p99_ms);
+            sum.wait_max_ms = std::max(sum.wait_max_ms, row.wait_max_ms);
         }
         if (sum.count > 0) all.push_back(std::move(sum));
     }

@@ -95,7 +95,8 @@ void write_delivered(JsonWriter& json, std::string_view queue, const Delivered& 
     if (!message.schedule.empty()) json.text("schedule", message.schedule);
     if (!message.watchdog.empty()) json.text("watchdog", message.watchdog).number("last_fed_ms", message.fed_ms);
     json.number("occurrence", message.check ? 0 : message.occurrence).number("due_ms", message.due_ms);
-    json.number("delivered_ms", message.delivered_ms).number("lateness_ms", message.delivered_ms - message.due_ms);
+    json.number("delivered_ms", message.delivered_ms).number("lateness_ms", message.lateness_ms);
+    json.number("wait_ms", message.wait_ms);
     json.number("attempt", message.attempt).boolean("maybe_delivered", message.maybe_delivered);
     json.close();
 }
@@ -114,7 +115,9 @@ void write_ended(JsonWriter& json, std::string_view queue, const EndedRow& row) 
     write_id(json, row.id);
     json.text("queue", queue).text("outcome", state_name(row.outcome)).text("cause", cause_name(row.cause));
     write_instant(json, "ended", "ended_ms", row.ended_ms);
-    if (row.outcome == State::done && row.attempts > 0) json.number("lateness_ms", row.lateness_ms);
+    if (row.outcome == State::done && row.attempts > 0) {
+        json.number("lateness_ms", row.lateness_ms).number("wait_ms", row.wait_ms);
+    }
     json.number("attempts", row.attempts).boolean("maybe_delivered", row.maybe_delivered);
     json.close();
 }

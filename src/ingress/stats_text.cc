@@ -17,7 +17,7 @@ void write_queue(JsonWriter& json, const QueueCounters& queue, bool is_whole) {
 }
 
 HttpResponse stats_text(const ServerFacts& server, const EngineCounters& counters, const QueueSums& sums,
-                        const std::vector<QueueCounters>& queues, const LatenessLevels& lateness) {
+                        const std::vector<QueueCounters>& queues, const DeliveryLevels& recent) {
     return json_response(200, [&](JsonWriter& json) {
         json.open();
         json.text("instance", server.instance).text("version", server.version);
@@ -36,8 +36,10 @@ HttpResponse stats_text(const ServerFacts& server, const EngineCounters& counter
         json.number("checks", counters.checks).number("commits", counters.commits);
         json.number("in_memory", counters.in_memory).number("unsealed_segments", counters.unsealed_segments);
         json.boolean("puts_stalled", counters.puts_stalled).number("disk_free_bytes", server.disk_free_bytes);
+        const auto& [lateness, wait] = recent;
         json.number("lateness_p50_ms", lateness.p50_ms).number("lateness_p99_ms", lateness.p99_ms);
         json.number("lateness_max_ms", lateness.max_ms);
+        json.number("wait_p50_ms", wait.p50_ms).number("wait_p99_ms", wait.p99_ms).number("wait_max_ms", wait.max_ms);
         json.number("queue_count", counters.queues).open_array("queues");
         for (const QueueCounters& queue : queues) write_queue(json, queue, true);
         json.close_array();

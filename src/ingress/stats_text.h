@@ -24,6 +24,6 @@ struct ServerFacts {
 void write_queue(JsonWriter& json, const QueueCounters& queue, bool is_whole);
 
 HttpResponse stats_text(const ServerFacts& server, const EngineCounters& counters, const QueueSums& sums,
-                        const std::vector<QueueCounters>& queues, const LatenessLevels& lateness);
+                        const std::vector<QueueCounters>& queues, const DeliveryLevels& recent);
 
 }  // namespace duewheel

@@ -157,6 +157,7 @@ void record_fields(Visitor& visit, OfRecord& record) {
     visit.signed_number(32, record.lateness_ms);
     visit.text(33, record.reason);
     visit.signed_number(34, record.ended_ms);
+    visit.signed_number(35, record.wait_ms);
     content_fields(visit, record.content);
     visit.number(70, record.subject);
     visit.text(71, record.name);

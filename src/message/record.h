@@ -137,7 +137,8 @@ struct Record {
     // end, and a change that ended a lease: which lease, so that the response can be repeated
     std::uint32_t lease_attempt = 0;
     std::uint64_t lease_incarnation = 0;
-    std::int64_t lateness_ms = 0;  // end: delivery minus nominal due time
+    std::int64_t lateness_ms = 0;  // end: of the delivery (engine/lateness.h)
+    std::int64_t wait_ms = 0;      // end: before that
     std::string_view reason;       // end as dead, fail, and the relocations of both
     DueMs ended_ms = 0;            // relocation of an ended message
 

@@ -27,6 +27,7 @@ Record random_record(std::mt19937_64& random, std::vector<std::string>& texts) {
     record.lease_attempt = static_cast<std::uint32_t>(number());
     record.lease_incarnation = number();
     record.lateness_ms = -static_cast<std::int64_t>(number() >> 1);
+    record.wait_ms = static_cast<std::int64_t>(number() >> 1);
     record.reason = text();
     MessageState& state = record.state;
     constexpr State kLive[] = {State::prepared, State::scheduled, State::retrying, State::held};

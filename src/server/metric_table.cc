@@ -352,6 +352,11 @@ MetricValue of_queue(const QueueSnapshot& queue) {
     return value_of<QueueCounters, Path...>(queue.counters);
 }
 
+template <auto Member>
+MetricValue of_queue_time(const QueueSnapshot& queue) {
+    return MetricValue::of_milliseconds(queue.counters.totals.*Member);
+}
+
 constexpr QueueMetric kQueueMetrics[] = {
     {{"duewheel_queue_pending", "Messages of the queue that have not ended."}, of_queue<&QueueCounters::pending>},
     {{"duewheel_queue_ready",
@@ -375,6 +380,11 @@ constexpr QueueMetric kQueueMetrics[] = {
      of_queue<&QueueCounters::totals, &QueueTotals::received>},
     {{"duewheel_queue_messages_delivered_total", "Deliveries of messages of the queue."},
      of_queue<&QueueCounters::totals, &QueueTotals::delivered>},
+    {{"duewheel_queue_lateness_seconds_total", "Sum of how late the server made these deliveries."},
+     of_queue_time<&QueueTotals::lateness_ms>},
+    {{"duewheel_queue_wait_seconds_total",
+      "Sum of how long the messages of these deliveries waited before that, since they were due."},
+     of_queue_time<&QueueTotals::wait_ms>},
     {{"duewheel_queue_messages_acknowledged_total", "Messages of the queue that a consumer acknowledged."},
      of_queue<&QueueCounters::totals, &QueueTotals::acknowledged>},
     {{"duewheel_queue_deliveries_failed_total", "Deliveries that a consumer or webhook reported as failed."},
@@ -432,10 +442,16 @@ const Histogram& webhook_times(From from) {
 
 constexpr HistogramMetric kHistogramMetrics[] = {
     {{"duewheel_lateness_seconds",
-      "How late messages were delivered: from when a message was due, or accepted if that was later, until its "
-      "delivery.",
+      "How late the server delivered messages: from when a message was due and could be delivered, because a consumer "
+      "waited or its target was ready, until its delivery.",
       "", MetricType::histogram},
-     [](From from) -> const Histogram& { return from.shard.delivery_lateness().all_us(); },
+     [](From from) -> const Histogram& { return from.shard.lateness_us(); },
+     500},
+    {{"duewheel_wait_seconds",
+      "How long delivered messages waited before that, since they were due: for a consumer, a target that failed or "
+      "was at its rate, a pause, or earlier attempts and their backoff.",
+      "", MetricType::histogram},
+     [](From from) -> const Histogram& { return from.shard.wait_us(); },
      500},
     {{"duewheel_commit_duration_seconds", "Time to write a commit to the log and sync it.", "", MetricType::histogram},
      [](From from) -> const Histogram& { return from.shard.times().commit_us; },

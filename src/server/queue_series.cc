@@ -7,8 +7,9 @@ namespace duewheel {
 namespace {
 
 constexpr std::uint64_t QueueTotals::*kTotals[] = {
-    &QueueTotals::received,       &QueueTotals::delivered,     &QueueTotals::acknowledged, &QueueTotals::failed,
-    &QueueTotals::leases_expired, &QueueTotals::dead_lettered, &QueueTotals::expired,      &QueueTotals::cancelled,
+    &QueueTotals::received,     &QueueTotals::delivered, &QueueTotals::lateness_ms,    &QueueTotals::wait_ms,
+    &QueueTotals::acknowledged, &QueueTotals::failed,    &QueueTotals::leases_expired, &QueueTotals::dead_lettered,
+    &QueueTotals::expired,      &QueueTotals::cancelled,
 };
 static_assert(sizeof(QueueTotals) == sizeof(kTotals) / sizeof(kTotals[0]) * sizeof(std::uint64_t));
 

@@ -274,7 +274,8 @@ void Shard::measure(const LeaseAnswer& delivery) {
     for (const Delivered& message : delivery.messages) {
         const std::int64_t late_us = now_us - message.late_from_ms * 1000;
         lateness_.record(now, late_us);
-        history.record(late_us / 1000);
+        wait_.record(now, message.wait_ms * 1000);
+        history.record(late_us / 1000, message.wait_ms);
     }
 }
 

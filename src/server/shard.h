@@ -68,7 +68,10 @@ class Shard final : public CommandPort {
     QueueSums queue_sums() const override { return parts_.engine().queue_sums(); }
     const LatenessHistory& lateness_history() const override { return lateness_history_; }
     WheelView wheel() const override;
-    LatenessLevels lateness() const override { return lateness_.of_late(parts_.engine().now()); }
+    DeliveryLevels recent_deliveries() const override {
+        const DueMs now = parts_.engine().now();
+        return {lateness_.recent(now), wait_.recent(now)};
+    }
     ClockStatus clock() const override;
     bool accept_clock() override;
     void advance_clock(std::int64_t by_ms) override;
@@ -91,7 +94,8 @@ class Shard final : public CommandPort {
                (kafka_pusher_ == nullptr || kafka_pusher_->is_idle());
     }
     const ShardTimes& times() const { return times_; }
-    const Lateness& delivery_lateness() const { return lateness_; }
+    const Histogram& lateness_us() const { return lateness_.all_us(); }
+    const Histogram& wait_us() const { return wait_.all_us(); }
     const LogCleaning& cleaning() const { return cleaning_; }
     const ShardParts& parts() const { return parts_; }
     ZoneCache& zones() { return parts_.zones(); }
@@ -143,7 +147,8 @@ class Shard final : public CommandPort {
     CommitDelay commit_delay_;
     bool needs_turn_ = false;
     ShardTimes times_;
-    Lateness lateness_;  // of messages as they are delivered
+    Durations lateness_;  // of messages as they are delivered
+    Durations wait_;      // before that
     LatenessHistory lateness_history_;
     bool patrolling_ = false;
 

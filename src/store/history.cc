@@ -22,6 +22,7 @@ EndedRow ended_row(const Record& end) {
     row.attempts = end.state.attempts;
     row.ended_ms = end.time_ms;
     row.lateness_ms = end.lateness_ms;
+    row.wait_ms = end.wait_ms;
     return row;
 }
 
@@ -66,14 +67,14 @@ std::string history_key(Era era, std::string_view name_space, std::string_view q
 }
 
 std::uint64_t history_row_bytes(std::string_view name_space, std::string_view queue) {
-    constexpr std::uint64_t kValueBytes = 15;
+    constexpr std::uint64_t kValueBytes = 23;
     return 25 + name_space.size() + queue.size() + kValueBytes;
 }
 
 void encode_history_value(std::string& out, const EndedRow& row) {
     out.clear();
     append_fields(out, static_cast<std::uint8_t>(row.outcome), static_cast<std::uint8_t>(row.cause),
-                  row.maybe_delivered, row.attempts, row.lateness_ms);
+                  row.maybe_delivered, row.attempts, row.lateness_ms, row.wait_ms);
 }
 
 Result<EndedRow> decode_history_row(std::string_view key, std::string_view value) {
@@ -82,8 +83,14 @@ Result<EndedRow> decode_history_row(std::string_view key, std::string_view value
     DuePosition at;
     std::uint8_t outcome = 0, cause = 0;
     EndedRow row;
-    const bool is_legal = read_key(key, IndexTable::history, era, name_space, queue, at) &&
-                          read_fields(value, outcome, cause, row.maybe_delivered, row.attempts, row.lateness_ms) &&
+    FieldsOfBytes from(value);
+    from.read(outcome);
+    from.read(cause);
+    from.read(row.maybe_delivered);
+    from.read(row.attempts);
+    from.read(row.lateness_ms);
+    if (!from.rest().empty()) from.read(row.wait_ms);  // rows of earlier versions have none
+    const bool is_legal = read_key(key, IndexTable::history, era, name_space, queue, at) && from.is_finished() &&
                           outcome >= 1 && outcome <= kStateCount && is_ended(static_cast<State>(outcome));
     if (!is_legal) return damaged_row("row of the history");
     row.id = at.id;

@@ -7,7 +7,7 @@
 // of their keys, so that the oldest era is erased as one range. The ledger, one row of the index, has the size and the
 // last instant of each era. Rows of two eras never have the same instant, so eras are ordered by time.
 //
-//     h [era][namespace][queue][instant][id] -> outcome, cause, attempts, lateness        m h -> ledger
+//     h [era][namespace][queue][instant][id] -> outcome, cause, attempts, lateness, wait  m h -> ledger
 //
 // All of it follows from the records and from the server time in their footers: a rebuilt index has the same
 // rows.
@@ -41,6 +41,7 @@ struct EndedRow {
     std::uint32_t attempts = 0;
     DueMs ended_ms = 0;
     std::int64_t lateness_ms = 0;  // of the delivery that ended it; 0 if there was none
+    std::int64_t wait_ms = 0;      // before that
 
     bool operator==(const EndedRow&) const = default;
 };

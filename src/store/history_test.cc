@@ -264,5 +264,15 @@ TEST(EraLedger, damaged_bytes_are_refused) {
     EXPECT_FALSE(decode_history_row(history_key(1, "n", "q", 5, 6), "x"));
 }
 
+TEST(HistoryRow, one_of_an_earlier_version_has_no_wait) {
+    EndedRow row{.id = 6, .outcome = State::done, .ended_ms = 5, .lateness_ms = 7, .wait_ms = 8};
+    std::string value;
+    encode_history_value(value, row);
+    const std::string key = history_key(1, "n", "q", 5, 6);
+    EXPECT_EQ(*decode_history_row(key, value), row);
+    row.wait_ms = 0;
+    EXPECT_EQ(*decode_history_row(key, value.substr(0, value.size() - 8)), row);
+}
+
 }  // namespace
 }  // namespace duewheel::history_test

@@ -78,7 +78,7 @@ class ScriptedPort final : public CommandPort {
         return ReadyKey{.priority = static_cast<std::int32_t>(script_.below(3)), .position = {}, .entry = 0};
     }
     QueueSums queue_sums() const override { return {}; }
-    LatenessLevels lateness() const override { return {}; }
+    DeliveryLevels recent_deliveries() const override { return {}; }
     const LatenessHistory& lateness_history() const override { std::abort(); }
     WheelView wheel() const override { return {}; }
     ClockStatus clock() const override { return {}; }

@@ -16,7 +16,7 @@ ADDRESS = "127.0.0.1:7420"
 END = "-- end of example --"
 
 # Of the moment, of the run, or of how commands happened to be gathered into commits.
-VARYING = {"lease", "cursor", "ended", "due", "now", "commits", "server_time", "server_time_ms", "lateness_ms",
+VARYING = {"lease", "cursor", "ended", "due", "now", "commits", "server_time", "server_time_ms", "lateness_ms", "wait_ms",
            "instance", "version", "disk_free_bytes", "timers", "indexed_only", "token", "created", "old_until"}
 
 

@@ -3,6 +3,7 @@ help, `promtool check metrics` finds no fault, and the values are correct."""
 
 import pathlib
 import re
+import socket
 import subprocess
 import sys
 import time
@@ -14,6 +15,7 @@ with_packages()
 
 from daemon import BIN, Daemon  # noqa: E402
 from prometheus_client.parser import text_string_to_metric_families  # noqa: E402
+from webhook_daemon import LOOPBACK, wait_until  # noqa: E402
 
 PAGE = pathlib.Path(__file__).resolve().parents[2] / "docs" / "metrics.md"
 QUEUES_SHOWN = 100
@@ -166,8 +168,57 @@ class Metrics(unittest.TestCase):
         took = time.monotonic() - began
         scrape = Scrape(self.client)
         self.assertEqual(scrape.value("duewheel_lateness_seconds_count"), 1)
-        self.assertLess(scrape.value("duewheel_lateness_seconds_sum"), took + 0.1)
+        for part in ("lateness", "wait"):
+            self.assertLess(scrape.value(f"duewheel_{part}_seconds_sum"), took + 0.1)
         self.assertLess(self.client.request("GET", "/v1/stats")[1]["lateness_max_ms"], took * 1000 + 100)
+
+    # It is the server's as far as a consumer waited: all of it was, and a queue without a consumer made p99 minutes.
+    def test_waiting_for_a_consumer_is_not_the_servers_lateness(self):
+        self.client.put("late", "x")
+        time.sleep(0.2)
+        message = self.client.take("late", 1)[0]
+        self.assertGreaterEqual(message["wait_ms"], 190)
+        self.assertLess(message["lateness_ms"], 100)
+        self.assertGreaterEqual(message["wait_ms"] + message["lateness_ms"], message["delivered_ms"] - message["due_ms"])
+        scrape = Scrape(self.client)
+        self.assertGreater(scrape.value("duewheel_wait_seconds_sum"), 0.19)
+        self.assertEqual(scrape.value("duewheel_lateness_seconds_bucket", {"le": "0.1"}), 1)
+        self.assertGreater(scrape.value("duewheel_queue_wait_seconds_total", of_queue("late")), 0.19)
+        self.assertLess(scrape.value("duewheel_queue_lateness_seconds_total", of_queue("late")), 0.1)
+        stats = self.client.request("GET", "/v1/stats")[1]
+        self.assertGreaterEqual(stats["wait_p99_ms"], 190)
+        self.assertLess(stats["lateness_p99_ms"], 100)
+        self.client.request("POST", f"/v1/leases/{message['lease']}:ack")
+        ended = self.client.request("GET", "/v1/history?queue=late")[1]["ended"][0]
+        self.assertEqual((ended["lateness_ms"], ended["wait_ms"]), (message["lateness_ms"], message["wait_ms"]))
+
+    # The tile, the metric and the alert for a slow server said minutes as soon as one target was dead.
+    def test_a_dead_target_makes_its_messages_wait_and_not_the_server_late(self):
+        with socket.socket() as closed:
+            closed.bind(("127.0.0.1", 0))
+            dead = closed.getsockname()[1]
+        daemon = self.enterContext(Daemon(arguments=["--test-clock", LOOPBACK]))
+        daemon.start()
+        client = daemon.client()
+        settings = {"target": {"webhook": {"url": f"http://127.0.0.1:{dead}/"}}, "retry": {"attempts": 100}}
+        self.assertEqual(client.request("PUT", "/v1/queues/dead", settings)[0], 200)
+        for number in range(20):
+            client.put("dead", f"message {number}")
+        failures = 0
+        for _ in range(4):  # the breaker opens, and lets one message try after each minute
+            wait_until(lambda: Scrape(client).value("duewheel_webhook_connection_failures_total") > failures)
+            failures = Scrape(client).value("duewheel_webhook_connection_failures_total")
+            client.advance(by="2m")
+        wait_until(lambda: Scrape(client).value("duewheel_webhook_connection_failures_total") > failures)
+        scrape = Scrape(client)
+        deliveries = scrape.value("duewheel_lateness_seconds_count")
+        self.assertGreater(deliveries, 5)
+        self.assertEqual(scrape.value("duewheel_lateness_seconds_bucket", {"le": "0.1"}), deliveries)
+        self.assertLess(scrape.value("duewheel_wait_seconds_bucket", {"le": "60"}), deliveries)
+        self.assertGreater(scrape.value("duewheel_queue_wait_seconds_total", of_queue("dead")), 120)
+        stats = client.request("GET", "/v1/stats")[1]
+        self.assertLess(stats["lateness_p99_ms"], 100)
+        self.assertGreaterEqual(stats["wait_max_ms"], 60_000)
 
     def test_lateness_is_told_from_half_a_millisecond_on(self):
         bounds = [float(dict(labels)["le"]) for labels in Scrape(self.client).all_of("duewheel_lateness_seconds_bucket")]
@@ -177,9 +228,9 @@ class Metrics(unittest.TestCase):
         time.sleep(0.2)
         self.client.take("q", 1)
         scrape = Scrape(self.client)
-        self.assertEqual(scrape.value("duewheel_lateness_seconds_bucket", {"le": "0.1"}), 0)
-        self.assertGreater(scrape.value("duewheel_lateness_seconds_sum"), 0.19)
-        self.assertEqual(scrape.value("duewheel_lateness_seconds_bucket", {"le": "3600"}), 1)
+        self.assertEqual(scrape.value("duewheel_wait_seconds_bucket", {"le": "0.1"}), 0)
+        self.assertGreater(scrape.value("duewheel_wait_seconds_sum"), 0.19)
+        self.assertEqual(scrape.value("duewheel_wait_seconds_bucket", {"le": "3600"}), 1)
 
     def test_the_process_and_its_build_are_told(self):
         scrape = Scrape(self.client)

@@ -58,7 +58,8 @@ class Posts(Webhooks):
                     "Content-Type": "text/x", "X-Mine": "1", "User-Agent": "duewheel",
                     "Host": f"127.0.0.1:{receiver.port}"}
         self.assertEqual({name: post.headers[name] for name in expected}, expected)
-        self.assertLess(int(post.headers["duewheel-lateness-ms"]), 5000)
+        for part in ("lateness", "wait"):
+            self.assertLess(int(post.headers[f"duewheel-{part}-ms"]), 5000)
         wait_until(lambda: self.state(client, message["id"]) == "done")
 
     def test_a_binary_body_and_one_of_a_megabyte_come_as_they_are(self):

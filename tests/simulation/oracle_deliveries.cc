@@ -68,6 +68,10 @@ void Oracle::delivered(ReplyToken token, const LeaseCommand& command, DueMs subm
     if (delivery.delivered_ms < submitted_ms || delivery.delivered_ms > now_) {
         return violate("X", "delivered at a time that is not that of its request", about);
     }
+    const bool adds_up = delivery.lateness_ms + delivery.wait_ms <= now_ - delivery.due_ms;
+    if (!adds_up || delivery.lateness_ms < 0 || delivery.wait_ms < 0) {
+        return violate("X", "lateness and wait are more than the time since the message was due", about);
+    }
     if (!may_last(command, delivery.lease_until_ms - delivery.delivered_ms)) {
         return violate("C8", "the lease is not as long as was asked for", about);
     }
