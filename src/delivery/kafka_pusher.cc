@@ -137,7 +137,8 @@ void KafkaPusher::take_target(TargetNumber number, std::optional<KafkaTarget> ka
     if (target.kafka) {
         const std::size_t lane = target.kafka->exactly_once ? 0 : 1;
         ++lanes_[lane].targets;
-        if (std::exchange(target.lane, lane) == lane) return;
+        if (target.lane == lane) return;
+        give_back_together(number, lanes_[std::exchange(target.lane, lane)]);
     }
     for (Item& item : std::exchange(target.apart, {})) {
         --apart_;
@@ -154,8 +155,10 @@ void KafkaPusher::touch_all(std::size_t lane) {
     }
 }
 
-void KafkaPusher::withdraw_and_give_back(Target& target) {
+void KafkaPusher::withdraw_and_give_back(TargetNumber number) {
+    Target& target = targets_.at(number);
     calls_.withdraw(target);
+    give_back_together(number, lanes_[target.lane]);
     give_back_apart(target);
 }
 
@@ -195,11 +198,11 @@ void KafkaPusher::maintain(TargetNumber number) {
     Target& target = targets_.at(number);
     Lane& lane = lanes_[target.lane];
     if (!may_send(target)) {
-        withdraw_and_give_back(target);
+        withdraw_and_give_back(number);
         return forget_if_over(number);
     }
     if (const DueMs backoff = backs_off_until(target); backoff > now_) {
-        withdraw_and_give_back(target);
+        withdraw_and_give_back(number);
         return targets_.wake_at(number, backoff);
     }
     if (!target.apart.empty() && !std::exchange(target.is_lined, true)) lane.alone.push_back(number);

@@ -175,7 +175,7 @@ class KafkaPusher {
     void take_change(TargetQueue changed);
     void take_target(TargetNumber number, std::optional<KafkaTarget> kafka);
     void touch_all(std::size_t lane);
-    void withdraw_and_give_back(Target& target);
+    void withdraw_and_give_back(TargetNumber number);
     void forget_if_over(TargetNumber number);
     void maintain(TargetNumber number);
     void lease(TargetNumber number, std::uint32_t max);
@@ -209,6 +209,7 @@ class KafkaPusher {
     void stop_waiting(const Item& item);
     void leave(const Item& item);
     void give_back(const Item& item);
+    void give_back_together(TargetNumber number, Lane& lane);
     void give_back_apart(Target& target);
     void give_back_all(Lane& lane);
     void end(const Item& item, Command command);

@@ -317,6 +317,19 @@ void KafkaPusher::give_back(const Item& item) {
     end(item, ReleaseCommand{item.lease, 0});
 }
 
+// At once, because the sender may wait for brokers: its next batch, which would leave these out, begins much later.
+void KafkaPusher::give_back_together(TargetNumber number, Lane& lane) {
+    const Target& target = targets_.at(number);
+    if (target.waiting == target.apart.size()) return;
+    lane.together.erase_if([&](const Item& item) {
+        if (item.target != number) return false;
+        stop_waiting(item);
+        leave(item);
+        if (!item.may_be_sent) give_back(item);
+        return true;
+    });
+}
+
 // Except what may have been sent; that is left to its lease where nothing can tell any more.
 void KafkaPusher::give_back_apart(Target& target) {
     std::deque<Item> kept;

@@ -1,4 +1,6 @@
 // What is sent to Kafka, and what becomes of a message and of its queue with each result.
+#include <functional>
+#include <map>
 #include <set>
 
 #include "delivery/kafka_fixture.h"
@@ -132,6 +134,33 @@ TEST_P(KafkaPusherOf, releases_what_waits_when_its_queue_is_paused) {
     EXPECT_EQ(trial.queue("q").leased, 0u);
     EXPECT_EQ(trial.queue("q").counts.pending, 19u);
     EXPECT_TRUE(trial.pusher->is_idle());
+}
+
+// The story: without brokers a start opens its producers for ten seconds. The messages that were leased meanwhile
+// stayed leased, although their queue was given to consumers, until the sender had given up.
+TEST_P(KafkaPusherOf, releases_what_waits_at_once_while_the_sender_waits_for_brokers) {
+    const std::map<std::string, std::function<void(Trial&)>> changes{
+        {"target removed", [](Trial& trial) { trial.set_target("q", std::nullopt); }},
+        {"paused", [](Trial& trial) { trial.tell("q", What::pause); }},
+        {"other kind of delivery", [](Trial& trial) { trial.set_target("q", Trial::target("out", !GetParam())); }},
+    };
+    for (const auto& [name, change] : changes) {
+        SCOPED_TRACE(name);
+        Trial trial(batches_of(1));
+        trial.holds_batches = true;
+        trial.set_target("q", target());
+        trial.put("q", "1");
+        trial.put("q", "2");
+        trial.run();
+        ASSERT_EQ(trial.batches.size(), 1u);
+        const std::size_t under_way = trial.batches.front().batch.messages.size();
+        const std::uint64_t waiting = trial.queue("q").leased - under_way;
+        ASSERT_GT(waiting, 0u);
+        change(trial);
+        EXPECT_EQ(trial.pusher->counters().given_back, waiting);
+        if (name != "target removed") continue;
+        EXPECT_EQ(trial.shard->lease().size(), 2 - under_way) << "its consumers get them";
+    }
 }
 
 TEST_P(KafkaPusherOf, a_queue_that_is_leased_from_again_is_sent_no_more) {
