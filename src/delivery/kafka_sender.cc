@@ -124,7 +124,7 @@ Status KafkaSender::read_ledger(const std::string& nonce, KafkaBatch& batch) {
     Result<std::unique_ptr<KafkaConsumer>> opened = cluster_.open_consumer();
     if (!opened) return std::move(opened).error();
     reader_ = *std::move(opened);
-    const Result<KafkaConsumer::Offsets> offsets = reader_->offsets(topic, options_.shard, timeout_ms());
+    const Result<KafkaConsumer::Offsets> offsets = reader_->offsets(topic, options_.shard, timeout_ms(), read_to_);
     if (!offsets) return offsets.error();
     if (offsets->high < read_to_) {
         log_.error("kafka_ledger_lost",

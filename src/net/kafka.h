@@ -83,12 +83,16 @@ class KafkaConsumer {
     // assigned again. One with an empty field (no broker can be reached, the login failed) is reported once, and
     // reading goes on by itself.
     virtual Result<std::vector<KafkaRecord>> poll(std::size_t records_max, std::int64_t timeout_ms) = 0;
-    // The first offset that the partition has, and the next one that a record will get (of committed transactions).
+    // The first offset that the partition has, and the next one that a record will get (of committed transactions). A
+    // broker that was away may answer as if it still led the partition, with an older end: where that would matter,
+    // give what is known as `at_least`, and as long as the end is before it, the brokers are asked again until the
+    // timeout.
     struct Offsets {
         std::int64_t low = 0;
         std::int64_t high = 0;
     };
-    virtual Result<Offsets> offsets(const std::string& topic, std::int32_t partition, std::int64_t timeout_ms) = 0;
+    virtual Result<Offsets> offsets(const std::string& topic, std::int32_t partition, std::int64_t timeout_ms,
+                                    std::int64_t at_least = 0) = 0;
 };
 
 // Appends to one partition and returns the offsets: for a log of which this process is the only writer.

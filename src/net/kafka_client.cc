@@ -19,7 +19,6 @@ using EventPtr = CPointer<rd_kafka_event_t, rd_kafka_event_destroy>;
 using NewTopicPtr = CPointer<rd_kafka_NewTopic_t, rd_kafka_NewTopic_destroy>;
 using ResourcePtr = CPointer<rd_kafka_ConfigResource_t, rd_kafka_ConfigResource_destroy>;
 using DeletionPtr = CPointer<rd_kafka_DeleteRecords_t, rd_kafka_DeleteRecords_destroy>;
-using PartitionsPtr = CPointer<rd_kafka_topic_partition_list_t, rd_kafka_topic_partition_list_destroy>;
 using OptionsPtr = CPointer<rd_kafka_AdminOptions_t, rd_kafka_AdminOptions_destroy>;
 
 constexpr std::array<std::string_view, 6> kCheckedSettings{
@@ -27,6 +26,8 @@ constexpr std::array<std::string_view, 6> kCheckedSettings{
     "retention.bytes", "retention.ms",      "unclean.leader.election.enable",
 };
 constexpr std::size_t kTextBytes = 512;
+// How long a broker may leave a request about topics unanswered before it is disconnected, in milliseconds.
+constexpr char kAdminTimeout[] = "3000";
 
 }  // namespace
 
@@ -75,6 +76,11 @@ Result<std::unique_ptr<KafkaClient>> KafkaClient::open(const KafkaConnection& co
         {"socket.timeout.ms", timeout},
         {"socket.keepalive.enable", "true"},
         {"socket.nagle.disable", "true"},
+        {"socket.connection.setup.timeout.ms", "10000"},
+        // A broker that was killed, paused or cut off does not say that another one leads its partitions now. So the
+        // client asks the others each second; by default it would ask every five minutes.
+        {"topic.metadata.refresh.interval.ms", "1000"},
+        {"metadata.max.age.ms", "900000"},  // three such intervals, unless it is set
         // How long a topic may be missing before its records fail, and before reading it does.
         {"topic.metadata.propagation.max.ms", "3000"},
     };
@@ -94,8 +100,10 @@ Result<std::unique_ptr<KafkaClient>> KafkaClient::open(const KafkaConnection& co
         if (Status set = set_kafka_property(*parts.producer_conf, name, timeout); !set) return set.error();
     }
     // A consumer, because a producer would create the topics that it asks about where brokers allow that.
+    // It asks the broker that it has used last, as long as that one is connected.
     Result<std::unique_ptr<KafkaHandle>> admin =
-        KafkaHandle::open(RD_KAFKA_CONSUMER, *parts.conf, {{"allow.auto.create.topics", "false"}}, made->watch_);
+        KafkaHandle::open(RD_KAFKA_CONSUMER, *parts.conf,
+                          {{"allow.auto.create.topics", "false"}, {"socket.timeout.ms", kAdminTimeout}}, made->watch_);
     if (!admin) return std::move(admin).error();
     parts.admin = std::move(*admin);
     return made;
@@ -127,8 +135,9 @@ Result<KafkaTopic> KafkaClient::Parts::describe(const std::string& topic, std::i
     const KafkaTopicPtr handle(rd_kafka_topic_new(admin->get(), topic.c_str(), nullptr));
     if (!handle) return admin->error(rd_kafka_last_error(), what);
     const rd_kafka_metadata_t* read = nullptr;
-    const rd_kafka_resp_err_t error =
-        rd_kafka_metadata(admin->get(), 0, handle.get(), &read, to_rdkafka_timeout(timeout_ms));
+    const rd_kafka_resp_err_t error = admin->ask(timeout_ms, [&](int attempt_ms) {
+        return rd_kafka_metadata(admin->get(), 0, handle.get(), &read, attempt_ms);
+    });
     const KafkaMetadataPtr metadata(read);
     if (error != RD_KAFKA_RESP_ERR_NO_ERROR) return admin->error(error, what);
     if (metadata->topic_cnt != 1) return admin->error(RD_KAFKA_RESP_ERR_UNKNOWN_TOPIC_OR_PART, what);
@@ -202,7 +211,7 @@ Status KafkaClient::create(const KafkaTopic& topic, std::int64_t timeout_ms) {
 Status KafkaClient::delete_before(const std::string& topic, std::int32_t partition, std::int64_t offset,
                                   std::int64_t timeout_ms) {
     const std::string what = "topic " + topic;
-    const PartitionsPtr before(rd_kafka_topic_partition_list_new(1));
+    const KafkaPartitionsPtr before(rd_kafka_topic_partition_list_new(1));
     rd_kafka_topic_partition_list_add(before.get(), topic.c_str(), partition)->offset = offset;
     const DeletionPtr deletion(rd_kafka_DeleteRecords_new(before.get()));
     const Result<EventPtr> event =

@@ -12,6 +12,12 @@ namespace {
 
 constexpr std::int64_t kCheckIntervalNs = 3'000'000'000;
 constexpr int kCheckTimeoutMs = 1000;
+// How long a broker may say that it lacks records which were read from another one before it is believed.
+constexpr std::int64_t kBelieveNs = 20'000'000'000;
+constexpr std::int64_t kLookAgainNs = 500'000'000;
+constexpr std::int64_t kLookTimeoutMs = 500;
+// The code for an answer that is older than what is known. No broker gives it to this request.
+constexpr rd_kafka_resp_err_t kTooShort = RD_KAFKA_RESP_ERR_UNKNOWN_LEADER_EPOCH;
 
 using MessagePtr = CPointer<rd_kafka_message_t, rd_kafka_message_destroy>;
 
@@ -39,6 +45,18 @@ std::vector<KafkaHeader> headers_of(const rd_kafka_message_t& message) {
     return made;
 }
 
+// The offset that RD_KAFKA_OFFSET_BEGINNING or RD_KAFKA_OFFSET_END stands for now. By the lookup of timestamps, because
+// rd_kafka_query_watermark_offsets() waits for a broker that does not answer, whatever its timeout.
+rd_kafka_resp_err_t offset_at(rd_kafka_t* handle, const std::string& topic, std::int32_t partition, std::int64_t where,
+                              int timeout_ms, std::int64_t& offset) {
+    const KafkaPartitionsPtr asked(rd_kafka_topic_partition_list_new(1));
+    rd_kafka_topic_partition_t& one = *rd_kafka_topic_partition_list_add(asked.get(), topic.c_str(), partition);
+    one.offset = where;
+    const rd_kafka_resp_err_t error = rd_kafka_offsets_for_times(handle, asked.get(), timeout_ms);
+    offset = one.offset;
+    return error == RD_KAFKA_RESP_ERR_NO_ERROR ? one.err : error;
+}
+
 }  // namespace
 
 Result<std::unique_ptr<KafkaConsumer>> RdkafkaConsumer::open(const rd_kafka_conf_t& base, KafkaWatch& watch) {
@@ -50,6 +68,9 @@ Result<std::unique_ptr<KafkaConsumer>> RdkafkaConsumer::open(const rd_kafka_conf
                                                                      {"auto.offset.reset", "error"},
                                                                      {"check.crcs", "true"},
                                                                      {"fetch.error.backoff.ms", "100"},
+                                                                     // A broker answers offsets() after the fetch that
+                                                                     // waits on the same connection.
+                                                                     {"fetch.wait.max.ms", "200"},
                                                                      // Of each partition, read ahead.
                                                                      {"queued.max.messages.kbytes", "8192"}},
                                                                     watch);
@@ -60,7 +81,9 @@ Result<std::unique_ptr<KafkaConsumer>> RdkafkaConsumer::open(const rd_kafka_conf
 }
 
 RdkafkaConsumer::~RdkafkaConsumer() {
-    for (const auto& [topic, partition] : assigned_) rd_kafka_consume_stop(topics_.at(topic).get(), partition);
+    for (const auto& [partition, reading] : assigned_) {
+        rd_kafka_consume_stop(topics_.at(partition.first).get(), partition.second);
+    }
     topics_.clear();
     queue_.reset();
 }
@@ -69,13 +92,18 @@ Status RdkafkaConsumer::assign(const std::string& topic, std::int32_t partition,
     assert(!assigned_.contains({topic, partition}));
     KafkaTopicPtr& handle = topics_[topic];
     if (!handle) handle.reset(rd_kafka_topic_new(handle_->get(), topic.c_str(), nullptr));
-    if (!handle || rd_kafka_consume_start_queue(handle.get(), partition, offset, queue_.get()) != 0) {
-        Error error = handle_->error(rd_kafka_last_error(), "topic " + topic);
-        error.field = partition_name(topic, partition);
-        return error;
-    }
-    assigned_.emplace(topic, partition);
-    return {};
+    Status started = start({topic, partition}, offset);
+    if (started) assigned_.emplace(Partition(topic, partition), Reading{.next = offset});
+    return started;
+}
+
+Status RdkafkaConsumer::start(const Partition& partition, std::int64_t offset) {
+    const auto& [topic, number] = partition;
+    const KafkaTopicPtr& handle = topics_.at(topic);
+    if (handle && rd_kafka_consume_start_queue(handle.get(), number, offset, queue_.get()) == 0) return {};
+    Error error = handle_->error(rd_kafka_last_error(), "topic " + topic);
+    error.field = partition_name(topic, number);
+    return error;
 }
 
 Status RdkafkaConsumer::unassign(const std::string& topic, std::int32_t partition) {
@@ -87,6 +115,7 @@ Status RdkafkaConsumer::unassign(const std::string& topic, std::int32_t partitio
 Result<std::vector<KafkaRecord>> RdkafkaConsumer::poll(std::size_t records_max, std::int64_t timeout_ms) {
     assert(records_max > 0);
     handle_->poll();
+    look_at_trimmed();
     std::vector<KafkaRecord> records;
     if (!errors_.empty()) return take_error();
     if (const MessagePtr first(rd_kafka_consume_queue(queue_.get(), to_rdkafka_timeout(timeout_ms))); first) {
@@ -116,7 +145,7 @@ Result<std::vector<KafkaRecord>> RdkafkaConsumer::poll(std::size_t records_max, 
 void RdkafkaConsumer::check_topics() {
     for (const auto& [topic, handle] : topics_) {
         const auto first = assigned_.lower_bound({topic, 0});
-        if (first == assigned_.end() || first->first != topic) continue;
+        if (first == assigned_.end() || first->first.first != topic) continue;
         const rd_kafka_metadata_t* read = nullptr;
         if (rd_kafka_metadata(handle_->get(), 0, handle.get(), &read, kCheckTimeoutMs) != RD_KAFKA_RESP_ERR_NO_ERROR)
             return;
@@ -130,14 +159,43 @@ void RdkafkaConsumer::check_topics() {
         const bool is_missing =
             error == RD_KAFKA_RESP_ERR_UNKNOWN_TOPIC_OR_PART || error == RD_KAFKA_RESP_ERR_TOPIC_AUTHORIZATION_FAILED;
         if (error != RD_KAFKA_RESP_ERR_NO_ERROR && !is_missing) continue;  // its leader is being elected
-        for (auto at = first; at != assigned_.end() && at->first == topic;) {
-            const auto [name, partition] = *at++;
+        for (auto at = first; at != assigned_.end() && at->first.first == topic;) {
+            const auto [name, partition] = (at++)->first;
             if (!is_missing && partition < partitions) continue;
             errors_.push_back(handle_->error(is_missing ? error : RD_KAFKA_RESP_ERR__UNKNOWN_PARTITION,
                                              "topic " + partition_name(name, partition)));
             errors_.back().field = partition_name(name, partition);
             static_cast<void>(unassign(name, partition));
         }
+    }
+}
+
+// A broker that was paused or cut off believes for a moment, when it is back, that it still leads its partitions, and
+// the client may believe it, too. It lacks what was written since, which does not mean that the topic has lost it. That
+// the topic begins after the offset is believed at once: such a broker lacks new records, not old ones.
+void RdkafkaConsumer::look_at_trimmed() {
+    std::vector<Partition> lost;
+    for (auto& [partition, reading] : assigned_) {
+        if (!reading.trimmed || monotonic_now_ns() < reading.look_again_ns) continue;
+        const auto& [topic, number] = partition;
+        const Result<Offsets> offsets = this->offsets(topic, number, kLookTimeoutMs, 0);
+        const std::int64_t now_ns = monotonic_now_ns();
+        reading.look_again_ns = now_ns + kLookAgainNs;
+        if (!offsets) {
+            reading.trimmed_since_ns = now_ns;  // it has no leader
+        } else if (offsets->low > reading.next) {
+            lost.push_back(partition);
+        } else if (offsets->high < reading.next) {
+            if (now_ns - reading.trimmed_since_ns >= kBelieveNs) lost.push_back(partition);
+        } else {
+            reading.trimmed.reset();
+            rd_kafka_consume_stop(topics_.at(topic).get(), number);
+            if (Status started = start(partition, reading.next); !started) errors_.push_back(started.error());
+        }
+    }
+    for (const Partition& partition : lost) {
+        errors_.push_back(*std::move(assigned_.at(partition).trimmed));
+        static_cast<void>(unassign(partition.first, partition.second));
     }
 }
 
@@ -148,11 +206,18 @@ Error RdkafkaConsumer::take_error() {
 }
 
 Result<KafkaConsumer::Offsets> RdkafkaConsumer::offsets(const std::string& topic, std::int32_t partition,
-                                                        std::int64_t timeout_ms) {
+                                                        std::int64_t timeout_ms, std::int64_t at_least) {
     Offsets offsets;
-    const rd_kafka_resp_err_t error = rd_kafka_query_watermark_offsets(
-        handle_->get(), topic.c_str(), partition, &offsets.low, &offsets.high, to_rdkafka_timeout(timeout_ms));
-    if (error == RD_KAFKA_RESP_ERR_NO_ERROR) return offsets;
+    const rd_kafka_resp_err_t error = handle_->ask(timeout_ms, [&](int attempt_ms) {
+        const rd_kafka_resp_err_t low =
+            offset_at(handle_->get(), topic, partition, RD_KAFKA_OFFSET_BEGINNING, attempt_ms, offsets.low);
+        if (low != RD_KAFKA_RESP_ERR_NO_ERROR) return low;
+        const rd_kafka_resp_err_t high =
+            offset_at(handle_->get(), topic, partition, RD_KAFKA_OFFSET_END, attempt_ms, offsets.high);
+        if (high != RD_KAFKA_RESP_ERR_NO_ERROR || offsets.high >= at_least) return high;
+        return kTooShort;
+    });
+    if (error == RD_KAFKA_RESP_ERR_NO_ERROR || error == kTooShort) return offsets;
     Error made = handle_->error(error, "topic " + topic);
     made.field = partition_name(topic, partition);
     return made;
@@ -160,11 +225,19 @@ Result<KafkaConsumer::Offsets> RdkafkaConsumer::offsets(const std::string& topic
 
 void RdkafkaConsumer::take(const rd_kafka_message_t& message, std::vector<KafkaRecord>& records) {
     const std::string topic = message.rkt == nullptr ? "" : rd_kafka_topic_name(message.rkt);
+    const auto reading = assigned_.find({topic, message.partition});
     if (message.err != RD_KAFKA_RESP_ERR_NO_ERROR) {
-        errors_.push_back(handle_->error(message.err, "topic " + topic, rd_kafka_message_errstr(&message)));
-        errors_.back().field = partition_name(topic, message.partition);
+        Error error = handle_->error(message.err, "topic " + topic, rd_kafka_message_errstr(&message));
+        error.field = partition_name(topic, message.partition);
+        if (error.code != "position_trimmed" || reading == assigned_.end() || reading->second.next < 0) {
+            errors_.push_back(std::move(error));
+        } else if (!std::exchange(reading->second.trimmed, std::move(error))) {
+            reading->second.trimmed_since_ns = monotonic_now_ns();
+            reading->second.look_again_ns = 0;
+        }
         return;
     }
+    if (reading != assigned_.end()) reading->second.next = message.offset + 1;
     rd_kafka_timestamp_type_t kind{};
     records.push_back({.topic = topic,
                        .partition = message.partition,

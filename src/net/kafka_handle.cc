@@ -10,6 +10,9 @@ namespace {
 
 constexpr char kInterceptor[] = "duewheel";
 constexpr std::int16_t kEndTxn = 26;  // of Kafka's protocol
+// The first attempt of a request; each further one has twice as long, for brokers that are slow.
+constexpr std::int64_t kAttemptMs = 1000;
+constexpr std::int64_t kBetweenAttemptsMs = 50;
 
 struct ErrorKind {
     std::string_view code;
@@ -188,6 +191,17 @@ Error KafkaHandle::error(rd_kafka_resp_err_t code, std::string_view what, std::s
 
 Error KafkaHandle::error(const rd_kafka_error_t& error, std::string_view what) {
     return this->error(rd_kafka_error_code(&error), what, rd_kafka_error_string(&error));
+}
+
+rd_kafka_resp_err_t KafkaHandle::ask(std::int64_t timeout_ms, const std::function<rd_kafka_resp_err_t(int)>& attempt) {
+    const std::int64_t until_ns = monotonic_now_ns() + timeout_ms * 1'000'000;
+    const auto left_ms = [&] { return (until_ns - monotonic_now_ns()) / 1'000'000; };
+    for (std::int64_t attempt_ms = kAttemptMs;; attempt_ms *= 2) {
+        const rd_kafka_resp_err_t error = attempt(to_rdkafka_timeout(std::min(attempt_ms, left_ms())));
+        if (error == RD_KAFKA_RESP_ERR_NO_ERROR || error_kind(error).code != "kafka_unavailable") return error;
+        if (left_ms() <= kBetweenAttemptsMs) return error;
+        rd_kafka_poll(handle_, to_rdkafka_timeout(kBetweenAttemptsMs));
+    }
 }
 
 std::optional<Error> KafkaHandle::take_outage() {

@@ -8,6 +8,7 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <initializer_list>
 #include <limits>
 #include <memory>
@@ -30,6 +31,7 @@ using KafkaConfPtr = CPointer<rd_kafka_conf_t, rd_kafka_conf_destroy>;
 using KafkaTopicPtr = CPointer<rd_kafka_topic_t, rd_kafka_topic_destroy>;
 using KafkaQueuePtr = CPointer<rd_kafka_queue_t, rd_kafka_queue_destroy>;
 using KafkaMetadataPtr = CPointer<const rd_kafka_metadata_t, rd_kafka_metadata_destroy>;
+using KafkaPartitionsPtr = CPointer<rd_kafka_topic_partition_list_t, rd_kafka_topic_partition_list_destroy>;
 using KafkaErrorPtr = CPointer<rd_kafka_error_t, rd_kafka_error_destroy>;
 
 inline int to_rdkafka_timeout(std::int64_t timeout_ms) {
@@ -59,6 +61,11 @@ class KafkaHandle {
     // The error for what librdkafka reported; `what` begins its sentence ("topic payments").
     Error error(rd_kafka_resp_err_t code, std::string_view what, std::string_view text = {});
     Error error(const rd_kafka_error_t& error, std::string_view what);
+
+    // Repeats a request until it succeeds, or fails for another reason than that no broker answers. An attempt has a
+    // part of the time only: a broker that was paused or cut off answers nothing, and the next attempt asks the one
+    // that has taken over from it. Returns the error of the last attempt.
+    rd_kafka_resp_err_t ask(std::int64_t timeout_ms, const std::function<rd_kafka_resp_err_t(int)>& attempt);
 
     // Runs the callbacks that wait.
     void poll() { rd_kafka_poll(handle_, 0); }

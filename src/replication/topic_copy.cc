@@ -115,7 +115,7 @@ Status TopicCopy::read_from_front() {
 Error TopicCopy::explain(Error copy_too_old) {
     const std::int64_t next = chain_.position().next_offset;
     const Result<KafkaConsumer::Offsets> offsets =
-        consumer_->offsets(options_.log.topic, static_cast<std::int32_t>(options_.log.shard), kOffsetsTimeoutMs);
+        consumer_->offsets(options_.log.topic, static_cast<std::int32_t>(options_.log.shard), kOffsetsTimeoutMs, next);
     if (!offsets || next <= offsets->high) return copy_too_old;
     return went_back("ends at offset " + std::to_string(offsets->high) + ", but this node has read up to " +
                      std::to_string(next - 1) + ": the cluster has lost records, or the topic was created again");

@@ -15,3 +15,20 @@ def skip_without_kafka():
     if why := why_unavailable():
         print(f"skipped: {why}")
         sys.exit(SKIPPED)
+
+
+def leader_of(cluster, topic):
+    """The number of the broker that leads the first partition."""
+    done = describe_topics(cluster, "--topic", topic)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return int(done.stdout.partition("Leader: ")[2].split()[0])
+
+
+def are_in_sync(cluster):
+    """Whether all brokers have all records of their partitions."""
+    done = describe_topics(cluster, "--under-replicated-partitions")
+    return done.returncode == 0 and not done.stdout.strip()
+
+
+def describe_topics(cluster, *arguments):
+    return cluster.run("kafka-topics", "--describe", *arguments, capture_output=True, text=True, timeout=60)

@@ -24,7 +24,7 @@ import time
 import urllib.parse
 
 from bridge import BIN, ConsoleConsumer, duewheel
-from cluster import KafkaCluster, free_ports, skip_without_kafka
+from cluster import KafkaCluster, are_in_sync, free_ports, leader_of, skip_without_kafka
 from wall import Wall
 
 NODES = 3
@@ -265,14 +265,28 @@ class Chaos:
             self.say(f"broker {broker} killed and started again")
             self.await_progress()
 
+    def the_owner_and_the_leading_broker_are_lost(self):
+        """As if one machine had held both: killed, then cut off without a word."""
+        for how, lose in (("killed", self.cluster.kill), ("paused", self.cluster.pause)):
+            broker = leader_of(self.cluster, "duewheel.default.log")
+            owner = self.owner()
+            lost_at = time.monotonic()
+            lose(broker)
+            owner.send(signal.SIGKILL)
+            taken = self.new_owner(lost_at).ready_at - lost_at
+            self.await_progress()
+            self.say(f"owner {owner.number} killed and broker {broker}, which led the log, {how}; another node took over "
+                     f"after {taken:.1f} s, while that broker was away")
+            self.cluster.resume(broker)
+            self.cluster.start()
+            self.await_brokers()
+            self.await_progress()
+
     def await_brokers(self):
         """All replicas are in sync again."""
         deadline = time.monotonic() + WITHIN_S
-        while True:
-            done = self.cluster.run("kafka-topics", "--describe", "--under-replicated-partitions", capture_output=True, text=True, timeout=60)
-            if done.returncode == 0 and not done.stdout.strip():
-                return
-            assert time.monotonic() < deadline, done.stdout + done.stderr
+        while not are_in_sync(self.cluster):
+            assert time.monotonic() < deadline, "the replicas are not in sync again"
             time.sleep(0.2)
 
     def two_brokers_are_away(self):
@@ -390,8 +404,9 @@ class Chaos:
         with ConsoleConsumer(self.cluster, "out") as consumer:
             for writer in self.writers:
                 writer.start()
-            for step in (self.owners_are_killed, self.the_owner_is_paused, self.each_broker_is_killed, self.two_brokers_are_away,
-                         self.all_nodes_are_killed, self.a_disk_is_lost, self.clocks_differ):
+            for step in (self.owners_are_killed, self.the_owner_is_paused, self.each_broker_is_killed,
+                         self.the_owner_and_the_leading_broker_are_lost, self.two_brokers_are_away, self.all_nodes_are_killed,
+                         self.a_disk_is_lost, self.clocks_differ):
                 step()
             self.check(consumer)
 

@@ -212,7 +212,8 @@ class SimulatedConsumer final : public KafkaConsumer {
         return records;
     }
 
-    Result<Offsets> offsets(const std::string& topic, std::int32_t partition, std::int64_t timeout_ms) override {
+    Result<Offsets> offsets(const std::string& topic, std::int32_t partition, std::int64_t timeout_ms,
+                            std::int64_t) override {
         KafkaFault fault{};
         if (Status begun = kafka_.begin_call({KafkaCall::offsets, topic}, timeout_ms, fault); !begun) {
             return std::move(begun).error();
