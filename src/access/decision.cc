@@ -15,6 +15,10 @@ std::string quoted(std::string_view text) {
 
 }  // namespace
 
+bool administers_server(const Principal& principal) {
+    return decide(principal, {.reach = Reach::server, .scope = Scope::admin}, {}, {}).ok();
+}
+
 Status decide(const Principal& principal, Need need, std::string_view name_space, std::string_view queue) {
     if (need.reach == Reach::no_token) return {};
     if (need.reach == Reach::undecided) return forbidden("no token allows this call");

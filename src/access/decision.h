@@ -40,6 +40,9 @@ struct Principal {
     SharedLimits limits() const { return token == nullptr ? nullptr : token->limits; }
 };
 
+// Whether the client may administer everything: it needs no token, or has one with the scope admin and without limits.
+bool administers_server(const Principal& principal);
+
 // The names are decoded; `queue` is empty if the call names none. Code: `forbidden`.
 Status decide(const Principal& principal, Need need, std::string_view name_space, std::string_view queue);
 

@@ -203,6 +203,11 @@ constexpr Setting kSettings[] = {
         {"kafka.in.skip_trimmed", Kind::yes_or_no,
          "Continue with the first record that is left if a topic has deleted records before the server read them. If "
          "false, reading that partition stops."}),
+    at<kKafka, &Kafka::out_topics>(
+        {"kafka.out.topics", Kind::texts,
+         "Topics that the administrators of a namespace may set as targets of its queues, each as NAMESPACE=TOPIC; one "
+         "that ends in * stands for all topics that begin so, such as team=payments.*. Administrators of the whole "
+         "server may set any. If not empty, it also lists what records of input topics may name in duewheel-topic."}),
     at<kKafka, &Kafka::out, &KafkaOutOptions::batch_max>(
         {"kafka.out.batch_max", Kind::number,
          "Maximum number of records of a transaction. Larger transactions send more records "

@@ -299,7 +299,7 @@ void HttpApi::answer_call(const Admitted& admitted, RequestNote note, HttpReply 
                                {.reply = std::move(reply), .note = std::move(note), .secret = std::move(read->secret)},
                                limits);
     }
-    Result<Command> command = read_command(request, call, options_);
+    Result<Command> command = read_command(request, call, options_, administers_server({admitted.token}));
     if (!command) return responder_.refuse(std::move(reply), note, command.error());
     const std::optional<ChangeOutcome> wanted = wanted_outcome(*command);
     waiting_.submit(*std::move(command),

@@ -51,9 +51,10 @@ struct HttpApiOptions {
     // has a key for that.
     std::function<Status(std::string_view name_space, std::string_view queue, WebhookTarget&)> check_webhook =
         [](std::string_view, std::string_view, WebhookTarget&) { return Status(); };
-    // Whether a queue may have this Kafka target.
-    std::function<Status(std::string_view name_space, std::string_view queue, const KafkaTarget&)> check_kafka =
-        [](std::string_view, std::string_view, const KafkaTarget&) { return Status(); };
+    // Whether a queue of this namespace may have this Kafka target. `is_administrator`: of the whole server, who sets
+    // it.
+    std::function<Status(std::string_view name_space, const KafkaTarget&, bool is_administrator)> check_kafka =
+        [](std::string_view, const KafkaTarget&, bool) { return Status(); };
     // The response to a request that another node has to answer; nothing: this node does.
     std::function<std::optional<HttpResponse>(const HttpRequest&, const CallPath&)> redirect =
         [](const HttpRequest&, const CallPath&) { return std::nullopt; };

@@ -105,9 +105,10 @@ Result<std::string> read_target(const RecordHeaders& headers, const KafkaRecord&
                          " bytes, without a hyphen in front",
                      "duewheel-topic"};
     }
-    const auto& own = options.own_topics;
-    if (std::find(own.begin(), own.end(), topic) != own.end()) {
-        return Error{"bad_topic", "the target topic `" + topic + "` is one of the server's own: choose another",
+    if (headers.topic && !options.may_be_named(topic)) {
+        return Error{"bad_topic",
+                     "records may not name the target topic `" + topic +
+                         "`: choose another one; the server's setting kafka.out.topics says which they may name",
                      "duewheel-topic"};
     }
     if (is_input(topic)) {

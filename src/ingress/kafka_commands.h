@@ -22,6 +22,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <string_view>
 #include <variant>
@@ -42,7 +43,8 @@ struct KafkaInput {
 struct KafkaCommandOptions {
     std::string name_space = "kafka";
     std::vector<KafkaInput> inputs;
-    std::vector<std::string> own_topics;  // that the server writes for itself, and no record may name as its target
+    // Whether a record may name this topic as its target; the settings may.
+    std::function<bool(const std::string& topic)> may_be_named = [](const std::string&) { return true; };
     HttpApiOptions limits;  // sizes of bodies, headers, keys and names; and `find_zone`, called on the reader's thread
 };
 

@@ -87,6 +87,7 @@ Status read_headers(const JsonRequest& json, WebhookTarget& webhook, std::string
 struct OfQueue {
     std::string_view name_space;
     std::string_view queue;
+    bool is_administrator = false;  // the client administers the whole server
 };
 
 Status read_webhook(const JsonRequest& json, const HttpApiOptions& options, const OfQueue& of, WebhookTarget& webhook) {
@@ -177,7 +178,7 @@ Status read_kafka(const JsonRequest& json, const HttpApiOptions& options, const 
     }
     if (read) read = read_partition(json, kafka.partition);
     if (read) read = read_delivery(json, kafka.exactly_once);
-    if (read) read = options.check_kafka(of.name_space, of.queue, kafka);
+    if (read) read = options.check_kafka(of.name_space, kafka, of.is_administrator);
     return read;
 }
 
@@ -264,10 +265,10 @@ Status read_members(const JsonRequest& json, const HttpApiOptions& options, cons
 }
 
 Result<Command> read_settings(const HttpRequest& request, ConfigureQueueCommand configure,
-                              const HttpApiOptions& options) {
+                              const HttpApiOptions& options, bool is_administrator) {
     const Result<JsonRequest> json = read_members(request, kSettingsMembers);
     if (!json) return json.error();
-    const OfQueue of{configure.name_space, configure.queue};
+    const OfQueue of{configure.name_space, configure.queue, is_administrator};
     if (Status read = read_members(*json, options, of, configure.settings); !read) return std::move(read).error();
     // Only a request with `paused` ends a pause; other settings do not.
     configure.keeps_pause = !json->has("paused");
@@ -275,12 +276,12 @@ Result<Command> read_settings(const HttpRequest& request, ConfigureQueueCommand 
 }
 
 Result<Command> read_settings_patch(const HttpRequest& request, ConfigureQueueCommand configure,
-                                    const HttpApiOptions& options) {
+                                    const HttpApiOptions& options, bool is_administrator) {
     const Result<std::shared_ptr<const MergePatch>> patch = read_patch(request, kSettingsMembers);
     if (!patch) return patch.error();
-    const auto change = [patch = *patch, &options, name_space = configure.name_space,
-                         queue = configure.queue](QueueSettings& settings) {
-        return read_members(patch->json, options, {name_space, queue}, settings);
+    const auto change = [patch = *patch, &options, name_space = configure.name_space, queue = configure.queue,
+                         is_administrator](QueueSettings& settings) {
+        return read_members(patch->json, options, {name_space, queue, is_administrator}, settings);
     };
     return Command(
         PatchQueueCommand{std::move(configure.name_space), std::move(configure.queue), change, request.body.size()});
@@ -296,14 +297,14 @@ Result<Command> read_discard(const HttpRequest& request, ConfigureQueueCommand c
 }  // namespace
 
 Result<Command> read_queue_call(const HttpRequest& request, CallPath::What what, std::string name_space,
-                                std::string queue, const HttpApiOptions& options) {
+                                std::string queue, const HttpApiOptions& options, bool is_administrator) {
     using What = ConfigureQueueCommand::What;
     ConfigureQueueCommand configure{std::move(name_space), std::move(queue), What::set, {}, {}};
     if (what == CallPath::What::queue && request.method == "PUT") {
-        return read_settings(request, std::move(configure), options);
+        return read_settings(request, std::move(configure), options, is_administrator);
     }
     if (what == CallPath::What::queue && request.method == "PATCH") {
-        return read_settings_patch(request, std::move(configure), options);
+        return read_settings_patch(request, std::move(configure), options, is_administrator);
     }
     if (what == CallPath::What::discard) {
         configure.what = What::discard;

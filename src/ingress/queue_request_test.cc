@@ -95,16 +95,19 @@ TEST(QueueRequest, a_kafka_target_is_read_with_all_that_is_said_of_it) {
 
 TEST(QueueRequest, a_kafka_target_is_shown_to_the_server_before_it_is_set) {
     HttpApiOptions options;
-    options.check_kafka = [](std::string_view name_space, std::string_view queue, const KafkaTarget& target) -> Status {
-        return Error{"kafka_not_configured", std::string(name_space).append(" ").append(queue) + " " + target.topic,
-                     "target.kafka"};
+    options.check_kafka = [](std::string_view name_space, const KafkaTarget& target, bool is_administrator) -> Status {
+        const std::string who = is_administrator ? " administrator" : " tenant";
+        return Error{"kafka_not_configured", std::string(name_space) + who + " " + target.topic, "target.kafka"};
     };
     const CallRequest request(
         {"PUT", "/v1/namespaces/team/queues/q", R"({"target": {"kafka": {"topic": "payments"}}})"});
-    const Result<Command> command = read_command(request.request(), *find_call(request.request()), options);
-    ASSERT_FALSE(command.ok());
-    EXPECT_EQ(command.error().code, "kafka_not_configured");
-    EXPECT_EQ(command.error().message, "team q payments");
+    for (const bool is_administrator : {false, true}) {
+        const Result<Command> command =
+            read_command(request.request(), *find_call(request.request()), options, is_administrator);
+        ASSERT_FALSE(command.ok());
+        EXPECT_EQ(command.error().code, "kafka_not_configured");
+        EXPECT_EQ(command.error().message, is_administrator ? "team administrator payments" : "team tenant payments");
+    }
 }
 
 TEST(QueueRequest, headers_of_a_webhook_are_such_as_http_can_carry) {

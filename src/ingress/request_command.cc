@@ -133,7 +133,8 @@ Result<Command> read_one_lease_end(const HttpRequest& request, const CallPath& p
 
 }  // namespace
 
-Result<Command> read_command(const HttpRequest& request, const CallPath& path, const HttpApiOptions& options) {
+Result<Command> read_command(const HttpRequest& request, const CallPath& path, const HttpApiOptions& options,
+                             bool is_administrator) {
     if (is_token_call(path.what)) {
         Result<TokenCall> call = read_token_call(request, path, options);
         return call ? Result<Command>(std::move(call->command)) : Result<Command>(std::move(call).error());
@@ -181,7 +182,8 @@ Result<Command> read_command(const HttpRequest& request, const CallPath& path, c
         case CallPath::What::discard: {
             Result<std::string> queue = read_queue(path, options);
             if (!queue) return std::move(queue).error();
-            return read_queue_call(request, path.what, *std::move(name_space), *std::move(queue), options);
+            return read_queue_call(request, path.what, *std::move(name_space), *std::move(queue), options,
+                                   is_administrator);
         }
         case CallPath::What::put:
         case CallPath::What::lease:

@@ -10,7 +10,8 @@
 namespace duewheel {
 
 // The command of a call whose method is allowed. Its errors are those of parsing; the engine decides whether a command
-// can be executed.
-Result<Command> read_command(const HttpRequest& request, const CallPath& path, const HttpApiOptions& options);
+// can be executed. `is_administrator`: the client administers the whole server.
+Result<Command> read_command(const HttpRequest& request, const CallPath& path, const HttpApiOptions& options,
+                             bool is_administrator = true);
 
 }  // namespace duewheel

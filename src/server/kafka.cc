@@ -36,8 +36,9 @@ KafkaReaderOptions reader_options(const KafkaOptions& options, std::uint32_t sha
     chosen.commands.name_space = input_namespace(chosen.shard, shards);
     chosen.commands.limits = limits;
     for (auto& [topic, target] : kafka_inputs(options)) chosen.commands.inputs.push_back({topic, target});
-    chosen.commands.own_topics = {options.errors_topic, options.out.ledger_topic(), options.log_topic(),
-                                  options.owners_topic()};
+    chosen.commands.may_be_named = [&options, name_space = chosen.commands.name_space](const std::string& topic) {
+        return may_record_name_topic(options, name_space, topic);
+    };
     chosen.errors_topic = options.errors_topic;
     chosen.skips_trimmed = options.skips_trimmed;
     return chosen;

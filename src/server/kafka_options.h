@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -21,10 +22,11 @@ struct KafkaLogOptions {
 };
 
 struct KafkaOptions {
-    std::string bootstrap;            // "host:port,host:port"; empty: no Kafka
-    std::string client_file;          // properties of librdkafka; empty: none
-    KafkaOutOptions out;              // with this server's name in Kafka
-    std::vector<std::string> inputs;  // "input" or "input=target"
+    std::string bootstrap;                // "host:port,host:port"; empty: no Kafka
+    std::string client_file;              // properties of librdkafka; empty: none
+    KafkaOutOptions out;                  // with this server's name in Kafka
+    std::vector<std::string> inputs;      // "input" or "input=target"
+    std::vector<std::string> out_topics;  // "namespace=pattern": which targets its administrators may set
     std::string errors_topic = "duewheel.errors";
     bool skips_trimmed = false;
     KafkaLogOptions log;
@@ -41,7 +43,17 @@ Status check_kafka_options(const KafkaOptions& options);
 // The input topics with their target topics, which are empty if their records name one. Of options that are valid.
 std::vector<std::pair<std::string, std::string>> kafka_inputs(const KafkaOptions& options);
 
-// Whether a queue may have this target. Codes: bad_kafka_target, kafka_loop, kafka_not_configured.
-Status check_kafka_target(const KafkaOptions& options, const KafkaTarget& target);
+// Topics that no queue may send to: those of Kafka itself (__consumer_offsets, ...), and those with which servers of
+// this kind keep their promises, whatever their cluster (duewheel.NAME.log, .ledger, .owners).
+bool is_internal_kafka_topic(std::string_view topic);
+
+// Whether a record of an input topic, whose message is in this namespace, may name its target: where kafka.out.topics
+// says nothing, any topic that is not internal.
+bool may_record_name_topic(const KafkaOptions& options, std::string_view name_space, const std::string& topic);
+
+// Whether a queue of the namespace may have this target; `is_administrator`: of the whole server, who sets it. Codes:
+// bad_kafka_target, forbidden, kafka_loop, kafka_not_configured.
+Status check_kafka_target(const KafkaOptions& options, std::string_view name_space, const KafkaTarget& target,
+                          bool is_administrator);
 
 }  // namespace duewheel

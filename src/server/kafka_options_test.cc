@@ -19,6 +19,11 @@ std::string refused(const KafkaOptions& options) {
     return fine.error().field;
 }
 
+std::string target_of_administrator(const KafkaOptions& options, const char* topic) {
+    const Status fine = check_kafka_target(options, "team", {.topic = topic}, true);
+    return fine ? "" : std::string(fine.error().code);
+}
+
 TEST(KafkaOptions, name_input_topics_with_or_without_a_target) {
     const KafkaOptions options = with_inputs({"payments.later=payments", "any.later"});
     EXPECT_EQ(refused(options), "");
@@ -70,12 +75,53 @@ TEST(KafkaOptions, that_make_no_sense_are_refused_by_name) {
 
 TEST(KafkaOptions, allow_targets_that_do_not_come_back) {
     const KafkaOptions options = with_inputs({"payments.later=payments"});
-    EXPECT_TRUE(check_kafka_target(options, {.topic = "payments"}));
-    EXPECT_EQ(check_kafka_target(options, {.topic = "payments.later"}).error().code, "kafka_loop");
-    EXPECT_EQ(check_kafka_target(options, {.topic = "duewheel.default.ledger"}).error().code, "bad_kafka_target");
-    EXPECT_EQ(check_kafka_target(options, {.topic = "duewheel.default.log"}).error().code, "bad_kafka_target");
-    EXPECT_EQ(check_kafka_target(options, {.topic = "duewheel.default.owners"}).error().code, "bad_kafka_target");
-    EXPECT_EQ(check_kafka_target({}, {.topic = "payments"}).error().code, "kafka_not_configured");
+    EXPECT_EQ(target_of_administrator(options, "payments"), "");
+    EXPECT_EQ(target_of_administrator(options, "payments.later"), "kafka_loop");
+    EXPECT_EQ(target_of_administrator({}, "payments"), "kafka_not_configured");
+}
+
+// The story: an administrator of one namespace aimed a queue at __consumer_offsets, at the log of another cluster, and
+// at the errors topic, and the server wrote there with its own permissions.
+TEST(KafkaOptions, no_queue_sends_to_internal_topics) {
+    const KafkaOptions options = with_inputs({"any.later"});
+    for (const char* topic : {"__consumer_offsets", "__transaction_state", "__x", "duewheel.default.ledger",
+                              "duewheel.default.log", "duewheel.default.owners", "duewheel.other.log",
+                              "duewheel.a.b.ledger", "duewheel.other.owners", "duewheel.errors"}) {
+        EXPECT_EQ(target_of_administrator(options, topic), "bad_kafka_target") << topic;
+        EXPECT_FALSE(may_record_name_topic(options, "kafka", topic)) << topic;
+        EXPECT_EQ(refused(with_inputs({std::string("a=") + topic})), "kafka.in.topics") << topic;
+    }
+    for (const char* topic : {"_x", "duewheel", "duewheel.orders", "my.duewheel.default.log", "logs.log"}) {
+        EXPECT_EQ(target_of_administrator(options, topic), "") << topic;
+        EXPECT_TRUE(may_record_name_topic(options, "kafka", topic)) << topic;
+    }
+}
+
+TEST(KafkaOptions, a_namespace_uses_the_topics_that_are_listed_for_it) {
+    KafkaOptions options = with_inputs({});
+    const auto of = [&](const char* name_space, const char* topic) {
+        const Status fine = check_kafka_target(options, name_space, {.topic = topic}, false);
+        return fine ? "" : std::string(fine.error().code);
+    };
+    EXPECT_EQ(of("team", "payments"), "forbidden") << "nothing is listed";
+    options.out_topics = {"team=payments.*", "team=invoices", "other=*"};
+    EXPECT_EQ(refused(options), "");
+    EXPECT_EQ(of("team", "payments.eu"), "");
+    EXPECT_EQ(of("team", "invoices"), "");
+    for (const char* topic : {"payments", "invoices.eu", "other", "*", "payments*"}) {
+        EXPECT_EQ(of("team", topic), "forbidden") << topic;
+    }
+    EXPECT_EQ(of("tea", "invoices"), "forbidden");
+    EXPECT_EQ(of("other", "payments"), "");
+    EXPECT_EQ(of("other", "__consumer_offsets"), "bad_kafka_target");
+    EXPECT_EQ(target_of_administrator(options, "anything"), "");
+    EXPECT_FALSE(may_record_name_topic(options, "kafka", "payments"));
+    options.out_topics.emplace_back("kafka=payments");
+    EXPECT_TRUE(may_record_name_topic(options, "kafka", "payments"));
+    for (const char* entry : {"", "payments", "=payments", "team=", "team=a b", "team=*.eu", "team=a*b"}) {
+        options.out_topics = {entry};
+        EXPECT_EQ(refused(options), "kafka.out.topics") << entry;
+    }
 }
 
 }  // namespace

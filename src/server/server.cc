@@ -347,8 +347,8 @@ Status Server::Parts::listen() {
     api_options.check_webhook = [this](std::string_view name_space, std::string_view queue, WebhookTarget& target) {
         return webhooks->accept({std::string(name_space), std::string(queue)}, target);
     };
-    api_options.check_kafka = [this](std::string_view, std::string_view, const KafkaTarget& target) {
-        return check_kafka_target(options.kafka, target);
+    api_options.check_kafka = [this](std::string_view name_space, const KafkaTarget& target, bool is_administrator) {
+        return check_kafka_target(options.kafka, name_space, target, is_administrator);
     };
     api_options.instance = hex(shard_parts->journal().identity().instance);
     api_options.version = DUEWHEEL_VERSION;
