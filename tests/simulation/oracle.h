@@ -567,6 +567,7 @@ class Oracle {
     void put_tried(const PutCommand& put, ReplyToken token, std::size_t part);
     void put_told(const PutCommand& put, ReplyToken token, std::size_t part, bool is_taken);
     void check_put_rate(const std::string& name_space);
+    bool has_rules(const std::string& name_space) const;
     void refused_for_its_rate(const PutCommand& put, const Request& request);
     // oracle_access.cc
     bool outside_submitted(const Command& command, const AccessLimits& limits, ReplyToken token);

@@ -297,6 +297,16 @@ void Oracle::check_put_rate(const std::string& name_space) {
     }
 }
 
+// Whether the namespace may have had rules that create messages.
+bool Oracle::has_rules(const std::string& name_space) const {
+    const auto is_in = [&](const auto& each) { return each.first.first == name_space; };
+    return std::any_of(schedules_.begin(), schedules_.end(), is_in) ||
+           std::any_of(watchdogs_.begin(), watchdogs_.end(), is_in) ||
+           std::any_of(messages_.begin(), messages_.end(), [&](const MessageModel& each) {
+               return each.put.name_space == name_space && each.put.repeat;
+           });
+}
+
 // Refused for its rate: as many as that may have been put in the second before.
 void Oracle::refused_for_its_rate(const PutCommand& put, const Request& request) {
     rare_.met(Rare::put_rate_met);
@@ -304,6 +314,7 @@ void Oracle::refused_for_its_rate(const PutCommand& put, const Request& request)
     if (settings == nullptr) return;
     const NamespaceModel& space = namespace_of(put.name_space);
     if (settings->put_rate == 0) return violate("C12", "a namespace without a rate is refused for it");
+    if (has_rules(put.name_space)) return;  // what they create draws from the rate too, and is not seen here
     const auto may_count = std::count_if(space.tries.begin(), space.tries.end(), [&](const PutTry& each) {
         return each.until_ms >= request.submitted_ms - kBurstMs;
     });

@@ -338,6 +338,12 @@ void Oracle::schedule_refused(const Request& request, const Error& error) {
         }
         return;
     }
+    if (sent_control(request.command, Control::fire) != nullptr && code == "too_many_puts") {
+        const NamespaceSettings* limits = limits_since(model.name_space, request.step);
+        if (limits != nullptr && limits->put_rate == 0)
+            schedule_violates(model, "C12", "a run by hand is refused for the rate of a namespace without one");
+        return rare_.met(Rare::no_room_for_a_run_by_hand);
+    }
     if (const auto* put = std::get_if<PutScheduleCommand>(&request.command)) {
         const SchedulePut& sent = schedule_puts_[put->rule.content_hash - 1];
         if (may_be_refused(sent, model, request, code)) {
