@@ -261,13 +261,12 @@ TEST(Namespaces, what_its_rules_create_draws_from_its_put_rate_and_waits) {
     const MessageId id = shard.ask<PutAnswer>(recurring).id;
     limit(shard, {.put_rate = 20});
     shard.turn(100);
-    EXPECT_EQ(look(shard).pending, 21u);
+    EXPECT_EQ(look(shard).pending, 2 + 20u) << "the first occurrence was due before there was a rate";
     EXPECT_EQ(shard.ask<MessageAnswer>(GetCommand{"default", id}).blocked_by, "too_many_puts");
     EXPECT_EQ(shard.ask<Error>(put_to("q")).code, "too_many_puts");
     EXPECT_NE(shard.ask<PutAnswer>(put_to("q", "other")).id, 0u);
     for (int second = 0; second < 10; ++second) shard.turn(1'000);
-    EXPECT_LE(look(shard).pending, 1 + 20u * 11);
-    EXPECT_GE(look(shard).pending, 1 + 20u * 10);
+    EXPECT_EQ(look(shard).pending, 2 + 20u * 11);
 }
 
 TEST(Namespaces, rules_that_are_behind_catch_up_at_a_pace) {
@@ -278,13 +277,13 @@ TEST(Namespaces, rules_that_are_behind_catch_up_at_a_pace) {
     recurring.repeat = RepeatChoice{.every_ms = 1'000};
     const MessageId id = shard.ask<PutAnswer>(recurring).id;
     shard.turn(3'600'000);
-    EXPECT_EQ(look(shard).pending, 11u);
+    EXPECT_EQ(look(shard).pending, 2 + 10u);
     EXPECT_EQ(shard.ask<MessageAnswer>(GetCommand{"default", id}).blocked_by, "catching_up");
     PutCommand on_time = put_to("q");
     on_time.repeat = RepeatChoice{.every_ms = 10};
     shard.ask<PutAnswer>(on_time);
     shard.turn(500);
-    EXPECT_EQ(look(shard).pending, 12 + 51u) << "one that is not behind has no pace";
+    EXPECT_EQ(look(shard).pending, 12 + 52u) << "one that is not behind has no pace";
     for (int second = 0; second < 400; ++second) shard.turn(1'000);
     EXPECT_EQ(shard.ask<MessageAnswer>(GetCommand{"default", id}).blocked_by, "") << "it has caught up";
 }
