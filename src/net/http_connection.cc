@@ -52,7 +52,7 @@ void HttpConnection::on_read(const error_code& error, std::size_t size) {
         bytes = {all_->read_buffer.data(), size};
     }
     all_->counters.bytes_in += size;
-    if (!lingering_ && !no_more_requests_) take_bytes(bytes);
+    if (!lingering_ && !no_more_requests_ && !all_->draining) take_bytes(bytes);
     if (!closed_ && (lingering_ || no_more_requests_ || may_parse())) wait_readable();
 }
 
@@ -196,8 +196,12 @@ void HttpConnection::account_held_bytes() {
     }
 }
 
+// What is in `input_` without a slot is a part of a request, because all of it was parsed.
 void HttpConnection::drain() {
-    if (between_requests() && all_sent() && !lingering_) close(false);
+    if (closed_ || lingering_) return;
+    const bool owes_nothing = slots_.empty() && all_sent();
+    const bool is_stuck_stream = streamed_ && output_blocked_;
+    if (owes_nothing || is_stuck_stream) close(false);
 }
 
 void HttpConnection::close(bool tell_owners) {
@@ -210,6 +214,7 @@ void HttpConnection::close(bool tell_owners) {
     end_stream();
     all.counters.unfinished_bytes -= held_bytes_;
     all.counters.unsent_bytes -= unsent_bytes_;
+    all.lingering -= lingering_ ? 1 : 0;
     closed_ = true;
     all_ = nullptr;
     socket_.reset();

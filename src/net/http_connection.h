@@ -66,8 +66,9 @@ struct HttpConnections {
     std::vector<std::shared_ptr<HttpConnection>> to_flush;  // have something to write or may read on
     std::function<void()> on_close;                         // after a connection left `open`
     std::uint64_t sweep = 0;                                // the time, in sweeps
-    bool draining = false;
-    bool handler_called = false;  // since the last round
+    bool draining = false;                                  // nothing more is read
+    std::size_t lingering = 0;                              // connections whose last answer is sent
+    bool handler_called = false;                            // since the last round
     // Readable connections read into this, one after the other; only what is left of a request in pieces is copied.
     std::array<char, 64 * 1024> read_buffer;
     std::array<char, 64 * 1024> decrypted;  // alike, of those with TLS
@@ -84,7 +85,7 @@ class HttpConnection : public std::enable_shared_from_this<HttpConnection> {
     // Sends what gathered and reads on where that was paused.
     void flush();
     void check_deadlines();
-    // Closes now if nothing is pending, else after the last answer.
+    // Closes now unless a complete request waits for its answer; then after the last answer.
     void drain();
     // Bytes of answers that the client has not taken.
     std::size_t pending_output() const {
@@ -193,6 +194,7 @@ class HttpConnection : public std::enable_shared_from_this<HttpConnection> {
     bool last_answer_given_ = false;  // a later response is discarded
     bool input_ended_ = false;
     bool streaming_ = false;  // the response of the last request has no end yet
+    bool streamed_ = false;   // it had none at first
     bool lingering_ = false;
     bool closed_ = false;
 };

@@ -64,7 +64,7 @@ void HttpConnection::begin_stream(std::uint64_t sequence, const HttpResponse& re
     mine.framing.close = true;
     mine.framing.chunked = !mine.framing.until_close;
     no_more_requests_ = true;
-    streaming_ = true;
+    streaming_ = streamed_ = true;
     ++all_->counters.streams_open;
     HttpFraming framing = mine.framing;
     framing.date = all_->date_now();
@@ -165,6 +165,7 @@ void HttpConnection::flush() {
         if (all_->draining && between_requests()) return end_output();
     }
     resume_reading();
+    if (!closed_ && all_->draining) drain();
 }
 
 // After each append() comes a flush(), so that nothing is missed here for longer than a round.
@@ -223,6 +224,7 @@ void HttpConnection::end_output() {
     error_code ignored;
     socket_->shutdown(TcpSocket::shutdown_send, ignored);
     lingering_ = true;
+    ++all_->lingering;
     lingering_since_ = all_->sweep;
     empty(input_);
     account_held_bytes();

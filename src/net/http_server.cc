@@ -24,6 +24,8 @@ using Timer =
     asio::basic_waitable_timer<std::chrono::steady_clock, asio::wait_traits<std::chrono::steady_clock>, Executor>;
 
 constexpr int kAcceptsPerRound = 64;
+// For clients to close after the last answers of a server that drains.
+constexpr std::chrono::milliseconds kDrainLinger{200};
 
 bool out_of_descriptors(const error_code& error) {
     return error == asio::error::no_descriptors || error == boost::system::errc::too_many_files_open_in_system ||
@@ -70,6 +72,8 @@ struct HttpServer::Parts final : AfterTurn {
     void close_all();
     void drain(std::chrono::milliseconds deadline, std::function<void()> when_drained);
     void report_drained();
+    void close_after(std::chrono::milliseconds delay);
+    void end_lingering();
 
     EventLoop& loop;
     HttpConnections all;
@@ -79,6 +83,7 @@ struct HttpServer::Parts final : AfterTurn {
     Timer drain_timer;
     bool sweeping = false;
     bool accept_paused = false;
+    bool ends_lingering = false;
     std::function<void()> drained;
     // Completions may already be queued when the server is destroyed; they check this and do nothing.
     std::shared_ptr<bool> alive = std::make_shared<bool>(true);
@@ -107,6 +112,7 @@ bool HttpServer::Parts::after_turn() {
         for (const auto& connection : batch) connection->flush();
         if (all.counters.unsent_bytes > all.limits.unsent_bytes_max) cut_hoarders();
     }
+    if (all.draining) end_lingering();
     return std::exchange(all.handler_called, false);
 }
 
@@ -254,11 +260,22 @@ void HttpServer::Parts::drain(std::chrono::milliseconds deadline, std::function<
         if (i < all.open.size()) all.open[i]->drain();
     }
     report_drained();
-    if (!drained) return;
-    drain_timer.expires_after(deadline);
+    if (drained) close_after(deadline);
+}
+
+// Replaces the former delay.
+void HttpServer::Parts::close_after(std::chrono::milliseconds delay) {
+    drain_timer.expires_after(delay);
     drain_timer.async_wait([this, here = std::weak_ptr(alive)](const error_code& error) {
         if (!here.expired() && !error) close_all();
     });
+}
+
+// Clients that do not close after their last answer must not delay the end.
+void HttpServer::Parts::end_lingering() {
+    if (ends_lingering || all.open.empty() || all.lingering < all.open.size()) return;
+    ends_lingering = true;
+    close_after(std::min(kDrainLinger, all.limits.linger));
 }
 
 void HttpServer::Parts::report_drained() {

@@ -124,8 +124,9 @@ class HttpServer {
     Status start_accepting();
     // Closes the listening sockets. Connections stay open.
     void stop_accepting();
-    // Stops accepting, closes idle connections, responds to the requests that have arrived and closes each connection
-    // after its last response; closes the remaining ones at the `deadline`. Then calls `drained` from the loop, once.
+    // Stops accepting and reading. Responds to the requests that have arrived in full, and closes each connection after
+    // its last response; all others, such as those with a part of a request, are closed at once. Closes the remaining
+    // ones at the `deadline`. Then calls `drained` from the loop, once.
     void drain(std::chrono::milliseconds deadline, std::function<void()> drained);
 
     // From now on each response has a Date, from this clock: milliseconds since 1970 UTC.
