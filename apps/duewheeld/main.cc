@@ -15,6 +15,8 @@
 #include "beanstalkd_flags.h"
 #include "command_line.h"
 #include "configuration/setting_text.h"
+#include "server/ignored_signals.h"
+#include "server/last_resort.h"
 #include "server/server.h"
 #include "server/server_log.h"
 #include "server/standby.h"
@@ -62,6 +64,7 @@ void log_start(LogSink& log, const CommandLine& command_line, const ServerOption
 int main(int argc, char** argv) {
     return_large_blocks();
     protect_memory();
+    ignore_harmless_signals();
     std::vector<std::string> arguments(argv + (argc > 0 ? 1 : 0), argv + argc);
     std::optional<TemporaryStore> temporary;
     if (is_named_beanstalkd(argv[0])) {
@@ -75,6 +78,7 @@ int main(int argc, char** argv) {
     const ServerOptions options = command_line.configuration.options();
 
     ServerLog log(options.log);
+    end_with_one_line(log);
     log_start(log, command_line, options);
     const char* socket = std::getenv("NOTIFY_SOCKET");
     const Supervisor supervisor(socket != nullptr ? socket : "");

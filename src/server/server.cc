@@ -27,6 +27,7 @@
 #include "server/end_signals.h"
 #include "server/handshake_log.h"
 #include "server/kafka.h"
+#include "server/last_resort.h"
 #include "server/limit.h"
 #include "server/log_replication.h"
 #include "server/metrics.h"
@@ -46,9 +47,7 @@
 namespace duewheel {
 namespace {
 
-// sysexits.h: an error while doing input or output.
-constexpr int kExitFatalError = 74;
-// Likewise: a temporary failure. Started again, this node is a standby node.
+// sysexits.h: a temporary failure. Started again, this node is a standby node.
 constexpr int kExitFenced = 75;
 // How often requests that wait for a replicated log are looked at.
 constexpr std::int64_t kLogCheckNs = 500'000'000;
@@ -479,6 +478,9 @@ void Server::Parts::take_signal(int signal) {
 
 // As beanstalkd does, which clients know as the reply DRAINING.
 void Server::Parts::drain_beanstalk() {
+    if (!beanstalk) {
+        return log.info("nothing_to_drain", "SIGUSR1 refuses puts of clients of beanstalkd, and the server has none.");
+    }
     log.info("beanstalk_draining", "From now on puts of clients of beanstalkd are refused.");
     beanstalk->drain();
 }
@@ -527,14 +529,7 @@ std::string Server::beanstalk_address() const {
 
 void Server::run(Reports reports) {
     parts_->reports = std::move(reports);
-    // A webhook receiver that closes its connection, or a closed pipe of the log, must not end the process.
-    std::signal(SIGPIPE, SIG_IGN);
-    const auto take_signal = [this](int signal) { parts_->take_signal(signal); };
-    if (parts_->beanstalk) {
-        parts_->loop.on_signals({SIGTERM, SIGINT, SIGHUP, SIGUSR1}, take_signal);
-    } else {
-        parts_->loop.on_signals({SIGTERM, SIGINT, SIGHUP}, take_signal);
-    }
+    parts_->loop.on_signals({SIGTERM, SIGINT, SIGHUP, SIGUSR1}, [this](int signal) { parts_->take_signal(signal); });
     pass_end_signals();
     {
         const DiskForbidden on_this_thread;

@@ -141,7 +141,6 @@ Result<std::optional<Takeover>> stand_by(const ServerOptions& options, LogSink& 
     follower.emplace(
         options, url_of_node(options, address->text()), **client, [&](const std::string& url) { owner.set(url); }, log);
     Result<std::optional<TopicChain>> followed = std::optional<TopicChain>();
-    std::signal(SIGPIPE, SIG_IGN);
     bool is_stopping = false;
     std::int64_t stop_by_ns = 0;
     loop.on_signals({SIGTERM, SIGINT, SIGHUP, SIGUSR1}, [&](int signal) {

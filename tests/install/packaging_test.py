@@ -120,6 +120,12 @@ class Service(unittest.TestCase):
             verified = run("systemd-analyze", "verify", "--root", directory, "--man=no", "--recursive-errors=no", "duewheel.service")
         self.assertNotRegex(verified.stderr, r"duewheel\.service:\d+: ")
 
+    # Five starts that failed within ten seconds, and systemd left the service down.
+    def test_is_started_again_for_as_long_as_it_fails(self):
+        unit = (PACKAGING / "duewheel.service").read_text()
+        self.assertRegex(unit.split("[Service]")[0], r"(?m)^StartLimitIntervalSec=0$")
+        self.assertRegex(unit, r"(?m)^RestartSec=5s$")
+
 
 class ManPages(unittest.TestCase):
     def setUp(self):

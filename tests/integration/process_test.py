@@ -1,10 +1,12 @@
 """The real process: start, stop, and fatal errors."""
 
+import contextlib
 import http.client
 import json
 import os
 import pathlib
 import re
+import resource
 import signal
 import socket
 import subprocess
@@ -299,7 +301,43 @@ class Stop(unittest.TestCase):
             self.assertEqual(stats["pending"], sum(answered), (sent, answered))
 
 
+# SIGUSR1, SIGUSR2 and others without a meaning ended the process.
+class Signals(unittest.TestCase):
+    MEANINGFUL = {signal.SIGKILL, signal.SIGSTOP, signal.SIGTSTP, signal.SIGTERM, signal.SIGINT, signal.SIGQUIT, signal.SIGABRT,
+                  signal.SIGSEGV, signal.SIGBUS, signal.SIGFPE, signal.SIGILL, signal.SIGTRAP, signal.SIGSYS, signal.SIGXCPU}
+
+    def test_those_without_a_meaning_have_no_effect(self):
+        with Daemon() as daemon:
+            daemon.start()
+            client = daemon.client()
+            for number in sorted(signal.valid_signals() - self.MEANINGFUL):
+                daemon.process.send_signal(number)
+                self.assertEqual(client.put("q", "x")[0], 201, number)
+            self.assertIn(" nothing_to_drain: ", daemon.log_text())
+            self.assertIn(" nothing_to_reload: ", daemon.log_text())
+            self.assertEqual(daemon.terminate(), 0)
+
+
 class BrokenWorld(unittest.TestCase):
+    # It ended with SIGABRT and "terminate called after throwing an instance of 'std::bad_alloc'", without an event.
+    def test_a_lack_of_memory_ends_the_process_with_one_line(self):
+        with Daemon(arguments=["--http-unfinished-max", "1GiB", "--http-body-max", "128MiB"]) as daemon:
+            daemon.start()
+            number = daemon.client().put("q", "x", delay="1h")[1]["id"]
+            with open(f"/proc/{daemon.process.pid}/status") as status:
+                used = int(re.search(r"VmSize:\s+(\d+) kB", status.read())[1]) << 10
+            resource.prlimit(daemon.process.pid, resource.RLIMIT_AS, (used + (24 << 20), used + (24 << 20)))
+            head = f"POST /v1/queues/q/messages HTTP/1.1\r\nHost: localhost\r\nContent-Type: text/plain\r\nContent-Length: {100 << 20}\r\n\r\n"
+            with socket.create_connection(("127.0.0.1", daemon.port), timeout=60) as connection, contextlib.suppress(ConnectionError):
+                connection.sendall(head.encode())
+                for _ in range(99):
+                    connection.sendall(b"x" * (1 << 20))
+            self.assertEqual(daemon.wait(), EXIT_BROKEN_WORLD, daemon.log_text())
+            (line,) = [line for line in daemon.log_text().splitlines() if "fatal_error" in line]
+            self.assertIn("code=out_of_memory", line)
+            daemon.start()
+            self.assertEqual(daemon.client().get(number)[0], 200)
+
     def test_a_failed_sync_ends_the_process_and_nothing_is_answered(self):
         trigger_name = "fail-now"
         # With a test's clock, of which nothing is left on disk, the log alone is synced; else the mark of the clock may fail first.
