@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <iterator>
 #include <utility>
 
 namespace duewheel {
@@ -54,6 +55,27 @@ constexpr std::array<Word, kBeanstalkVerbs> kWords{{
     {"pause-tube ", BeanstalkVerb::pause_tube},
     {"quit", BeanstalkVerb::quit},
 }};
+
+const Word* find_word(std::string_view line) {
+    const auto* const word =
+        std::find_if(kWords.begin(), kWords.end(), [&](const Word& each) { return line.starts_with(each.text); });
+    return word == kWords.end() ? nullptr : word;
+}
+
+// A request line, or the field that each request of HTTP has. No command has capital letters.
+bool is_http(std::string_view line) {
+    constexpr std::string_view kBeginnings[] = {"GET ",     "HEAD ",    "POST ",  "PUT ",   "DELETE ",
+                                                "CONNECT ", "OPTIONS ", "TRACE ", "PATCH ", "PRI * HTTP/"};
+    constexpr std::string_view kHost = "host:";
+    constexpr std::string_view kVersion = " HTTP/";
+    const auto lower = [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; };
+    const bool is_host = line.size() >= kHost.size() && std::equal(kHost.begin(), kHost.end(), line.begin(),
+                                                                   [&](char a, char b) { return a == lower(b); });
+    const std::size_t version = line.rfind(' ');
+    return is_host || (version != std::string_view::npos && line.substr(version).starts_with(kVersion)) ||
+           std::any_of(std::begin(kBeginnings), std::end(kBeginnings),
+                       [&](std::string_view each) { return line.starts_with(each); });
+}
 
 // The arguments of a line, read from left to right; each is preceded by any number of spaces.
 class Arguments {
@@ -134,6 +156,9 @@ std::optional<BeanstalkParser::Parsed> BeanstalkParser::read_line(std::string_vi
     const std::string_view piece = bytes.substr(0, size);
     bytes.remove_prefix(size);
     if (line_too_long_ || line_.size() + piece.size() > kLineBytesMax) {
+        if (!line_too_long_ && is_of_other_protocol(line_ + std::string(piece.substr(0, kLineBytesMax)))) {
+            return OtherProtocol{};
+        }
         line_too_long_ = !is_complete;
         // Of a line that is too long only the last byte matters: it may be half of the line end.
         line_.assign(is_complete ? std::string_view() : piece.substr(piece.size() - 1));
@@ -150,11 +175,17 @@ std::optional<BeanstalkParser::Parsed> BeanstalkParser::read_line(std::string_vi
     return understand(std::string_view(line).substr(0, line.size() - kLineEnd.size()));
 }
 
+// To be called once for each line, with its first bytes.
+bool BeanstalkParser::is_of_other_protocol(std::string_view line_start) {
+    const bool is_first = std::exchange(is_first_line_, false);
+    return (is_first && find_word(line_start) == nullptr) || is_http(line_start);
+}
+
 std::optional<BeanstalkParser::Parsed> BeanstalkParser::understand(std::string_view line) {
+    if (is_of_other_protocol(line)) return OtherProtocol{};
     if (line.find('\0') != std::string_view::npos) return kBadFormat;
-    const auto* const word =
-        std::find_if(kWords.begin(), kWords.end(), [&](const Word& each) { return line.starts_with(each.text); });
-    if (word == kWords.end()) return kUnknownCommand;
+    const Word* const word = find_word(line);
+    if (word == nullptr) return kUnknownCommand;
     const std::string_view arguments = line.substr(word->text.size());
     if (word->verb == BeanstalkVerb::put) return begin_put(arguments);
     if (!word->has_arguments() && !arguments.empty() && word->verb != BeanstalkVerb::quit) return kBadFormat;

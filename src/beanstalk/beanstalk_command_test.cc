@@ -18,6 +18,10 @@ std::vector<std::string> parse(std::string_view bytes, std::size_t piece) {
         std::string_view part = bytes.substr(0, piece);
         bytes.remove_prefix(part.size());
         while (const auto next = parser.read(part)) {
+            if (std::holds_alternative<OtherProtocol>(*next)) {
+                parsed.emplace_back("other protocol");
+                return parsed;
+            }
             if (const auto* refusal = std::get_if<std::string_view>(&*next)) {
                 parsed.emplace_back(*refusal);
                 continue;
@@ -67,13 +71,30 @@ TEST(BeanstalkParser, reads_the_arguments_of_each_command) {
     EXPECT_EQ(command("quit\r\n").verb, BeanstalkVerb::quit);
 }
 
+TEST(BeanstalkParser, recognizes_other_protocols_however_long_their_lines_are) {
+    const std::vector<std::string> kOther = {"other protocol"};
+    const std::string kLong(300, 'a');
+    for (const std::string& line : {std::string("POST / HTTP/1.1"), "GET /" + kLong + " HTTP/1.1", kLong, std::string(),
+                                    std::string("\x16\x03\x01\0\0", 5), std::string("Stats")}) {
+        for (const std::size_t piece : {1UL, 7UL, 1'000UL}) {
+            EXPECT_EQ(parse(line + "\r\nstats\r\n", piece), kOther) << line;
+        }
+    }
+    const std::string kStats = parse("stats\r\n", 100).front();
+    for (const std::string& line :
+         {std::string("HOST: x"), "Host: " + kLong, "GET /" + kLong, std::string("use x HTTP/1.1")}) {
+        EXPECT_EQ(parse("stats\r\n" + line + "\r\nstats\r\n", 9), (std::vector{kStats, kOther.front()})) << line;
+    }
+}
+
 TEST(BeanstalkParser, continues_behind_what_it_refuses) {
-    const std::string bytes = "nonsense\r\nput 1 2 3 11\r\n12345678901\r\nput 1 2 3 2\r\nabcdput 1 2 3 2x\r\n" +
-                              std::string(300, 'x') + "\r\nuse -a\r\ndelete 1x\r\nstats\r\n";
+    const std::string bytes =
+        "stats\r\nnonsense\r\nput 1 2 3 11\r\n12345678901\r\nput 1 2 3 2\r\nabcdput 1 2 3 2x\r\n" +
+        std::string(300, 'x') + "\r\nuse -a\r\ndelete 1x\r\nstats\r\n";
     EXPECT_EQ(parse(bytes, bytes.size()),
-              (std::vector<std::string>{"UNKNOWN_COMMAND\r\n", "JOB_TOO_BIG\r\n", "EXPECTED_CRLF\r\n", "BAD_FORMAT\r\n",
-                                        "BAD_FORMAT\r\n", "BAD_FORMAT\r\n", "BAD_FORMAT\r\n",
-                                        parse("stats\r\n", 100).front()}));
+              (std::vector<std::string>{parse("stats\r\n", 100).front(), "UNKNOWN_COMMAND\r\n", "JOB_TOO_BIG\r\n",
+                                        "EXPECTED_CRLF\r\n", "BAD_FORMAT\r\n", "BAD_FORMAT\r\n", "BAD_FORMAT\r\n",
+                                        "BAD_FORMAT\r\n", parse("stats\r\n", 100).front()}));
 }
 
 TEST(BeanstalkParser, gives_the_same_however_the_bytes_are_cut) {

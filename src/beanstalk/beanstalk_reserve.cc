@@ -205,6 +205,10 @@ void BeanstalkSession::drop_job(MessageId id) {
 void BeanstalkSession::act(std::int64_t now_ms) {
     time_out_jobs(now_ms);
     extend_leases(now_ms);
+    if (now_ms >= job_until_ms_) {
+        job_until_ms_ = BeanstalkService::kNever;
+        return stop();
+    }
     if (!reserve_ || !reserve_->is_waiting) return;
     if (nearest_timeout() - now_ms <= kSafetyMarginMs) return end_reserve(kDeadlineSoon);
     if (reserve_->until_ms && *reserve_->until_ms <= now_ms) end_reserve(kTimedOut);
@@ -212,7 +216,7 @@ void BeanstalkSession::act(std::int64_t now_ms) {
 
 std::int64_t BeanstalkSession::next_wakeup_ms() const {
     const std::int64_t nearest_ms = nearest_timeout();
-    std::int64_t next_ms = nearest_ms;
+    std::int64_t next_ms = std::min(nearest_ms, job_until_ms_);
     if (!extensions_.empty()) next_ms = std::min(next_ms, extensions_.begin()->first);
     if (!reserve_ || !reserve_->is_waiting) return next_ms;
     if (nearest_ms != BeanstalkService::kNever) next_ms = std::min(next_ms, nearest_ms - kSafetyMarginMs);

@@ -42,6 +42,8 @@ struct BeanstalkOptions {
     std::size_t job_bytes_max = 65'535;
     // Of unfinished jobs of all clients together; the put that exceeds it gets OUT_OF_MEMORY.
     std::size_t unfinished_bytes_max = std::size_t{256} << 20;
+    // From the line of a put to the end of its job. Then the connection is closed.
+    std::int64_t job_deadline_ms = 60'000;
     std::string version;
     std::string instance;  // identifies the data directory: `id` of stats
     std::string hostname;
@@ -52,9 +54,10 @@ struct BeanstalkOptions {
 
 struct BeanstalkCounters {
     std::array<std::uint64_t, kBeanstalkVerbs> commands{};
-    std::uint64_t connections = 0;  // in all
-    std::uint64_t jobs = 0;         // put
-    std::uint64_t timeouts = 0;     // of jobs
+    std::uint64_t connections = 0;     // in all
+    std::uint64_t jobs = 0;            // put
+    std::uint64_t timeouts = 0;        // of jobs
+    std::uint64_t other_protocol = 0;  // connections that spoke one, and were closed
 };
 
 class BeanstalkService {

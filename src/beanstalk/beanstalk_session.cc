@@ -83,13 +83,21 @@ std::size_t BeanstalkSession::take(std::string_view bytes) {
         if (bytes.empty() || slots_.size() >= kPipelineMax) break;
         std::optional<BeanstalkParser::Parsed> parsed = parser_.read(bytes);
         if (!parsed) break;
-        if (const auto* refusal = std::get_if<std::string_view>(&*parsed)) {
+        job_until_ms_ = BeanstalkService::kNever;
+        if (const auto* other = std::get_if<OtherProtocol>(&*parsed)) {
+            ++service_.counters_.other_protocol;
+            has_quit_ = true;
+            reply(begin_reply(), other->reply);
+        } else if (const auto* refusal = std::get_if<std::string_view>(&*parsed)) {
             reply(begin_reply(), *refusal);
         } else {
             next_ = std::get<BeanstalkCommand>(*std::move(parsed));
         }
     }
     account_held_bytes();
+    if (parser_.in_job() && job_until_ms_ == BeanstalkService::kNever) {
+        job_until_ms_ = now_ms() + service_.options_.job_deadline_ms;
+    }
     flush();
     service_.schedule(*this);
     return has_quit_ ? size : size - bytes.size();

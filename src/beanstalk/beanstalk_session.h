@@ -151,7 +151,8 @@ class BeanstalkSession final : public StreamSession {
     const std::uint64_t number_;
     StreamClient& client_;
     BeanstalkParser parser_;
-    std::size_t held_bytes_ = 0;  // of parser_, as counted in the service
+    std::size_t held_bytes_ = 0;                            // of parser_, as counted in the service
+    std::int64_t job_until_ms_ = BeanstalkService::kNever;  // the job that is being read must have arrived
     std::deque<Slot> slots_;
     SlotNumber first_slot_ = 1;
     std::unordered_set<MessageId> changing_;  // of incomplete slots

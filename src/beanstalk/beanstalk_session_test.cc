@@ -283,10 +283,48 @@ TEST_F(BeanstalkSessions, puts_and_deletes_are_in_progress_together_and_other_co
     EXPECT_TRUE(output.ends_with("USING default\r\n")) << output;
 }
 
+// A page of any site could post to the listener: the lines of the request's head were refused, and the commands in its
+// body were carried out.
+TEST_F(BeanstalkSessions, another_protocol_ends_the_session_and_nothing_behind_it_is_carried_out) {
+    const std::string kPut = "put 1 0 60 1\r\na\r\n";
+    for (const char* beginning : {"POST / HTTP/1.1\r\n", "nonsense\r\n", "\r\n", "\x16\x03\x01\r\n"}) {
+        Client client(service_);
+        client.send(beginning + kPut);
+        client.feed();
+        EXPECT_EQ(client.output(), "UNKNOWN_COMMAND\r\n") << beginning;
+        EXPECT_TRUE(client.is_finished);
+        client.send(kPut);
+        client.feed();
+    }
+    for (const char* later : {"GET /x\r\n", "hOsT: x\r\n", "foo bar HTTP/1.1\r\n", "PUT / HTTP/1.1\r\n"}) {
+        Client client(service_);
+        client.send("use other\r\n" + (later + kPut));
+        while (client.feed()) {
+        }
+        EXPECT_EQ(client.output(), "USING other\r\nUNKNOWN_COMMAND\r\n") << later;
+        EXPECT_TRUE(client.is_finished);
+    }
+    EXPECT_EQ(port_.submitted, 0);
+}
+
+// The memory of unfinished jobs is shared by all clients, and a client that never sent the rest kept its part for good.
+TEST_F(BeanstalkSessions, a_job_that_does_not_arrive_in_time_ends_the_session) {
+    Client slow(service_), steady(service_);
+    slow.send("put 1 0 60 100\r\nhalf");
+    slow.feed();
+    for (int i = 0; i < 12; ++i) {  // never without a part of a job
+        steady.send(i == 0 ? "put 1 0 60 1\r\n" : "a\r\nput 1 0 60 1\r\n");
+        steady.feed();
+        pass(10'000);
+    }
+    EXPECT_TRUE(slow.is_finished);
+    EXPECT_FALSE(steady.is_finished);
+}
+
 // A client that requested statistics without reading them had thousands of replies made at once, and all others waited.
 TEST_F(BeanstalkSessions, a_few_of_the_commands_that_a_client_has_sent_are_answered_in_a_turn) {
     const std::pair<std::string, std::string> kAsked[] = {{"list-tube-used\r\n", "USING default\r\n"},
-                                                          {"nonsense\r\n", "UNKNOWN_COMMAND\r\n"}};
+                                                          {"nonsense\r\n", "UNKNOWN_COMMAND\r\n"}};  // not first
     for (const auto& [command, reply] : kAsked) {
         for (int i = 0; i < 100; ++i) one_.send(command);
         one_.feed();

@@ -31,6 +31,7 @@ BeanstalkOptions session_options(const BeanstalkSettings& settings, const HttpLi
     BeanstalkOptions options;
     options.job_bytes_max = settings.job_bytes_max;
     options.unfinished_bytes_max = limits.unfinished_bytes_max;
+    options.job_deadline_ms = limits.body_deadline.count();
     options.process = this_process;
     options.version = "duewheel " DUEWHEEL_VERSION;
     options.instance = instance.substr(0, 16);

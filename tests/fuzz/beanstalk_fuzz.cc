@@ -22,6 +22,7 @@ constexpr std::size_t kJobBytesMax = 40;
 
 std::string text_of(const BeanstalkParser::Parsed& parsed) {
     if (const auto* refusal = std::get_if<std::string_view>(&parsed)) return std::string(*refusal);
+    if (std::holds_alternative<OtherProtocol>(parsed)) return "other protocol";
     const auto& command = std::get<BeanstalkCommand>(parsed);
     std::string text;
     for (const std::uint64_t number :
@@ -39,7 +40,10 @@ std::vector<std::string> parse(std::string_view bytes, InputScript cuts, bool wh
     while (!bytes.empty()) {
         std::string_view piece = bytes.substr(0, whole ? bytes.size() : 1 + cuts.below(16));
         bytes.remove_prefix(piece.size());
-        while (const auto next = parser.read(piece)) parsed.push_back(text_of(*next));
+        while (const auto next = parser.read(piece)) {
+            parsed.push_back(text_of(*next));
+            if (std::holds_alternative<OtherProtocol>(*next)) return parsed;
+        }
         require(piece.empty(), "bytes were left");
         require(parser.held_bytes() <= 300 + kJobBytesMax, "too much is kept");
     }

@@ -253,6 +253,7 @@ class OfBeanstalkd(unittest.TestCase):
         self.assert_serves(client)
         before = memory_bytes(daemon)
         endless, huge = daemon.connect(), daemon.connect()
+        endless.send("use ")
         huge.send("put 0 0 60 33554432\r\n")
         for _ in range(32):
             endless.send(b"x" * MIB)

@@ -33,6 +33,19 @@ export function useDaemon(argumentList = []) {
   return daemon
 }
 
+/** Runs `test` with a page of another site in a browser profile of its own; its errors are its own affair. */
+export async function withForeignPage(url, test) {
+  const context = await browser.newContext()
+  try {
+    const page = await context.newPage()
+    page.setDefaultTimeout(WAIT_MS)
+    await page.goto(url)
+    return await test(page)
+  } finally {
+    await context.close()
+  }
+}
+
 /** Runs `test` with a page in a browser profile of its own, and checks afterwards that nothing went wrong in it.
     `expected` are patterns of console errors that the test causes, such as those of a lost connection. */
 export async function withPage(daemon, path, options, test) {
