@@ -1,5 +1,6 @@
 #include "server/beanstalk.h"
 
+#include <charconv>
 #include <chrono>
 #include <utility>
 
@@ -73,6 +74,14 @@ Result<std::unique_ptr<Beanstalk>> Beanstalk::open(EventLoop& loop, CommandPort&
     if (!address) return std::move(address).error();
     opened->address_ = *std::move(address);
     return opened;
+}
+
+std::optional<BoundAddress> Beanstalk::bound() const {
+    if (address_.starts_with("unix:")) return std::nullopt;
+    const std::size_t colon = address_.rfind(':');
+    BoundAddress bound{.host = address_.substr(0, colon)};
+    std::from_chars(address_.data() + colon + 1, address_.data() + address_.size(), bound.port);
+    return bound;
 }
 
 EventLoop::TimePoint Beanstalk::act() {

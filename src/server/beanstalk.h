@@ -2,11 +2,13 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "base/status.h"
 #include "beanstalk/beanstalk_service.h"
 #include "ingress/command_port.h"
+#include "net/bound_address.h"
 #include "net/event_loop.h"
 #include "net/http_limits.h"
 #include "net/stream_server.h"
@@ -23,6 +25,8 @@ class Beanstalk {
                                                    const std::string& instance);
 
     const std::string& address() const { return address_; }
+    // Nothing if it listens on a Unix socket.
+    std::optional<BoundAddress> bound() const;
     void deliver(ReplyToken token, Reply reply) { service_.deliver(token, std::move(reply)); }
     // Ends what has timed out; returns when to be called again.
     EventLoop::TimePoint act();

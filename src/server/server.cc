@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <optional>
 #include <utility>
+#include <vector>
 
 #include <unistd.h>
 
@@ -207,8 +208,11 @@ Status Server::Parts::open() {
         std::make_unique<Shard>(loop, *shard_parts, options.clock, log, [this](const Error& error) { fail(error); });
     metrics.emplace(options, *shard);
     if (replication) metrics->include(*replication);
+    if (Status opened_beanstalk = open_beanstalk(); !opened_beanstalk) return opened_beanstalk;
+    std::vector<BoundAddress> listeners = {listens_at};
+    if (const auto address = beanstalk ? beanstalk->bound() : std::nullopt) listeners.push_back(*address);
     Result<std::unique_ptr<Webhooks>> made =
-        Webhooks::open(loop, shard_parts->engine(), options.webhooks, options.data_directory, listens_at, log);
+        Webhooks::open(loop, shard_parts->engine(), options.webhooks, options.data_directory, listeners, log);
     if (!made) return std::move(made).error();
     webhooks = *std::move(made);
     if (options.webhooks.post) {
@@ -400,7 +404,6 @@ Status Server::Parts::listen() {
         api->deliver(token, std::move(reply));
     });
     if (Status accepting = http->start_accepting(); !accepting) return accepting;
-    if (Status opened = open_beanstalk(); !opened) return opened;
     if (requires_tokens(options) && shard_parts->engine().tokens().size() == 0) {
         log.warning(
             "no_tokens",

@@ -1,6 +1,7 @@
 #include "server/webhooks.h"
 
 #include <utility>
+#include <vector>
 
 #include "base/system_clock.h"
 #include "delivery/own_listeners.h"
@@ -31,7 +32,7 @@ Status check_webhook_options(const WebhookOptions& options, const std::string& d
 }
 
 Result<std::unique_ptr<Webhooks>> Webhooks::open(EventLoop& loop, Engine& engine, const WebhookOptions& options,
-                                                 const std::string& data_directory, const BoundAddress& own,
+                                                 const std::string& data_directory, std::span<const BoundAddress> own,
                                                  LogSink& log) {
     Result<std::vector<IpBlock>> networks = allowed_networks(options);
     if (!networks) return std::move(networks).error();
@@ -39,7 +40,12 @@ Result<std::unique_ptr<Webhooks>> Webhooks::open(EventLoop& loop, Engine& engine
     if (!secrets) return std::move(secrets).error();
     Result<HeaderCipher> cipher = HeaderCipher::read(options, data_directory);
     if (!cipher) return std::move(cipher).error();
-    AddressPolicy addresses(*std::move(networks), own_listeners(own.host, own.port));
+    std::vector<AddressPolicy::Listener> listeners;
+    for (const BoundAddress& each : own) {
+        const std::vector<AddressPolicy::Listener> addresses = own_listeners(each.host, each.port);
+        listeners.insert(listeners.end(), addresses.begin(), addresses.end());
+    }
+    AddressPolicy addresses(*std::move(networks), std::move(listeners));
     return std::unique_ptr<Webhooks>(
         new Webhooks(loop, engine, options, std::move(addresses), *std::move(secrets), *std::move(cipher), log));
 }

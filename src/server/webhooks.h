@@ -3,6 +3,7 @@
 #pragma once
 
 #include <memory>
+#include <span>
 #include <string>
 
 #include "delivery/header_cipher.h"
@@ -21,9 +22,9 @@ Status check_webhook_options(const WebhookOptions& options, const std::string& d
 
 class Webhooks {
   public:
-    // All must outlive it. `own`: the addresses of the server. Codes: as above.
+    // All must outlive it. `own`: the listeners of the server. Codes: as above.
     static Result<std::unique_ptr<Webhooks>> open(EventLoop& loop, Engine& engine, const WebhookOptions& options,
-                                                  const std::string& data_directory, const BoundAddress& own,
+                                                  const std::string& data_directory, std::span<const BoundAddress> own,
                                                   LogSink& log);
     ~Webhooks();
 
