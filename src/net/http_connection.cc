@@ -15,11 +15,13 @@ using boost::system::error_code;
 
 }  // namespace
 
-HttpConnection::HttpConnection(HttpConnections& all, TcpSocket socket, HttpPeer peer)
+HttpConnection::HttpConnection(HttpConnections& all, TcpSocket socket, HttpPeer peer, const std::string& address)
     : all_(&all),
       socket_(std::move(socket)),
       parser_(all.limits, std::move(peer)),
       awaits_tls_(all.tls != nullptr),
+      by_address_(address.empty() ? nullptr : &all.addresses.enter(address)),
+      idle_mark_(all.idle_marks++),
       reading_since_(all.sweep) {}
 
 void HttpConnection::start() {
@@ -103,9 +105,10 @@ std::size_t HttpConnection::parse(std::string_view bytes) {
                 if (closed_) return parsed;
                 break;
             case RequestParser::State::body_expected:
-                send_continue();
+                continue_due_ = true;
                 [[fallthrough]];
             case RequestParser::State::need_more:
+                if (parser_.in_body() && !admit_head()) return no_more_requests_ ? bytes.size() : parsed;
                 // After an empty line nothing is left: no request has started.
                 note_phase(parsed == bytes.size() && !parser_.in_body());
                 return parsed;
@@ -126,6 +129,28 @@ bool HttpConnection::must_hold(const HttpRequest& request) {
     return holding_;
 }
 
+// Before the memory of the server is used for a body, and before a client is told to send it.
+bool HttpConnection::admit_head() {
+    if (!head_admitted_ && all_->gatekeeper) {
+        parser_.set_route(all_->router(parser_.request()));
+        const HttpAdmission admission = all_->gatekeeper(parser_.request());
+        if (!admission.is_admitted) {
+            note_phase(false);
+            // A request in progress may still change what is decided.
+            holding_ = head_held_ = !slots_.empty();
+            if (!head_held_) {
+                parser_.withhold_body();
+                dispatch();
+            }
+            return false;
+        }
+        set_holder(admission.holder);
+    }
+    head_admitted_ = true;
+    if (std::exchange(continue_due_, false)) send_continue();
+    return true;
+}
+
 void HttpConnection::dispatch() {
     ++all_->counters.requests;
     all_->handler_called = true;
@@ -137,6 +162,7 @@ void HttpConnection::dispatch() {
     framing.until_close = request.minor_version == 0;  // matters to a stream only
     if (framing.close) no_more_requests_ = true;
     const std::uint64_t sequence = open_slot(framing);
+    head_admitted_ = continue_due_ = false;
     all_->handler(request, HttpReply(shared_from_this(), sequence));
     if (closed_) return;
     parser_.reset();
@@ -174,6 +200,9 @@ void HttpConnection::resume_reading() {
         group_ = parser_.request().route.group;
         dispatch();
         if (!closed_) take_input({});
+    } else if (std::exchange(head_held_, false)) {
+        admit_head();
+        if (!closed_ && !head_held_) take_input({});
     } else if (!input_.empty()) {
         take_input({});
     }
@@ -188,12 +217,39 @@ void HttpConnection::note_phase(bool between_requests) {
 
 void HttpConnection::account_held_bytes() {
     const std::size_t held = input_.size() + (phase_ == Phase::idle ? 0 : parser_.held_bytes());
-    all_->counters.unfinished_bytes += held - held_bytes_;
     const bool grew = held > held_bytes_;
-    held_bytes_ = held;
-    if (grew && all_->counters.unfinished_bytes > all_->limits.unfinished_bytes_max && !no_more_requests_) {
-        refuse({503, "overloaded", "The server holds too many unfinished requests; try again later."});
+    count_held_bytes(held);
+    if (held == 0) set_holder({});
+    if (grew && exceeds_share() && !no_more_requests_) {
+        refuse({503, "overloaded",
+                "The server holds too many unfinished requests, of this client or of all; try again later."});
     }
+}
+
+void HttpConnection::count_held_bytes(std::size_t held) {
+    all_->counters.unfinished_bytes += held - held_bytes_;
+    if (by_address_ != nullptr) by_address_->second.unfinished_bytes += held - held_bytes_;
+    if (by_holder_ != nullptr) by_holder_->second.unfinished_bytes += held - held_bytes_;
+    held_bytes_ = held;
+}
+
+bool HttpConnection::exceeds_share() const {
+    const HttpLimits& limits = all_->limits;
+    const std::size_t share =
+        std::max(limits.unfinished_bytes_max / 2, limits.body_bytes_max + limits.header_bytes_max);
+    return all_->counters.unfinished_bytes > limits.unfinished_bytes_max ||
+           (by_address_ != nullptr && by_address_->second.unfinished_bytes > share) ||
+           (by_holder_ != nullptr && by_holder_->second.unfinished_bytes > share);
+}
+
+// Of the request that is being read.
+void HttpConnection::set_holder(const std::string& holder) {
+    if (by_holder_ == nullptr ? holder.empty() : by_holder_->first == holder) return;
+    const std::size_t held = held_bytes_;
+    count_held_bytes(0);
+    if (by_holder_ != nullptr) all_->holders.leave(*std::exchange(by_holder_, nullptr));
+    if (!holder.empty()) by_holder_ = &all_->holders.enter(holder);
+    count_held_bytes(held);
 }
 
 // What is in `input_` without a slot is a part of a request, because all of it was parsed.
@@ -212,7 +268,9 @@ void HttpConnection::close(bool tell_owners) {
     if (all_sent()) say_end();
     if (tell_owners && !input_ended_ && !streaming_ && !slots_.empty()) ++all.counters.clients_gone;
     end_stream();
-    all.counters.unfinished_bytes -= held_bytes_;
+    count_held_bytes(0);
+    set_holder({});
+    if (by_address_ != nullptr) all.addresses.leave(*by_address_);
     all.counters.unsent_bytes -= unsent_bytes_;
     all.lingering -= lingering_ ? 1 : 0;
     closed_ = true;

@@ -32,6 +32,7 @@
 #include "net/http_limits.h"
 #include "net/http_message.h"
 #include "net/http_server.h"
+#include "net/http_shares.h"
 #include "net/request_parser.h"
 #include "net/tls_context.h"
 #include "net/tls_session.h"
@@ -56,12 +57,15 @@ struct HttpConnections {
     HttpHandler handler;
     HttpErrorFormatter format_error;
     HttpRouter router;
+    HttpGatekeeper gatekeeper;          // empty: every request is admitted
     std::function<InstantMs()> now_ms;  // empty: answers have no Date
     HttpDate date;
     // Null: new connections are plain. Shared with the thread that created it.
     std::shared_ptr<const TlsContext> tls;
     std::function<void(const TlsFailure&)> on_handshake_failure;
     HttpCounters counters;
+    HttpShares addresses, holders;
+    std::uint64_t idle_marks = 0;  // the next HttpConnection::idle_mark()
     std::vector<std::shared_ptr<HttpConnection>> open;
     std::vector<std::shared_ptr<HttpConnection>> to_flush;  // have something to write or may read on
     std::function<void()> on_close;                         // after a connection left `open`
@@ -79,7 +83,8 @@ struct HttpConnections {
 
 class HttpConnection : public std::enable_shared_from_this<HttpConnection> {
   public:
-    HttpConnection(HttpConnections& all, TcpSocket socket, HttpPeer peer);
+    // `address`: whose share it counts to; empty: nobody's.
+    HttpConnection(HttpConnections& all, TcpSocket socket, HttpPeer peer, const std::string& address);
 
     void start();
     // Sends what gathered and reads on where that was paused.
@@ -91,6 +96,10 @@ class HttpConnection : public std::enable_shared_from_this<HttpConnection> {
     std::size_t pending_output() const {
         return output_.size() - sent_ + waiting_bytes_ + (tls_ ? tls_->unsent().size() : 0);
     }
+    // Whether it may be closed to make room: its client is not trusted, and waits for nothing.
+    bool may_be_evicted() const { return !is_trusted_ && slots_.empty() && phase_ != Phase::body && all_sent(); }
+    // Grows with the time since which it waits for nothing.
+    std::uint64_t idle_mark() const { return idle_mark_; }
     // Without a word to the client. `tell_owners`: run the on_client_gone callbacks.
     void close(bool tell_owners);
 
@@ -101,6 +110,7 @@ class HttpConnection : public std::enable_shared_from_this<HttpConnection> {
     void finish_stream(std::uint64_t sequence);
     void drop_answer(std::uint64_t sequence);
     void set_gone_callback(std::uint64_t sequence, std::function<void()> callback);
+    void trust() { is_trusted_ = true; }
     bool client_gone() const { return input_ended_ || closed_; }
 
     std::size_t index = 0;  // in HttpConnections::open
@@ -129,6 +139,7 @@ class HttpConnection : public std::enable_shared_from_this<HttpConnection> {
     void take_input(std::string_view bytes);
     std::size_t parse(std::string_view bytes);
     bool must_hold(const HttpRequest& request);
+    bool admit_head();
     void dispatch();
     void refuse(const HttpRefusal& refusal);
     void send_continue();
@@ -136,6 +147,9 @@ class HttpConnection : public std::enable_shared_from_this<HttpConnection> {
     void resume_reading();
     void note_phase(bool between_requests);
     void account_held_bytes();
+    void count_held_bytes(std::size_t held);
+    bool exceeds_share() const;
+    void set_holder(const std::string& holder);
 
     // Answering.
     Slot& slot(std::uint64_t sequence) { return slots_[static_cast<std::size_t>(sequence - first_sequence_)]; }
@@ -182,6 +196,15 @@ class HttpConnection : public std::enable_shared_from_this<HttpConnection> {
     // The next request waits until no slot is left: in `input_`, or, where it came in pieces, in the parser.
     bool holding_ = false;
     bool held_in_parser_ = false;
+    // The head of a request whose body is being read: it was admitted; or it was not, while others were in progress,
+    // and is looked at again after them.
+    bool head_admitted_ = false;
+    bool head_held_ = false;
+    bool continue_due_ = false;               // 100 Continue, after the head is admitted
+    HttpShares::Entry* by_address_;           // null: it is in no such share
+    HttpShares::Entry* by_holder_ = nullptr;  // likewise
+    std::uint64_t idle_mark_;
+    bool is_trusted_ = false;
     Phase phase_ = Phase::idle;
     bool fresh_ = true;                                                          // no byte of a request arrived yet
     std::uint64_t reading_since_ = 0, writing_since_ = 0, lingering_since_ = 0;  // in sweeps

@@ -138,6 +138,7 @@ void HttpConnection::pop_complete_slots() {
     if (last_answer_given_) no_more_requests_ = true;
     // The time that the answer took is not idleness.
     if (phase_ == Phase::idle && slots_.empty()) reading_since_ = all_->sweep;
+    if (slots_.empty()) idle_mark_ = all_->idle_marks++;
 }
 
 void HttpConnection::tell_gone() {

@@ -15,9 +15,13 @@ struct HttpLimits {
     std::size_t header_bytes_max = 8 * 1024;       // all field lines and the empty line after them; beyond: 431
     std::size_t header_count_max = 100;            // beyond: 431
     std::size_t body_bytes_max = 4 * 1024 * 1024;  // decoded; beyond: 413
-    // Bytes of unfinished requests of all clients together; the request that exceeds it gets 503.
+    // Bytes of unfinished requests of all clients together; the request that exceeds it gets 503. One client may use up
+    // to half of it, and always enough for one body (http_shares.h).
     std::size_t unfinished_bytes_max = std::size_t{256} * 1024 * 1024;
-    std::size_t connections_max = 10'000;  // when reached, further clients wait in the kernel's queue
+    // When reached, connections that wait for nothing are closed, the oldest first, except those of trusted clients
+    // (HttpReply::trust()); without any, further clients wait in the kernel's queue. An address beyond this machine may
+    // have half of them, and a few are kept for clients on this machine: other clients are then disconnected at once.
+    std::size_t connections_max = 10'000;
     std::size_t pipeline_max = 1024;  // requests of one connection without a response; when reached, reading pauses
     std::size_t reads_max = 16;       // of these, reads: their responses can be large; likewise
     std::size_t output_bytes_max = 1024 * 1024;  // unsent responses of one connection; when reached, reading pauses
@@ -45,10 +49,12 @@ struct HttpCounters {
     std::uint64_t unsent_bytes = 0;      // of responses, over all connections
     std::uint64_t unfinished_bytes = 0;  // of partly received requests, over all connections
     std::uint64_t connections_accepted = 0;
-    std::uint64_t accept_pauses = 0;       // at connections_max, or out of file descriptors
-    std::uint64_t descriptors_lacked = 0;  // of accept_pauses: those for lack of file descriptors
-    std::uint64_t accept_failures = 0;     // the kernel could not accept a connection
-    std::uint64_t requests = 0;            // complete and passed to the handler
+    std::uint64_t accept_pauses = 0;        // at connections_max, or out of file descriptors
+    std::uint64_t descriptors_lacked = 0;   // of accept_pauses: those for lack of file descriptors
+    std::uint64_t accept_failures = 0;      // the kernel could not accept a connection
+    std::uint64_t connections_evicted = 0;  // closed to make room for others
+    std::uint64_t connections_refused = 0;  // closed at once, because their address had its share
+    std::uint64_t requests = 0;             // complete and passed to the handler
     std::uint64_t bytes_in = 0;
     std::uint64_t bytes_out = 0;
     std::uint64_t refused_malformed = 0;                                  // 400, 417, 501, 505

@@ -58,7 +58,9 @@ struct HttpRequest {
     HttpPeer peer;
     int minor_version = 1;   // HTTP/1.0 or HTTP/1.1
     bool keep_alive = true;  // what the client asked for
-    HttpRoute route;         // set by the server before it calls its handler
+    // The body was not read, because the head was not admitted (http_server.h).
+    bool is_head_only = false;
+    HttpRoute route;  // set by the server before it calls its handler
 
     // The first field of this name in any case; O(fields).
     std::optional<std::string_view> header(std::string_view name) const;

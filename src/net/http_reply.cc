@@ -37,6 +37,10 @@ HttpStream HttpReply::stream(const HttpResponse& response) {
     return HttpStream(std::exchange(connection_, nullptr), sequence_);
 }
 
+void HttpReply::trust() {
+    connection_->trust();
+}
+
 bool HttpReply::client_gone() const {
     assert(connection_);
     return connection_->client_gone();

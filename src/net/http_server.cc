@@ -24,12 +24,28 @@ using Timer =
     asio::basic_waitable_timer<std::chrono::steady_clock, asio::wait_traits<std::chrono::steady_clock>, Executor>;
 
 constexpr int kAcceptsPerRound = 64;
+// Connections that only clients on this machine get, such as an operator.
+constexpr std::size_t kLocalConnections = 16;
+// Looking for connections to close visits all of them, so several are closed at once.
+constexpr std::size_t kEvictionShare = 64;
 // For clients to close after the last answers of a server that drains.
 constexpr std::chrono::milliseconds kDrainLinger{200};
 
 bool out_of_descriptors(const error_code& error) {
     return error == asio::error::no_descriptors || error == boost::system::errc::too_many_files_open_in_system ||
            error == asio::error::no_buffer_space || error == asio::error::no_memory;
+}
+
+// Whose share a client counts to (http_shares.h). Empty for one on this machine.
+std::string client_of(asio::ip::address address) {
+    if (address.is_v6() && address.to_v6().is_v4_mapped()) {
+        address = asio::ip::make_address_v4(asio::ip::v4_mapped, address.to_v6());
+    }
+    if (address.is_loopback()) return {};
+    if (address.is_v4()) return address.to_string();
+    auto bytes = address.to_v6().to_bytes();
+    std::fill(bytes.begin() + bytes.size() / 2, bytes.end(), 0);
+    return asio::ip::address_v6(bytes).to_string();
 }
 
 void append_json_string(std::string& to, std::string_view text) {
@@ -63,6 +79,9 @@ struct HttpServer::Parts final : AfterTurn {
     void wait_for_client(const std::shared_ptr<Listener>& listener);
     void accept_clients(const std::shared_ptr<Listener>& listener);
     void add_connection(TcpSocket socket, const tcp::endpoint& peer);
+    bool admits(const std::string& address);
+    std::vector<std::shared_ptr<HttpConnection>> idle_connections() const;
+    bool make_room();
     void pause(Listener& listener);
     void resume_accepting();
     void on_connection_closed();
@@ -155,7 +174,10 @@ void HttpServer::Parts::wait_for_client(const std::shared_ptr<Listener>& listene
 
 void HttpServer::Parts::accept_clients(const std::shared_ptr<Listener>& listener) {
     for (int accepted = 0; accepted < kAcceptsPerRound; ++accepted) {
-        if (all.open.size() >= all.limits.connections_max) return pause(*listener);
+        if (all.open.size() >= all.limits.connections_max) {
+            if (!has_waiting_client(listener->acceptor.native_handle())) break;
+            if (!make_room()) return pause(*listener);
+        }
         TcpSocket socket(loop.context().get_executor());
         tcp::endpoint peer;
         error_code error;
@@ -175,6 +197,11 @@ void HttpServer::Parts::accept_clients(const std::shared_ptr<Listener>& listener
 }
 
 void HttpServer::Parts::add_connection(TcpSocket socket, const tcp::endpoint& peer) {
+    const std::string address = client_of(peer.address());
+    if (!admits(address)) {
+        ++all.counters.connections_refused;
+        return;
+    }
     error_code error;
     socket.non_blocking(true, error);
     if (!error) socket.set_option(tcp::no_delay(true), error);
@@ -183,13 +210,42 @@ void HttpServer::Parts::add_connection(TcpSocket socket, const tcp::endpoint& pe
         return;
     }
     auto connection = std::make_shared<HttpConnection>(
-        all, std::move(socket), HttpPeer{.address = peer.address().to_string(), .is_tls = all.tls != nullptr});
+        all, std::move(socket), HttpPeer{.address = peer.address().to_string(), .is_tls = all.tls != nullptr}, address);
     connection->index = all.open.size();
     all.open.push_back(connection);
     ++all.counters.connections_accepted;
     ++all.counters.connections_open;
     connection->start();
     start_sweeping();
+}
+
+// Whether there is room for one more connection of this client.
+bool HttpServer::Parts::admits(const std::string& address) {
+    if (address.empty()) return true;
+    const std::size_t max = all.limits.connections_max;
+    if (all.addresses.connections(address) >= std::max<std::size_t>(max / 2, 1)) return false;
+    return all.open.size() + std::min(kLocalConnections, max / 8) < max || make_room();
+}
+
+std::vector<std::shared_ptr<HttpConnection>> HttpServer::Parts::idle_connections() const {
+    std::vector<std::shared_ptr<HttpConnection>> idle;
+    for (const auto& connection : all.open) {
+        if (connection->may_be_evicted()) idle.push_back(connection);
+    }
+    return idle;
+}
+
+// Closes the connections that have waited for nothing for longest; false if there is none. O(connections).
+bool HttpServer::Parts::make_room() {
+    std::vector<std::shared_ptr<HttpConnection>> idle = idle_connections();
+    const std::size_t count = std::min(idle.size(), all.limits.connections_max / kEvictionShare + 1);
+    std::partial_sort(idle.begin(), idle.begin() + static_cast<std::ptrdiff_t>(count), idle.end(),
+                      [](const auto& left, const auto& right) { return left->idle_mark() < right->idle_mark(); });
+    for (std::size_t i = 0; i < count; ++i) {
+        ++all.counters.connections_evicted;
+        idle[i]->close(false);
+    }
+    return count > 0;
 }
 
 // Clients wait in the kernel's queue until a connection closes. Descriptors may become free elsewhere in the process:
@@ -202,7 +258,8 @@ void HttpServer::Parts::pause(Listener& listener) {
 }
 
 void HttpServer::Parts::resume_accepting() {
-    if (!accept_paused || all.open.size() >= all.limits.connections_max) return;
+    const bool is_full = all.open.size() >= all.limits.connections_max;
+    if (!accept_paused || (is_full && idle_connections().empty())) return;
     accept_paused = false;
     for (const auto& listener : listeners) {
         if (std::exchange(listener->paused, false)) wait_for_client(listener);
@@ -314,6 +371,10 @@ void HttpServer::stop_accepting() {
 
 void HttpServer::drain(std::chrono::milliseconds deadline, std::function<void()> drained) {
     parts_->drain(deadline, std::move(drained));
+}
+
+void HttpServer::set_gatekeeper(HttpGatekeeper gatekeeper) {
+    parts_->all.gatekeeper = std::move(gatekeeper);
 }
 
 void HttpServer::set_clock(std::function<InstantMs()> now_ms) {

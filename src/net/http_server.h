@@ -72,6 +72,8 @@ class HttpReply {
     // connection takes no others.
     [[nodiscard]] HttpStream stream(const HttpResponse& response);
 
+    // The client has identified itself: from now on its connection is not closed to make room for others.
+    void trust();
     // True once the client closed its side or the connection broke. A client that only stopped sending still receives
     // the response, but one that was killed looks the same: do not send it anything that must not be lost. The reply of
     // a client that is gone may be destroyed without a response.
@@ -103,6 +105,15 @@ HttpRoute route_by_method(const HttpRequest& request);
 // Formats the server's own refusals: `code` is snake_case and stable, `message` is a sentence.
 using HttpErrorFormatter = std::function<HttpResponse(int status, std::string_view code, std::string_view message)>;
 
+// Decides on a request by its head, when a part of its body is still missing. A request that is not admitted is passed
+// to the handler at once, as HttpRequest::is_head_only, and is the last one of its connection. `holder`: whose share
+// the memory for the body counts to; empty: nobody's.
+struct HttpAdmission {
+    bool is_admitted = true;
+    std::string holder = {};
+};
+using HttpGatekeeper = std::function<HttpAdmission(const HttpRequest&)>;
+
 // {"title","status","code","detail"} as application/problem+json.
 HttpResponse plain_problem(int status, std::string_view code, std::string_view message);
 
@@ -129,6 +140,8 @@ class HttpServer {
     // ones at the `deadline`. Then calls `drained` from the loop, once.
     void drain(std::chrono::milliseconds deadline, std::function<void()> drained);
 
+    // Without one, every request is admitted.
+    void set_gatekeeper(HttpGatekeeper gatekeeper);
     // From now on each response has a Date, from this clock: milliseconds since 1970 UTC.
     void set_clock(std::function<InstantMs()> now_ms);
 

@@ -262,20 +262,146 @@ TEST(HttpServerDefence, accepts_up_to_its_limit_and_the_next_when_one_leaves) {
     HttpLimits limits;
     limits.connections_max = 3;
     limits.sweep = std::chrono::hours(1);
-    LoopbackServer server(echo, limits);
+    Desk desk;
+    LoopbackServer server(desk.handler(), limits);
     std::vector<RawClient> clients;
     for (int i = 0; i < 4; ++i) {
         clients.emplace_back(server.port());
         ASSERT_TRUE(clients.back().connected()) << "the kernel queues those over the limit";
         ASSERT_TRUE(clients.back().send(get("/" + std::to_string(i))));
+        if (i == 3) continue;
+        ASSERT_TRUE(server.await([&] { return desk.pending.size() == clients.size(); }));
     }
-    for (std::size_t i = 0; i < 3; ++i) EXPECT_EQ(status_of(clients[i].answer()), 200);
+    ASSERT_TRUE(server.await([&] { return server.server().counters().accept_pauses == 1; }));
     EXPECT_EQ(server.counters().connections_open, 3u);
-    EXPECT_EQ(server.counters().accept_pauses, 1u);
     EXPECT_EQ(server.counters().descriptors_lacked, 0u);
     clients[1].close();
-    EXPECT_EQ(body_of(clients[3].answer()), "GET /3|");
+    ASSERT_TRUE(server.await([&] { return desk.pending.contains("/3"); }));
     EXPECT_EQ(server.counters().connections_open, 3u);
+    EXPECT_EQ(server.counters().connections_evicted, 0u);
+    server.on_loop([&] {
+        for (const auto* target : {"/0", "/1", "/2", "/3"}) desk.answer(target);
+    });
+}
+
+// Idle connections of strangers kept all others out.
+TEST(HttpServerDefence, closes_the_connection_that_has_waited_longest_for_nothing_to_make_room) {
+    HttpLimits limits;
+    limits.connections_max = 3;
+    LoopbackServer server(
+        [](const HttpRequest& request, HttpReply reply) {
+            if (request.target == "/trusted") reply.trust();
+            echo(request, std::move(reply));
+        },
+        limits);
+    RawClient trusted(server.port()), first(server.port()), second(server.port());
+    for (auto* client : {&trusted, &first, &second, &first}) {
+        client->send(get(client == &trusted ? "/trusted" : "/"));
+        EXPECT_EQ(status_of(client->answer()), 200);
+    }
+    RawClient third(server.port());
+    third.send(get("/"));
+    EXPECT_EQ(status_of(third.answer()), 200);
+    EXPECT_EQ(second.rest(), "");
+    first.send("GET / HTTP/1.1\r\n");  // a part of a request is no reason to stay
+    ASSERT_TRUE(server.await([&] { return server.server().counters().bytes_in > 5 * get("/").size() + 15; }));
+    RawClient fourth(server.port());
+    fourth.send(get("/"));
+    EXPECT_EQ(status_of(fourth.answer()), 200);
+    EXPECT_EQ(first.rest(), "");
+    for (auto* client : {&trusted, &third, &fourth}) {
+        client->send(get("/"));
+        EXPECT_EQ(status_of(client->answer()), 200);
+    }
+    EXPECT_EQ(server.counters().connections_evicted, 2u);
+}
+
+// Bodies were collected before anything of the head was checked.
+TEST(HttpServerDefence, a_request_that_is_refused_by_its_head_gets_no_memory_and_no_100_continue) {
+    std::string seen;
+    LoopbackServer server([&](const HttpRequest& request, HttpReply reply) {
+        seen +=
+            std::string(request.target) + (request.is_head_only ? " head " : " all ") + std::string(request.body) + "|";
+        reply.answer({.status = request.is_head_only ? 401 : 200});
+    });
+    server.on_loop([&] {
+        server.server().set_gatekeeper(
+            [](const HttpRequest& request) { return HttpAdmission{.is_admitted = request.target != "/no"}; });
+    });
+    for (const std::string& rest : {std::string(), std::string("hel"), std::string("Expect: 100-continue\r\n")}) {
+        RawClient client(server.port());
+        const bool expects = rest.size() > 5;
+        client.send("POST /no HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\n" +
+                    (expects ? rest + "\r\n" : "\r\n" + rest));
+        EXPECT_EQ(status_of(client.answer()), 401);
+        client.send("lo" + get("/more"));
+        EXPECT_EQ(client.rest(), "");
+    }
+    RawClient client(server.port());
+    client.send("POST /yes HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\nExpect: 100-continue\r\n\r\n");
+    EXPECT_EQ(client.answer(false), "HTTP/1.1 100 Continue\r\n\r\n");
+    client.send("hello");
+    EXPECT_EQ(status_of(client.answer()), 200);
+    client.send(post("/no", "hello"));  // at once: there is nothing to save
+    EXPECT_EQ(status_of(client.answer()), 200);
+    server.on_loop([&] { EXPECT_EQ(seen, "/no head |/no head |/no head |/yes all hello|/no all hello|"); });
+}
+
+TEST(HttpServerDefence, a_head_is_looked_at_again_after_the_requests_in_front_of_it) {
+    Desk desk;
+    bool admits = false;
+    LoopbackServer server(desk.handler());
+    server.on_loop([&] {
+        server.server().set_gatekeeper([&](const HttpRequest&) { return HttpAdmission{.is_admitted = admits}; });
+    });
+    RawClient client(server.port());
+    client.send(get("/1") + "POST /2 HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\n\r\nhel");
+    ASSERT_TRUE(server.await([&] { return desk.pending.contains("/1"); }));
+    server.on_loop([&] {
+        admits = true;
+        desk.answer("/1");
+    });
+    EXPECT_EQ(body_of(client.answer()), "/1");
+    client.send("lo");
+    ASSERT_TRUE(server.await([&] { return desk.pending.contains("/2"); }));
+    server.on_loop([&] {
+        admits = false;
+        desk.answer("/2");
+    });
+    EXPECT_EQ(body_of(client.answer()), "/2");
+}
+
+// One client could use all of the memory for unfinished requests, and everybody else was refused.
+TEST(HttpServerDefence, a_holder_has_half_of_the_memory_for_unfinished_requests) {
+    HttpLimits limits;
+    limits.unfinished_bytes_max = 40'000;
+    limits.body_bytes_max = 10'000;
+    LoopbackServer server(echo, limits);
+    server.on_loop([&] {
+        server.server().set_gatekeeper(
+            [](const HttpRequest& request) { return HttpAdmission{.holder = std::string(request.target.substr(1))}; });
+    });
+    const auto half = [&](const std::string& target) {
+        return "POST " + target + " HTTP/1.1\r\nHost: x\r\nContent-Length: 9000\r\n\r\n" + std::string(8'000, 'x');
+    };
+    std::vector<RawClient> greedy;
+    for (int i = 0; i < 3; ++i) {
+        greedy.emplace_back(server.port());
+        greedy.back().send(half("/greedy"));
+        if (i < 2) {
+            ASSERT_TRUE(
+                server.await([&, i] { return server.server().counters().unfinished_bytes > 8'000u * (i + 1); }));
+        }
+    }
+    EXPECT_EQ(status_of(greedy[2].answer()), 503);
+    RawClient other(server.port());
+    other.send(half("/other") + std::string(1'000, 'x'));
+    EXPECT_EQ(status_of(other.answer()), 200);
+    greedy[0].send(std::string(1'000, 'x'));
+    EXPECT_EQ(status_of(greedy[0].answer()), 200);
+    RawClient again(server.port());
+    again.send(half("/greedy") + std::string(1'000, 'x'));
+    EXPECT_EQ(status_of(again.answer()), 200);
 }
 
 TEST(HttpServerDefence, outlives_running_out_of_file_descriptors) {

@@ -4,6 +4,7 @@
 
 #include <boost/asio/error.hpp>
 #include <boost/asio/ip/address.hpp>
+#include <poll.h>
 
 namespace duewheel {
 
@@ -66,6 +67,11 @@ Status check_listen_address(std::string_view address) {
 std::string BoundAddress::text() const {
     const bool v6 = host.find(':') != std::string::npos;
     return (v6 ? "[" + host + "]" : host) + ":" + std::to_string(port);
+}
+
+bool has_waiting_client(int socket) {
+    pollfd listener{.fd = socket, .events = POLLIN, .revents = 0};
+    return ::poll(&listener, 1, 0) == 1;
 }
 
 }  // namespace duewheel

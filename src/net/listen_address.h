@@ -17,4 +17,7 @@ Result<boost::asio::ip::tcp::endpoint> parse_listen_address(std::string_view add
 // Codes: bad_address, forbidden, io_error, port_in_use.
 Error listen_error(std::string_view address, const boost::system::error_code& error);
 
+// Whether a client waits to be accepted by the listening socket.
+bool has_waiting_client(int socket);
+
 }  // namespace duewheel

@@ -85,6 +85,7 @@ RequestParser::State RequestParser::read_head(std::string_view bytes, std::size_
     }
     // The body is received later, when `bytes` may have moved: from here on the request refers to a copy of its head.
     in_body_ = true;
+    request_.body = {};
     head_.assign(bytes.substr(0, head_size));
     understand_head(head_);
     consumed = head_size;
@@ -108,6 +109,7 @@ RequestParser::State RequestParser::read_body(std::string_view bytes, std::size_
 
 bool RequestParser::understand_head(std::string_view head) {
     request_.keep_alive = true;
+    request_.is_head_only = false;
     if (!understand_request_line(head_reader_.start_line(head))) return false;
     head_reader_.fields(head, request_.fields);
     return understand_fields() && understand_expectation() && understand_framing();

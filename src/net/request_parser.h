@@ -55,8 +55,13 @@ class RequestParser {
         request_.peer.certificate_names = std::move(names);
         request_.peer.certificate_expires_ms = expires_ms;
     }
-    // Of the request that is complete; its views are as long-lived as the others.
+    // Of the request that is complete, or whose head is; its views are as long-lived as the others.
     void set_route(const HttpRoute& route) { request_.route = route; }
+    // Of the request whose body is being read: it becomes one without, and the last one.
+    void withhold_body() {
+        request_.is_head_only = true;
+        request_.keep_alive = false;
+    }
     const HttpRefusal& refusal() const { return refusal_; }
     bool in_body() const { return in_body_; }
     // Bytes kept of the request that is being read.

@@ -39,7 +39,8 @@ using StreamTimer =
 constexpr std::string_view kUnixPrefix = "unix:";
 constexpr int kStreamsPerRound = 64;
 constexpr std::size_t kReadBytes = 64 * 1024;
-constexpr int kKernelBytes = 128 * 1024;                  // of unsent output; beyond it counts as unsent here
+constexpr std::size_t kEvictionShare = 64;  // closed at once, because looking for them visits all connections
+constexpr int kKernelBytes = 128 * 1024;    // of unsent output; beyond it counts as unsent here
 constexpr std::chrono::milliseconds kAcceptAgain{1'000};  // after the limits of connections or open files were met
 
 // By default the kernel takes megabytes for a client that does not read.
@@ -77,6 +78,7 @@ struct StreamConnections final : AfterTurn {
     void wait_for_client();
     void accept_clients();
     void accept_later();
+    bool make_room();
     void remove(StreamConnection& connection);
 
     EventLoop& loop;
@@ -87,6 +89,7 @@ struct StreamConnections final : AfterTurn {
     StreamTimer again;
     std::vector<std::shared_ptr<StreamConnection>> connections;
     std::vector<std::shared_ptr<StreamConnection>> to_flush;
+    std::uint64_t next_number = 0;
     std::array<char, kReadBytes> read_buffer;
     // Completions may already be queued when the server is destroyed; they check this and do nothing.
     std::shared_ptr<bool> alive = std::make_shared<bool>(true);
@@ -139,7 +142,10 @@ class StreamConnection final : public StreamClient, public std::enable_shared_fr
         server_.remove(*this);
     }
 
-    std::size_t index = 0;  // in StreamConnections::connections
+    bool has_sent() const { return has_sent_; }
+
+    std::size_t index = 0;     // in StreamConnections::connections
+    std::uint64_t number = 0;  // in the order of acceptance
 
   private:
     std::size_t unsent() const { return output_.size() - sent_; }
@@ -165,12 +171,14 @@ class StreamConnection final : public StreamClient, public std::enable_shared_fr
                                 [self = shared_from_this(), here = std::weak_ptr(server_.alive)](
                                     const error_code& error, std::size_t size) {
                                     if (here.expired() || error == asio::error::operation_aborted) return;
+                                    if (!self->socket_.is_open()) return;
                                     self->is_reading_ = false;
                                     self->on_read(error, size);
                                 });
     }
     void on_read(const error_code& error, std::size_t size) {
         if (error && error != asio::error::eof) return close();
+        has_sent_ = true;
         if (error) {
             input_ended_ = true;
         } else if (size < first_bytes_.size()) {
@@ -237,6 +245,7 @@ class StreamConnection final : public StreamClient, public std::enable_shared_fr
     std::int64_t gather_until_ns_ = 0;  // 0: nothing is being gathered
     bool is_marked_ = false;
     bool is_resumed_ = false;  // and nothing was offered to the session since
+    bool has_sent_ = false;
     bool is_reading_ = false;
     bool is_sending_ = false;
     bool is_finishing_ = false;
@@ -294,7 +303,10 @@ void StreamConnections::wait_for_client() {
 
 void StreamConnections::accept_clients() {
     for (int accepted = 0; accepted < kStreamsPerRound; ++accepted) {
-        if (connections.size() >= limits.connections_max) return accept_later();
+        if (connections.size() >= limits.connections_max) {
+            if (!has_waiting_client(acceptor->native_handle())) break;
+            if (!make_room()) return accept_later();
+        }
         StreamSocket socket(loop.context().get_executor());
         error_code error;
         acceptor->accept(socket, error);
@@ -309,10 +321,24 @@ void StreamConnections::accept_clients() {
         if (unix_path.empty()) limit_kernel_output(socket);
         auto connection = std::make_shared<StreamConnection>(*this, std::move(socket));
         connection->index = connections.size();
+        connection->number = next_number++;
         connections.push_back(connection);
         connection->start();
     }
     wait_for_client();
+}
+
+// As HttpServer does. A connection that has sent something may have jobs, and what it watches is known to it alone.
+bool StreamConnections::make_room() {
+    std::vector<std::shared_ptr<StreamConnection>> silent;
+    for (const auto& connection : connections) {
+        if (!connection->has_sent()) silent.push_back(connection);
+    }
+    const std::size_t count = std::min(silent.size(), limits.connections_max / kEvictionShare + 1);
+    std::partial_sort(silent.begin(), silent.begin() + static_cast<std::ptrdiff_t>(count), silent.end(),
+                      [](const auto& left, const auto& right) { return left->number < right->number; });
+    for (std::size_t i = 0; i < count; ++i) silent[i]->close();
+    return count > 0;
 }
 
 void StreamConnections::accept_later() {

@@ -49,7 +49,9 @@ class StreamSession {
 struct StreamConnections;
 
 struct StreamLimits {
-    std::size_t connections_max = 10'000;       // further clients wait in the kernel's queue
+    // When reached, connections that have never sent a byte are closed, the oldest first; without any, further clients
+    // wait in the kernel's queue.
+    std::size_t connections_max = 10'000;
     std::size_t unsent_bytes_max = 256 * 1024;  // of one connection; when reached, it is not served
 };
 

@@ -4,6 +4,7 @@
 #include <memory>
 #include <string>
 #include <thread>
+#include <vector>
 
 #include <gtest/gtest.h>
 
@@ -74,6 +75,26 @@ TEST_F(StreamServers, a_session_is_offered_the_rest_when_its_output_has_been_sen
     serve(kReplyBytes / 2);
     EXPECT_EQ(replies_to("abc"),
               std::string(kReplyBytes, 'a') + std::string(kReplyBytes, 'b') + std::string(kReplyBytes, 'c'));
+    stop();
+}
+
+// Idle connections kept all others out.
+TEST_F(StreamServers, a_connection_that_never_sent_a_byte_makes_room_for_another) {
+    serve(1'000'000);
+    RawClient first(port_), silent(port_);
+    first.send("a");
+    EXPECT_FALSE(first.some().empty());
+    std::vector<RawClient> others;
+    for (int i = 0; i < 9; ++i) {
+        others.emplace_back(port_);
+        others.back().send("b");
+        EXPECT_FALSE(others.back().some().empty());
+    }
+    EXPECT_EQ(silent.rest(), "");
+    first.send("c");
+    EXPECT_NE(first.until("c"), "");
+    first.close();
+    others.clear();
     stop();
 }
 

@@ -6,13 +6,18 @@ namespace duewheel::limit_rows {
 
 std::span<const Limit> of_connections() {
     static constexpr Limit kRows[] = {
-        at<kHttp, &Http::connections_max>("http.connections_max", Unit::count,
-                                          "Maximum number of open connections. Further clients wait until one closes.",
-                                          {.min = 1,
-                                           .max = 1'000'000,
-                                           .otherwise = "clients wait in the kernel's queue",
-                                           .use = of_http<&HttpCounters::connections_open>}),
-        fixed<kEventStreamsMax>("http.event_streams_max", Unit::count, "Maximum number of open event streams.",
+        at<kHttp, &Http::connections_max>(
+            "http.connections_max", Unit::count,
+            "Maximum number of open connections. When it is reached, connections without a "
+            "request and without an access token are closed, the oldest first; if there are "
+            "none, further clients wait. An address beyond this machine may have half of "
+            "them, and up to 16 are kept for clients on this machine.",
+            {.min = 1,
+             .max = 1'000'000,
+             .otherwise = "idle connections are closed, or clients wait",
+             .use = of_http<&HttpCounters::connections_open>}),
+        fixed<kEventStreamsMax>("http.event_streams_max", Unit::count,
+                                "Maximum number of open event streams. An access token may have 8 of them.",
                                 {.codes = {"stream_limit"}, .use = of_http<&HttpCounters::streams_open>}),
         at<kHttp, &Http::body_bytes_max>("http.body_max", Unit::bytes, "Maximum size of a request body.",
                                          {.min = 64 * kKiB, .max = kGiB, .codes = {"body_too_large"}}),
@@ -25,13 +30,15 @@ std::span<const Limit> of_connections() {
         bound<kHttp, &Http::target_bytes_max>("http.target_max", Unit::bytes,
                                               "Maximum size of the path and query of a request.",
                                               {.codes = {"target_too_long"}}),
-        at<kHttp, &Http::unfinished_bytes_max>("http.unfinished_max", Unit::bytes,
-                                               "Maximum total size of partly received requests, over all "
-                                               "clients. The request that exceeds it is refused.",
-                                               {.min = kMiB,
-                                                .max = 1024 * kGiB,
-                                                .codes = {"overloaded"},
-                                                .use = of_http<&HttpCounters::unfinished_bytes>}),
+        at<kHttp, &Http::unfinished_bytes_max>(
+            "http.unfinished_max", Unit::bytes,
+            "Maximum total size of partly received requests, over all "
+            "clients. The request that exceeds it is refused. One access token, and one "
+            "address beyond this machine, may have half of it.",
+            {.min = kMiB,
+             .max = 1024 * kGiB,
+             .codes = {"overloaded"},
+             .use = of_http<&HttpCounters::unfinished_bytes>}),
         bound<kHttp, &Http::pipeline_max>("http.pipeline_max", Unit::count,
                                           "Maximum number of requests of a connection that wait for their "
                                           "responses. Beyond it the server stops reading from the connection.",

@@ -15,12 +15,18 @@ bool ConnectionWatch::Kind::due(std::uint64_t count, std::int64_t now_ns) {
 }
 
 void ConnectionWatch::check(const HttpCounters& counters, std::int64_t now_ns) {
-    if (full_.due(counters.accept_pauses - counters.descriptors_lacked, now_ns)) {
+    if (full_.due(counters.accept_pauses - counters.descriptors_lacked + counters.connections_evicted +
+                      counters.connections_refused,
+                  now_ns)) {
         log_.warning(
             "connections_max_reached",
-            "The maximum number of connections is open: further clients wait until one closes. Find the clients "
-            "that keep connections open, or raise the setting http.connections_max.",
-            {{"connections", counters.connections_open}});
+            "The maximum number of connections is open, or half of it by one address: idle connections are closed to "
+            "make "
+            "room, and further clients wait or are disconnected. Find the clients that keep connections open, or raise "
+            "the setting http.connections_max.",
+            {{"connections", counters.connections_open},
+             {"evicted_total", counters.connections_evicted},
+             {"refused_total", counters.connections_refused}});
     }
     if (no_files_.due(counters.descriptors_lacked, now_ns)) {
         log_.warning("open_files_exhausted",

@@ -333,6 +333,12 @@ constexpr ServerMetric kServerMetrics[] = {
     {{"duewheel_http_accept_pauses_total",
       "Times the server stopped accepting connections because a limit was reached."},
      of_http<&HttpCounters::accept_pauses>},
+    {{"duewheel_http_connections_evicted_total",
+      "Connections without a request that were closed because the maximum number was open."},
+     of_http<&HttpCounters::connections_evicted>},
+    {{"duewheel_http_connections_refused_total",
+      "Connections that were closed at once because their address had its share."},
+     of_http<&HttpCounters::connections_refused>},
 };
 
 template <auto Member>

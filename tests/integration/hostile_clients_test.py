@@ -169,20 +169,29 @@ class TooMany(HostileClients):
         daemon = self.started("--store-segment-size", "1MiB", before=("prlimit", "--nofile=200:200"))
         self.assertIn("open_files_limit_low", daemon.log_text())
         client = daemon.client()
-        self.assert_serves(client)
+        token = client.request("PUT", "/v1/tokens/known", {"scopes": ["put", "read"]})[1]["token"]
+        known = self.connected(daemon)  # one with a token is not closed to make room
+        stream = known.makefile("rb")
+        self.addCleanup(stream.close)
+        put = request("POST", "/v1/queues/q/messages", {"body": "x" * 200_000, "delay": "1h"}, Authorization=f"Bearer {token}")
+        known.sendall(put)
+        self.assertEqual(read_answer(stream)[0], 201)
         greedy = [self.connected(daemon) for _ in range(300)]
-        last = greedy[-1]
+        for connection in greedy:
+            connection.sendall(request("POST", "/v1/queues/none:lease", {"wait": "50s"}))
+        last = self.connected(daemon)
         last.sendall(request("GET", "/v1/stats"))
         wait_until(lambda: "connections_max_reached" in daemon.log_text(), "it is told that clients wait")
         # Those who are in are served on, over many files of the log.
         for _ in range(40):
-            self.assertEqual(client.put("q", "x" * 200_000, delay="1h")[0], 201)
+            known.sendall(put)
+            self.assertEqual(read_answer(stream)[0], 201)
         self.assertFalse(select.select([last], [], [], 0)[0], "one beyond the limit was let in")
         self.assert_waits_quietly(daemon, last)
-        for connection in greedy[:-1]:
+        for connection in greedy:
             connection.close()
-        with last.makefile("rb") as stream:
-            self.assertEqual(read_answer(stream)[0], 200)
+        with last.makefile("rb") as answers:
+            self.assertEqual(read_answer(answers)[0], 200)
         self.assert_serves(daemon.client())
 
     def assert_waits_quietly(self, daemon, connection):
