@@ -1,5 +1,6 @@
 #include "access/authentication.h"
 
+#include <algorithm>
 #include <optional>
 #include <utility>
 
@@ -28,8 +29,11 @@ std::optional<std::string_view> bearer_of(std::string_view authorization) {
     return authorization;
 }
 
-Result<Principal> unless_expired(const AccessToken& token, std::int64_t now_ms) {
-    if (!token.has_expired(now_ms)) return Principal{&token};
+// `until_ms`: that of what the client presented.
+Result<Principal> unless_expired(const AccessToken& token, std::int64_t until_ms, std::int64_t now_ms) {
+    if (!token.has_expired(now_ms)) {
+        return Principal{&token, token.expires_ms == 0 ? until_ms : std::min(until_ms, token.expires_ms)};
+    }
     return Error{"token_expired",
                  "the access token `" + token.id + "` has expired: give it a later `expires`, or use another one",
                  "Authorization"};
@@ -45,6 +49,11 @@ const AccessToken* find_valid(std::string_view id, const SecretHash& secret, con
     return is_current || is_old ? token : nullptr;
 }
 
+// Until when a secret is valid that find_valid() has found to be the token's.
+std::int64_t secret_until_ms(const AccessToken& token, const SecretHash& secret) {
+    return is_same_hash(secret, token.secret) ? Principal::kAlways : token.old_until_ms;
+}
+
 }  // namespace
 
 Result<Principal> authenticate(const Credentials& credentials, const TokenDirectory& tokens, bool required,
@@ -56,7 +65,7 @@ Result<Principal> authenticate(const Credentials& credentials, const TokenDirect
             if (credentials.certificate_expires_ms <= now_ms) break;  // it expired while the connection was open
             const AccessToken* token = tokens.find_token_of_certificate(name);
             if (token == nullptr) continue;
-            Result<Principal> who = unless_expired(*token, now_ms);
+            Result<Principal> who = unless_expired(*token, credentials.certificate_expires_ms, now_ms);
             if (who) return who;
             if (!expired) expired = std::move(who).error();
         }
@@ -69,16 +78,17 @@ Result<Principal> authenticate(const Credentials& credentials, const TokenDirect
     const std::optional<std::string_view> text = bearer_of(*credentials.authorization);
     const std::optional<PresentedToken> presented = text ? parse_access_token(*text) : std::nullopt;
     if (!presented) return bad_token();
-    const AccessToken* token = find_valid(presented->id, hash_of_secret(presented->secret), tokens, now_ms);
+    const SecretHash hash = hash_of_secret(presented->secret);
+    const AccessToken* token = find_valid(presented->id, hash, tokens, now_ms);
     if (token == nullptr) return bad_token();
-    return unless_expired(*token, now_ms);
+    return unless_expired(*token, secret_until_ms(*token, hash), now_ms);
 }
 
 Result<Principal> authenticate_session(const DashboardSession* session, const TokenDirectory& tokens,
                                        std::int64_t now_ms) {
     const AccessToken* token =
         session == nullptr ? nullptr : find_valid(session->token_id, session->secret, tokens, now_ms);
-    if (token != nullptr) return unless_expired(*token, now_ms);
+    if (token != nullptr) return unless_expired(*token, secret_until_ms(*token, session->secret), now_ms);
     return Error{"bad_token", "the session of the dashboard has ended: sign in with an access token", "Cookie"};
 }
 

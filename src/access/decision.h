@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <string_view>
 
 #include "base/status.h"
@@ -35,7 +36,10 @@ struct Need {
 
 // The client of a request. Valid as long as the token is.
 struct Principal {
+    static constexpr std::int64_t kAlways = std::numeric_limits<std::int64_t>::max();
+
     const AccessToken* token = nullptr;  // null: authentication is not required, and every call is allowed
+    std::int64_t until_ms = kAlways;     // from then on the same credentials are refused
 
     SharedLimits limits() const { return token == nullptr ? nullptr : token->limits; }
 };

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <charconv>
 #include <cstddef>
+#include <optional>
+#include <string_view>
 #include <system_error>
 
 namespace duewheel {
@@ -120,33 +122,28 @@ std::optional<Site> parse_site(std::string_view text) {
 }
 
 Status check_caller(const HttpRequest& request, const CallerRules& rules) {
-    std::string_view host_field;
-    std::string_view fetch_site;
-    bool has_host = false;
-    bool has_origin = false;
-    for (const HttpField& field : request.fields) {
-        if (equal_ignoring_case(field.name, "Host")) {
-            host_field = field.value;
-            has_host = true;
-        } else if (equal_ignoring_case(field.name, "Origin")) {
-            has_origin = true;
-        } else if (equal_ignoring_case(field.name, "Sec-Fetch-Site")) {
-            fetch_site = field.value;
-        }
-    }
     // Only HTTP/1.0 allows requests without Host, and browsers do not use it.
-    if (rules.check_host && has_host && !is_own_host(host_field, rules)) return foreign_host(host_field);
+    const std::optional<std::string_view> host = request.header("Host");
+    if (rules.check_host && host && !is_own_host(*host, rules)) return foreign_host(*host);
     const bool is_read = request.method == "GET" || request.method == "HEAD";
-    if (is_read && (fetch_site != "cross-site" || is_link_to_dashboard(request))) return {};
+    const bool is_cross_site = request.header("Sec-Fetch-Site") == "cross-site";
+    if (is_read && (!is_cross_site || is_link_to_dashboard(request))) return {};
+    return check_page(request, rules);
+}
+
+Status check_page(const HttpRequest& request, const CallerRules& rules) {
+    const std::string_view host = request.header("Host").value_or("");
+    bool has_origin = false;
     // Of several Origin fields, each must be allowed.
     for (const HttpField& field : request.fields) {
         if (!equal_ignoring_case(field.name, "Origin")) continue;
-        if (is_own_page(field.value, request, host_field, rules)) continue;
-        return foreign_origin(field.value, "Origin");
+        has_origin = true;
+        if (!is_own_page(field.value, request, host, rules)) return foreign_origin(field.value, "Origin");
     }
     // A browser that omits Origin sends Sec-Fetch-Site; requests of pages always have one of the two.
-    const bool own_or_none = fetch_site.empty() || fetch_site == "same-origin" || fetch_site == "none";
-    if (!has_origin && !own_or_none) return foreign_origin(fetch_site, "Sec-Fetch-Site");
+    const std::string_view site = request.header("Sec-Fetch-Site").value_or("");
+    const bool own_or_none = site.empty() || site == "same-origin" || site == "none";
+    if (!has_origin && !own_or_none) return foreign_origin(site, "Sec-Fetch-Site");
     return {};
 }
 

@@ -46,5 +46,7 @@ struct CallerRules {
 
 // Codes: foreign_host, foreign_origin.
 Status check_caller(const HttpRequest& request, const CallerRules& rules);
+// Whether it comes from a page of this server, or from no page. Code: foreign_origin.
+Status check_page(const HttpRequest& request, const CallerRules& rules);
 
 }  // namespace duewheel

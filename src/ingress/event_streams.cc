@@ -51,11 +51,20 @@ EventStreams::EventStreams(const CommandPort& port, std::function<std::string()>
                            DashboardSessions& sessions)
     : port_(port), stats_(std::move(stats)), log_(log), sessions_(sessions) {}
 
-Status EventStreams::admit() {
+Status EventStreams::admit(const AccessRight& right) {
     if (stopped_) return Error{"stream_limit", "the server is stopping: connect again after its restart"};
-    if (streams_.size() >= kEventStreamsMax) end_some();
+    end_some();
+    const auto of_token =
+        static_cast<std::size_t>(std::count_if(streams_.begin(), streams_.end(), [&](const Stream& each) {
+            return each.holder.right.token_id == right.token_id;
+        }));
+    if (!right.token_id.empty() && of_token >= kEventStreamsOfTokenMax) {
+        return Error{"stream_limit", "the access token `" + right.token_id + "` has " + std::to_string(of_token) +
+                                         " event streams, which is the limit: close pages of the dashboard that are "
+                                         "not needed, and try again"};
+    }
     if (streams_.size() < kEventStreamsMax) return {};
-    return Error{"stream_limit", "the server has " + std::to_string(kEventStreamsMax) +
+    return Error{"stream_limit", "this server has " + std::to_string(kEventStreamsMax) +
                                      " event streams, which is the limit: close pages of the dashboard that are not "
                                      "needed, and try again"};
 }
@@ -100,13 +109,9 @@ void EventStreams::end_some() {
 }
 
 bool EventStreams::may_stay(const EventHolder& holder) {
-    if (holder.token_id.empty()) return true;
     // A page that shows events uses its session.
     if (holder.session && sessions_.use(*holder.session, monotonic_now_ns()) == nullptr) return false;
-    const DueMs now = port_.clock().server_ms;
-    const AccessToken* token = port_.find_token(holder.token_id);
-    return token != nullptr && token->revision == holder.token_revision && !token->has_expired(now) &&
-           holder.certificate_expires_ms > now;
+    return holder.right.check(port_, port_.clock().server_ms).ok();
 }
 
 void EventStreams::refresh() {

@@ -20,6 +20,7 @@
 
 #include "access/dashboard_sessions.h"
 #include "base/status.h"
+#include "ingress/access_right.h"
 #include "ingress/command_port.h"
 #include "ingress/recent_log.h"
 #include "net/http_server.h"
@@ -27,6 +28,7 @@
 namespace duewheel {
 
 inline constexpr std::size_t kEventStreamsMax = 64;
+inline constexpr std::size_t kEventStreamsOfTokenMax = 8;
 
 // The events that a client wants: bits, in the order of kEventNames.
 using EventSet = std::uint8_t;
@@ -36,12 +38,10 @@ inline constexpr EventSet kAllEvents = (1u << kEventNames.size()) - 1;
 // The parameter `only` of a request: names, separated by commas. Code: bad_parameter.
 Result<EventSet> read_event_set(std::string_view only);
 
-// What the right to a stream depends on.
+// What a stream depends on.
 struct EventHolder {
-    std::string token_id;  // empty: it needs none
-    std::uint64_t token_revision = 0;
-    DueMs certificate_expires_ms = std::numeric_limits<DueMs>::max();  // if that is what identifies the client
-    std::optional<SessionKey> session;                                 // if that is
+    AccessRight right;
+    std::optional<SessionKey> session;  // of the dashboard, if that is what identifies the client
 };
 
 class EventStreams {
@@ -55,7 +55,7 @@ class EventStreams {
                  DashboardSessions& sessions);
 
     // Whether one more stream may be opened. Code: stream_limit.
-    Status admit();
+    Status admit(const AccessRight& right);
     // Sends the state at once. `last_event_id` is that of the request, or empty.
     void open(HttpStream stream, EventSet wanted, EventHolder holder, std::string_view last_event_id,
               std::int64_t now_ns);

@@ -130,51 +130,84 @@ HttpApi::HttpApi(CommandPort& port, HttpApiOptions options, LogSink& log)
 
 void HttpApi::handle(const HttpRequest& request, HttpReply reply) {
     RequestNote note = RequestLog::note(request, monotonic_now_ns());
-    if (Status fine = check_caller(request, options_.callers); !fine) {
-        return responder_.refuse(std::move(reply), note, fine.error());
+    Decision decision = decide_by_head(request);
+    if (decision.has_bad_credentials) return refuse_credentials(std::move(reply), note, *decision.refusal);
+    const Principal principal = decision.principal;
+    if (principal.token != nullptr) {
+        note.token_id = principal.token->id;
+        reply.trust();
     }
-    const std::optional<CallPath> call = call_of(request.route);
+    if (!is_within_rates(request, principal, note, reply)) return;
+    note.audit = std::move(decision.audit);
+    if (decision.refusal) return responder_.refuse(std::move(reply), note, *decision.refusal);
+    if (decision.response) {
+        return responder_.answer(std::move(reply), note, *std::move(decision.response), decision.code);
+    }
+    if (request.is_head_only) {  // the decision was another one a moment ago
+        return responder_.refuse(std::move(reply), note,
+                                 Error{"overloaded", "the request was not read in full: send it again"});
+    }
+    const Admitted admitted{request, *decision.call, principal};
+    return is_page(decision.call->what) ? answer_page(admitted, std::move(note), std::move(reply))
+                                        : answer_call(admitted, std::move(note), std::move(reply));
+}
+
+HttpAdmission HttpApi::admit(const HttpRequest& request) {
+    const Decision decision = decide_by_head(request);
+    HttpAdmission admission{.is_admitted = !decision.refusal && !decision.response};
+    if (decision.principal.token != nullptr) admission.holder = decision.principal.token->id;
+    return admission;
+}
+
+HttpApi::Decision HttpApi::decide_by_head(const HttpRequest& request) {
+    Decision decision;
+    const auto refuse = [&decision](Status status) {
+        if (!status) decision.refusal = std::move(status).error();
+        return decision.refusal.has_value();
+    };
+    if (refuse(check_caller(request, options_.callers))) return decision;
+    decision.call = call_of(request.route);
+    const std::optional<CallPath>& call = decision.call;
     // Before anything else: the owner knows the tokens of its shard.
-    if (const auto elsewhere = call ? options_.redirect(request, *call) : std::nullopt) {
-        return responder_.answer(std::move(reply), note, *elsewhere,
-                                 elsewhere->status == 307 ? "other_node" : "no_owner");
+    if (call) decision.response = options_.redirect(request, *call);
+    if (decision.response) {
+        decision.code = decision.response->status == 307 ? "other_node" : "no_owner";
+        return decision;
     }
-    Principal principal;
     const bool is_open = call && need_of(call->what, request.method).reach == Reach::no_token;
     if (!is_open) {
         const Result<Principal> who = identify(request);
-        if (!who) return refuse_credentials(std::move(reply), note, who.error());
-        principal = *who;
-        if (principal.token != nullptr) note.token_id = principal.token->id;
-        if (Status own = check_session(request, principal); !own)
-            return responder_.refuse(std::move(reply), note, own.error());
-        if (!is_within_rates(request, principal, note, reply)) return;
+        if (!who) {
+            decision.refusal = who.error();
+            decision.has_bad_credentials = true;
+            return decision;
+        }
+        decision.principal = *who;
+        if (refuse(check_session(request, decision.principal))) return decision;
     }
-    if (Status fine = check_content_coding(request); !fine)
-        return responder_.refuse(std::move(reply), note, fine.error());
+    if (refuse(check_content_coding(request))) return decision;
     if (request.method == "OPTIONS" && request.path == "*") {
-        return responder_.answer(std::move(reply), note, what_may_be_asked());
+        decision.response = what_may_be_asked();
+        return decision;
     }
     if (!call) {
         const std::string nearest = nearest_call(request.segments);
         const std::string hint = nearest.empty() ? ": " : "; the nearest is " + nearest + ", and ";
-        return responder_.refuse(std::move(reply), note,
-                                 Error{"unknown_path", "there is no such call" + hint + "/openapi.json lists all"});
+        decision.refusal = Error{"unknown_path", "there is no such call" + hint + "/openapi.json lists all"};
+        return decision;
     }
     const std::string_view allowed = allowed_methods(*call);
     if (!allows(allowed, request.method)) {
-        return responder_.answer(std::move(reply), note, method_not_allowed(allowed), "method_not_allowed");
+        decision.response = method_not_allowed(allowed);
+        decision.code = "method_not_allowed";
+        return decision;
     }
-    note.audit = audit_subject(*call, request.method);
-    if (Status may = check_access(request, *call, principal); !may) {
-        return responder_.refuse(std::move(reply), note, may.error());
+    decision.audit = audit_subject(*call, request.method);
+    if (refuse(check_access(request, *call, decision.principal))) return decision;
+    if (decision.audit && options_.audit != nullptr && !options_.audit->is_available()) {
+        decision.refusal = audit_unavailable("nothing was changed");
     }
-    if (note.audit && options_.audit != nullptr && !options_.audit->is_available()) {
-        return responder_.refuse(std::move(reply), note, audit_unavailable("nothing was changed"));
-    }
-    const Admitted admitted{request, *call, principal.token, principal.limits()};
-    return is_page(call->what) ? answer_page(admitted, std::move(note), std::move(reply))
-                               : answer_call(admitted, std::move(note), std::move(reply));
+    return decision;
 }
 
 // ---- access
@@ -276,7 +309,8 @@ void HttpApi::answer_page(const Admitted& admitted, RequestNote note, HttpReply 
 }
 
 void HttpApi::answer_call(const Admitted& admitted, RequestNote note, HttpReply reply) {
-    const auto& [request, call, token, limits] = admitted;
+    const auto& [request, call, principal] = admitted;
+    const SharedLimits limits = principal.limits();
     // A lease changes nothing at once: it waits for messages as usual.
     const bool is_change =
         need_of(call.what, request.method).scope != Scope::read && call.what != CallPath::What::lease;
@@ -299,11 +333,15 @@ void HttpApi::answer_call(const Admitted& admitted, RequestNote note, HttpReply 
                                {.reply = std::move(reply), .note = std::move(note), .secret = std::move(read->secret)},
                                limits);
     }
-    Result<Command> command = read_command(request, call, options_, administers_server({admitted.token}));
+    Result<Command> command = read_command(request, call, options_, administers_server(principal));
     if (!command) return responder_.refuse(std::move(reply), note, command.error());
     const std::optional<ChangeOutcome> wanted = wanted_outcome(*command);
     waiting_.submit(*std::move(command),
-                    {.reply = std::move(reply), .note = std::move(note), .raw_put = call.is_raw_put, .wanted = wanted},
+                    {.reply = std::move(reply),
+                     .note = std::move(note),
+                     .right = AccessRight::of(principal),
+                     .raw_put = call.is_raw_put,
+                     .wanted = wanted},
                     limits);
 }
 
@@ -339,17 +377,16 @@ void HttpApi::answer_events(const Admitted& admitted, RequestNote note, HttpRepl
     // A proxy must neither store events nor collect them.
     HttpResponse head{.content_type = "text/event-stream", .headers = {{"X-Accel-Buffering", "no"}}};
     if (request.method == "HEAD") return responder_.answer(std::move(reply), note, std::move(head));
-    if (Status has_room = events_.admit(); !has_room) {
+    // A page can read no stream of another site, but each one that it opens takes the place of one.
+    if (Status own = check_page(request, options_.callers); !own) {
+        return responder_.refuse(std::move(reply), note, own.error());
+    }
+    EventHolder holder{.right = AccessRight::of(admitted.principal), .session = {}};
+    if (Status has_room = events_.admit(holder.right); !has_room) {
         return responder_.refuse(std::move(reply), note, has_room.error());
     }
-    EventHolder holder;
-    if (admitted.token != nullptr) {
-        holder.token_id = admitted.token->id;
-        holder.token_revision = admitted.token->revision;
-        const bool has_bearer = request.header("Authorization").has_value();
-        const std::optional<std::string_view> session = has_bearer ? std::nullopt : session_id(request);
-        if (session) holder.session = session_key(*session);
-        if (!has_bearer && !session) holder.certificate_expires_ms = request.peer.certificate_expires_ms;
+    if (admitted.principal.token != nullptr && !request.header("Authorization")) {
+        if (const auto session = session_id(request)) holder.session = session_key(*session);
     }
     if (!note.traceparent.empty()) head.headers.push_back({"traceparent", note.traceparent});
     const std::int64_t now_ns = monotonic_now_ns();

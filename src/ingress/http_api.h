@@ -18,6 +18,7 @@
 #include "base/instant.h"
 #include "base/log.h"
 #include "ingress/api_responder.h"
+#include "ingress/audit_subject.h"
 #include "ingress/call_path.h"
 #include "ingress/caller.h"
 #include "ingress/command_port.h"
@@ -81,6 +82,8 @@ class HttpApi {
     HttpApi(CommandPort& port, HttpApiOptions options, LogSink& log);
 
     void handle(const HttpRequest& request, HttpReply reply);
+    // Whether a request may be answered otherwise than with the refusal that handle() would give it without its body.
+    HttpAdmission admit(const HttpRequest& request);
     // The shard's reply to one of this API's commands.
     void deliver(ReplyToken token, Reply reply) { waiting_.deliver(token, std::move(reply)); }
     // The response to a request that the HTTP server itself refuses.
@@ -90,6 +93,9 @@ class HttpApi {
     std::int64_t send_events(std::int64_t now_ns) { return events_.act(now_ns); }
     // While the log is unavailable: refuses the requests that have waited for it for long (waiting_requests.h).
     void refuse_waiting(std::int64_t now_ns) { waiting_.refuse_old(now_ns); }
+    // Refuses the requests whose access token has expired while they waited; returns when to call it again at the
+    // latest, in nanoseconds from now.
+    std::int64_t end_expired() { return waiting_.end_expired(); }
     // Ends the responses without an end, for a server that is about to stop.
     void stop_events() { events_.stop(); }
 
@@ -97,14 +103,26 @@ class HttpApi {
     const AccessRefusals& access_refusals() const { return responder_.access_refusals(); }
 
   private:
+    // What is decided by the head of a request: it is refused, gets a response that does not depend on its body, or is
+    // carried out.
+    struct Decision {
+        std::optional<CallPath> call;
+        Principal principal;
+        std::optional<AuditSubject> audit;
+        std::optional<Error> refusal;
+        bool has_bad_credentials = false;  // that is the reason
+        std::optional<HttpResponse> response;
+        std::string_view code;  // of the response
+    };
+
     // A request whose caller is known.
     struct Admitted {
         const HttpRequest& request;
         CallPath call;
-        const AccessToken* token;  // null: none is required
-        SharedLimits limits;       // of the token
+        Principal principal;
     };
 
+    Decision decide_by_head(const HttpRequest& request);
     Result<Principal> identify(const HttpRequest& request);
     void refuse_credentials(HttpReply reply, const RequestNote& note, const Error& error);
     bool may_fail(const RequestNote& note, HttpReply& reply);

@@ -1,6 +1,7 @@
 #include "ingress/waiting_requests.h"
 
 #include <algorithm>
+#include <limits>
 #include <set>
 #include <string>
 #include <string_view>
@@ -23,9 +24,12 @@ void WaitingRequests::submit(Command command, Single request, const SharedLimits
     if (const auto* lease = std::get_if<LeaseCommand>(&command)) {
         request.note.wait_ms = lease->wait_ms;
         request.reply.on_client_gone([this, token] {
-            waiting_.erase(token);
+            forget(token);
             port_.forget(token);
         });
+        if (request.right.until_ms != Principal::kAlways) expiring_.emplace(request.right.until_ms, token);
+    } else {
+        request.right = {};
     }
     waiting_.emplace(token, Waiting{std::move(request), nullptr, 0});
     port_.submit(std::move(command), token, limits);
@@ -52,11 +56,67 @@ void WaitingRequests::submit_batch(BatchRequest request, bool of_puts, const Sha
 }
 
 void WaitingRequests::deliver(ReplyToken token, Reply reply) {
+    const auto* lease = std::get_if<LeaseAnswer>(&reply);
     auto found = waiting_.extract(token);
-    if (found.empty()) return;  // the client left
+    if (found.empty()) {  // the client left, or lost its right
+        if (lease != nullptr) give_back(*lease);
+        return;
+    }
     Waiting& waiting = found.mapped();
     if (waiting.batch) return deliver_part(*waiting.batch, waiting.part, std::move(reply));
+    const AccessRight& right = waiting.single->right;
+    expiring_.erase({right.until_ms, token});
+    if (lease != nullptr && !right.token_id.empty()) {
+        if (Status may = right.check(port_, port_.clock().server_ms); !may) {
+            give_back(*lease);
+            return responder_.refuse(std::move(waiting.single->reply), waiting.single->note, may.error());
+        }
+    }
     deliver_single(*waiting.single, std::move(reply));
+}
+
+// Removes it; its client has left.
+void WaitingRequests::forget(ReplyToken token) {
+    const auto found = waiting_.find(token);
+    if (found == waiting_.end()) return;
+    expiring_.erase({found->second.single->right.until_ms, token});
+    waiting_.erase(found);
+}
+
+void WaitingRequests::withdraw(ReplyToken token, const Error& why) {
+    Single request = *std::move(waiting_.extract(token).mapped().single);
+    expiring_.erase({request.right.until_ms, token});
+    port_.forget(token);
+    responder_.refuse(std::move(request.reply), request.note, why);
+}
+
+// The token was changed.
+void WaitingRequests::end_lapsed(std::string_view token_id) {
+    const InstantMs now_ms = port_.clock().server_ms;
+    std::vector<std::pair<ReplyToken, Error>> lapsed;
+    for (const auto& [token, waiting] : waiting_) {
+        if (!waiting.single || waiting.single->right.token_id != token_id) continue;
+        if (Status may = waiting.single->right.check(port_, now_ms); !may) lapsed.emplace_back(token, may.error());
+    }
+    std::sort(lapsed.begin(), lapsed.end(),  // the order of a hash table must not be visible
+              [](const auto& left, const auto& right) { return left.first < right.first; });
+    for (const auto& [token, why] : lapsed) withdraw(token, why);
+}
+
+std::int64_t WaitingRequests::end_expired() {
+    if (expiring_.empty()) return std::numeric_limits<std::int64_t>::max();
+    const InstantMs now_ms = port_.clock().server_ms;
+    while (!expiring_.empty() && expiring_.begin()->first <= now_ms) {
+        const ReplyToken token = expiring_.begin()->second;
+        const Status may = waiting_.at(token).single->right.check(port_, now_ms);
+        withdraw(token, may.error());
+    }
+    constexpr InstantMs kLongestMs = 3'600'000;
+    return (expiring_.empty() ? kLongestMs : std::min(expiring_.begin()->first - now_ms, kLongestMs)) * 1'000'000;
+}
+
+void WaitingRequests::give_back(const LeaseAnswer& answer) {
+    for (const Delivered& each : answer.messages) port_.submit(ReleaseCommand{each.lease}, next_token_++, nullptr);
 }
 
 void WaitingRequests::deliver_single(Single& request, Reply reply) {
@@ -79,6 +139,7 @@ void WaitingRequests::deliver_token(Single& request, TokenAnswer answer) {
     answer.last_used_ms = activity_.last_used_ms(answer.token.id);
     const bool shows = request.secret && hash_of_secret(*request.secret) == answer.token.secret;
     responder_.answer(std::move(request.reply), request.note, token_text(answer, shows ? &*request.secret : nullptr));
+    end_lapsed(answer.token.id);
 }
 
 void WaitingRequests::deliver_part(Batch& batch, std::size_t part, Reply reply) {
@@ -119,6 +180,7 @@ void WaitingRequests::refuse_old(std::int64_t now_ns) {
     for (const ReplyToken token : tokens) {
         Waiting waiting = std::move(waiting_.extract(token).mapped());
         if (waiting.single) {
+            expiring_.erase({waiting.single->right.until_ms, token});
             port_.forget(token);
             responder_.refuse(std::move(waiting.single->reply), waiting.single->note, unavailable);
         } else if (refused.insert(waiting.batch.get()).second) {

@@ -6,12 +6,16 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <set>
+#include <string_view>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "access/token_activity.h"
 #include "base/secret.h"
 #include "engine/command.h"
+#include "ingress/access_right.h"
 #include "ingress/answer_text.h"
 #include "ingress/api_responder.h"
 #include "ingress/command_port.h"
@@ -32,6 +36,7 @@ class WaitingRequests {
     struct Single {
         HttpReply reply;
         RequestNote note;
+        AccessRight right{};                    // of one that waits for messages: it gets none without it
         bool raw_put = false;                   // its members came as header fields
         std::optional<ChangeOutcome> wanted{};  // of a command on a message (late_outcome.h)
         std::optional<Secret> secret{};         // of a changed access token, which the response may show
@@ -43,6 +48,9 @@ class WaitingRequests {
 
     // The engine's reply to one of the commands.
     void deliver(ReplyToken token, Reply reply);
+    // Refuses the requests for messages whose access token has expired; returns when to call it again at the latest, in
+    // nanoseconds from now. Those whose token is changed are refused with the reply to that.
+    std::int64_t end_expired();
     // While the log is unavailable: refuses those that have waited for it since kLogWaitNs.
     void refuse_old(std::int64_t now_ns);
     static constexpr std::int64_t kLogWaitNs = 5'000'000'000;
@@ -66,6 +74,10 @@ class WaitingRequests {
         std::size_t part = 0;
     };
 
+    void forget(ReplyToken token);
+    void withdraw(ReplyToken token, const Error& why);
+    void end_lapsed(std::string_view token_id);
+    void give_back(const LeaseAnswer& answer);
     void deliver_single(Single& request, Reply reply);
     void deliver_token(Single& request, TokenAnswer answer);
     void deliver_part(Batch& batch, std::size_t part, Reply reply);
@@ -74,6 +86,7 @@ class WaitingRequests {
     TokenActivity& activity_;
     ApiResponder& responder_;
     std::unordered_map<ReplyToken, Waiting> waiting_;
+    std::set<std::pair<InstantMs, ReplyToken>> expiring_;  // of waiting requests for messages, by server time
     ReplyToken next_token_ = 1;
 };
 

@@ -129,7 +129,7 @@ bool HttpConnection::must_hold(const HttpRequest& request) {
     return holding_;
 }
 
-// Before the memory of the server is used for a body, and before a client is told to send it.
+// Before the memory of the server is used for a body, and before a client is asked to send it.
 bool HttpConnection::admit_head() {
     if (!head_admitted_ && all_->gatekeeper) {
         parser_.set_route(all_->router(parser_.request()));

@@ -83,7 +83,7 @@ struct HttpConnections {
 
 class HttpConnection : public std::enable_shared_from_this<HttpConnection> {
   public:
-    // `address`: whose share it counts to; empty: nobody's.
+    // `address`: whose share it counts to; empty: no share.
     HttpConnection(HttpConnections& all, TcpSocket socket, HttpPeer peer, const std::string& address);
 
     void start();

@@ -107,7 +107,7 @@ using HttpErrorFormatter = std::function<HttpResponse(int status, std::string_vi
 
 // Decides on a request by its head, when a part of its body is still missing. A request that is not admitted is passed
 // to the handler at once, as HttpRequest::is_head_only, and is the last one of its connection. `holder`: whose share
-// the memory for the body counts to; empty: nobody's.
+// the memory for the body counts to; empty: no share.
 struct HttpAdmission {
     bool is_admitted = true;
     std::string holder = {};

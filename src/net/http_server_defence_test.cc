@@ -371,7 +371,7 @@ TEST(HttpServerDefence, a_head_is_looked_at_again_after_the_requests_in_front_of
     EXPECT_EQ(body_of(client.answer()), "/2");
 }
 
-// One client could use all of the memory for unfinished requests, and everybody else was refused.
+// One client could use all of the memory for unfinished requests, and all others were refused.
 TEST(HttpServerDefence, a_holder_has_half_of_the_memory_for_unfinished_requests) {
     HttpLimits limits;
     limits.unfinished_bytes_max = 40'000;

@@ -269,6 +269,7 @@ Status Server::Parts::bind() {
         },
         classify);
     http->set_clock(wall_now_ms);
+    http->set_gatekeeper([this](const HttpRequest& request) { return api->admit(request); });
     const Result<BoundAddress> address = http->bind(options.http_address);
     if (!address) return address.error();
     listens_at = *address;
@@ -434,6 +435,10 @@ EventLoop::TimePoint Server::Parts::turn() {
         next_work = std::min(next_work, EventLoop::TimePoint(std::chrono::nanoseconds(at_ns)));
     }
     if (audit) next_work = std::min(next_work, audit->act(monotonic_now_ns()));
+    const std::int64_t expiry_ns = api->end_expired();
+    if (expiry_ns != INT64_MAX) {
+        next_work = std::min(next_work, EventLoop::TimePoint(std::chrono::nanoseconds(monotonic_now_ns() + expiry_ns)));
+    }
     const std::int64_t events_ns = api->send_events(monotonic_now_ns());
     next_work = std::min(next_work, EventLoop::TimePoint(std::chrono::nanoseconds(events_ns)));
     if (replication) {

@@ -122,6 +122,8 @@ Result<std::optional<Takeover>> stand_by(const ServerOptions& options, LogSink& 
         reply.answer(answer(request, options.shards, known, owners, follower->status()));
     });
     http.set_clock(wall_now_ms);
+    // No answer depends on a body.
+    http.set_gatekeeper([](const HttpRequest&) { return HttpAdmission{.is_admitted = false}; });
     const Result<BoundAddress> address = http.bind(options.http_address);
     if (!address) return address.error();
     std::unique_ptr<CertificateWatch> certificates;  // null: no TLS

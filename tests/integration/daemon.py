@@ -58,7 +58,7 @@ class Daemon:
             stdout=subprocess.PIPE, stderr=self.log, env=self.environment, cwd=self.directory)
         readable, _, _ = select.select([self.process.stdout], [], [], READY_WITHIN_S)
         line = self.process.stdout.readline().decode() if readable else ""
-        match = re.match(r"ready http=127\.0\.0\.1:(\d+)", line)
+        match = re.match(r"ready http=[\d.]+:(\d+)", line)
         if not match:
             raise AssertionError(f"the daemon did not get ready: {line!r}\n{self.log_text()}")
         self.port = int(match.group(1))

@@ -1,0 +1,25 @@
+// What a request that stays open depends on: it may go on as long as the token that admitted it is as it was then. A
+// token that was removed, rotated, changed in any other way or has expired ends it, and so does a client certificate or
+// an old secret whose time is over.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "access/authentication.h"
+#include "base/instant.h"
+#include "base/status.h"
+
+namespace duewheel {
+
+struct AccessRight {
+    std::string token_id;  // empty: it needs none
+    std::uint64_t token_revision = 0;
+    InstantMs until_ms = Principal::kAlways;  // by server time
+
+    static AccessRight of(const Principal& principal);
+    // Whether the request may go on at `now_ms`. Codes: bad_token, token_expired.
+    Status check(const TokenDirectory& tokens, InstantMs now_ms) const;
+};
+
+}  // namespace duewheel
