@@ -388,6 +388,7 @@ ELSEWHERE = {
     "limits.commands_waiting_max": ("src/engine/engine_limits_test.cc",
                                     "commands_that_wait_for_the_disk_are_refused_beyond_the_limit"),
     "limits.catch_up_max": ("src/engine/schedule_plan_test.cc", "all_creates_each_up_to_its_limit_and_skips_the_rest"),
+    "limits.catch_up_rate": ("src/engine/engine_namespaces_test.cc", "rules_that_are_behind_catch_up_at_a_pace"),
     "limits.reading_max": ("src/engine/message_reader_test.cc", "contents_that_are_being_read_are_bounded"),
     "store.unsealed_segments_max": ("src/engine/engine_log_test.cc", "puts_wait_while_too_many_segments_are_unsealed_and_acks_do_not"),
     "memory.bodies_max": ("src/engine/record_cache_test.cc", "is_limited_in_bytes_and_drops_the_oldest"),
