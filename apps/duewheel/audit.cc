@@ -3,6 +3,7 @@
 
 #include "access/audit_files.h"
 #include "arguments.h"
+#include "calendar/instant_text.h"
 #include "local_time.h"
 #include "plain_text.h"
 #include "verbs.h"
@@ -41,16 +42,30 @@ Result<AuditReport> verify_while_written(const std::string& directory) {
 }
 
 void print_json(const AuditReport& report) {
-    boost::json::object object{{"files", report.files},          {"lines", report.lines},
-                               {"repairs", report.repairs},      {"first_seq", report.first_seq},
-                               {"last_seq", report.end.seq},     {"last_hash", report.end.hash},
-                               {"is_whole", !report.first_break}};
+    boost::json::object object{{"files", report.files},
+                               {"lines", report.lines},
+                               {"repairs", report.repairs},
+                               {"first_seq", report.first_seq},
+                               {"last_seq", report.end.seq},
+                               {"last_hash", report.end.hash},
+                               {"is_whole", !report.first_break},
+                               {"whole_from", format_instant(report.first_ms)},
+                               {"removed_lines", report.first_seq - 1},
+                               {"lost_young_lines", report.lost_young_lines}};
     if (report.first_break) {
         object["break"] = {{"file", report.first_break->file},
                            {"line", report.first_break->line},
                            {"reason", report.first_break->why}};
     }
     std::printf("%s\n", boost::json::serialize(object).c_str());
+}
+
+// What rotation has removed before the first line that is left.
+std::string removed_text(const AuditReport& report) {
+    if (report.first_seq <= 1) return "nothing";
+    std::string text = std::to_string(report.first_seq - 1) + " older lines";
+    if (report.lost_young_lines) text += ", some before they were 90 days old, because the log had its maximum size";
+    return text;
 }
 
 int verify(Session& session, const DirectoryArguments& arguments) {
@@ -63,6 +78,8 @@ int verify(Session& session, const DirectoryArguments& arguments) {
                     fields({{"files", std::to_string(report->files)},
                             {"lines", std::to_string(report->lines)},
                             {"numbers", std::to_string(report->first_seq) + " to " + std::to_string(report->end.seq)},
+                            {"whole from", format_local(report->first_ms)},
+                            {"removed", removed_text(*report)},
                             {"repairs", std::to_string(report->repairs)},
                             {"last hash", report->end.hash}})
                         .c_str());
@@ -71,7 +88,10 @@ int verify(Session& session, const DirectoryArguments& arguments) {
         const std::string line = at->line == 0 ? "" : ", line " + std::to_string(at->line);
         return session.complain({"audit_log_broken", at->file + line + ": " + at->why}, kExitRefused);
     }
-    if (!session.json) std::printf("\nthe audit log is intact\n");
+    if (!session.json) {
+        const std::string from = report->first_seq > 1 ? " from " + format_local(report->first_ms) + " on" : "";
+        std::printf("\nthe audit log is intact%s\n", from.c_str());
+    }
     return kExitDone;
 }
 

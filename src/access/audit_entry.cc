@@ -13,8 +13,10 @@
 namespace duewheel {
 namespace {
 
-// A name has up to a few hundred bytes; a torn line may be longer than any text.
-constexpr std::size_t kAuditTextBytesMax = 1024;
+// A valid name has up to 200 bytes; that of a refused request can be as long as a request. With control characters,
+// which take six bytes each, a line has up to 8 KiB.
+constexpr std::size_t kAuditTextBytesMax = 256;
+constexpr std::size_t kTornBytesMax = 1024;
 
 struct Member {
     std::string_view name;
@@ -151,7 +153,8 @@ std::string encode_audit_line(AuditEntry entry, AuditChain& chain) {
     for (const Member& member : kMembers) {
         if (member.text == nullptr) continue;
         std::string& text = entry.*member.text;
-        text = std::string(cut_utf8(as_utf8(text), kAuditTextBytesMax));
+        const bool is_torn = member.text == &AuditEntry::torn;
+        text = std::string(cut_utf8(as_utf8(text), is_torn ? kTornBytesMax : kAuditTextBytesMax));
     }
     ++chain.seq;
     std::string line = hashed_part(entry, chain.seq, chain.hash);

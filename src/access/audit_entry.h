@@ -33,7 +33,7 @@ struct AuditEntry {
     std::string object;      // name of the queue, schedule, watchdog or token, id of the message; empty: none
     std::string outcome;     // "ok", or the error code
     std::string traceparent;
-    std::uint64_t suppressed = 0;  // refusals without a line since the previous line: of this address, or of all
+    std::uint64_t suppressed = 0;  // refusals like this one without a line since the previous line (refusal_limit.h)
 
     // Of kAuditFileVerb: the number of the file, and which files rotation has removed. The oldest file that is left
     // begins after line `removed_seq`, which has the hash `removed_hash`.

@@ -31,6 +31,7 @@ class Verification {
     // Continues after the files that rotation removed, as the newest file states.
     void begin_after(const AuditEntry& newest) {
         removed_ = newest.removed_files_through;
+        removed_at_ms_ = newest.time_ms;
         removed_end_ = {newest.removed_seq, newest.removed_hash};
     }
     bool is_removed(std::uint64_t number) const { return number <= removed_; }
@@ -70,7 +71,11 @@ class Verification {
         if (begins_file != (line == 1) || (begins_file && read->entry.file != number_)) {
             return fail(line, "the first line of each file, and no other line, must state the number of the file");
         }
-        if (report_.lines == 0) report_.first_seq = read->at.seq;
+        if (report_.lines == 0) {
+            report_.first_seq = read->at.seq;
+            report_.first_ms = read->entry.time_ms;
+            report_.lost_young_lines = removed_ > 0 && removed_at_ms_ - report_.first_ms < kAuditKeepMs;
+        }
         ++report_.lines;
         if (read->entry.verb == kAuditRepairVerb) ++report_.repairs;
         report_.end = read->at;
@@ -91,6 +96,7 @@ class Verification {
 
     AuditReport& report_;
     std::uint64_t removed_ = 0;
+    InstantMs removed_at_ms_ = 0;
     AuditChain removed_end_;
     std::uint64_t number_ = 0;
     std::string file_;
@@ -125,6 +131,10 @@ Result<std::string> read_audit_file(FileSystem& files, const std::string& direct
     return read_file(**file);
 }
 
+Result<AuditLine> first_audit_line(std::string_view content) {
+    return decode_audit_line(content.substr(0, content.find('\n')));
+}
+
 void for_each_audit_line(std::string_view content,
                          const std::function<bool(std::uint64_t, std::string_view, bool)>& see) {
     for (std::uint64_t number = 1; !content.empty(); ++number) {
@@ -149,7 +159,7 @@ Result<AuditReport> verify_audit(FileSystem& files, const std::string& directory
     for (auto number = numbers->rbegin(); number != numbers->rend(); ++number) {
         const Result<std::string> content = read_audit_file(files, directory, *number);
         if (!content) return content.error();
-        const Result<AuditLine> first = decode_audit_line(std::string_view(*content).substr(0, content->find('\n')));
+        const Result<AuditLine> first = first_audit_line(*content);
         if (!first) continue;
         verification.begin_after(first->entry);
         break;

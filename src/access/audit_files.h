@@ -19,12 +19,18 @@
 
 namespace duewheel {
 
+// How long lines are kept, unless the log has its maximum size before (audit_writer.h).
+inline constexpr std::int64_t kAuditKeepMs = std::int64_t{90} * 24 * 60 * 60 * 1000;
+
 // The folder of the audit log.
 std::string audit_directory(const std::string& data_directory);
 std::string audit_file_name(std::uint64_t number);
 
 // The numbers of the files, ascending. Other files of the folder are ignored. Codes: those of FileSystem::list().
 Result<std::vector<std::uint64_t>> audit_files(const FileSystem& files, const std::string& directory);
+
+// The decoded first line of the content of a file, which states its number. Code: `damaged_audit_line`.
+Result<AuditLine> first_audit_line(std::string_view content);
 
 // The whole content. Codes: those of FileSystem::open(), `not_found` if rotation has just removed the file.
 Result<std::string> read_audit_file(FileSystem& files, const std::string& directory, std::uint64_t number);
@@ -47,6 +53,9 @@ struct AuditReport {
     std::uint64_t lines = 0;
     std::uint64_t repairs = 0;  // lines that report that an incomplete line was replaced
     std::uint64_t first_seq = 0;
+    InstantMs first_ms = 0;  // of the first line that is left: the log is whole from then on
+    // Rotation removed lines before they were kAuditKeepMs old, because the log had its maximum size.
+    bool lost_young_lines = false;
     AuditChain end;  // of the last line
     std::optional<AuditBreak> first_break;
 };

@@ -234,7 +234,7 @@ TEST(AuditLog, a_missing_one_is_reported) {
 
 TEST(AuditLog, keeps_a_number_of_files_and_states_what_was_removed) {
     SimDisk disk;
-    const AuditBounds bounds{.file_bytes_max = 1'000, .files_max = 3};
+    const AuditBounds bounds{.file_bytes_max = 1'000, .files_kept = 3, .files_max = 3};
     {
         const auto writer = open(disk, bounds);
         for (int i = 0; i < 40; ++i) {
@@ -254,9 +254,60 @@ TEST(AuditLog, keeps_a_number_of_files_and_states_what_was_removed) {
     EXPECT_NE(verdict(disk), "whole");
 }
 
+// A tenant's 60,000 lines replaced all files within seconds, and the verification called the log intact.
+TEST(AuditLog, keeps_files_until_their_lines_are_90_days_old_and_reports_what_went_before) {
+    SimDisk disk;
+    const AuditBounds bounds{.file_bytes_max = 1'000, .files_kept = 3, .files_max = 6};
+    constexpr std::int64_t kDayMs = 86'400'000;
+    const auto writer = open(disk, bounds);
+    InstantMs now = kNow;
+    const auto fill_a_file = [&] {
+        for (const std::size_t files = audit_files(disk, kDirectory)->back();
+             audit_files(disk, kDirectory)->back() == files;) {
+            AuditEntry entry = entry_of("q");
+            entry.time_ms = now;
+            ASSERT_TRUE(writer->append(std::span(&entry, 1)).ok());
+        }
+    };
+    for (int i = 0; i < 5; ++i, now += kDayMs) fill_a_file();
+    EXPECT_EQ(audit_files(disk, kDirectory)->size(), 6u) << "all are young, and the number is allowed";
+    EXPECT_EQ(writer->loss().lines, 0u);
+    EXPECT_EQ(verify_audit(disk, kDirectory)->first_ms, kNow);
+
+    now += kAuditKeepMs - 2 * kDayMs - kDayMs / 2;  // the first three files are old
+    fill_a_file();
+    EXPECT_EQ(audit_files(disk, kDirectory)->front(), 4u);
+    EXPECT_EQ(writer->loss().lines, 0u);
+    Result<AuditReport> report = verify_audit(disk, kDirectory);
+    EXPECT_FALSE(report->lost_young_lines);
+    EXPECT_EQ(report->first_ms, kNow + 2 * kDayMs);
+
+    for (int i = 0; i < 4; ++i) fill_a_file();
+    EXPECT_EQ(audit_files(disk, kDirectory)->size(), 6u);
+    report = verify_audit(disk, kDirectory);
+    EXPECT_TRUE(report->lost_young_lines);
+    EXPECT_EQ(verdict(disk), "whole");
+    EXPECT_GT(writer->loss().lines, 0u);
+    EXPECT_EQ(writer->loss().whole_from_ms, report->first_ms);
+}
+
+TEST(AuditLog, on_a_small_volume_has_at_most_a_sixteenth_of_it) {
+    EXPECT_EQ(AuditBounds::of_volume(0).files_max, 128u) << "unknown";
+    EXPECT_EQ(AuditBounds::of_volume(1u << 30).files_max, 16u);
+    EXPECT_EQ(AuditBounds::of_volume(std::uint64_t{8} << 30).files_max, 64u);
+    EXPECT_EQ(AuditBounds::of_volume(std::uint64_t{1} << 40).files_max, 128u);
+}
+
+TEST(AuditLine, has_a_bounded_length_whatever_a_client_calls_itself_and_its_queues) {
+    AuditEntry entry = entry_of(std::string(60'000, '\x01'));
+    entry.actor = entry.name_space = entry.call = entry.traceparent = entry.object;
+    AuditChain chain;
+    EXPECT_LT(encode_audit_line(entry, chain).size(), 8'192u);
+}
+
 TEST(AuditLog, removes_files_later_that_a_crash_left) {
     SimDisk disk;
-    const AuditBounds bounds{.file_bytes_max = 1'000, .files_max = 2};
+    const AuditBounds bounds{.file_bytes_max = 1'000, .files_kept = 2, .files_max = 2};
     const auto writer = open(disk, bounds);
     const std::uint64_t removals = disk.count(DiskOperation::remove);
     for (int i = 0; i < 40 && disk.count(DiskOperation::remove) == removals; ++i) {

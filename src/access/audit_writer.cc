@@ -39,6 +39,13 @@ AuditEntry repair_entry(std::string_view torn, InstantMs now) {
 
 }  // namespace
 
+AuditBounds AuditBounds::of_volume(std::uint64_t volume_bytes) {
+    AuditBounds bounds;
+    if (volume_bytes == 0) return bounds;  // unknown
+    bounds.files_max = std::clamp(volume_bytes / 16 / bounds.file_bytes_max, bounds.files_kept, bounds.files_max);
+    return bounds;
+}
+
 std::string AuditWriter::path_of(std::uint64_t number) const {
     return directory_ + "/" + audit_file_name(number);
 }
@@ -92,6 +99,7 @@ Status AuditWriter::continue_file(std::uint64_t number, InstantMs now) {
     for (const AuditEntry& entry : missing) lines += encode_audit_line(entry, end);
     // One write over the torn line: after a second crash it is repaired again.
     if (Status written = write(lines, end); !written) return written;
+    count_loss();
     if (Status cut = file_->truncate(size_); !cut) return cut;  // the torn line may have been longer
     return sync();
 }
@@ -113,20 +121,39 @@ Result<AuditEntry> AuditWriter::first_entry(std::uint64_t number, InstantMs now)
     entry.time_ms = now;
     entry.verb = kAuditFileVerb;
     entry.file = number;
+    const Result<std::optional<AuditLine>> oldest = first_line_to_keep(number, now);
+    if (!oldest) return oldest.error();
+    if (!*oldest || (*oldest)->entry.file == 1) return entry;
+    entry.removed_files_through = (*oldest)->entry.file - 1;
+    entry.removed_seq = (*oldest)->at.seq - 1;
+    entry.removed_hash = (*oldest)->previous;
+    return entry;
+}
+
+// The first line of the oldest file that stays when the file `number` begins. None: there is no other file, or the
+// first line of the oldest ones cannot be read. Such damage must not look like a rotation.
+Result<std::optional<AuditLine>> AuditWriter::first_line_to_keep(std::uint64_t number, InstantMs now) {
     const Result<std::vector<std::uint64_t>> numbers = audit_files(files_, directory_);
     if (!numbers) return numbers.error();
-    const std::uint64_t first_kept = number > bounds_.files_max ? number - bounds_.files_max + 1 : 1;
-    const auto oldest = std::find_if(numbers->begin(), numbers->end(),
-                                     [&](std::uint64_t each) { return each >= first_kept && each < number; });
-    if (oldest == numbers->end() || *oldest == 1) return entry;
-    const Result<std::string> content = read_audit_file(files_, directory_, *oldest);
-    if (!content) return content.error();
-    const Result<AuditLine> line = decode_audit_line(std::string_view(*content).substr(0, content->find('\n')));
-    if (!line) return entry;  // damage, which must not look like a rotation
-    entry.removed_files_through = *oldest - 1;
-    entry.removed_seq = line->at.seq - 1;
-    entry.removed_hash = line->previous;
-    return entry;
+    begun_loss_ = {};
+    std::optional<AuditLine> before;  // of the file before `each`
+    for (const std::uint64_t each : *numbers) {
+        if (each >= number) break;
+        const Result<std::string> content = read_audit_file(files_, directory_, each);
+        if (!content) return content.error();
+        const Result<AuditLine> first = first_audit_line(*content);
+        if (!first || first->entry.file != each) return std::optional<AuditLine>();
+        // The lines of a file end where those of the next one begin.
+        const bool is_young = now - first->entry.time_ms < kAuditKeepMs;
+        if (before && is_young) {
+            if (number - before->entry.file < bounds_.files_max) return before;
+            begun_loss_.lines += first->at.seq - before->at.seq;
+            begun_loss_.whole_from_ms = first->entry.time_ms;
+        }
+        if (number - each < bounds_.files_kept) return std::optional(*first);
+        before = *first;
+    }
+    return before;
 }
 
 Status AuditWriter::begin_file(std::uint64_t number, InstantMs now) {
@@ -147,7 +174,15 @@ Status AuditWriter::begin_file(std::uint64_t number, InstantMs now) {
     number_ = number;
     size_ = line.size();
     chain_ = std::move(end);
+    count_loss();
     return {};
+}
+
+// The file states what is removed.
+void AuditWriter::count_loss() {
+    loss_.lines += begun_loss_.lines;
+    if (begun_loss_.lines > 0) loss_.whole_from_ms = begun_loss_.whole_from_ms;
+    begun_loss_ = {};
 }
 
 Status AuditWriter::remove_old_files() {
@@ -155,7 +190,7 @@ Status AuditWriter::remove_old_files() {
     if (!numbers) return numbers.error();
     const Result<std::string> newest = read_audit_file(files_, directory_, number_);
     if (!newest) return newest.error();
-    const Result<AuditLine> first = decode_audit_line(std::string_view(*newest).substr(0, newest->find('\n')));
+    const Result<AuditLine> first = first_audit_line(*newest);
     for (const std::uint64_t number : *numbers) {
         if (!first || number > first->entry.removed_files_through) break;
         if (Status removed = files_.remove(path_of(number)); !removed) return removed;

@@ -1,4 +1,6 @@
-// Appends to the audit log: one chain over files of a bounded size, of which a bounded number is kept.
+// Appends to the audit log: one chain over files of a bounded size. Files beyond a number are removed when their lines
+// are kAuditKeepMs old; beyond a larger number, they are removed before that, which is reported: the log does not fill
+// the disk, and no client can push lines out of it unnoticed.
 //
 // A crash may leave an incomplete last line. open() overwrites it with a line that contains it, so that no repair is
 // silent. A crash of the machine can lose the lines since the last sync().
@@ -11,6 +13,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -21,10 +24,19 @@
 
 namespace duewheel {
 
-// 128 MiB in all: about 300,000 lines.
 struct AuditBounds {
     std::uint64_t file_bytes_max = 8u << 20;
-    std::uint64_t files_max = 16;
+    std::uint64_t files_kept = 16;  // whatever their age: 128 MiB, about 300,000 lines
+    std::uint64_t files_max = 128;  // at least files_kept: 1 GiB
+
+    // Up to a sixteenth of a small volume.
+    static AuditBounds of_volume(std::uint64_t volume_bytes);
+};
+
+// What was removed before its time, since the writer was opened.
+struct AuditLoss {
+    std::uint64_t lines = 0;
+    InstantMs whole_from_ms = 0;  // the log is whole from here on
 };
 
 class AuditWriter {
@@ -40,6 +52,7 @@ class AuditWriter {
     Status sync();
 
     const AuditChain& end() const { return chain_; }
+    const AuditLoss& loss() const { return loss_; }
     // Bytes of the incomplete line that open() replaced; 0: none.
     std::uint64_t torn_bytes() const { return torn_bytes_; }
     // Whether open() found the last line damaged although it is complete. The log continues in a new file, and
@@ -54,6 +67,8 @@ class AuditWriter {
     Status continue_file_before();
     Status begin_file(std::uint64_t number, InstantMs now);
     Result<AuditEntry> first_entry(std::uint64_t number, InstantMs now);
+    Result<std::optional<AuditLine>> first_line_to_keep(std::uint64_t number, InstantMs now);
+    void count_loss();
     Status remove_old_files();
     Status append_once(std::span<const AuditEntry> entries);
     Status write(std::string_view text, const AuditChain& end);
@@ -68,6 +83,8 @@ class AuditWriter {
     std::uint64_t number_ = 0;  // of the file; 0: none yet
     std::uint64_t size_ = 0;    // of its complete lines
     AuditChain chain_;
+    AuditLoss loss_;
+    AuditLoss begun_loss_;  // of the file that is being started
     bool has_reserve_ = false;
     std::uint64_t torn_bytes_ = 0;
     bool found_damage_ = false;

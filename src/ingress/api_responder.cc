@@ -22,10 +22,11 @@ void ApiResponder::answer(HttpReply reply, const RequestNote& note, HttpResponse
     const bool is_refusal_of_access =
         response.status == 401 || response.status == 403 || code == "too_many_failed_tokens";
     const bool is_recorded = options_.audit != nullptr && code != "audit_unavailable";
-    if (is_recorded && is_refusal_of_access) {
+    const bool is_refused_act = note.audit && !code.empty();
+    if (is_recorded && (is_refusal_of_access || is_refused_act)) {
         options_.audit->record_limited(audit_entry(note, code, options_.server_ms()));
     }
-    if (!is_recorded || is_refusal_of_access || !note.audit) {
+    if (!is_recorded || is_refusal_of_access || is_refused_act || !note.audit) {
         return send(std::move(reply), note, std::move(response), code);
     }
     struct Held {

@@ -99,7 +99,7 @@ HttpResponse HttpApi::session_text(const AccessToken* token) const {
 void HttpApi::record_session(RequestNote note, std::string_view verb) {
     if (options_.audit == nullptr) return;
     note.audit = AuditSubject{.verb = verb, .name_space = {}, .object = {}};
-    options_.audit->record_limited(audit_entry(note, {}, options_.server_ms()));
+    options_.audit->record(audit_entry(note, {}, options_.server_ms()), nullptr);
 }
 
 }  // namespace duewheel

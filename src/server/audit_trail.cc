@@ -7,6 +7,7 @@
 
 #include "access/audit_files.h"
 #include "base/system_clock.h"
+#include "calendar/instant_text.h"
 
 namespace duewheel {
 namespace {
@@ -16,13 +17,15 @@ constexpr std::int64_t kRetryNs = 1'000'000'000;
 
 }  // namespace
 
-AuditTrail::AuditTrail(EventLoop& loop, std::string directory, std::function<InstantMs()> server_ms, LogSink& log)
-    : loop_(loop), directory_(std::move(directory)), server_ms_(std::move(server_ms)), log_(log) {}
+AuditTrail::AuditTrail(EventLoop& loop, std::string directory, AuditBounds bounds, std::function<InstantMs()> server_ms,
+                       LogSink& log)
+    : loop_(loop), directory_(std::move(directory)), bounds_(bounds), server_ms_(std::move(server_ms)), log_(log) {}
 
 Result<std::unique_ptr<AuditTrail>> AuditTrail::open(EventLoop& loop, const std::string& data_directory,
-                                                     std::function<InstantMs()> server_ms, LogSink& log) {
-    auto trail =
-        std::unique_ptr<AuditTrail>(new AuditTrail(loop, audit_directory(data_directory), std::move(server_ms), log));
+                                                     std::uint64_t volume_bytes, std::function<InstantMs()> server_ms,
+                                                     LogSink& log) {
+    auto trail = std::unique_ptr<AuditTrail>(new AuditTrail(
+        loop, audit_directory(data_directory), AuditBounds::of_volume(volume_bytes), std::move(server_ms), log));
     const Status opened = trail->write({}, trail->server_ms_());
     if (!opened && opened.error().code != "no_space") return opened.error();
     if (!opened) trail->written(opened);
@@ -32,12 +35,26 @@ Result<std::unique_ptr<AuditTrail>> AuditTrail::open(EventLoop& loop, const std:
 // Called on the worker's thread, and before the worker has any job.
 Status AuditTrail::write(const std::vector<AuditEntry>& entries, InstantMs now) {
     if (writer_ == nullptr) {
-        Result<std::unique_ptr<AuditWriter>> opened = AuditWriter::open(posix_file_system(), directory_, now);
+        Result<std::unique_ptr<AuditWriter>> opened = AuditWriter::open(posix_file_system(), directory_, now, bounds_);
         if (!opened) return std::move(opened).error();
         writer_ = *std::move(opened);
         log_opened();
     }
-    return writer_->append(entries);
+    Status appended = writer_->append(entries);
+    log_loss();
+    return appended;
+}
+
+// The log has its maximum size before its lines have their age: because of much work, or to hide something.
+void AuditTrail::log_loss() {
+    const AuditLoss& loss = writer_->loss();
+    if (loss.lines == lines_removed_early_) return;
+    log_.warning(
+        "audit_lines_removed_early",
+        "The audit log has its maximum size, and lines were removed before they were 90 days old. It is whole "
+        "from `whole_from` on. If your clients do not change settings that often, find out which one filled it.",
+        {{"lines", loss.lines - lines_removed_early_}, {"whole_from", format_instant(loss.whole_from_ms)}});
+    lines_removed_early_ = loss.lines;
 }
 
 void AuditTrail::log_opened() {
@@ -66,9 +83,14 @@ void AuditTrail::record(AuditEntry entry, std::function<void(bool)> done) {
 
 void AuditTrail::record_limited(AuditEntry entry) {
     const std::int64_t now_ns = monotonic_now_ns();
+    const RefusalLimit::Refusal refusal{.address = entry.address,
+                                        .actor = entry.actor,
+                                        .verb = entry.verb,
+                                        .is_known = entry.actor != kAnonymous,
+                                        .is_administrative = entry.verb != kAccessRefusedVerb};
     if (!is_available_) {
-        limit_.suppress(entry.address);
-    } else if (const std::optional<std::uint64_t> suppressed = limit_.admit(entry.address, now_ns)) {
+        limit_.suppress(refusal);
+    } else if (const std::optional<std::uint64_t> suppressed = limit_.admit(refusal, now_ns)) {
         entry.suppressed = *suppressed;
         record(std::move(entry), nullptr);
     }
@@ -79,8 +101,9 @@ void AuditTrail::record_suppressed(const std::vector<RefusalLimit::Suppressed>& 
     for (const RefusalLimit::Suppressed& each : all) {
         AuditEntry entry;
         entry.time_ms = server_ms_();
-        entry.verb = kAccessRefusedVerb;
-        entry.address = each.address;
+        entry.verb = each.like.verb.empty() ? std::string(kAccessRefusedVerb) : each.like.verb;
+        entry.actor = each.like.actor;
+        entry.address = each.like.address;
         entry.suppressed = each.refusals;
         record(std::move(entry), nullptr);
     }

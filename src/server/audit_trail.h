@@ -8,6 +8,7 @@
 // For the loop's thread, unless stated otherwise.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -27,15 +28,18 @@ namespace duewheel {
 struct AuditCounters {
     std::uint64_t lines = 0;
     std::uint64_t refusals_suppressed = 0;
+    std::uint64_t lines_removed_early = 0;
     std::optional<bool> is_available;  // nothing: there is no audit log
 };
 
 class AuditTrail final : public AuditPort {
   public:
-    // Opens the log, or creates one; `now` is server time. A full disk is no error: the log is then unavailable until
-    // there is space. Codes: those of AuditWriter::open(). Reads the disk. Loop and log outlive it.
+    // Opens the log, or creates one, with a size that suits the volume (base/volume_size.h; 0: unknown). A full disk is
+    // no error: the log is then unavailable until there is space. Codes: those of AuditWriter::open(). Reads the disk.
+    // Loop and log outlive it.
     static Result<std::unique_ptr<AuditTrail>> open(EventLoop& loop, const std::string& data_directory,
-                                                    std::function<InstantMs()> server_ms, LogSink& log);
+                                                    std::uint64_t volume_bytes, std::function<InstantMs()> server_ms,
+                                                    LogSink& log);
 
     bool is_available() const override { return is_available_; }
     void record(AuditEntry entry, std::function<void(bool)> done) override;
@@ -47,7 +51,7 @@ class AuditTrail final : public AuditPort {
     // The last lines and a sync are queued, and written before the destructor returns. Nothing is recorded after this.
     void finish();
 
-    AuditCounters counters() const { return {lines_, limit_.suppressed_total(), is_available_}; }
+    AuditCounters counters() const { return {lines_, limit_.suppressed_total(), lines_removed_early_, is_available_}; }
 
   private:
     struct Waiting {
@@ -55,7 +59,8 @@ class AuditTrail final : public AuditPort {
         std::function<void(bool)> done;  // empty: the request has its response
     };
 
-    AuditTrail(EventLoop& loop, std::string directory, std::function<InstantMs()> server_ms, LogSink& log);
+    AuditTrail(EventLoop& loop, std::string directory, AuditBounds bounds, std::function<InstantMs()> server_ms,
+               LogSink& log);
 
     Status write(const std::vector<AuditEntry>& entries, InstantMs now);
     void write_waiting();
@@ -65,9 +70,11 @@ class AuditTrail final : public AuditPort {
     void sync();
     void record_suppressed(const std::vector<RefusalLimit::Suppressed>& all);
     void log_opened();
+    void log_loss();
 
     EventLoop& loop_;
     const std::string directory_;
+    const AuditBounds bounds_;
     const std::function<InstantMs()> server_ms_;
     LogSink& log_;
     RefusalLimit limit_;
@@ -81,6 +88,7 @@ class AuditTrail final : public AuditPort {
     std::int64_t sync_at_ns_ = 0;   // 0: all is synced
     std::int64_t count_at_ns_ = 0;  // 0: no refusal is suppressed
     std::uint64_t lines_ = 0;
+    std::atomic<std::uint64_t> lines_removed_early_{0};  // written by the worker
 
     std::unique_ptr<AuditWriter> writer_;  // of the worker's thread; null until the log is open
     Worker worker_{"dw-audit"};            // last: its jobs use the rest

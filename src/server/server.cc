@@ -9,6 +9,7 @@
 
 #include <unistd.h>
 
+#include "access/audit_files.h"
 #include "base/disk_guard.h"
 #include "base/hex.h"
 #include "base/secure_random.h"
@@ -308,7 +309,9 @@ Status Server::Parts::open_kafka() {
 Status Server::Parts::open_audit() {
     if (!options.audit_enabled) return {};
     Result<std::unique_ptr<AuditTrail>> opened = AuditTrail::open(
-        loop, options.data_directory, [this] { return shard->clock().server_ms; }, log);
+    const Result<std::uint64_t> volume = volume_bytes(audit_directory(options.data_directory));
+    if (!volume) return volume.error();
+        loop, options.data_directory, *volume, [this] { return shard->clock().server_ms; }, log);
     if (!opened) return std::move(opened).error();
     audit = *std::move(opened);
     return {};

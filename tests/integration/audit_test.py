@@ -105,6 +105,7 @@ class Audit(unittest.TestCase):
                 before = len(lines(daemon))
                 status, answer = client.request(method, path, body)
                 self.assertEqual(answer["code"], code)
+                wait_until(lambda: len(lines(daemon)) > before)  # a refusal does not wait for its line
                 new = lines(daemon)[before:]
                 self.assertEqual([(line["verb"], line.get("object", ""), line["outcome"]) for line in new], [(verb, name, code)])
         times = [line["time"] for line in lines(daemon)]
