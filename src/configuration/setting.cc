@@ -150,6 +150,10 @@ constexpr Setting kSettings[] = {
         {"webhooks.secrets", Kind::texts,
          "Secrets that sign the posts of webhooks, each as NAME=FILE. Queues refer to a secret by its name. The file "
          "holds one key that begins with whsec_ or whsk_, and only its owner and group may read it."}),
+    at<kWebhooks, &Webhooks::secret_queues>(
+        {"webhooks.secret_queues", Kind::texts,
+         "Queues whose administrators may name a webhook secret, each as NAME=NAMESPACE/PREFIX; NAME=NAMESPACE/ is all "
+         "queues of a namespace. Administrators of the server may name each secret for each queue."}),
     at<kWebhooks, &Webhooks::encryption_key_file>(
         {.name = "webhooks.encryption_key_file",
          .kind = Kind::text,

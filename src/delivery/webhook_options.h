@@ -12,6 +12,7 @@ struct WebhookOptions {
     bool post = true;  // if false, their messages wait
 
     std::vector<std::string> secret_files;      // "name=path"
+    std::vector<std::string> secret_queues;     // "name=namespace/prefix": who may name them
     std::string encryption_key_file;            // encrypts header values on disk; empty: they are kept as they are
     std::string old_encryption_key_file;        // decrypts those of before the key was replaced
     std::vector<std::string> allowed_networks;  // beside the public ones: "10.1.0.0/16"

@@ -53,7 +53,7 @@ Status WebhookRules::check_url(std::string& url) const {
     return {};
 }
 
-Status WebhookRules::check_secrets(const WebhookTarget& target) const {
+Status WebhookRules::check_secrets(const TargetOwner& owner, const WebhookTarget& target) const {
     constexpr const char* kField = "target.webhook.secrets";
     if (target.secrets.size() > kWebhookSecretsMax) {
         return Error{"bad_webhook_secret",
@@ -73,15 +73,15 @@ Status WebhookRules::check_secrets(const WebhookTarget& target) const {
                          kField};
         }
     }
-    if (const Result<WebhookSigner> signer = secrets_.signer(target.secrets); !signer) {
-        return Error{"bad_webhook_secret", signer.error().message, kField};
+    if (Status allowed = secrets_.check(owner, target.secrets); !allowed) {
+        return Error{"bad_webhook_secret", allowed.error().message, kField};
     }
     return {};
 }
 
-Status WebhookRules::check(WebhookTarget& target) const {
+Status WebhookRules::check(const TargetOwner& owner, WebhookTarget& target) const {
     if (Status url = check_url(target.url); !url) return url;
-    if (Status secrets = check_secrets(target); !secrets) return secrets;
+    if (Status secrets = check_secrets(owner, target); !secrets) return secrets;
     for (const auto& [name, value] : target.headers) {
         if (is_header_allowed(name)) continue;
         return Error{"bad_webhook_header", name + " is set by the server: remove it",

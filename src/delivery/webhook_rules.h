@@ -8,6 +8,7 @@
 #include "delivery/address_policy.h"
 #include "delivery/webhook_options.h"
 #include "delivery/webhook_secrets.h"
+#include "message/target_owner.h"
 #include "message/webhook_target.h"
 
 namespace duewheel {
@@ -23,11 +24,11 @@ class WebhookRules {
 
     // Normalizes the URL. Codes: bad_webhook_header, bad_webhook_secret, bad_webhook_url, forbidden_address,
     // out_of_range.
-    Status check(WebhookTarget& target) const;
+    Status check(const TargetOwner& owner, WebhookTarget& target) const;
 
   private:
     Status check_url(std::string& url) const;
-    Status check_secrets(const WebhookTarget& target) const;
+    Status check_secrets(const TargetOwner& owner, const WebhookTarget& target) const;
 
     const WebhookOptions& options_;
     const AddressPolicy& addresses_;

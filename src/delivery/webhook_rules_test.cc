@@ -65,17 +65,21 @@ struct Rules {
         options.allowed_networks = std::move(allowed);
         addresses = AddressPolicy(*allowed_networks(options), {{*parse_ip_address("127.0.0.1"), 7420}});
         const std::string file = files.write("key", kKey);
-        secrets = *WebhookSecrets::read(std::vector<std::string>{"key=" + file, "old=" + file});
+        secrets = *WebhookSecrets::read(std::vector<std::string>{"key=" + file, "old=" + file, "other=" + file},
+                                        std::vector<std::string>{"key=shop/mail-", "old=shop/", "old=team/x"});
     }
-    std::string check(WebhookTarget target) {
+    std::string check(WebhookTarget target, const TargetOwner& owner = {"default", "q"}) {
         const WebhookRules rules(options, addresses, secrets);
-        if (const Status fine = rules.check(target); !fine) {
+        if (const Status fine = rules.check(owner, target); !fine) {
+            message = fine.error().message;
             EXPECT_FALSE(fine.error().message.empty());
             return std::string(fine.error().code) + " " + fine.error().field;
         }
         return target.url;
     }
     std::string check(const std::string& url) { return check(WebhookTarget{url, {}, 0, 0, 0}); }
+
+    std::string message;  // of the last refusal
 
     TemporaryDirectory files;
     WebhookOptions options;
@@ -126,6 +130,45 @@ TEST(WebhookRules, refuse_unknown_secrets_and_numbers_out_of_range) {
     EXPECT_EQ(with({}, 300'001), "out_of_range target.webhook.timeout");
     EXPECT_EQ(with({}, 0, 1'001), "out_of_range target.webhook.concurrency");
     EXPECT_EQ(with({}, 0, 0, kWebhookRateMax + 1), "out_of_range target.webhook.rate");
+}
+
+// Names of secrets were names for all: a token of one queue got a signature of another tenant over a body of its
+// choice.
+TEST(WebhookRules, answer_a_secret_of_others_like_one_that_does_not_exist) {
+    Rules rules;
+    const std::string fine = "http://example.com/";
+    const auto of_tenant = [&](const char* name_space, const char* queue, const std::string& secret) {
+        return rules.check(WebhookTarget{fine, {secret}, 0, 0, 0}, {name_space, queue, false});
+    };
+    EXPECT_EQ(of_tenant("shop", "mail-1", "key"), fine);
+    EXPECT_EQ(of_tenant("shop", "anything", "old"), fine);
+    EXPECT_EQ(of_tenant("team", "x1", "old"), fine);
+    const std::string refused = "bad_webhook_secret target.webhook.secrets";
+    EXPECT_EQ(of_tenant("shop", "mail-1", "none"), refused);
+    const std::string of_none = rules.message;
+    for (const auto& [name_space, queue, secret] : {std::tuple("shop", "mail", "key"),
+                                                    {"shop", "Mail-1", "key"},
+                                                    {"team", "mail-1", "key"},
+                                                    {"team", "y", "old"},
+                                                    {"shop/", "mail-1", "key"},
+                                                    {"shop", "mail-1", "other"}}) {
+        EXPECT_EQ(of_tenant(name_space, queue, secret), refused) << name_space << queue << secret;
+        std::string expected = of_none;
+        EXPECT_EQ(rules.message, expected.replace(expected.find("none"), 4, secret));
+    }
+    for (const char* secret : {"key", "old", "other"}) {
+        EXPECT_EQ(rules.check(WebhookTarget{fine, {secret}, 0, 0, 0}, {"any", "queue", true}), fine);
+    }
+}
+
+TEST(WebhookSecrets, queues_of_a_secret_that_are_not_clear_refuse_the_start) {
+    TemporaryDirectory files;
+    const std::vector<std::string> keys{"key=" + files.write("key", kKey)};
+    for (const char* queues : {"key", "key=", "key=shop", "key=/mail", "other=shop/", "=shop/", ""}) {
+        const auto read = WebhookSecrets::read(keys, std::vector<std::string>{queues});
+        ASSERT_FALSE(read.ok()) << queues;
+        EXPECT_EQ(read.error().code, "bad_webhook_secret");
+    }
 }
 
 TEST(WebhookRules, refuse_headers_that_the_server_sets) {

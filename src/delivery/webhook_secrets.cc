@@ -1,5 +1,6 @@
 #include "delivery/webhook_secrets.h"
 
+#include <algorithm>
 #include <array>
 
 #include "delivery/secret_file.h"
@@ -10,6 +11,11 @@ namespace {
 
 Error bad(std::string message) {
     return Error{"bad_webhook_secret", std::move(message)};
+}
+
+Error unknown(const std::string& name) {
+    return bad("unknown webhook secret \"" + name +
+               "\"; use one of the setting webhooks.secrets that webhooks.secret_queues gives to this queue");
 }
 
 Result<Secret> read_file(const std::string& name, const std::string& path) {
@@ -25,7 +31,7 @@ Result<Secret> read_file(const std::string& name, const std::string& path) {
 
 }  // namespace
 
-Result<WebhookSecrets> WebhookSecrets::read(std::span<const std::string> files) {
+Result<WebhookSecrets> WebhookSecrets::read(std::span<const std::string> files, std::span<const std::string> queues) {
     WebhookSecrets all;
     for (const std::string& each : files) {
         const std::size_t equals = each.find('=');
@@ -40,7 +46,37 @@ Result<WebhookSecrets> WebhookSecrets::read(std::span<const std::string> files) 
         if (!secret) return std::move(secret).error();
         all.secrets_.emplace(name, *std::move(secret));
     }
+    for (const std::string& each : queues) {
+        const std::size_t equals = std::min(each.find('='), each.size());
+        const std::size_t slash = each.find('/', equals);
+        const std::string name = each.substr(0, equals);
+        if (slash == std::string::npos || slash == equals + 1) {
+            return bad(
+                "the queues of a webhook secret are given as NAME=NAMESPACE/PREFIX, such as "
+                "billing=shop/invoices- , or billing=shop/ for all queues of a namespace");
+        }
+        if (!all.has(name)) {
+            return bad("the setting webhooks.secret_queues names the secret " + name +
+                       ", which is not in webhooks.secrets: add its file there, or remove the entry");
+        }
+        all.queues_.push_back({name, each.substr(equals + 1, slash - equals - 1), each.substr(slash + 1)});
+    }
     return all;
+}
+
+bool WebhookSecrets::may_have(const TargetOwner& owner, std::string_view secret) const {
+    if (owner.is_set_by_server_admin) return true;
+    return std::any_of(queues_.begin(), queues_.end(), [&](const Queues& each) {
+        return each.secret == secret && each.name_space == owner.name_space && owner.queue.starts_with(each.prefix);
+    });
+}
+
+Status WebhookSecrets::check(const TargetOwner& owner, std::span<const std::string> names) const {
+    for (const std::string& name : names) {
+        if (!has(name) || !may_have(owner, name)) return unknown(name);
+    }
+    const Result<WebhookSigner> made = signer(names);
+    return made ? Status() : Status(made.error());
 }
 
 Result<WebhookSigner> WebhookSecrets::signer(std::span<const std::string> names) const {
@@ -48,8 +84,7 @@ Result<WebhookSigner> WebhookSecrets::signer(std::span<const std::string> names)
     for (const std::string& name : names) {
         const auto found = secrets_.find(name);
         if (found == secrets_.end()) {
-            return bad("unknown webhook secret \"" + name +
-                       "\"; add it to the setting webhooks.secrets, or use a secret from there");
+            return unknown(name);
         }
         keys.push_back(found->second);
     }

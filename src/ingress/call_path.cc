@@ -93,7 +93,7 @@ constexpr Shape kShapes[] = {
     {What::feed_watchdog, true, "watchdogs", "feed", "", "POST", {.post = {kSpace, Scope::schedule}}},
     {What::watchdogs, false, "watchdogs", "", "", "GET, HEAD", {.get = {kSpace, Scope::read}}},
     {What::name_space, true, "namespaces", "", "", kSettingMethods,
-     setting_needs({kWhole, Scope::read}, {kWhole, Scope::admin})},
+     setting_needs({kWhole, Scope::read}, {kServer, Scope::admin})},  // a tenant must not lift its own limits
     {What::name_spaces, false, "namespaces", "", "", "GET, HEAD", {.get = {kList, Scope::read}}},
     {What::message_by_key, false, "messages", "", "", "GET, HEAD, DELETE, PATCH", kMessageNeeds},
     {What::forecast, false, "forecast", "", "", "GET, HEAD", {.get = {kSpace, Scope::read}}},

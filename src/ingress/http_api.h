@@ -28,6 +28,7 @@
 #include "ingress/waiting_requests.h"
 #include "message/kafka_target.h"
 #include "message/schedule_times.h"
+#include "message/target_owner.h"
 #include "message/webhook_target.h"
 #include "net/http_server.h"
 
@@ -50,8 +51,9 @@ struct HttpApiOptions {
     std::function<InstantMs()> server_ms = [] { return InstantMs{0}; };
     // Whether a queue may have this webhook. Normalizes its URL, and encrypts the values of its headers if the server
     // has a key for that.
-    std::function<Status(std::string_view name_space, std::string_view queue, WebhookTarget&)> check_webhook =
-        [](std::string_view, std::string_view, WebhookTarget&) { return Status(); };
+    std::function<Status(const TargetOwner&, WebhookTarget&)> check_webhook = [](const TargetOwner&, WebhookTarget&) {
+        return Status();
+    };
     // Whether a queue of this namespace may have this Kafka target. `is_administrator`: of the whole server, who sets
     // it.
     std::function<Status(std::string_view name_space, const KafkaTarget&, bool is_administrator)> check_kafka =

@@ -190,7 +190,7 @@ TEST(MergePatch, headers_of_a_webhook_are_kept_one_by_one) {
 // A client that may change the URL would have received the values of headers that are never shown.
 TEST(MergePatch, a_webhook_at_another_url_does_not_get_the_headers_of_the_one_before) {
     HttpApiOptions options;
-    options.check_webhook = [](std::string_view, std::string_view, WebhookTarget& target) {
+    options.check_webhook = [](const TargetOwner&, WebhookTarget& target) {
         if (!target.url.ends_with('/')) target.url += '/';  // the one form
         return Status();
     };

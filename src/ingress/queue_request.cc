@@ -117,7 +117,7 @@ Status read_webhook(const JsonRequest& json, const HttpApiOptions& options, cons
         read = read_positive(json.integer("concurrency"), "concurrency", "1", of_the_server, webhook.concurrency);
     }
     if (read) read = read_positive(json.integer("rate"), "rate", "1", "no limit", webhook.rate);
-    if (read) read = options.check_webhook(of.name_space, of.queue, webhook);
+    if (read) read = options.check_webhook({of.name_space, of.queue, of.is_administrator}, webhook);
     if (!read || kept.empty() || webhook.url == url_before) return read;
     // The permission to change the URL does not include reading the values.
     return bad_header(

@@ -142,7 +142,7 @@ TEST(QueueRequest, headers_of_a_webhook_are_such_as_http_can_carry) {
 
 TEST(QueueRequest, webhooks_are_validated_by_the_server) {
     HttpApiOptions options;
-    options.check_webhook = [](std::string_view, std::string_view, WebhookTarget& target) -> Status {
+    options.check_webhook = [](const TargetOwner&, WebhookTarget& target) -> Status {
         if (target.url == "bad") return Error{"forbidden_address", "no", "target.webhook.url"};
         target.url += "/in one form";
         return {};

@@ -351,8 +351,8 @@ Status Server::Parts::listen() {
     }
     api_options.auth_required = requires_tokens(options);
     api_options.find_zone = [this](std::string_view name) { return shard->zones().find(name); };
-    api_options.check_webhook = [this](std::string_view name_space, std::string_view queue, WebhookTarget& target) {
-        return webhooks->accept({std::string(name_space), std::string(queue)}, target);
+    api_options.check_webhook = [this](const TargetOwner& owner, WebhookTarget& target) {
+        return webhooks->accept(owner, target);
     };
     api_options.check_kafka = [this](std::string_view name_space, const KafkaTarget& target, bool is_administrator) {
         return check_kafka_target(options.kafka, name_space, target, is_administrator);

@@ -25,7 +25,8 @@ WebhookClient::Options client_options(const WebhookOptions& options, const Addre
 
 Status check_webhook_options(const WebhookOptions& options, const std::string& data_directory) {
     if (const auto networks = allowed_networks(options); !networks) return networks.error();
-    if (const auto secrets = WebhookSecrets::read(options.secret_files); !secrets) return secrets.error();
+    if (const auto secrets = WebhookSecrets::read(options.secret_files, options.secret_queues); !secrets)
+        return secrets.error();
     if (const auto cipher = HeaderCipher::read(options, data_directory); !cipher) return cipher.error();
     if (!options.trusted_file.empty()) return check_trusted_file(options.trusted_file);
     return {};
@@ -36,7 +37,7 @@ Result<std::unique_ptr<Webhooks>> Webhooks::open(EventLoop& loop, Engine& engine
                                                  LogSink& log) {
     Result<std::vector<IpBlock>> networks = allowed_networks(options);
     if (!networks) return std::move(networks).error();
-    Result<WebhookSecrets> secrets = WebhookSecrets::read(options.secret_files);
+    Result<WebhookSecrets> secrets = WebhookSecrets::read(options.secret_files, options.secret_queues);
     if (!secrets) return std::move(secrets).error();
     Result<HeaderCipher> cipher = HeaderCipher::read(options, data_directory);
     if (!cipher) return std::move(cipher).error();
@@ -67,9 +68,9 @@ Webhooks::Webhooks(EventLoop& loop, Engine& engine, const WebhookOptions& option
 
 Webhooks::~Webhooks() = default;
 
-Status Webhooks::accept(const QueueName& queue, WebhookTarget& target) const {
-    if (Status allowed = rules_.check(target); !allowed) return allowed;
-    cipher_.seal(queue, target);
+Status Webhooks::accept(const TargetOwner& owner, WebhookTarget& target) const {
+    if (Status allowed = rules_.check(owner, target); !allowed) return allowed;
+    cipher_.seal({std::string(owner.name_space), std::string(owner.queue)}, target);
     return {};
 }
 

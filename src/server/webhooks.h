@@ -30,7 +30,7 @@ class Webhooks {
 
     // Whether a queue may have this webhook (delivery/webhook_rules.h). Encrypts the values of its headers if a key is
     // configured.
-    Status accept(const QueueName& queue, WebhookTarget& target) const;
+    Status accept(const TargetOwner& owner, WebhookTarget& target) const;
     WebhookPusher& pusher() { return pusher_; }
 
   private:
