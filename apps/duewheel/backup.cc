@@ -9,8 +9,10 @@
 #include "base/secure_random.h"
 #include "base/system_clock.h"
 #include "calendar/instant_text.h"
+#include "directory_owner.h"
 #include "plain_text.h"
 #include "progress.h"
+#include "store/directory_marks.h"
 #include "verbs.h"
 
 namespace duewheel {
@@ -52,10 +54,22 @@ Status refuse_inside(const std::string& from, const std::string& to) {
     return Error{"inside_itself", to + " lies in " + from + ": name a directory outside of it"};
 }
 
+// For the metric of the server. The backup is complete without it, and may be made by a user who can only read `from`.
+void mark_as_backed_up(const std::string& from, std::int64_t begun_ms) {
+    Status marked = write_mark(posix_file_system(), from, BackedUpMark{begun_ms});
+    if (marked) marked = give_to_owner(from);
+    if (marked) return;
+    std::fprintf(stderr,
+                 "duewheel: the metric duewheel_last_backup_timestamp_seconds of the server does not show this backup: "
+                 "%s. To correct that, run the command as a user that can write to %s.\n",
+                 marked.error().message.c_str(), from.c_str());
+}
+
 int back_up(Session& session, const CopyArguments& arguments) {
     if (Status apart = refuse_inside(arguments.from, arguments.to); !apart) {
         return session.complain(apart.error(), kExitUsage);
     }
+    const std::int64_t begun_ms = wall_now_ms();
     Result<BackupReport> report = [&] {
         Progress progress("copied");
         return make_backup(posix_file_system(), arguments.from, arguments.to,
@@ -63,6 +77,7 @@ int back_up(Session& session, const CopyArguments& arguments) {
     }();
     if (!report) return session.complain(report.error(), kExitRefused);
     print(session, *report, "the backup is complete and undamaged");
+    mark_as_backed_up(arguments.from, begun_ms);
     return kExitDone;
 }
 

@@ -94,7 +94,7 @@ struct QueueCounters {
 struct QueueTraffic {
     std::vector<QueueCounters> busiest;
     std::size_t other_queues = 0;
-    QueueCounters others;  // without a name, `paused` and totals; oldest_due_ms is the oldest of all
+    QueueCounters others;  // without a name and totals; `paused` if any is; oldest_due_ms is the oldest of all
 };
 
 // Sums over all queues.

@@ -139,6 +139,7 @@ QueueTraffic QueueReports::queue_traffic(std::size_t max) const {
         others.waiters += at.waiters.size();
         others.pending += at.counts.pending;
         others.dead += at.counts.dead;
+        others.paused |= at.paused;
         const DueMs oldest_ms = oldest_due(at);
         if (oldest_ms != 0) {
             others.oldest_due_ms = others.oldest_due_ms == 0 ? oldest_ms : std::min(others.oldest_due_ms, oldest_ms);

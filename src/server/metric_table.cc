@@ -138,6 +138,10 @@ constexpr ServerMetric kServerMetrics[] = {
      of_engine<&EngineCounters::changes_refused_full>},
     {{"duewheel_disk_free_bytes", "Free space on the file system of the data directory, when last measured."},
      [](From from) { return MetricValue(from.parts().space().seen().free_bytes); }},
+    {{"duewheel_disk_size_bytes", "Size of the file system of the data directory; 0 if it does not say."},
+     [](From from) { return MetricValue(from.shard.directory_facts().volume_bytes); }},
+    {{"duewheel_disk_free_floor_bytes", "Puts are refused while less space than this is free."},
+     [](From from) { return MetricValue(from.parts().space().floor_bytes()); }},
     {{"duewheel_log_commits_total", "Commits: writes to the log that were synced to disk."},
      of_engine<&EngineCounters::commits>},
     {{"duewheel_log_records_total", "Records in these commits."}, of_engine<&EngineCounters::records>},
@@ -195,13 +199,13 @@ constexpr ServerMetric kServerMetrics[] = {
     {{"duewheel_audit_refusals_suppressed_total",
       "Refused requests that have no line of their own in the audit log because there were too many."},
      [](From from) { return MetricValue(from.audit.refusals_suppressed); }},
+    {{"duewheel_audit_lines_removed_early_total",
+      "Lines that the audit log lost before they were 90 days old, because it had its maximum size."},
+     [](From from) { return MetricValue(from.audit.lines_removed_early); }},
     {{"duewheel_webhook_queues", "Queues whose messages are posted to a webhook."},
      of_webhooks<&WebhookCounters::targets>},
     {{"duewheel_webhook_targets_backing_off",
       "Webhook targets that failed repeatedly and are retried with growing pauses."},
-    {{"duewheel_audit_lines_removed_early_total",
-      "Lines that the audit log lost before they were 90 days old, because it had its maximum size."},
-     [](From from) { return MetricValue(from.audit.lines_removed_early); }},
      of_webhooks<&WebhookCounters::targets_open>},
     {{"duewheel_webhook_requests_in_flight", "Requests to webhooks that have no complete response yet."},
      of_webhooks<&WebhookCounters::in_flight>},
@@ -385,7 +389,7 @@ constexpr QueueMetric kQueueMetrics[] = {
      }},
     {{"duewheel_queue_consumers_waiting", "Lease requests that wait for a message of the queue."},
      of_queue<&QueueCounters::waiters>},
-    {{"duewheel_queue_paused", "1 while the queue is paused; always 0 for the other queues."},
+    {{"duewheel_queue_paused", "1 while the queue is paused; for the other queues, while one of them is."},
      of_queue<&QueueCounters::paused>},
     {{"duewheel_queue_messages_received_total",
       "Messages that entered the queue: put by clients, or created by recurring messages, schedules and watchdogs."},
@@ -523,8 +527,9 @@ std::vector<Metric> all_metrics() {
     add(all, kNamespaceMetrics, "namespace");
     add(all, kScheduleMetrics, "namespace, schedule");
     add(all, kHistogramMetrics);
-    all.insert(all.end(), {kClockState, kAuditLogAvailable, kAuthRefusals, kTlsHandshakes, kCertificateExpiry,
-                           kKafkaLag, kKafkaReading, kLogOwner, kStandbyLag, kLimit, kLimitUse, kBuildInfo});
+    all.insert(all.end(),
+               {kClockState, kLastBackup, kAuditLogAvailable, kAuthRefusals, kTlsHandshakes, kCertificateExpiry,
+                kKafkaLag, kKafkaReading, kLogOwner, kStandbyLag, kLimit, kLimitUse, kBuildInfo});
     add(all, kProcessMetrics);
     return all;
 }

@@ -68,6 +68,11 @@ void add_clock_state(MetricsText& text, ClockState now) {
     }
 }
 
+void add_last_backup(MetricsText& text, const DirectoryFacts& facts) {
+    text.family(kLastBackup);
+    if (facts.backed_up) text.series({}, MetricValue::of_milliseconds(facts.backed_up->wall_time_ms));
+}
+
 void add_audit(MetricsText& text, const AuditCounters& audit) {
     text.family(kAuditLogAvailable);
     if (audit.is_available) text.series({}, *audit.is_available);
@@ -152,6 +157,7 @@ std::string Metrics::page(const HttpCounters& http, const AccessRefusals& access
         text.histogram(row.metric, row.read(from), {first, std::end(kBoundsUs)});
     }
     add_clock_state(text, from.clock.state);
+    add_last_backup(text, shard_.directory_facts());
     add_audit(text, audit);
     add_tls(text, from);
     add_refusals(text, access);

@@ -405,7 +405,10 @@ void Shard::maintain_spare_segments() {
         maintenance_queued_ = false;
         const Result<SpaceReading> seen = parts_.maintain_spare_segments();
         if (!seen) on_fatal_error_(seen.error());
-        loop_.post([this, seen = *seen] { take_space(seen); });
+        loop_.post([this, seen = *seen, facts = parts_.directory_facts()] {
+            directory_facts_ = facts;
+            take_space(seen);
+        });
     });
 }
 

@@ -97,6 +97,8 @@ class Shard final : public CommandPort {
     const Histogram& lateness_us() const { return lateness_.all_us(); }
     const Histogram& wait_us() const { return wait_.all_us(); }
     const LogCleaning& cleaning() const { return cleaning_; }
+    // When last read, at most ten seconds ago.
+    const DirectoryFacts& directory_facts() const { return directory_facts_; }
     const ShardParts& parts() const { return parts_; }
     ZoneCache& zones() { return parts_.zones(); }
 
@@ -142,6 +144,7 @@ class Shard final : public CommandPort {
     std::atomic<bool> seal_queued_{false};
     std::atomic<bool> maintenance_queued_{false};
     LogSpace logged_space_ = LogSpace::enough;
+    DirectoryFacts directory_facts_;
     std::int64_t maintenance_at_ns_ = 0;
     bool seal_waits_ = false;  // for space, and that was logged; of the sealer
     CommitDelay commit_delay_;

@@ -3,6 +3,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/volume_size.h"
 #include "journal/segment_format.h"
 #include "server/shard_recovery.h"
 #include "store/directory_marks.h"
@@ -166,6 +167,13 @@ Result<bool> ShardParts::verify_next_segment() {
 }
 
 Status ShardParts::save_clock_mark(const ClockMark& mark) {
+DirectoryFacts ShardParts::directory_facts() const {
+    DirectoryFacts facts;
+    if (const Result<std::uint64_t> bytes = volume_bytes(directory_)) facts.volume_bytes = *bytes;
+    if (const auto mark = read_backed_up_mark(files_, directory_)) facts.backed_up = *mark;
+    return facts;
+}
+
     return reserve_->run_to_save_mark([&] { return write_mark(files_, directory_, mark); });
 }
 

@@ -26,11 +26,18 @@
 #include "server/log_reserve.h"
 #include "server/shard_options.h"
 #include "server/space_watch.h"
+#include "store/directory_marks.h"
 #include "store/index.h"
 #include "store/retention.h"
 #include "store/store.h"
 
 namespace duewheel {
+
+// What only metrics show.
+struct DirectoryFacts {
+    std::uint64_t volume_bytes = 0;  // of its file system; 0: unknown
+    std::optional<BackedUpMark> backed_up;
+};
 
 class ShardParts {
   public:
@@ -66,6 +73,8 @@ class ShardParts {
     // The maintenance step. The shard's thread then calls take_space() with the result.
     Result<SpaceReading> maintain_spare_segments() { return reserve_->maintain_spare_segments(); }
     void take_space(const SpaceReading& seen);
+    // Reads the disk, on the maintenance thread. What cannot be read is absent.
+    DirectoryFacts directory_facts() const;
     // Of the shard's thread.
     const SpaceWatch& space() const { return reserve_->watch(); }
     LogSpace log_space() const { return reserve_->log_space(); }

@@ -47,6 +47,7 @@ class SpaceWatch {
     const SpaceReading& seen() const { return seen_; }
     // Above the floor.
     std::uint64_t free_for_puts() const { return seen_.free_bytes - std::min(seen_.free_bytes, limits_.floor_bytes); }
+    std::uint64_t floor_bytes() const { return limits_.floor_bytes; }
     // The free space from which on a full store accepts puts again.
     std::uint64_t resume_bytes() const;
 

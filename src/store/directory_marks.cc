@@ -135,6 +135,16 @@ Status write_mark(FileSystem& files, const std::string& directory, const ClockMa
                   {"doubted", mark.doubted ? "1" : "0"}});
 }
 
+Status write_mark(FileSystem& files, const std::string& directory, const BackedUpMark& mark) {
+    return write(files, directory, kBackedUpMark, {{"wall_time_ms", std::to_string(mark.wall_time_ms)}});
+}
+
+Result<std::optional<BackedUpMark>> read_backed_up_mark(FileSystem& files, const std::string& directory) {
+    return read_as<BackedUpMark>(files, directory, kBackedUpMark, [](const Values& values, BackedUpMark& mark) {
+        return take(values, "wall_time_ms", mark.wall_time_ms);
+    });
+}
+
 Result<std::optional<ClockMark>> read_clock_mark(FileSystem& files, const std::string& directory) {
     return read_as<ClockMark>(files, directory, kClockMark, [](const Values& values, ClockMark& mark) {
         int doubted = 0;

@@ -5,6 +5,7 @@
 //     DIR/restoring   a restore was interrupted
 //     DIR/restored    what a server needs to keep apart from the original server of the backup
 //     DIR/clock       what a start needs to detect a wall clock that was set meanwhile
+//     DIR/backed-up   when the newest complete backup of this directory was begun, for the metric
 //
 // Each is a few lines of text, `name value`, and their checksum, written under another name, synced and renamed.
 #pragma once
@@ -25,6 +26,7 @@ inline constexpr const char* kBackupMark = "backup";
 inline constexpr const char* kRestoringMark = "restoring";
 inline constexpr const char* kRestoredMark = "restored";
 inline constexpr const char* kClockMark = "clock";
+inline constexpr const char* kBackedUpMark = "backed-up";
 
 struct BackupMark {
     DueMs server_time_ms = 0;  // of its newest commit
@@ -32,6 +34,12 @@ struct BackupMark {
     std::uint64_t pending = 0;
 
     bool operator==(const BackupMark&) const = default;
+};
+
+struct BackedUpMark {
+    std::int64_t wall_time_ms = 0;
+
+    bool operator==(const BackedUpMark&) const = default;
 };
 
 struct RestoredMark {
@@ -50,12 +58,14 @@ struct RestoredMark {
 Status write_mark(FileSystem& files, const std::string& directory, const BackupMark& mark);
 Status write_mark(FileSystem& files, const std::string& directory, const RestoredMark& mark);
 Status write_mark(FileSystem& files, const std::string& directory, const ClockMark& mark);
+Status write_mark(FileSystem& files, const std::string& directory, const BackedUpMark& mark);
 Status write_restoring_mark(FileSystem& files, const std::string& directory);
 
 // Nothing if there is none. Codes: `damaged_mark`, `io_error`.
 Result<std::optional<BackupMark>> read_backup_mark(FileSystem& files, const std::string& directory);
 Result<std::optional<RestoredMark>> read_restored_mark(FileSystem& files, const std::string& directory);
 Result<std::optional<ClockMark>> read_clock_mark(FileSystem& files, const std::string& directory);
+Result<std::optional<BackedUpMark>> read_backed_up_mark(FileSystem& files, const std::string& directory);
 
 // Whether a directory contains exactly the log. Code: `not_a_data_directory`, with what to do.
 Status refuse_unfinished_restore(const FileSystem& files, const std::string& directory);

@@ -1,6 +1,7 @@
 """/metrics of the real server, read by Prometheus' own parser: each family is in docs/metrics.md with its type and
 help, `promtool check metrics` finds no fault, and the values are correct."""
 
+import os
 import pathlib
 import re
 import socket
@@ -21,7 +22,7 @@ PAGE = pathlib.Path(__file__).resolve().parents[2] / "docs" / "metrics.md"
 QUEUES_SHOWN = 100
 # Of a server without TLS and input topics: tls_test.py and the tests in tests/kafka read them.
 WITHOUT_SERIES = {"duewheel_kafka_in_lag_records", "duewheel_kafka_in_reading", "duewheel_kafka_log_standby_lag_records",
-                  "duewheel_tls_certificate_expiry_seconds"}
+                  "duewheel_last_backup_timestamp_seconds", "duewheel_tls_certificate_expiry_seconds"}
 OTHER = {"namespace": "*", "queue": "*"}
 
 
@@ -158,6 +159,25 @@ class Metrics(unittest.TestCase):
         self.assertEqual(scrape.value("duewheel_queue_pending", of_queue("q102")), 3)
         self.assertGreaterEqual(scrape.value("duewheel_queue_messages_received_total", OTHER), 3)
         self.assertEqual(len(scrape.all_of("duewheel_queue_pending")), QUEUES_SHOWN + 1)
+        # One of the others is paused: no alert could tell while the sum was always 0.
+        self.assertEqual(scrape.value("duewheel_queue_paused", OTHER), 0)
+        self.client.request("POST", "/v1/queues/q101:pause")
+        self.assertEqual(Scrape(self.client).value("duewheel_queue_paused", OTHER), 1)
+
+    def test_the_disk_and_the_newest_backup_are_told_also_after_a_restart(self):
+        scrape = self.wait_for(lambda scrape: scrape.value("duewheel_disk_size_bytes") > 0, "the size is measured")
+        volume = os.statvfs(self.daemon.data)
+        self.assertEqual(scrape.value("duewheel_disk_size_bytes"), volume.f_blocks * volume.f_frsize)
+        self.assertEqual(scrape.value("duewheel_disk_free_floor_bytes"), min(volume.f_blocks * volume.f_frsize // 16, 256 << 20))
+        self.assertEqual(scrape.all_of("duewheel_last_backup_timestamp_seconds"), {})
+        self.client.put("mail", "x")
+        before = time.time()
+        subprocess.run([BIN / "duewheel", "backup", self.daemon.data, self.daemon.directory / "backup"], check=True, capture_output=True)
+        self.daemon.terminate()
+        self.daemon.start()
+        self.client = self.daemon.client()
+        scrape = self.wait_for(lambda scrape: scrape.all_of("duewheel_last_backup_timestamp_seconds"), "the backup is known")
+        self.assertLess(abs(scrape.value("duewheel_last_backup_timestamp_seconds") - before), 5)
 
     # Its p99 and the sum were those of half a century, until the server was started anew.
     def test_a_message_of_1970_does_not_rule_the_lateness(self):
