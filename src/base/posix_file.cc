@@ -98,7 +98,7 @@ class PosixFile final : public File {
                 return ::pread(descriptor_.number(), into.data() + done, into.size() - done,
                                static_cast<off_t>(offset + done));
             });
-            if (got < 0) return failure(errno, "read", path_);
+            if (got < 0) return failure(errno, "read", path());
             if (got == 0) break;
             done += static_cast<std::size_t>(got);
         }
@@ -113,8 +113,8 @@ class PosixFile final : public File {
                 return ::pwrite(descriptor_.number(), bytes.data() + done, bytes.size() - done,
                                 static_cast<off_t>(offset + done));
             });
-            if (put < 0) return failure(errno, "write", path_);
-            if (put == 0) return failure(EIO, "write", path_);
+            if (put < 0) return failure(errno, "write", path());
+            if (put == 0) return failure(EIO, "write", path());
             done += static_cast<std::size_t>(put);
         }
         return {};
@@ -123,24 +123,35 @@ class PosixFile final : public File {
     Status sync_data() override {
         assert_disk_is_allowed();
         if (retried_when_interrupted([&] { return ::fdatasync(descriptor_.number()); }) != 0) {
-            return failure(errno, "sync", path_);
+            return failure(errno, "sync", path());
         }
         return {};
     }
 
     Result<std::uint64_t> size() const override {
         struct stat facts {};
-        if (::fstat(descriptor_.number(), &facts) != 0) return failure(errno, "look at", path_);
+        if (::fstat(descriptor_.number(), &facts) != 0) return failure(errno, "look at", path());
         return static_cast<std::uint64_t>(facts.st_size);
     }
 
     Status truncate(std::uint64_t size) override {
         const auto cut = [&] { return ::ftruncate(descriptor_.number(), static_cast<off_t>(size)); };
-        if (retried_when_interrupted(cut) != 0) return failure(errno, "truncate", path_);
+        if (retried_when_interrupted(cut) != 0) return failure(errno, "truncate", path());
         return {};
     }
 
   private:
+    // A file is renamed while it is open: a spare segment becomes one of the log. Errors name it as it is called now.
+    std::string path() const {
+        const std::string link = "/proc/self/fd/" + std::to_string(descriptor_.number());
+        std::error_code unknown;
+        const std::filesystem::path target = std::filesystem::read_symlink(link, unknown);
+        struct stat facts {};
+        const bool is_named = !unknown && ::fstat(descriptor_.number(), &facts) == 0 && facts.st_nlink > 0;
+        if (!is_named) return path_;
+        return (std::filesystem::path(path_).parent_path() / target.filename()).string();
+    }
+
     Descriptor descriptor_;
     std::string path_;
 };

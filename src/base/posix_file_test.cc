@@ -228,6 +228,24 @@ TEST(PosixFile, removing_a_tree_does_not_follow_links_out_of_it) {
     EXPECT_TRUE(std::filesystem::exists(outside.at("keep")));
 }
 
+// The line with which a server ended named `spare-3.filling`, which no longer existed: the file was a segment of the
+// log.
+TEST(PosixFile, an_error_names_the_file_as_it_is_called_now) {
+    const TemporaryDirectory folder;
+    ASSERT_TRUE(posix_file_system().open(folder.at("spare-3.filling"), OpenMode::create).ok());
+    const auto file = posix_file_system().open(folder.at("spare-3.filling"), OpenMode::read);
+    ASSERT_TRUE(file.ok());
+    ASSERT_TRUE(posix_file_system().rename(folder.at("spare-3.filling"), folder.at("seg-1.log")).ok());
+    const std::string text(1, 'x');
+    const Status written = (*file)->write_at(0, std::as_bytes(std::span(text)));
+    ASSERT_FALSE(written.ok());
+    EXPECT_NE(written.error().message.find("cannot write " + folder.at("seg-1.log") + ":"), std::string::npos)
+        << written.error().message;
+    ASSERT_TRUE(posix_file_system().remove(folder.at("seg-1.log")).ok());
+    EXPECT_NE((*file)->write_at(0, std::as_bytes(std::span(text))).error().message.find("spare-3.filling"),
+              std::string::npos);
+}
+
 TEST(PosixFile, others_may_not_read_what_was_written) {
     const TemporaryDirectory folder;
     ASSERT_TRUE(posix_file_system().make_directories(folder.at("d")).ok());

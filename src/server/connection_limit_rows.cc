@@ -60,13 +60,15 @@ std::span<const Limit> of_connections() {
                                             .otherwise = "the connection is closed",
                                             .use = of_http<&HttpCounters::unsent_bytes>}),
         bound<kHttp, &Http::header_deadline>("http.header_timeout", Unit::milliseconds,
-                                             "Maximum time from the first byte of a request to the end of its header.",
+                                             "Maximum time from the first byte of a request to the end of its header, "
+                                             "for the first one from the begin of the connection.",
                                              {.codes = {"request_timeout"}}),
         bound<kHttp, &Http::body_deadline>("http.body_timeout", Unit::milliseconds,
                                            "Maximum time to receive a request body.", {.codes = {"request_timeout"}}),
-        at<kHttp, &Http::idle_timeout>("http.idle_timeout", Unit::milliseconds,
-                                       "A connection without a request is closed after this time.",
-                                       {.min = kSecond, .max = kDay, .otherwise = "the connection is closed"}),
+        at<kHttp, &Http::idle_timeout>(
+            "http.idle_timeout", Unit::milliseconds,
+            "A connection that has sent a request, and has no other one, is closed after this time.",
+            {.min = kSecond, .max = kDay, .otherwise = "the connection is closed"}),
         bound<kHttp, &Http::write_deadline>(
             "http.write_timeout", Unit::milliseconds,
             "Maximum time for a client to read 64 KiB of its responses, or the remainder if that is less.",

@@ -26,6 +26,7 @@
 #include "server/beanstalk.h"
 #include "server/certificate_watch.h"
 #include "server/connection_watch.h"
+#include "server/disk_advice.h"
 #include "server/end_signals.h"
 #include "server/handshake_log.h"
 #include "server/kafka.h"
@@ -154,7 +155,7 @@ void Server::Parts::fail(const Error& error) {
             {{"error", error.message}});
         _exit(EXIT_SUCCESS);
     }
-    log.error("fatal_error", error.message, {{"code", error.code}});
+    log.error("fatal_error", with_disk_advice(error).message, {{"code", error.code}});
     if (error.code == "damaged_index") {
         const std::string index = options.data_directory + "/index";
         if (const Status condemned = rows.condemn(); condemned) {

@@ -5,6 +5,7 @@
 
 #include "base/volume_size.h"
 #include "journal/segment_format.h"
+#include "server/disk_advice.h"
 #include "server/shard_recovery.h"
 #include "store/directory_marks.h"
 #include "store/index_recovery.h"
@@ -82,7 +83,7 @@ Result<std::unique_ptr<ShardParts>> ShardParts::try_to_open(FileSystem& files, c
     Status done = parts->open_journal(options, log);
     if (done) done = parts->open_index_of_log(rows, log);
     if (done) done = parts->recover(options, log);
-    if (!done) return std::move(done).error();
+    if (!done) return with_disk_advice(std::move(done).error());
     // If the disk is already full, puts are refused from the start: before the existing spares are checked.
     const Result<SpaceReading> seen = parts->reserve_->measure();
     if (!seen) return seen.error();
@@ -166,7 +167,6 @@ Result<bool> ShardParts::verify_next_segment() {
     return false;
 }
 
-Status ShardParts::save_clock_mark(const ClockMark& mark) {
 DirectoryFacts ShardParts::directory_facts() const {
     DirectoryFacts facts;
     if (const Result<std::uint64_t> bytes = volume_bytes(directory_)) facts.volume_bytes = *bytes;
@@ -174,6 +174,7 @@ DirectoryFacts ShardParts::directory_facts() const {
     return facts;
 }
 
+Status ShardParts::save_clock_mark(const ClockMark& mark) {
     return reserve_->run_to_save_mark([&] { return write_mark(files_, directory_, mark); });
 }
 
