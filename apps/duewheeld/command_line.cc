@@ -7,6 +7,7 @@
 #include <utility>
 
 #include <CLI/CLI.hpp>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/system_clock.h"
@@ -95,8 +96,15 @@ std::optional<int> parse(CLI::App& app, const std::vector<std::string>& argument
     return std::nullopt;
 }
 
-// False, with a message on standard error, when the file cannot be read.
+// False, with a message on standard error, when the file cannot be read, or when other users can change it: they could
+// turn access tokens off.
 bool read_file(const std::string& path, std::string& into) {
+    struct stat about {};
+    if (::stat(path.c_str(), &about) == 0 && (about.st_mode & (S_IWGRP | S_IWOTH)) != 0) {
+        std::fprintf(stderr, "%s: other users can change the configuration file; run chmod go-w on it, and check it\n",
+                     path.c_str());
+        return false;
+    }
     std::ifstream file(path, std::ios::binary);
     std::array<char, 4096> part;
     while (file.read(part.data(), part.size()) || file.gcount() > 0) {

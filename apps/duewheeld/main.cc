@@ -10,6 +10,7 @@
 #include <malloc.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "beanstalkd_flags.h"
@@ -44,6 +45,11 @@ void protect_memory() {
     static_cast<void>(::prctl(PR_SET_DUMPABLE, 0, 0, 0, 0));
 }
 
+// No file of the server is for other users: neither those of the index nor a socket.
+void keep_files_private() {
+    static_cast<void>(::umask(::umask(0) | S_IRWXO | S_IWGRP));
+}
+
 void log_start(LogSink& log, const CommandLine& command_line, const ServerOptions& options) {
     log.info(
         "starting", "The server is starting.",
@@ -65,6 +71,7 @@ int main(int argc, char** argv) {
     return_large_blocks();
     protect_memory();
     ignore_harmless_signals();
+    keep_files_private();
     std::vector<std::string> arguments(argv + (argc > 0 ? 1 : 0), argv + argc);
     std::optional<TemporaryStore> temporary;
     if (is_named_beanstalkd(argv[0])) {

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include <sys/stat.h>
+
 #include "ingress/caller.h"
 #include "ingress/shard_placement.h"
 #include "net/http_server.h"
@@ -14,6 +16,16 @@ namespace {
 // Of all interfaces of this machine.
 bool is_any_address(std::string_view address) {
     return address.starts_with("0.0.0.0:") || address.starts_with("[::]:");
+}
+
+// Another user could replace the log, the index and the access tokens in it. The group may write: volumes of Kubernetes
+// belong to the group of the server.
+Status check_data_directory(const std::string& directory) {
+    struct stat about {};
+    if (::stat(directory.c_str(), &about) != 0 || (about.st_mode & S_IWOTH) == 0) return {};
+    return Error{"unsafe_data_directory",
+                 "every user can change files in the data directory " + directory +
+                     ": run chmod o-w on it, and check what is in it. For a directory such as /tmp, name one below it"};
 }
 
 // Its clients cannot follow a redirect to the shard of their namespace.
@@ -52,6 +64,7 @@ Status check_options(const ServerOptions& options, InstantMs now_ms) {
                                      "\" in the setting http.hosts is not a host name; give a name such as "
                                      "queue.example.org or https://queue.example.org:8443, without a path"};
     }
+    if (Status directory = check_data_directory(options.data_directory); !directory) return directory;
     if (Status webhooks = check_webhook_options(options.webhooks, options.data_directory); !webhooks) return webhooks;
     if (Status shards = check_sharding(options.shards, options.kafka.log.replicate); !shards) return shards;
     if (Status kafka = check_kafka_options(options.kafka); !kafka) return kafka;

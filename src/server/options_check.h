@@ -10,7 +10,7 @@
 
 namespace duewheel {
 
-// Codes: bad_address, bad_host, unsafe_listen, those of webhooks and of TlsContext::load().
+// Codes: bad_address, bad_host, unsafe_data_directory, unsafe_listen, those of webhooks and of TlsContext::load().
 // `now_ms`: the wall clock's time, for the certificate.
 Status check_options(const ServerOptions& options, InstantMs now_ms);
 

@@ -1,9 +1,11 @@
 #include "server/options_check.h"
 
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 
 #include "base/system_clock.h"
 #include "ingress/shard_placement.h"
+#include "support/temporary_directory.h"
 
 namespace duewheel::options_check_test {
 namespace {
@@ -70,6 +72,20 @@ TEST(OptionsCheck, clients_of_beanstalkd_are_served_on_loopback_and_by_the_shard
     EXPECT_EQ(code("0.0.0.0:11300", owner), "unsafe_beanstalk_listen");
     EXPECT_EQ(code("0.0.0.0:11300", owner, true), "");
     EXPECT_EQ(code("somewhere", owner), "bad_beanstalk_address");
+}
+
+TEST(OptionsCheck, a_data_directory_that_every_user_can_change_is_refused) {
+    const TemporaryDirectory directory;
+    ServerOptions options;
+    options.data_directory = directory.path();
+    for (const auto& [mode, code] :
+         {std::pair(0700, ""), {0770, ""}, {0777, "unsafe_data_directory"}, {01777, "unsafe_data_directory"}}) {
+        ASSERT_EQ(::chmod(directory.path().c_str(), static_cast<mode_t>(mode)), 0);
+        const Status checked = check_options(options, wall_now_ms());
+        EXPECT_EQ(checked ? "" : std::string(checked.error().code), code) << std::oct << mode;
+    }
+    options.data_directory = directory.at("not there yet");
+    EXPECT_TRUE(check_options(options, wall_now_ms()).ok());
 }
 
 TEST(OptionsCheck, a_node_of_a_replicated_log_needs_a_url_to_which_clients_can_be_redirected) {

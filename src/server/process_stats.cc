@@ -10,6 +10,8 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include "base/system_clock.h"
+
 namespace duewheel {
 namespace {
 
@@ -18,11 +20,11 @@ std::string content_of(const char* path) {
     return {std::istreambuf_iterator<char>(file), {}};
 }
 
-// Seconds since 1970 UTC; 0 if it is unknown.
-std::int64_t boot_time_s() {
-    const std::string stat = content_of("/proc/stat");
-    const std::size_t at = stat.find("\nbtime ");
-    return at == std::string::npos ? 0 : std::strtoll(stat.c_str() + at + 7, nullptr, 10);
+// Milliseconds since 1970 UTC, by the clock at the first call: a wall clock that is set later is no restart. Without
+// /proc/stat, which a sandbox may hide.
+std::int64_t boot_time_ms() {
+    static const std::int64_t kBooted = wall_now_ms() - boot_now_ns() / 1'000'000;
+    return kBooted;
 }
 
 std::uint64_t count_open_fds() {
@@ -54,7 +56,7 @@ std::optional<ProcessStats> process_stats() {
     ProcessStats stats;
     stats.cpu_us = static_cast<std::int64_t>((value(14) + value(15)) * 1'000'000 / ticks_per_s);
     stats.threads = value(20);
-    stats.start_ms = boot_time_s() * 1000 + static_cast<std::int64_t>(value(22) * 1000 / ticks_per_s);
+    stats.start_ms = boot_time_ms() + static_cast<std::int64_t>(value(22) * 1000 / ticks_per_s);
     stats.virtual_bytes = value(23);
     stats.resident_bytes = value(24) * page_bytes;
     stats.open_fds = count_open_fds();

@@ -309,9 +309,9 @@ Status Server::Parts::open_kafka() {
 
 Status Server::Parts::open_audit() {
     if (!options.audit_enabled) return {};
-    Result<std::unique_ptr<AuditTrail>> opened = AuditTrail::open(
     const Result<std::uint64_t> volume = volume_bytes(audit_directory(options.data_directory));
     if (!volume) return volume.error();
+    Result<std::unique_ptr<AuditTrail>> opened = AuditTrail::open(
         loop, options.data_directory, *volume, [this] { return shard->clock().server_ms; }, log);
     if (!opened) return std::move(opened).error();
     audit = *std::move(opened);

@@ -12,7 +12,9 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import time
 import unittest
+import urllib.request
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 PACKAGING = ROOT / "packaging"
@@ -105,6 +107,33 @@ class Service(unittest.TestCase):
         found = re.search(r"Overall exposure level for \S+: ([\d.]+)", rated.stdout)
         self.assertTrue(found, rated.stdout + rated.stderr)
         self.assertLessEqual(float(found[1]), EXPOSURE_MAX, rated.stdout)
+
+    def test_reaches_no_metadata_service_sees_no_other_process_and_has_limits(self):
+        unit = (PACKAGING / "duewheel.service").read_text()
+        for setting in ("ProcSubset=pid", "IPAddressDeny=link-local", "MemoryMax=80%", "MemorySwapMax=0", "TasksMax=256"):
+            self.assertRegex(unit, rf"(?m)^{re.escape(setting)}$")
+
+    # Without /proc/stat there was no start time, and so no alert on restarts; without the boot's id, less trust in the clock.
+    @needs("unshare")
+    def test_knows_its_start_and_the_boot_without_the_rest_of_proc(self):
+        script = ('mount -t proc -o subset=pid proc /proc && test ! -e /proc/stat && exec "$@"')
+        with tempfile.TemporaryDirectory() as data:
+            server = subprocess.Popen(
+                ["unshare", "--mount", "--pid", "--fork", "--kill-child", "sh", "-c", script, "sh",
+                 pathlib.Path(os.environ["DUEWHEEL_BIN"]) / "duewheeld", "--data", data, "--http", "127.0.0.1:0"],
+                stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+                env={**os.environ, "MACHINE_BOOT_ID": "0123456789abcdef0123456789abcdef", "DUEWHEEL_STORE_SEGMENT_SIZE": "1MiB"})
+            try:
+                ready = re.match(r"ready http=(\S+)", server.stdout.readline())
+                if not ready:
+                    self.skipTest(f"no file system can be mounted here: {server.stderr.read()[-300:]}")
+                with urllib.request.urlopen(f"http://{ready[1]}/metrics", timeout=30) as page:
+                    started = re.search(r"(?m)^process_start_time_seconds (\S+)$", page.read().decode())
+                self.assertLess(abs(float(started[1]) - time.time()), 60)
+                self.assertIn("machine_run 0123456789abcdef0123456789abcdef\n", (pathlib.Path(data) / "clock").read_text())
+            finally:
+                server.kill()
+                server.communicate()
 
     @needs("systemd-analyze")
     def test_names_no_setting_that_systemd_does_not_know(self):
