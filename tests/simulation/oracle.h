@@ -324,6 +324,7 @@ class Oracle {
     void check_content(const MessageModel& message, const MessageAnswer& answer);
     void error_replied(const Request& request, const Error& error);
     void refused_for_space(const Request& request);
+    void refused_for_its_share_of_the_disk();
     void refused_as_unknown(const Request& request);
     void lease_replied(ReplyToken token, const Request& request, const LeaseAnswer& answer);
     void delivered(ReplyToken token, const LeaseCommand& command, DueMs submitted_ms, const Delivered& delivery,

@@ -45,11 +45,19 @@ void Oracle::refused_for_space(const Request& request) {
     violate("C11", "refused for want of space, though there is enough for it", message(request.serial));
 }
 
+// How much a namespace holds is not known here; that it shares the disk is.
+void Oracle::refused_for_its_share_of_the_disk() {
+    rare_.met(Rare::share_of_the_disk_refused);
+    const bool are_several = !queues_.empty() && queues_.begin()->first.first != queues_.rbegin()->first.first;
+    if (!are_several) violate("C11", "refused for its share of the disk, and there is no other namespace");
+}
+
 void Oracle::error_replied(const Request& request, const Error& error) {
     MessageModel* about = message(request.serial);
     if (about != nullptr) note(*about, error.code);
     const auto& code = error.code;
     if (code == "too_busy") return rare_.met(Rare::too_busy);
+    if (code == "store_full" && error.field == "namespace") return refused_for_its_share_of_the_disk();
     if (code == "store_full") return refused_for_space(request);
     if (code == "key_conflict" && about != nullptr && std::holds_alternative<PutCommand>(request.command) &&
         may_conflict(*about, std::get<PutCommand>(request.command))) {

@@ -112,6 +112,7 @@ namespace duewheel {
     X(no_space_for_a_segment)             \
     X(store_full)                         \
     X(put_refused_when_full)              \
+    X(share_of_the_disk_refused)          \
     X(only_the_reserve_left)              \
     X(change_refused_in_the_reserve)      \
     X(refused_by_a_log_that_stands_still) \
