@@ -82,9 +82,10 @@ struct FailCommand {
     std::int64_t backoff_min_ms = 0;  // if the rule has less
 };
 
+// The lease never ends earlier than before.
 struct ExtendCommand {
     LeaseToken lease;
-    std::optional<std::int64_t> lease_ms;  // from now; empty: that of the queue, and never less than the remaining time
+    std::optional<std::int64_t> lease_ms;  // from now; empty: that of the queue
 };
 
 struct ReleaseCommand {
@@ -108,7 +109,7 @@ std::string_view lease_outcome_name(LeaseOutcome outcome);
 struct LeaseEndAnswer {
     LeaseOutcome outcome = LeaseOutcome::expired;
     DueMs due_ms = 0;          // retrying, released: when it is due again
-    DueMs lease_until_ms = 0;  // extended
+    DueMs lease_until_ms = 0;  // extended: when the lease ends now
 };
 
 }  // namespace duewheel

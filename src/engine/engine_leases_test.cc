@@ -262,16 +262,27 @@ TEST(EngineLeases, a_consumer_that_leaves_while_its_message_is_read_releases_it)
     EXPECT_FALSE(shard.replies.contains(token));
 }
 
-// An extension that named no time set the end to 30 s from now, and so cut a longer lease short.
-TEST(EngineLeases, an_extension_without_a_time_uses_the_default_and_never_shortens) {
+// An extension that named no time set the end to 30 s from now, and so cut a longer lease short; later, one that named
+// a time still did.
+TEST(EngineLeases, an_extension_never_shortens_a_lease) {
     TrialEngine shard;
     shard.put(0);
     shard.put(0);
-    const auto leased = shard.lease(2, 600'000);
-    ASSERT_EQ(leased.size(), 2u);
-    EXPECT_EQ(shard.ask<LeaseEndAnswer>(ExtendCommand{leased[0].lease, {}}).lease_until_ms, kStart + 600'000);
-    EXPECT_EQ(shard.ask<LeaseEndAnswer>(ExtendCommand{leased[1].lease, 5'000}).lease_until_ms, kStart + 5'000);
-    EXPECT_EQ(shard.ask<LeaseEndAnswer>(ExtendCommand{leased[1].lease, {}}).lease_until_ms, kStart + 30'000);
+    const auto leased = shard.lease(1, 600'000);
+    const auto shorter = shard.lease(1, 30'000);
+    ASSERT_EQ(leased.size() + shorter.size(), 2u);
+    const auto extend = [&](const Delivered& each, std::optional<std::int64_t> lease_ms) {
+        return shard.ask<LeaseEndAnswer>(ExtendCommand{each.lease, lease_ms}).lease_until_ms - kStart;
+    };
+    EXPECT_EQ(extend(leased[0], {}), 600'000);
+    EXPECT_EQ(extend(shorter[0], 40'000), 40'000);
+    EXPECT_EQ(extend(shorter[0], 5'000), 40'000);
+    EXPECT_EQ(extend(shorter[0], {}), 40'000) << "the default is less";
+    shard.turn(39'999);
+    EXPECT_TRUE(shard.lease().empty());
+    EXPECT_EQ(extend(shorter[0], 5'000), 44'999);
+    shard.turn(5'000);
+    EXPECT_EQ(shard.lease().size(), 1u);
 }
 
 TEST(EngineLeases, a_reply_is_filled_up_to_its_limit_of_bytes) {

@@ -196,12 +196,7 @@ ReplyToken Oracle::submitted(const Command& command, const AccessLimits* limits)
                 if (ends_a_lease(command)) ++delivery->endings_open;
                 if (std::holds_alternative<ReleaseCommand>(command)) ++named->forgiven_high;
                 if (const auto priority = priority_of(command)) named->may_get_priority(*priority);
-                if (const auto* extend = std::get_if<ExtendCommand>(&command)) {
-                    ++delivery->extends_open;
-                    if (extend->lease_ms) {
-                        delivery->until.low = std::min(delivery->until.low, now_ + *extend->lease_ms);
-                    }
-                }
+                if (std::holds_alternative<ExtendCommand>(command)) ++delivery->extends_open;
             }
         }
         if (named->half) {

@@ -444,14 +444,15 @@ void Oracle::lease_ended(ReplyToken token, const Request& request, const LeaseEn
         }
     } else if (const auto* extend = std::get_if<ExtendCommand>(&request.command);
                extend != nullptr && answer.outcome == LeaseOutcome::extended) {
+        // As long as was asked for, or as long as before, which another extension may have made longer.
         const DueMs until = answer.lease_until_ms;
-        const bool was_asked_for =
-            extend->lease_ms && until >= request.submitted_ms + *extend->lease_ms && until <= now_ + *extend->lease_ms;
-        if (extend->lease_ms ? !was_asked_for : until < delivery.until.low) {
-            violate("C8", "a lease was extended to " + at(until), &about);
+        const bool is_longer = extend->lease_ms && until > now_ + *extend->lease_ms && until > delivery.until.high;
+        if (until < delivery.until.low || until < request.submitted_ms + extend->lease_ms.value_or(0) ||
+            (is_longer && delivery.extends_open == 0)) {
+            violate("C8", "a lease until " + at(delivery.until.low) + " was extended to " + at(until), &about);
         }
-        delivery.until.low = delivery.extends_open > 0 ? std::min(delivery.until.low, until) : until;
-        delivery.until.high = delivery.extends_open > 0 ? std::max(delivery.until.high, until) : until;
+        delivery.until.low = until;
+        delivery.until.high = std::max(delivery.until.high, until);
         return;
     } else {
         return violate("X", "a lease's command got the answer of another one", &about);
