@@ -110,6 +110,7 @@ struct LeaseEndAnswer {
     LeaseOutcome outcome = LeaseOutcome::expired;
     DueMs due_ms = 0;          // retrying, released: when it is due again
     DueMs lease_until_ms = 0;  // extended: when the lease ends now
+    bool by_restart = false;   // expired: the lease is of an earlier run of the server, whose end ended it
 };
 
 }  // namespace duewheel

@@ -102,15 +102,16 @@ std::optional<Verdict> MessageFinder::find_leased(PendingCommand& pending, const
                   "lease"});
     }
     known = find(pending, lease.id, nullptr);
+    LeaseEndAnswer answer;
+    answer.by_restart = lease.incarnation != context_.incarnation;
     switch (known.what) {
         case Known::What::busy:
         case Known::What::needs_lookup:
             return answer_unless_here(known, pending, lease.id);
         case Known::What::unknown:
         case Known::What::gone:
-            return replied(pending, LeaseEndAnswer{});
+            return replied(pending, answer);
         case Known::What::ended: {
-            LeaseEndAnswer answer;
             const bool ended_by_it = known.ended.state.state == State::done &&
                                      known.ended.lease_attempt == lease.attempt &&
                                      known.ended.lease_incarnation == lease.incarnation;
@@ -121,10 +122,10 @@ std::optional<Verdict> MessageFinder::find_leased(PendingCommand& pending, const
             break;
     }
     const auto held = lifecycle_.leases().find(lease.id);
-    const bool holds = held != lifecycle_.leases().end() && lease.incarnation == context_.incarnation &&
+    const bool holds = held != lifecycle_.leases().end() && !answer.by_restart &&
                        held->second.attempt == lease.attempt && held->second.until_ms > now_;
     if (holds) return std::nullopt;
-    reply(pending.token, LeaseEndAnswer{});
+    reply(pending.token, answer);
     withdraw(known);
     return Verdict::settled;
 }

@@ -168,10 +168,13 @@ TEST(MessageFinder, a_lease_holds_its_message_until_it_ends) {
         EXPECT_EQ(trial.finder.find_leased(command, forged, known), Verdict::settled);
         EXPECT_EQ(trial.take<Error>(1).code, "bad_lease_token");
     }
-    for (const LeaseToken& other : {trial.context.signer.sign(id, 2, trial.context.incarnation),
-                                    trial.context.signer.sign(id, 1, trial.context.incarnation + 1)}) {
+    for (const bool by_restart : {false, true}) {
+        const LeaseToken other = by_restart ? trial.context.signer.sign(id, 1, trial.context.incarnation + 1)
+                                            : trial.context.signer.sign(id, 2, trial.context.incarnation);
         EXPECT_EQ(trial.finder.find_leased(command, other, known), Verdict::settled);
-        EXPECT_EQ(trial.take<LeaseEndAnswer>(1).outcome, LeaseOutcome::expired);
+        const auto answer = trial.take<LeaseEndAnswer>(1);
+        EXPECT_EQ(answer.outcome, LeaseOutcome::expired);
+        EXPECT_EQ(answer.by_restart, by_restart);
     }
     trial.now += 100;
     EXPECT_EQ(trial.finder.find_leased(command, lease, known), Verdict::settled);

@@ -54,10 +54,14 @@ std::optional<Error> refusal_of(const ChangeAnswer& answer, ChangeOutcome wanted
 
 std::optional<Error> refusal_of(const LeaseEndAnswer& answer) {
     if (answer.outcome != LeaseOutcome::expired) return std::nullopt;
-    return Error{
-        "lease_ended",
-        "the lease has already ended: it timed out, another call ended it, the server was restarted, or the message "
-        "expired. Another consumer may have the message now. Use longer leases, or extend the lease during the work"};
+    if (answer.by_restart) {
+        return Error{"lease_ended",
+                     "the server was restarted, which ends all leases. Another consumer may have the message now; the "
+                     "server delivers it again unless it has ended"};
+    }
+    return Error{"lease_ended",
+                 "the lease has already ended: it timed out, another call ended it, or the message expired. Another "
+                 "consumer may have the message now. Use longer leases, or extend the lease during the work"};
 }
 
 std::optional<Error> late_refusal(const Reply& reply, std::optional<ChangeOutcome> wanted) {

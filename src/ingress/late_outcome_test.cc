@@ -70,6 +70,13 @@ TEST(LateOutcome, an_ended_lease_is_a_problem) {
         EXPECT_EQ(member_of(answer, "code"), "lease_ended");
         EXPECT_EQ(member_of(answer, "outcome"), "expired");
     }
+    // Leases that are longer would not have helped.
+    LeaseEndAnswer by_restart{LeaseOutcome::expired};
+    by_restart.by_restart = true;
+    const std::string answer = server.ask({"POST", "/v1/leases/" + kLease + ":ack"}, by_restart);
+    EXPECT_EQ(member_of(answer, "code"), "lease_ended");
+    EXPECT_EQ(member_of(answer, "detail").find("the server was restarted"), 0u);
+    EXPECT_EQ(answer.find("longer"), std::string::npos);
     // The lease was ended by the call, and the purge ended the message.
     const Call fail{"POST", "/v1/leases/" + kLease + ":fail"};
     EXPECT_EQ(status_of(server.ask(fail, LeaseEndAnswer{LeaseOutcome::purged})), 200);
