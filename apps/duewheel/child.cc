@@ -102,7 +102,8 @@ Result<Child> Child::start(const std::string& command, const std::vector<std::st
 }
 
 Child::Child(Child&& other) noexcept
-    : process_(std::exchange(other.process_, -1)),
+    : group_(other.group_),
+      process_(std::exchange(other.process_, -1)),
       input_(std::exchange(other.input_, -1)),
       errors_(std::exchange(other.errors_, -1)),
       status_(other.status_),
@@ -118,17 +119,14 @@ Child::~Child() {
     }
 }
 
-ChildEnd Child::wait(std::string_view input, const std::function<bool()>& each_while) {
-    bool told_to_end = false;
+ChildEnd Child::wait(std::string_view input, const std::function<int()>& each_while) {
+    int sent = 0;
     if (input.empty()) close_end(input_);
-    while (!has_ended()) {
-        if (!told_to_end && each_while()) {
-            told_to_end = true;
-            ::kill(-process_, SIGTERM);
-        }
+    while (!has_ended(sent)) {
+        if (const int signal = each_while(); signal != sent) ::kill(-group_, sent = signal);
         std::array<pollfd, 2> ends = {pollfd{input_, POLLOUT, 0}, pollfd{errors_, POLLIN, 0}};
         // With both closed the process will end soon: check more often.
-        ::poll(ends.data(), ends.size(), errors_ < 0 ? 1 : kLookEveryMs);
+        ::poll(ends.data(), ends.size(), errors_ < 0 && sent == 0 ? 1 : kLookEveryMs);
         if (ends[0].revents != 0) feed(input);
         if (ends[1].revents != 0) listen();
     }
@@ -170,11 +168,10 @@ void Child::listen() {
     }
 }
 
-bool Child::has_ended() {
-    const pid_t ended = ::waitpid(process_, &status_, WNOHANG);
-    if (ended != process_) return false;
-    process_ = -1;
-    return true;
+bool Child::has_ended(int sent) {
+    if (process_ > 0 && ::waitpid(process_, &status_, WNOHANG) == process_) process_ = -1;
+    const bool others_may_run = sent == SIGTERM && ::kill(-group_, 0) == 0;
+    return process_ < 0 && !others_may_run;
 }
 
 ChildEnd Child::end() const {

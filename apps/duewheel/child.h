@@ -31,19 +31,21 @@ class Child {
     Child& operator=(Child&&) = delete;
     ~Child();
 
-    // Passes `input` and waits for the end. `each_while` is called at least every 50 ms; if it returns true, the
-    // command is terminated. A command need not read its input; processes that it leaves running are not waited for.
-    ChildEnd wait(std::string_view input, const std::function<bool()>& each_while);
+    // Passes `input` and waits for the end. `each_while` is called at least every 50 ms; it returns the signal that is
+    // to end the command, SIGTERM or SIGKILL, or 0. A command need not read its input. Processes that it leaves running
+    // are not waited for; but after SIGTERM, which may have ended the shell alone, all of its group are.
+    ChildEnd wait(std::string_view input, const std::function<int()>& each_while);
 
   private:
-    Child(pid_t process, int input, int errors) : process_(process), input_(input), errors_(errors) {}
+    Child(pid_t process, int input, int errors) : group_(process), process_(process), input_(input), errors_(errors) {}
 
     void feed(std::string_view& input);
     void listen();
-    bool has_ended();
+    bool has_ended(int sent);
     ChildEnd end() const;
 
-    pid_t process_ = -1;
+    pid_t group_ = -1;
+    pid_t process_ = -1;  // -1: it has ended
     int input_ = -1;
     int errors_ = -1;
     int status_ = 0;

@@ -744,9 +744,9 @@ class Worker(CommandLine):
         self.assertEqual(got, code, error)
         return output, error
 
-    def begin(self, command, *arguments):
+    def begin(self, command, *arguments, queue="q"):
         """A worker that runs until it is stopped; its standard output is read by line."""
-        run = subprocess.Popen([PROGRAM, "lease", "q", "--exec", command, *arguments], env=self.environment(),
+        run = subprocess.Popen([PROGRAM, "lease", queue, "--exec", command, *arguments], env=self.environment(),
                                stdout=subprocess.PIPE, stderr=subprocess.PIPE)
         self.addCleanup(run.communicate)
         self.addCleanup(run.kill)
@@ -909,6 +909,54 @@ class Worker(CommandLine):
         _, error = run.communicate(timeout=60)
         self.assertIn(b"0 done, 0 failed, 1 released.", error)
         self.assertEqual(self.answer("get", number)["state"], "ready")
+
+    # After SIGTERM, which a command may ignore, or a child of its shell, its lease was not extended, and its message was
+    # released when the shell had ended: another worker got it while the command still ran.
+    def test_a_message_is_released_when_its_command_has_ended_whatever_it_does_with_a_signal(self):
+        for queue, command in (("q1", "trap '' TERM; echo begun; sleep 2; touch FILE; exit 1"),
+                               ("q2", "(trap '' TERM; echo begun; sleep 2; touch FILE); exit 1")):
+            with self.subTest(command), tempfile.TemporaryDirectory() as directory:
+                ended = pathlib.Path(directory) / "ended"
+                self.put(queue, "x")
+                run = self.begin(command.replace("FILE", str(ended)), "--lease", "1s", queue=queue)
+                self.assertEqual(run.stdout.readline(), b"begun\n")
+                run.send_signal(signal.SIGTERM)
+                self.assertIn(b"Stopping", run.stderr.readline())
+                run.send_signal(signal.SIGTERM)
+                other = self.daemon.client()
+                deadline = time.monotonic() + 60
+                while not other.lease(queue, wait="1s"):
+                    self.assertLess(time.monotonic(), deadline)
+                self.assertTrue(ended.exists())
+                self.assertIn(b"1 released.", run.communicate(timeout=60)[1])
+
+    def test_a_third_signal_kills_the_command(self):
+        number = self.put("q", "x")
+        run = self.begin("trap '' TERM; echo begun; sleep 60")
+        self.assertEqual(run.stdout.readline(), b"begun\n")
+        run.send_signal(signal.SIGTERM)
+        self.assertIn(b"Stopping", run.stderr.readline())
+        began = time.monotonic()
+        while run.poll() is None:  # signals that are pending are one
+            run.send_signal(signal.SIGTERM)
+            time.sleep(0.05)
+        self.assertLess(time.monotonic() - began, 9)
+        self.assertEqual(self.answer("get", number)["state"], "ready")
+
+    # It advised a longer lease, which would have ended with the server, too.
+    def test_a_lease_that_a_restart_ended_is_told_of_as_that(self):
+        number = self.put("q", "x")
+        with tempfile.TemporaryDirectory() as directory:
+            run = self.begin(f"echo begun; while ! [ -e {directory}/go ]; do sleep 0.05; done", "--drain")
+            self.assertEqual(run.stdout.readline(), b"begun\n")
+            self.daemon.kill()
+            self.daemon.listen = f"127.0.0.1:{self.daemon.port}"
+            self.daemon.start()
+            (pathlib.Path(directory) / "go").touch()
+            _, error = run.communicate(timeout=60)
+        self.assertIn(b"is not recorded: the server was restarted", error)
+        self.assertNotIn(b"longer", error)
+        self.assertEqual((self.answer("get", number)["state"], run.returncode), ("done", REFUSED))
 
     def test_it_waits_for_a_server_that_goes_away(self):
         run = self.begin("cat; echo")

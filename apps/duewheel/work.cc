@@ -32,6 +32,7 @@ constexpr milliseconds kPauseFirst{500};
 constexpr milliseconds kPauseMost{10'000};
 constexpr int kEndTries = 20;
 constexpr milliseconds kDrainPatience{15'000};  // a server that restarts is back by then
+constexpr milliseconds kKillAfter{10'000};      // of a command that SIGTERM does not end
 
 struct Progress {
     const pid_t first_process = ::getpid();  // if it is gone, it can no longer stop the jobs: they stop by themselves
@@ -189,11 +190,13 @@ class Job {
         busy_ = false;
     }
 
-    // `length` is that of the lease; each extension is as long.
+    // `length` is that of the lease; each extension is as long, until the command has ended: if it were released while
+    // the command runs, another worker would do the work at the same time.
     void follow(const std::string& lease, Child& child, std::string_view body, milliseconds length) {
         const milliseconds extend_every = length / 3;
         milliseconds extend_at = monotonic_now() + extend_every;
         bool lost = false;
+        std::optional<milliseconds> kill_at;
         const ChildEnd ended = child.wait(body, [&] {
             if (!lost && monotonic_now() >= extend_at) {
                 const ServerAnswer answer = session_.ask("POST", Session::lease_path(lease, ":extend"),
@@ -201,7 +204,9 @@ class Job {
                 lost = answer.word("outcome") == "expired";
                 extend_at = monotonic_now() + extend_every;
             }
-            return progress_.signals > 1;
+            if (progress_.signals < 2) return 0;
+            if (!kill_at) kill_at = monotonic_now() + kKillAfter;
+            return progress_.signals > 2 || monotonic_now() >= *kill_at ? SIGKILL : SIGTERM;
         });
         if (ended.done) {
             end(lease, ":ack", {}, progress_.done);
@@ -225,8 +230,7 @@ class Job {
                 // After an attempt without a response it is unknown whether that attempt ended the lease.
                 session_.complain(
                     {"expired", tries == 0
-                                    ? "The lease ended before the command did, so another consumer may process the "
-                                      "message again. Use a longer --lease"
+                                    ? "The result of the command is not recorded: " + printable(answer.word("detail"))
                                     : "The lease has ended, but the response was lost: check the message with `get`"},
                     kExitRefused);
                 return void(++progress_.lost);
@@ -274,7 +278,7 @@ void watch(const sigset_t& awaited, std::uint32_t running, Progress& progress) {
         if (signal == SIGCHLD) {
             while (running > 0 && ::waitpid(-1, nullptr, WNOHANG) > 0) --running;
         } else if (++progress.signals == 1) {
-            std::fprintf(stderr, "duewheel: Stopping after the running commands; a second signal kills them.\n");
+            std::fprintf(stderr, "duewheel: Stopping after the running commands; a second signal ends them.\n");
         }
     }
 }

@@ -18,8 +18,9 @@ struct WorkArguments {
     bool drain = false;      // end when no message is due
 };
 
-// Works until SIGINT or SIGTERM, then waits for running commands; a second signal terminates them and releases their
-// messages. Returns the exit code: kExitRefused also if a message was lost.
+// Works until SIGINT or SIGTERM, then waits for running commands. A second signal sends them SIGTERM, and a third one,
+// or the end of ten seconds, SIGKILL; when they have ended, their messages are released. Returns the exit code:
+// kExitRefused also if a message was lost.
 int work(const Session& session, const WorkArguments& arguments);
 
 }  // namespace duewheel
