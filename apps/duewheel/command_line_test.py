@@ -736,6 +736,14 @@ class Listing(CommandLine):
         self.assertLessEqual(max(map(len, shown)), 80)
 
 
+    # A stack trace was printed on one line: its beginning, which is the same for all, and no exception.
+    def test_a_list_of_the_dead_shows_the_last_line_of_the_reason(self):
+        self.put("q", "x", "--retry-attempts", "1")
+        trace = "Traceback (most recent call last):\n  File \"work.py\", line 1\nValueError: not a number\n\n"
+        self.output("fail", self.lease_one("q")["lease"], "--reason", trace)
+        self.assertRegex(self.output("list", "q", "--state", "dead"), r" 1 +ValueError: not a number\n$")
+
+
 class Worker(CommandLine):
     """lease --exec: one line that works."""
 

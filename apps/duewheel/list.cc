@@ -16,10 +16,17 @@ struct ListArguments {
 };
 
 // When and why a dead letter died: its due time has passed and no longer matters.
+// The exception stands at the end of a stack trace.
+std::string_view last_line(std::string_view text) {
+    const std::size_t end = text.find_last_not_of(" \t\r\n");
+    text = text.substr(0, end == text.npos ? 0 : end + 1);
+    return text.substr(text.find_last_of("\r\n") + 1);
+}
+
 std::vector<std::string> dead_row_of(const boost::json::object& message, InstantMs now) {
     const std::int64_t ended = number_of(message, "ended_ms");
     return {printable(word_of(message, "id")), format_local(ended), format_relative(ended, now),
-            std::to_string(number_of(message, "attempts")), printable(word_of(message, "reason"))};
+            std::to_string(number_of(message, "attempts")), printable(last_line(word_of(message, "reason")))};
 }
 
 std::vector<std::string> row_of(const boost::json::object& message, InstantMs now) {
