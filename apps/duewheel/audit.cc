@@ -5,6 +5,7 @@
 #include "arguments.h"
 #include "calendar/instant_text.h"
 #include "local_time.h"
+#include "plain_json.h"
 #include "plain_text.h"
 #include "verbs.h"
 
@@ -57,7 +58,7 @@ void print_json(const AuditReport& report) {
                            {"line", report.first_break->line},
                            {"reason", report.first_break->why}};
     }
-    std::printf("%s\n", boost::json::serialize(object).c_str());
+    std::printf("%s\n", plain_json(object).c_str());
 }
 
 // What rotation has removed before the first line that is left.

@@ -10,6 +10,7 @@
 #include "base/system_clock.h"
 #include "calendar/instant_text.h"
 #include "directory_owner.h"
+#include "plain_json.h"
 #include "plain_text.h"
 #include "progress.h"
 #include "store/directory_marks.h"
@@ -33,7 +34,7 @@ void print(const Session& session, const BackupReport& report, const char* what)
                                          {"sequence", data.sequence},
                                          {"server_time_ms", report.mark.server_time_ms},
                                          {"clock_untrusted", report.clock_untrusted}};
-        std::printf("%s\n", boost::json::serialize(object).c_str());
+        std::printf("%s\n", plain_json(object).c_str());
         return;
     }
     const Rows rows = {{"segments", std::to_string(data.segments)},

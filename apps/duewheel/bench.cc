@@ -11,6 +11,7 @@
 #include "calendar/duration.h"
 #include "load/load.h"
 #include "local_time.h"
+#include "plain_json.h"
 #include "plain_text.h"
 #include "verbs.h"
 
@@ -84,7 +85,7 @@ int show_report(const Session& session, const Result<LoadReport>& run, const Row
                                       {"request_us", levels(run->took_us)},
                                       {"late_ms", levels(run->late_ms)},
                                       {"client_cpu_seconds", run->client_cpu_seconds}};
-        std::printf("%s\n", json::serialize(members).c_str());
+        std::printf("%s\n", plain_json(members).c_str());
     } else {
         std::printf("%s", fields(rows).c_str());
     }

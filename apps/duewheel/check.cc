@@ -3,6 +3,7 @@
 
 #include "arguments.h"
 #include "directory_owner.h"
+#include "plain_json.h"
 #include "plain_text.h"
 #include "store/data_check.h"
 #include "verbs.h"
@@ -29,7 +30,7 @@ void print_json(const DataReport& report) {
         object["torn_end"] = {
             {"path", report.torn_end->path}, {"offset", report.torn_end->offset}, {"bytes", report.torn_end->bytes}};
     }
-    std::printf("%s\n", boost::json::serialize(object).c_str());
+    std::printf("%s\n", plain_json(object).c_str());
 }
 
 void print_table(const DataReport& report) {

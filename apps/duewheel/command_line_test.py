@@ -743,6 +743,15 @@ class Listing(CommandLine):
         self.output("fail", self.lease_one("q")["lease"], "--reason", trace)
         self.assertRegex(self.output("list", "q", "--state", "dead"), r" 1 +ValueError: not a number\n$")
 
+    # "jitter":2E-1: JSON that few people write, and some programs do not read.
+    def test_numbers_in_json_are_plain(self):
+        number = self.put("q", "x", "--in", "1h", "--retry-jitter", "0.2", "--retry-factor", "1.5")
+        self.assertRegex(self.output("get", number), r'"factor":1\.5,.*"jitter":0\.2}')
+        self.output("queue", "set", "q", "--retry-jitter", "0.05", "--retry-factor", "3")
+        for output in (self.output("queue", "get", "q"), self.output("queue", "list", "--json"), self.output("list", "q", "--json")):
+            self.assertNotRegex(output, r"\d[eE][-+]?\d")
+        self.assertIn('"jitter":0.05', self.output("queue", "list", "--json"))
+
 
 class Worker(CommandLine):
     """lease --exec: one line that works."""

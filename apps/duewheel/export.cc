@@ -14,6 +14,7 @@
 #include "arguments.h"
 #include "base/file.h"
 #include "calendar/instant_text.h"
+#include "plain_json.h"
 #include "plain_text.h"
 #include "progress.h"
 #include "stop_signal.h"
@@ -189,7 +190,7 @@ boost::json::object json_of(const ExportReport& report) {
 
 void print(std::FILE* to, const Session& session, const ExportReport& report) {
     if (session.json) {
-        std::fprintf(to, "%s\n", boost::json::serialize(json_of(report)).c_str());
+        std::fprintf(to, "%s\n", plain_json(json_of(report)).c_str());
         return;
     }
     const ExportCounts& counts = report.end.counts;

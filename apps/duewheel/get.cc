@@ -4,6 +4,7 @@
 #include "arguments.h"
 #include "local_time.h"
 #include "message_arguments.h"
+#include "plain_json.h"
 #include "plain_text.h"
 #include "verbs.h"
 
@@ -21,7 +22,7 @@ std::string shown(std::string_view member, const json::value& value) {
     if (value.is_bool()) return value.get_bool() ? "yes" : "no";
     if (member == "expires_in_ms" && value.is_int64()) return format_span(value.get_int64());
     if (member.ends_with("_ms") && value.is_int64()) return format_when(value.get_int64());
-    return printable(json::serialize(value));
+    return printable(plain_json(value));
 }
 
 // "lease_until_ms" -> "lease until"

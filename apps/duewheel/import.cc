@@ -8,6 +8,7 @@
 #include "calendar/duration.h"
 #include "import_run.h"
 #include "line_file.h"
+#include "plain_json.h"
 #include "plain_text.h"
 #include "progress.h"
 #include "stop_signal.h"
@@ -126,7 +127,7 @@ void print_summary(const ImportCounts& counts, bool dry_run) {
 
 void report(const Session& session, const ImportCounts& counts, bool dry_run) {
     if (!session.json) return print_summary(counts, dry_run);
-    std::printf("%s\n", boost::json::serialize(json_of(counts)).c_str());
+    std::printf("%s\n", plain_json(json_of(counts)).c_str());
 }
 
 int exit_of(std::string_view code) {

@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "net/http_target.h"
+#include "plain_json.h"
 #include "session.h"
 #include "stop_signal.h"
 
@@ -27,7 +28,7 @@ std::optional<std::string> without_limits(const SettingsLine& line) {
     if (line.kind != SettingsLine::Kind::queue && line.kind != SettingsLine::Kind::name_space) return std::nullopt;
     boost::json::object settings = boost::json::parse(line.body).get_object();
     if (settings.erase("limits") == 0) return std::nullopt;
-    return boost::json::serialize(settings);
+    return plain_json(settings);
 }
 
 }  // namespace

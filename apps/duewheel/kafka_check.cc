@@ -8,6 +8,7 @@
 #include "arguments.h"
 #include "kafka_access.h"
 #include "kafka_verbs.h"
+#include "plain_json.h"
 #include "plain_text.h"
 #include "server/kafka_topics.h"
 
@@ -96,7 +97,7 @@ void print_json(const std::vector<CheckedTopic>& topics, const Status& transacti
     }
     boost::json::object object{{"topics", std::move(array)}};
     if (!transactions) object["transactions"] = json_text(transactions.error().message);
-    std::printf("%s\n", boost::json::serialize(object).c_str());
+    std::printf("%s\n", plain_json(object).c_str());
 }
 
 int run_kafka_check(Session& session, const KafkaCheckArguments& arguments) {

@@ -9,6 +9,7 @@
 #include "arguments.h"
 #include "kafka_access.h"
 #include "kafka_verbs.h"
+#include "plain_json.h"
 #include "server/kafka_topics.h"
 
 namespace duewheel {
@@ -63,7 +64,7 @@ int create_topics(Session& session, const CreateTopicsArguments& arguments) {
     }
     if (session.json && exit_code != kExitUnreachable) {
         const boost::json::object object{{"created", std::move(created)}, {"existing", std::move(existing)}};
-        std::printf("%s\n", boost::json::serialize(object).c_str());
+        std::printf("%s\n", plain_json(object).c_str());
     }
     return exit_code;
 }

@@ -9,6 +9,7 @@
 #include "base/secure_random.h"
 #include "kafka_access.h"
 #include "kafka_verbs.h"
+#include "plain_json.h"
 #include "plain_text.h"
 #include "progress.h"
 #include "replication/topic_seed.h"
@@ -47,7 +48,7 @@ int reseed(Session& session, const KafkaReseedArguments& arguments) {
     if (session.json) {
         const boost::json::object object{
             {"segments", seeded->segments}, {"commits", seeded->commits}, {"newest_commit", seeded->newest_commit}};
-        std::printf("%s\n", boost::json::serialize(object).c_str());
+        std::printf("%s\n", plain_json(object).c_str());
         return kExitDone;
     }
     std::printf("%s\nthe topic has the log of this directory: start the nodes, this one first\n",

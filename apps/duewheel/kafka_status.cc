@@ -4,6 +4,7 @@
 
 #include "arguments.h"
 #include "kafka_verbs.h"
+#include "plain_json.h"
 #include "plain_text.h"
 
 namespace duewheel {
@@ -85,7 +86,7 @@ int show_kafka_status(Session& session, const KafkaStatusArguments&) {
             kExitRefused);
     }
     if (session.json) {
-        std::printf("%s\n", boost::json::serialize(*kafka).c_str());
+        std::printf("%s\n", plain_json(*kafka).c_str());
         return kExitDone;
     }
     if (const boost::json::object* out = object_of(*kafka, "out")) print_sent(*kafka, *out);

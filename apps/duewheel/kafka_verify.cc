@@ -5,6 +5,7 @@
 #include "arguments.h"
 #include "kafka_access.h"
 #include "kafka_verbs.h"
+#include "plain_json.h"
 #include "plain_text.h"
 #include "replication/topic_comparison.h"
 
@@ -24,7 +25,7 @@ void print(const Session& session, const TopicComparison& compared) {
                                    {"directory_commit", compared.local_commit},
                                    {"topic_commit", compared.topic_commit}};
         if (compared.difference) object["difference"] = json_text(*compared.difference);
-        std::printf("%s\n", boost::json::serialize(object).c_str());
+        std::printf("%s\n", plain_json(object).c_str());
         return;
     }
     const auto number = [](std::uint64_t value) { return std::to_string(value); };

@@ -5,6 +5,7 @@
 #include "arguments.h"
 #include "calendar/duration.h"
 #include "local_time.h"
+#include "plain_json.h"
 #include "plain_text.h"
 #include "verbs.h"
 #include "work.h"
@@ -52,7 +53,7 @@ void print_delivery(const boost::json::object& message) {
     }
     if (const boost::json::object* headers = object_of(message, "headers")) {
         for (const auto& [name, value] : *headers) {
-            const std::string text = value.is_string() ? value.get_string().c_str() : boost::json::serialize(value);
+            const std::string text = value.is_string() ? value.get_string().c_str() : plain_json(value);
             rows.push_back({"header", printable({name.data(), name.size()}) + "=" + printable(text)});
         }
     }

@@ -10,6 +10,7 @@
 #include "calendar/instant_text.h"
 #include "local_time.h"
 #include "net/http_target.h"
+#include "plain_json.h"
 #include "plain_text.h"
 #include "terminal.h"
 
@@ -123,7 +124,7 @@ int show_list(Session& session, const Listing& listing,
               const std::function<std::vector<std::string>(const boost::json::object&)>& row_of) {
     Rows rows = {listing.heading};
     const PagesShown shown = show_pages(session, listing, [&](const boost::json::object& object) {
-        if (session.json) return void(std::printf("%s\n", printable_json(boost::json::serialize(object)).c_str()));
+        if (session.json) return void(std::printf("%s\n", printable_json(plain_json(object)).c_str()));
         rows.push_back(row_of(object));
     });
     if (session.json) return shown.exit_code;

@@ -5,6 +5,7 @@
 #include "kafka_arguments.h"
 #include "local_time.h"
 #include "pages.h"
+#include "plain_json.h"
 #include "plain_text.h"
 #include "queue_verbs.h"
 #include "retry_arguments.h"
@@ -71,7 +72,7 @@ void print_target(const json::object& target, Rows& rows) {
     if (webhook == nullptr) return;
     rows.push_back({"posted to", printable(word_of(*webhook, "url"))});
     if (const json::value* secrets = webhook->if_contains("secrets")) {
-        rows.push_back({"signed with", printable(json::serialize(*secrets))});
+        rows.push_back({"signed with", printable(plain_json(*secrets))});
     }
     if (const json::object* headers = object_of(*webhook, "headers")) {
         for (const auto& [name, value] : *headers) {
@@ -134,7 +135,7 @@ void print(const json::object& queue) {
             rows.push_back({"lease", format_span(lease_ms)});
         }
         if (const json::object* retry = object_of(*settings, "retry")) {
-            rows.push_back({"retry", printable(json::serialize(*retry))});
+            rows.push_back({"retry", printable(plain_json(*retry))});
         }
         if (const json::object* target = object_of(*settings, "target")) print_target(*target, rows);
         const json::object* limits = object_of(*settings, "limits");

@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "arguments.h"
+#include "plain_json.h"
 #include "queue_verbs.h"
 
 namespace duewheel {
@@ -30,7 +31,7 @@ int redrive(Session& session, const RedriveArguments& arguments) {
         if (has_more && !arguments.max && answer.number("redriven") > 0) continue;
         ServerAnswer sum = answer;
         sum.members["redriven"] = redriven;
-        sum.text = boost::json::serialize(sum.members);
+        sum.text = plain_json(sum.members);
         return session.show(sum, [&] {
             std::printf("%lld returned to the queue%s\n", static_cast<long long>(redriven),
                         has_more ? "; there are more" : "");

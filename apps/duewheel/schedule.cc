@@ -9,6 +9,7 @@
 #include "header_arguments.h"
 #include "local_time.h"
 #include "pages.h"
+#include "plain_json.h"
 #include "plain_text.h"
 #include "retry_arguments.h"
 #include "settings_arguments.h"
@@ -74,7 +75,7 @@ std::string setting_text(const json::object& settings, const std::string& member
         const Result<InstantMs> instant = parse_instant(word_of(settings, member));
         if (instant) return format_when(*instant);
     }
-    return value.is_string() ? std::string(word_of(settings, member)) : json::serialize(value);
+    return value.is_string() ? std::string(word_of(settings, member)) : plain_json(value);
 }
 
 void print(const json::object& schedule) {

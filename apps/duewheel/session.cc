@@ -6,6 +6,7 @@
 
 #include "ingress/json_text.h"
 #include "net/http_target.h"
+#include "plain_json.h"
 #include "plain_text.h"
 
 namespace duewheel {
@@ -93,7 +94,7 @@ void keep_content(json::object& object, std::string_view text) {
 
 ServerAnswer Session::ask(std::string_view method, const std::string& path, const json::object& body,
                           std::chrono::milliseconds patience) {
-    const std::string sent = body.empty() ? std::string() : json::serialize(body);
+    const std::string sent = body.empty() ? std::string() : plain_json(body);
     return with_members(send(method, path, "application/json", sent, patience));
 }
 

@@ -4,6 +4,7 @@
 
 #include "arguments.h"
 #include "local_time.h"
+#include "plain_json.h"
 #include "plain_text.h"
 #include "terminal.h"
 #include "verbs.h"
@@ -23,7 +24,7 @@ std::string shown(std::string_view member, const json::value& value) {
     if (is_instant(member) && value.is_int64()) return format_local(value.get_int64());
     if (value.is_string()) return printable({value.get_string().data(), value.get_string().size()});
     if (value.is_bool()) return value.get_bool() ? "yes" : "no";
-    return printable(json::serialize(value));
+    return printable(plain_json(value));
 }
 
 std::string label(std::string_view member) {

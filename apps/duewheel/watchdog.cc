@@ -8,6 +8,7 @@
 #include "header_arguments.h"
 #include "local_time.h"
 #include "pages.h"
+#include "plain_json.h"
 #include "plain_text.h"
 #include "retry_arguments.h"
 #include "settings_arguments.h"
@@ -77,7 +78,7 @@ void print(const json::object& watchdog) {
             if (member == "timeout_ms" || member == "max_ms" || member == "repeat_every_ms") continue;
             const std::string text = member.ends_with("_ms") ? format_span(number_of(*settings, member))
                                      : value.is_string()     ? std::string(word_of(*settings, member))
-                                                             : json::serialize(value);
+                                                             : plain_json(value);
             rows.push_back({setting_name(member), printable(text)});
         }
     }

@@ -18,6 +18,7 @@
 
 #include "base/system_clock.h"
 #include "child.h"
+#include "plain_json.h"
 #include "plain_text.h"
 
 namespace duewheel {
@@ -98,7 +99,7 @@ std::vector<std::string> variables_of(const boost::json::object& message) {
     add("MAYBE_DELIVERED", is_true(message, "maybe_delivered") ? "true" : "false");
     add("CONTENT_TYPE", word_of(message, "content_type"));
     const boost::json::value* headers = message.if_contains("headers");
-    add("HEADERS", headers == nullptr ? "{}" : boost::json::serialize(*headers));
+    add("HEADERS", headers == nullptr ? "{}" : plain_json(*headers));
     if (const std::string_view trace = word_of(message, "traceparent"); !trace.empty()) {
         variables.push_back("TRACEPARENT=" + std::string(trace));
     }
