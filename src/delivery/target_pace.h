@@ -27,7 +27,13 @@ class TargetPace {
         if (per_second_ == 0 || held_ >= kToken) return now_ms;
         return now_ms + (kToken - held_ + per_second_ - 1) / per_second_;
     }
-    void take() { held_ -= per_second_ != 0 ? kToken : 0; }
+    // Counts one post. Tokens that came since the last look, and find the bucket full, are lost first: otherwise they
+    // would fill it again right after a post that waited for its message.
+    void take(std::int64_t now_ms) {
+        if (per_second_ == 0) return;
+        fill(now_ms);
+        held_ -= kToken;
+    }
 
   private:
     static constexpr std::int64_t kToken = 1000;

@@ -205,7 +205,8 @@ bool WebhookPusher::may_go(const Target& target, const Post& post) const {
 void WebhookPusher::post(Post post, Delivered message) {
     Target& target = targets_.at(post.target);
     WebhookTargetState& state = target.state;
-    state.pace.take();
+    state.pace.take(now_);
+    targets_.touch(post.target);  // the next one is due at a time now
     ++state.trying;
     post.url = state.webhook->url;
     post.openings = state.breaker.openings();

@@ -131,6 +131,51 @@ TEST(WebhookPusher, keeps_to_the_rate) {
     EXPECT_GE(posted, 15u);
 }
 
+// When the posts of the messages that are due now begin, in milliseconds from now. Each is answered at once.
+std::vector<std::int64_t> post_times(Trial& trial, std::int64_t step_ms, std::int64_t until_ms) {
+    std::vector<std::int64_t> times;
+    for (std::int64_t at_ms = 0; at_ms <= until_ms; at_ms += step_ms) {
+        trial.run(at_ms == 0 ? 0 : step_ms);
+        while (!trial.sent.empty()) {
+            times.push_back(at_ms);
+            trial.answer_first(200);
+        }
+    }
+    return times;
+}
+
+// Four messages that were due after a pause of three seconds, at one a second, were posted at 0, 0, 1 and 2 s.
+TEST(WebhookPusher, keeps_to_the_rate_after_a_pause) {
+    for (const std::uint32_t rate : {1u, 20u}) {
+        Trial trial;
+        trial.set_target("q", Trial::target("http://example.com/in", 100, rate));
+        trial.run(3'000);
+        trial.run(3'000);
+        const std::size_t burst = std::max(rate / 10, 1u);
+        for (std::size_t i = 0; i < burst + 3; ++i) trial.shard.put(0);
+        const std::int64_t interval_ms = 1'000 / rate;
+        std::vector<std::int64_t> expected(burst, 0);
+        for (std::int64_t i = 1; i <= 3; ++i) expected.push_back(i * interval_ms);
+        EXPECT_EQ(post_times(trial, interval_ms / 10, 5 * interval_ms), expected) << rate;
+    }
+}
+
+// Messages that were leased one a second while their target waited for a connection were all posted when there was one.
+TEST(WebhookPusher, keeps_to_the_rate_after_waiting_for_a_connection) {
+    WebhookOptions options;
+    options.connections_max = 1;
+    Trial trial(options);
+    trial.set_target("slow", Trial::target("http://a.example/"));
+    trial.set_target("q", Trial::target("http://b.example/", 100, 1));
+    trial.shard.put(0, "slow", "slow");
+    trial.run();
+    ASSERT_EQ(trial.bodies(), (std::vector<std::string>{"slow"}));
+    for (int i = 0; i < 4; ++i) trial.shard.put(0);
+    for (int i = 0; i < 3; ++i) trial.run(1'000);
+    trial.answer_first(200);
+    EXPECT_EQ(post_times(trial, 100, 3'500), (std::vector<std::int64_t>{0, 1'000, 2'000, 3'000}));
+}
+
 TEST(WebhookPusher, respects_retry_after_for_the_target_and_its_message) {
     Trial trial;
     const MessageId first = post_first_of_two(trial);

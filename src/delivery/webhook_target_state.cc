@@ -28,9 +28,11 @@ Status WebhookTargetState::take(TargetQueue changed, const WebhookSecrets& secre
 
 std::uint32_t WebhookTargetState::wanted(std::uint32_t busy, std::uint32_t in_flight, const WebhookOptions& options,
                                          DueMs now) {
+    const std::uint32_t queued = busy - in_flight;  // each will take a token of the pace
     const std::uint32_t most = breaker.is_open() ? 1 : concurrency(options);
-    const std::uint32_t taken = breaker.is_open() ? busy - in_flight + trying : busy;
-    return taken >= most ? 0 : std::min(most - taken, pace.available(now));
+    const std::uint32_t taken = breaker.is_open() ? queued + trying : busy;
+    const std::uint32_t there = pace.available(now);
+    return taken >= most || queued >= there ? 0 : std::min(most - taken, there - queued);
 }
 
 bool WebhookTargetState::failed(std::uint64_t openings, DueMs now) {

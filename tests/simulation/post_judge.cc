@@ -193,11 +193,11 @@ void PostJudge::check_settings(const WebhookRequest& request, const Held& held, 
         return violate("X", "two at once are tried on a target that does not work", held);
     }
     if (webhook.rate == 0 || !as_now_set) return;
-    // What was leased before may come at once when it gets a connection.
     std::erase_if(target.begun, [&](DueMs begun) { return begun <= now - 1000; });
     target.begun.push_back(now);
-    const std::size_t most_a_second = webhook.rate + std::max<std::size_t>(webhook.rate / 10, 1) + most;
-    if (target.begun.size() > most_a_second) violate("C11", "more posts a second than the queue says", held);
+    // In less than a second: a full bucket, and what comes in 999 ms.
+    const std::size_t begun_max = std::max<std::size_t>(webhook.rate / 10, 1) + std::size_t{webhook.rate} * 999 / 1000;
+    if (target.begun.size() > begun_max) violate("C11", "more posts a second than the queue says", held);
 }
 
 void PostJudge::answered(const Key& key, const WebhookAnswer& answer, DueMs now) {
