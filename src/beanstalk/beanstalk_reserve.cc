@@ -116,7 +116,7 @@ void BeanstalkSession::reserve_job(SlotNumber slot, MessageId id) {
         if (const auto* error = std::get_if<Error>(&result)) {
             const bool is_missing = error->code == "not_leasable" || error->code == "made_ready" ||
                                     error->code == "unknown_id" || error->code == "gone";
-            return is_missing ? reply(slot, "NOT_FOUND\r\n") : refuse(slot, *error);
+            return is_missing ? reply(slot, "NOT_FOUND\r\n") : refuse(slot);
         }
         become(is_worker_, service_.workers_);
         auto& answer = std::get<LeaseAnswer>(result);

@@ -1,7 +1,6 @@
 #include "beanstalk/beanstalk_session.h"
 
 #include <algorithm>
-#include <iterator>
 #include <memory>
 #include <utility>
 
@@ -30,14 +29,9 @@ bool may_overlap(BeanstalkVerb verb) {
     }
 }
 
-// beanstalkd has no reply that says "later".
-std::string_view refusal_text(const Error& error) {
-    constexpr std::string_view kLater[] = {"too_busy",    "queue_full",   "namespace_full", "store_full",
-                                           "second_full", "rate_limited", "too_many_queues"};
-    const bool is_later = std::find(std::begin(kLater), std::end(kLater), error.code) != std::end(kLater);
-    if (is_later) return "OUT_OF_MEMORY\r\n";
-    return error.code == "out_of_range" ? "BAD_FORMAT\r\n" : "INTERNAL_ERROR\r\n";
-}
+// Input that cannot be accepted is BAD_FORMAT already in the parser. What the engine refuses has reached a limit, and
+// beanstalkd's only reply to that is OUT_OF_MEMORY: "the client should try again later".
+constexpr std::string_view kRefused = "OUT_OF_MEMORY\r\n";
 
 }  // namespace
 
@@ -208,8 +202,8 @@ void BeanstalkSession::reply_document(SlotNumber slot, const std::string& docume
     reply(slot, "OK " + std::to_string(document.size()) + "\r\n" + document + "\r\n");
 }
 
-void BeanstalkSession::refuse(SlotNumber slot, const Error& error) {
-    reply(slot, refusal_text(error));
+void BeanstalkSession::refuse(SlotNumber slot) {
+    reply(slot, kRefused);
 }
 
 void BeanstalkSession::flush() {
@@ -235,7 +229,7 @@ void BeanstalkSession::put(SlotNumber slot, BeanstalkCommand command) {
     put.headers = headers_of_job(std::max<std::uint32_t>(command.ttr_s, 1));
     put.body = std::move(command.body);
     service_.submit(*this, std::move(put), [this, slot, tube = used_](Reply result) {
-        if (const auto* error = std::get_if<Error>(&result)) return refuse(slot, *error);
+        if (std::holds_alternative<Error>(result)) return refuse(slot);
         ++service_.counters_.jobs;
         if (BeanstalkTube* of = service_.tubes_.find(tube)) ++of->jobs;
         reply(slot, "INSERTED " + std::to_string(std::get<PutAnswer>(result).id) + "\r\n");
@@ -299,10 +293,10 @@ void BeanstalkSession::end_lease(SlotNumber slot, MessageId id, Command command,
     unlist_times(id);
     jobs_.at(id).is_ending = true;
     service_.submit(*this, std::move(command), [this, slot, id, done](Reply result) {
-        if (const auto* error = std::get_if<Error>(&result)) {
+        if (std::holds_alternative<Error>(result)) {
             jobs_.at(id).is_ending = false;
             list_times(id);
-            return refuse(slot, *error);
+            return refuse(slot);
         }
         drop_job(id);
         const LeaseOutcome outcome = std::get<LeaseEndAnswer>(result).outcome;

@@ -82,7 +82,7 @@ class BeanstalkSession final : public StreamSession {
     SlotNumber begin_reply(MessageId changes = 0);
     void reply(SlotNumber slot, std::string_view text);
     void reply_document(SlotNumber slot, const std::string& document);
-    void refuse(SlotNumber slot, const Error& error);
+    void refuse(SlotNumber slot);
     void flush();
 
     // ---- commands

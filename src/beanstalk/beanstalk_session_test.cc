@@ -389,6 +389,21 @@ TEST_F(BeanstalkSessions, unfinished_jobs_of_all_clients_have_a_limit) {
     EXPECT_EQ(one.output().substr(0, 9), "INSERTED ");
 }
 
+// Delays of more than ten years, and a limit that this protocol did not know of, were answered INTERNAL_ERROR.
+TEST_F(BeanstalkSessions, all_delays_are_taken_and_no_input_is_an_internal_error) {
+    EXPECT_EQ(ask(one_, "put 0 4294967295 60 1\r\nx\r\n"), "INSERTED 1024\r\n");
+    EXPECT_EQ(ask(one_, "put 0 4294967296 60 1\r\n"), "BAD_FORMAT\r\n");
+    EXPECT_EQ(ask(one_, "reserve-job 1024\r\nrelease 1024 0 4294967295\r\n"), "RESERVED 1024 1\r\nx\r\nRELEASED\r\n");
+    pass(4'294'967'294'999);
+    EXPECT_EQ(ask(one_, "reserve-with-timeout 0\r\n"), "TIMED_OUT\r\n");
+    pass(1);
+    EXPECT_EQ(ask(one_, "reserve-with-timeout 0\r\n"), "RESERVED 1024 1\r\nx\r\n");
+    NamespaceSettings settings;
+    settings.put_rate = 1;
+    port_.shard().ask<NamespaceAnswer>(ConfigureNamespaceCommand{"default", false, settings});
+    EXPECT_EQ(ask(one_, "put 0 0 60 1\r\nx\r\nput 0 0 60 1\r\nx\r\n"), "INSERTED 2048\r\nOUT_OF_MEMORY\r\n");
+}
+
 TEST_F(BeanstalkSessions, a_draining_server_refuses_puts_and_serves_the_rest) {
     ask(one_, "put 1 0 60 1\r\nx\r\n");
     service_.drain();

@@ -267,7 +267,7 @@ void BeanstalkSession::list_more_tubes(Tubes tubes, const std::string& after) {
     list.limit = kTubesPerPage;
     service_.submit(*this, std::move(list), [this, tubes = std::move(tubes)](Reply result) mutable {
         const auto* page = std::get_if<QueueListAnswer>(&result);
-        if (page == nullptr) return refuse(tubes.slot, std::get<Error>(result));
+        if (page == nullptr) return refuse(tubes.slot);
         for (const QueueAnswer& queue : page->queues) {
             if (has_jobs(queue)) tubes.names.insert(queue.queue);
         }

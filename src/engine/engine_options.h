@@ -13,7 +13,7 @@ struct EngineOptions {
     std::uint64_t shard = 0;
 
     // Limits of what is accepted.
-    std::int64_t delay_max_ms = 10LL * 366 * 24 * 3600 * 1000;
+    std::int64_t delay_max_ms = 4'294'967'295'000;  // 2^32 - 1 s, which clients of beanstalkd may ask for
     std::int64_t lease_min_ms = 1'000;
     std::int64_t lease_max_ms = 12LL * 3600 * 1000;
     std::int64_t wait_max_ms = 60'000;

@@ -198,7 +198,7 @@ TEST(KafkaReader, over_crashes_each_put_is_taken_once_and_each_broken_record_is_
                     return;
                 }
                 case 3:  // the engine refuses it
-                    trial.append(partition, name, {{"duewheel-delay", "9000d"}});
+                    trial.append(partition, name, {{"duewheel-delay", "50000d"}});
                     broken.insert(name);
                     return;
                 default:
@@ -383,7 +383,7 @@ TEST(KafkaReader, what_the_engine_refuses_for_good_goes_to_the_errors_topic) {
     Trial trial;
     trial.append(0, "a", {{"duewheel-delay", "1h"}, {"duewheel-key", "k"}});
     trial.append(0, "b", {{"duewheel-delay", "1h"}, {"duewheel-key", "k"}});
-    trial.append(0, "c", {{"duewheel-delay", "9000d"}});
+    trial.append(0, "c", {{"duewheel-delay", "50000d"}});
     trial.append(0, "d", {{"duewheel-repeat", "0ms"}});
     trial.append(0, "e");
     trial.run();

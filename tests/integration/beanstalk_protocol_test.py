@@ -99,13 +99,13 @@ def random_command(draw, jobs, step):
     job = draw.randrange(jobs + 1)
     priority = draw.choice([0, 100_000, 4_000_000_000]) + draw.randrange(1000) * 1000 + step
     return draw.choice([
-        lambda: ("put", priority, draw.choice([0, 0, 0, 1000]), draw.choice([600, 7200]), draw.choice(["", "x", "body" * 50])),
+        lambda: ("put", priority, draw.choice([0, 0, 0, 1000, 4294967295]), draw.choice([600, 7200]), draw.choice(["", "x", "body" * 50])),
         lambda: ("put", priority, 0, 600, f"job {jobs}"),
         lambda: ("reserve-with-timeout", 0),
         lambda: ("reserve-with-timeout", 0),
         lambda: ("delete", job),
         lambda: ("reserve-job", job),
-        lambda: ("release", job, priority, draw.choice([0, 0, 500])),
+        lambda: ("release", job, priority, draw.choice([0, 0, 500, 4294967295])),
         lambda: ("bury", job, priority),
         lambda: ("touch", job),
         lambda: ("kick", draw.choice([0, 10_000])),
@@ -120,7 +120,8 @@ def random_command(draw, jobs, step):
         lambda: ("ignore", draw.choice(TUBES)),
         lambda: (draw.choice(["", " ", "putt", "use", "use ", "use -a", "use a b", "use " + "t" * 201, "delete x", "delete 1 2", "delete -1",
                               "reserve-job", "reserve-job x", "kick 1x", "reserve-with-timeout 0 x", "statsx", "peek-ready 1", "put 1 2", "bury 1", "Reserve", "stats-tube",
-                              "watch \x00", "touch 99999999999999999999", "release 1 2", "x" * 300, "pause-tube a", "pause-tube never 1"]),),
+                              "watch \x00", "touch 99999999999999999999", "release 1 2", "x" * 300, "pause-tube a", "pause-tube never 1", "put 1 4294967296 1 1",
+                              "release 1 4294967296 1"]),),
     ])()
 
 

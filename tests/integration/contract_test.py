@@ -203,7 +203,7 @@ HOW = {
                                                  {"due_ms": FULL, "delay_ms": 1} if p.name in ("put", "move") else
                                                  {"died_before": "2027-01-01T06:00:00Z", "died_before_ms": FULL} if p.name == "discard" else
                                                  p.of_this_call({DURATIONS[p.name]: "1s", DURATIONS[p.name] + "_ms": 1000})),
-    "delay_too_long": lambda p: p.with_body(p.of_this_call({DURATIONS[p.name]: "36500d"})),
+    "delay_too_long": lambda p: p.with_body(p.of_this_call({DURATIONS[p.name]: "50000d"})),
     "duplicate_member": lambda p: p.with_body('{{"{0}":1,"{0}":1}}'.format(MEMBERS[p.name]).encode()),
     "duplicate_parameter": lambda p: p.with_query("queue=q&key=a&key=a" if p.by_key else "queues=1&queues=1" if p.name == "stats" else "queue=a&queue=a" if p.name == "lateness" else "only=log&only=log" if p.name == "events" else
                                                   "count=1&count=1" if p.name in ("previewSchedule", "previewSettings") else

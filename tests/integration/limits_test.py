@@ -319,7 +319,7 @@ REFUSES = {
     "limits.batch_max": ([], 1000, batch),
     "limits.json_depth_max": ([], 32, json_depth),
     "limits.json_members_max": ([], 1100, json_members),
-    "limits.delay_max": ([], 3660 * 24 * 3600 * 1000, lambda daemon, delay: put(daemon, delay_ms=delay)),
+    "limits.delay_max": ([], (2 ** 32 - 1) * 1000, lambda daemon, delay: put(daemon, delay_ms=delay)),
     "limits.lease_max": (["--limits-lease-max=1m"], 60_000, lambda daemon, length: lease(daemon, lease_ms=length)),
     "limits.wait_max": ([], 60_000, lambda daemon, wait: (put(daemon), lease(daemon, wait_ms=wait))[1]),
     "limits.lease_batch_max": ([], 1000, lambda daemon, most: lease(daemon, max=most)),

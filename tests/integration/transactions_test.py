@@ -159,7 +159,7 @@ class Interface(unittest.TestCase):
         for members, code, field in (
                 ({}, "missing_member", "transaction.check_back.after"),
                 (transaction("0s"), "out_of_range", "transaction.check_back.after"),
-                (transaction("36500d"), "delay_too_long", "transaction.check_back.after"),
+                (transaction("50000d"), "delay_too_long", "transaction.check_back.after"),
                 (transaction("soon"), "bad_duration", "transaction.check_back.after"),
                 (transaction("1m", times=3), "missing_member", "transaction.check_back.queue"),
                 (transaction("1m", queue="c", times=0), "out_of_range", "transaction.check_back.times"),
