@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "beanstalk/beanstalk_job.h"
+#include "beanstalk/beanstalk_yaml.h"
 
 namespace duewheel {
 namespace {
@@ -165,9 +166,9 @@ void BeanstalkSession::run(BeanstalkCommand command) {
         case BeanstalkVerb::list_tube_used:
             return reply(slot, "USING " + used_ + "\r\n");
         case BeanstalkVerb::list_tubes_watched: {
-            std::string document = "---\n";
-            for (const std::string& name : watched_) document += "- " + name + "\n";
-            return reply_document(slot, document);
+            BeanstalkYaml yaml;
+            for (const std::string& name : watched_) yaml.add_item(name);
+            return reply_document(slot, yaml.text());
         }
         case BeanstalkVerb::stats:
             return stats(slot);

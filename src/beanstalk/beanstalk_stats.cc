@@ -7,23 +7,12 @@
 
 #include "beanstalk/beanstalk_job.h"
 #include "beanstalk/beanstalk_session.h"
+#include "beanstalk/beanstalk_yaml.h"
 
 namespace duewheel {
 namespace {
 
 constexpr std::uint32_t kTubesPerPage = 1'000;
-
-class Yaml {
-  public:
-    void add(std::string_view key, std::string_view value) {
-        text_.append(key).append(": ").append(value).append("\n");
-    }
-    void add(std::string_view key, std::uint64_t value) { add(key, std::to_string(value)); }
-    const std::string& text() const { return text_; }
-
-  private:
-    std::string text_ = "---\n";
-};
 
 std::string_view verb_key(BeanstalkVerb verb) {
     switch (verb) {
@@ -137,7 +126,7 @@ void BeanstalkSession::stats(SlotNumber slot) {
     const QueueSums sums = service_.port_.queue_sums();
     const BeanstalkCounters& counters = service_.counters_;
     const std::uint64_t elsewhere = engine.ready + engine.leased + sums.held + sums.prepared;
-    Yaml yaml;
+    BeanstalkYaml yaml;
     yaml.add("current-jobs-urgent", 0);
     yaml.add("current-jobs-ready", engine.ready);
     yaml.add("current-jobs-reserved", engine.leased);
@@ -157,16 +146,16 @@ void BeanstalkSession::stats(SlotNumber slot) {
     yaml.add("total-connections", counters.connections);
     const BeanstalkProcess process = service_.options_.process();
     yaml.add("pid", process.pid);
-    yaml.add("version", "\"" + service_.options_.version + "\"");
-    yaml.add("rusage-utime", seconds_of(process.user_us));
-    yaml.add("rusage-stime", seconds_of(process.system_us));
+    yaml.add("version", service_.options_.version);
+    yaml.add_plain("rusage-utime", seconds_of(process.user_us));
+    yaml.add_plain("rusage-stime", seconds_of(process.system_us));
     yaml.add("uptime", whole_seconds(now_ms() - service_.started_ms_));
     yaml.add("binlog-oldest-index", 0);
     yaml.add("binlog-current-index", 0);
     yaml.add("binlog-records-migrated", engine.relocated);
     yaml.add("binlog-records-written", engine.records);
     yaml.add("binlog-max-size", 0);
-    yaml.add("draining", service_.is_draining_ ? "true" : "false");
+    yaml.add_plain("draining", service_.is_draining_ ? "true" : "false");
     yaml.add("id", service_.options_.instance);
     yaml.add("hostname", service_.options_.hostname);
     yaml.add("os", service_.options_.os);
@@ -189,7 +178,7 @@ void BeanstalkSession::stats_job(SlotNumber slot, MessageId id) {
         } else if (job_state(state.state) == "delayed") {
             left_ms = state.due_ms - server_ms;
         }
-        Yaml yaml;
+        BeanstalkYaml yaml;
         yaml.add("id", message->row.id);
         yaml.add("tube", state.queue);
         yaml.add("state", job_state(state.state));
@@ -227,7 +216,7 @@ void BeanstalkSession::describe_tube(SlotNumber slot, const std::string& tube, c
     // The service itself keeps "default".
     const std::uint64_t kept = tube == "default" ? 1 : 0;
     const auto delayed = queue.counts.pending - std::min(queue.counts.pending, elsewhere);
-    Yaml yaml;
+    BeanstalkYaml yaml;
     yaml.add("name", tube);
     yaml.add("current-jobs-urgent", 0);
     yaml.add("current-jobs-ready", queue.ready);
@@ -272,9 +261,9 @@ void BeanstalkSession::list_more_tubes(Tubes tubes, const std::string& after) {
             if (has_jobs(queue)) tubes.names.insert(queue.queue);
         }
         if (!page->complete) return list_more_tubes(std::move(tubes), page->queues.back().queue);
-        std::string document = "---\n";
-        for (const std::string& name : tubes.names) document += "- " + name + "\n";
-        reply_document(tubes.slot, document);
+        BeanstalkYaml yaml;
+        for (const std::string& name : tubes.names) yaml.add_item(name);
+        reply_document(tubes.slot, yaml.text());
     });
 }
 

@@ -22,7 +22,7 @@ from daemon import BIN
 
 SCRIPTS = 3
 STEPS = 250
-TUBES = ["default", "a", "b", "work.later"]
+TUBES = ["default", "a", "b", "work.later", "0.5", "Null", "2027-01-01", "y", "0x1F"]
 
 
 class Reference:
@@ -55,10 +55,15 @@ MASKED = ("age|time-left|pid|version|rusage-.time|uptime|binlog-.*|id|hostname|o
           "delay|max-job-size|current-tubes|.*connections|current-producers|current-workers|cmd-.*|job-timeouts|pause-time-left")
 
 
+# The keys whose values are texts.
+TEXTS = {"name", "tube", "state", "version", "id", "hostname", "os", "platform"}
+
+
 class Side:
     """One of the two servers: its connections, and its ids of the script's jobs."""
 
     def __init__(self, server):
+        self.is_ours = not isinstance(server, Reference)
         self.connections = [server.connect() for _ in range(3)]
         self.ids = []  # by the number of the put
 
@@ -78,6 +83,8 @@ class Side:
         reply = self.connections[connection].ask(text + "\r\n").decode()
         if reply.startswith("INSERTED "):
             self.ids.append(int(reply.split()[1]))
+        if reply.startswith("OK ") and self.is_ours:
+            reply = without_quotes(reply)
         return self.masked(name, reply)
 
     def masked(self, name, reply):
@@ -91,6 +98,18 @@ class Side:
         if name == "list-tubes":
             reply = "\n".join(sorted(reply.splitlines()))
         return reply
+
+
+def without_quotes(reply):
+    """The document as beanstalkd writes it, whose tubes `0.5` and `null` are no texts for a YAML reader. Ours are."""
+    document = yaml.safe_load(reply.split("\r\n", 1)[1])
+    if isinstance(document, list):
+        assert all(isinstance(tube, str) for tube in document), reply
+    else:
+        no_texts = [key for key in document if key in TEXTS and not isinstance(document[key], str)]
+        texts = [key for key in document if key not in TEXTS and isinstance(document[key], str)]
+        assert not no_texts + texts, (no_texts, texts, reply)
+    return re.sub(r'(?m)^(- |\S+: )"(.*)"$', r"\1\2", reply)
 
 
 def random_command(draw, jobs, step):
@@ -209,6 +228,13 @@ class Sessions(unittest.TestCase):
         self.assertEqual(client.ask(b"pause-tube default 1\r\n"), b"PAUSED\r\n")
         self.assertEqual(client.ask(b"reserve\r\n"), b"RESERVED %d 1\r\nx\r\n" % job)
         self.assertLess(time.monotonic() - began, 30)
+
+    # The names of operating systems are such as "#1 SMP", a comment.
+    def test_the_texts_of_statistics_are_texts_for_a_yaml_reader(self):
+        document = yaml.safe_load(self.daemon.connect().ask("stats\r\n").split(b"\r\n", 1)[1])
+        system = os.uname()
+        self.assertEqual((document["hostname"], document["os"], document["platform"]), (system.nodename, system.version, system.machine))
+        self.assertEqual((type(document["draining"]), type(document["rusage-utime"]), type(document["pid"])), (bool, float, int))
 
     def test_a_touched_job_keeps_its_full_ttr(self):
         client, other = self.daemon.connect(), self.daemon.connect()
@@ -417,4 +443,5 @@ if __name__ == "__main__":
     if not shutil.which("beanstalkd"):
         raise SystemExit("beanstalkd is missing, which the replies are compared with: run ./dev packages")
     with_packages()
+    import yaml  # one of them
     unittest.main(verbosity=2)
