@@ -19,6 +19,10 @@ std::int64_t us_of(const timeval& time) {
     return std::int64_t{time.tv_sec} * 1'000'000 + time.tv_usec;
 }
 
+std::int64_t monotonic_now_ms() {
+    return monotonic_now_ns() / 1'000'000;
+}
+
 BeanstalkProcess this_process() {
     rusage usage{};
     static_cast<void>(::getrusage(RUSAGE_SELF, &usage));
@@ -60,8 +64,12 @@ Status check_beanstalk_settings(const BeanstalkSettings& settings, bool unsafe) 
                      "unsafe_plain_listen = true (--unsafe-plain-listen) in a trusted network"};
 }
 
+// A test clock is followed by what the protocol times itself, too: the TTR, pauses and timeouts.
 Beanstalk::Beanstalk(EventLoop& loop, CommandPort& port, BeanstalkOptions options, std::size_t connections_max)
-    : service_(port, std::move(options), [] { return monotonic_now_ns() / 1'000'000; }),
+    : now_ms_(port.clock().state == ClockState::test
+                  ? std::function<std::int64_t()>([&port] { return port.clock().server_ms; })
+                  : monotonic_now_ms),
+      service_(port, std::move(options), now_ms_),
       server_(loop, {.connections_max = connections_max},
               [this](StreamClient& client) { return service_.open(client); }) {}
 
@@ -87,7 +95,7 @@ std::optional<BoundAddress> Beanstalk::bound() const {
 EventLoop::TimePoint Beanstalk::act() {
     const std::int64_t at_ms = service_.act();
     if (at_ms == BeanstalkService::kNever) return EventLoop::kOnEvents;
-    return EventLoop::TimePoint(std::chrono::milliseconds(at_ms + 1));
+    return EventLoop::TimePoint(std::chrono::milliseconds(monotonic_now_ms() + at_ms - now_ms_() + 1));
 }
 
 void Beanstalk::stop() {

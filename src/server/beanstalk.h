@@ -1,6 +1,8 @@
 // The listener of the beanstalkd protocol: sockets, sessions, and the clock that they read.
 #pragma once
 
+#include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -39,6 +41,7 @@ class Beanstalk {
   private:
     Beanstalk(EventLoop& loop, CommandPort& port, BeanstalkOptions options, std::size_t connections_max);
 
+    const std::function<std::int64_t()> now_ms_;
     BeanstalkService service_;
     StreamServer server_;
     std::string address_;

@@ -326,6 +326,39 @@ class Sessions(unittest.TestCase):
         self.assertIn(reply, (b"TIMED_OUT\r\n", b""))
 
 
+class TestClock(unittest.TestCase):
+    # Leases and delays followed it, and what the sessions time themselves did not.
+    def test_times_to_run_pauses_and_timeouts_follow_a_test_clock(self):
+        daemon = self.enterContext(BeanstalkDaemon(arguments=["--test-clock"]))
+        daemon.start()
+        client, other, http = daemon.connect(), daemon.connect(), daemon.client()
+
+        def advance(by):
+            self.assertEqual(http.request("POST", "/v1/clock:advance", {"by": by})[0], 200)
+        job = client.put(b"x", ttr=1_000)
+        reserved = b"RESERVED %d 1\r\nx\r\n" % job
+        self.assertEqual(client.ask("reserve\r\n"), reserved)
+        other.send("reserve\r\n")
+        advance("1000s")
+        self.assertEqual(other.read(), reserved)
+        self.assertEqual(client.ask("delete %d\r\n" % job), b"NOT_FOUND\r\n")
+        self.assertEqual(client.ask("pause-tube default 5000\r\n"), b"PAUSED\r\n")
+        self.assertEqual(other.ask("release %d 0 0\r\n" % job), b"RELEASED\r\n")
+        client.send("reserve-with-timeout 2000\r\n")
+        advance("2000s")
+        self.assertEqual(client.read(), b"TIMED_OUT\r\n")
+        client.send("reserve\r\n")
+        advance("3000s")
+        self.assertEqual(client.read(), reserved)
+        # Without an advance its time passes as usual.
+        self.assertEqual(other.ask("reserve-with-timeout 1\r\n"), b"TIMED_OUT\r\n")
+        self.assertEqual(client.ask("release %d 0 4294967295\r\n" % job), b"RELEASED\r\n")
+        other.send("reserve\r\n")
+        for _ in range(5):
+            advance("10000d")
+        self.assertEqual(other.read(), reserved)
+
+
 class UnderTheNameOfBeanstalkd(unittest.TestCase):
     def setUp(self):
         self.directory = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory()))
