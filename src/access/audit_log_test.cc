@@ -168,7 +168,7 @@ TEST(AuditLog, is_whole_as_it_was_written_and_after_each_start) {
 TEST(AuditLog, with_any_byte_changed_is_found) {
     SimDisk disk;
     {
-        const auto writer = open(disk, {.file_bytes_max = 600, .files_max = 2});
+        const auto writer = open(disk, {.file_bytes_max = 600, .files_kept = 2, .files_max = 2});
         for (const char* object : {"a", "b", "c", "d", "e"}) append(*writer, object);
     }
     ASSERT_EQ(verdict(disk), "whole");
@@ -382,7 +382,7 @@ TEST(AuditLog, survives_a_power_cut_at_any_moment_without_a_silent_repair) {
         SCOPED_TRACE(seed);
         SimDisk disk(seed);
         Random random(seed);
-        const AuditBounds bounds{.file_bytes_max = 1'500, .files_max = 3};
+        const AuditBounds bounds{.file_bytes_max = 1'500, .files_kept = 3, .files_max = 3};
         std::set<std::string> durable;
         for (int run = 0; run < 3; ++run) {
             // The cut comes at one of the writes, syncs and removals of this run.

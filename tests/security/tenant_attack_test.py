@@ -74,7 +74,7 @@ class TenantAttack(unittest.TestCase):
                 status, answer = self.ask(method, path, body, token)
                 self.assertEqual((status, answer["code"]), (403, "forbidden"), method)
         status, answer = self.ask("GET", path, None, self.tenant)
-        self.assertEqual((status, answer["limits"]["pending"]), (200, 5))
+        self.assertEqual((status, answer["settings"]["limits"]["pending"]), (200, 5))
         self.assertEqual(self.ask("GET", path, None, self.mailer)[0], 403)
 
 
