@@ -439,10 +439,11 @@ class CommandLineTest(unittest.TestCase):
     # Every command of `--exec` could read the token that the consumer has.
     def test_a_command_does_not_get_the_token(self):
         self.stub.answer = (200, {"messages": [{"id": "1", "queue": "q", "body": "x", "lease": "L", "attempt": 1}]})
-        run = subprocess.Popen([PROGRAM, "--server", self.url, "lease", "q", "--exec", "echo got ${DUEWHEEL_TOKEN-no token} ${KEPT} >&2; kill $PPID"],
-                               stderr=subprocess.PIPE, env={"PATH": os.environ["PATH"], "DUEWHEEL_TOKEN": "a.b", "KEPT": "kept"})
-        _, error = run.communicate(timeout=60)
-        self.assertIn("got no token kept", error.decode())
+        with subprocess.Popen([PROGRAM, "--server", self.url, "lease", "q", "--exec", "echo got ${DUEWHEEL_TOKEN-no token} ${KEPT} >&2"],
+                              stderr=subprocess.PIPE, env={"PATH": os.environ["PATH"], "DUEWHEEL_TOKEN": "a.b", "KEPT": "kept"}) as run:
+            line = run.stderr.readline()
+            run.kill()
+        self.assertEqual(line, b"got no token kept\n")
         code, _, error = self.run_program("stats", "--token", "secret")
         self.assertEqual(code, USAGE, error)
 
