@@ -124,7 +124,8 @@ class KafkaClientTrial : public testing::Test {
 
     // The first error of polling.
     static Error error_of(KafkaConsumer& consumer) {
-        const std::int64_t until_ms = now_ms() + kTimeoutMs;
+        // That a topic ends before the position is believed only after 20 seconds.
+        const std::int64_t until_ms = now_ms() + 2 * kTimeoutMs;
         while (now_ms() < until_ms) {
             const auto records = consumer.poll(10, 1000);
             if (!records) return records.error();
