@@ -36,7 +36,8 @@ def all_commands():
 
 def options_of(*command):
     """Those of the command and those of the program, which may stand behind it."""
-    own, of_program = (set(re.findall(r"^  (?:-\w,)?(--[\w-]+)", text, re.MULTILINE)) for text in (help_of(*command), help_of()))
+    terms = (re.findall(r"^  (?:-\w,)?(--[\w,-]+)", text, re.MULTILINE) for text in (help_of(*command), help_of()))
+    own, of_program = ({name for term in found for name in term.split(",")} for found in terms)
     return own | of_program - {"--version"}
 
 
