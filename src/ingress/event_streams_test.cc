@@ -142,11 +142,12 @@ TEST_F(EventStreamsTest, lateness_is_sent_once_a_row) {
     EXPECT_NE(client.next().data.find("1798783195000"), std::string::npos);
     tick();
     change([](PlayedShard& shard) {
-        shard.history.deliver(kNow, {"default", "a"}, 1).record(12);
+        shard.history.deliver(kNow, {"default", "a"}, 1).record(12, 30);
         shard.clock_status.server_ms += LatenessHistory::kRowMs;
     });
     tick();
-    EXPECT_EQ(client.next().data, R"({"time_ms":1798783200000,"count":1,"p50_ms":12,"p99_ms":12,"max_ms":12})");
+    EXPECT_EQ(client.next().data, R"({"time_ms":1798783200000,"count":1,"p50_ms":12,"p99_ms":12,"max_ms":12,)"
+                                  R"("wait_p50_ms":30,"wait_p99_ms":30,"wait_max_ms":30})");
 }
 
 TEST_F(EventStreamsTest, log_lines_follow_the_last_one_that_the_client_has) {
