@@ -88,7 +88,7 @@ class Bodies(Shares):
                     self.assertTrue(rest_of(stranger).startswith(b"HTTP/1.1 %d " % status), (token, fields))
         strangers = [self.open(address, head + b"x" * 100_000) for address in ADDRESSES for _ in range(10)]
         self.assertLess(self.metric(UNFINISHED), MIB)
-        self.assert_puts(self.admin, 7 * MIB)
+        self.assert_puts(self.admin, 900_000)
         head, body = self.put(self.admin, 100_000, Expect="100-continue")
         with self.open(None, head) as polite, polite.makefile("rb") as stream:
             self.assertEqual(stream.readline(), b"HTTP/1.1 100 Continue\r\n")
@@ -107,7 +107,7 @@ class Bodies(Shares):
             refused = [each for each in greedy if select.select([each], [], [], 1)[0]]
             self.assertGreaterEqual(len(refused), 10)
             self.assertEqual({int(rest_of(each).split()[1]) for each in refused}, {503})
-            self.assert_puts(victim[0], 2 * MIB - 1, victim[1])
+            self.assert_puts(victim[0], 900_000, victim[1])
             for each in greedy:
                 each.close()
             wait_until(lambda: self.metric(UNFINISHED) < MIB, "they are gone")
