@@ -1,7 +1,6 @@
 #include "journal/commit_reader.h"
 
 namespace duewheel {
-namespace {}  // namespace
 
 CommitReader::CommitReader(const File& file, const std::string& path, const SegmentHeader& header, std::uint64_t limit)
     : path_(path),
@@ -22,6 +21,13 @@ Result<CommitInLog> CommitReader::next() {
         return damaged_log(path_, position_, text);
     }
     return accept(*footer, area);
+}
+
+void CommitReader::resume_at(std::uint64_t position, const Totals& totals, std::uint64_t link, bool closed) {
+    position_ = position;
+    totals_ = totals;
+    link_ = link;
+    closed_ = closed;
 }
 
 // Takes frames as long as they are whole and in sequence; what stops them must be the end of the commit, which the

@@ -47,6 +47,10 @@ class CommitReader {
     // Discards what was read of the file beyond position(), which may have been written since.
     void discard_window() { window_.forget(); }
 
+    // Continues at `position` with the commit that follows these totals, of which only commit and sequence matter: for
+    // a reader that skips damage (log_salvage.h).
+    void resume_at(std::uint64_t position, const Totals& totals, std::uint64_t link, bool closed);
+
     std::uint64_t position() const { return position_; }
     std::uint64_t limit() const { return window_.limit(); }
     bool closed() const { return closed_; }  // the last commit that was read closes the segment

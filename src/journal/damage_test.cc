@@ -1,9 +1,11 @@
 // Each byte of a small log is changed, truncated or zeroed, one at a time. There are two valid results: the log is
-// refused and left unchanged, or everything acknowledged is there. A silent gap is a failure.
+// refused and left unchanged, or everything acknowledged is there. A silent gap is a failure. Of a damaged log, every
+// record that is whole can be saved.
 #include <map>
 
 #include <gtest/gtest.h>
 
+#include "journal/log_salvage.h"
 #include "journal/trial_log.h"
 #include "support/sim_disk.h"
 
@@ -262,6 +264,83 @@ TEST_F(Damage, blocks_that_changed_places_are_refused) {
             }
         }
     }
+}
+
+// Reads what can be read of an image: how many records are missing. What is read must be as it was, and what is missing
+// must be listed. `cut`: the newest commits may be cut off without that.
+std::uint64_t salvaged_without(const Image& image, const TrialLog& log, Sequence kept_up_to) {
+    SimDisk disk;
+    put_image(disk, image);
+    std::map<Sequence, OwnedRecord> records;
+    for (const TrialCommit& commit : log.commits()) {
+        for (const OwnedRecord& record : commit.records) records[record.sequence] = record;
+    }
+    Sequence newest = 0;
+    const Result<SalvagedLog> read = salvage_log(disk, kDirectory, [&](const FramedRecord& frame) {
+        EXPECT_GT(frame.sequence, newest);
+        newest = frame.sequence;
+        EXPECT_EQ(records[frame.sequence], (OwnedRecord{frame.sequence, frame.kind, std::string(frame.body)}));
+        records.erase(frame.sequence);
+        return Status();
+    });
+    EXPECT_TRUE(read.ok()) << read.error().message;
+    if (!read) return 0;
+    std::uint64_t listed = 0;
+    for (const Omitted& part : read->omitted) {
+        listed += part.records();
+        for (Sequence sequence = part.first; sequence <= part.last; ++sequence) {
+            EXPECT_EQ(records.erase(sequence), 1u) << sequence << " is listed, but was read or does not exist";
+        }
+    }
+    for (const auto& [sequence, record] : records) EXPECT_GT(sequence, kept_up_to) << "neither read nor listed";
+    return listed;
+}
+
+// Such a log was refused by everything, and what a backup did not have was lost.
+TEST_F(Damage, of_a_log_with_a_flipped_byte_all_records_but_one_are_saved) {
+    log_ = TrialLog(6, 100);
+    make_log(true);
+    std::uint64_t lost = 0;
+    for (auto& [path, bytes] : image_) {
+        for (std::size_t at = 0; at < bytes.size(); ++at) {
+            if (bytes[at] == 0 && at % 64 != 0) continue;
+            const char before = bytes[at];
+            bytes[at] = static_cast<char>(before ^ 0xff);
+            const std::uint64_t missing = salvaged_without(image_, log_, log_.last_sequence());
+            ASSERT_LE(missing, 1u) << path << " at " << at;
+            ASSERT_FALSE(HasFailure()) << path << " at " << at;
+            lost += missing;
+            bytes[at] = before;
+        }
+    }
+    EXPECT_GT(lost, 1000u);
+}
+
+TEST_F(Damage, whatever_blocks_or_files_are_gone_the_other_records_are_saved_and_these_are_listed) {
+    log_ = TrialLog(6, 100);
+    make_log(true);
+    EXPECT_EQ(salvaged_without(image_, log_, log_.last_sequence()), 0u);
+    for (auto& [path, bytes] : image_) {
+        const std::string whole = bytes;
+        for (std::size_t at = 0; at < bytes.size(); at += 512) {
+            for (const std::size_t size : {512u, 4096u}) {
+                for (const char filling : {'\0', 'q'}) {
+                    bytes.replace(at, std::min(size, bytes.size() - at), std::min(size, whole.size() - at), filling);
+                    // What follows the last footer that is left was never confirmed.
+                    const Sequence known = path == newest_
+                                               ? sequence_of_segment_name(path.substr(path.rfind('/') + 1)) - 1
+                                               : log_.last_sequence();
+                    salvaged_without(image_, log_, known);
+                    ASSERT_FALSE(HasFailure()) << path << " at " << at << " size " << size;
+                    bytes = whole;
+                }
+            }
+        }
+    }
+    const auto middle = std::next(std::find_if(
+        image_.begin(), image_.end(), [](const auto& file) { return file.first.find("seg-") != std::string::npos; }));
+    image_.erase(middle);
+    EXPECT_GT(salvaged_without(image_, log_, log_.last_sequence()), 0u);
 }
 
 }  // namespace
