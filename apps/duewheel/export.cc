@@ -7,6 +7,7 @@
 #include <cstring>
 #include <filesystem>
 #include <memory>
+#include <optional>
 
 #include <sys/stat.h>
 #include <unistd.h>
@@ -14,11 +15,13 @@
 #include "arguments.h"
 #include "base/file.h"
 #include "calendar/instant_text.h"
+#include "directory_owner.h"
 #include "plain_json.h"
 #include "plain_text.h"
 #include "progress.h"
 #include "stop_signal.h"
 #include "store/rocks_rows.h"
+#include "transfer/salvage.h"
 #include "verbs.h"
 
 namespace duewheel {
@@ -28,6 +31,7 @@ struct ExportArguments {
     std::string directory;
     std::string file;
     std::string scratch;
+    bool skip_damaged = false;
     ExportOptions options;
 };
 
@@ -130,10 +134,13 @@ class Scratch {
     }
     ~Scratch() {
         static_cast<void>(rows_.discard());
+        static_cast<void>(posix_file_system().remove_tree(salvaged()));
         ::rmdir(directory_.c_str());
     }
 
     RowStorage& rows() { return rows_; }
+    // For a data directory.
+    std::string salvaged() const { return directory_ + "/salvaged"; }
 
   private:
     explicit Scratch(const std::string& directory)
@@ -148,14 +155,26 @@ Error stopped() {
     return {"stopped", "Stopped by a signal; no file was written."};
 }
 
-Result<ExportReport> run(const ExportArguments& arguments, Output& output) {
+struct Exported {
+    ExportReport report;
+    std::optional<SalvageReport> salvaged;  // of a damaged log
+};
+
+Result<Exported> run(const ExportArguments& arguments, Output& output) {
     if (!output.opened()) return output.opened().error();
     const Result<std::unique_ptr<Scratch>> scratch = Scratch::make(scratch_of(arguments));
     if (!scratch) return scratch.error();
+    Exported exported;
+    if (arguments.skip_damaged) {
+        Result<SalvageReport> salvaged = salvage(posix_file_system(), arguments.directory, (*scratch)->salvaged());
+        if (!salvaged) return std::move(salvaged).error();
+        exported.salvaged = *std::move(salvaged);
+        if (Status given = give_to_owner(arguments.directory); !given) return std::move(given).error();
+    }
     Result<std::unique_ptr<LogView>> view = [&] {
         Progress progress("read");
-        return LogView::open(posix_file_system(), arguments.directory, (*scratch)->rows(),
-                             [&](std::uint64_t done, std::uint64_t all) -> Status {
+        return LogView::open(posix_file_system(), arguments.skip_damaged ? (*scratch)->salvaged() : arguments.directory,
+                             (*scratch)->rows(), [&](std::uint64_t done, std::uint64_t all) -> Status {
                                  progress.show(done, all);
                                  if (is_to_stop()) return stopped();
                                  return {};
@@ -170,29 +189,88 @@ Result<ExportReport> run(const ExportArguments& arguments, Output& output) {
             return output.write(line);
         },
         [&](std::uint64_t done, std::uint64_t all) { progress.show(done, all); });
-    if (!report) return report;
+    if (!report) return std::move(report).error();
     if (Status closed = output.close(); !closed) return std::move(closed).error();
-    return report;
+    exported.report = *std::move(report);
+    return exported;
 }
 
-boost::json::object json_of(const ExportReport& report) {
+// The messages of `lost` whose whole records were in this part.
+std::vector<MessageId> ids_in(const Omitted& part, const SalvageReport& salvaged) {
+    std::vector<MessageId> ids;
+    for (const LostMessage& message : salvaged.lost) {
+        if (message.sequence >= part.first && message.sequence <= part.last) ids.push_back(message.id);
+    }
+    return ids;
+}
+
+boost::json::object json_of(const SalvageReport& salvaged) {
+    boost::json::array parts;
+    for (const Omitted& part : salvaged.omitted) {
+        boost::json::array ids;
+        for (const MessageId id : ids_in(part, salvaged)) ids.push_back(boost::json::string(std::to_string(id)));
+        parts.push_back({{"file", part.file},
+                         {"offset", part.offset},
+                         {"records", part.records()},
+                         {"first_sequence", part.first},
+                         {"last_sequence", part.last},
+                         {"why", part.why},
+                         {"ids", std::move(ids)}});
+    }
+    boost::json::array rules;
+    for (const std::string& rule : salvaged.lost_rules) rules.push_back(boost::json::string(rule));
+    return {{"omitted", std::move(parts)},
+            {"lost_rules", std::move(rules)},
+            {"lost_ids", salvaged.lost.size()},
+            {"maybe_stale", salvaged.maybe_stale},
+            {"pending_before", salvaged.pending}};
+}
+
+boost::json::object json_of(const Exported& exported) {
+    const ExportReport& report = exported.report;
     const ExportCounts& counts = report.end.counts;
-    return {{"messages", counts.messages},
-            {"dead", counts.dead},
-            {"purged", report.end.purged},
-            {"namespaces", counts.namespaces},
-            {"queues", counts.queues},
-            {"schedules", counts.schedules},
-            {"watchdogs", counts.watchdogs},
-            {"sequence", report.header.sequence},
-            {"server_time_ms", report.header.server_time_ms}};
+    boost::json::object object{{"messages", counts.messages},
+                               {"dead", counts.dead},
+                               {"purged", report.end.purged},
+                               {"namespaces", counts.namespaces},
+                               {"queues", counts.queues},
+                               {"schedules", counts.schedules},
+                               {"watchdogs", counts.watchdogs},
+                               {"sequence", report.header.sequence},
+                               {"server_time_ms", report.header.server_time_ms}};
+    if (exported.salvaged) object["damage"] = json_of(*exported.salvaged);
+    return object;
 }
 
-void print(std::FILE* to, const Session& session, const ExportReport& report) {
-    if (session.json) {
-        std::fprintf(to, "%s\n", plain_json(json_of(report)).c_str());
+// What was omitted, and what may be stale.
+void print(std::FILE* to, const SalvageReport& salvaged) {
+    Rows rows = {{"omitted", "offset", "records", "ids", "why"}};
+    for (const Omitted& part : salvaged.omitted) {
+        std::string ids;
+        for (const MessageId id : ids_in(part, salvaged)) ids += (ids.empty() ? "" : ",") + std::to_string(id);
+        rows.push_back({part.file, std::to_string(part.offset), std::to_string(part.records()),
+                        ids.empty() ? "unknown" : ids, part.why});
+    }
+    if (salvaged.omitted.empty()) {
+        std::fprintf(to, "\nnothing was omitted: the log is whole\n");
         return;
     }
+    std::fprintf(to,
+                 "\n%s\n"
+                 "The log counted %llu pending messages. Of those that were saved, %llu may be stale: they have not "
+                 "changed since the damage, and if the record of an ack, a cancel, a move or a delivery was omitted, "
+                 "they come again, or as they were before. An id is known only if the message changed later.\n",
+                 table(rows).c_str(), static_cast<unsigned long long>(salvaged.pending),
+                 static_cast<unsigned long long>(salvaged.maybe_stale));
+    for (const std::string& rule : salvaged.lost_rules) std::fprintf(to, "lost: %s\n", printable(rule).c_str());
+}
+
+void print(std::FILE* to, const Session& session, const Exported& exported) {
+    if (session.json) {
+        std::fprintf(to, "%s\n", plain_json(json_of(exported)).c_str());
+        return;
+    }
+    const ExportReport& report = exported.report;
     const ExportCounts& counts = report.end.counts;
     Rows rows = {{"messages", std::to_string(counts.messages)}};
     if (report.header.with_dead) rows.push_back({"dead", std::to_string(counts.dead)});
@@ -202,16 +280,19 @@ void print(std::FILE* to, const Session& session, const ExportReport& report) {
     rows.push_back({"schedules", std::to_string(counts.schedules)});
     rows.push_back({"watchdogs", std::to_string(counts.watchdogs)});
     rows.push_back({"server time", format_instant(report.header.server_time_ms)});
-    std::fprintf(to, "%sthe export is complete\n", fields(rows).c_str());
+    std::fprintf(to, "%s%s\n", fields(rows).c_str(),
+                 exported.salvaged ? "the export has what could be read of the log" : "the export is complete");
+    if (exported.salvaged) print(to, *exported.salvaged);
 }
 
 int export_all(Session& session, const ExportArguments& arguments) {
     note_stop_signals();
     Output output(arguments.file);
-    const Result<ExportReport> report = run(arguments, output);
-    if (!report) return session.complain(report.error(), kExitRefused);
+    const Result<Exported> exported = run(arguments, output);
+    if (!exported) return session.complain(exported.error(), kExitRefused);
+    const ExportReport* report = &exported->report;
     // Standard output may already have some lines.
-    print(output.is_stream() ? stderr : stdout, session, *report);
+    print(output.is_stream() ? stderr : stdout, session, *exported);
     if (report->secrets_excluded != 0) {
         std::fprintf(
             stderr,
@@ -240,6 +321,9 @@ void add_export(CLI::App& program, Session& session) {
     verb.app->add_option("FILE", options.file, "The file to write; - is standard output")->required();
     verb.app->add_flag("--dead", options.options.with_dead, "Include dead letters");
     verb.app->add_flag("--with-secrets", options.options.with_secrets, "Include the names of webhook secrets");
+    verb.app->add_flag("--skip-damaged", options.skip_damaged,
+                       "Of a damaged log that no server uses: export every message whose records are whole, and list "
+                       "what is omitted");
     verb.app
         ->add_option("--scratch", options.scratch, "An existing directory for a temporary index; default: next to FILE")
         ->type_name("DIR");
