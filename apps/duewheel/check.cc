@@ -1,11 +1,15 @@
 // duewheel check: verifies a data directory while no server uses it.
+#include <array>
 #include <cstdio>
 
 #include "arguments.h"
+#include "base/secure_random.h"
+#include "base/system_clock.h"
 #include "directory_owner.h"
 #include "plain_json.h"
 #include "plain_text.h"
 #include "store/data_check.h"
+#include "store/log_end.h"
 #include "verbs.h"
 
 namespace duewheel {
@@ -13,13 +17,15 @@ namespace {
 
 struct CheckArguments {
     std::string directory;
+    bool accept_lost_end = false;
 };
 
 void print_json(const DataReport& report) {
     boost::json::object object{
-        {"segments", report.segments},   {"commits", report.commits}, {"records", report.records},
-        {"log_bytes", report.log_bytes}, {"pending", report.pending}, {"sequence", report.sequence},
-        {"has_index", report.has_index},
+        {"segments", report.segments},   {"commits", report.commits},
+        {"records", report.records},     {"log_bytes", report.log_bytes},
+        {"pending", report.pending},     {"sequence", report.sequence},
+        {"has_index", report.has_index}, {"has_recorded_end", report.has_recorded_end},
     };
     if (report.has_index) {
         object["index_sequence"] = report.index_sequence;
@@ -56,12 +62,36 @@ void print_table(const DataReport& report) {
             printable(report.torn_end->path).c_str(), static_cast<unsigned long long>(report.torn_end->bytes),
             static_cast<unsigned long long>(report.torn_end->offset));
     }
+    if (!report.has_recorded_end) {
+        std::printf(
+            "\n"
+            "The last stop was not a clean one, or its version did not record the end of the log: whether the log once "
+            "reached further is not known.\n");
+    }
     std::printf(
         "\n"
         "the directory is undamaged\n");
 }
 
+Status accept_end(const std::string& directory) {
+    std::array<std::byte, 16> salt{};
+    if (Status drawn = secure_random_bytes(salt); !drawn) return drawn;
+    const Result<bool> accepted = accept_lost_end(posix_file_system(), directory, wall_now_ms(), salt);
+    if (!accepted) return accepted.error();
+    std::fprintf(stderr, *accepted
+                             ? "duewheel: the log continues without its lost end, like a restored backup: what the "
+                               "lost records changed comes again as it was before, earlier leases are void, and "
+                               "messages that were due before now are marked `maybe_delivered`.\n"
+                             : "duewheel: the end of the log is not missing; nothing was changed.\n");
+    return {};
+}
+
 int check(Session& session, const CheckArguments& arguments) {
+    if (arguments.accept_lost_end) {
+        if (Status accepted = accept_end(arguments.directory); !accepted) {
+            return session.complain(accepted.error(), kExitRefused);
+        }
+    }
     const Result<DataReport> report = check_data_directory(posix_file_system(), arguments.directory);
     const Status given = give_to_owner(arguments.directory);
     if (!report) return session.complain(report.error(), kExitRefused);
@@ -80,6 +110,9 @@ void add_check(CLI::App& program, Session& session) {
                               "Verify every byte of a data directory that no server uses; exits 1 if it is damaged",
                               "duewheel check ./duewheel-data", check);
     verb.app->add_option("DIR", verb.options->directory, "The data directory of the server (its --data)")->required();
+    verb.app->add_flag("--accept-lost-end", verb.options->accept_lost_end,
+                       "If the end of the log is missing, go on without it: earlier leases become void, and messages "
+                       "may be delivered again");
 }
 
 }  // namespace duewheel

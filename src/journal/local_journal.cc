@@ -22,7 +22,7 @@ LocalJournal::LocalJournal(FileSystem& files, std::string directory, const Journ
 Result<std::unique_ptr<LocalJournal>> LocalJournal::open(FileSystem& files, const std::string& directory,
                                                          const JournalOptions& options) {
     if (Status made = files.make_directories(directory); !made) return std::move(made).error();
-    Result<FoundLog> log = find_log(files, directory);
+    Result<FoundLog> log = find_log(files, directory, options.known_end);
     if (!log) return std::move(log).error();
     if (Status mended = mend_log(files, directory, *log); !mended) return std::move(mended).error();
     std::unique_ptr<LocalJournal> journal(new LocalJournal(files, directory, options, log->marked_newest));

@@ -28,6 +28,8 @@ struct JournalOptions {
     std::size_t spare_count = 1;             // zero-filled segments ready for the next one
     std::size_t reserve_count = 3;           // additional ones, for use while the disk is full
     LogIdentity identity;                    // 32 random bytes; used only when the log is created
+    // How far the log has reached at least; a shorter one is refused with `damaged_log`.
+    std::optional<KnownEnd> known_end{};
     // Of the first segment, if this log is created as a copy of another one.
     std::optional<SegmentHeader> front{};
 };

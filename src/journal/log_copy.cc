@@ -105,6 +105,7 @@ Result<LogCopy> copy_log(FileSystem& files, const std::string& from, const std::
     Result<std::vector<Source>> sources = open_sources(files, from);
     if (!sources) return std::move(sources).error();
     LogCopy made;
+    made.identity = sources->front().header.identity;
     for (const Source& source : *sources) made.bytes += source.header.segment_bytes;
     Copy copy(made.bytes, progress);
     for (const Source& source : *sources) {

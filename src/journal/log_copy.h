@@ -20,7 +20,8 @@ namespace duewheel {
 struct LogCopy {
     std::uint64_t segments = 0;
     std::uint64_t bytes = 0;  // of the files
-    Totals totals;            // at the end of the copy
+    LogIdentity identity;
+    Totals totals;  // at the end of the copy
 };
 
 // Called from time to time with the bytes copied so far and in total.

@@ -122,14 +122,24 @@ Result<std::vector<Candidate>> open_segments(FileSystem& files, const std::strin
     return candidates;
 }
 
-Status check_mark(const std::string& directory, const std::vector<Candidate>& candidates, std::uint64_t marked) {
-    const std::uint64_t newest = candidates.empty() ? 0 : candidates.back().header.number;
-    if (newest >= marked) return {};
-    const std::string last = newest == 0 ? "there are no segments" : "the last segment is " + std::to_string(newest);
-    return Error{"damaged_log", "segment " + std::to_string(marked) + " of the log in " + directory +
-                                    " is missing according to the file " + NewestMark::name_of(marked) + "; " + last +
-                                    ". Nothing was changed. Put the missing files seg-* back, or restore "
-                                    "a backup"};
+constexpr std::string_view kWithoutTheEnd =
+    ". Nothing was changed. Put the missing files or an undamaged copy of the newest one back, or restore a backup. To "
+    "go "
+    "on without what is missing, run `duewheel check --accept-lost-end` on the data directory";
+
+Status check_mark(const std::string& directory, const FoundLog& log, const std::optional<KnownEnd>& known_end) {
+    const std::uint64_t newest = log.segments.empty() ? 0 : log.segments.back()->header().number;
+    if (newest >= log.marked_newest) return {};
+    std::string text = "segment " + std::to_string(log.marked_newest) + " of the log in " + directory +
+                       " is missing according to the file " + NewestMark::name_of(log.marked_newest) + "; ";
+    const Sequence last = log.segments.empty() ? 0 : log.segments.back()->end().totals.sequence;
+    text += newest == 0
+                ? "there are no segments"
+                : "the last segment is " + std::to_string(newest) + " and ends with record " + std::to_string(last);
+    if (known_end && known_end->sequence > last) {
+        text += "; at least " + std::to_string(known_end->sequence - last) + " records are missing";
+    }
+    return Error{"damaged_log", text + std::string(kWithoutTheEnd)};
 }
 
 Result<std::optional<Cut>> judge_end(const File& file, const std::string& path, const SegmentHeader& header,
@@ -141,9 +151,10 @@ Result<std::optional<Cut>> judge_end(const File& file, const std::string& path, 
         find_later_footer(file, path, header, reader.position(), size, reader.totals().commit + 1);
     if (!later) return later.error();
     if (*later != 0) {
-        return Error{objection.code, objection.message +
-                                         " This is not an incomplete write: there is a later commit at offset " +
-                                         std::to_string(*later) + "."};
+        return Error{objection.code,
+                     objection.message + " This is not an incomplete write: there is a later commit at offset " +
+                         std::to_string(*later) + ".",
+                     objection.field};
     }
     return std::optional(Cut{path, reader.position(), rest->end - reader.position(), rest->head});
 }
@@ -217,8 +228,30 @@ Result<LogEnd> read_log_end(const File& file, const std::string& path, const Seg
     }
 }
 
-Result<FoundLog> find_log(FileSystem& files, const std::string& directory) {
+Status check_known_end(const std::string& directory, const std::optional<KnownEnd>& known_end,
+                       const LogIdentity& identity, const Totals& totals) {
+    if (!known_end || known_end->instance != identity.instance || totals.commit >= known_end->commit) return {};
+    std::string text = "the log in " + directory + " ends with record " + std::to_string(totals.sequence) +
+                       ", but it has reached record " + std::to_string(known_end->sequence) + " before";
+    if (const std::uint64_t missing = known_end->sequence - std::min(known_end->sequence, totals.sequence)) {
+        text += ": at least " + std::to_string(missing) + " acknowledged records are missing";
+    }
+    return Error{"damaged_log", text + std::string(kWithoutTheEnd)};
+}
+
+Result<FoundLog> find_log(FileSystem& files, const std::string& directory, const std::optional<KnownEnd>& known_end,
+                          EndCheck end_check) {
     FoundLog log;
+    const auto check_end = [&]() -> Status {
+        Status reached = check_mark(directory, log, known_end);
+        if (reached && !log.segments.empty()) {
+            const SegmentFile& newest = *log.segments.back();
+            reached = check_known_end(directory, known_end, newest.header().identity, newest.end().totals);
+        }
+        if (reached || end_check == EndCheck::refuse) return reached;
+        log.lost_end = reached.error();
+        return {};
+    };
     const Result<std::vector<std::string>> names = files.list(directory);
     if (!names) return names.error();
     std::vector<std::string> segment_names;
@@ -229,9 +262,6 @@ Result<FoundLog> find_log(FileSystem& files, const std::string& directory) {
     }
     Result<std::vector<Candidate>> candidates = open_segments(files, directory, segment_names);
     if (!candidates) return std::move(candidates).error();
-    if (Status reached = check_mark(directory, *candidates, log.marked_newest); !reached) {
-        return std::move(reached).error();
-    }
     for (std::size_t i = 0; i + 1 < candidates->size(); ++i) {
         Candidate& candidate = (*candidates)[i];
         const SegmentHeader& next = (*candidates)[i + 1].header;
@@ -239,7 +269,10 @@ Result<FoundLog> find_log(FileSystem& files, const std::string& directory) {
         log.segments.push_back(std::make_shared<SegmentFile>(candidate.path, std::move(candidate.file),
                                                              candidate.header, end, std::nullopt));
     }
-    if (candidates->empty()) return log;
+    if (candidates->empty()) {
+        if (Status reached = check_end(); !reached) return std::move(reached).error();
+        return log;
+    }
     Candidate& newest = candidates->back();
     Result<LogEnd> end = read_log_end(*newest.file, newest.path, newest.header, newest.size);
     if (!end) return std::move(end).error();
@@ -247,19 +280,29 @@ Result<FoundLog> find_log(FileSystem& files, const std::string& directory) {
     log.cut = std::move(end->cut);
     log.segments.push_back(std::make_shared<SegmentFile>(newest.path, std::move(newest.file), newest.header, end->end,
                                                          std::move(end->offsets)));
+    if (Status reached = check_end(); !reached) return std::move(reached).error();
     return log;
 }
 
-Result<FoundLog> find_log_in_use(FileSystem& files, const std::string& directory) {
+Result<FoundLog> find_log_in_use(FileSystem& files, const std::string& directory,
+                                 const std::optional<KnownEnd>& known_end) {
     if (Result<std::vector<std::string>> names = files.list(directory); !names) return std::move(names).error();
     // The front moves every few seconds, and so does the mark of the newest segment.
     constexpr int kTries = 20;
     for (int left = kTries;; --left) {
-        Result<FoundLog> found = find_log(files, directory);
+        Result<FoundLog> found = find_log(files, directory, known_end);
         const bool may_be_written_at =
             !found && (found.error().code == "damaged_log" || found.error().code == "not_found");
         if (!may_be_written_at || left == 1) return found;
     }
+}
+
+Status forget_lost_segments(FileSystem& files, const std::string& directory, const FoundLog& log) {
+    const std::uint64_t number = log.segments.back()->header().number;
+    if (log.marked_newest <= number) return {};
+    Status renamed = files.rename(directory + "/" + NewestMark::name_of(log.marked_newest),
+                                  directory + "/" + NewestMark::name_of(number));
+    return renamed ? files.sync_directory(directory) : renamed;
 }
 
 Status mend_log(FileSystem& files, const std::string& directory, FoundLog& log) {

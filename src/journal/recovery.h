@@ -14,6 +14,8 @@
 // used.
 #pragma once
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -35,11 +37,22 @@ struct Cut {
     std::string head;         // the first of them, at most kHeadBytesMax
 };
 
+// How far a log is known to have reached at least, from a place outside of it.
+struct KnownEnd {
+    std::array<std::byte, 16> instance{};  // of the log that this was said of
+    std::uint64_t segment = 0;
+    Sequence sequence = 0;
+    std::uint64_t commit = 0;
+
+    bool operator==(const KnownEnd&) const = default;
+};
+
 // A log as it was found.
 struct FoundLog {
     std::vector<std::shared_ptr<SegmentFile>> segments;  // in order; each open for reading
     std::vector<std::string> spares;                     // names in the directory
     std::uint64_t marked_newest = 0;                     // number of a segment (newest_mark.h); 0: no mark
+    std::optional<Error> lost_end;                       // it ends earlier than it should; see EndCheck
     std::uint64_t last_commit_offset = 0;                // in the newest segment; 0: none
     std::optional<Cut> cut;
 };
@@ -58,15 +71,30 @@ struct LogEnd {
 // not, it is damage, because the later one was started after it.
 Result<LogEnd> read_log_end(const File& file, const std::string& path, const SegmentHeader& header, std::uint64_t size);
 
-// Reads all headers and the whole newest segment, but not the older ones (see SegmentFile::scan()). Changes nothing. A
-// log that does not reach its mark is damaged.
+// What to do with a log that does not reach its mark, or the end that it is known to have had.
+enum class EndCheck {
+    refuse,  // `damaged_log`
+    report,  // as `lost_end` of the result
+};
+
+// Reads all headers and the whole newest segment, but not the older ones (see SegmentFile::scan()). Changes nothing.
 // Codes: `damaged_log`, `newer_format`, `not_found` (no such directory), `io_error`.
-Result<FoundLog> find_log(FileSystem& files, const std::string& directory);
+Result<FoundLog> find_log(FileSystem& files, const std::string& directory,
+                          const std::optional<KnownEnd>& known_end = std::nullopt,
+                          EndCheck end_check = EndCheck::refuse);
 
 // Like find_log(), for a log that a server may be writing at the same time: what looks damaged or missing because of
 // that is checked again. The files are opened before the newest is read to its last whole commit, so they are the log
 // of one instant (see log_copy.h), and stay readable after the server unlinks them.
-Result<FoundLog> find_log_in_use(FileSystem& files, const std::string& directory);
+Result<FoundLog> find_log_in_use(FileSystem& files, const std::string& directory,
+                                 const std::optional<KnownEnd>& known_end = std::nullopt);
+
+// Whether a log whose newest commit has these totals reaches the end that it is known to have had. Code `damaged_log`.
+Status check_known_end(const std::string& directory, const std::optional<KnownEnd>& known_end,
+                       const LogIdentity& identity, const Totals& totals);
+
+// Accepts that the segments after the newest one that was found are lost: they are not marked any more, durably.
+Status forget_lost_segments(FileSystem& files, const std::string& directory, const FoundLog& log);
 
 // Makes the necessary changes, so that the newest segment can be appended to, and opens it for that. Everything that
 // was found is durable on return.

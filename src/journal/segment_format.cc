@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <bit>
 #include <cassert>
+#include <charconv>
 #include <cstring>
 
 #include <xxhash.h>
@@ -237,8 +238,19 @@ Sequence sequence_of_segment_name(std::string_view name) {
 Error damaged_log(const std::string& path, std::uint64_t offset, std::string_view what) {
     return Error{"damaged_log",
                  "the log is damaged in " + path + " at offset " + std::to_string(offset) + ": " + std::string(what) +
-                     "; nothing was changed. Run `duewheel check` on the data directory to see what else is "
-                     "damaged, then restore a backup."};
+                     "; nothing was changed. Put an undamaged copy of this file back, from a backup, or save all other "
+                     "messages with `duewheel export --skip-damaged`: see `The log is damaged` in operating.md.",
+                 path.substr(path.rfind('/') + 1) + ":" + std::to_string(offset)};
+}
+
+std::optional<DamagePlace> damage_place(const Error& error) {
+    const std::size_t colon = error.field.rfind(':');
+    if (error.code != "damaged_log" || colon == std::string::npos) return std::nullopt;
+    DamagePlace place{error.field.substr(0, colon), 0};
+    const char* end = error.field.data() + error.field.size();
+    const auto [stopped, wrong] = std::from_chars(error.field.data() + colon + 1, end, place.offset);
+    if (wrong != std::errc() || stopped != end || sequence_of_segment_name(place.file) == 0) return std::nullopt;
+    return place;
 }
 
 Error newer_log(const std::string& path, std::uint64_t offset) {

@@ -16,6 +16,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -106,8 +107,19 @@ std::string segment_name(Sequence first_sequence);
 // The first sequence in such a name; 0 if it is not the name of a segment.
 Sequence sequence_of_segment_name(std::string_view name);
 
-// The errors of a log that cannot be trusted, with file and offset and what to do.
+// The errors of a log that cannot be trusted, with file and offset and what to do. The field of `damaged_log` is the
+// place, `<name of the file>:<offset>`.
 Error damaged_log(const std::string& path, std::uint64_t offset, std::string_view what);
 Error newer_log(const std::string& path, std::uint64_t offset);
+
+// Where a segment is damaged.
+struct DamagePlace {
+    std::string file;  // its name in DIR/journal
+    std::uint64_t offset = 0;
+
+    bool operator==(const DamagePlace&) const = default;
+};
+// The place that such an error names; nothing if it names none.
+std::optional<DamagePlace> damage_place(const Error& error);
 
 }  // namespace duewheel

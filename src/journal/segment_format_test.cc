@@ -107,8 +107,11 @@ TEST(SegmentFormat, damage_is_reported_with_file_offset_and_remedy) {
     const Error error = damaged_log("journal/seg-1.log", 512, "a record ends early");
     EXPECT_EQ(error.code, "damaged_log");
     EXPECT_NE(error.message.find("journal/seg-1.log at offset 512: a record ends early"), std::string::npos);
-    EXPECT_NE(error.message.find("`duewheel check`"), std::string::npos);
-    EXPECT_NE(error.message.find("restore a backup"), std::string::npos);
+    EXPECT_NE(error.message.find("from a backup"), std::string::npos);
+    EXPECT_NE(error.message.find("`duewheel export --skip-damaged`"), std::string::npos);
+    EXPECT_FALSE(damage_place(error)) << "not the name of a segment";
+    const std::string segment = segment_name(17);
+    EXPECT_EQ(damage_place(damaged_log("journal/" + segment, 512, "")), (DamagePlace{segment, 512}));
     EXPECT_EQ(error.message.find("repair"), std::string::npos);
 }
 

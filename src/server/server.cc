@@ -45,6 +45,7 @@
 #include "server/worker.h"
 #include "store/directory_marks.h"
 #include "store/index.h"
+#include "store/known_damage.h"
 #include "store/rocks_rows.h"
 
 namespace duewheel {
@@ -138,6 +139,7 @@ struct Server::Parts {
     bool stopping = false;
     bool drained = false;
     bool time_save_requested = false;
+    bool end_save_requested = false;
     std::int64_t stop_by_ns = 0;
 };
 
@@ -156,6 +158,12 @@ void Server::Parts::fail(const Error& error) {
         _exit(EXIT_SUCCESS);
     }
     log.error("fatal_error", with_disk_advice(error).message, {{"code", error.code}});
+    disk_is_forbidden = false;  // the loop does not go on
+    if (const Status kept = remember_damage(posix_file_system(), options.data_directory, error); !kept) {
+        log.warning("damage_not_saved",
+                    "The place of the damage cannot be saved, so the next start does not refuse because of it.",
+                    {{"error", kept.error().message}});
+    }
     if (error.code == "damaged_index") {
         const std::string index = options.data_directory + "/index";
         if (const Status condemned = rows.condemn(); condemned) {
@@ -515,8 +523,10 @@ void Server::Parts::stop(int signal) {
 void Server::Parts::leave_when_idle() {
     if (shard->is_idle() && !std::exchange(time_save_requested, true)) shard->save_time();
     if (!shard->is_idle() && monotonic_now_ns() < stop_by_ns) return;
+    if (std::exchange(end_save_requested, true)) return;
     if (audit) audit->finish();
-    loop.stop();
+    if (!shard->is_idle()) return loop.stop();  // what is written is not known
+    shard->save_end([this] { loop.stop(); });
 }
 
 Server::Server() = default;

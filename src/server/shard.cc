@@ -205,6 +205,14 @@ void Shard::save_time() {
     if (parts_.engine().save_time()) carry_out(parts_.engine().take_effects());
 }
 
+void Shard::save_end(std::function<void()> then) {
+    maintenance_worker_.run([this, then = std::move(then)]() mutable {
+        const Status saved = parts_.save_end(true);
+        if (!saved && saved.error().code != "no_space") on_fatal_error_(saved.error());
+        loop_.post(std::move(then));
+    });
+}
+
 EventLoop::TimePoint Shard::turn() {
     Engine& engine = parts_.engine();
     if (boot_now_ns() >= watch_clock_at_ns_) watch_clock();

@@ -87,6 +87,9 @@ class Shard final : public CommandPort {
     // For a server that is about to stop when this is idle: it is idle again when the log has the current time.
     void save_time();
 
+    // Saves the end of the log, then calls `then` on the loop: nothing may be written any more.
+    void save_end(std::function<void()> then);
+
     bool is_serving() const { return parts_.engine().is_serving(); }
     // No accepted command waits for the disk, and nothing is being posted or sent.
     bool is_idle() const {

@@ -9,6 +9,7 @@
 #include "server/shard_recovery.h"
 #include "store/directory_marks.h"
 #include "store/index_recovery.h"
+#include "store/known_damage.h"
 #include "store/sealer.h"
 
 namespace duewheel {
@@ -94,7 +95,25 @@ Result<std::unique_ptr<ShardParts>> ShardParts::try_to_open(FileSystem& files, c
 Status ShardParts::open_journal(const ShardOptions& options, LogSink& log) {
     if (Status whole = refuse_index_without_log(files_, directory_); !whole) return whole;
 
+    const Result<bool> healed = refuse_known_damage(files_, directory_);
+    if (!healed) return healed.error();
+    if (*healed) {
+        log.info("log_whole_again",
+                 "The log was found to be damaged before. Every byte of it was read now, and it is undamaged.");
+    }
+    Result<std::optional<EndMark>> end = read_end_mark(files_, directory_);
+    if (!end && end.error().code == "damaged_mark") {
+        log.warning(
+            "log_end_unknown",
+            "The record of how far the log reaches is damaged, so this start cannot tell whether the end of the "
+            "log is missing.",
+            {{"error", end.error().message}});
+        end = std::optional<EndMark>();
+    }
+    if (!end) return end.error();
+    end_mark_ = *end;
     JournalOptions journal_options;
+    if (end_mark_) journal_options.known_end = end_mark_->end;
     journal_options.segment_bytes = options.engine.segment_bytes;
     journal_options.spare_count = options.spare_segments;
     journal_options.reserve_count = options.reserve_segments;
@@ -111,8 +130,14 @@ Status ShardParts::open_journal(const ShardOptions& options, LogSink& log) {
     if (options.replicate) replicated_ = options.replicate(*journal_);
     if (const std::optional<Cut>& cut = journal_->cut()) {
         log.warning("log_tail_truncated",
-                    "The log ended with an incomplete write, which was removed. No acknowledged data is lost.",
-                    {{"file", cut->path}, {"offset", cut->offset}, {"bytes", cut->bytes}, {"head", cut->head}});
+                    "The log ended with an incomplete write, which was removed. After a crash or a power failure this "
+                    "is normal: a write is acknowledged only when it is complete.",
+                    {{"file", cut->path},
+                     {"offset", cut->offset},
+                     {"bytes", cut->bytes},
+                     {"sequence", journal_->totals().sequence},
+                     {"known_sequence", end_mark_ ? end_mark_->end.sequence : 0},
+                     {"head", cut->head}});
     }
     return {};
 }
@@ -176,6 +201,29 @@ DirectoryFacts ShardParts::directory_facts() const {
 
 Status ShardParts::save_clock_mark(const ClockMark& mark) {
     return reserve_->run_to_save_mark([&] { return write_mark(files_, directory_, mark); });
+}
+
+// The end is saved when that costs nothing: for a new segment, and when nothing was written since the last call.
+Result<SpaceReading> ShardParts::maintain_spare_segments() {
+    Result<SpaceReading> seen = reserve_->maintain_spare_segments();
+    if (!seen) return seen;
+    const std::uint64_t commit = journal_->totals().commit;
+    const bool is_idle = std::exchange(commit_at_check_, commit) == commit;
+    const bool is_new = !end_mark_ || end_mark_->end.segment != journal_->room().number;
+    if (!is_idle && !is_new) return seen;
+    Status saved = save_end(false);
+    if (!saved && saved.error().code != "no_space") return std::move(saved).error();
+    return seen;
+}
+
+Status ShardParts::save_end(bool stopped) {
+    const SegmentRoom room = journal_->room();
+    const Totals totals = journal_->totals();
+    const EndMark mark{{journal_->identity().instance, room.number, totals.sequence, totals.commit}, stopped};
+    if (end_mark_ == mark) return {};
+    Status saved = write_mark(files_, directory_, mark);  // not worth a spare segment
+    if (saved) end_mark_ = mark;
+    return saved;
 }
 
 Result<SegmentNumber> ShardParts::seal_next() {

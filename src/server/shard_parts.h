@@ -59,6 +59,10 @@ class ShardParts {
     const ClockMark& clock_mark() const { return clock_mark_; }
     Status save_clock_mark(const ClockMark& mark);
 
+    // Saves how far the log reaches, durably; `stopped`: at a clean stop, after which nothing is written. On the
+    // maintenance thread. `no_space`: it is not saved.
+    Status save_end(bool stopped);
+
     // The committer's step: returns when the commit is durable. Any error is fatal.
     Status commit(const Commit& commit) { return replicated_ ? replicated_->commit(commit) : journal_->commit(commit); }
 
@@ -71,7 +75,7 @@ class ShardParts {
     Result<SegmentNumber> seal_next();
 
     // The maintenance step. The shard's thread then calls take_space() with the result.
-    Result<SpaceReading> maintain_spare_segments() { return reserve_->maintain_spare_segments(); }
+    Result<SpaceReading> maintain_spare_segments();
     void take_space(const SpaceReading& seen);
     // Reads the disk, on the maintenance thread. What cannot be read is absent.
     DirectoryFacts directory_facts() const;
@@ -108,6 +112,8 @@ class ShardParts {
     const std::string directory_;
     std::unique_ptr<DirectoryLock> lock_;
     ClockMark clock_mark_;
+    std::optional<EndMark> end_mark_;    // as saved; of the maintenance thread
+    std::uint64_t commit_at_check_ = 0;  // likewise: the newest one when it was last looked at
     Retention* retention_ = nullptr;
     std::unique_ptr<LocalJournal> journal_;
     std::optional<LogReserve> reserve_;

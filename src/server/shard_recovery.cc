@@ -79,8 +79,8 @@ Status ShardRecovery::take_restored_mark(EngineStart& start) {
     start.ids_from = (*restored)->ids_from;
     if (start.totals.sequence == (*restored)->sequence) {
         log_.warning("restored_from_backup",
-                     "This is the first start from a restored backup. Changes after the backup are lost, and messages "
-                     "that were due before the restore are delivered with `maybe_delivered`.",
+                     "This is the first start from a restored backup, or from a log whose lost end was accepted. Later "
+                     "changes are lost, and messages that were due before that are delivered with `maybe_delivered`.",
                      {{"backup_ms", start.totals.server_time_ms}, {"restored_ms", start.past_until_ms}});
     }
     for (std::size_t i = 0; i < (*restored)->salt.size(); ++i) {

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "store/log_end.h"
+
 namespace duewheel {
 namespace {
 
@@ -44,8 +46,13 @@ Result<BackupReport> make_backup(FileSystem& files, const std::string& data, con
     }
     if (Status usable = refuse_what_is_no_data_directory(files, data); !usable) return std::move(usable).error();
     if (Status made = make_empty(files, backup); !made) return std::move(made).error();
+    const Result<std::optional<KnownEnd>> end = known_end(files, data);  // before the log, which grows meanwhile
+    if (!end) return end.error();
     const Result<LogCopy> copy = copy_log(files, data + "/journal", backup + "/journal", progress);
     if (!copy) return copy.error();
+    if (Status reached = check_known_end(data + "/journal", *end, copy->identity, copy->totals); !reached) {
+        return std::move(reached).error();
+    }
     BackupReport report;
     report.mark = {copy->totals.server_time_ms, copy->totals.sequence, copy->totals.live_count};
     // If the directory was itself restored, the ids of its originals do not belong to this one either.

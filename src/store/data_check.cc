@@ -5,7 +5,9 @@
 #include "store/index_audit.h"
 #include "store/index_proof.h"
 #include "store/key_layout.h"
+#include "store/known_damage.h"
 #include "store/log_audit.h"
+#include "store/log_end.h"
 #include "store/retention.h"
 #include "store/rocks_rows.h"
 
@@ -30,6 +32,21 @@ Status check_log(const FoundLog& log, DataReport& report) {
     };
     if (Status verified = verify_log(log, visitor); !verified) return verified;
     return audit.check_front(log.segments.front()->first_sequence());
+}
+
+// Compares the end of the log with that of a clean stop, or that of the backup.
+Status check_recorded_end(FileSystem& files, const std::string& directory, DataReport& report) {
+    if (const auto mark = read_end_mark(files, directory); mark && *mark) {
+        report.has_recorded_end = (*mark)->stopped && (*mark)->end.sequence == report.sequence;
+    }
+    const Result<std::optional<BackupMark>> backup = read_backup_mark(files, directory);
+    if (!backup) return backup.error();
+    if (!*backup) return {};
+    report.has_recorded_end = (*backup)->sequence == report.sequence;
+    if (report.has_recorded_end) return {};
+    return Error{"damaged_log", "the log in " + directory + " ends with record " + std::to_string(report.sequence) +
+                                    ", but the backup was made up to " + std::to_string((*backup)->sequence) +
+                                    ": files were changed or are missing"};
 }
 
 Error damaged_index(const std::string& what) {
@@ -70,17 +87,11 @@ Status check_tables(const Index& index) {
     return {};
 }
 
-}  // namespace
-
-Result<DataReport> check_data_directory(FileSystem& files, const std::string& directory) {
-    if (Result<std::vector<std::string>> there = files.list(directory + "/journal"); !there) {
-        return Error{there.error().code, "there is no log in " + directory + "; give the data directory of duewheeld"};
-    }
-    Result<std::unique_ptr<DirectoryLock>> lock = files.lock(directory);
-    if (!lock) return std::move(lock).error();
-
+Result<DataReport> check_all(FileSystem& files, const std::string& directory) {
     DataReport report;
-    const Result<FoundLog> found = find_log(files, directory + "/journal");
+    const Result<std::optional<KnownEnd>> end = known_end(files, directory);
+    if (!end) return end.error();
+    const Result<FoundLog> found = find_log(files, directory + "/journal", *end);
     if (!found) return found.error();
     report.segments = found->segments.size();
     for (const std::shared_ptr<SegmentFile>& segment : found->segments) {
@@ -88,6 +99,8 @@ Result<DataReport> check_data_directory(FileSystem& files, const std::string& di
     }
     report.torn_end = found->cut;
     if (Status checked = check_log(*found, report); !checked) return std::move(checked).error();
+    if (Status healed = remove_mark(files, directory, kDamageMark); !healed) return std::move(healed).error();
+    if (Status reached = check_recorded_end(files, directory, report); !reached) return std::move(reached).error();
     if (const auto mark = read_restored_mark(files, directory); !mark) return mark.error();
     if (const auto mark = read_clock_mark(files, directory); !mark) return mark.error();
     if (Result<std::vector<std::string>> there = files.list(directory + "/index"); !there || there->empty()) {
@@ -100,6 +113,20 @@ Result<DataReport> check_data_directory(FileSystem& files, const std::string& di
     report.has_index = true;
     if (Status checked = check_index(**index, *found, report); !checked) return std::move(checked).error();
     if (Status checked = check_tables(**index); !checked) return std::move(checked).error();
+    return report;
+}
+
+}  // namespace
+
+Result<DataReport> check_data_directory(FileSystem& files, const std::string& directory) {
+    if (Result<std::vector<std::string>> there = files.list(directory + "/journal"); !there) {
+        return Error{there.error().code, "there is no log in " + directory + "; give the data directory of duewheeld"};
+    }
+    Result<std::unique_ptr<DirectoryLock>> lock = files.lock(directory);
+    if (!lock) return std::move(lock).error();
+    Result<DataReport> report = check_all(files, directory);
+    // On a disk that cannot be written it stays unknown to the next start, which then finds it while it serves.
+    if (!report) static_cast<void>(remember_damage(files, directory, report.error()));
     return report;
 }
 

@@ -1,5 +1,6 @@
 // `duewheel check DIR`: verifies a data directory that no server uses. It reads everything and changes no data (RocksDB
-// maintains its own files when it opens the index).
+// maintains its own files when it opens the index). Damage to the log is remembered for the next start, and forgotten
+// if there is none any more (known_damage.h).
 //
 // The log: every checksum, sequence and footer, and the chain from the first segment to the last. The contents of each
 // footer and each relocation-done record are recomputed from the records; nothing is missing before its front
@@ -28,7 +29,8 @@ struct DataReport {
     std::uint64_t log_bytes = 0;
     std::uint64_t pending = 0;
     std::uint64_t sequence = 0;
-    std::optional<Cut> torn_end;  // a start would remove it: it was never acknowledged
+    std::optional<Cut> torn_end;    // a start would remove it: it was never acknowledged
+    bool has_recorded_end = false;  // it ends where a clean stop has recorded it; otherwise a lost end may go unnoticed
     bool has_index = false;
     std::uint64_t index_sequence = 0;  // position in the log up to which the index goes
     std::uint64_t index_messages = 0;  // unfinished ones

@@ -34,11 +34,11 @@ Status write(FileSystem& files, const std::string& directory, const std::string&
 }
 
 Error damaged_mark(const std::string& path) {
-    const bool is_replaceable = path.ends_with(std::string("/") + kClockMark);
-    return {"damaged_mark",
-            path + " is damaged. " +
-                (is_replaceable ? "The next start replaces it, and does not trust the wall clock at first"
-                                : "Restore the directory again from a complete backup")};
+    const auto is = [&](const char* name) { return path.ends_with(std::string("/") + name); };
+    const char* advice = "Restore the directory again from a complete backup";
+    if (is(kClockMark)) advice = "The next start replaces it, and does not trust the wall clock at first";
+    if (is(kEndMark)) advice = "The next start replaces it, and cannot tell whether the end of the log is missing";
+    return {"damaged_mark", path + " is damaged. " + advice};
 }
 
 Result<std::optional<Values>> read(FileSystem& files, const std::string& path) {
@@ -142,6 +142,46 @@ Status write_mark(FileSystem& files, const std::string& directory, const BackedU
 Result<std::optional<BackedUpMark>> read_backed_up_mark(FileSystem& files, const std::string& directory) {
     return read_as<BackedUpMark>(files, directory, kBackedUpMark, [](const Values& values, BackedUpMark& mark) {
         return take(values, "wall_time_ms", mark.wall_time_ms);
+    });
+}
+
+Status write_mark(FileSystem& files, const std::string& directory, const DamagePlace& mark) {
+    return write(files, directory, kDamageMark, {{"file", mark.file}, {"offset", std::to_string(mark.offset)}});
+}
+
+Status write_mark(FileSystem& files, const std::string& directory, const EndMark& mark) {
+    return write(files, directory, kEndMark,
+                 {{"instance", hex(mark.end.instance)},
+                  {"segment", std::to_string(mark.end.segment)},
+                  {"sequence", std::to_string(mark.end.sequence)},
+                  {"commit", std::to_string(mark.end.commit)},
+                  {"stopped", mark.stopped ? "1" : "0"}});
+}
+
+Result<std::optional<EndMark>> read_end_mark(FileSystem& files, const std::string& directory) {
+    return read_as<EndMark>(files, directory, kEndMark, [](const Values& values, EndMark& mark) {
+        int stopped = 0;
+        const bool is_whole = take(values, "instance", std::span(mark.end.instance)) &&
+                              take(values, "segment", mark.end.segment) &&
+                              take(values, "sequence", mark.end.sequence) && take(values, "commit", mark.end.commit) &&
+                              take(values, "stopped", stopped) && (stopped == 0 || stopped == 1);
+        mark.stopped = stopped == 1;
+        return is_whole;
+    });
+}
+
+Status remove_mark(FileSystem& files, const std::string& directory, const char* name) {
+    Status removed = files.remove(directory + "/" + name);
+    if (!removed && removed.error().code == "not_found") return {};
+    return removed ? files.sync_directory(directory) : removed;
+}
+
+Result<std::optional<DamagePlace>> read_damage_mark(FileSystem& files, const std::string& directory) {
+    return read_as<DamagePlace>(files, directory, kDamageMark, [](const Values& values, DamagePlace& mark) {
+        const auto file = values.find("file");
+        if (file == values.end() || !take(values, "offset", mark.offset)) return false;
+        mark.file = file->second;
+        return true;
     });
 }
 

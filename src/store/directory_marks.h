@@ -1,11 +1,13 @@
 // Small files that mark a data directory as a backup, as an unfinished restore, or as restored; and the clock state of
-// its server.
+// its server, and damage that was found in its log.
 //
 //     DIR/backup      a complete backup; no server starts on it, because its leases and ids would be the original's
 //     DIR/restoring   a restore was interrupted
 //     DIR/restored    what a server needs to keep apart from the original server of the backup
 //     DIR/clock       what a start needs to detect a wall clock that was set meanwhile
 //     DIR/backed-up   when the newest complete backup of this directory was begun, for the metric
+//     DIR/end         how far the log has reached
+//     DIR/damage      where the log was found to be damaged (known_damage.h)
 //
 // Each is a few lines of text, `name value`, and their checksum, written under another name, synced and renamed.
 #pragma once
@@ -17,6 +19,7 @@
 #include <string>
 
 #include "base/file.h"
+#include "journal/recovery.h"
 #include "message/clock_mark.h"
 #include "message/message.h"
 
@@ -27,6 +30,8 @@ inline constexpr const char* kRestoringMark = "restoring";
 inline constexpr const char* kRestoredMark = "restored";
 inline constexpr const char* kClockMark = "clock";
 inline constexpr const char* kBackedUpMark = "backed-up";
+inline constexpr const char* kEndMark = "end";
+inline constexpr const char* kDamageMark = "damage";
 
 struct BackupMark {
     DueMs server_time_ms = 0;  // of its newest commit
@@ -54,11 +59,22 @@ struct RestoredMark {
     bool operator==(const RestoredMark&) const = default;
 };
 
+// How far the log reaches, stored outside of it: without that, a log whose end is gone looks like one that ends there.
+// It is written at a clean stop, for each new segment, and when nothing was written for a while; a log may be longer.
+struct EndMark {
+    KnownEnd end;
+    bool stopped = false;  // at a clean stop: nothing was written after it, until the next start
+
+    bool operator==(const EndMark&) const = default;
+};
+
 // Durable on return. Codes: `no_space`, `io_error`.
 Status write_mark(FileSystem& files, const std::string& directory, const BackupMark& mark);
 Status write_mark(FileSystem& files, const std::string& directory, const RestoredMark& mark);
 Status write_mark(FileSystem& files, const std::string& directory, const ClockMark& mark);
 Status write_mark(FileSystem& files, const std::string& directory, const BackedUpMark& mark);
+Status write_mark(FileSystem& files, const std::string& directory, const EndMark& mark);
+Status write_mark(FileSystem& files, const std::string& directory, const DamagePlace& mark);
 Status write_restoring_mark(FileSystem& files, const std::string& directory);
 
 // Nothing if there is none. Codes: `damaged_mark`, `io_error`.
@@ -66,6 +82,10 @@ Result<std::optional<BackupMark>> read_backup_mark(FileSystem& files, const std:
 Result<std::optional<RestoredMark>> read_restored_mark(FileSystem& files, const std::string& directory);
 Result<std::optional<ClockMark>> read_clock_mark(FileSystem& files, const std::string& directory);
 Result<std::optional<BackedUpMark>> read_backed_up_mark(FileSystem& files, const std::string& directory);
+Result<std::optional<EndMark>> read_end_mark(FileSystem& files, const std::string& directory);
+Result<std::optional<DamagePlace>> read_damage_mark(FileSystem& files, const std::string& directory);
+// Durable on return; a missing mark is no error.
+Status remove_mark(FileSystem& files, const std::string& directory, const char* name);
 
 // Whether a directory contains exactly the log. Code: `not_a_data_directory`, with what to do.
 Status refuse_unfinished_restore(const FileSystem& files, const std::string& directory);

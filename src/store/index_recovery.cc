@@ -43,6 +43,8 @@ Result<OpenedIndex> open_index(RowStorage& storage, const Retention& retention, 
         return start_again(storage, retention, opened.error().message);
     }
     const IndexPosition position = (*opened)->position();
+    const auto segments = catalog.snapshot();
+    const Sequence last = segments.empty() ? 0 : segments.back()->end().totals.sequence;
     switch (fit(position, catalog)) {
         case Fit::good:
             return OpenedIndex{*std::move(opened), std::nullopt};
@@ -55,9 +57,13 @@ Result<OpenedIndex> open_index(RowStorage& storage, const Retention& retention, 
         case Fit::lost_end:
             break;
     }
-    return Error{"damaged_log", "the index contains record " + std::to_string(position.totals.sequence) +
-                                    ", but the log ends before it: records are lost. Run `duewheel check`, and "
-                                    "restore a backup"};
+    return Error{"damaged_log",
+                 "the index contains record " + std::to_string(position.totals.sequence) +
+                     ", but the log ends with record " + std::to_string(last) + ": at least " +
+                     std::to_string(position.totals.sequence - last) +
+                     " records are missing. Put an undamaged copy of the newest segment back, or restore "
+                     "a backup. To go on without what is missing, run `duewheel check --accept-lost-end` "
+                     "on the data directory"};
 }
 
 Status seal_missing(const SegmentCatalog& catalog, Index& index) {

@@ -7,6 +7,7 @@
 #include "store/directory_marks.h"
 #include "store/index_proof.h"
 #include "store/log_audit.h"
+#include "store/log_end.h"
 #include "store/sealer.h"
 
 namespace duewheel {
@@ -19,14 +20,17 @@ Result<std::unique_ptr<LogView>> LogView::open(FileSystem& files, const std::str
     }
     if (Status whole = refuse_unfinished_restore(files, data); !whole) return std::move(whole).error();
     std::unique_ptr<LogView> view(new LogView(rows));
-    Status done = view->build(files, data + "/journal", progress);
+    Status done = view->build(files, data, progress);
     if (done) done = view->prove();
     if (!done) return std::move(done).error();
     return view;
 }
 
-Status LogView::build(FileSystem& files, const std::string& directory, const ViewProgress& progress) {
-    Result<FoundLog> found = find_log_in_use(files, directory);
+Status LogView::build(FileSystem& files, const std::string& data, const ViewProgress& progress) {
+    const Result<std::optional<KnownEnd>> known = known_end(files, data);
+    if (!known) return known.error();
+    const std::string directory = data + "/journal";
+    Result<FoundLog> found = find_log_in_use(files, directory, *known);
     if (!found) return std::move(found).error();
     if (found->segments.empty()) return Error{"not_found", "there is no log in " + directory};
     identity_ = found->segments.front()->header().identity;

@@ -40,7 +40,7 @@ class LogView {
   private:
     explicit LogView(RowStorage& rows) : rows_(rows) {}
 
-    Status build(FileSystem& files, const std::string& directory, const ViewProgress& progress);
+    Status build(FileSystem& files, const std::string& data, const ViewProgress& progress);
     Status prove() const;
 
     RowStorage& rows_;

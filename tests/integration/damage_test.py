@@ -1,7 +1,9 @@
-"""Files of the data directory that were damaged or removed: the behaviour of a start, of a running server and of
-`duewheel check`."""
+"""Files of the data directory that were damaged or removed: the behaviour of a start, of a running server, of
+`duewheel check`, and of the commands on the page for operators."""
 
 import http.client
+import os
+import pathlib
 import subprocess
 import time
 import unittest
@@ -11,6 +13,7 @@ from daemon import BIN, Daemon
 EXIT_BROKEN_WORLD = 74
 SMALL_SEGMENTS = ["--store-segment-size", "1MiB"]
 MESSAGES = 1500
+SOURCE = pathlib.Path(__file__).resolve().parents[2]
 
 
 def segments(daemon):
@@ -103,12 +106,186 @@ class DamagedOldSegment(unittest.TestCase):
             self.assertIn("damaged_log", daemon.log_text())
             self.assertIn(oldest.name, daemon.log_text())
             self.assertIn(oldest.name, check(daemon).stderr)
+            # Each further start was ready, acknowledged puts for a second, and ended with 74 again.
+            self.assert_refused(daemon, oldest.name)
+            self.assert_refused(daemon, "The log is damaged")
             overwrite(oldest, offset, b"x")
             daemon.start()
+            self.assertIn("log_whole_again", daemon.log_text())
             deadline = time.monotonic() + 60
             while "log_verified" not in daemon.log_text() and time.monotonic() < deadline:
                 self.assertEqual(daemon.client().request("GET", "/readyz")[0], 200)
             self.assertIn("log_verified", daemon.log_text())
+
+
+    # A running server did not find it yet, but the operator did.
+    def test_what_check_finds_is_remembered_until_it_is_gone(self):
+        with Daemon(arguments=SMALL_SEGMENTS) as daemon:
+            fill(daemon)
+            oldest = segments(daemon)[0]
+            offset = oldest.read_bytes().find(b"x" * 1000)
+            overwrite(oldest, offset, b"y")
+            self.assertEqual(check(daemon).returncode, 1)
+            self.assertIn(f"file {oldest.name}\n", (daemon.data / "damage").read_text())
+            self.assert_refused(daemon, oldest.name)
+            overwrite(oldest, offset, b"x")
+            self.assertEqual(check(daemon).returncode, 0)
+            self.assertFalse((daemon.data / "damage").exists())
+            daemon.start()
+
+    def assert_refused(self, daemon, why):
+        before = len(daemon.log_text())
+        with self.assertRaises(AssertionError):
+            daemon.start()
+        self.assertEqual(daemon.wait(), 1)
+        text = daemon.log_text()[before:]
+        self.assertIn("cannot_start", text)
+        self.assertIn(why, text)
+        self.assertNotIn(" ready ", text)
+
+
+class Salvage(unittest.TestCase):
+    # One flipped byte in an old segment, and what remained was a backup, which lacks everything since.
+    def test_the_page_brings_the_other_messages_back(self):
+        with Daemon(arguments=SMALL_SEGMENTS) as daemon:
+            daemon.start()
+            client = daemon.client()
+            lost = client.put("mail", "mark me " + "m" * 500, delay="1h")[1]["id"]
+            stale = client.put("mail", "stale", delay="1h")[1]["id"]
+            client.request("PUT", "/v1/queues/mail", {"lease": "2m"})
+            client.request("PUT", "/v1/schedules/daily", {"cron": "0 5 * * *", "queue": "mail", "body": "good morning"})
+            kept = {"stale": "scheduled"}
+            for number in range(MESSAGES):
+                client.put("mail", f"{number} " + "x" * 3000, delay="2h")
+                kept[f"{number} " + "x" * 3000] = "scheduled"
+            gone = client.put("mail", "cancelled", delay="1h")[1]["id"]
+            client.cancel(gone)
+            client.cancel(stale)
+            client.put("mail", "with a key", delay="1h", key="k")
+            client.request("PATCH", "/v1/messages/" + client.put("mail", "moved", delay="1h")[1]["id"], {"delay": "5h"})
+            client.put("mail", "held", held=True)
+            kept.update({"with a key": "scheduled", "moved": "scheduled", "held": "held"})
+            bad = client.put("work", "bad", retry={"attempts": 1})[1]["id"]
+            lease = client.take("work", 1)[0]["lease"]
+            client.request("POST", f"/v1/leases/{lease}:fail", {"reason": "it is broken"})
+            self.assertEqual(client.get(bad)[1]["state"], "dead")
+            for number in range(600):
+                client.put("late", f"late {number} " + "y" * 3000, delay="3h")
+                kept[f"late {number} " + "y" * 3000] = "scheduled"
+            while len(segments(daemon)) < 5:
+                client.put("late", "more " + "y" * 3000, delay="3h")
+            daemon.kill()
+            for path in segments(daemon):  # the message that is lost, and the record of a cancel
+                data = path.read_bytes()
+                if b"mark me " in data:
+                    overwrite(path, data.find(b"mark me "), b"M")
+            damaged = segments(daemon)[0].name
+            out = self.carry_out(daemon, "save the other messages")
+            self.assertIn(damaged, out)
+            client = daemon.client()
+            found = {}
+            dead = []
+            for queue in ("mail", "late", "work"):
+                for message in self.all_of(client, queue):
+                    whole = client.get(message["id"])[1]
+                    if whole["state"] == "held" and queue == "work":
+                        dead.append(whole["body"])
+                    elif not whole["body"].startswith("more "):
+                        found[whole["body"]] = whole["state"]
+            del kept["stale"]  # its cancel is whole
+            self.assertEqual(found, kept)
+            self.assertEqual(dead, ["bad"])
+            self.assertEqual(client.request("GET", "/v1/queues/mail")[1]["settings"]["lease_ms"], 120000)
+            self.assertEqual(client.request("GET", "/v1/schedules/daily")[0], 200)
+            self.assertNotIn(lost, out.replace(damaged, ""))
+
+    # A segment of a backup is as good as the one in the data directory: nothing is lost, not even what came later.
+    def test_the_page_puts_a_copy_of_the_segment_back(self):
+        with Daemon(arguments=SMALL_SEGMENTS) as daemon:
+            numbers = fill(daemon)
+            subprocess.run([BIN / "duewheel", "backup", daemon.data, daemon.directory / "backups" / "duewheel-monday"],
+                           check=True, capture_output=True)
+            oldest = segments(daemon)[0]
+            overwrite(oldest, oldest.read_bytes().find(b"x" * 1000), b"y")
+            self.carry_out(daemon, "put a copy of the file back", {"seg-00000000000000183220.log": oldest.name})
+            self.assertEqual(daemon.client().request("GET", "/v1/stats")[1]["pending"], len(numbers))
+
+    def all_of(self, client, queue):
+        cursor = ""
+        while True:
+            page = client.request("GET", f"/v1/queues/{queue}/messages?limit=500{cursor}")[1]
+            yield from page["messages"]
+            if "cursor" not in page:
+                return
+            cursor = "&cursor=" + page["cursor"]
+
+    def carry_out(self, daemon, step, names=None):
+        """Runs the commands of the step of the page, as they stand there; what they print."""
+        page = (SOURCE / "docs" / "operating.md").read_text()
+        section = page[page.index("## The log is damaged"):]
+        block = section[section.index(step):]
+        block = block[block.index("```\n") + 4:]
+        out = ""
+        for line in block[:block.index("```")].splitlines():
+            line = line.strip()
+            for name, here in {"/var/lib/private/duewheel": daemon.data, "/var/lib/duewheel": daemon.data,
+                               "/var/backups": daemon.directory / "backups", **(names or {})}.items():
+                line = line.replace(name, str(here))
+            (daemon.directory / "backups").mkdir(exist_ok=True)
+            if line == "systemctl stop duewheel":
+                daemon.kill()
+            elif line == "systemctl start duewheel":
+                daemon.start()
+            else:
+                environment = dict(os.environ, DUEWHEEL_SERVER=f"http://127.0.0.1:{daemon.port}",
+                                   PATH=f"{BIN}:{os.environ['PATH']}")
+                done = subprocess.run(line, shell=True, capture_output=True, text=True, timeout=120, env=environment)
+                out += done.stdout + done.stderr
+                self.assertEqual(done.returncode, 0, line + "\n" + out + daemon.log_text())
+        return out
+
+
+class LostEnd(unittest.TestCase):
+    # Zeros over the tail of the newest segment: 293 of 400 acknowledged messages were gone, and `check` said undamaged.
+    def test_after_a_clean_stop_a_shorter_log_is_refused_until_it_is_accepted(self):
+        for whole_segment in (False, True):
+            with Daemon(arguments=SMALL_SEGMENTS) as daemon:
+                daemon.start()
+                client = daemon.client()
+                numbers = [client.put("q", f"{number} " + "x" * 3000, delay="1h")[1]["id"] for number in range(400)]
+                self.assertEqual(daemon.terminate(), 0)
+                self.assertEqual(check(daemon).stdout.splitlines()[-1], "the directory is undamaged")
+                self.assertNotIn("not known", check(daemon).stdout)
+                newest = segments(daemon)[-1]
+                if whole_segment:
+                    newest.unlink()
+                    mark = next(daemon.data.glob("journal/newest-*"))
+                    mark.unlink()
+                else:
+                    size = newest.stat().st_size
+                    overwrite(newest, 8192, bytes(size - 8192))
+                refused = check(daemon)
+                self.assertEqual(refused.returncode, 1)
+                self.assertRegex(refused.stderr, r"at least \d+ acknowledged records are missing")
+                self.assertIn("--accept-lost-end", refused.stderr)
+                with self.assertRaises(AssertionError):
+                    daemon.start()
+                self.assertEqual(daemon.wait(), 1)
+                self.assertIn("acknowledged records are missing", daemon.log_text())
+                backup = subprocess.run([BIN / "duewheel", "backup", daemon.data, daemon.directory / "backup"],
+                                        capture_output=True, text=True, timeout=60)
+                self.assertEqual(backup.returncode, 1)
+                accepted = subprocess.run([BIN / "duewheel", "check", "--accept-lost-end", daemon.data],
+                                          capture_output=True, text=True, timeout=60)
+                self.assertEqual(accepted.returncode, 0, accepted.stderr)
+                daemon.start()
+                client = daemon.client()
+                self.assertEqual(client.get(numbers[0])[1]["state"], "scheduled")
+                self.assertEqual(client.get(numbers[-1])[0], 404)
+                # The lost messages had ids, which are not assigned again.
+                self.assertGreater(int(client.put("q", "new")[1]["id"]), int(numbers[-1]))
+                self.assertEqual(daemon.terminate(), 0)
+                self.assertEqual(check(daemon).returncode, 0)
 
 
 class LostSegments(unittest.TestCase):

@@ -437,6 +437,8 @@ namespace duewheel {
     X(log_unavailable)                    \
     X(front_of_the_topic_deleted)         \
     X(topic_lost_its_end)                 \
+    X(end_saved_at_a_stop)                \
+    X(lost_end_refused)                   \
     X(damage_refused)                     \
     X(damage_harmless)
 

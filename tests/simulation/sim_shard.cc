@@ -283,6 +283,12 @@ bool SimShard::save_clock_mark(const ClockMark& mark) {
     return marked.ok();
 }
 
+bool SimShard::save_end() {
+    const Status saved = parts_->save_end(true);
+    if (!saved && saved.error().code != "no_space") fatal_error_ = saved.error();
+    return saved.ok();
+}
+
 void SimShard::run_tell_space() {
     const bool full_before = is_full();
     parts_->take_space(*std::exchange(space_seen_, std::nullopt));

@@ -94,6 +94,8 @@ class SimShard {
     void rest_cleaning(bool rests) { cleaning_rests_ = rests; }
     // False if there was no space for it, or after a fatal error.
     bool save_clock_mark(const ClockMark& mark);
+    // As save_clock_mark(): how far the log reaches, at a clean stop.
+    bool save_end();
     // The server does this every few seconds.
     void tend() { maintenance_wanted_ = true; }
     const LogCleaning& cleaning() const { return *cleaning_; }

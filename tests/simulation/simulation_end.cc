@@ -1,5 +1,6 @@
 // The end of a run, without further faults: work in progress completes, the index is rebuilt and compared, consumers
-// drain the queues through all of time, and then nothing may be left. Finally a byte of the log is flipped.
+// drain the queues through all of time, and then nothing may be left. Finally a byte of the log is flipped. The file is
+// long because each of these steps is.
 #include <algorithm>
 #include <map>
 
@@ -8,6 +9,7 @@
 #include "message/queue_settings.h"
 #include "simulation/simulation.h"
 #include "store/index_recovery.h"
+#include "store/known_damage.h"
 
 namespace duewheel {
 namespace {
@@ -539,12 +541,15 @@ void Simulation::check_emptiness() {
 
 // ---- damage
 
-// One byte of the log is turned: that is found at the next start, or it was one that means nothing.
+// One byte of the log is turned, or the end of it becomes zeros after a clean stop. That is found at the next start
+// and, because it is remembered, at the one after it, until the bytes are as they were; or they were ones that mean
+// nothing.
 void Simulation::damage() {
     clock_.go_on_to(std::max(clock_.now(), shard_->engine().now()) + 10);  // until the last commit is confirmed
     turn();
     settle();
     const Totals before = shard_->engine().totals();
+    const bool end_is_known = shard_->save_end();
     count_death();
     process_ends();
     oracle_.died(step_);
@@ -554,29 +559,56 @@ void Simulation::damage() {
     for (const std::string& name : *names) {
         if (name.rfind("seg-", 0) == 0) segments.push_back(journal + "/" + name);
     }
-    const std::string& path = segments[random_.below(segments.size())];
-    std::uint64_t size = 0;
+    const bool loses_end = end_is_known && random_.chance(300'000);
+    const std::string& path = loses_end ? segments.back() : segments[random_.below(segments.size())];
+    std::string bytes;
     {
         auto file = disk().open(path, OpenMode::read);
-        size = *(*file)->size();
+        bytes.resize(*(*file)->size());
+        static_cast<void>((*file)->read_at(0, std::as_writable_bytes(std::span(bytes))));
     }
-    const std::uint64_t at = random_.below(size);
-    disk().flip(path, at, static_cast<std::byte>(1u << random_.below(8)));
+    const auto write = [&](std::string_view content) {
+        auto file = disk().open(path, OpenMode::read_write);
+        static_cast<void>((*file)->write_at(0, std::as_bytes(std::span(content))));
+        static_cast<void>((*file)->sync_data());
+    };
+    std::string damaged = bytes;
+    const std::uint64_t at = random_.below(bytes.size());
+    if (loses_end) {
+        const std::uint64_t from = std::max<std::uint64_t>(at, kSegmentHeaderBytes);
+        damaged.replace(from, bytes.size() - from, bytes.size() - from, '\0');
+    } else {
+        damaged[at] = static_cast<char>(damaged[at] ^ (1 << random_.below(8)));
+    }
+    write(damaged);
     MemoryRowStorage fresh;  // so that all of the log has to be read
-    auto opened = SimShard::open(options_, zone_version_, disk(), fresh, retention_, log_, rare_, hash_);
-    if (!opened) {
-        rare_.met(Rare::damage_refused);
-        const auto code = opened.error().code;
-        if (code == "damaged_log" || code == "newer_format") return;
+    const auto open = [&] {
+        return SimShard::open(options_, zone_version_, disk(), fresh, retention_, log_, rare_, hash_);
+    };
+    const auto adds_up = [&](SimShard& shard) {
+        const Totals after = shard.engine().totals();
+        // The last commit may go: it was an empty one that confirmed the one before it, or one that closed a segment.
+        return after.digest == before.digest && after.live_count == before.live_count &&
+               after.needed_bytes == before.needed_bytes && after.id_counter == before.id_counter &&
+               after.commit + 1 >= before.commit;
+    };
+    auto opened = open();
+    if (opened) {
+        rare_.met(Rare::damage_harmless);
+        if (!adds_up(**opened)) oracle_.violate("C10", "a damaged log opens and adds up to something else");
+        return;
+    }
+    rare_.met(loses_end ? Rare::lost_end_refused : Rare::damage_refused);
+    if (const auto code = opened.error().code; code != "damaged_log" && code != "newer_format") {
         return oracle_.violate("C10", "damage is met with " + std::string(code) + ": " + opened.error().message);
     }
-    rare_.met(Rare::damage_harmless);
-    // The last commit may go: it was an empty one that confirmed the one before it, or one that closed a segment.
-    const Totals after = (*opened)->engine().totals();
-    const bool same = after.digest == before.digest && after.live_count == before.live_count &&
-                      after.needed_bytes == before.needed_bytes && after.id_counter == before.id_counter;
-    if (!same || after.commit + 1 < before.commit)
-        oracle_.violate("C10", "a damaged log opens and adds up to something else");
+    static_cast<void>(remember_damage(disk(), SimShard::kDirectory, opened.error()));
+    opened = open();
+    if (opened) return oracle_.violate("C10", "the second start on a damaged log succeeds");
+    write(bytes);
+    opened = open();
+    if (!opened) return oracle_.violate("C10", "a log that is whole again is refused: " + opened.error().message);
+    if (!adds_up(**opened)) oracle_.violate("C10", "a log that is whole again adds up to something else");
 }
 
 }  // namespace duewheel

@@ -1,0 +1,79 @@
+#include "store/log_end.h"
+
+#include <algorithm>
+
+#include "store/backup.h"
+#include "store/index.h"
+#include "store/retention.h"
+#include "store/rocks_rows.h"
+
+namespace duewheel {
+namespace {
+
+// The index contains records that the log does not: for a log without an EndMark.
+bool index_is_ahead(FileSystem& files, const std::string& directory, Sequence sequence) {
+    if (Result<std::vector<std::string>> there = files.list(directory + "/index"); !there || there->empty()) {
+        return false;
+    }
+    Retention retention;
+    RocksRowStorage rows(files, directory + "/index", [](std::string_view, std::string_view) { return false; });
+    const Result<std::unique_ptr<Index>> index = Index::open(rows, retention);
+    return index && (*index)->position().totals.sequence > sequence;
+}
+
+}  // namespace
+
+Result<std::optional<KnownEnd>> known_end(FileSystem& files, const std::string& directory) {
+    const Result<std::optional<EndMark>> mark = read_end_mark(files, directory);
+    if (!mark && mark.error().code != "damaged_mark") return mark.error();
+    if (!mark || !*mark) return std::optional<KnownEnd>();
+    return std::optional((*mark)->end);
+}
+
+Result<bool> accept_lost_end(FileSystem& files, const std::string& directory, DueMs now_ms,
+                             const std::array<std::byte, 16>& salt) {
+    if (Result<std::vector<std::string>> there = files.list(directory + "/journal"); !there) {
+        return Error{there.error().code, "there is no log in " + directory + "; give the data directory of duewheeld"};
+    }
+    const Result<std::unique_ptr<DirectoryLock>> lock = files.lock(directory);
+    if (!lock) return lock.error();
+    Status usable = refuse_what_is_no_data_directory(files, directory);
+    if (usable) usable = refuse_replicated_log(files, directory);
+    if (!usable) return std::move(usable).error();
+    const Result<std::optional<KnownEnd>> known = known_end(files, directory);
+    if (!known) return known.error();
+    const Result<FoundLog> found = find_log(files, directory + "/journal", *known, EndCheck::report);
+    if (!found) return found.error();
+    if (found->segments.empty()) {
+        return Error{"not_found",
+                     "there is no segment in " + directory +
+                         "/journal, so there is nothing to go on with. Put the files seg-* back, restore a "
+                         "backup, or start with an empty directory"};
+    }
+    if (Status whole = verify_log(*found, [](const CommitInLog&) { return Status(); }); !whole) {
+        return std::move(whole).error();
+    }
+    const SegmentFile& newest = *found->segments.back();
+    const Totals totals = newest.end().totals;
+    if (!found->lost_end && !index_is_ahead(files, directory, totals.sequence)) return false;
+
+    const Result<std::optional<RestoredMark>> before = read_restored_mark(files, directory);
+    if (!before) return before.error();
+    RestoredMark restored;
+    restored.sequence = totals.sequence;
+    restored.past_until_ms = std::max(now_ms, totals.server_time_ms);
+    restored.ids_from = std::max(*before ? (*before)->ids_from : 0, totals.id_counter) + kIdsOfTheOriginal;
+    restored.salt = salt;
+    Status done = write_mark(files, directory, restored);
+    if (done) done = files.remove_tree(directory + "/index");
+    if (done) done = files.sync_directory(directory);
+    // Last what refuses the log: after an error it can be tried again.
+    if (done) done = forget_lost_segments(files, directory + "/journal", *found);
+    const SegmentHeader& header = newest.header();
+    const EndMark end{{header.identity.instance, header.number, totals.sequence, totals.commit}, false};
+    if (done) done = write_mark(files, directory, end);
+    if (!done) return std::move(done).error();
+    return true;
+}
+
+}  // namespace duewheel
