@@ -295,7 +295,7 @@ TEST(HttpApi, refuses_invalid_durations_instants_and_numbers) {
         {raw({{"Duewheel-Delay", "-1"}}), 400, "negative_duration", "Duewheel-Delay"},
         {raw({{"Duewheel-Due", "2027-01-01"}}), 400, "bad_instant", "Duewheel-Due"},
     };
-    for (const char* text : {"", "10", "1y", "1s1m", "1.5h", "10 m", "99999999999999999999d", "PT", "P1M"}) {
+    for (const char* text : {"", "10", "1y", "1s1m", "1.0005s", "10 m", "99999999999999999999d", "PT", "P1M"}) {
         refusals.push_back({put("{\"delay\":\"" + std::string(text) + "\"}"), 400, "bad_duration", "delay"});
     }
     for (const char* text : {"", "tomorrow", "2027-01-01", "2027-01-01T06:00:00", "2027-02-29T00:00:00Z",
