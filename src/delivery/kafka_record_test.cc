@@ -94,7 +94,7 @@ TEST(KafkaRecord, keeps_its_own_content_type) {
     parts.headers = {{"Content-Type", "application/avro"}};
     Delivered delivered = message();
     delivered.content_type = "text/plain";
-    EXPECT_EQ(kafka_record_of(delivered, parts, {"t", {}, {}, true}).headers.size(), 5u);
+    EXPECT_EQ(kafka_record_of(delivered, parts, {"t", {}, {}, true}).headers.size(), 6u);
 }
 
 TEST(KafkaRecord, names_its_schedule_and_occurrence) {
@@ -103,7 +103,7 @@ TEST(KafkaRecord, names_its_schedule_and_occurrence) {
     delivered.occurrence = 3;
     delivered.schedule = "nightly";
     const auto names = names_of(kafka_record_of(delivered, {}, {"t", {}, {}, true}));
-    EXPECT_EQ(std::vector<std::string>(names.begin() + 4, names.end()),
+    EXPECT_EQ(std::vector<std::string>(names.begin() + 5, names.end()),
               (std::vector<std::string>{"duewheel-parent", "duewheel-occurrence", "duewheel-schedule"}));
 }
 

@@ -42,9 +42,14 @@ TEST(Dispatcher, a_consumer_waits_until_a_message_becomes_due) {
     trial.dispatcher.serve_queues();
     // The log knows an older time: the reply waits until a commit has saved this one.
     EXPECT_TRUE(trial.dispatcher.has_held());
+    trial.advance_to(trial.now + 400);
     trial.batch([] {});
     trial.dispatcher.deliver_held();
-    EXPECT_EQ(trial.take<LeaseAnswer>(1).messages.size(), 1u);
+    const LeaseAnswer answer = trial.take<LeaseAnswer>(1);
+    ASSERT_EQ(answer.messages.size(), 1u);
+    EXPECT_EQ(answer.messages[0].lateness_ms, 400) << "also while the reply waited";
+    EXPECT_EQ(answer.messages[0].wait_ms, 0);
+    EXPECT_EQ(trial.lifecycle.leases().at(answer.messages[0].id).lateness_ms, 400u);
     EXPECT_EQ(trial.dispatcher.waiters(), 0u);
 }
 
