@@ -157,9 +157,8 @@ QueueNumber Lifecycle::apply(Operation& operation) {
             join_line(number);
         }
         place_applied(number, keeps_live, woken);
-        if (!keeps_live) {
-            note_held_back(number, record.id, counts_from(record.state.due_ms, record.time_ms, record.content));
-        }
+        const DueMs at_ms = std::max(record.time_ms, record.content.put_ms);  // a put has only that
+        if (!keeps_live) note_held_back(number, record.id, counts_from(record.state.due_ms, at_ms, record.content));
     }
     if (!record.state.order_key.empty()) {
         const QueueNumber of_line = recent_.queues().number(record.state.name_space, record.state.queue);
