@@ -93,7 +93,7 @@ bool use_waiting(TrialEngine& shard, const std::string& name_space, int number) 
 const std::map<std::string_view, Case>& cases() {
     static const std::map<std::string_view, Case> all{
         {"limits.commands_waiting_max", {[](EngineOptions& of) { of.commands_waiting_max = kMax; }, &use_waiting}},
-        {"limits.waiting_max", {[](EngineOptions& of) { of.waiting_bytes_max = kMax * 200; }, &use_waiting}},
+        {"limits.waiting_max", {[](EngineOptions& of) { of.waiting_bytes_max = kMax * 100; }, &use_waiting}},
         {"limits.queues_max", {[](EngineOptions& of) { of.queues_max = kMax; }, &use_queue}},
         {"limits.schedules_max", {[](EngineOptions& of) { of.schedules_max = kMax; }, &use_schedule}},
         {"limits.watchdogs_max", {[](EngineOptions& of) { of.watchdogs_max = kMax; }, &use_watchdog}},
