@@ -231,7 +231,7 @@ TEST(EngineLimits, the_queues_with_most_traffic_come_first_and_the_others_are_su
     ASSERT_EQ(traffic.busiest.size(), 2u);
     const QueueCounters& first = traffic.busiest[0];
     EXPECT_EQ(first.name.queue, "first");
-    EXPECT_EQ(first.totals, (QueueTotals{.received = 3, .delivered = 3, .acknowledged = 1}));
+    EXPECT_EQ(first.totals, (QueueTotals{.received = 3, .delivered = 3, .wait_ms = 3'000, .acknowledged = 1}));
     EXPECT_EQ(first.pending, 2u);
     EXPECT_EQ(first.leased, 2u);
     EXPECT_EQ(first.oldest_due_ms, kStart);
@@ -241,7 +241,8 @@ TEST(EngineLimits, the_queues_with_most_traffic_come_first_and_the_others_are_su
     EXPECT_EQ(traffic.others.pending, 3u);
     EXPECT_EQ(traffic.others.ready, 3u);
     EXPECT_EQ(traffic.others.oldest_due_ms, kStart + 10);
-    EXPECT_EQ(shard.engine().counters(), (QueueTotals{.received = 11, .delivered = 3, .acknowledged = 1}));
+    EXPECT_EQ(shard.engine().counters(),
+              (QueueTotals{.received = 11, .delivered = 3, .wait_ms = 3'000, .acknowledged = 1}));
     EXPECT_EQ(shard.engine().queue_traffic(4).other_queues, 0u);
 }
 

@@ -138,7 +138,7 @@ TEST(History, includes_ends_that_are_not_in_the_index_yet) {
     asked.queue = "q";
     const HistoryAnswer answer = shard.ask<HistoryAnswer>(asked);
     ASSERT_EQ(answer.ended.size(), 2u);
-    EXPECT_EQ(answer.ended[0], (EndedRow{done, State::done, Cause::acknowledged, false, 1, kStart + 25, 15}));
+    EXPECT_EQ(answer.ended[0], (EndedRow{done, State::done, Cause::acknowledged, false, 1, kStart + 25, 0, 15}));
     EXPECT_EQ(answer.ended[1], (EndedRow{cancelled, State::cancelled, Cause::cancelled, false, 0, kStart + 30, 0}));
     EXPECT_FALSE(answer.next);
     asked.limit = 1;

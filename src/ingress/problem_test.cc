@@ -28,6 +28,9 @@ std::string content_of(const fs::path& path) {
 // timer library: no request is answered with these.
 const std::set<std::string, std::less<>> kInternalCodes = {"bad_address",
                                                            "bad_address_block",
+                                                           "catching_up",
+                                                           "exposed_token",
+                                                           "unsafe_data_directory",
                                                            "bad_answer",
                                                            "bad_checksum",
                                                            "bad_footer",

@@ -137,7 +137,7 @@ TEST(LimitShares, a_namespace_that_uses_all_it_can_leaves_some_for_another) {
         int second = 0;
         while (second < 3 * kMax && how.use(shard, "other", second)) ++second;
         EXPECT_GE(first, kMax / 2);
-        EXPECT_LE(first, kMax * 17 / 20);
+        EXPECT_LE(first, kMax * 18 / 20);
         EXPECT_GE(second, 1);
     }
 }

@@ -73,7 +73,7 @@ bool is_refused(std::int64_t offset) {
 }
 PutCommand record_at(std::int64_t offset) {
     PutCommand put{.queue = TrialOwner::kQueue};
-    put.when.delay_ms = is_refused(offset) ? 100'000 * kHour : kHour;
+    put.when.delay_ms = is_refused(offset) ? 10'000'000 * kHour : kHour;
     put.body = std::to_string(offset) + std::string(150, 'x');
     return put;
 }

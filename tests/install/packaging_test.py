@@ -199,7 +199,7 @@ class ManPages(unittest.TestCase):
     @needs("mandoc")
     def test_say_of_an_option_what_the_help_says(self):
         put = self.text("man1/duewheel-put.1.gz")
-        self.assertRegex(put, r"--delay,--in DURATION\n +Due after this time: .*Not with --due, --ndjson\.\n")
+        self.assertRegex(put, r"--delay, --in DURATION\n +Due after this time: .*Not with --due, --ndjson\.\n")
         self.assertRegex(put, r"--batch UINT\n +.*From 1 to 1000000\. Only with --ndjson\.\n")
         self.assertRegex(self.text("man1/duewheel.1.gz"), r"--server URL\n +.*Environment: DUEWHEEL_SERVER\.\n")
         self.assertRegex(self.text("man1/duewheel.1.gz"), r"(?s)EXIT STATUS\n +0 +done\..*3 +.*cannot be reached\.\n")
