@@ -18,27 +18,19 @@ struct Candidate {
     SegmentHeader header;
 };
 
-// The range from `offset` on that contains all non-zero bytes; empty: all bytes are zero.
-struct NonZero {
-    std::uint64_t end = 0;  // after the last one; 0: there is none
-    std::string head;       // from `offset` on
-};
-
-Result<NonZero> find_non_zero(const File& file, std::uint64_t offset, std::uint64_t size) {
-    NonZero found;
+// The end of the range from `offset` on that contains all non-zero bytes; 0: all bytes are zero.
+Result<std::uint64_t> find_non_zero(const File& file, std::uint64_t offset, std::uint64_t size) {
+    std::uint64_t end = 0;
     FileWindow window(file, size, kPieceBytes);
     for (std::uint64_t at = offset; at < size;) {
         const Result<std::string_view> piece = window.from(at, std::min(kPieceBytes, size - at));
         if (!piece) return piece.error();
         if (piece->empty()) break;
-        if (at == offset) found.head = piece->substr(0, Cut::kHeadBytesMax);
         const std::size_t last = piece->find_last_not_of('\0');
-        if (last != std::string_view::npos) found.end = at + last + 1;
+        if (last != std::string_view::npos) end = at + last + 1;
         at += piece->size();
     }
-    if (found.end == 0) found.head.clear();
-    if (found.end != 0) found.head.resize(std::min<std::uint64_t>(found.head.size(), found.end - offset));
-    return found;
+    return end;
 }
 
 // Looks for a whole footer of this log with a greater number than `commit` at the end of any block from `offset` on;
@@ -144,9 +136,9 @@ Status check_mark(const std::string& directory, const FoundLog& log, const std::
 
 Result<std::optional<Cut>> judge_end(const File& file, const std::string& path, const SegmentHeader& header,
                                      std::uint64_t size, const CommitReader& reader, const Error& objection) {
-    const Result<NonZero> rest = find_non_zero(file, reader.position(), size);
-    if (!rest) return rest.error();
-    if (rest->end == 0) return std::optional<Cut>();
+    const Result<std::uint64_t> end = find_non_zero(file, reader.position(), size);
+    if (!end) return end.error();
+    if (*end == 0) return std::optional<Cut>();
     const Result<std::uint64_t> later =
         find_later_footer(file, path, header, reader.position(), size, reader.totals().commit + 1);
     if (!later) return later.error();
@@ -156,7 +148,7 @@ Result<std::optional<Cut>> judge_end(const File& file, const std::string& path, 
                          std::to_string(*later) + ".",
                      objection.field};
     }
-    return std::optional(Cut{path, reader.position(), rest->end - reader.position(), rest->head});
+    return std::optional(Cut{path, reader.position(), *end - reader.position()});
 }
 
 Status write_zeros(File& file, const Cut& cut) {

@@ -29,12 +29,9 @@ namespace duewheel {
 
 // The torn end of a log, for the operator's log.
 struct Cut {
-    static constexpr std::uint64_t kHeadBytesMax = 4096;
-
     std::string path;
     std::uint64_t offset = 0;
     std::uint64_t bytes = 0;  // from the offset to the last non-zero byte
-    std::string head;         // the first of them, at most kHeadBytesMax
 };
 
 // How far a log is known to have reached at least, from a place outside of it.

@@ -136,8 +136,7 @@ Status ShardParts::open_journal(const ShardOptions& options, LogSink& log) {
                      {"offset", cut->offset},
                      {"bytes", cut->bytes},
                      {"sequence", journal_->totals().sequence},
-                     {"known_sequence", end_mark_ ? end_mark_->end.sequence : 0},
-                     {"head", cut->head}});
+                     {"known_sequence", end_mark_ ? end_mark_->end.sequence : 0}});
     }
     return {};
 }
