@@ -193,10 +193,19 @@ void AuditTrail::finish() {
     if (std::exchange(is_finished_, true) || has_failed_) return;
     record_suppressed(limit_.take_all());
     std::vector<AuditEntry> rest;
-    // Entries that are being written now are written before this job.
-    for (std::size_t i = writing_; i < waiting_.size(); ++i) rest.push_back(waiting_[i].entry);
-    worker_.run([this, rest = std::move(rest), now = server_ms_()] {
-        if (write(rest, now)) static_cast<void>(writer_->sync());
+    std::vector<std::function<void(bool)>> done;
+    // Entries that are being written now are written before this job, and the others by this job alone.
+    for (auto each = waiting_.begin() + static_cast<std::ptrdiff_t>(writing_); each != waiting_.end(); ++each) {
+        rest.push_back(std::move(each->entry));
+        if (each->done) done.push_back(std::move(each->done));
+    }
+    waiting_.erase(waiting_.begin() + static_cast<std::ptrdiff_t>(writing_), waiting_.end());
+    worker_.run([this, rest = std::move(rest), done = std::move(done), now = server_ms_()] {
+        const Status written = write(rest, now);
+        if (written) static_cast<void>(writer_->sync());
+        loop_.post([done, is_written = written.ok()] {
+            for (const auto& each : done) each(is_written);
+        });
     });
 }
 
