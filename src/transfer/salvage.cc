@@ -12,6 +12,8 @@
 #include "journal/local_journal.h"
 #include "message/totals.h"
 #include "message/watchdog_state.h"
+#include "store/directory_marks.h"
+#include "store/log_end.h"
 
 namespace duewheel {
 namespace {
@@ -284,6 +286,14 @@ void check_front(const SalvagedLog& log, Sequence relocated_up_to, std::vector<O
                    {segment_name(needed), 0, needed, log.first_sequence - 1, "the files before the first are missing"});
 }
 
+// Whether the log has reached further than what could be read.
+void check_end(const std::string& journal, const std::optional<KnownEnd>& known, const SalvagedLog& log,
+               std::vector<Omitted>& omitted) {
+    if (check_known_end(journal, known, log.identity, log.totals)) return;
+    const Sequence last = std::max(known->sequence, log.totals.sequence);
+    omitted.push_back({kEndMark, 0, log.totals.sequence + 1, last, "the end of the log is missing"});
+}
+
 void count(const Inventory& inventory, SalvageReport& report) {
     const Sequence damaged_up_to = report.omitted.empty() ? 0 : report.omitted.back().last;
     for (const auto& [id, newest] : inventory.messages()) {
@@ -312,6 +322,8 @@ Result<SalvageReport> salvage(FileSystem& files, const std::string& data, const 
     }
     const Result<std::unique_ptr<DirectoryLock>> lock = files.lock(data);
     if (!lock) return lock.error();
+    const Result<std::optional<KnownEnd>> known = known_end(files, data);
+    if (!known) return known.error();
     Inventory inventory;
     Result<SalvagedLog> log =
         salvage_log(files, data + "/journal", [&](const FramedRecord& frame) { return inventory.add(frame); });
@@ -343,6 +355,7 @@ Result<SalvageReport> salvage(FileSystem& files, const std::string& data, const 
     report.pending = log->totals.live_count;
     report.omitted = std::move(log->omitted);
     check_front(*log, inventory.relocated_up_to(), report.omitted);
+    check_end(data + "/journal", *known, *log, report.omitted);
     count(inventory, report);
     return report;
 }

@@ -2,6 +2,7 @@
 `duewheel check`, and of the commands on the page for operators."""
 
 import http.client
+import json
 import os
 import pathlib
 import subprocess
@@ -32,6 +33,11 @@ def overwrite(path, offset, what):
     with open(path, "r+b") as file:
         file.seek(offset)
         file.write(what)
+
+
+def recorded_sequence(daemon):
+    """How far the log has reached, according to the file `end`."""
+    return int(next(line for line in (daemon.data / "end").read_text().splitlines() if line.startswith("sequence")).split()[1])
 
 
 def fill(daemon):
@@ -275,6 +281,16 @@ class LostEnd(unittest.TestCase):
                 backup = subprocess.run([BIN / "duewheel", "backup", daemon.data, daemon.directory / "backup"],
                                         capture_output=True, text=True, timeout=60)
                 self.assertEqual(backup.returncode, 1)
+                # The export took the log for whole, and counted no message as possibly stale.
+                saved = subprocess.run([BIN / "duewheel", "export", "--json", "--skip-damaged", daemon.data,
+                                        daemon.directory / "saved.ndjson"], capture_output=True, text=True, timeout=60)
+                self.assertEqual(saved.returncode, 0, saved.stderr)
+                saved = json.loads(saved.stdout)
+                part = saved["damage"]["omitted"][-1]
+                self.assertEqual(part["why"], "the end of the log is missing")
+                self.assertEqual(part["last_sequence"], recorded_sequence(daemon))
+                self.assertGreaterEqual(part["records"], 400 - saved["messages"])
+                self.assertEqual(saved["damage"]["maybe_stale"], saved["messages"])
                 accepted = subprocess.run([BIN / "duewheel", "check", "--accept-lost-end", daemon.data],
                                           capture_output=True, text=True, timeout=60)
                 self.assertEqual(accepted.returncode, 0, accepted.stderr)
