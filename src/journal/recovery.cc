@@ -116,8 +116,7 @@ Result<std::vector<Candidate>> open_segments(FileSystem& files, const std::strin
 
 constexpr std::string_view kWithoutTheEnd =
     ". Nothing was changed. Put the missing files or an undamaged copy of the newest one back, or restore a backup. To "
-    "go "
-    "on without what is missing, run `duewheel check --accept-lost-end` on the data directory";
+    "go on without what is missing, run `duewheel check --accept-lost-end` on the data directory";
 
 Status check_mark(const std::string& directory, const FoundLog& log, const std::optional<KnownEnd>& known_end) {
     const std::uint64_t newest = log.segments.empty() ? 0 : log.segments.back()->header().number;
@@ -129,7 +128,7 @@ Status check_mark(const std::string& directory, const FoundLog& log, const std::
                 ? "there are no segments"
                 : "the last segment is " + std::to_string(newest) + " and ends with record " + std::to_string(last);
     if (known_end && known_end->sequence > last) {
-        text += "; at least " + std::to_string(known_end->sequence - last) + " records are missing";
+        text += ": at least " + std::to_string(known_end->sequence - last) + " acknowledged records are missing";
     }
     return Error{"damaged_log", text + std::string(kWithoutTheEnd)};
 }
@@ -222,10 +221,22 @@ Result<LogEnd> read_log_end(const File& file, const std::string& path, const Seg
 
 Status check_known_end(const std::string& directory, const std::optional<KnownEnd>& known_end,
                        const LogIdentity& identity, const Totals& totals) {
-    if (!known_end || known_end->instance != identity.instance || totals.commit >= known_end->commit) return {};
-    std::string text = "the log in " + directory + " ends with record " + std::to_string(totals.sequence) +
-                       ", but it has reached record " + std::to_string(known_end->sequence) + " before";
-    if (const std::uint64_t missing = known_end->sequence - std::min(known_end->sequence, totals.sequence)) {
+    if (!known_end) return {};
+    const bool is_empty = totals.commit == 0;
+    const bool is_another = !is_empty && known_end->instance != identity.instance;
+    const bool is_whole = is_another || is_empty ? known_end->sequence == 0 : totals.commit >= known_end->commit;
+    if (is_whole) return {};
+    const std::string reached = "record " + std::to_string(known_end->sequence) + " before";
+    std::string text = "the log in " + directory;
+    if (is_another) {
+        text += " is not the one that has reached " + reached;
+    } else if (is_empty) {
+        text += " has no records, but it has reached " + reached;
+    } else {
+        text += " ends with record " + std::to_string(totals.sequence) + ", but it has reached " + reached;
+    }
+    const Sequence kept = is_another ? 0 : totals.sequence;
+    if (const std::uint64_t missing = known_end->sequence - std::min(known_end->sequence, kept)) {
         text += ": at least " + std::to_string(missing) + " acknowledged records are missing";
     }
     return Error{"damaged_log", text + std::string(kWithoutTheEnd)};
@@ -236,6 +247,7 @@ Result<FoundLog> find_log(FileSystem& files, const std::string& directory, const
     FoundLog log;
     const auto check_end = [&]() -> Status {
         Status reached = check_mark(directory, log, known_end);
+        if (reached && log.segments.empty()) reached = check_known_end(directory, known_end, {}, {});
         if (reached && !log.segments.empty()) {
             const SegmentFile& newest = *log.segments.back();
             reached = check_known_end(directory, known_end, newest.header().identity, newest.end().totals);
@@ -290,11 +302,11 @@ Result<FoundLog> find_log_in_use(FileSystem& files, const std::string& directory
 }
 
 Status forget_lost_segments(FileSystem& files, const std::string& directory, const FoundLog& log) {
-    const std::uint64_t number = log.segments.back()->header().number;
+    const std::uint64_t number = log.segments.empty() ? 0 : log.segments.back()->header().number;
     if (log.marked_newest <= number) return {};
-    Status renamed = files.rename(directory + "/" + NewestMark::name_of(log.marked_newest),
-                                  directory + "/" + NewestMark::name_of(number));
-    return renamed ? files.sync_directory(directory) : renamed;
+    const std::string mark = directory + "/" + NewestMark::name_of(log.marked_newest);
+    Status done = number == 0 ? files.remove(mark) : files.rename(mark, directory + "/" + NewestMark::name_of(number));
+    return done ? files.sync_directory(directory) : done;
 }
 
 Status mend_log(FileSystem& files, const std::string& directory, FoundLog& log) {

@@ -15,13 +15,16 @@
 namespace duewheel {
 namespace {
 
-// If there is an index without a log, the log was moved away: with a new log beside the index, the old one could never
-// be restored.
-Status refuse_index_without_log(FileSystem& files, const std::string& directory) {
+// If there is an index or a known end without a log, the log was moved away: with a new log beside them, the old one
+// could never be restored.
+Status refuse_without_log(FileSystem& files, const std::string& directory, const std::optional<EndMark>& end) {
     if (const auto segments = files.list(directory + "/journal"); segments) {
         for (const std::string& name : *segments) {
             if (sequence_of_segment_name(name) != 0) return {};
         }
+    }
+    if (end) {
+        if (Status reached = check_known_end(directory + "/journal", end->end, {}, {}); !reached) return reached;
     }
     const auto index = files.list(directory + "/index");
     if (!index || index->empty()) return {};
@@ -93,14 +96,6 @@ Result<std::unique_ptr<ShardParts>> ShardParts::try_to_open(FileSystem& files, c
 }
 
 Status ShardParts::open_journal(const ShardOptions& options, LogSink& log) {
-    if (Status whole = refuse_index_without_log(files_, directory_); !whole) return whole;
-
-    const Result<bool> healed = refuse_known_damage(files_, directory_);
-    if (!healed) return healed.error();
-    if (*healed) {
-        log.info("log_whole_again",
-                 "The log was found to be damaged before. Every byte of it was read now, and it is undamaged.");
-    }
     Result<std::optional<EndMark>> end = read_end_mark(files_, directory_);
     if (!end && end.error().code == "damaged_mark") {
         log.warning(
@@ -112,6 +107,13 @@ Status ShardParts::open_journal(const ShardOptions& options, LogSink& log) {
     }
     if (!end) return end.error();
     end_mark_ = *end;
+    if (Status there = refuse_without_log(files_, directory_, end_mark_); !there) return there;
+    const Result<bool> healed = refuse_known_damage(files_, directory_);
+    if (!healed) return healed.error();
+    if (*healed) {
+        log.info("log_whole_again",
+                 "The log was found to be damaged before. Every byte of it was read now, and it is undamaged.");
+    }
     JournalOptions journal_options;
     if (end_mark_) journal_options.known_end = end_mark_->end;
     journal_options.segment_bytes = options.engine.segment_bytes;

@@ -44,17 +44,10 @@ Result<bool> accept_lost_end(FileSystem& files, const std::string& directory, Du
     if (!known) return known.error();
     const Result<FoundLog> found = find_log(files, directory + "/journal", *known, EndCheck::report);
     if (!found) return found.error();
-    if (found->segments.empty()) {
-        return Error{"not_found",
-                     "there is no segment in " + directory +
-                         "/journal, so there is nothing to go on with. Put the files seg-* back, restore a "
-                         "backup, or start with an empty directory"};
-    }
     if (Status whole = verify_log(*found, [](const CommitInLog&) { return Status(); }); !whole) {
         return std::move(whole).error();
     }
-    const SegmentFile& newest = *found->segments.back();
-    const Totals totals = newest.end().totals;
+    const Totals totals = found->segments.empty() ? Totals() : found->segments.back()->end().totals;
     if (!found->lost_end && !index_is_ahead(files, directory, totals.sequence)) return false;
 
     const Result<std::optional<RestoredMark>> before = read_restored_mark(files, directory);
@@ -62,16 +55,22 @@ Result<bool> accept_lost_end(FileSystem& files, const std::string& directory, Du
     RestoredMark restored;
     restored.sequence = totals.sequence;
     restored.past_until_ms = std::max(now_ms, totals.server_time_ms);
-    restored.ids_from = std::max(*before ? (*before)->ids_from : 0, totals.id_counter) + kIdsOfTheOriginal;
+    // Each id that was assigned in the lost part has a record there.
+    const Sequence known_sequence = *known ? (*known)->sequence : 0;
+    restored.ids_from =
+        std::max(*before ? (*before)->ids_from : 0, totals.id_counter) + known_sequence + kIdsOfTheOriginal;
     restored.salt = salt;
     Status done = write_mark(files, directory, restored);
     if (done) done = files.remove_tree(directory + "/index");
     if (done) done = files.sync_directory(directory);
     // Last what refuses the log: after an error it can be tried again.
     if (done) done = forget_lost_segments(files, directory + "/journal", *found);
-    const SegmentHeader& header = newest.header();
-    const EndMark end{{header.identity.instance, header.number, totals.sequence, totals.commit}, false};
-    if (done) done = write_mark(files, directory, end);
+    if (done && found->segments.empty()) done = remove_mark(files, directory, kEndMark);
+    if (done && !found->segments.empty()) {
+        const SegmentHeader& header = found->segments.back()->header();
+        const EndMark end{{header.identity.instance, header.number, totals.sequence, totals.commit}, false};
+        done = write_mark(files, directory, end);
+    }
     if (!done) return std::move(done).error();
     return true;
 }

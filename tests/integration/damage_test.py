@@ -5,6 +5,7 @@ import http.client
 import json
 import os
 import pathlib
+import shutil
 import subprocess
 import time
 import unittest
@@ -282,7 +283,7 @@ class LostEnd(unittest.TestCase):
                                         capture_output=True, text=True, timeout=60)
                 self.assertEqual(backup.returncode, 1)
                 # The export took the log for whole, and counted no message as possibly stale.
-                saved = subprocess.run([BIN / "duewheel", "export", "--json", "--skip-damaged", daemon.data,
+                saved = subprocess.run([BIN / "duewheel", "--json", "export", "--skip-damaged", daemon.data,
                                         daemon.directory / "saved.ndjson"], capture_output=True, text=True, timeout=60)
                 self.assertEqual(saved.returncode, 0, saved.stderr)
                 saved = json.loads(saved.stdout)
@@ -302,6 +303,38 @@ class LostEnd(unittest.TestCase):
                 self.assertGreater(int(client.put("q", "new")[1]["id"]), int(numbers[-1]))
                 self.assertEqual(daemon.terminate(), 0)
                 self.assertEqual(check(daemon).returncode, 0)
+
+
+    # Without any segment `check` said undamaged, and without the index the server began an empty log.
+    def test_a_log_without_segments_is_refused_until_it_is_accepted(self):
+        with Daemon() as daemon:
+            daemon.start()
+            last = [daemon.client().put("q", "lost", delay="1h")[1]["id"] for _ in range(20)][-1]
+            self.assertEqual(daemon.terminate(), 0)
+            missing = f"at least {recorded_sequence(daemon)} acknowledged records are missing"
+            for path in [*segments(daemon), *daemon.data.glob("journal/newest-*")]:
+                path.unlink()
+            for with_index in (True, False):
+                if not with_index:
+                    shutil.rmtree(daemon.data / "index", ignore_errors=True)
+                refused = check(daemon)
+                self.assertEqual(refused.returncode, 1, refused.stdout)
+                self.assertIn(missing, refused.stderr)
+                before = len(daemon.log_text())
+                with self.assertRaises(AssertionError):
+                    daemon.start()
+                self.assertEqual(daemon.wait(), 1)
+                self.assertIn(missing, daemon.log_text()[before:])
+                self.assertEqual(segments(daemon), [])
+            accepted = subprocess.run([BIN / "duewheel", "check", "--accept-lost-end", daemon.data],
+                                      capture_output=True, text=True, timeout=60)
+            self.assertEqual(accepted.returncode, 0, accepted.stderr)
+            daemon.start()
+            client = daemon.client()
+            self.assertEqual(client.get(last)[0], 404)
+            self.assertGreater(int(client.put("q", "new")[1]["id"]), int(last))
+            self.assertEqual(daemon.terminate(), 0)
+            self.assertEqual(check(daemon).returncode, 0, check(daemon).stderr)
 
 
 class LostSegments(unittest.TestCase):
