@@ -58,11 +58,12 @@ void print_table(const DataReport& report) {
     if (report.torn_end) {
         std::printf(
             "\n"
-            "%s ends with %llu bytes from offset %llu that were never acknowledged; the next start removes them.\n",
+            "%s ends with %llu bytes of an incomplete write from offset %llu; the next start removes them. After a "
+            "crash this is normal, but acknowledged records that were lost there cannot be told apart.\n",
             printable(report.torn_end->path).c_str(), static_cast<unsigned long long>(report.torn_end->bytes),
             static_cast<unsigned long long>(report.torn_end->offset));
     }
-    if (!report.has_recorded_end) {
+    if (!report.has_recorded_end && report.segments != 0) {
         std::printf(
             "\n"
             "The last stop was not a clean one, or its version did not record the end of the log: whether the log once "

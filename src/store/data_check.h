@@ -29,7 +29,7 @@ struct DataReport {
     std::uint64_t log_bytes = 0;
     std::uint64_t pending = 0;
     std::uint64_t sequence = 0;
-    std::optional<Cut> torn_end;    // a start would remove it: it was never acknowledged
+    std::optional<Cut> torn_end;    // a start would remove it; zeros over acknowledged bytes look the same
     bool has_recorded_end = false;  // it ends where a clean stop has recorded it; otherwise a lost end may go unnoticed
     bool has_index = false;
     std::uint64_t index_sequence = 0;  // position in the log up to which the index goes

@@ -34,7 +34,7 @@ Result<bool> refuse_known_damage(FileSystem& files, const std::string& directory
         Error error = std::move(whole).error();
         if (error.code == "damaged_log") {
             if (Status kept = remember_damage(files, directory, error); !kept) return std::move(kept).error();
-            error.message += " A server has found damage before, and none starts until every byte of the log is whole.";
+            error.message += " Damage was found before, and no server starts until every byte of the log is whole.";
         }
         return error;
     }
