@@ -221,22 +221,13 @@ Result<LogEnd> read_log_end(const File& file, const std::string& path, const Seg
 
 Status check_known_end(const std::string& directory, const std::optional<KnownEnd>& known_end,
                        const LogIdentity& identity, const Totals& totals) {
-    if (!known_end) return {};
     const bool is_empty = totals.commit == 0;
-    const bool is_another = !is_empty && known_end->instance != identity.instance;
-    const bool is_whole = is_another || is_empty ? known_end->sequence == 0 : totals.commit >= known_end->commit;
-    if (is_whole) return {};
-    const std::string reached = "record " + std::to_string(known_end->sequence) + " before";
-    std::string text = "the log in " + directory;
-    if (is_another) {
-        text += " is not the one that has reached " + reached;
-    } else if (is_empty) {
-        text += " has no records, but it has reached " + reached;
-    } else {
-        text += " ends with record " + std::to_string(totals.sequence) + ", but it has reached " + reached;
-    }
-    const Sequence kept = is_another ? 0 : totals.sequence;
-    if (const std::uint64_t missing = known_end->sequence - std::min(known_end->sequence, kept)) {
+    // A log of another instance replaced this one: a copy of the log on Kafka that was made anew.
+    if (!known_end || (!is_empty && known_end->instance != identity.instance)) return {};
+    if (totals.commit >= known_end->commit) return {};
+    std::string text = "the log in " + directory + " ends with record " + std::to_string(totals.sequence) +
+                       ", but it has reached record " + std::to_string(known_end->sequence) + " before";
+    if (const std::uint64_t missing = known_end->sequence - std::min(known_end->sequence, totals.sequence)) {
         text += ": at least " + std::to_string(missing) + " acknowledged records are missing";
     }
     return Error{"damaged_log", text + std::string(kWithoutTheEnd)};

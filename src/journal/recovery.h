@@ -86,13 +86,13 @@ Result<FoundLog> find_log(FileSystem& files, const std::string& directory,
 Result<FoundLog> find_log_in_use(FileSystem& files, const std::string& directory,
                                  const std::optional<KnownEnd>& known_end = std::nullopt);
 
-// Whether a log whose newest commit has these totals reaches the end that it is known to have had. A log without commits
-// and a log of another instance do not. Code `damaged_log`.
+// Whether a log whose newest commit has these totals reaches the end that it is known to have had. A log without
+// commits does not; a log of another instance is not compared. Code `damaged_log`.
 Status check_known_end(const std::string& directory, const std::optional<KnownEnd>& known_end,
                        const LogIdentity& identity, const Totals& totals);
 
-// Accepts that the segments after the newest one that was found, or all of them, are lost: they are not marked any more,
-// durably.
+// Accepts that the segments after the newest one that was found, or all of them, are lost: they are not marked any
+// more, durably.
 Status forget_lost_segments(FileSystem& files, const std::string& directory, const FoundLog& log);
 
 // Makes the necessary changes, so that the newest segment can be appended to, and opens it for that. Everything that

@@ -1,5 +1,6 @@
 // Which requests may be refused, and with what.
 #include <algorithm>
+#include <set>
 
 #include "engine/command_traits.h"
 #include "simulation/oracle.h"
@@ -48,8 +49,10 @@ void Oracle::refused_for_space(const Request& request) {
 // How much a namespace holds is not known here; that it shares the disk is.
 void Oracle::refused_for_its_share_of_the_disk() {
     rare_.met(Rare::share_of_the_disk_refused);
-    const bool are_several = !queues_.empty() && queues_.begin()->first.first != queues_.rbegin()->first.first;
-    if (!are_several) violate("C11", "refused for its share of the disk, and there is no other namespace");
+    std::set<std::string> names;
+    for (const auto& [name, space] : namespaces_) names.insert(name);
+    for (const auto& [queue, model] : queues_) names.insert(queue.first);
+    if (names.size() < 2) violate("C11", "refused for its share of the disk, and there is no other namespace");
 }
 
 void Oracle::error_replied(const Request& request, const Error& error) {
