@@ -1,8 +1,8 @@
 // The secrets that sign webhooks, by name: read once at the start from the files in the configuration. Only the signer
 // sees a value.
 //
-// A receiver trusts each post that a secret signs. Administrators of the server may name each of them, and those of some
-// queues only what the configuration gives to these queues.
+// A receiver trusts each post that a secret signs. Administrators of the server may name each of them, and those of
+// some queues only what the configuration gives to these queues.
 #pragma once
 
 #include <functional>

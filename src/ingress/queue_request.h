@@ -11,8 +11,8 @@
 
 namespace duewheel {
 
-// `options` must outlive the command. `is_administrator`: the client administers the whole server. `what` is queue (GET describes, PUT sets, PATCH changes, DELETE removes), pause,
-// resume, purge or discard.
+// `options` must outlive the command. `is_administrator`: the client administers the whole server. `what` is queue (GET
+// describes, PUT sets, PATCH changes, DELETE removes), pause, resume, purge or discard.
 Result<Command> read_queue_call(const HttpRequest& request, CallPath::What what, std::string name_space,
                                 std::string queue, const HttpApiOptions& options, bool is_administrator);
 

@@ -222,7 +222,7 @@ Result<LogEnd> read_log_end(const File& file, const std::string& path, const Seg
 Status check_known_end(const std::string& directory, const std::optional<KnownEnd>& known_end,
                        const LogIdentity& identity, const Totals& totals) {
     const bool is_empty = totals.commit == 0;
-    // A log of another instance replaced this one: a copy of the log on Kafka that was made anew.
+    // A log of another instance replaced this one: a copy of the log on Kafka.
     if (!known_end || (!is_empty && known_end->instance != identity.instance)) return {};
     if (totals.commit >= known_end->commit) return {};
     std::string text = "the log in " + directory + " ends with record " + std::to_string(totals.sequence) +

@@ -12,7 +12,8 @@ inline Error with_disk_advice(Error error) {
     if (error.code != "io_error") return error;
     if (error.message.ends_with('.')) error.message.pop_back();
     error.message +=
-        ". Nothing that was acknowledged is lost. Look for errors of the disk in the log of the kernel (dmesg), correct "
+        ". Nothing that was acknowledged is lost. Look for errors of the disk in the log of the kernel (dmesg), "
+        "correct "
         "its cause, then start the server again";
     return error;
 }

@@ -302,9 +302,8 @@ bool Oracle::has_rules(const std::string& name_space) const {
     const auto is_in = [&](const auto& each) { return each.first.first == name_space; };
     return std::any_of(schedules_.begin(), schedules_.end(), is_in) ||
            std::any_of(watchdogs_.begin(), watchdogs_.end(), is_in) ||
-           std::any_of(messages_.begin(), messages_.end(), [&](const MessageModel& each) {
-               return each.put.name_space == name_space && each.put.repeat;
-           });
+           std::any_of(messages_.begin(), messages_.end(),
+                       [&](const MessageModel& each) { return each.put.name_space == name_space && each.put.repeat; });
 }
 
 // Refused for its rate: as many as that may have been put in the second before.
