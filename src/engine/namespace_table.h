@@ -72,7 +72,7 @@ struct Namespace {
     std::uint64_t schedules = 0;
     std::uint64_t watchdogs = 0;
     std::uint64_t leased = 0;
-    // Of the records of its messages that were put or changed since the start and have not ended.
+    // Bytes of the records of its messages that were put or changed since the start and have not ended.
     std::uint64_t log_bytes = 0;
 
     // By the batch that is being built or in flight.

@@ -1,7 +1,7 @@
 // The lateness of deliveries and the wait before it (engine/lateness.h) over the last hour, in rows of five seconds: of
 // the server, and of its busiest queues.
 //
-// Of a row only the number of deliveries and six figures are kept, so an hour of 101 series takes 2.5 MB. Percentiles
+// A row keeps only the number of deliveries and six figures, so an hour of 101 series takes 2.5 MB. Percentiles
 // are exact below 32 ms, and up to a 16th too high above.
 //
 // A queue that delivers gets a series while there is one. Later, the queues without a series are counted in each row,

@@ -242,7 +242,7 @@ bool HttpConnection::exceeds_share() const {
            (by_holder_ != nullptr && by_holder_->second.unfinished_bytes > share);
 }
 
-// Of the request that is being read.
+// Sets the holder of the request that is being read.
 void HttpConnection::set_holder(const std::string& holder) {
     if (by_holder_ == nullptr ? holder.empty() : by_holder_->first == holder) return;
     const std::size_t held = held_bytes_;

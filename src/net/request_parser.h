@@ -55,9 +55,9 @@ class RequestParser {
         request_.peer.certificate_names = std::move(names);
         request_.peer.certificate_expires_ms = expires_ms;
     }
-    // Of the request that is complete, or whose head is; its views are as long-lived as the others.
+    // Sets the route of the request that is complete, or whose head is; its views are as long-lived as the others.
     void set_route(const HttpRoute& route) { request_.route = route; }
-    // Of the request whose body is being read: it becomes one without, and the last one.
+    // Drops the body that is being read: the request becomes one without, and the last one.
     void withhold_body() {
         request_.is_head_only = true;
         request_.keep_alive = false;
