@@ -6,6 +6,7 @@
 
 #include "base/json_writer.h"
 #include "calendar/duration.h"
+#include "ingress/http_api.h"
 #include "ingress/name_rule.h"
 #include "ingress/query_request.h"
 
