@@ -12,6 +12,7 @@
 #include "server/queue_replay.h"
 #include "store/directory_marks.h"
 #include "store/index_proof.h"
+#include "store/index_recovery.h"
 #include "store/log_audit.h"
 #include "store/sealer.h"
 
