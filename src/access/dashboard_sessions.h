@@ -1,4 +1,4 @@
-// Who is signed in to the dashboard: each session is a random id in the cookie of a browser, and the token that it was
+// The sessions of the dashboard: each session is a random id in the cookie of a browser, and the token that it was
 // begun with. A cookie that leaks is worth less than the token: it ends with the logout, with eight hours without a
 // request, and with the server.
 //

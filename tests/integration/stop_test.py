@@ -1,5 +1,5 @@
 """A stop beside a thousand clients of each kind: idle, with a part of a request, waiting for messages, and with a stream of
-events. Requests that have arrived are answered; nobody else delays the end.
+events. Requests that have arrived are answered; no other client delays the end.
 
 A half-sent request held a stop up for the whole drain_timeout of ten seconds, a waiting consumer that did not close its
 connection, or a stream, for almost three. Meanwhile new connections were refused.

@@ -2,7 +2,7 @@
 owner, as if one machine had held both, or alone.
 
 The story: a standby node asked the lost broker where the log ends, again and again. The call waited for that broker,
-whatever its timeout, and asked nobody who leads the partition now, so no node took over until the broker was back. In
+whatever its timeout, and did not ask which broker leads the partition now, so no node took over until the broker was back. In
 every case here the log has an owner again within the wait of the standby nodes and 15 seconds, of which Kafka needs about
 ten to elect a leader; a broker that is paused says no word, not even that the connection is closed.
 

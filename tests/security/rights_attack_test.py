@@ -79,7 +79,7 @@ class Rights(unittest.TestCase):
                 half.sendall(put[-500:])
                 with half.makefile("rb") as stream:
                     self.assertEqual(read_answer(stream)[0], {self.narrow: 201, self.expire: 401}.get(way, 401))
-                # Nobody but a valid consumer has had the message.
+                # Only a valid consumer has had the message.
                 self.assertEqual(self.ask("POST", f"/v1/queues/{name}/messages", {"body": "secret"})[0], 201)
                 got = []
                 while not any(message["body"] == "secret" for message in got):
