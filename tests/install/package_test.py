@@ -394,8 +394,10 @@ class Image(Debian):
     def test_its_steps_make_a_server_that_is_healthy(self):
         made = {}
         for word, argument in self.steps():
-            if word == "FROM":
-                self.assertRegex(argument, r"^debian:\w+-slim$")
+            if word == "ARG":
+                self.assertRegex(argument, r"^BASE=debian:\w+-slim$")
+            elif word == "FROM":
+                self.assertEqual(argument, "${BASE}")
             elif word == "COPY":
                 pattern, to = argument.split()
                 for path in options.packages.glob(pattern):

@@ -31,7 +31,7 @@ class SmallDisk:
         call("mounts of one's own", libc.mount(None, b"/", None, MS_REC | MS_PRIVATE, None))
         os.makedirs(path)
         call("mounting a file system in memory",
-             libc.mount(b"small", os.fsencode(path), b"tmpfs", 0, f"size={megabytes}m".encode()))
+             libc.mount(b"small", os.fsencode(path), b"tmpfs", 0, f"size={megabytes}m,mode=700".encode()))
 
     def __enter__(self):
         return self
