@@ -31,14 +31,14 @@ class BeanstalkYaml {
     static bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
     // Numbers and dates begin with a digit, a sign or a point.
     static bool is_plain(std::string_view text) {
-        constexpr std::string_view kWords[] = {"y", "n", "yes", "no", "on", "off", "true", "false", "null"};
+        constexpr std::string_view kReserved[] = {"y", "n", "yes", "no", "on", "off", "true", "false", "null"};
         constexpr std::string_view kOther = "0123456789-+/;.$_()";
         if (text.empty() || !(is_letter(text.front()) || text.front() == '/')) return false;
         const auto is_safe = [&](char c) { return is_letter(c) || kOther.find(c) != kOther.npos; };
         std::string lower(text);
         for (char& c : lower) c = is_letter(c) ? static_cast<char>(c | 0x20) : c;
         return std::all_of(text.begin(), text.end(), is_safe) &&
-               std::find(std::begin(kWords), std::end(kWords), lower) == std::end(kWords);
+               std::find(std::begin(kReserved), std::end(kReserved), lower) == std::end(kReserved);
     }
     static std::string scalar(std::string_view text) {
         if (is_plain(text)) return std::string(text);
