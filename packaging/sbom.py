@@ -70,7 +70,7 @@ def license_of(package, source):
 
 
 def checksum_of(package, version):
-    """Of the archive's own file, as its signed index says; nothing where the index does not know this version."""
+    """The hash of the archive's own file, from its signed index; empty where the index does not know this version."""
     shown = subprocess.run(["apt-cache", "show", f"{package}={version}"], capture_output=True, text=True, check=False).stdout
     found = re.search(r"^SHA256: (\w+)$", shown, re.MULTILINE)
     return [{"algorithm": "SHA256", "checksumValue": found[1]}] if found else []

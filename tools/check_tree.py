@@ -491,6 +491,28 @@ def check_plain_words(tree):
                               f"'{' '.join(match.group().split())}' is not plain English here. Write: {better}.")
 
 
+# The marks that begin a comment, by the ending of the file. A comment without a subject begins with one of these words.
+COMMENT_MARKS = [(r"\.(h|cc|ts|tsx|mjs|css)$", r"//|/\*\*?"),
+                 (r"\.(py|sh|cmake)$|CMakeLists\.txt$|(^|/)dev$", r'#|"""')]
+NO_SUBJECT = r"(Of|Likewise|Besides?|As in|Also)\b"
+
+
+def check_comments(tree):
+    """A comment, or a paragraph of one, starts with a noun or a verb: what the thing is, or what it does."""
+    for path in tree.paths:
+        marks = next((marks for ending, marks in COMMENT_MARKS if re.search(ending, path)), None)
+        if marks is None or path.startswith("web/dist/"):
+            continue
+        was_comment = False
+        for number, line in enumerate(tree.text(path).split("\n"), 1):
+            starts = re.match(rf"\s*({marks})\s*", line)
+            begins_one = starts and not was_comment or re.search(rf"\S\s+({marks})\s+{NO_SUBJECT}", line)
+            was_comment = bool(starts) and starts.end() < len(line)
+            if begins_one and (word := re.search(rf"(?:{marks})\s*{NO_SUBJECT}", line)):
+                yield Finding(path, number, "comments", f"the comment begins with '{word[1]}' and has no subject. "
+                              "Say what the thing is, or what it does.")
+
+
 LOG_EVENTS = "docs/log_events.md"
 # A call of a LogSink, or a level beside the name where the call is elsewhere; a name that is not written there is a fault.
 LOG_CALL = re.compile(r'\b\w*log_?(?:\.|->)(debug|info|warning|error)\(\s*(?:"(\w+)"|(?=[^\s"]))|'
@@ -541,7 +563,8 @@ def check_forbidden(tree):
 
 
 CHECKS = [check_layers, check_walls, check_words, check_names, check_built, check_folders, check_sizes, check_headers,
-          check_references, check_members, check_links, check_plain_words, check_log_events, check_leftovers, check_forbidden]
+          check_references, check_members, check_links, check_plain_words, check_comments, check_log_events, check_leftovers,
+          check_forbidden]
 
 
 def findings(root):

@@ -342,6 +342,19 @@ class CheckTree(unittest.TestCase):
         self.assertEqual(found("// told that nobody\n// stands\n// still\n", code),
                          [f"{code}:1 [built]", f"{code}:2 [plain words]", f"{code}:3 [plain words]"])
 
+    def test_a_comment_starts_with_a_noun_or_a_verb(self):
+        self.assert_rule("comments", refused=[(path, comment) for path, comments in (
+            ("src/base/table.h", ("// Of one node.\nint a;\n", "int a;  // Likewise.\n", "/* As in a table. */\n")),
+            ("web/src/rings.ts", ("/** Of a slot. */\n", "const a = 1 // Also here.\n")),
+            ("tools/plan.py", ("# Beside the others.\n", '"""Of a run."""\n')),
+            ("packaging/install.sh", ("# Besides this.\n",)),
+            ("cmake/tests.cmake", ("# Of this build.\n",))) for comment in comments], allowed=[
+            ("src/base/table.h", "// The node\n// Of one queue.\nint a;  // of each\n// Often.\n"),
+            ("src/base/table.h", 'auto text = "// Of one";\n'),
+            ("web/dist/app.mjs", "// Of one\n"),
+            ("tools/notes.txt", "# Of one\n")])
+        self.assert_rule("comments", line=3, refused=[("src/base/table.h", "// The node.\n//\n// Also the other.\n")])
+
     def test_each_log_event_has_a_row_with_its_level(self):
         head = "| level | event | when | what to do |\n|---|---|---|---|\n"
         full, gone = "| warning | `full` | it is full | empty it |\n", "| info | `gone` | it went | nothing |\n"

@@ -139,7 +139,7 @@ class KafkaCluster:
     """The brokers of one directory, numbered from 1. As a context it starts them, and at the end removes the directory."""
 
     def __init__(self, directory, brokers=1, port=0, settings=None, sasl_users=None):
-        """Of a new cluster: `port` is that of the first broker, or 0 for free ones; `settings` are added to those of each
+        """A new cluster: `port` is that of the first broker, or 0 for free ones; `settings` are added to those of each
         broker; `sasl_users` (names to passwords) adds a listener with SASL/PLAIN, whose users have no rights until
         kafka-acls gives them some."""
         self.directory = pathlib.Path(directory).resolve()

@@ -1066,7 +1066,7 @@ class Examples(CommandLine):
         return done.stdout.decode()
 
     def setUp(self):
-        """Besides the server that runs, ./duewheel-data of one that was stopped, for `check`."""
+        """Adds ./duewheel-data of a server that was stopped, for `check`."""
         with Daemon() as stopped:
             stopped.start()
             stopped.client().put("q", "x", delay="1h")
@@ -1078,7 +1078,7 @@ class Examples(CommandLine):
         super().setUp()
 
     def verbs(self, *group):
-        """Of the program, or of a verb that has some, as the help lists them."""
+        """The verbs of the program, or of a group of verbs, as the help lists them."""
         help_text = self.output(*group, "--help")
         if "Subcommands:" not in help_text:
             return

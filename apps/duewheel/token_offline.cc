@@ -69,7 +69,7 @@ Status record(AuditWriter& audit, const std::string& id, InstantMs now) {
     return recorded;
 }
 
-// Of the log in the directory. A new log is that of a server without other shards.
+// Sets the shard of the log in the directory. A new log is that of a server without other shards.
 Status take_shard(FileSystem& files, const std::string& directory, ShardOptions& options) {
     const Result<FoundLog> found = find_log_in_use(files, directory + "/journal");
     if (!found) return found.error().code == "not_found" ? Status() : Status(found.error());

@@ -97,7 +97,7 @@ def beanstalkd(rows, scratch, quick):
             if server.http:
                 time.sleep(3)  # its spare segments are filled once, whatever comes
             for name, (unit, figure) in row(server, quick, seed).items():
-                # Of a server with both protocols, the row names the path.
+                # A server with both protocols has rows that name the path.
                 of = "duewheel" if name.startswith("HTTP: ") else subject
                 figures.setdefault((name.removeprefix("HTTP: "), unit, of), []).append(figure)
         except (RuntimeError, ValueError, ZeroDivisionError, OSError, subprocess.SubprocessError) as problem:

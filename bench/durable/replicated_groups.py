@@ -91,7 +91,7 @@ def create_topics(cluster, name, shards=1):
 
 
 def topic_bytes(cluster, name):
-    """Of the log of shard 0 on one broker."""
+    """The size of the log of shard 0 on one broker."""
     return sum(path.stat().st_size for path in (cluster.directory / "broker-1" / f"duewheel.{name}.log-0").glob("*.log"))
 
 

@@ -517,7 +517,7 @@ class Run final : public Fired {
         stop_ns /= operations;
     }
 
-    // Of timers that are all due later.
+    // Time of a tick while all timers are due later.
     double idle_ticks(double clock_ns) {
         constexpr Tick kTicks = 50'000;
         make(n_);
@@ -534,7 +534,7 @@ class Run final : public Fired {
         return spent_ns / static_cast<double>(now_);
     }
 
-    // Of n due within n ticks, a timer that fires and, on average, a tick. Few are done again and again.
+    // Time per timer that fires, and so per tick: n are due within n ticks. Few are done again and again.
     Outcome expiry() {
         const unsigned times = std::max(1U, 10'000 / n_);
         double spent_ns = 0;

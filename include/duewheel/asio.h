@@ -67,7 +67,7 @@ class AsioTimers final : public boost::asio::execution_context::service {
     }
     ~AsioTimers() override { service_.set_alarm(nullptr); }
 
-    // Of the context of this executor. Timers fire on the first executor, before their handlers go to their own
+    // The timers of this executor's context. Timers fire on the first executor, before their handlers go to their own
     // executors.
     template <class Executor>
     static AsioTimers& of(const Executor& executor) {
@@ -367,7 +367,7 @@ class BasicWheelTimer {
         timer.wait(error);
     }
 
-    // Of its token's cancellation slot it takes all three types; the wait then ends as by cancel_one().
+    // Accepts all three types of cancellation from the slot of its token; the wait then ends as by cancel_one().
     template <class Token = boost::asio::default_completion_token_t<Executor>>
     auto async_wait(Token&& token = boost::asio::default_completion_token_t<Executor>()) {
         return boost::asio::async_initiate<Token, void(boost::system::error_code)>(

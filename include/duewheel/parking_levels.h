@@ -107,7 +107,7 @@ class ParkingLevels {
         disarm(node);
         node.place = is_among_late(node) ? kLateAsleep : kAsleep;
     }
-    // Of a node without a deadline.
+    // Whether a node without a deadline is armed for never.
     static bool is_asleep(const Node& node) { return node.place == kAsleep || node.place == kLateAsleep; }
     static void awake(Node& node) { node.place = node.place == kLateAsleep ? kLateParked : kNowhere; }
 
@@ -499,8 +499,8 @@ void ParkingLevels<Node>::read(Fire& fire, std::size_t& budget, std::size_t& fir
     if (reading_.next == reading_.end) finish_reading();
 }
 
-// Of a node with an entry in kLate. One that became late after this advance had begun waits for the next. Rounds are
-// used again after a million advances, so one that waited through all of them may wait once more.
+// Whether a node with an entry in kLate is of this turn. One that became late after this advance had begun waits for
+// the next. Rounds are used again after a million advances, so one that waited through all of them may wait once more.
 template <class Node>
 bool ParkingLevels<Node>::is_late_of_this_turn(const Node& node) const {
     return (node.place & kSlotMask) == kLate && node.place != slots_[kLate].place && node.deadline != kNever;
@@ -515,7 +515,7 @@ inline void ParkingLevels<Node>::file_again(TimerIndex timer, Node& node) {
     }
 }
 
-// Of a node whose entry in kLate was read, and which is not of this turn.
+// Files a node whose entry in kLate was read, and which is not of this turn.
 template <class Node>
 void ParkingLevels<Node>::file_late_again(TimerIndex timer, Node& node) {
     if (node.deadline == kNever) {

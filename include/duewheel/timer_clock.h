@@ -85,7 +85,7 @@ class TimerAlarm {
 // Advances evenly while the machine runs, and does not advance while it is suspended.
 [[nodiscard]] const TimerClock& monotonic_clock();
 
-// Also advances while the machine is suspended: timers that became due meanwhile are due at once afterwards.
+// Advances also while the machine is suspended: timers that became due meanwhile are due at once afterwards.
 [[nodiscard]] const TimerClock& boot_clock();
 
 }  // namespace duewheel

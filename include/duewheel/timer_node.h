@@ -10,10 +10,10 @@
 //                        ▼                  ▼                  ▼
 //                     cancelled          cancelled          running + last: no further period
 //
-// Besides the status: `posted` while the node is in the mailbox of its service (it has one link, so it is there at most
-// once), `waited` when a thread sleeps until the task has returned, `again` when a one-shot timer is to run again, and
-// the count of references: one of the service from scheduling until the end, and one of each Timeout. The last one
-// returns the node to the pool.
+// The word has, with the status, `posted` while the node is in the mailbox of its service (it has one link, so it is
+// there at most once), `waited` when a thread sleeps until the task has returned, `again` when a one-shot timer is to
+// run again, and the count of references: one of the service from scheduling until the end, and one of each Timeout.
+// The last one returns the node to the pool.
 //
 // Nodes come from one pool of the process, with a cache in each thread (src/timer/node_pool.h), and their memory is
 // only ever used for nodes: a Timeout may outlive its service. Nodes that are part of another object, such as a

@@ -35,14 +35,14 @@ struct AuditEntry {
     std::string traceparent;
     std::uint64_t suppressed = 0;  // refusals like this one without a line since the previous line (refusal_limit.h)
 
-    // Of kAuditFileVerb: the number of the file, and which files rotation has removed. The oldest file that is left
-    // begins after line `removed_seq`, which has the hash `removed_hash`.
+    // Members of kAuditFileVerb: the number of the file, and which files rotation has removed. The oldest file that is
+    // left begins after line `removed_seq`, which has the hash `removed_hash`.
     std::uint64_t file = 0;
     std::uint64_t removed_files_through = 0;
     std::uint64_t removed_seq = 0;
     std::string removed_hash;
 
-    // Of kAuditRepairVerb: the incomplete line, or its beginning.
+    // Members of kAuditRepairVerb: the incomplete line, or its beginning.
     std::uint64_t torn_bytes = 0;
     std::string torn;
 

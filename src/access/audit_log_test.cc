@@ -71,7 +71,7 @@ std::vector<AuditEntry> entries(SimDisk& disk) {
     return all;
 }
 
-// Of queue.set lines.
+// The objects of the queue.set lines.
 std::string objects(SimDisk& disk) {
     std::string text;
     for (const AuditEntry& entry : entries(disk)) {

@@ -18,7 +18,7 @@ class JsonWriter {
     JsonWriter& open_array(std::string_view name) { return begin(name, '['); }
     JsonWriter& close_array() { return end(']'); }
 
-    // Of an array.
+    // An element of an array.
     JsonWriter& element(std::string_view value) {
         comma();
         return quoted(value);

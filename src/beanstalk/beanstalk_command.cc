@@ -160,7 +160,7 @@ std::optional<BeanstalkParser::Parsed> BeanstalkParser::read_line(std::string_vi
             return OtherProtocol{};
         }
         line_too_long_ = !is_complete;
-        // Of a line that is too long only the last byte matters: it may be half of the line end.
+        // Only the last byte of a line that is too long matters: it may be half of the line end.
         line_.assign(is_complete ? std::string_view() : piece.substr(piece.size() - 1));
         if (!is_complete) return std::nullopt;
         return kBadFormat;

@@ -12,7 +12,7 @@ namespace {
 constexpr std::int64_t kSafetyMarginMs = 1'000;  // before a timeout, in which a client should not wait for other jobs
 constexpr std::int64_t kLeaseMarginMs = 10'000;  // beyond the TTR
 constexpr std::int64_t kLeaseMaxMs = 12LL * 3600 * 1000;
-// Of a job whose TTR is not known before the reply.
+// The lease of a job whose TTR is not known before the reply.
 constexpr std::int64_t kFirstLeaseMs = std::int64_t{kBeanstalkTtrDefaultS} * 1'000 + kLeaseMarginMs;
 constexpr std::string_view kDeadlineSoon = "DEADLINE_SOON\r\n";
 constexpr std::string_view kTimedOut = "TIMED_OUT\r\n";
@@ -107,7 +107,7 @@ std::string BeanstalkSession::take_job(Delivered job, const std::string& tube) {
     return "RESERVED " + std::to_string(job.id) + " " + std::to_string(job.body.size()) + "\r\n" + job.body + "\r\n";
 }
 
-// Of any tube, whether it is ready, delayed or buried; pauses and a deadline that is near do not matter.
+// The job may be in any tube, and ready, delayed or buried; pauses and a deadline that is near do not matter.
 void BeanstalkSession::reserve_job(SlotNumber slot, MessageId id) {
     LeaseMessageCommand lease;
     lease.id = id;
@@ -231,7 +231,7 @@ void BeanstalkSession::stop() {
 
 // ---- pause
 
-// Of the sessions of this protocol: consumers over HTTP go on.
+// Pauses the tube for sessions of this protocol: consumers over HTTP go on.
 void BeanstalkSession::pause(SlotNumber slot, const BeanstalkCommand& command) {
     when_known(command.tube, [this, slot, tube = command.tube, delay_s = command.delay_s](bool is_known) {
         if (!is_known) return reply(slot, "NOT_FOUND\r\n");

@@ -31,7 +31,7 @@ namespace duewheel {
 
 class BeanstalkSession;
 
-// Of the process, for stats.
+// What stats reports about the process.
 struct BeanstalkProcess {
     std::uint64_t pid = 0;
     std::int64_t user_us = 0;  // processor time
@@ -40,7 +40,7 @@ struct BeanstalkProcess {
 
 struct BeanstalkOptions {
     std::size_t job_bytes_max = 65'535;
-    // Of unfinished jobs of all clients together; the put that exceeds it gets OUT_OF_MEMORY.
+    // The size of the unfinished jobs of all clients; the put that exceeds it gets OUT_OF_MEMORY.
     std::size_t unfinished_bytes_max = std::size_t{256} << 20;
     // From the line of a put to the end of its job. Then the connection is closed.
     std::int64_t job_deadline_ms = 60'000;

@@ -164,7 +164,7 @@ class BeanstalkSession final : public StreamSession {
     std::string used_ = "default";
     std::vector<std::string> watched_{"default"};
     std::unordered_map<MessageId, Job> jobs_;
-    // Of the jobs that no command in progress ends: when they time out, and when their leases are extended.
+    // When jobs time out, and when their leases are extended; without those that a command in progress ends.
     std::set<std::pair<std::int64_t, MessageId>> timeouts_, extensions_;
     std::optional<Reserve> reserve_;
     std::vector<ReplyToken> in_progress_;  // commands

@@ -481,7 +481,7 @@ Result<CronForm> form_of(const std::vector<Field>& fields) {
                    "counted from 1, Sunday");
 }
 
-// Of five fields, whose second is 0, or more.
+// Reads five fields, which mean second 0, or more.
 Result<CronFields> read_fields(std::span<const Field> texts, CronForm form) {
     CronFields fields;
     fields.seconds = 1;

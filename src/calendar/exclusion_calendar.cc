@@ -103,7 +103,7 @@ Status read_line(std::string_view line, std::size_t number, ExclusionCalendar& c
     return {};
 }
 
-// Of the days that a program names; what a text names is looked at where it is read.
+// Checks the days that a program names; what a text names is checked where it is read.
 void require(bool exists, const char* what) {
     if (exists) return;
     throw std::invalid_argument("ExclusionCalendar: there is no such " + std::string(what) +

@@ -57,7 +57,7 @@ class SlowCron {
     struct Item {
         std::string text;
         Limits limits;
-        // Of a plain item: where it begins and ends, and its step.
+        // Begin, end and step of a plain item.
         int begin = 0;
         int end = 0;
         int step = 0;

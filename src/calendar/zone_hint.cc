@@ -205,7 +205,7 @@ std::optional<std::size_t> distance(std::string_view small, std::string_view zon
     const std::string_view place = place_of(whole);
     const std::size_t of_place = edit_distance(place_of(small), place);
     if (3 * of_place <= std::max(place_of(small).size(), place.size())) {
-        // Of equal places the one in the region that was written.
+        // Among equal places, the one in the region that was written is nearer.
         return 2 * of_place +
                (small.find('/') == small.npos || small.starts_with(whole.substr(0, whole.find('/'))) ? 0 : 1);
     }

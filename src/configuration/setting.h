@@ -30,7 +30,7 @@ struct Setting {
     std::string_view name;  // in the file: "http.idle_timeout" is `idle_timeout` in the section [http]
     SettingKind kind = SettingKind::text;
     std::string_view sentence;
-    // Of numbers, decimals (in thousandths), durations and sizes, both ends included.
+    // The range of numbers, decimals (in thousandths), durations and sizes, both ends included.
     std::int64_t min = 0;
     std::int64_t max = 0;
     std::int64_t multiple_of = 1;

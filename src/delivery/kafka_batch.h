@@ -23,7 +23,7 @@ struct KafkaOutOptions {
     std::size_t bytes_max = 64u << 20;  // of leased messages until their results are recorded
 
     std::string ledger_topic() const { return "duewheel." + cluster + ".ledger"; }
-    // Of two, `turn` 0 and 1.
+    // Two ids: for `turn` 0 and 1.
     std::string transactional_id(std::size_t turn) const {
         return "duewheel." + cluster + "." + std::to_string(shard) + "." + std::to_string(turn);
     }

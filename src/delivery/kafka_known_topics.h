@@ -22,8 +22,8 @@ class KafkaKnownTopics {
     // `cluster` must outlive it.
     KafkaKnownTopics(KafkaCluster& cluster, std::int64_t timeout_ms) : cluster_(cluster), timeout_ms_(timeout_ms) {}
 
-    // Of these messages of the batch, those whose topic exists, or about whose topic the brokers do not answer. The
-    // outcome of the others is `failed`.
+    // Returns those of these messages of the batch whose topic exists, or about whose topic the brokers do not answer.
+    // The outcome of the others is `failed`.
     std::vector<std::size_t> keep_existing(KafkaBatch& batch, const std::vector<std::size_t>& messages);
     // Looks up the topics of those of the messages that have failed, when they are used again.
     void forget_failed(const KafkaBatch& batch, const std::vector<std::size_t>& messages);

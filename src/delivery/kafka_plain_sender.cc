@@ -5,7 +5,7 @@
 namespace duewheel {
 namespace {
 
-// Of a record that was queued.
+// The outcome of a record that was queued.
 KafkaOutcome::Kind kind_of_failure(const Error& error) {
     if (error.code == "record_refused") return KafkaOutcome::Kind::refused;
     return is_of_kafka_topic(error) ? KafkaOutcome::Kind::failed : KafkaOutcome::Kind::unknown;

@@ -277,8 +277,8 @@ void KafkaPusher::take_messages(TargetNumber number, LeaseAnswer answer) {
     }
 }
 
-// Of what is under way, and of what may have been sent and waits to be decided. What only waits is released when its
-// lease is too short.
+// Extends leases of messages under way, and of those that may have been sent and are undecided. Messages that only wait
+// are released when their leases are too short.
 void KafkaPusher::extend_leases() {
     extend_at_ms_ = now_ + kExtendMs;
     for (Lane& lane : lanes_) {

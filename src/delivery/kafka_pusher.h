@@ -72,7 +72,7 @@ struct KafkaOutCounters {
 
 class KafkaPusher {
   public:
-    // Of its commands; the lower bits count them.
+    // The mark of its commands; the lower bits count them.
     static constexpr ReplyToken kTokenBit = ReplyToken{1} << 61;
     static constexpr DueMs kNoWakeup = Engine::kNoWakeup;
 
@@ -105,7 +105,7 @@ class KafkaPusher {
     bool is_idle() const;
 
     KafkaOutCounters counters() const;
-    // Of a queue with a Kafka target. O(log targets).
+    // The status of a queue with a Kafka target. O(log targets).
     TargetStatus target_status(const QueueName& queue, DueMs now) const;
     // From passing a batch to the sender until its result.
     const Histogram& batch_us() const { return batch_us_; }

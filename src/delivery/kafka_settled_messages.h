@@ -1,8 +1,8 @@
 // The messages in the ledger of exactly-once delivery (delivery/kafka_ledger.h) that have ended, so that their entries
 // can be removed with the next batch.
 //
-// Of some it is not known, because another run sent them, or their lease ended before the ack. They are looked up now
-// and then: nothing else tells when one is cancelled. Takes the time as an argument; for the loop's thread.
+// Some may have ended or not: another run sent them, or their lease ended before the ack. They are looked up now and
+// then: nothing else tells when one is cancelled. Takes the time as an argument; for the loop's thread.
 #pragma once
 
 #include <deque>

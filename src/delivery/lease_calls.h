@@ -27,7 +27,7 @@ class LeaseCalls {
         return token;
     }
 
-    // Of the queue of this target, which has no lease call.
+    // Leases from the queue of this target, which has no lease call.
     void lease(TargetNumber number, TargetEntry& target, LeaseCommand command) {
         command.name_space = target.name.name_space;
         command.queue = target.name.queue;

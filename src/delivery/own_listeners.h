@@ -10,8 +10,8 @@
 
 namespace duewheel {
 
-// Of a listener on `host`, an address or a name, and `port`. A loopback address is itself; for any other, all current
-// addresses of the machine's interfaces, which may be more than it listens on but never less.
+// Addresses of a listener on `host`, an address or a name, and `port`. A loopback address is itself; any other means
+// all current addresses of the machine's interfaces, which may be more than it listens on but never less.
 std::vector<AddressPolicy::Listener> own_listeners(std::string_view host, std::uint16_t port);
 
 }  // namespace duewheel

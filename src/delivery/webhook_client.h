@@ -27,7 +27,7 @@ class EventLoop;
 
 struct WebhookRequest {
     WebhookUrl url;
-    // Of the header, without Host and Content-Length. The caller has checked that names and values contain no
+    // Fields of the header, without Host and Content-Length. The caller has checked that names and values contain no
     // line breaks.
     std::vector<std::pair<std::string, std::string>> fields;
     std::string body;

@@ -42,7 +42,7 @@ namespace duewheel {
 
 class WebhookPusher {
   public:
-    // Of its lease calls and the ends of its leases; the lower bits count them.
+    // The mark of its lease calls and ends of leases; the lower bits count them.
     static constexpr ReplyToken kTokenBit = ReplyToken{1} << 62;
     static constexpr DueMs kNoWakeup = Engine::kNoWakeup;
 
@@ -74,7 +74,7 @@ class WebhookPusher {
     }
 
     WebhookCounters counters() const;
-    // Of a queue with a webhook. O(log targets).
+    // The status of a queue with a webhook. O(log targets).
     TargetStatus target_status(const QueueName& queue, DueMs now) const;
     const Histogram& post_us() const { return post_us_; }
 

@@ -37,7 +37,7 @@ inline Status check_limits(const Command& command, const AccessLimits& limits) {
                 if constexpr (requires { named.name_space; }) {
                     if (!limits.admits_namespace(named.name_space)) return outside_namespaces(named.name_space);
                 }
-                // Also a forecast without a queue, which is one of all of them.
+                // A forecast without a queue is one of all of them.
                 if constexpr (requires { named.queue; }) {
                     if (!limits.admits_queue(named.queue)) return outside_queues(limits, "queue");
                 }

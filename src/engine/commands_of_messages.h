@@ -96,8 +96,8 @@ struct MessageAnswer : Content {
     MessageRow row;  // row.state.state is the live state, row.state.attempts the number of deliveries started
     DueMs put_ms = 0;
     DueMs lease_until_ms = 0;  // while leased
-    // Of a due recurring message: why its occurrence cannot be created, as a code. Of a prepared message: why its next
-    // check cannot be created.
+    // A code: why the occurrence of a due recurring message, or the next check of a prepared message, cannot be
+    // created. Empty: it can.
     std::string_view blocked_by;
     bool has_content = false;                    // false once it has ended
     std::optional<RepeatRule> repeat;            // of a recurring message

@@ -63,7 +63,7 @@ class DeadLetters {
 
     bool may_begin_redrive(const std::string& name_space) const;
     void begin_redrive(QueueName queue, ReplyToken token, std::uint64_t max);
-    // Of what next_expiry_ms() has come for.
+    // Begins a walk over what next_expiry_ms() has come for.
     void begin_expiry();
     bool is_expiring() const { return is_expiring_; }
     // Everything was ended; `next`: the dead letters after that, kNoBacklog if there are none.

@@ -18,7 +18,7 @@ namespace duewheel {
 
 class EarlierRuns {
   public:
-    // Of a restored log, the original may have delivered messages due until `restored_until_ms`, and have assigned ids
+    // The original of a restored log may have delivered messages due until `restored_until_ms`, and have assigned ids
     // up to and including the counter `ids_from`; otherwise both are 0.
     EarlierRuns(std::uint64_t shard, DueMs restored_until_ms, std::uint64_t ids_from)
         : shard_(shard), ids_from_(ids_from), restored_until_ms_(restored_until_ms), until_ms_(restored_until_ms) {}

@@ -213,7 +213,7 @@ class Engine : OwnedContext, EnginePart {
 
     // ---- batches (engine_batches.cc)
 
-    // Of a stalled log: commands of compaction, or all others, which are answered.
+    // What a batch accepts. While the log is stalled: commands of compaction, or all others, which are answered.
     enum class Takes : std::uint8_t { commands, puts, cleaning, others };
     void build_batch();
     void add_epoch();
@@ -247,7 +247,7 @@ class Engine : OwnedContext, EnginePart {
         // None of it is on its way to the disk or from it.
         bool (*is_idle)(const Engine&);
     };
-    // Of a part that has these functions.
+    // The source that is a part with these functions.
     template <auto part>
     static constexpr BatchSource of_part();
     static const std::array<BatchSource, 9> kBatchSources;

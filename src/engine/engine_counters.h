@@ -75,7 +75,7 @@ struct EngineCounters : QueueTotals {
     DueMs server_time_ms = 0;
 };
 
-// Of one queue.
+// What metrics and reports show about one queue.
 struct QueueCounters {
     QueueName name;
     std::uint64_t ready = 0;
@@ -105,7 +105,7 @@ struct QueueSums {
     std::uint64_t with_settings = 0;  // queues
 };
 
-// Of one schedule.
+// What metrics show about one schedule.
 struct ScheduleCounters {
     std::string name_space;
     std::string name;

@@ -88,7 +88,7 @@ TEST(DiscardOfAQueue, continues_while_other_settings_are_set) {
     EXPECT_EQ(look(shard).settings.discard_before_ms, 0);
 }
 
-// Of two that die in one millisecond, one before the call and one after it, the first alone is to go.
+// Two messages die in one millisecond, one before the call and one after it: only the first is to be discarded.
 TEST(DiscardOfAQueue, waits_for_the_end_of_the_millisecond_of_a_dead_letter) {
     TrialEngine shard(options());
     const MessageId id = put_dead(shard);

@@ -312,7 +312,7 @@ TEST(Forecast, a_run_created_meanwhile_is_counted_once) {
     EXPECT_EQ(due.begin()->second, 1u);
 }
 
-// Of five times all had passed, and three were forecast: those that came meanwhile had no number.
+// All five times had passed, and three were forecast: those that came meanwhile had no number.
 TEST(Forecast, times_that_passed_without_a_run_count_against_the_limit) {
     TrialEngine shard;
     shard.ask<ScheduleAnswer>(every(kMinute, "s", "q", 5));

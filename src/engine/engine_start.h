@@ -70,8 +70,8 @@ struct EngineStart {
     std::vector<InputPosition> inputs;
     std::string zone_data = "unknown";  // version of the zone data with which their times are calculated
     TokenKey token_key{};
-    // Of a restored log: another server may have delivered messages due until then, and have assigned ids up to and
-    // including this counter.
+    // Bounds for a restored log: another server may have delivered messages due until then, and have assigned ids up to
+    // and including this counter.
     DueMs past_until_ms = 0;
     std::uint64_t ids_from = 0;
 };

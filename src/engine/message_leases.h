@@ -4,7 +4,7 @@
 // by a fire or a kick. That takes a record; when it is durable, the message is leased to this consumer before any other
 // can get it. From then on it is leased like any other message: if the lease is lost, it is ready.
 //
-// Of a message with an order key, only a ready one can be leased: which one is next is decided by its key.
+// A message with an order key can be leased only while it is ready: its key decides which one is next.
 #pragma once
 
 #include <cstdint>
@@ -39,7 +39,7 @@ class MessageLeases : EnginePart {
     void forget(ReplyToken token);
 
   private:
-    // Of a message that becomes due with the batch.
+    // The lease of a message that becomes due with the batch.
     struct Promise {
         ReplyToken token = 0;
         std::int64_t lease_ms = 0;

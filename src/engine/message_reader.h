@@ -27,7 +27,7 @@ class MessageReader : EnginePart {
 
     void read(const GetCommand& command, ReplyToken token, const SharedLimits& limits);
 
-    // Also of commands, which wait for a batch again.
+    // Commands also have such lookups; they wait for a batch again.
     void finish(FactsLookup lookup, std::optional<MessageRow> row, Generation generation);
     void finish(KeysLookup lookup, std::vector<std::optional<KeyFacts>> facts, Generation generation);
     void finish(WholeRuleLookup lookup, FoundRecords records, Generation generation);

@@ -18,7 +18,7 @@
 
 namespace duewheel {
 
-// Of a failure for which the consumer gave no reason.
+// The reason of a failure for which the consumer gave none.
 inline constexpr std::string_view kNoReason = "failed without a reason";
 
 class OwnRecords : EnginePart {

@@ -18,7 +18,7 @@ struct PendingCommand {
     ReplyToken token = 0;
     // The lookup result for the message, if the recent tier does not know it.
     std::optional<std::optional<MessageRow>> facts;
-    // Of puts with keys, in order, and of a message identified by its key: the lookup result for each.
+    // Lookup results: for puts with keys, in order; for a message identified by its key.
     std::optional<std::vector<std::optional<KeyFacts>>> key_facts;
     Generation facts_generation = 0;
     Generation key_facts_generation = 0;

@@ -60,7 +60,7 @@ struct Queue {
     // Loader. `cursor` also Lifecycle, when it drops a due message.
     DuePosition cursor = kNoBacklog;          // lower bound of the due, unfinished messages that are only on disk
     std::optional<DuePosition> reading_from;  // while a range is being read; `cursor` then has what came below since
-    // As in the log: a lower bound of all due, unfinished ones. Written when a segment closes.
+    // The cursor in the log: a lower bound of all due, unfinished ones. Written when a segment closes.
     DuePosition durable_cursor = kNoBacklog;
 
     // Settings.

@@ -172,7 +172,7 @@ void QueueReports::read(const DescribeQueueCommand& command, ReplyToken token, c
 void QueueReports::read(const ListQueuesCommand& command, ReplyToken token, const SharedLimits& limits) {
     if (context_.refuse_page(command.limit, token)) return;
     QueueListAnswer answer;
-    // Of the prefix of the token and that of the call, the longer one decides, unless they exclude each other.
+    // The longer one of the token's prefix and the call's decides, unless they exclude each other.
     std::string prefix = limits ? limits->queue_prefix : "";
     if (command.prefix.starts_with(prefix)) {
         prefix = command.prefix;

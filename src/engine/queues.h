@@ -56,9 +56,9 @@ class Queues : EnginePart {
 
     // ---- what follows from settings
 
-    // Of a queue (kNoQueue: of a future queue) for messages that have no rule of their own.
+    // The rule of a queue (kNoQueue: of a future queue) for messages that have none of their own.
     const RetryRule& retry_rule(QueueNumber number) const;
-    // Of a lease without a time of its own.
+    // The length of a lease for which none is given.
     std::int64_t lease_time(const Queue& at) const;
     // Messages due in one second; 0: no limit.
     std::uint64_t second_limit(QueueNumber number) const;
@@ -78,8 +78,8 @@ class Queues : EnginePart {
     // Whether one more message may be put into the queue. A recurring message must leave room for an occurrence:
     // recurring messages that fill the limit would wait forever.
     Status check_room(QueueNumber number, const std::string& name_space, const std::string& queue, bool is_recurring);
-    // Also counts the message, if it may be put. Everything that adds a message calls this, or check_room() and
-    // count_put(); checks of prepared messages are beyond the limits, and are only counted.
+    // Checks the same, and counts the message if it may be put. Everything that adds a message calls this, or
+    // check_room() and count_put(); checks of prepared messages are beyond the limits, and are only counted.
     Status take_room(QueueNumber number, const std::string& name_space, const std::string& queue);
     // The same for a message that a rule creates for its time `nominal_ms`: it also counts as a put of its namespace,
     // and, if it is overdue by more than `catch_up_after_ms`, keeps to the pace at which the namespace catches up. So

@@ -34,7 +34,7 @@ class Transactions : EnginePart {
           finder_(finder),
           due_prepared_(lifecycle.due_prepared()) {}
 
-    // Of a put in a transaction: its rule; and whether its check queue exists, or may be created beside its own queue.
+    // Check a put in a transaction: its rule; whether its check queue exists, or may be created beside its own queue.
     Status check_rule(const PutCommand& command) const;
     Status check_queue(const PutCommand& command);
     // Commit and rollback.

@@ -84,7 +84,7 @@ class TrialEngine {
     // The log position of a record, and its size with its frame.
     using StoredAt = std::pair<Sequence, std::uint32_t>;
     void for_each_record(const std::function<void(const Record&, const StoredAt&)>& visit) const;
-    // Of the record with the content of the rule.
+    // The record with the content of the rule.
     static StoredAt whole_rule(const Record& record, const StoredAt& at);
     std::vector<ScheduleStart> schedules(const FindZone& zones) const;
     std::vector<WatchdogStart> watchdogs() const;

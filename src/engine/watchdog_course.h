@@ -70,7 +70,7 @@ inline void set_rule(WatchdogState& state, WatchdogRule rule, DueMs now) {
     state.rule = std::move(rule);
     if (has_same_times || is_due(state, now)) return;
     DueMs due = due_by_rule(state);
-    // Of the times that have passed, the last one counts.
+    // The last one of the times that have passed counts.
     const bool goes_on = state.first_fed_ms == 0 && again_before != 0 && state.rule.repeat_every_ms != 0;
     if (goes_on) due = state.due_ms - again_before + state.rule.repeat_every_ms;
     state.due_ms = due == 0 ? 0 : std::max(due, now);

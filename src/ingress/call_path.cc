@@ -205,7 +205,7 @@ HttpGroup group_of(const CallPath& call, std::string_view method) {
     }
 }
 
-// Of HttpRoute::call: 0: no call; otherwise the number of the call and whether it is a raw put.
+// Values of HttpRoute::call: 0: no call; otherwise the number of the call, with this bit if it is a raw put.
 constexpr unsigned kRawPutBit = 1u << 16;
 
 }  // namespace

@@ -134,7 +134,7 @@ Status check_caller(const HttpRequest& request, const CallerRules& rules) {
 Status check_page(const HttpRequest& request, const CallerRules& rules) {
     const std::string_view host = request.header("Host").value_or("");
     bool has_origin = false;
-    // Of several Origin fields, each must be allowed.
+    // Each one of several Origin fields must be allowed.
     for (const HttpField& field : request.fields) {
         if (!equal_ignoring_case(field.name, "Origin")) continue;
         has_origin = true;

@@ -32,7 +32,7 @@ class CommandPort : public TokenDirectory {
     virtual std::vector<QueueCounters> busiest_queues(std::size_t most) const = 0;
     // The ready message that the next consumer of this queue of the default namespace would get, of those in memory.
     virtual std::optional<ReadyKey> first_ready(std::string_view queue) = 0;
-    // Of the last ten to twenty seconds.
+    // Sums over the last ten to twenty seconds.
     virtual QueueSums queue_sums() const = 0;
     virtual DeliveryLevels recent_deliveries() const = 0;
     virtual const LatenessHistory& lateness_history() const = 0;

@@ -74,7 +74,7 @@ struct HttpApiOptions {
     std::function<std::string()> metrics;
     std::function<std::string()> kafka_stats = [] { return std::string(); };  // a JSON object; empty: no Kafka
     std::function<Readiness()> readiness;
-    // Of a log that is also on other machines, which cannot be reached at the moment.
+    // Whether the log is also on other machines, which cannot be reached at the moment.
     std::function<bool()> log_is_unavailable = [] { return false; };
 };
 

@@ -18,7 +18,7 @@ namespace duewheel {
 namespace {
 
 constexpr std::string_view kOwnPrefix = "duewheel-";
-// Of records that Duewheel wrote.
+// Headers of records that Duewheel wrote.
 constexpr std::string_view kIgnored[] = {"duewheel-id",      "duewheel-due-ms",    "duewheel-lateness-ms",
                                          "duewheel-wait-ms", "duewheel-attempt",   "duewheel-source",
                                          "duewheel-error",   "duewheel-error-code"};

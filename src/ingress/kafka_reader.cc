@@ -10,10 +10,10 @@ namespace {
 
 constexpr std::int64_t kMsNs = 1'000'000;
 constexpr std::size_t kPollMax = 1'000;
-// Of all partitions that do not wait for a retry: as long as less waits, more is read.
+// Limit for all partitions that do not wait for a retry: as long as less waits, more is read.
 constexpr std::size_t kWaitingRecordsMax = 8 * KafkaPartition::kRecordsMax;
 constexpr std::size_t kWaitingBytesMax = 8 * KafkaPartition::kBytesMax;
-// Of a partition that waits for a retry: then it is not read. All of them together have as much as is given above.
+// Limit for a partition that waits for a retry, and is not read beyond it. All together have the limit above.
 constexpr std::size_t kRefusedRecordsMax = 2 * KafkaPartition::kRecordsMax;
 constexpr std::size_t kRefusedBytesMax = 2 * KafkaPartition::kBytesMax;
 constexpr std::int64_t kBackoffMinMs = 100;

@@ -51,7 +51,7 @@ struct KafkaReaderOptions {
     KafkaCommandOptions commands;  // with the input topics
     std::string errors_topic;      // required; no input topic
     bool skips_trimmed = false;
-    // Of several servers, which read the partitions `shard`, `shard + shards`, ... each.
+    // One of several servers, each of which reads the partitions `shard`, `shard + shards`, ...
     std::uint32_t shard = 0;
     std::uint32_t shards = 1;
     std::int64_t look_again_ms = 60'000;  // for new partitions

@@ -16,7 +16,7 @@ std::optional<ChangeOutcome> wanted_outcome(const Command& command);
 std::optional<Error> refusal_of(const ChangeAnswer& answer, ChangeOutcome wanted);
 // None if this command has ended or extended the lease.
 std::optional<Error> refusal_of(const LeaseEndAnswer& answer);
-// Of any reply; `wanted` as of its command.
+// The same for any reply; `wanted` is the outcome that its command wants.
 std::optional<Error> late_refusal(const Reply& reply, std::optional<ChangeOutcome> wanted);
 
 }  // namespace duewheel

@@ -33,12 +33,12 @@ void write_row(JsonWriter& json, const MessageRow& row) {
     if (state.is_recurring() && !is_ended(state.state)) json.number("next_occurrence", state.next_occurrence);
 }
 
-// Of an occurrence of a recurring message.
+// Writes `parent`, for an occurrence of a recurring message.
 void write_parent(JsonWriter& json, MessageId parent) {
     if (parent != 0) json.text("parent", std::to_string(parent));
 }
 
-// Of a check message: its prepared message, and the number of the check.
+// Writes `check`: the prepared message of a check message, and the number of the check.
 void write_check(JsonWriter& json, MessageId prepared, std::uint64_t number, const TransactionRule& rule) {
     json.open("check")
         .text("message", std::to_string(prepared))

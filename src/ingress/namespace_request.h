@@ -9,7 +9,7 @@
 
 namespace duewheel {
 
-// Of a call on one namespace, whose name was read already. Codes: those of read_members(), out_of_range.
+// Reads a call on one namespace, whose name was read already. Codes: those of read_members(), out_of_range.
 Result<Command> read_namespace_call(const HttpRequest& request, std::string name_space);
 
 // The list of them.

@@ -55,7 +55,7 @@ std::string_view after_colon(std::string_view& segment) {
     return word;
 }
 
-// Of "/v1/queues/{}:lease" and "/v1/queues/{}/messages".
+// Splits a shape such as "/v1/queues/{}:lease" or "/v1/queues/{}/messages".
 PathParts path_parts(std::string_view shape) {
     PathParts parts;
     shape.remove_prefix(std::string_view("/v1/").size());

@@ -24,7 +24,7 @@ std::string content_of(const fs::path& path) {
     return {std::istreambuf_iterator<char>(file), {}};
 }
 
-// Of what stops a start, ends the process, refuses bytes on the disk, or is met by a client library or a user of the
+// Codes that stop a start, end the process, refuse bytes on the disk, or are met by a client library or a user of the
 // timer library: no request is answered with these.
 const std::set<std::string, std::less<>> kInternalCodes = {"bad_address",
                                                            "bad_address_block",

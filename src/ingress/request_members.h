@@ -45,7 +45,7 @@ struct MergePatch {
     std::string text;
     JsonRequest json;
 };
-// Of members of which it accepts only these; their values are read when it is executed. Codes as of
+// Reads a merge patch in which only these members are known; their values are read when it is executed. Codes: those of
 // read_members().
 Result<std::shared_ptr<const MergePatch>> read_patch(const HttpRequest& request,
                                                      std::span<const std::string_view> known);

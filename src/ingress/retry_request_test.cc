@@ -16,7 +16,7 @@ Result<RetryChoice> retry_of(const JsonRequest& request) {
     return choice;
 }
 
-// Of {"retry": ...}.
+// The result for {"retry": ...}.
 std::string told_of(const std::string& json) {
     const std::string body = "{\"retry\":" + json + "}";
     const Result<JsonRequest> request = JsonRequest::parse(body);

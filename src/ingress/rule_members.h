@@ -65,7 +65,7 @@ Result<Command> read_put_rule(const HttpRequest& request, std::span<const std::s
     return Command(*std::move(put));
 }
 
-// Likewise a patch, which is applied when the command is executed.
+// A patch of a rule, which is applied when the command is executed.
 template <class Rule, class PatchCommand, class Changed>
 Result<Command> read_patch_rule(const HttpRequest& request, std::span<const std::string_view> known,
                                 std::string name_space, std::string name, Changed changed) {

@@ -15,7 +15,7 @@ namespace duewheel {
 // The maximum size of `iso` and `at`, in bytes.
 inline constexpr std::size_t kIntervalBytesMax = 200;
 
-// Of a call on one schedule, whose names were read already. Codes: those of read_members() and of a put's members;
+// Reads a call on one schedule, whose names were read already. Codes: those of read_members() and of a put's members;
 // missing_member, conflicting_members, bad_cron, bad_interval, bad_instant, bad_zone, bad_exclusion, bad_policy,
 // bad_queue_name, out_of_range.
 Result<Command> read_schedule_call(const HttpRequest& request, CallPath::What what, std::string name_space,

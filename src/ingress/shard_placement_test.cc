@@ -98,7 +98,7 @@ TEST(ShardPlacement, a_lease_is_where_its_message_is) {
             EXPECT_EQ(shard_of({"POST", path, body}, 3), "any") << body;
         }
     }
-    // Of a shard that does not exist: any node refuses it.
+    // A shard that does not exist: any node refuses it.
     EXPECT_EQ(shard_of({"POST", "/v1/leases/" + token + ":ack"}, 2), "any");
     EXPECT_EQ(shard_of({"POST", "/v1/leases/x:ack"}, 2), "any");
 }

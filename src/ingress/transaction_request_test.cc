@@ -17,7 +17,7 @@ std::string told(const Result<TransactionRule>& rule) {
            (rule->otherwise_commit ? " commit" : " rollback");
 }
 
-// Of {"transaction": ...}.
+// The result for {"transaction": ...}.
 std::string told_of(const std::string& json) {
     const std::string body = "{\"transaction\":" + json + "}";
     const Result<JsonRequest> request = JsonRequest::parse(body);

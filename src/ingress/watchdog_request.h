@@ -11,7 +11,7 @@
 
 namespace duewheel {
 
-// Of a call on one watchdog, whose names were read already. Codes: those of read_members() and of a put's members;
+// Reads a call on one watchdog, whose names were read already. Codes: those of read_members() and of a put's members;
 // missing_member, bad_queue_name, out_of_range.
 Result<Command> read_watchdog_call(const HttpRequest& request, CallPath::What what, std::string name_space,
                                    std::string name, const HttpApiOptions& options);

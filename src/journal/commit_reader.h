@@ -75,7 +75,7 @@ class CommitReader {
     std::uint64_t link_;
     bool closed_ = false;
 
-    // Of the current commit.
+    // State of the current commit.
     std::vector<FramedRecord> records_;  // their views are set when the commit is accepted
     std::uint64_t frames_bytes_ = 0;
     std::uint64_t end_ = 0;  // offset in the file

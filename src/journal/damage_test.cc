@@ -53,7 +53,7 @@ Outcome open_image(const Image& image, const TrialLog& log, std::size_t may_miss
     auto journal = LocalJournal::open(disk, kDirectory, trial_options(kSegmentBytes));
     if (!journal) {
         outcome.refused = journal.error().code;
-        // Of damage before a later commit the sentence held itself a second time.
+        // The sentence about damage before a later commit contained itself a second time.
         const std::string& told = journal.error().message;
         EXPECT_EQ(told.find(" is damaged in "), told.rfind(" is damaged in ")) << told;
         if (image_of(disk) != image) outcome.wrong = "refused, but changed";

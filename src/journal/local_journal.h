@@ -30,7 +30,7 @@ struct JournalOptions {
     LogIdentity identity;                    // 32 random bytes; used only when the log is created
     // How far the log has reached at least; a shorter one is refused with `damaged_log`.
     std::optional<KnownEnd> known_end{};
-    // Of the first segment, if this log is created as a copy of another one.
+    // Header of the first segment, if this log is created as a copy of another one.
     std::optional<SegmentHeader> front{};
 };
 
@@ -95,7 +95,7 @@ class LocalJournal final : public Journal {
     Totals totals() const { return newest()->end().totals; }
     Sequence first_sequence() const;  // of the front of the log
     SegmentRoom room() const;
-    // Of each segment that was not enlarged for a larger commit.
+    // The size of each segment that was not enlarged for a larger commit.
     std::uint64_t segment_bytes() const { return options_.segment_bytes; }
     std::uint32_t block_bytes() const { return newest()->header().block_bytes; }
     const LogIdentity& identity() const { return identity_; }
@@ -124,7 +124,7 @@ class LocalJournal final : public Journal {
     LogIdentity identity_;
     SpareSegments spares_;
     NewestMark mark_;  // of the committer
-    // Of the committer: the segment that prepare() reported, and the file for it, unless its space had to be returned.
+    // Used by the committer: the segment that prepare() reported, and its file, unless its space had to be returned.
     std::optional<SegmentHeader> prepared_;
     std::optional<SpareSegment> prepared_spare_;
     SegmentCatalog catalog_;

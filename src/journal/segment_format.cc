@@ -80,7 +80,7 @@ void header_fields(Stream& stream, Header& header, Number& first_sequence, Numbe
     stream(header.identity.instance, header.identity.token_key, header.identity.shard, other_shards);
 }
 
-// Likewise.
+// The fields of a footer after the version and the flags.
 template <class Stream, class Footer>
 void footer_fields(Stream& stream, Footer& footer) {
     stream(footer.count, footer.first_sequence, footer.record_bytes, footer.area_hash);

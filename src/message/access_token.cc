@@ -22,7 +22,7 @@ void hash_field(FieldsReader& from, std::uint32_t tag, SecretHash& into) {
     std::memcpy(into.data(), bytes.data(), into.size());
 }
 
-// Of a token with these scopes and limits. Field numbers are in the log: never change or re-use one.
+// Fields of a token with these scopes and limits. Field numbers are in the log: never change or re-use one.
 template <class Visitor, class Token, class Limits>
 void token_fields(Visitor& visit, Token& token, auto& scopes, Limits& limits) {
     constexpr char kBetweenNames = '\0';  // names contain no such byte

@@ -12,7 +12,7 @@
 
 namespace duewheel {
 
-// Of an input from which nothing has been taken.
+// The position of an input from which nothing has been taken.
 inline constexpr std::int64_t kNoInputPosition = -1;
 
 // The offset of the next record to take, 0 or greater.

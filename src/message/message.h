@@ -38,11 +38,11 @@ struct RareState {
     std::optional<RetryRule> retry;  // its own rule; otherwise that of its queue applies
     // Attempts that do not count against the rule: they were released, or came before a redrive.
     std::uint32_t attempts_forgiven = 0;
-    // Of a recurring message: the number of the occurrence that it creates when it is due. 0: not recurring.
+    // The number of the occurrence that a recurring message creates when it is due. 0: not recurring.
     std::uint64_t next_occurrence = 0;
 
-    // Of a message put in a transaction: kCommitted after the commit. Before it, and forever after a rollback, kOpen
-    // plus the number of checks of its producer. 0: no transaction.
+    // State of a message put in a transaction: kCommitted after the commit. Before it, and forever after a rollback,
+    // kOpen plus the number of checks of its producer. 0: no transaction.
     std::uint32_t transaction = 0;
 
     static constexpr std::uint32_t kCommitted = 1;

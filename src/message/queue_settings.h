@@ -28,7 +28,7 @@ enum class PausedBy : std::uint8_t {
     target = 1,  // its webhook answered that it is gone for good (410)
 };
 
-// Of targets.
+// What a queue's messages are sent to: a URL, or a topic.
 enum class TargetKind : std::uint8_t { webhook, kafka };
 inline constexpr std::size_t kTargetKinds = 2;
 constexpr std::size_t index_of(TargetKind kind) {

@@ -86,7 +86,7 @@ void last_state_fields(Visitor& visit, OfMessage& state) {
     visit.number(29, state.transaction);
 }
 
-// Of a record, and of a row of the index.
+// Fields of a record, and of a row of the index.
 template <class Visitor, class RecordOrRow>
 void position_fields(Visitor& visit, RecordOrRow& record) {
     visit.number(16, record.id);

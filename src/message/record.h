@@ -124,7 +124,7 @@ std::string_view cause_name(Cause cause);
 // One record of any kind. The kind determines which members are used; the others keep their defaults.
 struct Record {
     RecordKind kind = RecordKind::put;
-    // Of a message: put, spawn, change, attempt, end, relocate.
+    // The message of a put, spawn, change, attempt, end or relocate.
     MessageId id = 0;
     // The previous whole record (put, spawn, relocate), and its size with its frame; 0 in a put and a spawn.
     Sequence log_position = 0;

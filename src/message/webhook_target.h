@@ -39,7 +39,7 @@ struct WebhookTarget {
     std::int64_t timeout_ms = 0;       // of one post, including name resolution and connecting; 0: the server's default
     std::uint32_t concurrency = 0;     // concurrent posts; 0: the server's default
     std::uint32_t rate = 0;            // posts per second; 0: no limit
-    // Of each post: names with values, which can be secrets. No line feed in either, no colon in a name.
+    // Headers of each post: names with values, which can be secrets. No line feed in either, no colon in a name.
     std::vector<std::pair<std::string, std::string>> headers;
     // Further headers: names with encrypted values, as base64url.
     std::vector<std::pair<std::string, std::string>> sealed_headers;

@@ -140,7 +140,7 @@ struct HttpClient::Parts {
     const HttpClientOptions options;
     const Result<ServerAddress> address;
     std::unique_ptr<CURL, FreeEasy> easy;
-    // Of the request that runs.
+    // State of the request that runs.
     std::string url;
     std::string server;  // of the url
     int redirects = 0;
@@ -151,7 +151,7 @@ struct HttpClient::Parts {
     std::size_t header_bytes = 0;
     bool has_whole_head = false;  // of the response; the library accepts a truncated one
     std::string body;
-    // Of a response without a known end; null for others.
+    // Consumers of a response without a known end; null for others.
     const std::function<void(std::string_view)>* take = nullptr;
     const std::function<bool()>* goes_on = nullptr;
     bool was_stopped = false;

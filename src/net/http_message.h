@@ -22,8 +22,8 @@ struct HttpField {
 // The sender of a request, as known to its connection.
 struct HttpPeer {
     std::string address;  // without the port
-    // Of a client certificate that the server has verified: its subject alternative names that are DNS names, URIs and
-    // email addresses, in the order of the certificate, each with its type: "dns:host.example", "uri:spiffe://a/b",
+    // Subject alternative names of a client certificate that the server has verified: DNS names, URIs and email
+    // addresses, in the order of the certificate, each with its type: "dns:host.example", "uri:spiffe://a/b",
     // "email:ann@example.org". Empty: no certificate, or no such name in it.
     std::vector<std::string> certificate_names = {};
     InstantMs certificate_expires_ms =

@@ -111,7 +111,7 @@ struct KafkaTopic {
     std::string name;
     std::int32_t partitions = 0;
     std::int32_t replicas = 0;
-    // Of its configuration: those that the bridge checks (cleanup.policy, max.message.bytes, retention.ms, ...).
+    // The part of its configuration that the bridge checks (cleanup.policy, max.message.bytes, retention.ms, ...).
     std::vector<std::pair<std::string, std::string>> settings;
 };
 

@@ -28,7 +28,7 @@ class RdkafkaAppender final : public KafkaAppender {
 
     const std::string topic_;
     const std::int32_t partition_;
-    // Of the current append().
+    // State of the current append().
     std::vector<std::int64_t> offsets_;
     std::size_t reported_ = 0;
     rd_kafka_resp_err_t error_ = RD_KAFKA_RESP_ERR_NO_ERROR;

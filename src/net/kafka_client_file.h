@@ -28,7 +28,7 @@ struct KafkaClientProperty {
 
 // Code `bad_kafka_client_file`.
 Result<std::vector<KafkaClientProperty>> parse_kafka_client_file(const std::string& path, std::string_view text);
-// Also refuses a file that other users can read or change.
+// Reads and parses the file. Refuses one that other users can read or change.
 Result<std::vector<KafkaClientProperty>> read_kafka_client_file(const std::string& path);
 
 // An error about a line of this file.

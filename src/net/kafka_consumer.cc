@@ -71,7 +71,7 @@ Result<std::unique_ptr<KafkaConsumer>> RdkafkaConsumer::open(const rd_kafka_conf
                                                                      // A broker answers offsets() after the fetch that
                                                                      // waits on the same connection.
                                                                      {"fetch.wait.max.ms", "200"},
-                                                                     // Of each partition, read ahead.
+                                                                     // Read ahead, for each partition.
                                                                      {"queued.max.messages.kbytes", "8192"}},
                                                                     watch);
     if (!handle) return std::move(handle).error();

@@ -50,7 +50,7 @@ class RequestParser {
     void reset();
 
     const HttpRequest& request() const { return request_; }
-    // Of all requests from now on.
+    // The client certificate of all requests from now on.
     void set_certificate(std::vector<std::string> names, InstantMs expires_ms) {
         request_.peer.certificate_names = std::move(names);
         request_.peer.certificate_expires_ms = expires_ms;

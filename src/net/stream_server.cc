@@ -121,7 +121,7 @@ class StreamConnection final : public StreamClient, public std::enable_shared_fr
     void flush() {
         is_marked_ = false;
         if (!socket_.is_open()) return;
-        // Also without bytes: the session may have taken those of a command that it could not begin yet.
+        // The session is called even without bytes: it may have taken those of a command that it could not begin yet.
         const std::size_t before = input_.size();
         if (!input_.empty() || is_resumed_) offer({});
         const bool was_full = is_full();

@@ -65,7 +65,7 @@ class TlsClient {
     bool shake_hands() {
         return repeat([this] { return SSL_connect(session_.get()); }) == 1;
     }
-    // Of the last call that failed.
+    // The error of the last call that failed.
     const std::string& error() const { return error_; }
 
     bool send(std::string_view bytes) {

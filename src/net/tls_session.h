@@ -53,7 +53,7 @@ class TlsSession {
     // After `state` has left `handshake`: the outcome of the handshake, and the reason of a failure.
     TlsOutcome outcome() const { return outcome_; }
     const std::string& reason() const { return reason_; }
-    // Of a verified client certificate, see HttpPeer::certificate_names.
+    // Names of a verified client certificate, see HttpPeer::certificate_names.
     std::vector<std::string> certificate_names() const;
     // When it expires; kNoInstant without one.
     InstantMs certificate_expires_ms() const;

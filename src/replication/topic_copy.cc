@@ -8,7 +8,7 @@ namespace {
 
 constexpr std::size_t kReadRecords = 1'000;
 constexpr std::int64_t kOffsetsTimeoutMs = 10'000;
-// Of no owner: readers ignore the record.
+// The epoch of no owner: readers ignore the record.
 constexpr std::int64_t kNoEpoch = -1;
 
 }  // namespace
@@ -173,7 +173,7 @@ Status TopicCopy::begin_segment() {
     return written || written.error().code == "no_space" ? Status() : written;
 }
 
-// Of the last commit of the local log.
+// Whether the last commit of the local log has this link.
 Status TopicCopy::check_same(std::uint64_t link) const {
     return local_->catalog().snapshot().back()->end().link == link ? Status() : Status(forked());
 }

@@ -65,7 +65,7 @@ class TopicCopy {
     const TopicChain& chain() const { return chain_; }
     // Null before the first segment was read. Between the calls of follow(), for sealing and removing segments.
     LocalJournal* local() { return local_.get(); }
-    // Of the local log; 0: it has none.
+    // The last commit of the local log; 0: it has none.
     std::uint64_t local_commit() const { return local_ ? local_->totals().commit : 0; }
 
   private:

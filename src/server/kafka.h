@@ -52,7 +52,7 @@ class Kafka {
     static bool is_of_input(ReplyToken token) { return (token & KafkaIntake::kTokenBit) != 0; }
     void reply(ReplyToken token, Reply reply) { intake_.reply(token, std::move(reply)); }
 
-    // Of /v1/stats: a JSON object.
+    // The part of /v1/stats about Kafka: a JSON object.
     std::string stats(const KafkaLogStatus& log) const;
     KafkaCounters counters() const;
     std::vector<KafkaPartitionStatus> partitions() const;  // of the input topics

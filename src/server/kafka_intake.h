@@ -21,7 +21,7 @@ namespace duewheel {
 
 class KafkaIntake {
   public:
-    // Of its commands; the lower bits count them.
+    // The mark of its commands; the lower bits count them.
     static constexpr ReplyToken kTokenBit = ReplyToken{1} << 60;
 
     using Submit = std::function<void(Command, ReplyToken)>;

@@ -34,7 +34,7 @@ class Findings {
     void refuse(const std::string& name, const std::string& wanted, const std::string& why) {
         found_.push_back({.breaks_promise = true, .text = advice(name, wanted, why)});
     }
-    // Likewise, one that should be.
+    // Reports a setting that should be changed to `wanted`.
     void warn_of_setting(const std::string& name, const std::string& wanted, const std::string& why) {
         warn(advice(name, wanted, why));
     }
@@ -52,7 +52,7 @@ class Findings {
     std::vector<KafkaTopicFinding> found_;
 };
 
-// Of the server's own topics, from which nothing may be lost.
+// Checks a topic of the server itself, from which nothing may be lost.
 void check_own_topic(const KafkaTopic& topic, Findings& findings) {
     const std::string lost = "Kafka may remove records that the server needs";
     if (findings.value("cleanup.policy") != "delete") findings.refuse("cleanup.policy", "delete", lost);

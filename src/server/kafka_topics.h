@@ -45,7 +45,7 @@ struct KafkaTopicFinding {
 
 std::vector<KafkaTopicFinding> check_kafka_topic(KafkaTopicRole role, const KafkaTopic& topic);
 
-// Of the ledger and the log: each shard has a partition.
+// Checks the ledger and the log: each shard has a partition.
 std::optional<KafkaTopicFinding> check_partitions(KafkaTopicRole role, const KafkaTopic& topic, std::uint32_t shards);
 
 }  // namespace duewheel

@@ -13,7 +13,7 @@
 namespace duewheel {
 namespace {
 
-// Of all interfaces of this machine.
+// Whether the address means all interfaces of this machine.
 bool is_any_address(std::string_view address) {
     return address.starts_with("0.0.0.0:") || address.starts_with("[::]:");
 }

@@ -20,7 +20,7 @@ std::string lack_of_defence(const ServerOptions& options);
 // Whether requests need an access token.
 bool requires_tokens(const ServerOptions& options);
 
-// Of an address to listen on.
+// Whether an address to listen on is a loopback one.
 bool is_loopback(std::string_view address);
 
 }  // namespace duewheel

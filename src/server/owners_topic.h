@@ -57,7 +57,7 @@ class OwnersTopic {
     std::atomic<bool> is_stopping_{false};
     mutable std::mutex mutex_;
     std::optional<Own> own_;  // guarded by mutex_
-    // Of the thread.
+    // Used by the thread only.
     std::unique_ptr<KafkaConsumer> consumer_;
     std::string written_;  // the newest URL of the own shard, by this node or as read
     std::string last_error_;

@@ -29,7 +29,7 @@ class Server {
 
     // "127.0.0.1:7420", with the selected port if 0 was given.
     std::string http_address() const;
-    // Of the listener of the beanstalkd protocol; empty: there is none.
+    // The address for the beanstalkd protocol; empty: there is none.
     std::string beanstalk_address() const;
 
     // All are called by the thread of run(): `ready` once, when requests are served; `stopping` once, when the signal

@@ -47,7 +47,7 @@ struct ServerOptions {
     std::optional<std::uint64_t> segment_bytes;  // none: derived from the size of the volume (server/store_sizes.h)
     std::size_t spare_segments = 1;
     std::size_t reserve_segments = 3;
-    // Of the volume: with less free space puts are refused. 0 disables that; none: derived from the size of the volume.
+    // Puts are refused when the volume has less free space. 0: never; none: derived from the size of the volume.
     std::optional<std::uint64_t> free_floor_bytes;
     std::int64_t keep_outcomes_ms = Retention::kDefaultKeepMs;
     HistoryBounds history;

@@ -50,7 +50,7 @@ class Shard final : public CommandPort {
     // Its iterations are part of the shard's; must outlive the shard's last one.
     void push_with(WebhookPusher& pusher) { pusher_ = &pusher; }
     const WebhookPusher* pusher() const { return pusher_; }
-    // Likewise, for queues with a Kafka target.
+    // The same for queues with a Kafka target.
     void send_with(KafkaPusher& pusher) { kafka_pusher_ = &pusher; }
 
     // CommandPort; on the loop's thread.

@@ -18,7 +18,7 @@ struct ShardOptions {
     std::size_t spare_segments = 1;
     std::size_t reserve_segments = 3;
     std::uint64_t free_floor_bytes = 256u << 20;  // of the disk: with less, puts are refused; 0 disables it
-    // Of the data directory when it is created; its shard is also that of an existing one.
+    // Identity of the data directory when it is created; its shard is also that of an existing one.
     LogIdentity identity;
     // The source of time zones and the version of their data; by default the operating system's.
     FindZone find_zone;

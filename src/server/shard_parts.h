@@ -46,7 +46,7 @@ class ShardParts {
     static Result<std::unique_ptr<ShardParts>> open(FileSystem& files, const std::string& directory, RowStorage& rows,
                                                     Retention& retention, const ShardOptions& options, LogSink& log);
 
-    // Of the shard's thread.
+    // Used by the shard's thread.
     Engine& engine() { return *engine_; }
     const Engine& engine() const { return *engine_; }
     const RecoveryReport& recovery() const { return recovery_; }
@@ -79,7 +79,7 @@ class ShardParts {
     void take_space(const SpaceReading& seen);
     // Reads the disk, on the maintenance thread. What cannot be read is absent.
     DirectoryFacts directory_facts() const;
-    // Of the shard's thread.
+    // Used by the shard's thread.
     const SpaceWatch& space() const { return reserve_->watch(); }
     LogSpace log_space() const { return reserve_->log_space(); }
     // Before each iteration of the engine, which gets the free space. True: another measurement is needed.
@@ -92,9 +92,9 @@ class ShardParts {
     // The compaction steps (server/log_cleaning.h).
     const Index& index() const { return *index_; }
     LocalJournal& journal() { return *journal_; }
-    // As in the log at the start: outcomes before this position are after it too.
+    // The value in the log at the start: outcomes before this position are after it too.
     Sequence outcomes_relocated_up_to() const { return outcomes_relocated_up_to_; }
-    // Of the shard's thread: the zones that schedules name.
+    // Used by the shard's thread: the zones that schedules name.
     ZoneCache& zones() { return zones_; }
     const LocalJournal& journal() const { return *journal_; }
 

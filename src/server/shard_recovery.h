@@ -23,7 +23,7 @@ namespace duewheel {
 
 struct RecoveredShard {
     EngineStart start;
-    // As in the log: outcomes before this position are after it too.
+    // The value in the log: outcomes before this position are after it too.
     Sequence outcomes_relocated_up_to = 0;
     std::uint64_t replayed_records = 0;
     std::uint64_t replayed_bytes = 0;

@@ -33,7 +33,7 @@ struct RelocationCandidate {
     std::string body;                   // of the record, for decode_record(); empty for settings
 
     bool is_settings() const { return kind == RecordKind::conf; }
-    // Of a schedule or a watchdog; `row` has the name, as for settings, and `subject` the kind.
+    // A schedule or a watchdog; `row` has the name, as for settings, and `subject` the kind.
     bool is_rule() const { return kind == RecordKind::rule; }
 };
 

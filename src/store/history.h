@@ -45,7 +45,7 @@ struct EndedRow {
 
     bool operator==(const EndedRow&) const = default;
 };
-// As in an end record.
+// The row that an end record becomes.
 EndedRow ended_row(const Record& end);
 
 // Whether an end appears in the history of its queue: in memory by the number of the queue.

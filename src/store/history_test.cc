@@ -163,7 +163,7 @@ void expect_bounded_by_size(RowStorage& storage, const std::function<std::uint64
 
 TEST(History, is_bounded_by_size_in_memory) {
     MemoryRowStorage storage;
-    // Besides the history there are the outcomes by id, which their own rule bounds.
+    // The rows have also the outcomes by id, which their own rule bounds.
     expect_bounded_by_size(storage, [](Index&) { return 0; });
 }
 

@@ -44,7 +44,7 @@ QueueName owned(const QueueOfKey& names) {
     return {std::string(names.name_space), std::string(names.queue)};
 }
 
-// Of a queue, a namespace, a token, an input, a schedule or a watchdog.
+// The settings of a queue, a namespace, a token, an input, a schedule or a watchdog.
 Result<Index::Settings> read_settings(const Result<RuleOfKey>& of, std::string_view value, RecordKind kind) {
     if (!of) return of.error();
     Result<SettingsRow> row = decode_settings(value);

@@ -90,7 +90,7 @@ class Index {
     Result<std::optional<SettingsRow>> settings(std::uint32_t subject, std::string_view name_space,
                                                 std::string_view name) const;
     Result<std::vector<Settings>> settings() const;
-    // Of schedules and watchdogs; `subject` is that of their records.
+    // Rules are schedules and watchdogs; `subject` is that of their records.
     Result<std::optional<SettingsRow>> rule(std::uint32_t subject, std::string_view name_space,
                                             std::string_view name) const;
     Result<std::vector<Settings>> rules() const;

@@ -21,7 +21,7 @@ std::string kind_bound(IndexTable table, std::uint32_t kind, bool end) {
     return make_key(table, static_cast<char>(kind + (end ? 1 : 0)));
 }
 
-// Of a key that consists of a table, a kind, and the names of a queue.
+// Decodes a key that consists of a table, a kind, and the names of a queue.
 Result<QueueOfKey> decode_names(std::string_view key, IndexTable table, char kind, std::string_view what) {
     char found = 0;
     QueueOfKey names;

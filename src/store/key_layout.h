@@ -113,7 +113,7 @@ std::string needed_bound(bool end);
 std::string queue_cursor_bound(bool end);
 std::string queue_counts_bound(bool end);
 std::string settings_bound(bool end);
-// Of schedules and watchdogs, whose rows have the form of settings; `subject` is that of their `rule` records.
+// Rules are schedules and watchdogs; their rows have the form of settings; `subject` is that of `rule` records.
 std::string rule_key(std::uint32_t subject, std::string_view name_space, std::string_view name);
 std::string rule_bound(bool end);
 
@@ -123,7 +123,7 @@ void encode_expire_value(std::string& out, const MessageRow& row);
 void encode_order_value(std::string& out, const MessageRow& row);
 void encode_queue_value(std::string& out, const MessageRow& row);
 void encode_dead_value(std::string& out, const MessageRow& row);
-// Of an ended message that is not a dead letter: an outcome.
+// The outcome of an ended message that is not a dead letter.
 void encode_id_value(std::string& out, const MessageRow& row);
 void encode_key_value(std::string& out, const KeyHolder& holder);
 void encode_position(std::string& out, const IndexPosition& position);

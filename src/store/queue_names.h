@@ -69,7 +69,7 @@ class QueueNames {
     std::size_t in_use() const { return numbers_.size(); }
 
   private:
-    // Of a name without a copy of it: each record of the log is looked up.
+    // Hashes a name without a copy of it: each record of the log is looked up.
     struct Hash {
         using is_transparent = void;
         std::size_t operator()(const QueueNameView& name) const {

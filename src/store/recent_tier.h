@@ -137,9 +137,9 @@ class RecentTier {
     // Its own rule; null if it has none.
     const RetryRule* retry_rule(const Entry& entry) const;
     std::uint32_t attempts_forgiven(const Entry& entry) const;
-    // Of a recurring message; 0 of any other.
+    // The next occurrence of a recurring message; 0 for any other.
     std::uint64_t next_occurrence(const Entry& entry) const;
-    // As in MessageState.
+    // The value of MessageState.
     std::uint32_t transaction(const Entry& entry) const;
     // Why it is a dead letter, or why its last attempt failed, until the next one begins; empty without a reason.
     std::string_view reason(const Entry& entry) const;
@@ -191,7 +191,7 @@ class RecentTier {
 
     struct Rare : RareState {
         std::string reason;  // of a dead letter, and of a message in backoff
-        // Of a dead letter:
+        // Members of a dead letter:
         std::uint32_t lease_attempt = 0;
         std::uint64_t lease_incarnation = 0;
         DueMs ended_ms = 0;

@@ -114,7 +114,7 @@ class SegmentEffect {
     std::uint64_t outcome_bytes() const { return outcome_bytes_; }
     DueMs load_cursor_ms() const { return load_cursor_ms_; }       // the greatest; 0: the segment sets none
     Sequence relocated_up_to() const { return relocated_up_to_; }  // of its relocation-done records; 0: none
-    // Of its outcome records; 0: none.
+    // The same for its outcome records.
     Sequence outcomes_relocated_up_to() const { return outcomes_relocated_up_to_; }
 
     // The row of the message as of the end of the segment; replaces `row`.

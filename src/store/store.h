@@ -146,7 +146,7 @@ struct SecondCounts {
 };
 // What becomes due.
 enum class FallsDue : std::uint8_t { scheduled, retrying, loop };
-// Of a message in this durable state; nothing if no delivery starts at its due time.
+// What a message in this durable state is; nothing if no delivery starts at its due time.
 inline std::optional<FallsDue> falls_due(State durable, bool is_recurring) {
     if (!waits_for_due(durable)) return std::nullopt;
     if (is_recurring) return FallsDue::loop;

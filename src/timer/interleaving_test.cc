@@ -208,7 +208,7 @@ TEST(Interleavings, stop_returns_each_timer_that_neither_ran_nor_was_cancelled) 
 }
 
 TEST(Interleavings, the_driver_cancels_a_timer_only_it_knows_while_another_thread_stops) {
-    // Of such a timer the driver changes the word by a plain store, for which it has to have the baton.
+    // The driver changes the word of such a timer by a plain store, for which it has to have the baton.
     expect_all_in_world(
         [](const std::shared_ptr<World>& world) {
             auto refused = std::make_shared<int>(0);

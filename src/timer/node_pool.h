@@ -23,7 +23,7 @@ struct NodeMagazine {
     std::array<TimerNode*, kNodes> nodes;
 };
 
-// Of one thread. Without constructor and destructor, so that access costs nothing.
+// The cache of one thread. It has no constructor and destructor, so that access costs nothing.
 struct NodeCache {
     NodeMagazine* loaded;
     NodeMagazine* other;

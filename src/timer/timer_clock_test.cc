@@ -203,7 +203,7 @@ TEST(ManualClock, does_not_go_by_itself_while_it_is_held) {
     EXPECT_EQ(clock.now(), before + 10s);
 }
 
-// Of two threads that advanced it, the second found its own going put out by the first, and left it so for good.
+// Two threads advanced it: the second found that the first had switched off auto_advance(), and left it off for good.
 TEST(ManualClock, two_that_advance_it_leave_its_own_going_as_it_was) {
     for (int round = 0; round < 200; ++round) {
         ManualClock clock;

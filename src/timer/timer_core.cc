@@ -394,8 +394,8 @@ bool TimerCore::set_period(TimerNode& node, std::chrono::nanoseconds period) {
     return change_repeating(node, [period](TimerRepeat& repeat, Word) { repeat.period = period; });
 }
 
-// Of a fixed rate or delay that is pending, or whose task is the caller. With the baton a pending one keeps its state:
-// firing or ending it needs the baton, too; and arming it again finds a closed mailbox only after a stop.
+// Changes a fixed rate or delay that is pending, or whose task is the caller. With the baton a pending one keeps its
+// state: firing or ending it needs the baton, too; and arming it again finds a closed mailbox only after a stop.
 template <class Change>
 bool TimerCore::change_repeating(TimerNode& node, Change change) {
     Word word = node.word.load(std::memory_order_acquire);

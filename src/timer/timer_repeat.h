@@ -25,8 +25,8 @@ struct TimerRepeat {
 
     Kind kind = Kind::rate;
     MissedPeriods missed = MissedPeriods::burst;
-    // Of rate and delay. While the task runs they belong to its thread; while the timer is pending the baton guards
-    // them.
+    // Members of rate and delay. While the task runs they belong to its thread; while the timer is pending the baton
+    // guards them.
     std::chrono::nanoseconds period{0};
     TimerInstant nominal{};  // of the present run
     TimerInstant begun{};    // when the driver came to it

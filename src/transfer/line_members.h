@@ -9,8 +9,8 @@
 
 namespace duewheel {
 
-// Of a namespace, a queue, a schedule or a watchdog; an absent one leaves `into` unchanged. Codes: those of such a name
-// in a put.
+// The name of a namespace, a queue, a schedule or a watchdog; an absent one leaves `into` unchanged. Codes: those of
+// such a name in a put.
 Status read_name(const JsonRequest& line, std::string_view member, std::string& into);
 
 // In the form of W3C Trace Context. Code: `bad_traceparent`.

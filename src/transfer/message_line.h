@@ -38,10 +38,10 @@ struct MessageLine : Content {
     std::uint32_t attempts = 0;
     bool maybe_delivered = false;
     DueMs put_ms = 0;
-    // Of a recurring message. The remaining occurrences start at `due_ms`, which is the rule's `start_ms`.
+    // Members of a recurring message. The remaining occurrences start at `due_ms`, which is the rule's `start_ms`.
     std::optional<RepeatRule> repeat;
     std::uint64_t next_occurrence = 0;
-    // Of a prepared message.
+    // Members of a prepared message.
     std::optional<TransactionRule> transaction;
     DueMs answer_by_ms = 0;
     std::uint32_t checks = 0;
@@ -52,7 +52,7 @@ struct MessageLine : Content {
     DueMs last_fed_ms = 0;
     std::uint64_t occurrence = 0;
     MessageId check_of = 0;
-    // Of a dead letter; the reason also of a message in backoff.
+    // Members of a dead letter; the reason also of a message in backoff.
     DueMs ended_ms = 0;
     std::string reason;
 

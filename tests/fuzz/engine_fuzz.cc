@@ -336,7 +336,7 @@ class Trial {
         known_.emplace(answer.id, std::move(known));
     }
 
-    // Of a put whose client was never told.
+    // Adopts a message whose put was never answered.
     void adopt(Known known, MessageId id) {
         known.unsure = true;
         known.order_key.clear();

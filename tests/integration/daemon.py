@@ -149,7 +149,7 @@ class Client:
         return self.request("POST", f"/v1/leases/{token}:ack")
 
     def ack_all(self, messages):
-        """Of one lease call, in one write to the disk, so that the last lease has not ended before; the outcomes."""
+        """Acknowledges a lease call's messages in one write, before the last lease ends; returns the outcomes."""
         if not messages:
             return []
         status, answer = self.request("POST", "/v1/leases:ack", {"leases": [message["lease"] for message in messages]})

@@ -222,7 +222,7 @@ class Export(Exports):
         self.assertTrue(pathlib.Path("/dev/full").is_char_device())
         self.assertIn("Is a directory", duewheel("export", data, place).stderr)
 
-    # Beside a dead one all with its order key stood still, and one that had an expiry was left out.
+    # A held dead letter blocked all messages with its order key, and one that had an expiry was not imported.
     def test_held_dead_letters_block_no_messages_and_do_not_expire(self):
         for queue, more in (("pay", {"order_key": "ann"}), ("brief", {"expires_in": "1h"})):
             self.ask("POST", f"/v1/queues/{queue}/messages", {"body": "dies", "retry": {"attempts": 1}, **more})

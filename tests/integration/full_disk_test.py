@@ -178,7 +178,7 @@ class FullDisk(unittest.TestCase):
         client = daemon.client()
         return [client.put("near", "due now", **members)[1]["id"] for _ in range(count)]
 
-    # Of 420 MB the defaults left no space: the first put was refused, and /readyz said 200.
+    # The defaults left no space on 420 MB: the first put was refused, and /readyz said 200.
     def test_with_the_defaults_a_small_volume_takes_puts_and_when_it_is_full_comes_back(self):
         for megabytes in (SMALLEST_MEGABYTES, 420):
             with self.subTest(megabytes=megabytes):

@@ -144,7 +144,7 @@ class TooMany(HostileClients):
     def test_ten_thousand_idle_connections_beside_one_that_works(self):
         hard = raise_open_files(self)
         count = min(10_000, (hard - 200) // 2)
-        # Of a machine where programs start with 1024.
+        # The limit of a machine where programs start with 1024.
         daemon = self.started("--http-connections-max", str(count + 10), "--http-idle-timeout", "10m",
                               before=("prlimit", f"--nofile=1024:{hard}"))
         client = daemon.client()

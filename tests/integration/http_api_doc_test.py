@@ -15,7 +15,7 @@ PAGE = pathlib.Path(__file__).resolve().parents[2] / "docs" / "http_api.md"
 ADDRESS = "127.0.0.1:7420"
 END = "-- end of example --"
 
-# Of the moment, of the run, or of how commands happened to be gathered into commits.
+# Members that depend on the moment, on the run, or on how commands happened to be gathered into commits.
 VARYING = {"lease", "cursor", "ended", "due", "now", "commits", "server_time", "server_time_ms", "lateness_ms", "wait_ms",
            "instance", "version", "disk_free_bytes", "timers", "indexed_only", "token", "created", "old_until"}
 

@@ -141,7 +141,7 @@ class Ledger:
         return None
 
     def position_in_line(self, number, message, asked_at):
-        """Of one order key one at a time, and none before one that stands before it."""
+        """Messages of one order key are delivered one at a time, and none before an earlier one."""
         order_key = message["body"].partition(" ")[0] if self.queue.get(number) == "line" else None
         if order_key is None:
             return None

@@ -51,7 +51,7 @@ class Worker:
 
 
     def change(self, method, path, value=None):
-        """Of a call that may come too late: the answer has an `outcome` all the same."""
+        """A call that may come too late: its response has an `outcome` all the same."""
         return self.ask(method, path, value, expected=(200, 409, 410))
 
 

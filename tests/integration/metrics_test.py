@@ -20,7 +20,7 @@ from webhook_daemon import LOOPBACK, wait_until  # noqa: E402
 
 PAGE = pathlib.Path(__file__).resolve().parents[2] / "docs" / "metrics.md"
 QUEUES_SHOWN = 100
-# Of a server without TLS and input topics: tls_test.py and the tests in tests/kafka read them.
+# Series that a server without TLS and input topics lacks: tls_test.py and the tests in tests/kafka read them.
 WITHOUT_SERIES = {"duewheel_kafka_in_lag_records", "duewheel_kafka_in_reading", "duewheel_kafka_log_standby_lag_records",
                   "duewheel_last_backup_timestamp_seconds", "duewheel_tls_certificate_expiry_seconds"}
 OTHER = {"namespace": "*", "queue": "*"}

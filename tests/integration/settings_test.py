@@ -93,7 +93,7 @@ class Precedence(unittest.TestCase):
             self.assertIn("origin=duewheel.toml:2", daemon.log_text())
 
 
-# Of settings whose flag has another name than theirs.
+# Settings whose flag has another name than theirs.
 OWN_FLAGS = {"http.listen": "--http", "beanstalk.listen": "--beanstalk", "clock.test": "--test-clock", "shards.number": "--shard", "shards.count": "--shards"}
 
 

@@ -346,7 +346,7 @@ class Chaos:
         return compared
 
     def clocks_differ(self):
-        """Of the nodes, by two seconds each; and owners change."""
+        """The clocks of the nodes differ by two seconds each, and owners change."""
         for number, wall in enumerate(self.walls):
             wall.set_ahead(SKEW_S * (number - 1))
         for _ in range(2):

@@ -77,7 +77,7 @@ class Shards(unittest.TestCase):
                 self.assertEqual(status, 201, answer)
                 self.assertEqual(int(answer["id"]) % IDS_PER_SHARD, shard)
 
-        # Of the input topic each shard reads one of two partitions, into a namespace of its own.
+        # Each shard reads one of two partitions of the input topic, into a namespace of its own.
         with ConsoleConsumer(self.cluster, "out") as consumer:
             produce(self.cluster, "in", [({"duewheel-delay": "100ms"}, f"key{number}", f"{number}") for number in range(40)])
             seen = consumer.wait_for(40, WITHIN_S)

@@ -65,7 +65,7 @@ class Takeover(unittest.TestCase):
         raise AssertionError("no node took over\n" + "\n".join(node.log_text()[-3000:] for node in nodes))
 
     def ask(self, *request):
-        """Of any node that runs: on a busy machine another one may have become the owner."""
+        """Asks any node that runs: on a busy machine another one may have become the owner."""
         for node in self.nodes:
             try:
                 if node.process and node.process.poll() is None and (answer := ask(node.port, *request))[0] < 300:

@@ -30,7 +30,7 @@ struct DueRange {
     bool holds(DueMs due) const { return low <= due && due <= high; }
     bool operator==(const DueRange&) const = default;
 };
-// Of an instant that becomes an earlier one if it is later.
+// The range of an instant that becomes `limit` if it is later.
 inline DueRange at_latest(DueRange instant, DueRange limit) {
     return {std::min(instant.low, limit.low), std::min(instant.high, limit.high)};
 }

@@ -199,7 +199,7 @@ class Oracle {
         std::vector<std::uint64_t> dead{};   // redrive: certain dead letters of the queue at that time
         std::vector<std::uint64_t> batch{};  // of puts: their messages
         std::uint64_t first_of_batch = 0;    // the first message that was not put before
-        // Of a schedule: another command that changes it was in progress at the same time.
+        // Another command that changes this schedule was in progress at the same time.
         bool is_overlapped = false;
         std::uint32_t least_revision = 0;  // of the schedule when the request was submitted
         std::size_t lives = 0;             // of its name, at that time

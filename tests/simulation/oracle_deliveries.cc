@@ -80,7 +80,7 @@ void Oracle::delivered(ReplyToken token, const LeaseCommand& command, DueMs subm
     check_not_purged(*about, delivery);
     if (about->has_expired(delivery.delivered_ms)) return violate("C3", "delivered although its time was over", about);
 
-    // Of the worlds of its own time.
+    // The worlds of its own time.
     const LifePoint point{run_, delivery.attempt};
     const auto after = std::partition_point(about->epochs.begin(), about->epochs.end(),
                                             [&](const Epoch& epoch) { return epoch.from < point; });
@@ -187,7 +187,7 @@ void Oracle::delivered(ReplyToken token, const LeaseCommand& command, DueMs subm
     if (about->purge == MessageModel::Purge::surely && may_have_died(*about)) about->purge = MessageModel::Purge::maybe;
 }
 
-// Of one order key never two at once, and none before one that comes first.
+// Messages of one order key are never delivered two at once, and none before an earlier one.
 void Oracle::check_order_key(const MessageModel& about, const SeenDelivery& fresh, DueMs nominal) {
     if (about.put.order_key.empty()) return;
     for (const MessageModel& other : messages_) {

@@ -65,7 +65,7 @@ void Oracle::check_minute(const Request& request, const ForecastMinute& minute, 
         is_wrong("runs", minute.runs, runs);
 }
 
-// Of the schedules that make them, those that will come as far as anybody knows.
+// Runs of schedules that will come as far as is known.
 Oracle::CountRange Oracle::runs_in(const Dues& dues, const Request& request) const {
     CountRange runs;
     for (const auto& [name, model] : schedules_) {

@@ -163,7 +163,7 @@ void Oracle::inputs_found(const InputTable::Positions& found, bool is_the_server
     }
 }
 
-// Of a command whose response was lost: the position says whether it was taken.
+// Handles a command whose response was lost: the position says whether it was taken.
 void Oracle::record_found(std::uint64_t serial, const std::vector<InputModel::Way>& ways) {
     MessageModel& about = *message(serial);
     const auto times = std::count_if(ways.begin(), ways.end(), [&](const auto& way) { return way.contains(serial); });

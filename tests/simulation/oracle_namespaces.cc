@@ -144,7 +144,7 @@ DueRange Oracle::unfinished_in_space(const std::string& name_space) const {
         if (about.may_be_unfinished() || !about.open.empty()) ++count.high;
         if (about.is_recurring()) count.high += static_cast<DueMs>(not_met(about));
     }
-    // Of whatever namespace.
+    // These may be in any namespace.
     count.high += static_cast<DueMs>(runs_not_met(nullptr) + checks_not_met(nullptr) + firings_not_met(nullptr));
     return count;
 }

@@ -7,7 +7,7 @@
 namespace duewheel {
 namespace {
 
-// Of times omitted, between two that are told.
+// Omitted times between two that are listed.
 constexpr int kWalkMost = 2'000;
 
 }  // namespace

@@ -80,7 +80,7 @@ void Oracle::put_lost(std::uint64_t serial, const PutCommand& put) {
     fresh.set({run_ + 1, 0}, {World{}, fresh.fresh(due)});
 }
 
-// Of what its body says, the youngest that no client knows the id of.
+// The newest message with its key whose id no client knows.
 std::uint64_t Oracle::unknown_with_key_of(std::uint64_t serial) const {
     if (messages_[serial - 1].id == 0) return serial;
     for (std::uint64_t at = messages_.size(); at > serial; --at) {
@@ -146,7 +146,7 @@ void Oracle::batch_submitted(Request& request, ReplyToken token) {
 void Oracle::put_repeated(ReplyToken token, const Request& request, const PutAnswer& answer, MessageModel& about) {
     MessageModel* known = message_of(answer.id);
     if (known != nullptr && known != &about && share_key(*known, about)) {
-        // Of those that had the key: the other one was never put, or this one has taken it over.
+        // Either the other message with the key was never put, or this one has taken the key over.
         const bool may_be = known->serial > about.serial ? may_have_freed_its_key(about) : may_be_absent(about);
         if (!may_be || has_surely_freed_its_key(*known, request.submitted_ms)) {
             return violate("C9", "a put is answered with a message that has lost its key", known);
@@ -300,7 +300,7 @@ bool Oracle::is_surely_taken(const MessageModel& about, const Request& request) 
 }
 
 void Oracle::puts_lost(const Request& request) {
-    // Of what was sent before nobody knows from now on which of the requests was executed.
+    // From now on it is unknown which of the requests that were sent before was executed.
     if (request.serial != 0) message(request.serial)->lost_batch = 0;
     for (const std::uint64_t serial : request.batch) message(serial)->lost_batch = 0;
     if (std::holds_alternative<TakeRecordsCommand>(request.command)) return;  // the position tells (oracle_inputs.cc)

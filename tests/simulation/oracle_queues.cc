@@ -51,7 +51,7 @@ void Oracle::configure_replied(const Request& request, const QueueAnswer& answer
     queue.settings = answer.removed ? QueueSettings{} : answer.settings;
     queue.is_known = queue.open.empty();
     queue.settings_step = step_;
-    // Of a target that is gone: only where the queue has it still.
+    // A target that is gone pauses the queue only if it still has it.
     const bool right = !command.gone_url.empty()      ? command.what == What::pause
                        : command.what == What::pause  ? answer.settings.paused
                        : command.what == What::resume ? !answer.settings.paused
@@ -248,8 +248,8 @@ bool Oracle::may_hold_dead(const std::string& name_space, const std::string& que
     });
 }
 
-// Of many puts in one request some may be refused when it is executed, and that is answered with the others when
-// they are on disk: what ended meanwhile was there still, and settings that are answered before it came after it.
+// Some of the puts in one request may be refused when it is executed, and that is answered when the others are on disk:
+// what ended meanwhile was there still, and settings that are answered before it came after it.
 bool Oracle::may_be_full(const PutCommand& put, const Request& request) {
     const QueueModel& queue = queue_of(put.name_space, put.queue);
     rare_.met(Rare::queue_full);

@@ -256,7 +256,7 @@ void Oracle::loop_looked_at(const Request& request, const MessageAnswer& answer,
     if (!same) violate("C1", "a look at a loop tells another rule than was put", &about);
 }
 
-// Of an occurrence: when it was made. Of any message: that it says what it is.
+// Checks when an occurrence was made, and that any message says what it is.
 void Oracle::check_made(const MessageModel& about, const MessageAnswer& answer) {
     const MessageModel* loop = message(about.parent);
     if (answer.parent != (loop == nullptr ? 0 : loop->id) || answer.occurrence != about.occurrence) {

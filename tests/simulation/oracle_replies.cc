@@ -294,7 +294,7 @@ void Oracle::too_late(ReplyToken token, const ChangeAnswer& answer, MessageModel
     }
     ended.insert(ended.end(), discarded.begin(), discarded.end());
     if (about.worlds().size() > 1 && about.open.empty()) rare_.met(Rare::unanswered_command_found_done);
-    // Of what is gone no attempts are told: a delivery that began before may be told later.
+    // The attempts of a message that is gone are not shown: a delivery that began before may be reported later.
     const std::uint64_t begun = gone ? about.deliveries.size() + unseen(about) : answer.attempts;
     if (ended != about.worlds()) about.set({run_, static_cast<std::uint32_t>(begun)}, ended);
 }

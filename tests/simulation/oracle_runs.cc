@@ -261,7 +261,7 @@ void Oracle::explain_run(ScheduleModel& model, std::uint64_t serial) {
         const bool is_its =
             stretch != nullptr && stretch->time(about.occurrence) == nominal &&
             (runs_may_wait(model) || stretch->rule() == schedule_puts_[about.schedule_put - 1].command.rule.times);
-        // Of a life that began with a put whose answer was lost nobody has been told yet (seed 21273).
+        // A life that began with a put whose response was lost is not known to any client yet (seed 21273).
         if (!is_its || (model.put_lost && was_made_after_its_removal(*life, about))) continue;
         const auto [met, is_new] = life->met.emplace(about.occurrence, serial);
         if (!is_new) {

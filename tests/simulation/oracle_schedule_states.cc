@@ -180,7 +180,7 @@ void Oracle::check_stretch(ScheduleModel& model, ScheduleLife& life, const Sched
         });
         found = life.stretches.insert(found, std::move(fresh));
     }
-    // Of rules that took turns within a millisecond the newest is the last.
+    // The newest of the rules that replaced each other within a millisecond is the last.
     const bool is_newest = life.told.empty() || life.told.rbegin()->first < state.revision;
     for (auto behind = std::next(found); is_newest && behind != life.stretches.end(); found = behind++) {
         if (behind->first_run() != found->first_run() || behind->from_ms() != found->from_ms()) break;

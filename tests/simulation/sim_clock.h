@@ -38,7 +38,7 @@ class SimClock {
     // What is to be left for the next start now; each later by chance, as it is done beside the turns. It is in the
     // balance from then on until it is durable.
     std::optional<ClockMark> mark_wanted();
-    // Likewise, when it is told to stop: it looks at the wall clock once more.
+    // The same when the process is told to stop: it looks at the wall clock once more.
     std::optional<ClockMark> last_mark_wanted();
     void marked(const ClockMark& mark);
 
@@ -104,7 +104,7 @@ class SimClock {
     std::int64_t told_at_ns_ = -1;      // likewise
     ClockMark mark_;                    // as the process knows
     std::uint64_t machine_runs_ = 1;
-    // Of the other machine.
+    // State of the other machine.
     std::int64_t other_is_ahead_ns_ = 2'000'000'000'000;
     std::uint64_t other_machine_runs_ = 1'000'001;
     const bool has_named_runs_;

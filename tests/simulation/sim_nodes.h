@@ -29,7 +29,7 @@
 
 namespace duewheel {
 
-// Of a machine; it survives the processes.
+// The disks of a machine; they survive the processes.
 struct SimStorage {
     std::unique_ptr<SimDisk> disk;
     std::unique_ptr<MemoryRowStorage> rows;

@@ -88,7 +88,7 @@ enum class Fault : std::uint8_t {
     wall_ahead,      // the wall clock is set ahead, also while nothing runs
     wall_back,       // likewise, back
     wall_drift,      // it runs faster or slower than it should
-    // Of a run with two shards.
+    // Faults of a run with two shards.
     takeover,      // the standby node takes over, also while the owner is alive
     owner_paused,  // the owner goes on after it has been replaced, and its clients still send requests
     brokers,       // calls to them are slow, fail, or take place without a response
@@ -162,7 +162,7 @@ struct SimOptions {
 };
 
 SimOptions draw_options(std::uint64_t seed, std::uint32_t steps);
-// Of one of two shards: with clients, namespaces and faults of its own, and half of the steps.
+// Options of one of two shards: with clients, namespaces and faults of its own, and half of the steps.
 SimOptions options_of_shard(const SimOptions& options, std::uint32_t shard);
 
 // Switches the operation or fault of this name off; false where there is none of that name.

@@ -94,7 +94,7 @@ class SimTopics {
     std::set<MessageId> sent_plainly_;         // at least once, perhaps
     std::map<MessageId, std::uint64_t> seen_;  // by consumers: how often
 
-    // Of this process.
+    // State of the current process.
     Engine* engine_ = nullptr;
     std::optional<KafkaSender> sender_;
     std::optional<KafkaPlainSender> plain_sender_;

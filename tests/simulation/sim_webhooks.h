@@ -86,7 +86,7 @@ class SimWebhooks {
     bool is_calm_ = false;
     std::uint64_t taken_ = 0;
 
-    // Of this process.
+    // State of the current process.
     Engine* engine_ = nullptr;
     std::unique_ptr<WebhookPusher> pusher_;
     std::vector<Post> posts_;

@@ -168,7 +168,7 @@ class Simulation final : private Surroundings {
     bool has_target(const QueueSettings& settings) const {
         return (has_hooks() && settings.webhook) || (has_topics() && settings.kafka);
     }
-    // Of what delivers to targets.
+    // The next wakeup of what delivers to targets.
     DueMs next_target_wakeup() const;
     bool disk_is_small() const { return capacity_ != SimDisk::kDefaultCapacityBytes; }
     void say(const char* what, std::int64_t value = 0) const;

@@ -63,7 +63,7 @@ void Simulation::send_beat() {
     die(false);
 }
 
-// Of the owner, for what it does next.
+// Sets up the owner's storage for what it does next.
 void Simulation::use_storage() {
     watch_disk();
     rows().set_free_space([this] { return capacity_ - std::min(capacity_, disk().used_bytes()); });

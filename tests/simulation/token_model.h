@@ -37,7 +37,7 @@ struct TokenModel {
     std::map<ReplyToken, ChangeTokenCommand> open{};  // changes without a response
     std::vector<TokenState> earlier{};                // what was possible before the responses of that step
 
-    // Also those that open changes may have led to, in any order.
+    // The states, and those that open changes may have led to, in any order.
     std::vector<TokenState> possible() const {
         std::vector<TokenState> all = states;
         for (std::size_t at = 0; at < all.size(); ++at) {

@@ -23,7 +23,7 @@ struct Rule {
 constexpr Rule kCrons[] = {{"* * * * * *", 1'000},           {"*/5 * * * * *", 5'000},    {"* * * * *", kMinuteMs},
                            {"*/15 * * * *", 15 * kMinuteMs}, {"15 * * * *", kHourMs},     {"15 1 * * *", kDayMs},
                            {"15 2 * * *", kDayMs},           {"0 9 * * MON-FRI", kDayMs}, {"15 2 1 * *", 30 * kDayMs}};
-// Of these a day has times that clocks skip, and of these enough that they show what other zone data change.
+// These have, on some days, times that clocks skip, and enough of them to show what other zone data change.
 constexpr Rule kCronsOfGaps[] = {{"15 2 * * *", kDayMs}, {"*/20 2 * * *", kDayMs}, {"15 1,2 * * *", kDayMs}};
 constexpr Rule kOftenCrons[] = {{"*/5 * * * * *", 5'000}, {"* * * * *", kMinuteMs}, {"*/15 * * * *", 15 * kMinuteMs}};
 constexpr Rule kPeriods[] = {

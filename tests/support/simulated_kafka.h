@@ -139,7 +139,7 @@ class SimulatedKafka final : public KafkaCluster {
     struct Coordinator {
         std::int32_t epoch = -1;
         std::uint64_t transaction = 0;  // the newest one; 0: none
-        // Of records that came for a partition of a transaction that had ended: unknown to the coordinator.
+        // Records that came for a partition of a transaction that had ended: unknown to the coordinator.
         std::uint64_t stray = 0;
     };
     struct LateEnd {

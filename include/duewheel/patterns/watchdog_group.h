@@ -63,7 +63,7 @@ class WatchdogGroup {
     // Releases all; `renew` or `lost` that runs on another thread has ended when it returns. Not from one of these.
     ~WatchdogGroup() = default;
 
-    // Of a lease that was got just now. Codes and exceptions as WatchdogLease::hold(). O(log n).
+    // Holds a lease that was acquired just now. Codes and exceptions as WatchdogLease::hold(). O(log n).
     Status hold(Key key);
 
     // That lease is renewed no more, nor lost; a renewal that runs on another thread has ended when this returns, so
@@ -135,7 +135,7 @@ std::chrono::nanoseconds WatchdogGroup<Key>::remaining(const Key& key) const {
     return found == ends_.end() ? kNone : std::max(kNone, found->second - service_.clock().now());
 }
 
-// Of the beat, which goes on whatever becomes of the leases.
+// The beat calls this, and goes on whatever becomes of the leases.
 template <class Key>
 Renewal WatchdogGroup<Key>::renew_all() {
     const TimerInstant begun = service_.clock().now();

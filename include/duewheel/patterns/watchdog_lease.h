@@ -51,7 +51,7 @@ class WatchdogLease {
     // service is stopped; `lost` is called by who stops it then, or on its executor.
     using Lost = std::function<void()>;
 
-    // Of a lease that was got just now for `length`. Codes: timers_full, timers_stopped; then nothing renews it. Throws
+    // Holds a lease acquired just now for `length`. Codes: timers_full, timers_stopped; then nothing renews it. Throws
     // std::invalid_argument where that is less than three ticks of the service, and where there is no `renew`.
     static Result<WatchdogLease> hold(TimerService& service, std::chrono::nanoseconds length, Renew renew,
                                       Lost lost = {});

@@ -115,7 +115,7 @@ CalendarTriggers::~CalendarTriggers() {
     for (const auto& [id, trigger] : triggers_) trigger->timeout.cancel();
 }
 
-// Of the wheel's: calls that member, unless the triggers are gone.
+// A task for the wheel: calls that member, unless the triggers are gone.
 template <auto kWhat>
 TimerTask CalendarTriggers::through_gate(std::uint64_t number) {
     auto task = [this, gate = gate_, number] {

@@ -42,7 +42,7 @@ TEST(HeartbeatTable, a_peer_is_dropped_after_its_missed_beats_and_not_before) {
     EXPECT_EQ(table.next_check(), kNever);
 }
 
-// Of two threads that each took the time and then the table's lock, the later time may come first.
+// Two threads each take the time and then the table's lock: the later time may come first.
 TEST(HeartbeatTable, an_earlier_heartbeat_changes_nothing) {
     HeartbeatTable table;
     const Peer peer = table.watch(1, 30, 10);

@@ -340,7 +340,7 @@ TEST_P(TimerQueuePass, reports_the_rest_to_its_sink_without_the_timer_that_fires
     EXPECT_EQ(queue.next_expiry(), 33U);
     EXPECT_EQ(advance_checked(queue, 40).size(), 1U);
 
-    // Of the timers that become late between two calls the sink of the first one receives the others.
+    // The sink of the first timer that became late between two calls receives the others.
     for (std::uint64_t cookie = 0; cookie < 2; ++cookie) queue.schedule(1, cookie);
     fire_one(41, [&](std::uint64_t, Tick) { expect_left(1, false, 41); });
     EXPECT_EQ(queue.size(), 0U);

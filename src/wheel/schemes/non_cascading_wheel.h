@@ -37,7 +37,7 @@ class NonCascadingWheel : public Scheme<NonCascadingWheel> {
   public:
     explicit NonCascadingWheel(Tick now = 0) : Scheme(now), hand_(this->now()) {}
 
-    // Of a timer that is armed `delay` ahead when the wheel is caught up.
+    // Bounds a timer that is armed `delay` ahead when the wheel is caught up.
     static constexpr Tick lateness_max(Tick delay) { return slot_ticks(level_for(delay)) - 1; }
 
     // The levels up to the highest one in use, at least three.

@@ -41,7 +41,7 @@ int print_zones(std::int64_t from, std::int64_t to) {
     std::map<std::string, std::string> lines;
     for (const fs::directory_entry& entry : fs::recursive_directory_iterator(root)) {
         const std::string name = entry.path().lexically_relative(root);
-        // Beside the zones lie tables with other forms of name, and variants of all zones in folders of their own.
+        // The folder also has tables with other forms of name, and variants of all zones in folders of their own.
         if (!entry.is_regular_file() || name.starts_with("right/") || name.starts_with("posix/")) continue;
         const Result<Zone> zone = Zone::load(name);
         if (!zone) continue;

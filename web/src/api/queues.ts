@@ -13,7 +13,7 @@ const BUSIEST_MAX = 1000
 export interface Busiest {
   queues: QueueStats[]
   at_ms: number
-  /** Of all queues. */
+  /** Dead letters of all queues. */
   dead_letters: number
   /** Whether queues with due messages may be missing, because more than these have some. */
   more: boolean

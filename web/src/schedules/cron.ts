@@ -4,10 +4,10 @@
 export type Item =
   | { kind: 'all'; step: number }
   | { kind: 'values'; from: number; to: number; step: number }
-  // Of days: `L`, `L-3`, `15W`, `LW`, `L-3W`.
+  // Items of days: `L`, `L-3`, `15W`, `LW`, `L-3W`.
   | { kind: 'last'; before: number; working: boolean }
   | { kind: 'nearest'; day: number }
-  // Of weekdays: `FRIL`, `FRI#2`, `MON-FRI#2`, `FRI#L`; nth 0 is the last.
+  // Items of weekdays: `FRIL`, `FRI#2`, `MON-FRI#2`, `FRI#L`; nth 0 is the last.
   | { kind: 'nth'; from: number; to: number; nth: number }
 
 export interface Field {

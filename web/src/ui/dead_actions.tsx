@@ -43,7 +43,7 @@ const t = dictionary(
 )
 
 const OLD_MS = 7 * 86_400_000
-// Of one call.
+// The maximum of one call.
 const REDRIVE_MAX = 100_000
 
 /** `old`: with a choice of the old ones. */

@@ -27,7 +27,7 @@ function summary(one: Happening, count: number): string {
   return t.movedMany(count, one.from?.level ?? 0, one.to.level)
 }
 
-/** Of a timer that has just been added. The words are made later, in the language of that time. */
+/** The caption for a timer that has just been added. The words are made later, in the language of that time. */
 export function addedCaption(wheel: WheelModel, { id, deadline, entry }: Timer): () => string {
   const place = entry?.place
   if (!place) return () => t.addedLate(id)

@@ -18,7 +18,7 @@ export function band(level: number, levels: number): Band {
   return { outer: OUTER - level * width, inner: OUTER - (level + 1) * width + gap }
 }
 
-/** Of a number of slots, 0 to the number of cells: clockwise from the top, in radians. */
+/** The angle of a number of slots, 0 to the number of cells: clockwise from the top, in radians. */
 export function angle(slots: number, cells: number): number {
   return ((slots % cells) / cells) * 2 * Math.PI - Math.PI / 2
 }
