@@ -528,8 +528,8 @@ std::vector<Metric> all_metrics() {
     add(all, kScheduleMetrics, "namespace, schedule");
     add(all, kHistogramMetrics);
     all.insert(all.end(),
-               {kClockState, kLastBackup, kAuditLogAvailable, kAuthRefusals, kTlsHandshakes, kCertificateExpiry,
-                kKafkaLag, kKafkaReading, kLogOwner, kStandbyLag, kLimit, kLimitUse, kBuildInfo});
+               {kClockState, kLastRunEnded, kLastBackup, kAuditLogAvailable, kAuthRefusals, kTlsHandshakes,
+                kCertificateExpiry, kKafkaLag, kKafkaReading, kLogOwner, kStandbyLag, kLimit, kLimitUse, kBuildInfo});
     add(all, kProcessMetrics);
     return all;
 }

@@ -81,6 +81,10 @@ inline constexpr Metric kLimit{
     "duewheel_limit", "Limits in force, as set in the configuration; durations in seconds, sizes in bytes.", "limit"};
 inline constexpr Metric kLimitUse{"duewheel_limit_use", "How much of a limit is in use, in the limit's unit.", "limit"};
 
+inline constexpr Metric kLastRunEnded{"duewheel_last_run_ended",
+                                      "1 for how the run before this one ended, 0 for all others: stopped by a signal, "
+                                      "killed (or the machine was), or fatal, an error. A new directory has stopped.",
+                                      "how"};
 inline constexpr Metric kLastBackup{
     "duewheel_last_backup_timestamp_seconds",
     "When the newest complete backup by duewheel backup was begun, Unix time. Absent if there was none."};

@@ -68,6 +68,13 @@ void add_clock_state(MetricsText& text, ClockState now) {
     }
 }
 
+void add_last_run(MetricsText& text, RunEnd last) {
+    text.family(kLastRunEnded);
+    for (const RunEnd end : {RunEnd::stopped, RunEnd::killed, RunEnd::fatal}) {
+        text.series({{"how", run_end_name(end)}}, end == last);
+    }
+}
+
 void add_last_backup(MetricsText& text, const DirectoryFacts& facts) {
     text.family(kLastBackup);
     if (facts.backed_up) text.series({}, MetricValue::of_milliseconds(facts.backed_up->wall_time_ms));
@@ -157,6 +164,7 @@ std::string Metrics::page(const HttpCounters& http, const AccessRefusals& access
         text.histogram(row.metric, row.read(from), {first, std::end(kBoundsUs)});
     }
     add_clock_state(text, from.clock.state);
+    add_last_run(text, last_run_);
     add_last_backup(text, shard_.directory_facts());
     add_audit(text, audit);
     add_tls(text, from);

@@ -18,12 +18,15 @@
 #include "server/queue_series.h"
 #include "server/server_options.h"
 #include "server/shard.h"
+#include "store/run_end.h"
 
 namespace duewheel {
 
 class Metrics {
   public:
-    Metrics(const ServerOptions& options, const Shard& shard) : options_(options), shard_(shard) {}
+    // `last_run`: how the one before this run ended.
+    Metrics(const ServerOptions& options, const Shard& shard, RunEnd last_run)
+        : options_(options), shard_(shard), last_run_(last_run) {}
 
     // To be called before page(); must outlive it.
     void include(const Kafka& kafka) { kafka_ = &kafka; }
@@ -37,6 +40,7 @@ class Metrics {
   private:
     const ServerOptions& options_;
     const Shard& shard_;
+    const RunEnd last_run_;
     const Kafka* kafka_ = nullptr;
     const LogReplication* replication_ = nullptr;
     const Beanstalk* beanstalk_ = nullptr;

@@ -37,6 +37,7 @@
 #include "server/open_files.h"
 #include "server/options_check.h"
 #include "server/owners_topic.h"
+#include "server/run_record.h"
 #include "server/shard.h"
 #include "server/shard_owners.h"
 #include "server/shard_parts.h"
@@ -112,6 +113,7 @@ struct Server::Parts {
     ServerOptions options;
     RecentLog recent_log;
     LogSink& log;
+    RunRecord run{options.data_directory, log};
     Retention retention;
     RocksRowStorage rows;
     std::unique_ptr<LogReplication> replication;  // null: the log is only here
@@ -145,8 +147,10 @@ struct Server::Parts {
 
 // Ends the process: nothing may be answered any more, and the loop's thread may be busy.
 void Server::Parts::fail(const Error& error) {
+    disk_is_forbidden = false;  // the loop does not go on
     if (error.code == "log_fenced") {
         log.warning("replaced", error.message, {{"code", error.code}});
+        run.stop();
         _exit(kExitFenced);
     }
     if (error.code == "log_unavailable") {  // waiting for brokers ends only with the process
@@ -155,10 +159,11 @@ void Server::Parts::fail(const Error& error) {
             "The server has stopped while no broker acknowledged its last changes. It has not acknowledged them "
             "either; they may take effect.",
             {{"error", error.message}});
+        run.stop();
         _exit(EXIT_SUCCESS);
     }
     log.error("fatal_error", with_disk_advice(error).message, {{"code", error.code}});
-    disk_is_forbidden = false;  // the loop does not go on
+    run.fail();
     if (const Status kept = remember_damage(posix_file_system(), options.data_directory, error); !kept) {
         log.warning("damage_not_saved",
                     "The place of the damage cannot be saved, so the next start does not refuse because of it.",
@@ -208,6 +213,7 @@ Status Server::Parts::open() {
         ShardParts::open(posix_file_system(), options.data_directory, rows, retention, shard_options, log);
     if (!opened) return std::move(opened).error();
     shard_parts = *std::move(opened);
+    if (Status read = run.read_last(); !read) return read;
     if (replication) {
         replication->start();
         owners_topic.emplace(replication->cluster(), options.kafka.owners_topic(), owners, log);
@@ -216,7 +222,7 @@ Status Server::Parts::open() {
     }
     shard =
         std::make_unique<Shard>(loop, *shard_parts, options.clock, log, [this](const Error& error) { fail(error); });
-    metrics.emplace(options, *shard);
+    metrics.emplace(options, *shard, run.last());
     if (replication) metrics->include(*replication);
     if (Status opened_beanstalk = open_beanstalk(); !opened_beanstalk) return opened_beanstalk;
     std::vector<BoundAddress> listeners = {listens_at};
@@ -234,7 +240,8 @@ Status Server::Parts::open() {
     }
     if (Status opened_kafka = open_kafka(); !opened_kafka) return opened_kafka;
     if (Status auditing = open_audit(); !auditing) return auditing;
-    return listen();
+    if (Status listening = listen(); !listening) return listening;
+    return run.begin();
 }
 
 Status Server::Parts::fit_volume(ShardOptions& shard_options) {
@@ -558,6 +565,7 @@ void Server::run(Reports reports) {
         parts_->loop.run([this] { return parts_->turn(); });
     }
     if (parts_->replication) parts_->replication->release();
+    parts_->run.stop();
     parts_->log.info("stopped", "The server has stopped.");
 }
 

@@ -47,6 +47,7 @@ Shard::Shard(EventLoop& loop, ShardParts& parts, ClockRules clock, LogSink& log,
           clock_start(parts.engine().totals().server_time_ms, parts.clock_mark(), machine_run_, boot_now_ns())),
       clock_(clock, read_clocks(), clock_start_),
       clock_mark_(parts.clock_mark()) {
+    directory_facts_ = parts_.directory_facts();  // for the first scrape
     log_start();
     log_clock_state();
     log_space_state();

@@ -77,7 +77,7 @@ class ShardParts {
     // The maintenance step. The shard's thread then calls take_space() with the result.
     Result<SpaceReading> maintain_spare_segments();
     void take_space(const SpaceReading& seen);
-    // Reads the disk, on the maintenance thread. What cannot be read is absent.
+    // Reads the disk: before the shard runs, then on the maintenance thread. What cannot be read is absent.
     DirectoryFacts directory_facts() const;
     // Used by the shard's thread.
     const SpaceWatch& space() const { return reserve_->watch(); }

@@ -128,6 +128,10 @@ Status write_restoring_mark(FileSystem& files, const std::string& directory) {
     return write(files, directory, kRestoringMark, {});
 }
 
+Status write_running_mark(FileSystem& files, const std::string& directory) {
+    return write(files, directory, kRunningMark, {});
+}
+
 Status write_mark(FileSystem& files, const std::string& directory, const ClockMark& mark) {
     return write(files, directory, kClockMark,
                  {{"machine_run", mark.machine_run},

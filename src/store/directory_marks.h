@@ -8,6 +8,7 @@
 //     DIR/backed-up   when the newest complete backup of this directory was begun, for the metric
 //     DIR/end         how far the log has reached
 //     DIR/damage      where the log was found to be damaged (known_damage.h)
+//     DIR/running, DIR/failed   how the last run ended (run_end.h)
 //
 // Each is a few lines of text, `name value`, and their checksum, written under another name, synced and renamed.
 #pragma once
@@ -32,6 +33,8 @@ inline constexpr const char* kClockMark = "clock";
 inline constexpr const char* kBackedUpMark = "backed-up";
 inline constexpr const char* kEndMark = "end";
 inline constexpr const char* kDamageMark = "damage";
+inline constexpr const char* kRunningMark = "running";
+inline constexpr const char* kFailedMark = "failed";
 
 struct BackupMark {
     DueMs server_time_ms = 0;  // of its newest commit
@@ -76,6 +79,7 @@ Status write_mark(FileSystem& files, const std::string& directory, const BackedU
 Status write_mark(FileSystem& files, const std::string& directory, const EndMark& mark);
 Status write_mark(FileSystem& files, const std::string& directory, const DamagePlace& mark);
 Status write_restoring_mark(FileSystem& files, const std::string& directory);
+Status write_running_mark(FileSystem& files, const std::string& directory);
 
 // Nothing if there is none. Codes: `damaged_mark`, `io_error`.
 Result<std::optional<BackupMark>> read_backup_mark(FileSystem& files, const std::string& directory);

@@ -119,6 +119,7 @@ class DamagedOldSegment(unittest.TestCase):
             overwrite(oldest, offset, b"x")
             daemon.start()
             self.assertIn("log_whole_again", daemon.log_text())
+            self.assertRegex(daemon.log_text(), "warning last_run_not_stopped: .* ended=fatal")
             deadline = time.monotonic() + 60
             while "log_verified" not in daemon.log_text() and time.monotonic() < deadline:
                 self.assertEqual(daemon.client().request("GET", "/readyz")[0], 200)

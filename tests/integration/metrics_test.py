@@ -176,8 +176,28 @@ class Metrics(unittest.TestCase):
         self.daemon.terminate()
         self.daemon.start()
         self.client = self.daemon.client()
-        scrape = self.wait_for(lambda scrape: scrape.all_of("duewheel_last_backup_timestamp_seconds"), "the backup is known")
+        scrape = Scrape(self.client)  # the first one: it used to be told only after some seconds
         self.assertLess(abs(scrape.value("duewheel_last_backup_timestamp_seconds") - before), 5)
+
+    # systemd started a server again after a crash, and nothing told.
+    def test_how_the_last_run_ended_is_told(self):
+        def ended(labels=("stopped", "killed", "fatal")):
+            scrape = Scrape(self.client)
+            return [how for how in labels if scrape.value("duewheel_last_run_ended", {"how": how})]
+
+        def start_again():
+            self.daemon.start()
+            self.client = self.daemon.client()
+
+        self.assertEqual(ended(), ["stopped"], "there was none")
+        self.daemon.kill()
+        start_again()
+        self.assertEqual(ended(), ["killed"])
+        self.assertEqual(self.daemon.log_text().count("warning last_run_not_stopped:"), 1)
+        self.assertEqual(self.daemon.terminate(), 0)
+        start_again()
+        self.assertEqual(ended(), ["stopped"])
+        self.assertEqual(self.daemon.log_text().count("warning last_run_not_stopped:"), 1)
 
     # Its p99 and the sum were those of half a century, until the server was started anew.
     def test_a_message_of_1970_does_not_rule_the_lateness(self):
