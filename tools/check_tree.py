@@ -513,6 +513,25 @@ def check_comments(tree):
                               "Say what the thing is, or what it does.")
 
 
+DECISIONS = "docs/decisions/"
+
+
+def check_decisions(tree):
+    """The index of decisions has one line for each page, with the date and the title of the page."""
+    index = tree.text(DECISIONS + "README.md")
+    for path in tree.paths:
+        name = path.removeprefix(DECISIONS)
+        if not path.startswith(DECISIONS) or not name.endswith(".md") or name == "README.md":
+            continue
+        date = name[:len("2026-01-31")]
+        title = re.match(rf"# {date}: (.+)", tree.text(path))
+        if title is None:
+            yield Finding(path, 1, "decisions", f"the page does not begin with '# {date}: what was decided'. Write that.")
+        elif index.count(f"]({name})") != 1 or f"- {date}: [{title[1]}]({name})\n" not in index:
+            yield Finding(path, 1, "decisions", f"{DECISIONS}README.md needs this line, below the topic that fits, and no other "
+                          f"of the page: - {date}: [{title[1]}]({name})")
+
+
 LOG_EVENTS = "docs/log_events.md"
 # A call of a LogSink, or a level beside the name where the call is elsewhere; a name that is not written there is a fault.
 LOG_CALL = re.compile(r'\b\w*log_?(?:\.|->)(debug|info|warning|error)\(\s*(?:"(\w+)"|(?=[^\s"]))|'
@@ -563,8 +582,8 @@ def check_forbidden(tree):
 
 
 CHECKS = [check_layers, check_walls, check_words, check_names, check_built, check_folders, check_sizes, check_headers,
-          check_references, check_members, check_links, check_plain_words, check_comments, check_log_events, check_leftovers,
-          check_forbidden]
+          check_references, check_members, check_links, check_plain_words, check_comments, check_decisions, check_log_events,
+          check_leftovers, check_forbidden]
 
 
 def findings(root):

@@ -355,6 +355,21 @@ class CheckTree(unittest.TestCase):
             ("tools/notes.txt", "# Of one\n")])
         self.assert_rule("comments", line=3, refused=[("src/base/table.h", "// The node.\n//\n// Also the other.\n")])
 
+    def test_each_decision_is_in_the_index_once_with_its_title(self):
+        name = "2026-11-21-turns.md"
+        line = f"- 2026-11-21: [queues take turns]({name})\n"
+        tree = {"ARCHITECTURE.md": CLEAN["ARCHITECTURE.md"].replace("└── tools/", "├── docs/\n└── tools/")}
+
+        def found(index, title="# 2026-11-21: queues take turns\n"):
+            return found_in({**tree, "docs/decisions/README.md": index, f"docs/decisions/{name}": title})
+
+        missing = [f"docs/decisions/{name}:1 [decisions]"]
+        self.assertEqual(found("## Fairness\n\n" + line), [])
+        for index in ("", line + line, line.replace("queues", "Queues"), line.replace("11-21: [", "11-22: [")):
+            self.assertEqual(found(index), missing, index)
+        for title in ("# Queues take turns\n", "# 2026-11-22: queues take turns\n"):
+            self.assertEqual(found(line, title), missing, title)
+
     def test_each_log_event_has_a_row_with_its_level(self):
         head = "| level | event | when | what to do |\n|---|---|---|---|\n"
         full, gone = "| warning | `full` | it is full | empty it |\n", "| info | `gone` | it went | nothing |\n"
