@@ -41,7 +41,7 @@ LAYERS = {
     "engine": ["base", "wheel", "calendar", "message", "include", "journal/journal.h", "store/store.h"],
     "delivery": ["base", "message", "net", "engine"],
     "ingress": ["base", *CALENDAR, "message", "access", "net", "engine"],
-    "beanstalk": ["base", "message", "engine", "net/stream_server.h", "ingress/command_port.h"],
+    "beanstalk": ["base", "message", "engine", "access/audit_port.h", "net/stream_server.h", "ingress/command_port.h"],
     "transfer": ["base", *CALENDAR, "message", "store", "net/http_target.h", "journal/segment_catalog.h",
                  "journal/log_salvage.h", "journal/local_journal.h", "ingress"],
     "server": ["base", "wheel", "calendar", "message", "net", "journal", "replication", "store", "timer", "engine", "delivery",

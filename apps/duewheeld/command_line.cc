@@ -131,11 +131,11 @@ int print_settings(const Configuration& configuration) {
 
 int exit_code_of(const Error& refusal) {
     const bool usage = refusal.code == "bad_address" || refusal.code == "bad_beanstalk_address" ||
-                       refusal.code == "bad_host" || refusal.code == "bad_address_block" ||
-                       refusal.code == "bad_webhook_secret" || refusal.code == "bad_encryption_key" ||
-                       refusal.code == "bad_old_encryption_key" || refusal.code == "bad_trusted_file" ||
-                       refusal.code.starts_with("bad_kafka_") || refusal.code == "bad_shard_setting" ||
-                       refusal.code.starts_with("bad_tls_");
+                       refusal.code == "bad_beanstalk_group" || refusal.code == "bad_host" ||
+                       refusal.code == "bad_address_block" || refusal.code == "bad_webhook_secret" ||
+                       refusal.code == "bad_encryption_key" || refusal.code == "bad_old_encryption_key" ||
+                       refusal.code == "bad_trusted_file" || refusal.code.starts_with("bad_kafka_") ||
+                       refusal.code == "bad_shard_setting" || refusal.code.starts_with("bad_tls_");
     return usage ? kExitUsage : kExitRefused;
 }
 
@@ -146,6 +146,7 @@ std::string place_of(const Configuration& configuration, const Error& refusal) {
     if (refusal.code == "bad_beanstalk_address" || refusal.code == "unsafe_beanstalk_listen" ||
         refusal.code == "beanstalk_elsewhere")
         name = "beanstalk.listen";
+    if (refusal.code == "bad_beanstalk_group") name = "beanstalk.socket_group";
     if (refusal.code == "bad_address_block") name = "webhooks.allowed_networks";
     if (refusal.code == "bad_webhook_secret") name = "webhooks.secrets";
     if (refusal.code == "bad_encryption_key") name = "webhooks.encryption_key_file";

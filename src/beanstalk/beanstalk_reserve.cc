@@ -233,15 +233,20 @@ void BeanstalkSession::stop() {
 
 // Pauses the tube for sessions of this protocol: consumers over HTTP go on.
 void BeanstalkSession::pause(SlotNumber slot, const BeanstalkCommand& command) {
+    constexpr std::string_view kVerb = "tube.pause";
+    if (!service_.can_record()) return refuse(slot);
     when_known(command.tube, [this, slot, tube = command.tube, delay_s = command.delay_s](bool is_known) {
-        if (!is_known) return reply(slot, "NOT_FOUND\r\n");
+        if (!is_known) {
+            service_.record_refused(*this, kVerb, tube, "unknown_queue");
+            return reply(slot, "NOT_FOUND\r\n");
+        }
         BeanstalkTube& of = service_.tubes_.at(tube);
         ++of.pauses;
         of.pause_s = delay_s;
         of.paused_until_ms = now_ms() + std::max<std::int64_t>(std::int64_t{delay_s} * 1'000, 1);
         service_.paused_.insert(tube);
         for (const auto& [number, session] : service_.sessions_) session->tube_changed();
-        reply(slot, "PAUSED\r\n");
+        reply_recorded(slot, kVerb, tube, "PAUSED\r\n");
     });
 }
 

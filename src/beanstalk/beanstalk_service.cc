@@ -7,6 +7,24 @@
 #include "beanstalk/beanstalk_session.h"
 
 namespace duewheel {
+namespace {
+
+// The line of a command of a client at `peer`. One of a Unix socket is known by its user.
+AuditEntry audit_entry(const std::string& peer, std::string_view verb, const std::string& tube,
+                       std::string_view outcome, InstantMs now_ms) {
+    const bool is_local = peer.starts_with("uid:");
+    AuditEntry entry;
+    entry.time_ms = now_ms;
+    entry.verb = verb;
+    entry.actor = is_local ? std::string_view(peer) : kAnonymous;
+    entry.address = is_local ? "unix" : peer;
+    entry.name_space = kDefaultNamespace;
+    entry.object = tube;
+    entry.outcome = outcome;
+    return entry;
+}
+
+}  // namespace
 
 BeanstalkService::BeanstalkService(CommandPort& port, BeanstalkOptions options, std::function<std::int64_t()> now_ms)
     : port_(port), options_(std::move(options)), now_ms_(std::move(now_ms)), started_ms_(now_ms_()) {
@@ -104,6 +122,24 @@ void BeanstalkService::submit_unattended(Command command) {
 
 void BeanstalkService::give_back(const LeaseAnswer& answer) {
     for (const Delivered& each : answer.messages) submit_unattended(ReleaseCommand{each.lease});
+}
+
+void BeanstalkService::record_refused(const BeanstalkSession& session, std::string_view verb, const std::string& tube,
+                                      std::string_view code) {
+    if (options_.audit == nullptr) return;
+    options_.audit->record_limited(audit_entry(session.client_.peer(), verb, tube, code, port_.clock().server_ms));
+}
+
+void BeanstalkService::record(BeanstalkSession& session, std::string_view verb, const std::string& tube,
+                              std::function<void(bool)> then) {
+    if (options_.audit == nullptr) return then(true);
+    options_.audit->record(audit_entry(session.client_.peer(), verb, tube, kOutcomeOk, port_.clock().server_ms),
+                           [this, number = session.number_, then = std::move(then)](bool is_written) {
+                               const auto found = sessions_.find(number);
+                               if (found == sessions_.end()) return;
+                               then(is_written);
+                               schedule(*found->second);
+                           });
 }
 
 void BeanstalkService::closed(BeanstalkSession& session) {

@@ -19,9 +19,11 @@
 #include <memory>
 #include <set>
 #include <string>
+#include <string_view>
 #include <unordered_map>
 #include <utility>
 
+#include "access/audit_port.h"
 #include "beanstalk/beanstalk_command.h"
 #include "beanstalk/beanstalk_tubes.h"
 #include "ingress/command_port.h"
@@ -50,6 +52,7 @@ struct BeanstalkOptions {
     std::string os;
     std::string platform;
     std::function<BeanstalkProcess()> process = [] { return BeanstalkProcess(); };
+    AuditPort* audit = nullptr;  // records kick and pause-tube, which change a whole tube; null: they are not recorded
 };
 
 struct BeanstalkCounters {
@@ -107,6 +110,13 @@ class BeanstalkService {
     void schedule(BeanstalkSession& session);
     std::int64_t end_pauses(std::int64_t now_ms);
     void closed(BeanstalkSession& session);
+    // A command of the session that changes a tube. It must not be carried out while it cannot be recorded.
+    bool can_record() const { return options_.audit == nullptr || options_.audit->is_available(); }
+    void record_refused(const BeanstalkSession& session, std::string_view verb, const std::string& tube,
+                        std::string_view code);
+    // It was carried out. `then` gets whether its line is in the audit log, and is not called if the session has ended.
+    void record(BeanstalkSession& session, std::string_view verb, const std::string& tube,
+                std::function<void(bool)> then);
 
     CommandPort& port_;
     const BeanstalkOptions options_;

@@ -352,12 +352,13 @@ void BeanstalkSession::ignore(SlotNumber slot, const std::string& tube) {
 // ---- kick
 
 void BeanstalkSession::kick(SlotNumber slot, std::uint32_t bound) {
+    if (!service_.can_record()) return refuse(slot);
     list_to_kick({.slot = slot, .tube = used_, .left = bound});
 }
 
 // Buried jobs; or if there are none, dead letters; or if there are none, delayed jobs.
 void BeanstalkSession::list_to_kick(Kick kick) {
-    if (kick.left == 0) return reply(kick.slot, "KICKED " + std::to_string(kick.kicked) + "\r\n");
+    if (kick.left == 0) return finish_kick(kick);
     ListCommand list;
     list.queue = kick.tube;
     list.states = kick.of_delayed ? StateSet{State::scheduled, State::retrying} : StateSet{State::held};
@@ -365,9 +366,7 @@ void BeanstalkSession::list_to_kick(Kick kick) {
     service_.submit(*this, std::move(list), [this, kick = std::move(kick)](Reply result) {
         const auto* page = std::get_if<ListAnswer>(&result);
         if (page != nullptr && !page->listed.empty()) return kick_listed(kick, *page);
-        if (page == nullptr || kick.kicked > 0 || kick.of_delayed) {
-            return reply(kick.slot, "KICKED " + std::to_string(kick.kicked) + "\r\n");
-        }
+        if (page == nullptr || kick.kicked > 0 || kick.of_delayed) return finish_kick(kick);
         redrive(kick);
     });
 }
@@ -397,10 +396,23 @@ void BeanstalkSession::redrive(Kick kick) {
     service_.submit(*this, std::move(command), [this, kick = std::move(kick)](Reply result) mutable {
         const auto* redriven = std::get_if<RedriveAnswer>(&result);
         if (redriven != nullptr && redriven->redriven > 0) {
-            return reply(kick.slot, "KICKED " + std::to_string(redriven->redriven) + "\r\n");
+            kick.kicked = static_cast<std::uint32_t>(redriven->redriven);
+            return finish_kick(kick);
         }
         kick.of_delayed = true;
         list_to_kick(std::move(kick));
+    });
+}
+
+void BeanstalkSession::finish_kick(const Kick& kick) {
+    reply_recorded(kick.slot, "tube.kick", kick.tube, "KICKED " + std::to_string(kick.kicked) + "\r\n");
+}
+
+void BeanstalkSession::reply_recorded(SlotNumber slot, std::string_view verb, const std::string& tube,
+                                      std::string text) {
+    service_.record(*this, verb, tube, [this, slot, text = std::move(text)](bool is_written) {
+        if (!is_written) return refuse(slot);
+        reply(slot, text);
     });
 }
 

@@ -107,6 +107,9 @@ class BeanstalkSession final : public StreamSession {
     void redrive(Kick kick);
     void kick_job(SlotNumber slot, MessageId id);
     void change_for_kick(SlotNumber slot, Command command);
+    void finish_kick(const Kick& kick);
+    // Replies to a command that was carried out when its line is in the audit log.
+    void reply_recorded(SlotNumber slot, std::string_view verb, const std::string& tube, std::string text);
     void peek(SlotNumber slot, MessageId id);
     void peek_ready(SlotNumber slot);
     void peek_state(SlotNumber slot, StateSet states);

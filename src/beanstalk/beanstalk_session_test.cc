@@ -1,6 +1,8 @@
 // Sessions over a real engine with a clock of the test.
 #include "beanstalk/beanstalk_session.h"
 
+#include <deque>
+#include <functional>
 #include <map>
 #include <memory>
 #include <string>
@@ -66,6 +68,7 @@ class Client final : public StreamClient {
     void write(std::string_view bytes) override { output_ += bytes; }
     void resume() override { is_resumed_ = true; }
     void finish() override { is_finished = true; }
+    const std::string& peer() const override { return peer_; }
 
     void send(const std::string& bytes) {
         input_ += bytes;
@@ -83,10 +86,33 @@ class Client final : public StreamClient {
     bool is_finished = false;
 
   private:
+    const std::string peer_ = "uid:1001";
     std::unique_ptr<BeanstalkSession> session_;
     std::string input_;
     std::string output_;
     bool is_resumed_ = false;
+};
+
+// Writes a line when the test says so.
+class TrialAudit final : public AuditPort {
+  public:
+    bool is_available() const override { return available; }
+    void record(AuditEntry entry, std::function<void(bool)> done) override {
+        entries.push_back(std::move(entry));
+        waiting.push_back(std::move(done));
+    }
+    void record_limited(AuditEntry entry) override { entries.push_back(std::move(entry)); }
+
+    // The oldest one.
+    void finish(bool is_written) {
+        const auto done = std::move(waiting.front());
+        waiting.pop_front();
+        done(is_written);
+    }
+
+    bool available = true;
+    std::vector<AuditEntry> entries;
+    std::deque<std::function<void(bool)>> waiting;
 };
 
 class BeanstalkSessions : public ::testing::Test {
@@ -402,6 +428,49 @@ TEST_F(BeanstalkSessions, all_delays_are_taken_and_no_input_is_an_internal_error
     settings.put_rate = 1;
     port_.shard().ask<NamespaceAnswer>(ConfigureNamespaceCommand{"default", false, settings});
     EXPECT_EQ(ask(one_, "put 0 0 60 1\r\nx\r\nput 0 0 60 1\r\nx\r\n"), "INSERTED 2048\r\nOUT_OF_MEMORY\r\n");
+}
+
+// Over HTTP both leave a line in the audit log; a client of this protocol changed a whole tube without a trace.
+TEST_F(BeanstalkSessions, a_kick_and_a_pause_are_answered_when_the_audit_log_has_their_line) {
+    TrialAudit audit;
+    BeanstalkOptions options;
+    options.audit = &audit;
+    BeanstalkService service(port_, options, [this] { return now_ms_; });
+    Client one(service);
+    const auto replies_to = [&](const std::string& bytes) {
+        one.send(bytes);
+        for (int i = 0; i < 10; ++i) {
+            one.feed();
+            port_.deliver_to(service);
+        }
+        return one.output();
+    };
+    EXPECT_EQ(replies_to("kick 5\r\nlist-tube-used\r\n"), "");
+    ASSERT_EQ(audit.entries.size(), 1u);
+    EXPECT_EQ(audit.entries[0].verb, "tube.kick");
+    EXPECT_EQ(audit.entries[0].actor, "uid:1001");
+    EXPECT_EQ(audit.entries[0].address, "unix");
+    EXPECT_EQ(audit.entries[0].name_space, "default");
+    EXPECT_EQ(audit.entries[0].object, "default");
+    EXPECT_EQ(audit.entries[0].outcome, "ok");
+    audit.finish(true);
+    EXPECT_EQ(replies_to(""), "KICKED 0\r\nUSING default\r\n");
+    EXPECT_EQ(replies_to("pause-tube default 0\r\n"), "");
+    audit.finish(false);
+    EXPECT_EQ(replies_to(""), "OUT_OF_MEMORY\r\n");
+    EXPECT_EQ(replies_to("pause-tube unknown 0\r\n"), "NOT_FOUND\r\n");
+    ASSERT_EQ(audit.entries.size(), 3u);
+    EXPECT_EQ(audit.entries[1].verb, "tube.pause");
+    EXPECT_EQ(audit.entries[2].outcome, "unknown_queue");
+
+    audit.available = false;
+    EXPECT_EQ(replies_to("kick 5\r\npause-tube default 0\r\n"), "OUT_OF_MEMORY\r\nOUT_OF_MEMORY\r\n");
+    EXPECT_EQ(audit.entries.size(), 3u);
+
+    audit.available = true;
+    EXPECT_EQ(replies_to("kick 5\r\n"), "");
+    one.close();
+    audit.finish(true);  // to a client that has left
 }
 
 TEST_F(BeanstalkSessions, a_draining_server_refuses_puts_and_serves_the_rest) {

@@ -107,6 +107,12 @@ constexpr Setting kSettings[] = {
                      "The protocol has no authentication.",
          .own_flag = "--beanstalk",
          .may_be_empty = true}),
+    at<kBeanstalk, &BeanstalkSettings::socket_group>(
+        {.name = "beanstalk.socket_group",
+         .kind = Kind::text,
+         .sentence = "Group whose members may connect to the Unix socket of beanstalk.listen. Empty: only the user of "
+                     "the server may.",
+         .may_be_empty = true}),
     at<kBeanstalk, &BeanstalkSettings::job_bytes_max>({.name = "beanstalk.job_max",
                                                        .kind = Kind::size,
                                                        .sentence = "Maximum size of a job of a client of beanstalkd.",

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cerrno>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -21,6 +22,7 @@
 
 #include "base/system_clock.h"
 #include "net/listen_address.h"
+#include "net/unix_socket.h"
 
 namespace duewheel {
 namespace {
@@ -73,8 +75,9 @@ struct StreamConnections final : AfterTurn {
     ~StreamConnections();
 
     bool after_turn() override;
-    Result<std::string> listen_unix(const std::string& path);
-    Status begin_listening(StreamAcceptor& to, const Generic::endpoint& endpoint, std::string_view address);
+    Result<std::string> listen_unix(const std::string& path, std::optional<gid_t> group);
+    Status bind(StreamAcceptor& to, const Generic::endpoint& endpoint, std::string_view address);
+    Status begin_listening(StreamAcceptor& to, std::string_view address);
     void wait_for_client();
     void accept_clients();
     void accept_later();
@@ -97,7 +100,8 @@ struct StreamConnections final : AfterTurn {
 
 class StreamConnection final : public StreamClient, public std::enable_shared_from_this<StreamConnection> {
   public:
-    StreamConnection(StreamConnections& server, StreamSocket socket) : server_(server), socket_(std::move(socket)) {}
+    StreamConnection(StreamConnections& server, StreamSocket socket)
+        : server_(server), socket_(std::move(socket)), peer_(peer_of(socket_.native_handle())) {}
 
     void start() {
         session_ = server_.open(*this);
@@ -116,6 +120,7 @@ class StreamConnection final : public StreamClient, public std::enable_shared_fr
         is_finishing_ = true;
         mark();
     }
+    const std::string& peer() const override { return peer_; }
 
     // At the end of an iteration.
     void flush() {
@@ -237,6 +242,7 @@ class StreamConnection final : public StreamClient, public std::enable_shared_fr
 
     StreamConnections& server_;
     StreamSocket socket_;
+    const std::string peer_;
     std::array<char, 512> first_bytes_;
     std::unique_ptr<StreamSession> session_;
     std::string input_;  // that the session did not take yet
@@ -265,7 +271,7 @@ bool StreamConnections::after_turn() {
     return !batch.empty();
 }
 
-Result<std::string> StreamConnections::listen_unix(const std::string& path) {
+Result<std::string> StreamConnections::listen_unix(const std::string& path, std::optional<gid_t> group) {
     const std::string address = std::string(kUnixPrefix) + path;
     constexpr std::size_t kPathMax = sizeof(sockaddr_un::sun_path) - 1;
     if (path.empty() || path.size() > kPathMax) {
@@ -276,20 +282,33 @@ Result<std::string> StreamConnections::listen_unix(const std::string& path) {
     }
     if (is_socket_file(path) && !is_listened_on(loop.context(), path)) ::unlink(path.c_str());
     StreamAcceptor made(loop.context().get_executor());
-    if (Status begun = begin_listening(made, Local::endpoint(path), address); !begun) return std::move(begun).error();
-    acceptor = std::move(made);
+    if (Status bound = bind(made, Local::endpoint(path), address); !bound) return std::move(bound).error();
     unix_path = path;
+    if (group) {
+        if (Status opened = open_to_group(path, *group); !opened) return std::move(opened).error();
+    }
+    if (Status begun = begin_listening(made, address); !begun) return std::move(begun).error();
+    acceptor = std::move(made);
     wait_for_client();
     return address;
 }
 
-Status StreamConnections::begin_listening(StreamAcceptor& to, const Generic::endpoint& endpoint,
-                                          std::string_view address) {
+Status StreamConnections::bind(StreamAcceptor& to, const Generic::endpoint& endpoint, std::string_view address) {
     error_code error;
     to.open(endpoint.protocol(), error);
-    if (!error && !address.starts_with(kUnixPrefix)) to.set_option(StreamAcceptor::reuse_address(true), error);
+    if (!error && address.starts_with(kUnixPrefix)) {
+        if (!close_to_others(to.native_handle())) error.assign(errno, boost::system::generic_category());
+    } else if (!error) {
+        to.set_option(StreamAcceptor::reuse_address(true), error);
+    }
     if (!error) to.bind(endpoint, error);
-    if (!error) to.non_blocking(true, error);
+    if (error) return listen_error(address, error);
+    return {};
+}
+
+Status StreamConnections::begin_listening(StreamAcceptor& to, std::string_view address) {
+    error_code error;
+    to.non_blocking(true, error);
     if (!error) to.listen(asio::socket_base::max_listen_connections, error);
     if (error) return listen_error(address, error);
     return {};
@@ -359,20 +378,21 @@ StreamServer::StreamServer(EventLoop& loop, const StreamLimits& limits, Opener o
     : parts_(std::make_unique<StreamConnections>(loop, limits, std::move(open))) {}
 StreamServer::~StreamServer() = default;
 
-Result<std::string> StreamServer::listen(std::string_view address) {
+Result<std::string> StreamServer::listen(std::string_view address, std::optional<gid_t> socket_group) {
     if (address.starts_with(kUnixPrefix)) {
-        return parts_->listen_unix(std::string(address.substr(kUnixPrefix.size())));
+        return parts_->listen_unix(std::string(address.substr(kUnixPrefix.size())), socket_group);
     }
     const Result<tcp::endpoint> endpoint = parse_listen_address(address);
     if (!endpoint) return endpoint.error();
     StreamAcceptor made(parts_->loop.context().get_executor());
-    if (Status begun = parts_->begin_listening(made, *endpoint, address); !begun) return std::move(begun).error();
+    if (Status bound = parts_->bind(made, *endpoint, address); !bound) return std::move(bound).error();
+    if (Status begun = parts_->begin_listening(made, address); !begun) return std::move(begun).error();
     error_code error;
-    const Generic::endpoint bound = made.local_endpoint(error);
+    const Generic::endpoint local = made.local_endpoint(error);
     if (error) return listen_error(address, error);
     tcp::endpoint shown;
-    shown.resize(bound.size());
-    std::copy_n(reinterpret_cast<const char*>(bound.data()), bound.size(), reinterpret_cast<char*>(shown.data()));
+    shown.resize(local.size());
+    std::copy_n(reinterpret_cast<const char*>(local.data()), local.size(), reinterpret_cast<char*>(shown.data()));
     parts_->acceptor = std::move(made);
     parts_->wait_for_client();
     return BoundAddress{shown.address().to_string(), shown.port()}.text();

@@ -13,8 +13,11 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
+
+#include <sys/types.h>
 
 #include "base/status.h"
 #include "net/event_loop.h"
@@ -30,6 +33,8 @@ class StreamClient {
     virtual void resume() = 0;
     // Closes the connection after what was written, and destroys the session, at the end of this iteration or later.
     virtual void finish() = 0;
+    // Its address without the port, or the user of a Unix socket as the kernel knows it, such as "uid:1000".
+    virtual const std::string& peer() const = 0;
 
   protected:
     ~StreamClient() = default;
@@ -67,9 +72,10 @@ class StreamServer {
     StreamServer& operator=(const StreamServer&) = delete;
 
     // Accepts on "127.0.0.1:11300", "[::1]:11300" or "unix:/path/of/socket"; port 0 picks a free one. Returns the
-    // address. A socket file that no process listens on is replaced. Errors: bad_address, port_in_use, forbidden,
-    // io_error.
-    Result<std::string> listen(std::string_view address);
+    // address. A socket file that no process listens on is replaced. To connect to it, a process must be of the user of
+    // this process or, if there is one, of `socket_group`. Errors: bad_address, port_in_use, forbidden, io_error,
+    // forbidden_group.
+    Result<std::string> listen(std::string_view address, std::optional<gid_t> socket_group = {});
     void stop_accepting();
     std::size_t connections() const;
 

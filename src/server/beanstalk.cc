@@ -4,6 +4,7 @@
 #include <chrono>
 #include <utility>
 
+#include <grp.h>
 #include <sys/resource.h>
 #include <sys/utsname.h>
 #include <unistd.h>
@@ -32,8 +33,9 @@ BeanstalkProcess this_process() {
 }
 
 BeanstalkOptions session_options(const BeanstalkSettings& settings, const HttpLimits& limits,
-                                 const std::string& instance) {
+                                 const std::string& instance, AuditPort* audit) {
     BeanstalkOptions options;
+    options.audit = audit;
     options.job_bytes_max = settings.job_bytes_max;
     options.unfinished_bytes_max = limits.unfinished_bytes_max;
     options.job_deadline_ms = limits.body_deadline.count();
@@ -49,9 +51,25 @@ BeanstalkOptions session_options(const BeanstalkSettings& settings, const HttpLi
     return options;
 }
 
+// None if the setting is empty.
+Result<std::optional<gid_t>> socket_group(const BeanstalkSettings& settings) {
+    if (settings.socket_group.empty()) return std::optional<gid_t>();
+    const group* found = ::getgrnam(settings.socket_group.c_str());
+    if (found != nullptr) return std::optional(found->gr_gid);
+    return Error{"bad_beanstalk_group",
+                 "this machine has no group \"" + settings.socket_group +
+                     "\", which the setting beanstalk.socket_group names: create it, or correct the name"};
+}
+
 }  // namespace
 
 Status check_beanstalk_settings(const BeanstalkSettings& settings, bool unsafe) {
+    if (!settings.socket_group.empty() && !settings.listen.starts_with("unix:")) {
+        return Error{"bad_beanstalk_group",
+                     "beanstalk.socket_group is set, and the setting beanstalk.listen is no Unix socket: set it to "
+                     "unix:PATH, or remove the group"};
+    }
+    if (const Result<std::optional<gid_t>> group = socket_group(settings); !group) return group.error();
     if (settings.listen.empty() || settings.listen.starts_with("unix:")) return {};
     if (Status address = check_listen_address(settings.listen); !address) {
         return Error{"bad_beanstalk_address", "beanstalk.listen: " + address.error().message};
@@ -75,10 +93,12 @@ Beanstalk::Beanstalk(EventLoop& loop, CommandPort& port, BeanstalkOptions option
 
 Result<std::unique_ptr<Beanstalk>> Beanstalk::open(EventLoop& loop, CommandPort& port,
                                                    const BeanstalkSettings& settings, const HttpLimits& limits,
-                                                   const std::string& instance) {
+                                                   const std::string& instance, AuditPort* audit) {
+    const Result<std::optional<gid_t>> group = socket_group(settings);
+    if (!group) return group.error();
     auto opened = std::unique_ptr<Beanstalk>(
-        new Beanstalk(loop, port, session_options(settings, limits, instance), limits.connections_max));
-    Result<std::string> address = opened->server_.listen(settings.listen);
+        new Beanstalk(loop, port, session_options(settings, limits, instance, audit), limits.connections_max));
+    Result<std::string> address = opened->server_.listen(settings.listen, *group);
     if (!address) return std::move(address).error();
     opened->address_ = *std::move(address);
     return opened;

@@ -7,6 +7,7 @@
 #include <optional>
 #include <string>
 
+#include "access/audit_port.h"
 #include "base/status.h"
 #include "beanstalk/beanstalk_service.h"
 #include "ingress/command_port.h"
@@ -20,11 +21,11 @@ namespace duewheel {
 
 class Beanstalk {
   public:
-    // The loop and the port outlive it. Of the limits of HTTP, those of connections and of unfinished requests apply.
-    // Codes: as StreamServer::listen().
+    // The loop, the port and the audit log, which may be null, outlive it. Of the limits of HTTP, those of connections
+    // and of unfinished requests apply. Codes: as StreamServer::listen(); bad_beanstalk_group.
     static Result<std::unique_ptr<Beanstalk>> open(EventLoop& loop, CommandPort& port,
                                                    const BeanstalkSettings& settings, const HttpLimits& limits,
-                                                   const std::string& instance);
+                                                   const std::string& instance, AuditPort* audit);
 
     const std::string& address() const { return address_; }
     // Nothing if it listens on a Unix socket.

@@ -74,6 +74,19 @@ TEST(OptionsCheck, clients_of_beanstalkd_are_served_on_loopback_and_by_the_shard
     EXPECT_EQ(code("somewhere", owner), "bad_beanstalk_address");
 }
 
+TEST(OptionsCheck, the_group_of_the_unix_socket_must_exist_and_have_a_socket) {
+    const auto code = [](const char* listen, const char* group) {
+        ServerOptions options;
+        options.beanstalk = {.listen = listen, .socket_group = group};
+        const Status checked = check_options(options, InstantMs{0});
+        return checked ? std::string() : std::string(checked.error().code);
+    };
+    EXPECT_EQ(code("unix:/run/socket", "root"), "");
+    EXPECT_EQ(code("unix:/run/socket", "no such group"), "bad_beanstalk_group");
+    EXPECT_EQ(code("127.0.0.1:11300", "root"), "bad_beanstalk_group");
+    EXPECT_EQ(code("", "root"), "bad_beanstalk_group");
+}
+
 TEST(OptionsCheck, a_data_directory_that_every_user_can_change_is_refused) {
     const TemporaryDirectory directory;
     ServerOptions options;

@@ -224,6 +224,7 @@ Status Server::Parts::open() {
         std::make_unique<Shard>(loop, *shard_parts, options.clock, log, [this](const Error& error) { fail(error); });
     metrics.emplace(options, *shard, run.last());
     if (replication) metrics->include(*replication);
+    if (Status auditing = open_audit(); !auditing) return auditing;
     if (Status opened_beanstalk = open_beanstalk(); !opened_beanstalk) return opened_beanstalk;
     std::vector<BoundAddress> listeners = {listens_at};
     if (const auto address = beanstalk ? beanstalk->bound() : std::nullopt) listeners.push_back(*address);
@@ -239,7 +240,6 @@ Status Server::Parts::open() {
             "Webhooks are disabled (webhooks.post = false): messages of queues with a webhook stay in their queues.");
     }
     if (Status opened_kafka = open_kafka(); !opened_kafka) return opened_kafka;
-    if (Status auditing = open_audit(); !auditing) return auditing;
     if (Status listening = listen(); !listening) return listening;
     return run.begin();
 }
@@ -335,12 +335,13 @@ Status Server::Parts::open_audit() {
 
 Status Server::Parts::open_beanstalk() {
     if (options.beanstalk.listen.empty()) return {};
-    Result<std::unique_ptr<Beanstalk>> opened =
-        Beanstalk::open(loop, *shard, options.beanstalk, options.http, hex(shard_parts->journal().identity().instance));
+    Result<std::unique_ptr<Beanstalk>> opened = Beanstalk::open(
+        loop, *shard, options.beanstalk, options.http, hex(shard_parts->journal().identity().instance), audit.get());
     if (!opened) {
         Error error = std::move(opened).error();
         if (error.code == "bad_address") error.code = "bad_beanstalk_address";  // that of HTTP is another setting
-        error.message = "beanstalk.listen: " + error.message;
+        const bool is_about_group = error.code == "forbidden_group" || error.code == "bad_beanstalk_group";
+        error.message = (is_about_group ? "beanstalk.socket_group: " : "beanstalk.listen: ") + error.message;
         return error;
     }
     beanstalk = *std::move(opened);

@@ -149,8 +149,12 @@ class Client final : public StreamClient {
     void write(std::string_view bytes) override { written += bytes.size(); }
     void resume() override {}
     void finish() override {}
+    const std::string& peer() const override { return peer_; }
 
     std::size_t written = 0;
+
+  private:
+    const std::string peer_ = "192.0.2.7";
 };
 
 }  // namespace

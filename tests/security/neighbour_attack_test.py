@@ -1,14 +1,19 @@
 """Attacks of another user of the same machine: it reads and changes what the modes of files allow."""
 
+import errno
+import grp
+import json
 import os
 import stat
 import subprocess
 import unittest
 
+from beanstalk_client import BeanstalkDaemon, Connection
 from daemon import BIN, Daemon
 
 GROUP_WRITES = 0o020
 OTHERS = 0o007
+OTHER_USER = 65534
 
 
 class NeighbourAttack(unittest.TestCase):
@@ -57,6 +62,103 @@ class NeighbourAttack(unittest.TestCase):
         file.chmod(0o644)
         daemon.arguments += ["--config", str(file)]
         daemon.start()
+
+
+class UnixSocketAttack(unittest.TestCase):
+    """Other users of the machine at the Unix socket of clients of beanstalkd. Only root can become others."""
+
+    def setUp(self):
+        self.daemon = self.enterContext(BeanstalkDaemon("unix:/"))
+        self.daemon.directory.chmod(0o711)
+        self.socket = self.daemon.directory / "socket"
+        self.daemon.arguments[1] = f"unix:{self.socket}"
+
+    def start(self, *arguments):
+        self.daemon.arguments += arguments
+        before = os.umask(0)
+        try:
+            self.daemon.start()
+        finally:
+            os.umask(before)
+
+    def connect_as(self, user, group):
+        """The errno of the connection of such a process, 0 if it may connect and kick."""
+        child = os.fork()
+        if child == 0:
+            code = 255
+            try:
+                os.setgroups([])
+                os.setgid(group)
+                os.setuid(user)
+                if Connection(str(self.socket)).ask("kick 1\r\n") == b"KICKED 0\r\n":
+                    code = 0
+            except OSError as error:
+                code = error.errno
+            finally:
+                os._exit(code)
+        return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+
+    def lines(self):
+        return [json.loads(line) for path in sorted((self.daemon.data / "audit").glob("audit-*.jsonl"))
+                for line in path.read_text().splitlines()]
+
+    # The mode of the socket was that of the umask, and a kick of a client left no line.
+    def test_only_the_user_of_the_server_may_connect_and_is_named_in_the_audit_log(self):
+        self.start()
+        self.assertEqual(stat.S_IMODE(self.socket.stat().st_mode), 0o600)
+        connection = self.daemon.connect()
+        self.assertEqual(connection.ask("kick 1\r\n"), b"KICKED 0\r\n")
+        self.assertEqual(connection.ask("pause-tube default 0\r\n"), b"PAUSED\r\n")
+        self.assertEqual(connection.ask("pause-tube unknown 0\r\n"), b"NOT_FOUND\r\n")
+        if os.geteuid() == 0:
+            self.assertEqual(self.connect_as(OTHER_USER, OTHER_USER), errno.EACCES)
+        self.assertEqual(self.daemon.terminate(), 0)
+        self.assertEqual([(line["verb"], line["actor"], line["address"], line["object"], line["outcome"])
+                          for line in self.lines() if line["verb"].startswith("tube.")],
+                         [("tube.kick", f"uid:{os.geteuid()}", "unix", "default", "ok"),
+                          ("tube.pause", f"uid:{os.geteuid()}", "unix", "default", "ok"),
+                          ("tube.pause", f"uid:{os.geteuid()}", "unix", "unknown", "unknown_queue")])
+
+    @unittest.skipUnless(os.geteuid() == 0, "needs root")
+    def test_the_members_of_a_group_may_connect_and_no_others(self):
+        group = next(each for each in grp.getgrall() if each.gr_gid not in (os.getegid(), OTHER_USER))
+        self.start("--beanstalk-socket-group", group.gr_name)
+        about = self.socket.stat()
+        self.assertEqual((stat.S_IMODE(about.st_mode), about.st_gid), (0o660, group.gr_gid))
+        self.assertEqual(self.connect_as(OTHER_USER, OTHER_USER), errno.EACCES)
+        self.assertEqual(self.connect_as(OTHER_USER, group.gr_gid), 0)
+        self.assertEqual(self.daemon.terminate(), 0)
+        self.assertEqual([line["actor"] for line in self.lines() if line["verb"] == "tube.kick"], [f"uid:{OTHER_USER}"])
+
+    def test_a_group_that_cannot_have_the_socket_is_refused(self):
+        def refusal(*arguments, **how):
+            done = subprocess.run([BIN / "duewheeld", "--data", self.daemon.data, "--http", "127.0.0.1:0", *arguments],
+                                  capture_output=True, text=True, timeout=60, env=self.daemon.environment, **how)
+            self.assertNotEqual(done.returncode, 0)
+            self.assertFalse(self.socket.exists())
+            return done.stderr
+
+        at_socket = ["--beanstalk", f"unix:{self.socket}"]
+        self.assertIn("bad_beanstalk_group", refusal(*at_socket, "--beanstalk-socket-group", "no such group"))
+        self.assertIn("bad_beanstalk_group", refusal("--beanstalk", "127.0.0.1:0", "--beanstalk-socket-group", "root"))
+        if os.geteuid() != 0:
+            return
+        os.chown(self.daemon.directory, OTHER_USER, OTHER_USER)
+        try:
+            said = refusal(*at_socket, "--beanstalk-socket-group", grp.getgrgid(0).gr_name, user=OTHER_USER, group=OTHER_USER,
+                           extra_groups=[])
+        except PermissionError:
+            self.skipTest("another user cannot run the server from its folder")
+        self.assertIn("forbidden_group", said)
+        self.assertIn("member of this group", said)
+
+    def test_clients_over_tcp_are_named_by_their_address(self):
+        self.daemon.arguments[1] = "127.0.0.1:0"
+        self.start()
+        self.assertEqual(self.daemon.connect().ask("kick 1\r\n"), b"KICKED 0\r\n")
+        self.assertEqual(self.daemon.terminate(), 0)
+        self.assertEqual([(line["actor"], line["address"]) for line in self.lines() if line["verb"] == "tube.kick"],
+                         [("anonymous", "127.0.0.1")])
 
 
 if __name__ == "__main__":
