@@ -1,9 +1,11 @@
 #include "command_line.h"
 
+#include <algorithm>
 #include <array>
 #include <cstdio>
 #include <cstdlib>
 #include <fstream>
+#include <span>
 #include <utility>
 
 #include <CLI/CLI.hpp>
@@ -19,6 +21,7 @@ namespace {
 
 constexpr int kExitRefused = 1;
 constexpr int kExitUsage = 2;
+constexpr int kExitData = 65;  // sysexits.h: the data is wrong
 constexpr std::string_view kFileVariable = "DUEWHEEL_CONFIG";
 
 std::vector<std::pair<std::string, std::string>> environment() {
@@ -71,6 +74,8 @@ void declare(CLI::App& app, Flags& flags) {
         "Each setting can also be given in the environment (DUEWHEEL_HTTP_IDLE_TIMEOUT for --http-idle-timeout) or in\n"
         "the configuration file (idle_timeout in the section [http]). A flag overrides the environment, and the\n"
         "environment overrides the file.\n"
+        "Exit codes: 0 stopped, 1 cannot start now, 2 wrong configuration, 65 unusable data directory, 74 fatal error, "
+        "75 replaced by another node.\n"
         "Example:\n  duewheeld --data ./duewheel-data --http 127.0.0.1:7420");
     app.allow_extras();
 }
@@ -130,13 +135,16 @@ int print_settings(const Configuration& configuration) {
 }  // namespace
 
 int exit_code_of(const Error& refusal) {
-    const bool usage = refusal.code == "bad_address" || refusal.code == "bad_beanstalk_address" ||
-                       refusal.code == "bad_beanstalk_group" || refusal.code == "bad_host" ||
-                       refusal.code == "bad_address_block" || refusal.code == "bad_webhook_secret" ||
-                       refusal.code == "bad_encryption_key" || refusal.code == "bad_old_encryption_key" ||
-                       refusal.code == "bad_trusted_file" || refusal.code.starts_with("bad_kafka_") ||
-                       refusal.code == "bad_shard_setting" || refusal.code.starts_with("bad_tls_");
-    return usage ? kExitUsage : kExitRefused;
+    static constexpr std::string_view kOfSettings[] = {"beanstalk_elsewhere", "unsafe_beanstalk_listen",
+                                                       "unsafe_listen"};
+    static constexpr std::string_view kOfData[] = {"damaged_log",          "damaged_mark",   "log_is_replicated",
+                                                   "newer_format",         "shards_changed", "not_a_data_directory",
+                                                   "unsafe_data_directory"};
+    const auto is_one_of = [&refusal](std::span<const std::string_view> codes) {
+        return std::find(codes.begin(), codes.end(), refusal.code) != codes.end();
+    };
+    if (refusal.code.starts_with("bad_") || is_one_of(kOfSettings)) return kExitUsage;
+    return is_one_of(kOfData) ? kExitData : kExitRefused;
 }
 
 std::string place_of(const Configuration& configuration, const Error& refusal) {

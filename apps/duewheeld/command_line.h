@@ -21,7 +21,8 @@ struct CommandLine {
 CommandLine read_command_line(const std::vector<std::string>& arguments);
 
 // The exit code of a process that refuses to start: 2 if its configuration is wrong whatever the state of the machine,
-// otherwise 1.
+// 65 if the data directory cannot be used until an operator acts, otherwise 1: a later start may succeed. The systemd
+// unit does not repeat a start that ended with 2 or 65.
 int exit_code_of(const Error& refusal);
 
 // The origin of the setting because of which the server refused to start, such as "duewheel.toml:3:1"; empty if it was

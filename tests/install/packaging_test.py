@@ -155,6 +155,17 @@ class Service(unittest.TestCase):
         self.assertRegex(unit.split("[Service]")[0], r"(?m)^StartLimitIntervalSec=0$")
         self.assertRegex(unit, r"(?m)^RestartSec=5s$")
 
+    # A damaged log, or a directory that is a backup, made systemd try every five seconds for ever.
+    def test_is_not_started_again_when_no_start_can_succeed(self):
+        unit = (PACKAGING / "duewheel.service").read_text()
+        prevented = set(re.search(r"(?m)^RestartPreventExitStatus=(.*)$", unit)[1].split())
+        with tempfile.TemporaryDirectory() as directory:
+            data = pathlib.Path(directory)
+            (data / "backup").touch()
+            for address in ("nonsense", "127.0.0.1:0"):
+                refused = run(pathlib.Path(os.environ["DUEWHEEL_BIN"]) / "duewheeld", "--data", data, "--http", address)
+                self.assertIn(str(refused.returncode), prevented, refused.stderr)
+
 
 class ManPages(unittest.TestCase):
     def setUp(self):

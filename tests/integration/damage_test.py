@@ -13,6 +13,7 @@ import unittest
 from daemon import BIN, Daemon
 
 EXIT_BROKEN_WORLD = 74
+EXIT_DATA = 65
 SMALL_SEGMENTS = ["--store-segment-size", "1MiB"]
 MESSAGES = 1500
 SOURCE = pathlib.Path(__file__).resolve().parents[2]
@@ -145,7 +146,7 @@ class DamagedOldSegment(unittest.TestCase):
         before = len(daemon.log_text())
         with self.assertRaises(AssertionError):
             daemon.start()
-        self.assertEqual(daemon.wait(), 1)
+        self.assertEqual(daemon.wait(), EXIT_DATA)
         text = daemon.log_text()[before:]
         self.assertIn("cannot_start", text)
         self.assertIn(why, text)
@@ -278,7 +279,7 @@ class LostEnd(unittest.TestCase):
                 self.assertIn("--accept-lost-end", refused.stderr)
                 with self.assertRaises(AssertionError):
                     daemon.start()
-                self.assertEqual(daemon.wait(), 1)
+                self.assertEqual(daemon.wait(), EXIT_DATA)
                 self.assertIn("acknowledged records are missing", daemon.log_text())
                 backup = subprocess.run([BIN / "duewheel", "backup", daemon.data, daemon.directory / "backup"],
                                         capture_output=True, text=True, timeout=60)
@@ -324,7 +325,7 @@ class LostEnd(unittest.TestCase):
                 before = len(daemon.log_text())
                 with self.assertRaises(AssertionError):
                     daemon.start()
-                self.assertEqual(daemon.wait(), 1)
+                self.assertEqual(daemon.wait(), EXIT_DATA)
                 self.assertIn(missing, daemon.log_text()[before:])
                 self.assertEqual(segments(daemon), [])
             accepted = subprocess.run([BIN / "duewheel", "check", "--accept-lost-end", daemon.data],
@@ -356,7 +357,7 @@ class LostSegments(unittest.TestCase):
                     before = sorted(daemon.data.glob("journal/*"))
                     with self.assertRaises(AssertionError):
                         daemon.start()
-                    self.assertEqual(daemon.wait(), 1)
+                    self.assertEqual(daemon.wait(), EXIT_DATA)
                     self.assertIn("damaged_log", daemon.log_text())
                     self.assertEqual(sorted(daemon.data.glob("journal/*")), before)
                     self.assertEqual(check(daemon).returncode, 1)

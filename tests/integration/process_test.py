@@ -17,6 +17,7 @@ import unittest
 from daemon import BIN, Daemon
 
 EXIT_BROKEN_WORLD = 74
+EXIT_DATA = 65
 
 
 def segments(daemon):
@@ -73,8 +74,35 @@ class Start(unittest.TestCase):
         with Daemon() as daemon:
             run = subprocess.run([BIN / "duewheeld", "--data", daemon.data, "--http", "0.0.0.0:0"],
                                  capture_output=True, text=True, timeout=60)
-            self.assertEqual(run.returncode, 1)
+            self.assertEqual(run.returncode, 2)
             self.assertIn("unsafe_listen", run.stderr)
+
+    # systemd repeated each of these starts every five seconds for ever.
+    def test_a_data_directory_that_no_start_can_use_has_an_exit_status_of_its_own(self):
+        def start(*arguments):
+            return subprocess.run([BIN / "duewheeld", "--data", daemon.data, "--http", "127.0.0.1:0", *arguments],
+                                  capture_output=True, text=True, timeout=60)
+
+        with Daemon() as daemon:
+            daemon.start()
+            daemon.terminate()
+            for arguments, name, code in (((), "backup", "not_a_data_directory"), ((), "topic", "log_is_replicated"),
+                                          (("--shard", "1", "--shards", "2", "--shards-urls", "http://127.0.0.1:1,http://127.0.0.1:2"),
+                                           None, "shards_changed")):
+                if name:
+                    (daemon.data / name).touch()
+                run = start(*arguments)
+                self.assertEqual(run.returncode, EXIT_DATA, run.stderr)
+                self.assertIn(f"code={code}", run.stderr)
+                if name:
+                    (daemon.data / name).unlink()
+            daemon.data.chmod(0o707)
+            run = start()
+            self.assertEqual(run.returncode, EXIT_DATA, run.stderr)
+            self.assertIn("code=unsafe_data_directory", run.stderr)
+            self.assertEqual(start("--print-config").returncode, EXIT_DATA)
+            daemon.data.chmod(0o700)
+            daemon.start()
 
     def test_a_port_in_use_is_refused(self):
         with socket.socket() as taken, Daemon() as daemon:
@@ -371,7 +399,7 @@ class BrokenWorld(unittest.TestCase):
             self.assertIn(segment.name, check.stderr)
             with self.assertRaises(AssertionError):
                 daemon.start()
-            self.assertEqual(daemon.wait(), 1)
+            self.assertEqual(daemon.wait(), EXIT_DATA)
             self.assertIn("damaged_log", daemon.log_text())
             self.assertIn(segment.name, daemon.log_text())
             flip(segment, offset)

@@ -111,7 +111,7 @@ class Shards(unittest.TestCase):
             shards = ["--shard", str(number), "--shards", str(count), *(["--shards-urls", ",".join(urls)] if urls else [])]
             done = subprocess.run([BIN / "duewheeld", "--data", server.data, "--http", "127.0.0.1:0", *shards],
                                   capture_output=True, text=True, timeout=60, env=server.environment)
-            self.assertEqual(done.returncode, 1, done.stderr)
+            self.assertEqual(done.returncode, 65, done.stderr)
             self.assertIn("shards_changed", done.stderr)
             self.assertIn(f"has the log of shard 1 of 2, and the settings shards.number and shards.count say shard {number} of {count}",
                           done.stderr)
