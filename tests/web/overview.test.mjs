@@ -73,6 +73,21 @@ test('a queue of another namespace is led to in its namespace', async () => {
   })
 })
 
+// At 1280 pixels, eight figures were in a row, and the free disk stood alone in the next one.
+test('no figure stands alone in a row', () =>
+  withPage(daemon, '', {}, async (page) => {
+    const figures = page.locator('.figure')
+    await figures.first().waitFor()
+    for (const width of [400, 720, 881, 1024, 1280, 1440, 1680]) {
+      await page.setViewportSize({ width, height: 800 })
+      const places = await figures.evaluateAll((all) => all.map((one) => one.getBoundingClientRect()).map(({ top, width }) => ({ top, width })))
+      const rows = new Map()
+      for (const { top, width: own } of places) rows.set(top, [...(rows.get(top) ?? []), own])
+      const alone = [...rows.values()].filter((row) => row.length === 1 && row[0] < width / 2)
+      assert.deepEqual(alone, [], `${places.length} figures in ${rows.size} rows, ${width} pixels wide`)
+    }
+  }))
+
 test('it can be read by all, in both themes and in a narrow window', () =>
   checkLooks(daemon, '', (page) => page.getByRole('table').first().waitFor()))
 

@@ -1,5 +1,5 @@
 // Small parts that all pages are made of.
-import type { ComponentChildren } from 'preact'
+import { toChildArray, type ComponentChildren } from 'preact'
 import { terms } from '../i18n/terms'
 
 export type Tone = 'plain' | 'good' | 'warn' | 'bad' | 'accent'
@@ -55,8 +55,10 @@ export function Figure(props: { name: string; value: ComponentChildren; hint?: C
   )
 }
 
+/** In one row if there is room, otherwise in two rows of about the same length, so that none stands alone. */
 export function Figures({ children }: { children: ComponentChildren }) {
-  return <dl class="figures">{children}</dl>
+  const count = toChildArray(children).length
+  return <dl class="figures" style={{ '--count': count, '--half': Math.ceil(count / 2) }}>{children}</dl>
 }
 
 /** Names and values, one a line. Values that are undefined or null are omitted. */
