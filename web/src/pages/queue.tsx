@@ -69,41 +69,26 @@ function Target({ queue }: { queue: Queue }) {
   const state = queue.webhook ?? queue.kafka
   const about = <p class="muted">{t[targetOf(queue)]}</p>
   if (!target || target === 'pull') return about
-  const common: [string, preact.ComponentChildren][] = state
-    ? [
-        [t.targetState, <TargetBadge state={state} />],
-        [t.until, state.until_ms !== undefined && <Instant ms={state.until_ms} relative />],
-        [t.inFlight, formatNumber(state.in_flight)],
-      ]
-    : []
-  if ('webhook' in target) {
-    const { url, secrets, headers, timeout_ms, concurrency, rate } = target.webhook
-    return (
-      <>
-        {about}
-        <Facts
-          facts={[
-            [t.url, <Cut text={url} />], ...common,
-            [t.concurrency, concurrency !== undefined && formatNumber(concurrency)],
-            [t.rate, rate !== undefined && t.perSecond(rate)],
-            [t.timeout, timeout_ms !== undefined && formatDuration(timeout_ms)],
-            [t.secrets, secrets && secrets.length > 0 && <Cut text={secrets.join(', ')} />],
-            [t.headers, headers && <Cut text={Object.keys(headers).join(', ')} />],
-          ]}
-        />
-      </>
-    )
-  }
-  const { topic, key, partition, delivery } = target.kafka
+  const webhook = 'webhook' in target ? target.webhook : undefined
+  const kafka = 'kafka' in target ? target.kafka : undefined
   return (
     <>
       {about}
       <Facts
         facts={[
-          [t.topic, <Cut text={topic} />], ...common,
-          [t.partition, partition !== undefined && String(partition)],
-          [t.recordKey, key !== undefined && <Cut text={key} />],
-          [t.delivery, delivery && <code>{delivery}</code>],
+          [t.url, webhook && <Cut text={webhook.url} />],
+          [t.topic, kafka && <Cut text={kafka.topic} />],
+          [t.targetState, state && <TargetBadge state={state} />],
+          [t.until, state?.until_ms !== undefined && <Instant ms={state.until_ms} relative />],
+          [t.inFlight, state && formatNumber(state.in_flight)],
+          [t.concurrency, webhook?.concurrency !== undefined && formatNumber(webhook.concurrency)],
+          [t.rate, webhook?.rate !== undefined && t.perSecond(webhook.rate)],
+          [t.timeout, webhook?.timeout_ms !== undefined && formatDuration(webhook.timeout_ms)],
+          [t.secrets, webhook?.secrets && webhook.secrets.length > 0 && <Cut text={webhook.secrets.join(', ')} />],
+          [t.headers, webhook?.headers && <Cut text={Object.keys(webhook.headers).join(', ')} />],
+          [t.partition, kafka?.partition !== undefined && String(kafka.partition)],
+          [t.recordKey, kafka?.key !== undefined && <Cut text={kafka.key} />],
+          [t.delivery, kafka?.delivery && <code>{kafka.delivery}</code>],
         ]}
       />
     </>
