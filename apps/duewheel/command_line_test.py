@@ -947,6 +947,17 @@ class Worker(CommandLine):
                 self.assertTrue(ended.exists())
                 self.assertIn(b"1 released.", run.communicate(timeout=60)[1])
 
+    # The page said that every message is released after a second signal.
+    def test_a_command_that_a_signal_ends_with_exit_status_0_has_done_its_message(self):
+        number = self.put("q", "x")
+        run = self.begin("trap 'exit 0' TERM; echo begun; while :; do sleep 0.05; done")
+        self.assertEqual(run.stdout.readline(), b"begun\n")
+        run.send_signal(signal.SIGTERM)
+        self.assertIn(b"Stopping", run.stderr.readline())
+        run.send_signal(signal.SIGTERM)
+        self.assertIn(b"1 done, 0 failed, 0 released.", run.communicate(timeout=60)[1])
+        self.assertEqual((run.returncode, self.answer("get", number)["state"]), (DONE, "done"))
+
     def test_a_third_signal_kills_the_command(self):
         number = self.put("q", "x")
         run = self.begin("trap '' TERM; echo begun; sleep 60")
