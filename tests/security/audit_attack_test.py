@@ -5,6 +5,7 @@ import subprocess
 import time
 import unittest
 
+from attacks import main
 from daemon import BIN, Daemon
 
 FLOOD = 1200
@@ -86,4 +87,4 @@ class AuditAttack(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    unittest.main(verbosity=2)
+    main(tries=3)

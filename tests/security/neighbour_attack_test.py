@@ -8,6 +8,7 @@ import stat
 import subprocess
 import unittest
 
+from attacks import main
 from beanstalk_client import BeanstalkDaemon, Connection
 from daemon import BIN, Daemon
 
@@ -162,4 +163,4 @@ class UnixSocketAttack(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    unittest.main(verbosity=2)
+    main(tries=7)

@@ -8,6 +8,7 @@ import socket
 import subprocess
 import unittest
 
+from attacks import main
 from daemon import BIN, Daemon
 from raw_sockets import WITHIN_S, connect, read_answer, request, rest_of, wait_until
 
@@ -115,4 +116,4 @@ class Rights(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    unittest.main(verbosity=2)
+    main(tries=6)

@@ -13,6 +13,7 @@ import subprocess
 import sys
 import unittest
 
+from attacks import main
 from daemon import BIN, Daemon
 from raw_sockets import connect, raise_open_files, read_answer, request, rest_of, wait_until
 
@@ -166,4 +167,4 @@ class Streams(Shares):
 
 if __name__ == "__main__":
     enter_namespace()
-    unittest.main(verbosity=2)
+    main(tries=6)

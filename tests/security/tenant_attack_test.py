@@ -5,6 +5,7 @@ import json
 import subprocess
 import unittest
 
+from attacks import main
 from daemon import BIN, Daemon
 
 SECRET = "whsec_" + "A" * 32
@@ -79,4 +80,4 @@ class TenantAttack(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    unittest.main(verbosity=2)
+    main(tries=14)
