@@ -26,6 +26,11 @@ Result<Secret> DashboardSessions::begin(DashboardSession session, std::int64_t n
     return id;
 }
 
+std::string DashboardSessions::end(const SessionKey& key) {
+    const auto ended = sessions_.extract(key);
+    return ended.empty() ? std::string() : ended.mapped().session.token_id;
+}
+
 const DashboardSession* DashboardSessions::use(const SessionKey& key, std::int64_t now_ns) {
     const auto found = sessions_.find(key);
     if (found == sessions_.end()) return nullptr;

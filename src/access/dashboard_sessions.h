@@ -42,7 +42,10 @@ class DashboardSessions {
     Result<Secret> begin(DashboardSession session, std::int64_t now_ns);
     // Null: there is none, or not any more. Counts as a use. Valid until the next call that is not const. O(log n).
     const DashboardSession* use(const SessionKey& key, std::int64_t now_ns);
-    void end(const SessionKey& key) { sessions_.erase(key); }
+    // Returns the id of its token; empty: there was none.
+    std::string end(const SessionKey& key);
+    // Whether it has not been ended. Is no use, and does not end one that has been unused for long.
+    bool contains(const SessionKey& key) const { return sessions_.contains(key); }
 
     std::size_t size() const { return sessions_.size(); }
 

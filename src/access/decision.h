@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <limits>
+#include <optional>
 #include <string_view>
 
 #include "base/status.h"
@@ -38,8 +39,9 @@ struct Need {
 struct Principal {
     static constexpr std::int64_t kAlways = std::numeric_limits<std::int64_t>::max();
 
-    const AccessToken* token = nullptr;  // null: authentication is not required, and every call is allowed
-    std::int64_t until_ms = kAlways;     // from then on the same credentials are refused
+    const AccessToken* token = nullptr;   // null: authentication is not required, and every call is allowed
+    std::int64_t until_ms = kAlways;      // from then on the same credentials are refused
+    std::optional<SecretHash> session{};  // the key of the dashboard's session, if that is what identifies the client
 
     SharedLimits limits() const { return token == nullptr ? nullptr : token->limits; }
 };

@@ -54,10 +54,8 @@ EventStreams::EventStreams(const CommandPort& port, std::function<std::string()>
 Status EventStreams::admit(const AccessRight& right) {
     if (stopped_) return Error{"stream_limit", "the server is stopping: connect again after its restart"};
     end_some();
-    const auto of_token =
-        static_cast<std::size_t>(std::count_if(streams_.begin(), streams_.end(), [&](const Stream& each) {
-            return each.holder.right.token_id == right.token_id;
-        }));
+    const auto of_token = static_cast<std::size_t>(std::count_if(
+        streams_.begin(), streams_.end(), [&](const Stream& each) { return each.right.token_id == right.token_id; }));
     if (!right.token_id.empty() && of_token >= kEventStreamsOfTokenMax) {
         return Error{"stream_limit", "the access token `" + right.token_id + "` has " + std::to_string(of_token) +
                                          " event streams, which is the limit: close pages of the dashboard that are "
@@ -69,11 +67,11 @@ Status EventStreams::admit(const AccessRight& right) {
                                      "needed, and try again"};
 }
 
-void EventStreams::open(HttpStream stream, EventSet wanted, EventHolder holder, std::string_view last_event_id,
+void EventStreams::open(HttpStream stream, EventSet wanted, AccessRight right, std::string_view last_event_id,
                         std::int64_t now_ns) {
     streams_.push_back({.http = std::move(stream),
                         .wanted = wanted,
-                        .holder = std::move(holder),
+                        .right = std::move(right),
                         .log_line = number_of(last_event_id),
                         .needs_all_queues = true,
                         .written_ns = now_ns});
@@ -103,15 +101,15 @@ void EventStreams::stop() {
 
 void EventStreams::end_some() {
     for (Stream& each : streams_) {
-        if (!each.http.is_over() && !may_stay(each.holder)) each.http.finish();
+        if (!each.http.is_over() && !may_stay(each.right)) each.http.finish();
     }
     std::erase_if(streams_, [](const Stream& each) { return each.http.is_over(); });
 }
 
-bool EventStreams::may_stay(const EventHolder& holder) {
+bool EventStreams::may_stay(const AccessRight& right) {
     // A page that shows events uses its session.
-    if (holder.session && sessions_.use(*holder.session, monotonic_now_ns()) == nullptr) return false;
-    return holder.right.check(port_, port_.clock().server_ms).ok();
+    if (right.session && sessions_.use(*right.session, monotonic_now_ns()) == nullptr) return false;
+    return right.check(port_, sessions_, port_.clock().server_ms).ok();
 }
 
 void EventStreams::refresh() {

@@ -38,12 +38,6 @@ inline constexpr EventSet kAllEvents = (1u << kEventNames.size()) - 1;
 // The parameter `only` of a request: names, separated by commas. Code: bad_parameter.
 Result<EventSet> read_event_set(std::string_view only);
 
-// What a stream depends on.
-struct EventHolder {
-    AccessRight right;
-    std::optional<SessionKey> session;  // of the dashboard, if that is what identifies the client
-};
-
 class EventStreams {
   public:
     static constexpr std::int64_t kTickNs = 500'000'000;
@@ -57,7 +51,7 @@ class EventStreams {
     // Whether one more stream may be opened. Code: stream_limit.
     Status admit(const AccessRight& right);
     // Sends the state at once. `last_event_id` is that of the request, or empty.
-    void open(HttpStream stream, EventSet wanted, EventHolder holder, std::string_view last_event_id,
+    void open(HttpStream stream, EventSet wanted, AccessRight right, std::string_view last_event_id,
               std::int64_t now_ns);
     // Sends what is due at `now_ns` by the monotonic clock; returns when to call it again, kNever without streams.
     std::int64_t act(std::int64_t now_ns);
@@ -70,14 +64,14 @@ class EventStreams {
     struct Stream {
         HttpStream http;
         EventSet wanted = kAllEvents;
-        EventHolder holder;
+        AccessRight right;
         std::uint64_t log_line = 0;    // the newest that it has
         bool needs_all_queues = true;  // at the start, and after an event was missed
         std::int64_t written_ns = 0;
     };
 
     void end_some();
-    bool may_stay(const EventHolder& holder);
+    bool may_stay(const AccessRight& right);
     void refresh();
     std::string queue_rows(bool only_changed) const;
     void send(Stream& to, bool is_new, std::int64_t now_ns);

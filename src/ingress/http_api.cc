@@ -124,7 +124,7 @@ HttpApi::HttpApi(CommandPort& port, HttpApiOptions options, LogSink& log)
     : port_(port),
       options_(with_clock_of(port, std::move(options))),
       responder_(options_, log),
-      waiting_(port, activity_, responder_),
+      waiting_(port, activity_, sessions_, responder_),
       events_(
           port, [this] { return stats(kStatsQueues).body; }, options_.recent_log, sessions_) {}
 
@@ -225,12 +225,18 @@ Result<Principal> HttpApi::identify(const HttpRequest& request) {
     const bool has_none = !credentials.authorization && !session && credentials.certificate_names.empty();
     if (has_none && !options_.auth_required) return Principal{};  // without reading the clock
     const std::int64_t now_ms = options_.server_ms();
-    Result<Principal> who =
-        session ? authenticate_session(sessions_.use(session_key(*session), monotonic_now_ns()), port_, now_ms)
-                : authenticate(credentials, port_, options_.auth_required, now_ms);
+    Result<Principal> who = session ? identify_by_session(*session, now_ms)
+                                    : authenticate(credentials, port_, options_.auth_required, now_ms);
     // Servers on other ports of this host share its cookies. One that is not of this server gives no rights.
     if (!who && session && !options_.auth_required) who = authenticate(credentials, port_, false, now_ms);
     if (who && who->token != nullptr) activity_.note_use(who->token->id, now_ms);
+    return who;
+}
+
+Result<Principal> HttpApi::identify_by_session(std::string_view id, InstantMs now_ms) {
+    const SessionKey key = session_key(id);
+    Result<Principal> who = authenticate_session(sessions_.use(key, monotonic_now_ns()), port_, now_ms);
+    if (who) who->session = key;
     return who;
 }
 
@@ -381,16 +387,13 @@ void HttpApi::answer_events(const Admitted& admitted, RequestNote note, HttpRepl
     if (Status own = check_page(request, options_.callers); !own) {
         return responder_.refuse(std::move(reply), note, own.error());
     }
-    EventHolder holder{.right = AccessRight::of(admitted.principal), .session = {}};
-    if (Status has_room = events_.admit(holder.right); !has_room) {
+    AccessRight right = AccessRight::of(admitted.principal);
+    if (Status has_room = events_.admit(right); !has_room) {
         return responder_.refuse(std::move(reply), note, has_room.error());
-    }
-    if (admitted.principal.token != nullptr && !request.header("Authorization")) {
-        if (const auto session = session_id(request)) holder.session = session_key(*session);
     }
     if (!note.traceparent.empty()) head.headers.push_back({"traceparent", note.traceparent});
     const std::int64_t now_ns = monotonic_now_ns();
-    events_.open(reply.stream(head), wanted, std::move(holder), request.header("Last-Event-ID").value_or(""), now_ns);
+    events_.open(reply.stream(head), wanted, std::move(right), request.header("Last-Event-ID").value_or(""), now_ns);
     responder_.note_stream(note, head.status, now_ns);
 }
 

@@ -126,6 +126,7 @@ class HttpApi {
 
     Decision decide_by_head(const HttpRequest& request);
     Result<Principal> identify(const HttpRequest& request);
+    Result<Principal> identify_by_session(std::string_view id, InstantMs now_ms);
     void refuse_credentials(HttpReply reply, const RequestNote& note, const Error& error);
     bool may_fail(const RequestNote& note, HttpReply& reply);
     void answer_session(const HttpRequest& request, RequestNote note, HttpReply reply);

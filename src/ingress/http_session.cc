@@ -41,7 +41,8 @@ void HttpApi::answer_session(const HttpRequest& request, RequestNote note, HttpR
     if (const auto session = session_id(request)) {
         if (Status own = check_session_page(request); !own)
             return responder_.refuse(std::move(reply), note, own.error());
-        sessions_.end(session_key(*session));
+        const std::string token_id = sessions_.end(session_key(*session));
+        if (!token_id.empty()) waiting_.end_lapsed(token_id);
         if (token != nullptr) record_session(note, "session.end");
     }
     HttpResponse response = session_text(nullptr);
@@ -71,6 +72,7 @@ void HttpApi::begin_session(const HttpRequest& request, RequestNote note, HttpRe
     const SecretHash secret = hash_of_secret(parse_access_token(token)->secret);
     const Result<Secret> session = sessions_.begin({who->token->id, secret}, monotonic_now_ns());
     if (!session) return responder_.refuse(std::move(reply), note, session.error());
+    waiting_.end_lapsed(who->token->id);  // of a session that this one has displaced
     note.token_id = who->token->id;
     activity_.note_use(note.token_id, now_ms);
     record_session(note, "session.begin");

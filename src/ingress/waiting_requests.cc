@@ -67,7 +67,7 @@ void WaitingRequests::deliver(ReplyToken token, Reply reply) {
     const AccessRight& right = waiting.single->right;
     expiring_.erase({right.until_ms, token});
     if (lease != nullptr && !right.token_id.empty()) {
-        if (Status may = right.check(port_, port_.clock().server_ms); !may) {
+        if (Status may = right.check(port_, sessions_, port_.clock().server_ms); !may) {
             give_back(*lease);
             return responder_.refuse(std::move(waiting.single->reply), waiting.single->note, may.error());
         }
@@ -90,13 +90,13 @@ void WaitingRequests::withdraw(ReplyToken token, const Error& why) {
     responder_.refuse(std::move(request.reply), request.note, why);
 }
 
-// The token was changed.
 void WaitingRequests::end_lapsed(std::string_view token_id) {
     const InstantMs now_ms = port_.clock().server_ms;
     std::vector<std::pair<ReplyToken, Error>> lapsed;
     for (const auto& [token, waiting] : waiting_) {
         if (!waiting.single || waiting.single->right.token_id != token_id) continue;
-        if (Status may = waiting.single->right.check(port_, now_ms); !may) lapsed.emplace_back(token, may.error());
+        if (Status may = waiting.single->right.check(port_, sessions_, now_ms); !may)
+            lapsed.emplace_back(token, may.error());
     }
     std::sort(lapsed.begin(), lapsed.end(),  // the order of a hash table must not be visible
               [](const auto& left, const auto& right) { return left.first < right.first; });
@@ -108,7 +108,7 @@ std::int64_t WaitingRequests::end_expired() {
     const InstantMs now_ms = port_.clock().server_ms;
     while (!expiring_.empty() && expiring_.begin()->first <= now_ms) {
         const ReplyToken token = expiring_.begin()->second;
-        const Status may = waiting_.at(token).single->right.check(port_, now_ms);
+        const Status may = waiting_.at(token).single->right.check(port_, sessions_, now_ms);
         withdraw(token, may.error());
     }
     constexpr InstantMs kLongestMs = 3'600'000;

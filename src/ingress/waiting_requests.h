@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "access/dashboard_sessions.h"
 #include "access/token_activity.h"
 #include "base/secret.h"
 #include "engine/command.h"
@@ -29,8 +30,9 @@ struct BatchRequest;
 class WaitingRequests {
   public:
     // All outlive it.
-    WaitingRequests(CommandPort& port, TokenActivity& activity, ApiResponder& responder)
-        : port_(port), activity_(activity), responder_(responder) {}
+    WaitingRequests(CommandPort& port, TokenActivity& activity, const DashboardSessions& sessions,
+                    ApiResponder& responder)
+        : port_(port), activity_(activity), sessions_(sessions), responder_(responder) {}
 
     // A request with one command.
     struct Single {
@@ -51,6 +53,9 @@ class WaitingRequests {
     // Refuses the requests for messages whose access token has expired; returns when to call it again at the latest, in
     // nanoseconds from now. Those whose token is changed are refused with the reply to that.
     std::int64_t end_expired();
+    // Refuses the requests for messages that a change of this token, or the end of a session, has left without a right.
+    // O(waiting requests).
+    void end_lapsed(std::string_view token_id);
     // While the log is unavailable: refuses those that have waited for it since kLogWaitNs.
     void refuse_old(std::int64_t now_ns);
     static constexpr std::int64_t kLogWaitNs = 5'000'000'000;
@@ -76,7 +81,6 @@ class WaitingRequests {
 
     void forget(ReplyToken token);
     void withdraw(ReplyToken token, const Error& why);
-    void end_lapsed(std::string_view token_id);
     void give_back(const LeaseAnswer& answer);
     void deliver_single(Single& request, Reply reply);
     void deliver_token(Single& request, TokenAnswer answer);
@@ -84,6 +88,7 @@ class WaitingRequests {
 
     CommandPort& port_;
     TokenActivity& activity_;
+    const DashboardSessions& sessions_;
     ApiResponder& responder_;
     std::unordered_map<ReplyToken, Waiting> waiting_;
     std::set<std::pair<InstantMs, ReplyToken>> expiring_;  // of waiting requests for messages, by server time
