@@ -102,7 +102,7 @@ void TrialEngine::move_to_index() {
         if (record.id == 0 || record.kind == RecordKind::cursor || sequence > sealed_to) continue;
         MessageRow& row = index[record.id];
         row.id = record.id;
-        if (record.kind == RecordKind::put || record.kind == RecordKind::spawn || record.kind == RecordKind::relocate) {
+        if (is_whole(record.kind)) {
             row.log_position = sequence;
             row.record_bytes = static_cast<std::uint32_t>(framed.size());
         }

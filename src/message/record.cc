@@ -209,10 +209,7 @@ Status check_complete(const Record& record) {
                                          ", which this version does not know: open the data with the version that "
                                          "wrote it"};
     }
-    const bool of_message = record.kind == RecordKind::put || record.kind == RecordKind::spawn ||
-                            record.kind == RecordKind::change || record.kind == RecordKind::attempt ||
-                            record.kind == RecordKind::end || record.kind == RecordKind::relocate;
-    if (!of_message) return {};
+    if (!is_of_message(record.kind)) return {};
     if (record.id == 0 || record.id > kMessageIdMax) return damaged("a record of a message without a valid id");
     if (record.state.queue.empty()) return damaged("a record of a message without a queue");
     if (!is_durable(record.state.state)) return damaged("a record holds a state that lives in memory alone");

@@ -41,6 +41,14 @@ enum class RecordKind : std::uint8_t {
     epoch = 11,            // a process started
     outcomes = 12,         // outcomes of messages whose own records leave the log (outcome_rows.h)
 };
+// A whole record of a message contains its content.
+constexpr bool is_whole(RecordKind kind) {
+    return kind == RecordKind::put || kind == RecordKind::spawn || kind == RecordKind::relocate;
+}
+// A record that has the state of one message.
+constexpr bool is_of_message(RecordKind kind) {
+    return is_whole(kind) || kind == RecordKind::change || kind == RecordKind::attempt || kind == RecordKind::end;
+}
 
 // The state before a change, an attempt or an end: all that a segment needs to be sealed by itself.
 struct Previous {

@@ -55,8 +55,7 @@ Status Cleaner::read() {
     needed_left_ = count == counts->end() ? 0 : count->second;
     const Status scanned = segment_->scan([this](const CommitInLog& commit) -> Status {
         for (const FramedRecord& framed : commit.records) {
-            const bool may_be_needed = framed.kind == RecordKind::put || framed.kind == RecordKind::spawn ||
-                                       framed.kind == RecordKind::relocate || framed.kind == RecordKind::end ||
+            const bool may_be_needed = is_whole(framed.kind) || framed.kind == RecordKind::end ||
                                        framed.kind == RecordKind::conf || framed.kind == RecordKind::rule ||
                                        framed.kind == RecordKind::outcomes;
             if (!may_be_needed) continue;

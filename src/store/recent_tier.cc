@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "base/invariant.h"
+#include "message/outcome_rows.h"
 
 namespace duewheel {
 
@@ -108,8 +109,7 @@ EntryNumber RecentTier::first_dead(QueueNumber queue, DueMs from_ms, MessageId f
 EntryNumber RecentTier::apply(const Record& record, Sequence sequence, SegmentNumber segment,
                               std::uint32_t frame_bytes) {
     if (!seconds_.is_empty()) count_seconds(record, segment);
-    const bool whole =
-        record.kind == RecordKind::put || record.kind == RecordKind::spawn || record.kind == RecordKind::relocate;
+    const bool whole = is_whole(record.kind);
     switch (record.kind) {
         case RecordKind::put:
         case RecordKind::spawn:
@@ -143,8 +143,7 @@ EntryNumber RecentTier::apply(const Record& record, Sequence sequence, SegmentNu
     const State live = entry.state;
     Death death;
     if (record.state.state == State::dead) {
-        death = {record.kind == RecordKind::relocate ? record.ended_ms : record.time_ms, record.lease_attempt,
-                 record.lease_incarnation, record.reason};
+        death = {ended_at(record), record.lease_attempt, record.lease_incarnation, record.reason};
     } else if (record.state.state == State::retrying) {
         death.reason = record.reason;
     }
@@ -199,7 +198,7 @@ void RecentTier::end(const Record& record, SegmentNumber segment) {
     outcome.transaction = record.state.transaction;
     outcome.lease_attempt = record.lease_attempt;
     outcome.lease_incarnation = record.lease_incarnation;
-    outcome.ended_ms = record.kind == RecordKind::relocate ? record.ended_ms : record.time_ms;
+    outcome.ended_ms = ended_at(record);
     const bool was_prepared = record.state.transaction >= MessageState::kOpen;
     outcome.due_ms = was_prepared ? record.state.nominal_due_ms : record.state.due_ms;
     outcome.queue = queues_.number(record.state.name_space, record.state.queue);

@@ -3,16 +3,10 @@
 #include <algorithm>
 #include <cassert>
 
+#include "message/outcome_rows.h"
 #include "store/key_layout.h"
 
 namespace duewheel {
-namespace {
-
-bool is_whole(RecordKind kind) {
-    return kind == RecordKind::put || kind == RecordKind::spawn || kind == RecordKind::relocate;
-}
-
-}  // namespace
 
 SegmentEffect::SegmentEffect(std::size_t records) {
     messages_.reserve(records);
@@ -111,7 +105,7 @@ void SegmentEffect::set_state(MessageEffect& effect, const Record& record) {
 void SegmentEffect::set_record(MessageEffect& effect, const Record& record, Sequence sequence,
                                std::size_t frame_bytes) {
     const bool ended = is_ended(record.state.state);
-    effect.ended_ms = !ended ? 0 : record.kind == RecordKind::relocate ? record.ended_ms : record.time_ms;
+    effect.ended_ms = ended_at(record);
     effect.lease_attempt = ended ? record.lease_attempt : 0;
     effect.lease_incarnation = ended ? record.lease_incarnation : 0;
     if (!needs_record(record.state.state)) {

@@ -22,24 +22,6 @@ namespace {
 constexpr std::uint64_t kCommitBytes = 16 << 20;
 constexpr std::uint64_t kSmallestSegmentBytes = 8 << 10;
 
-bool is_of_message(RecordKind kind) {
-    switch (kind) {
-        case RecordKind::put:
-        case RecordKind::spawn:
-        case RecordKind::change:
-        case RecordKind::attempt:
-        case RecordKind::end:
-        case RecordKind::relocate:
-            return true;
-        default:
-            return false;
-    }
-}
-
-bool has_content(RecordKind kind) {
-    return kind == RecordKind::put || kind == RecordKind::spawn || kind == RecordKind::relocate;
-}
-
 // The newest records of a message that has not ended.
 struct Newest {
     Sequence whole = 0;  // that can be read; 0: none
@@ -87,7 +69,7 @@ class Inventory {
         Newest& newest = messages_[record.id];
         newest.last = sequence;
         newest.is_dead = state == State::dead;
-        if (has_content(record.kind)) newest.whole = sequence;
+        if (is_whole(record.kind)) newest.whole = sequence;
         if (newest.whole == 0) newest.wanted = record.log_position;
         if (!record.state.key.empty()) hold_key(record);
     }
