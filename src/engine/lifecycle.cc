@@ -40,8 +40,9 @@ void Lifecycle::drop(EntryNumber number, Leaving leaving) {
 
 bool Lifecycle::may_leave(EntryNumber number) const {
     const Entry& entry = recent_.entry(number);
-    return entry.segment == 0 && !entry.in_batch && !entry.attempt_queued && !entry.expiring && !entry.purging &&
-           !entry.exhausted && !entry.spawning && !entry.unanswered && expiry(number) >= window_.until_ms();
+    return entry.segment == 0 && !entry.in_batch && !entry.has_unwritten_attempt() && !entry.expiring &&
+           !entry.purging && !entry.exhausted && !entry.spawning && !entry.unanswered &&
+           expiry(number) >= window_.until_ms();
 }
 
 void Lifecycle::sweep(EntryNumber number) {
@@ -185,7 +186,6 @@ void Lifecycle::place_applied(EntryNumber number, bool keeps_live, bool woken) {
 void Lifecycle::unlist(EntryNumber number) {
     Entry& entry = recent_.entry(number);
     static_cast<void>(wheel_.cancel(TimerHandle{entry.timer}));
-    entry.attempt_queued = false;
     entry.exhausted = false;
     if (entry.spawning) --recurring_due_;
     entry.spawning = false;
@@ -275,15 +275,14 @@ void Lifecycle::take(EntryNumber number) {
 
 void Lifecycle::start_attempt(EntryNumber number, DueMs until_ms, DueMs late_from_ms) {
     Entry& entry = recent_.entry(number);
+    const bool has_earlier = entry.has_unwritten_attempt();
     entry.begun += 1;
     forget_held_back(entry.id);
     const auto late_ms = static_cast<std::uint32_t>(std::clamp<DueMs>(now_ - late_from_ms, 0, UINT32_MAX));
     leases_[entry.id] = {entry.begun, late_ms, until_ms, late_from_ms - entry.nominal_due_ms};
     unsettled_expiry(number);
     arm(number, until_ms);
-    if (entry.attempt_queued) return;
-    entry.attempt_queued = true;
-    own_.note_attempt(entry.id);
+    if (!has_earlier) own_.note_attempt(entry.id);
 }
 
 void Lifecycle::end_lease(EntryNumber number) {

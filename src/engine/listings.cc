@@ -156,7 +156,7 @@ ListedMessage Listings::listed(const Entry& entry) const {
     ListedMessage message = listed(context_.recent.row(entry));
     message.row.state.state = live_state(entry.state, entry.due_ms, entry.is_recurring, context_.now);
     message.row.state.attempts = entry.begun;
-    if (entry.begun != entry.attempts) message.row.reason.clear();
+    if (entry.has_unwritten_attempt()) message.row.reason.clear();
     message.row.state.maybe_delivered |= entry.from_past;
     if (const auto held = leases_.find(entry.id); held != leases_.end()) message.lease_until_ms = held->second.until_ms;
     return message;

@@ -44,15 +44,13 @@ void OwnRecords::add_attempts() {
     for (; !attempts_.empty() && attempts_.front().began_ms <= until_ms; attempts_.pop_front()) {
         const EntryNumber number = recent_.find(attempts_.front().id);
         if (number == kNoEntry) continue;
-        Entry& entry = recent_.entry(number);
-        if (!entry.attempt_queued) continue;
+        const Entry& entry = recent_.entry(number);
+        if (!entry.has_unwritten_attempt()) continue;  // a record of a change contains it
         if (!has_room(kRecordOverheadMax) || batch().count() >= options_.batch_operations_max) break;
         if (entry.in_batch) {
             kept.push_back(attempts_.front());
             continue;
         }
-        entry.attempt_queued = false;
-        if (entry.begun == entry.attempts) continue;  // a record of a change contains it
         add(number, changed(entry, RecordKind::attempt, Cause::none), 0, Error{});
     }
     attempts_.insert(attempts_.begin(), kept.begin(), kept.end());
@@ -63,7 +61,7 @@ void OwnRecords::keep_attempts_waiting() {
     if (attempts_.size() <= 2 * recent_.entry_count() + 64) return;
     std::erase_if(attempts_, [this](const Attempt& attempt) {
         const EntryNumber number = recent_.find(attempt.id);
-        return number == kNoEntry || !recent_.entry(number).attempt_queued;
+        return number == kNoEntry || !recent_.entry(number).has_unwritten_attempt();
     });
 }
 
