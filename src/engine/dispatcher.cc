@@ -300,13 +300,7 @@ void Dispatcher::return_delivery(const Delivery& delivery) {
         const auto held = lifecycle_.leases().find(message.id);
         if (number == kNoEntry || held == lifecycle_.leases().end() || held->second.attempt != message.attempt)
             continue;
-        Entry& entry = recent_.entry(number);
-        if (entry.in_batch) {  // ends after the batch has been applied, as if the lease had expired
-            held->second.until_ms = now_;
-            entry.woken = true;
-        } else {
-            lifecycle_.end_lease(number);
-        }
+        lifecycle_.give_up_lease(number);
     }
 }
 

@@ -32,7 +32,7 @@ EntryNumber Lifecycle::admit(const MessageRow& row) {
 }
 
 void Lifecycle::drop(EntryNumber number, Leaving leaving) {
-    static_cast<void>(wheel_.cancel(TimerHandle{recent_.entry(number).timer}));
+    disarm(number);
     forget_held_back(recent_.entry(number).id);
     order_lines_.leave(number, leaving);
     recent_.drop(number);
@@ -65,10 +65,7 @@ void Lifecycle::sweep(EntryNumber number) {
 
 void Lifecycle::wake(EntryNumber number) {
     Entry& entry = recent_.entry(number);
-    if (entry.in_batch) {
-        entry.woken = true;
-        return;
-    }
+    if (entry.in_batch) return note_fired(entry);
     if (entry.state == State::leased) {
         const DueMs until = leases_.at(entry.id).until_ms;
         if (until > now_) return arm(number, until);
@@ -106,11 +103,15 @@ void Lifecycle::arm(EntryNumber number, DueMs at) {
     }
 }
 
+void Lifecycle::disarm(EntryNumber number) {
+    static_cast<void>(wheel_.cancel(TimerHandle{recent_.entry(number).timer}));
+}
+
 // While the message waits only for a consumer, or for earlier messages of its order key.
 void Lifecycle::arm_expiry(EntryNumber number) {
     const DueMs at = expiry(number);
     if (at != kNever) return arm(number, at);
-    static_cast<void>(wheel_.cancel(TimerHandle{recent_.entry(number).timer}));
+    disarm(number);
 }
 
 QueueNumber Lifecycle::apply(Operation& operation) {
@@ -123,8 +124,8 @@ QueueNumber Lifecycle::apply(Operation& operation) {
         in_queue = entry.queue;
         assert(entry.id == record.id && entry.in_batch);
         entry.in_batch = false;
-        woken = entry.woken;
-        entry.woken = false;
+        woken = entry.timer == kFired;
+        if (woken) entry.timer = 0;
         if (!keeps_live) {
             Queue& at = queues_.at(entry.queue);
             queues_.count_out_of_queue(at, entry.durable_state, entry.record_bytes);
@@ -185,7 +186,7 @@ void Lifecycle::place_applied(EntryNumber number, bool keeps_live, bool woken) {
 // Removes an entry from the wheel, the ready list and the leases; the next record determines where it goes.
 void Lifecycle::unlist(EntryNumber number) {
     Entry& entry = recent_.entry(number);
-    static_cast<void>(wheel_.cancel(TimerHandle{entry.timer}));
+    disarm(number);
     entry.exhausted = false;
     if (entry.spawning) --recurring_due_;
     entry.spawning = false;
@@ -292,7 +293,7 @@ void Lifecycle::end_lease(EntryNumber number) {
     const DueMs until = leases_.at(id).until_ms;
     leases_.erase(id);
     queues_.count_lease(queues_.at(entry.queue), -1);
-    static_cast<void>(wheel_.cancel(TimerHandle{entry.timer}));
+    disarm(number);
     entry.state = entry.durable_state;
     entry.lease_lost = true;
     settled_expiry(number);
@@ -307,6 +308,14 @@ void Lifecycle::end_lease(EntryNumber number) {
     }
     make_ready(number);
     note_held_back(number, id, std::min(until, now_));
+}
+
+void Lifecycle::give_up_lease(EntryNumber number) {
+    Entry& entry = recent_.entry(number);
+    if (!entry.in_batch) return end_lease(number);
+    leases_.at(entry.id).until_ms = now_;
+    disarm(number);
+    note_fired(entry);
 }
 
 // ---- attempts
@@ -328,7 +337,7 @@ bool Lifecycle::is_used_up(const Entry& entry) const {
 void Lifecycle::mark_exhausted(EntryNumber number) {
     Entry& entry = recent_.entry(number);
     if (entry.exhausted) return;
-    static_cast<void>(wheel_.cancel(TimerHandle{entry.timer}));
+    disarm(number);
     // Its line delivers no other message before the end of this one is on disk.
     order_lines_.take_back(number);
     entry.exhausted = true;
@@ -367,7 +376,7 @@ void Lifecycle::begin_expiry(EntryNumber number) {
     if (entry.expiring || entry.purging || entry.exhausted) return;  // these end it just as soon
     assert(!is_ended(entry.state) && entry.state != State::leased && expiry(number) <= now_);
     if (entry.state == State::ready) unready(number);
-    static_cast<void>(wheel_.cancel(TimerHandle{entry.timer}));
+    disarm(number);
     entry.expiring = true;
     own_.note_expired(entry.id);
     unsettled_expiry(number);
@@ -409,7 +418,7 @@ void Lifecycle::purge(EntryNumber number, ReplyToken token, Reply with) {
 void Lifecycle::begin_spawn(EntryNumber number) {
     Entry& entry = recent_.entry(number);
     assert(entry.is_recurring && waits_for_due(entry.state) && entry.due_ms <= now_);
-    static_cast<void>(wheel_.cancel(TimerHandle{entry.timer}));
+    disarm(number);
     entry.spawning = true;
     ++recurring_due_;
     if (!entry.in_fired) queues_.at(entry.queue).fired.push({{entry.due_ms, entry.id}, number});
@@ -427,7 +436,7 @@ void Lifecycle::settle_prepared(EntryNumber number) {
     Entry& entry = recent_.entry(number);
     if (entry.unanswered) return;
     if (entry.due_ms <= now_) {
-        static_cast<void>(wheel_.cancel(TimerHandle{entry.timer}));
+        disarm(number);
         entry.unanswered = true;
         unsettled_deadlines_.insert({entry.due_ms, entry.id});
         due_prepared_.add(entry.id);

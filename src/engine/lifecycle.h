@@ -90,6 +90,8 @@ class Lifecycle : EnginePart {
     void start_attempt(EntryNumber number, DueMs until_ms, DueMs late_from_ms);
     // The lease was lost or released: the message is due as before.
     void end_lease(EntryNumber number);
+    // The same; if a record of the message is being written, once it is durable, as if the lease had expired.
+    void give_up_lease(EntryNumber number);
     Leases& leases() { return leases_; }
     const Leases& leases() const { return leases_; }
     std::uint64_t ready_count() const { return ready_count_; }
@@ -147,6 +149,11 @@ class Lifecycle : EnginePart {
     static constexpr DueMs kNever = INT64_MAX;
 
   private:
+    // In place of a handle: the timer fired while a record of the message was being written, and takes effect when that
+    // is durable.
+    static constexpr std::uint64_t kFired = ~std::uint64_t{0};
+    static void note_fired(Entry& entry) { entry.timer = kFired; }
+    void disarm(EntryNumber number);
     void arm_expiry(EntryNumber number);
     std::uint32_t ready_max_for(const Entry& entry) const;
     void make_ready(EntryNumber number);

@@ -57,7 +57,6 @@ struct Entry {
     bool maybe_delivered : 1 = false;
     bool has_rare : 1 = false;      // rare fields are in the side table
     bool in_batch : 1 = false;      // touched by the batch being built or in flight
-    bool woken : 1 = false;         // its time came while it was in a batch
     bool from_past : 1 = false;     // the engine's: an earlier run may have delivered it without a record
     bool in_fired : 1 = false;      // the engine's: has a key in the due list of its queue
     bool purging : 1 = false;       // the engine's: only the purge that ends it may still happen
