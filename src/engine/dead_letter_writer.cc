@@ -125,7 +125,8 @@ Record DeadLetterWriter::redrive_record(const Entry& entry, Cause cause) const {
     assert(is_legal_move(entry.state, State::scheduled));
     Record record = changed(entry, RecordKind::change, cause);
     record.state.state = State::scheduled;
-    if (!entry.is_recurring) record.state.due_ms = std::max(entry.due_ms, now_);  // a recurring message catches up
+    if (!recent_.is_recurring(entry))
+        record.state.due_ms = std::max(entry.due_ms, now_);  // a recurring message catches up
     record.state.attempts_forgiven = record.state.attempts;
     if (entry.state == State::dead) record.state.expires_ms = 0;
     return record;

@@ -43,9 +43,6 @@ class EarlierRuns {
     bool may_have_delivered(MessageId id, const MessageState& state) const {
         return !state.is_recurring() && may_have_delivered(id, state.state, state.due_ms, state.nominal_due_ms);
     }
-    bool may_have_delivered(const Entry& entry) const {
-        return !entry.is_recurring && may_have_delivered(entry.id, entry.state, entry.due_ms, entry.nominal_due_ms);
-    }
     // A prepared message is not delivered in this log.
     bool may_have_delivered(MessageId id, State state, DueMs due_ms, DueMs nominal_ms) const {
         if (state == State::prepared) return may_have_created(id, nominal_ms);

@@ -65,7 +65,7 @@ bool Forecasts::count_unsealed(Forecast& forecast, std::uint32_t& budget) {
         if (entry.id == 0 || !forecast.covers(entry.due_ms) || !is_unsealed(entry)) continue;
         const bool wanted = name.empty() ? context_.recent.queues().name(entry.queue).name_space == forecast.name_space
                                          : entry.queue == queue;
-        const std::optional<FallsDue> what = falls_due(entry.durable_state, entry.is_recurring);
+        const std::optional<FallsDue> what = falls_due(entry.durable_state, context_.recent.is_recurring(entry));
         if (wanted && what) forecast.count(entry.due_ms, *what);
     }
     return forecast.walked_to >= limit;

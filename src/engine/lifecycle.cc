@@ -16,7 +16,9 @@ void Lifecycle::start() {
     for (EntryNumber number = 0; number < recent_.entry_limit(); ++number) {
         Entry& entry = recent_.entry(number);
         if (entry.id == 0) continue;
-        entry.from_past = earlier_runs_.may_have_delivered(entry);
+        entry.from_past =
+            !recent_.is_recurring(entry) &&
+            earlier_runs_.may_have_delivered(entry.id, entry.durable_state, entry.due_ms, entry.nominal_due_ms);
         join_line(number);
     }
     for (EntryNumber number = 0; number < recent_.entry_limit(); ++number) {
@@ -85,7 +87,7 @@ void Lifecycle::settle(EntryNumber number) {
     if (entry.state == State::prepared) return settle_prepared(number);
     if (!waits_for_due(entry.state)) {
         may_leave(number) ? drop(number) : arm_expiry(number);
-    } else if (entry.due_ms <= now_ && entry.is_recurring) {
+    } else if (entry.due_ms <= now_ && recent_.is_recurring(entry)) {
         begin_spawn(number);
     } else if (entry.due_ms <= now_) {
         make_ready(number);
@@ -417,7 +419,7 @@ void Lifecycle::purge(EntryNumber number, ReplyToken token, Reply with) {
 // The recurring message is due: its occurrences are written with one of the next batches.
 void Lifecycle::begin_spawn(EntryNumber number) {
     Entry& entry = recent_.entry(number);
-    assert(entry.is_recurring && waits_for_due(entry.state) && entry.due_ms <= now_);
+    assert(recent_.is_recurring(entry) && waits_for_due(entry.state) && entry.due_ms <= now_);
     disarm(number);
     entry.spawning = true;
     ++recurring_due_;
@@ -570,11 +572,11 @@ void Lifecycle::check() const {
         }
         require(entry.in_batch <= batches_.has_batch(), "a message is in a batch that does not exist");
         require(!entry.exhausted || waits_for_due(entry.state), "a message is both exhausted and leased");
-        require(!entry.is_recurring || (entry.state != State::ready && entry.state != State::leased),
+        require(!recent_.is_recurring(entry) || (entry.state != State::ready && entry.state != State::leased),
                 "a recurring message is ready or leased itself");
         require(!entry.unanswered || entry.state == State::prepared,
                 "a message that is not prepared waits for an outcome");
-        require(!entry.spawning || (entry.is_recurring && waits_for_due(entry.state)),
+        require(!entry.spawning || (recent_.is_recurring(entry) && waits_for_due(entry.state)),
                 "a message that is not recurring creates occurrences");
     });
     require(recurring_due == recurring_due_, "the count of due recurring messages is wrong");

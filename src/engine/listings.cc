@@ -85,7 +85,7 @@ void Listings::add_candidate(ListingLookup& listing, QueueNumber queue, const En
     const DuePosition at{entry.due_ms, entry.id};
     if (at < command.from || at.due_ms >= command.until_ms) return;
     if (listing.known_up_to && *listing.known_up_to < at) return;
-    if (!command.states.contains(live_state(entry.state, entry.due_ms, entry.is_recurring, context_.now))) return;
+    if (!command.states.contains(state_of(entry))) return;
     std::vector<DuePosition>& nearest = listing.nearest;
     nearest.push_back(at);
     std::push_heap(nearest.begin(), nearest.end());
@@ -152,9 +152,13 @@ void Listings::finish(ListingLookup listing, ListedRows sealed, Generation gener
     open_.end(listing.command.name_space, listing.token, std::move(answer));
 }
 
+State Listings::state_of(const Entry& entry) const {
+    return live_state(entry.state, entry.due_ms, context_.recent.is_recurring(entry), context_.now);
+}
+
 ListedMessage Listings::listed(const Entry& entry) const {
     ListedMessage message = listed(context_.recent.row(entry));
-    message.row.state.state = live_state(entry.state, entry.due_ms, entry.is_recurring, context_.now);
+    message.row.state.state = state_of(entry);
     message.row.state.attempts = entry.begun;
     if (entry.has_unwritten_attempt()) message.row.reason.clear();
     message.row.state.maybe_delivered |= entry.from_past;

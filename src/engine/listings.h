@@ -47,6 +47,7 @@ class Listings {
     void add_candidate(ListingLookup& listing, QueueNumber queue, const Entry& entry) const;
     void look_up(ListingLookup listing);
     void look_up_dead(DeadListingLookup listing);
+    State state_of(const Entry& entry) const;
     ListedMessage listed(const Entry& entry) const;
     ListedMessage listed(MessageRow row) const;
 

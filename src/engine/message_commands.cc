@@ -184,7 +184,7 @@ Verdict MessageCommands::move(PendingCommand& pending, MessageId id, const std::
         return finder_.replied_unchanged(known, pending, *late);
     }
     if (lifecycle_.is_purged(entry)) return finder_.purge(known, pending, purged_answer(answer));
-    if (entry.is_recurring) {
+    if (recent_.is_recurring(entry)) {
         return finder_.replied_unchanged(known, pending, is_recurring_message());
     }
     if (entry.state == State::held || entry.state == State::prepared) {

@@ -46,7 +46,7 @@ std::optional<Error> MessageLeases::find_obstacle(EntryNumber number) const {
     const bool waits = waits_for_due(entry.state);
     if (entry.state == State::leased) return not_leasable("is leased by a consumer: try again after its lease");
     if (entry.state == State::prepared) return not_leasable("is prepared: commit it first");
-    if (entry.is_recurring) return not_leasable("is a recurring message: lease one of its occurrences");
+    if (recent_.is_recurring(entry)) return not_leasable("is a recurring message: lease one of its occurrences");
     if (entry.state != State::ready && !recent_.order_key(number).empty()) {
         return not_leasable("has an order key, and it is not its turn: lease it when it is ready");
     }

@@ -89,8 +89,8 @@ std::uint32_t RecentTier::attempts_forgiven(const Entry& entry) const {
     return entry.has_rare ? rare_.at(find(entry.id)).attempts_forgiven : 0;
 }
 
-std::uint64_t RecentTier::next_occurrence(const Entry& entry) const {
-    return entry.is_recurring ? rare_.at(find(entry.id)).next_occurrence : 0;
+bool RecentTier::is_recurring(const Entry& entry) const {
+    return entry.has_rare && rare_.at(find(entry.id)).is_recurring();
 }
 
 std::uint32_t RecentTier::transaction(const Entry& entry) const {
@@ -296,7 +296,6 @@ void RecentTier::set_state(Entry& entry, EntryNumber number, const MessageState&
     entry.state = entry.durable_state = state.state;
     copy_progress(state, entry);
     entry.queue = queues_.number(state.name_space, state.queue);
-    entry.is_recurring = state.is_recurring();
     set_rare(entry, number, state, death);
     if (state.state == State::dead) dead_.emplace(entry.queue, death.ended_ms, entry.id);
 }

@@ -55,18 +55,17 @@ struct Entry {
     State state = State::scheduled;          // live: may be ready or leased
     State durable_state = State::scheduled;  // as in the log
     bool maybe_delivered : 1 = false;
-    bool has_rare : 1 = false;      // rare fields are in the side table
-    bool in_batch : 1 = false;      // touched by the batch being built or in flight
-    bool from_past : 1 = false;     // the engine's: an earlier run may have delivered it without a record
-    bool in_fired : 1 = false;      // the engine's: has a key in the due list of its queue
-    bool purging : 1 = false;       // the engine's: only the purge that ends it may still happen
-    bool expiring : 1 = false;      // the engine's: it has expired, and the record of that is queued
-    bool blocked : 1 = false;       // the engine's: due, waits for earlier messages with its order key
-    bool exhausted : 1 = false;     // the engine's: its attempts are used up, the next batch writes that
-    bool is_recurring : 1 = false;  // creates occurrences, and is never delivered
-    bool spawning : 1 = false;      // the engine's: a due recurring message whose occurrence is not written yet
-    bool lease_lost : 1 = false;    // the engine's: its last attempt ended with its lease
-    bool unanswered : 1 = false;    // the engine's: a prepared message past its deadline, which is not written yet
+    bool has_rare : 1 = false;    // rare fields are in the side table
+    bool in_batch : 1 = false;    // touched by the batch being built or in flight
+    bool from_past : 1 = false;   // the engine's: an earlier run may have delivered it without a record
+    bool in_fired : 1 = false;    // the engine's: has a key in the due list of its queue
+    bool purging : 1 = false;     // the engine's: only the purge that ends it may still happen
+    bool expiring : 1 = false;    // the engine's: it has expired, and the record of that is queued
+    bool blocked : 1 = false;     // the engine's: due, waits for earlier messages with its order key
+    bool exhausted : 1 = false;   // the engine's: its attempts are used up, the next batch writes that
+    bool spawning : 1 = false;    // the engine's: a due recurring message whose occurrence is not written yet
+    bool lease_lost : 1 = false;  // the engine's: its last attempt ended with its lease
+    bool unanswered : 1 = false;  // the engine's: a prepared message past its deadline, which is not written yet
 
     // An attempt has started of which the log does not know.
     bool has_unwritten_attempt() const { return begun != attempts; }
@@ -138,8 +137,8 @@ class RecentTier {
     // Its own rule; null if it has none.
     const RetryRule* retry_rule(const Entry& entry) const;
     std::uint32_t attempts_forgiven(const Entry& entry) const;
-    // The next occurrence of a recurring message; 0 for any other.
-    std::uint64_t next_occurrence(const Entry& entry) const;
+    // It creates occurrences, and is never delivered.
+    bool is_recurring(const Entry& entry) const;
     // The value of MessageState.
     std::uint32_t transaction(const Entry& entry) const;
     // Why it is a dead letter, or why its last attempt failed, until the next one begins; empty without a reason.
