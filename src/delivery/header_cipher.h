@@ -23,7 +23,7 @@
 #include "base/status.h"
 #include "delivery/webhook_options.h"
 #include "engine/engine.h"
-#include "message/webhook_target.h"
+#include "resource/webhook_target.h"
 
 namespace duewheel {
 

@@ -5,9 +5,9 @@
 #include <cstdint>
 
 #include "engine/command.h"
-#include "message/kafka_target.h"
 #include "message/record_parts.h"
 #include "net/kafka.h"
+#include "resource/kafka_target.h"
 
 namespace duewheel {
 

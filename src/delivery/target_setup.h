@@ -7,7 +7,7 @@
 #include "delivery/webhook_secrets.h"
 #include "delivery/webhook_signature.h"
 #include "delivery/webhook_url.h"
-#include "message/webhook_target.h"
+#include "resource/webhook_target.h"
 
 namespace duewheel {
 

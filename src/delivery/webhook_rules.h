@@ -9,7 +9,7 @@
 #include "delivery/webhook_options.h"
 #include "delivery/webhook_secrets.h"
 #include "message/target_owner.h"
-#include "message/webhook_target.h"
+#include "resource/webhook_target.h"
 
 namespace duewheel {
 

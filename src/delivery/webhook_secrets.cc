@@ -4,7 +4,7 @@
 #include <array>
 
 #include "delivery/secret_file.h"
-#include "message/webhook_target.h"
+#include "resource/webhook_target.h"
 
 namespace duewheel {
 namespace {

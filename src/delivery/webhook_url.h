@@ -13,8 +13,8 @@
 #include <string_view>
 
 #include "base/status.h"
-#include "message/webhook_target.h"
 #include "net/ip_address.h"
+#include "resource/webhook_target.h"
 
 namespace duewheel {
 

@@ -9,6 +9,7 @@
 #include <string>
 
 #include "engine/command.h"
+#include "message/conf_subject.h"
 
 namespace duewheel {
 

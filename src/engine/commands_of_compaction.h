@@ -4,9 +4,10 @@
 #include <cstdint>
 #include <string>
 
+#include "message/conf_subject.h"
 #include "message/message.h"
-#include "message/queue_settings.h"
 #include "message/record.h"
+#include "resource/queue_settings.h"
 
 namespace duewheel {
 

@@ -10,9 +10,9 @@
 
 #include "base/status.h"
 #include "message/message.h"
-#include "message/namespace_settings.h"
 #include "message/queue_counts.h"
-#include "message/queue_settings.h"
+#include "resource/namespace_settings.h"
+#include "resource/queue_settings.h"
 
 namespace duewheel {
 

@@ -9,6 +9,7 @@
 #include "engine/command_traits.h"
 #include "engine/engine.h"
 #include "engine/part_by_type.h"
+#include "message/conf_subject.h"
 
 namespace duewheel {
 namespace {

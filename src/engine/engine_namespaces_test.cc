@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "engine/trial_engine.h"
+#include "message/conf_subject.h"
 
 namespace duewheel::engine_namespaces_test {
 namespace {

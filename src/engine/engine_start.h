@@ -10,13 +10,13 @@
 #include "engine/lease_token.h"
 #include "engine/token_table.h"
 #include "journal/journal.h"
-#include "message/namespace_settings.h"
 #include "message/queue_counts.h"
-#include "message/queue_settings.h"
 #include "message/schedule_state.h"
 #include "message/schedule_times.h"
 #include "message/totals.h"
 #include "message/watchdog_state.h"
+#include "resource/namespace_settings.h"
+#include "resource/queue_settings.h"
 #include "store/store.h"
 
 namespace duewheel {

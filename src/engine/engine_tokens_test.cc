@@ -7,7 +7,8 @@
 #include <gtest/gtest.h>
 
 #include "engine/trial_engine.h"
-#include "message/queue_settings.h"
+#include "message/conf_subject.h"
+#include "resource/queue_settings.h"
 
 namespace duewheel::engine_tokens_test {
 namespace {

@@ -4,7 +4,8 @@
 #include <utility>
 
 #include "engine/command_traits.h"
-#include "message/queue_settings.h"
+#include "message/conf_subject.h"
+#include "resource/queue_settings.h"
 
 namespace duewheel {
 

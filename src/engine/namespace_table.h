@@ -19,8 +19,8 @@
 #include <vector>
 
 #include "base/dynamic_threshold.h"
-#include "message/namespace_settings.h"
 #include "message/record.h"
+#include "resource/namespace_settings.h"
 
 namespace duewheel {
 

@@ -16,8 +16,8 @@
 #include "engine/queue_totals.h"
 #include "engine/ready_list.h"
 #include "message/queue_counts.h"
-#include "message/queue_settings.h"
 #include "message/retry_rule.h"
+#include "resource/queue_settings.h"
 #include "store/store.h"
 
 namespace duewheel {

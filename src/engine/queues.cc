@@ -6,6 +6,7 @@
 
 #include "base/dynamic_threshold.h"
 #include "engine/refusals.h"
+#include "message/conf_subject.h"
 
 namespace duewheel {
 namespace {

@@ -22,7 +22,6 @@
 namespace duewheel {
 
 // The maximum of a queue's limit per second.
-inline constexpr std::uint64_t kPerSecondMax = 100'000;
 
 class Seconds : EnginePart {
   public:

@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "engine/refusals.h"
-#include "message/queue_settings.h"
+#include "resource/queue_settings.h"
 
 namespace duewheel {
 namespace {
@@ -59,20 +59,8 @@ Verdict Settings::relocate_namespace(PendingCommand& pending, const RelocateSett
 }
 
 Status Settings::check(const NamespaceSettings& settings) const {
-    const std::pair<const char*, std::uint64_t> limits[] = {{"limits.pending", settings.pending_max},
-                                                            {"limits.queues", settings.queues_max},
-                                                            {"limits.schedules", settings.schedules_max},
-                                                            {"limits.watchdogs", settings.watchdogs_max},
-                                                            {"limits.put_rate", settings.put_rate}};
-    for (const auto& [name, value] : limits) {
-        if (value > options_.pending_limit_max) {
-            return out_of_range(name, "from 1 to " + std::to_string(options_.pending_limit_max));
-        }
-    }
-    if (settings.weight > kNamespaceWeightMax) {
-        return out_of_range("weight", "from 1 to " + std::to_string(kNamespaceWeightMax));
-    }
-    return {};
+    return check_ranges(fields_of<NamespaceSettings>(), &settings,
+                        [this](std::string_view) { return options_.pending_limit_max; });
 }
 
 void Settings::apply_namespace(Operation& operation) {
@@ -234,13 +222,8 @@ Status Settings::check(const QueueSettings& settings) const {
         if (Status legal = check_lease_time(settings.lease_ms); !legal) return legal;
     }
     if (const Result<RetryRule> rule = chosen_rule(settings.retry, options_.retry); !rule) return rule.error();
-    if (settings.pending_max > options_.pending_limit_max) {
-        return out_of_range("limits.pending", "from 1 to " + std::to_string(options_.pending_limit_max));
-    }
-    if (settings.per_second > kPerSecondMax) {
-        return out_of_range("limits.per_second", "from 1 to " + std::to_string(kPerSecondMax));
-    }
-    return {};
+    return check_ranges(fields_of<QueueSettings>(), &settings,
+                        [this](std::string_view) { return options_.pending_limit_max; });
 }
 
 void Settings::apply_queue(Operation& operation) {

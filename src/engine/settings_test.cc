@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "engine/trial_parts.h"
+#include "message/conf_subject.h"
 
 namespace duewheel::settings_test {
 namespace {

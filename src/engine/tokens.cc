@@ -3,7 +3,8 @@
 #include <utility>
 
 #include "engine/refusals.h"
-#include "message/queue_settings.h"
+#include "message/conf_subject.h"
+#include "resource/queue_settings.h"
 
 namespace duewheel {
 namespace {

@@ -5,6 +5,8 @@
 #include <tuple>
 #include <utility>
 
+#include "message/conf_subject.h"
+
 namespace duewheel {
 
 TrialEngine::TrialEngine(EngineOptions options, EngineStart start, const std::function<void(TrialEngine&)>& prepare)

@@ -8,6 +8,7 @@
 #include <boost/json.hpp>
 
 #include "ingress/call_path.h"
+#include "ingress/field_schema.h"
 #include "ingress/problem.h"
 
 namespace duewheel {
@@ -57,6 +58,7 @@ class Contract {
     }
 
     json::object expand() {
+        add_fields(document_.at("components").at("schemas"));
         schemas_ = document_.at("components").at("schemas").as_object();
         json::object paths;
         for (auto& [path, item] : document_.at("paths").as_object()) add_path(paths, path, item.as_object());
@@ -69,6 +71,19 @@ class Contract {
     }
 
   private:
+    // Adds the members that tables of fields describe.
+    static void add_fields(json::value& value) {
+        json::object* schema = value.if_object();
+        if (schema == nullptr) return;
+        for (auto& [name, each] : *schema) add_fields(each);
+        const json::value* name = schema->if_contains("x-fields");
+        if (name == nullptr) return;
+        const FieldTable* table = find_described_table(text_of(*name));
+        if (table == nullptr) throw std::invalid_argument(std::string(text_of(*name)));
+        schema->erase("x-fields");
+        for (auto& [member, each] : field_schema(*table)) (*schema)[member] = std::move(each);
+    }
+
     void add_path(json::object& paths, std::string_view path, json::object item) {
         json::object twin = item;
         bool has_twin = path.starts_with("/v1/");

@@ -1,14 +1,15 @@
 // The contract of the HTTP API: the OpenAPI 3.1 document that is served at /openapi.json.
 //
 // It is written by hand, in openapi.json in this directory, except for what could become outdated: status and title of
-// a problem code come from problem.cc, limits are those in force, and parts that are common to many calls are written
-// once. That file contains
+// a problem code come from problem.cc, limits are those in force, members of settings come from their tables, and parts
+// that are common to many calls are written once. That file contains
 //
 //   "x-problems": [...]      of an operation: codes, and groups of codes (x-problem-groups), that it can return besides
 //                            those of the group `any`; they become its responses by status
 //   {"x-limit": "NAME"}      replaced by the value of a limit
 //   {"x-codes": true}        replaced by the list of all codes
 //   {"x-patch-of": "NAME"}   replaced by a merge patch of that schema: nothing is required, and all may be null
+//   "x-fields": "NAME"       of a schema: its members are those of this table of fields (field_schema.h)
 //   "x-without-namespace"    the operation has no equivalent below /v1/namespaces/{namespace}, unlike others below /v1
 //
 // HEAD for every GET, the field traceparent and Retry-After are added too. "x-line-schema" stays: OpenAPI 3.1 cannot

@@ -26,11 +26,11 @@
 #include "ingress/recent_log.h"
 #include "ingress/request_log.h"
 #include "ingress/waiting_requests.h"
-#include "message/kafka_target.h"
 #include "message/schedule_times.h"
 #include "message/target_owner.h"
-#include "message/webhook_target.h"
 #include "net/http_server.h"
+#include "resource/kafka_target.h"
+#include "resource/webhook_target.h"
 
 namespace duewheel {
 

@@ -10,9 +10,9 @@
 #include "ingress/name_rule.h"
 #include "ingress/repeat_request.h"
 #include "ingress/rule_members.h"
-#include "message/kafka_target.h"
 #include "message/record_parts.h"
 #include "message/request_hash.h"
+#include "resource/kafka_target.h"
 
 namespace duewheel {
 namespace {

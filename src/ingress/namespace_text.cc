@@ -1,23 +1,11 @@
 #include "ingress/namespace_text.h"
 
+#include "ingress/field_writer.h"
+
 namespace duewheel {
 
 void write_settings(JsonWriter& json, const NamespaceSettings& settings) {
-    json.open("settings");
-    NamespaceSettings without_limits;
-    without_limits.revision = settings.revision;
-    without_limits.weight = settings.weight;
-    if (settings.weight != 0) json.number("weight", settings.weight);
-    if (settings != without_limits) {
-        json.open("limits");
-        if (settings.pending_max != 0) json.number("pending", settings.pending_max);
-        if (settings.queues_max != 0) json.number("queues", settings.queues_max);
-        if (settings.schedules_max != 0) json.number("schedules", settings.schedules_max);
-        if (settings.watchdogs_max != 0) json.number("watchdogs", settings.watchdogs_max);
-        if (settings.put_rate != 0) json.number("put_rate", settings.put_rate);
-        json.close();
-    }
-    json.close();
+    write_fields(json, "settings", settings);
 }
 
 void write_namespace(JsonWriter& json, const NamespaceAnswer& answer) {

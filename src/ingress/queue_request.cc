@@ -4,35 +4,22 @@
 #include <limits>
 #include <utility>
 
+#include "ingress/field_reader.h"
 #include "ingress/field_syntax.h"
 #include "ingress/json_request.h"
 #include "ingress/name_page.h"
 #include "ingress/query_request.h"
 #include "ingress/queue_text.h"
 #include "ingress/request_members.h"
-#include "ingress/retry_request.h"
 
 namespace duewheel {
 namespace {
 
-constexpr std::string_view kSettingsMembers[] = {"target", "paused", "lease", "lease_ms", "retry", "limits"};
-constexpr std::string_view kDiscardMembers[] = {"died_before", "died_before_ms"};
-
-// A number that is at least 1 if it is given; the engine checks its maximum.
-template <class Number>
-Status read_positive(const Result<std::optional<std::int64_t>>& read, const char* member, const char* least,
-                     const char* without, Number& into) {
-    if (!read) return read.error();
-    if (!*read) return {};
-    if (**read < 1) {
-        return Error{
-            "out_of_range",
-            "`target.webhook." + std::string(member) + "` must be at least " + least + "; omit it for " + without,
-            "target.webhook." + std::string(member)};
-    }
-    into = static_cast<Number>(std::min<std::int64_t>(**read, std::numeric_limits<Number>::max()));
-    return {};
+const FieldTable& settings_table() {
+    return fields_of<QueueSettings>();
 }
+
+constexpr std::string_view kDiscardMembers[] = {"died_before", "died_before_ms"};
 
 Error bad_header(std::string why, std::string_view name = {}) {
     return {"bad_webhook_header", std::move(why),
@@ -91,32 +78,10 @@ struct OfQueue {
 };
 
 Status read_webhook(const JsonRequest& json, const HttpApiOptions& options, const OfQueue& of, WebhookTarget& webhook) {
-    if (Status known = json.only({"url", "secrets", "headers", "timeout", "timeout_ms", "concurrency", "rate"}); !known)
-        return known;
-    reset_if_removed(json, "url", webhook.url);
-    reset_if_removed(json, "secrets", webhook.secrets);
-    reset_if_time_removed(json, "timeout", webhook.timeout_ms);
-    reset_if_removed(json, "concurrency", webhook.concurrency);
-    reset_if_removed(json, "rate", webhook.rate);
-    if (!json.has("url") && webhook.url.empty()) {
-        return Error{"missing_member", "`target.webhook.url` is missing: give the URL to which messages are posted",
-                     "target.webhook.url"};
-    }
     const std::string url_before = webhook.url;
-    Status read = take(json.text("url"), webhook.url);
-    if (read && json.has("secrets")) {
-        const Result<std::vector<std::string_view>> names = json.text_list("secrets");
-        if (!names) return names.error();
-        webhook.secrets.assign(names->begin(), names->end());
-    }
+    Status read = read_fields(json, fields_of<WebhookTarget>(), &webhook, "target.webhook.");
     std::string kept;
     if (read) read = read_headers(json, webhook, kept);
-    const char* const of_the_server = "the server's default";
-    if (read) read = read_positive(json.duration_ms("timeout"), "timeout", "1ms", of_the_server, webhook.timeout_ms);
-    if (read) {
-        read = read_positive(json.integer("concurrency"), "concurrency", "1", of_the_server, webhook.concurrency);
-    }
-    if (read) read = read_positive(json.integer("rate"), "rate", "1", "no limit", webhook.rate);
     if (read) read = options.check_webhook({of.name_space, of.queue, of.is_administrator}, webhook);
     if (!read || kept.empty() || webhook.url == url_before) return read;
     // The permission to change the URL does not include reading the values.
@@ -129,57 +94,17 @@ Error bad_kafka_target(std::string_view member, std::string why) {
             "target.kafka." + std::string(member)};
 }
 
-Status read_partition(const JsonRequest& json, std::optional<std::int32_t>& into) {
-    const Result<std::optional<std::int64_t>> partition = json.integer("partition");
-    if (!partition) return partition.error();
-    if (!*partition) return {};
-    if (**partition < 0 || **partition > std::numeric_limits<std::int32_t>::max()) {
-        return Error{"out_of_range",
-                     "`target.kafka.partition` must be the number of a partition, from 0; omit it so that the key of "
-                     "each record selects the partition",
-                     "target.kafka.partition"};
-    }
-    into = static_cast<std::int32_t>(**partition);
-    return {};
-}
-
-Status read_delivery(const JsonRequest& json, bool& exactly_once) {
-    if (json.removes("delivery")) exactly_once = true;
-    const Result<std::optional<std::string_view>> word = json.text("delivery");
-    if (!word) return word.error();
-    if (!*word) return {};
-    exactly_once = **word == "exactly_once";
-    if (exactly_once || **word == "at_least_once") return {};
-    return bad_kafka_target("delivery", "must be \"exactly_once\" or \"at_least_once\"");
-}
-
 Status read_kafka(const JsonRequest& json, const HttpApiOptions& options, const OfQueue& of, KafkaTarget& kafka) {
-    if (Status known = json.only({"topic", "key", "partition", "delivery"}); !known) return known;
-    reset_if_removed(json, "topic", kafka.topic);
-    reset_if_removed(json, "key", kafka.key);
-    reset_if_removed(json, "partition", kafka.partition);
-    if (!json.has("topic") && kafka.topic.empty()) {
-        return Error{"missing_member", "`target.kafka.topic` is missing: give the topic that messages are sent to",
-                     "target.kafka.topic"};
-    }
-    Status read = take(json.text("topic"), kafka.topic);
-    if (read && !is_kafka_topic_name(kafka.topic)) {
-        read = bad_kafka_target("topic", "must be the name of a topic: up to " + std::to_string(kKafkaTopicBytesMax) +
+    if (Status read = read_fields(json, fields_of<KafkaTarget>(), &kafka, "target.kafka."); !read) return read;
+    if (!is_kafka_topic_name(kafka.topic)) {
+        return bad_kafka_target("topic", "must be the name of a topic: up to " + std::to_string(kKafkaTopicBytesMax) +
                                              " letters, digits and . _ -");
     }
-    if (read) {
-        const Result<std::optional<std::string_view>> key = json.text("key");
-        if (!key) return key.error();
-        if (*key) kafka.key = **key;
-        if (kafka.key && (kafka.key->empty() || kafka.key->size() > kKafkaKeyBytesMax)) {
-            read = bad_kafka_target("key", "must have 1 to " + std::to_string(kKafkaKeyBytesMax) +
-                                               " bytes; omit it, and records whose message has no key have none");
-        }
+    if (kafka.key && (kafka.key->empty() || kafka.key->size() > kKafkaKeyBytesMax)) {
+        return bad_kafka_target("key", "must have 1 to " + std::to_string(kKafkaKeyBytesMax) +
+                                           " bytes; omit it, and records whose message has no key have none");
     }
-    if (read) read = read_partition(json, kafka.partition);
-    if (read) read = read_delivery(json, kafka.exactly_once);
-    if (read) read = options.check_kafka(of.name_space, kafka, of.is_administrator);
-    return read;
+    return options.check_kafka(of.name_space, kafka, of.is_administrator);
 }
 
 // `target`: the receiver of the messages. Unknown members are refused: with a misread target the queue would be a pull
@@ -223,50 +148,16 @@ Status read_target(const JsonRequest& request, const HttpApiOptions& options, co
                  "target"};
 }
 
-Status read_limits(const JsonRequest& request, QueueSettings& settings) {
-    reset_if_removed(request, "limits", settings.pending_max);
-    reset_if_removed(request, "limits", settings.per_second);
-    const Result<std::optional<JsonRequest>> limits = request.object("limits");
-    if (!limits) return limits.error();
-    if (!*limits) return {};
-    if (Status known = (*limits)->only({"pending", "per_second"}); !known) return known;
-    const std::pair<std::string_view, std::uint64_t*> members[] = {{"pending", &settings.pending_max},
-                                                                   {"per_second", &settings.per_second}};
-    for (const auto& [name, into] : members) {
-        std::optional<std::int64_t> most;
-        reset_if_removed(**limits, name, *into);
-        if (Status read = take((*limits)->integer(name), most); !read) return read;
-        if (!most) continue;
-        const std::string member = "limits." + std::string(name);
-        if (*most < 1) {
-            return Error{
-                "out_of_range",
-                "`" + member + "` must be at least 1; omit it for no limit, and pause the queue to stop deliveries",
-                member};
-        }
-        *into = static_cast<std::uint64_t>(*most);
-    }
-    return {};
-}
-
 // Reads into settings that contain the values that a patch keeps.
 Status read_members(const JsonRequest& json, const HttpApiOptions& options, const OfQueue& of,
                     QueueSettings& settings) {
     Status read = read_target(json, options, of, settings);
-    reset_if_removed(json, "paused", settings.paused);
-    if (read) read = take(json.boolean("paused"), settings.paused);
-    reset_if_time_removed(json, "lease", settings.lease_ms);
-    if (read) read = take(json.duration_ms("lease"), settings.lease_ms);
-    if (read && json.has_time("lease") && settings.lease_ms == 0)
-        read = Error{"lease_too_short", "`lease` must be longer than 0: omit it for the server's default", "lease"};
-    if (read) read = read_retry(json, settings.retry);
-    if (read) read = read_limits(json, settings);
-    return read;
+    return read ? read_fields(json, settings_table(), &settings, {}, "target") : read;
 }
 
 Result<Command> read_settings(const HttpRequest& request, ConfigureQueueCommand configure,
                               const HttpApiOptions& options, bool is_administrator) {
-    const Result<JsonRequest> json = read_members(request, kSettingsMembers);
+    const Result<JsonRequest> json = read_members(request, settings_table().members_of({}));
     if (!json) return json.error();
     const OfQueue of{configure.name_space, configure.queue, is_administrator};
     if (Status read = read_members(*json, options, of, configure.settings); !read) return std::move(read).error();
@@ -277,7 +168,7 @@ Result<Command> read_settings(const HttpRequest& request, ConfigureQueueCommand 
 
 Result<Command> read_settings_patch(const HttpRequest& request, ConfigureQueueCommand configure,
                                     const HttpApiOptions& options, bool is_administrator) {
-    const Result<std::shared_ptr<const MergePatch>> patch = read_patch(request, kSettingsMembers);
+    const Result<std::shared_ptr<const MergePatch>> patch = read_patch(request, settings_table().members_of({}));
     if (!patch) return patch.error();
     const auto change = [patch = *patch, &options, name_space = configure.name_space, queue = configure.queue,
                          is_administrator](QueueSettings& settings) {

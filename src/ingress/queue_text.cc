@@ -6,56 +6,15 @@
 #include "base/base64.h"
 #include "base/enum_name.h"
 #include "calendar/instant_text.h"
+#include "ingress/field_writer.h"
 #include "ingress/instant_member.h"
 #include "ingress/list_request.h"
 #include "ingress/rule_text.h"
 
 namespace duewheel {
-namespace {
-
-void write_target(JsonWriter& json, const WebhookTarget& target) {
-    json.open("target").open("webhook").text("url", target.url);
-    if (!target.secrets.empty()) {
-        json.open_array("secrets");
-        for (const std::string& name : target.secrets) json.element(name);
-        json.close_array();
-    }
-    if (target.timeout_ms != 0) json.number("timeout_ms", target.timeout_ms);
-    if (target.concurrency != 0) json.number("concurrency", target.concurrency);
-    if (target.rate != 0) json.number("rate", target.rate);
-    if (!target.headers.empty() || !target.sealed_headers.empty()) {
-        json.open("headers");
-        for (const auto& [name, value] : target.headers) json.text(name, kHiddenHeaderValue);
-        for (const auto& [name, value] : target.sealed_headers) json.text(name, kHiddenHeaderValue);
-        json.close();
-    }
-    json.close().close();
-}
-
-void write_target(JsonWriter& json, const KafkaTarget& target) {
-    json.open("target").open("kafka").text("topic", target.topic);
-    if (target.key) json.text("key", *target.key);
-    if (target.partition) json.number("partition", *target.partition);
-    json.text("delivery", target.exactly_once ? "exactly_once" : "at_least_once");
-    json.close().close();
-}
-
-}  // namespace
 
 void write_settings(JsonWriter& json, const QueueSettings& settings) {
-    json.open("settings");
-    if (settings.webhook) write_target(json, *settings.webhook);
-    if (settings.kafka) write_target(json, *settings.kafka);
-    json.boolean("paused", settings.paused);
-    if (settings.lease_ms != 0) json.number("lease_ms", settings.lease_ms);
-    write_retry(json, settings.retry);
-    if (settings.pending_max != 0 || settings.per_second != 0) {
-        json.open("limits");
-        if (settings.pending_max != 0) json.number("pending", settings.pending_max);
-        if (settings.per_second != 0) json.number("per_second", settings.per_second);
-        json.close();
-    }
-    json.close();
+    write_fields(json, "settings", settings);
 }
 
 namespace {

@@ -2,18 +2,13 @@
 
 #include "base/thousandths.h"
 #include "calendar/instant_text.h"
+#include "ingress/field_writer.h"
+#include "resource/retry_fields.h"
 
 namespace duewheel {
 
 void write_retry(JsonWriter& json, const RetryChoice& choice) {
-    if (choice.is_empty()) return;
-    json.open("retry");
-    if (choice.attempts) json.number("attempts", *choice.attempts);
-    if (choice.first_ms) json.number("first_ms", *choice.first_ms);
-    if (choice.factor_permille) json.json("factor", format_thousandths(*choice.factor_permille));
-    if (choice.max_ms) json.number("max_ms", *choice.max_ms);
-    if (choice.jitter_permille) json.json("jitter", format_thousandths(*choice.jitter_permille));
-    json.close();
+    if (!choice.is_empty()) write_fields(json, "retry", choice);
 }
 
 void write_retry(JsonWriter& json, const RetryRule& rule) {

@@ -8,8 +8,8 @@
 
 #include <xxhash.h>
 
+#include "message/conf_subject.h"
 #include "message/fields.h"
-#include "message/queue_settings.h"
 #include "message/watchdog_state.h"
 
 namespace duewheel {

@@ -1,8 +1,8 @@
 #include "message/schedule_state.h"
 
 #include "base/enum_name.h"
+#include "message/conf_subject.h"
 #include "message/fields.h"
-#include "message/queue_settings.h"
 #include "message/template_fields.h"
 
 namespace duewheel {

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "message/queue_settings.h"
+#include "message/conf_subject.h"
 #include "message/schedule_state.h"
 
 namespace duewheel {

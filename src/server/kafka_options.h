@@ -9,7 +9,7 @@
 
 #include "base/status.h"
 #include "delivery/kafka_batch.h"
-#include "message/kafka_target.h"
+#include "resource/kafka_target.h"
 
 namespace duewheel {
 

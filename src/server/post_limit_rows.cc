@@ -1,5 +1,5 @@
 // The limits of webhooks and their posts (server/limit.h).
-#include "message/webhook_target.h"
+#include "resource/webhook_target.h"
 #include "server/limit_rows.h"
 
 namespace duewheel::limit_rows {

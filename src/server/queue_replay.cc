@@ -1,10 +1,11 @@
 #include "server/queue_replay.h"
 
 #include "message/access_token.h"
+#include "message/conf_subject.h"
 #include "message/input_position.h"
-#include "message/namespace_settings.h"
-#include "message/queue_settings.h"
 #include "message/watchdog_state.h"
+#include "resource/namespace_settings.h"
+#include "resource/queue_settings.h"
 
 namespace duewheel {
 

@@ -9,6 +9,7 @@
 
 #include "base/log.h"
 #include "engine/engine.h"
+#include "message/conf_subject.h"
 #include "store/index.h"
 
 namespace duewheel {

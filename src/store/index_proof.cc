@@ -4,9 +4,10 @@
 #include <map>
 #include <utility>
 
-#include "message/queue_settings.h"
+#include "message/conf_subject.h"
 #include "message/schedule_state.h"
 #include "message/watchdog_state.h"
+#include "resource/queue_settings.h"
 #include "store/index_reads.h"
 #include "store/segment_effect.h"
 

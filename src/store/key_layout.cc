@@ -1,9 +1,10 @@
 // The keys of the index.
 #include "store/key_layout.h"
 
-#include "message/queue_settings.h"
+#include "message/conf_subject.h"
 #include "message/schedule_state.h"
 #include "message/watchdog_state.h"
+#include "resource/queue_settings.h"
 #include "store/index_bytes.h"
 
 namespace duewheel {

@@ -8,7 +8,8 @@
 #include <gtest/gtest.h>
 
 #include "base/random.h"
-#include "message/queue_settings.h"
+#include "message/conf_subject.h"
+#include "resource/queue_settings.h"
 
 namespace duewheel::key_layout_test {
 namespace {

@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "base/invariant.h"
+#include "message/conf_subject.h"
 #include "message/outcome_rows.h"
 
 namespace duewheel {

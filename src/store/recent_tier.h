@@ -28,8 +28,8 @@
 
 #include <boost/unordered/unordered_flat_map.hpp>
 
-#include "message/queue_settings.h"
 #include "message/record.h"
+#include "resource/queue_settings.h"
 #include "store/history.h"
 #include "store/queue_names.h"
 #include "store/second_ledger.h"

@@ -14,10 +14,11 @@
 #include "ingress/queue_text.h"
 #include "ingress/schedule_text.h"
 #include "ingress/watchdog_text.h"
-#include "message/namespace_settings.h"
-#include "message/queue_settings.h"
+#include "message/conf_subject.h"
 #include "message/schedule_state.h"
 #include "message/watchdog_state.h"
+#include "resource/namespace_settings.h"
+#include "resource/queue_settings.h"
 #include "transfer/message_line.h"
 #include "transfer/stream_digest.h"
 

@@ -3,8 +3,9 @@
 #include <string>
 
 #include "fuzz/fuzz_target.h"
-#include "message/kafka_target.h"
 #include "message/record_parts.h"
+#include "resource/field_codec.h"
+#include "resource/kafka_target.h"
 
 namespace duewheel::record_parts_fuzz {
 namespace {
@@ -31,7 +32,7 @@ void fuzz(std::string_view input) {
     require_round_trip(parts, encode_record_parts, decode_record_parts);
     const std::string marked = "\x01" + std::string(input);
     require_round_trip(decode_record_parts(marked), encode_record_parts, decode_record_parts);
-    require_round_trip(decode_kafka_target(input), encode_kafka_target, decode_kafka_target);
+    require_round_trip(decode_fields<KafkaTarget>(input), encode_fields<KafkaTarget>, decode_fields<KafkaTarget>);
 }
 
 }  // namespace duewheel::record_parts_fuzz

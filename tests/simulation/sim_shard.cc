@@ -4,6 +4,7 @@
 #include <cstdio>
 #include <limits>
 
+#include "message/conf_subject.h"
 #include "simulation/schedule_model.h"
 
 namespace duewheel {

@@ -4,9 +4,10 @@
 #include <algorithm>
 #include <map>
 
+#include "message/conf_subject.h"
 #include "message/input_position.h"
 #include "message/outcome_rows.h"
-#include "message/queue_settings.h"
+#include "resource/queue_settings.h"
 #include "simulation/simulation.h"
 #include "store/index_recovery.h"
 #include "store/known_damage.h"

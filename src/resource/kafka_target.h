@@ -7,7 +7,7 @@
 #include <string>
 #include <string_view>
 
-#include "base/status.h"
+#include "resource/field.h"
 
 namespace duewheel {
 
@@ -27,8 +27,7 @@ struct KafkaTarget {
 // Letters, digits and . _ -, up to the maximum above, neither "." nor "..".
 bool is_kafka_topic_name(std::string_view name);
 
-std::string encode_kafka_target(const KafkaTarget& target);
-// Codes: `damaged_record`, `newer_format`.
-Result<KafkaTarget> decode_kafka_target(std::string_view bytes);
+template <>
+const FieldTable& fields_of<KafkaTarget>();
 
 }  // namespace duewheel

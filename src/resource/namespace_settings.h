@@ -10,6 +10,7 @@
 #include <string_view>
 
 #include "base/status.h"
+#include "resource/field.h"
 
 namespace duewheel {
 
@@ -33,5 +34,8 @@ std::string encode_namespace_settings(const NamespaceSettings& settings);
 
 // Codes: `damaged_record`, `newer_format`.
 Result<NamespaceSettings> decode_namespace_settings(std::string_view bytes);
+
+template <>
+const FieldTable& fields_of<NamespaceSettings>();
 
 }  // namespace duewheel

@@ -15,10 +15,11 @@
 #include <string_view>
 
 #include "base/status.h"
-#include "message/kafka_target.h"
 #include "message/message.h"
 #include "message/retry_rule.h"
-#include "message/webhook_target.h"
+#include "resource/field.h"
+#include "resource/kafka_target.h"
+#include "resource/webhook_target.h"
 
 namespace duewheel {
 
@@ -34,6 +35,8 @@ inline constexpr std::size_t kTargetKinds = 2;
 constexpr std::size_t index_of(TargetKind kind) {
     return static_cast<std::size_t>(kind);
 }
+inline constexpr std::uint64_t kPerSecondMax = 100'000;
+
 // Maximum size of the byte form of a target.
 inline constexpr std::size_t kTargetBytesMax = std::max(kWebhookTargetBytesMax, kKafkaTargetBytesMax);
 
@@ -66,18 +69,8 @@ std::string encode_queue_settings(const QueueSettings& settings);
 // Codes: `damaged_record`, `newer_format`.
 Result<QueueSettings> decode_queue_settings(std::string_view bytes);
 
-// Subjects of `conf` records. The numbers are part of the log format.
-inline constexpr std::uint32_t kSubjectQueue = 1;
-inline constexpr std::uint32_t kSubjectNamespace = 2;  // the name is the namespace's own
-inline constexpr std::uint32_t kSubjectInput = 3;      // the position of an input, of no namespace (input_position.h)
-inline constexpr std::uint32_t kSubjectToken = 4;      // an access token, of no namespace (access_token.h)
-
-inline constexpr bool is_subject_of_conf(std::uint32_t subject) {
-    return subject >= kSubjectQueue && subject <= kSubjectToken;
-}
-
-// The part of a `conf` record in the log's digest; 0 for an empty value. About 50 ns.
-std::uint64_t settings_term(std::uint32_t subject, std::string_view name_space, std::string_view name,
-                            std::string_view value);
+// Their table is the whole description of settings: what is not in it is neither kept nor shown.
+template <>
+const FieldTable& fields_of<QueueSettings>();
 
 }  // namespace duewheel

@@ -1,8 +1,10 @@
-#include "message/kafka_target.h"
+#include "resource/kafka_target.h"
 
 #include <limits>
 
 #include <gtest/gtest.h>
+
+#include "resource/field_codec.h"
 
 namespace duewheel::kafka_target_test {
 namespace {
@@ -13,8 +15,8 @@ TEST(KafkaTarget, comes_back_as_it_was_written) {
          {KafkaTarget{.topic = "payments"}, KafkaTarget{.topic = "a.b_c-D9", .key = "k", .partition = 0},
           KafkaTarget{.topic = "t", .partition = last, .exactly_once = false},
           KafkaTarget{.topic = std::string(kKafkaTopicBytesMax, 't'), .key = std::string(kKafkaKeyBytesMax, 'k')}}) {
-        const std::string bytes = encode_kafka_target(target);
-        const Result<KafkaTarget> read = decode_kafka_target(bytes);
+        const std::string bytes = encode_fields(target);
+        const Result<KafkaTarget> read = decode_fields<KafkaTarget>(bytes);
         ASSERT_TRUE(read.ok()) << target.topic << ": " << read.error().message;
         EXPECT_EQ(*read, target);
         EXPECT_LE(bytes.size(), kKafkaTargetBytesMax);
@@ -31,17 +33,19 @@ TEST(KafkaTarget, has_a_topic_name_that_kafka_accepts) {
 }
 
 TEST(KafkaTarget, that_makes_no_sense_is_damage) {
-    EXPECT_EQ(decode_kafka_target("").error().code, "damaged_record");
-    EXPECT_EQ(decode_kafka_target(encode_kafka_target({.topic = "a/b"})).error().code, "damaged_record");
-    EXPECT_EQ(decode_kafka_target(encode_kafka_target({.topic = "a", .key = std::string(1025, 'k')})).error().code,
+    EXPECT_EQ(decode_fields<KafkaTarget>("").error().code, "damaged_record");
+    EXPECT_EQ(decode_fields<KafkaTarget>(encode_fields(KafkaTarget{.topic = "a/b"})).error().code, "damaged_record");
+    EXPECT_EQ(decode_fields<KafkaTarget>(encode_fields(KafkaTarget{.topic = "a", .key = std::string(1025, 'k')}))
+                  .error()
+                  .code,
               "damaged_record");
-    const std::string bytes = encode_kafka_target({.topic = "a"});
+    const std::string bytes = encode_fields(KafkaTarget{.topic = "a"});
     const std::string partition_tag = "\x06";  // 3 << 1
-    EXPECT_EQ(decode_kafka_target(bytes + partition_tag + "\x01")->partition, 0);
-    EXPECT_EQ(decode_kafka_target(bytes + partition_tag + std::string(1, '\0')).error().code, "damaged_record");
-    EXPECT_EQ(decode_kafka_target(bytes + partition_tag + "\x81\x80\x80\x80\x08").error().code, "damaged_record")
+    EXPECT_EQ(decode_fields<KafkaTarget>(bytes + partition_tag + "\x01")->partition, 0);
+    EXPECT_EQ(decode_fields<KafkaTarget>(bytes + partition_tag + std::string(1, '\0')).error().code, "damaged_record");
+    EXPECT_EQ(decode_fields<KafkaTarget>(bytes + partition_tag + "\x81\x80\x80\x80\x08").error().code, "damaged_record")
         << "the partition 2^31";
-    EXPECT_EQ(decode_kafka_target(bytes + "\xc8\x01\x05").error().code, "newer_format");
+    EXPECT_EQ(decode_fields<KafkaTarget>(bytes + "\xc8\x01\x05").error().code, "newer_format");
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-#include "message/namespace_settings.h"
+#include "resource/namespace_settings.h"
 
 #include <gtest/gtest.h>
 

@@ -1,9 +1,11 @@
-#include "message/queue_settings.h"
+#include "resource/queue_settings.h"
 
 #include <gtest/gtest.h>
 
+#include "message/conf_subject.h"
 #include "message/queue_counts.h"
 #include "message/totals.h"
+#include "resource/field_codec.h"
 
 namespace duewheel::queue_settings_test {
 namespace {
@@ -71,45 +73,45 @@ TEST(QueueSettings, of_a_later_version_are_refused) {
 
 TEST(QueueSettings, with_a_webhook_are_read_no_further_than_they_make_sense) {
     WebhookTarget target{"https://example.com/in", {}, 0, 0, 0};
-    EXPECT_EQ(decode_webhook_target(encode_webhook_target(target)).value(), target);
-    EXPECT_EQ(decode_webhook_target(encode_webhook_target(target) + "\xc8\x01\x05").error().code, "newer_format");
+    EXPECT_EQ(decode_fields<WebhookTarget>(encode_fields(target)).value(), target);
+    EXPECT_EQ(decode_fields<WebhookTarget>(encode_fields(target) + "\xc8\x01\x05").error().code, "newer_format");
     for (const std::vector<std::string>& names :
          {std::vector<std::string>{"a", ""}, {std::string(65, 'x')}, {"a", "b", "c", "d", "e"}, {"../key"}}) {
         target.secrets = names;
-        EXPECT_EQ(decode_webhook_target(encode_webhook_target(target)).error().code, "damaged_record") << names.back();
+        EXPECT_EQ(decode_fields<WebhookTarget>(encode_fields(target)).error().code, "damaged_record") << names.back();
     }
-    EXPECT_EQ(decode_webhook_target("").error().code, "damaged_record") << "without a URL";
+    EXPECT_EQ(decode_fields<WebhookTarget>("").error().code, "damaged_record") << "without a URL";
     target.secrets.clear();
     target.headers = {{"Authorization", "Bearer a:b"}, {"X-Empty", ""}};
-    const std::string with_headers = encode_webhook_target(target);
-    EXPECT_EQ(decode_webhook_target(with_headers).value(), target);
+    const std::string with_headers = encode_fields(target);
+    EXPECT_EQ(decode_fields<WebhookTarget>(with_headers).value(), target);
     for (const auto& [whole, broken] : {std::pair("X-Empty:\n", "X-Empty:x"), std::pair("X-Empty:\n", "X-Empty.\n"),
                                         std::pair("X-Empty:\n", ":-Empty:\n")}) {
         std::string bytes = with_headers;
         bytes.replace(bytes.find(whole), std::string_view(whole).size(), broken);
-        EXPECT_EQ(decode_webhook_target(bytes).error().code, "damaged_record") << broken;
+        EXPECT_EQ(decode_fields<WebhookTarget>(bytes).error().code, "damaged_record") << broken;
     }
     // An earlier version would post encrypted values as they are: it must not know this field.
     WebhookTarget sealed{"https://example.com/in", {}, 0, 0, 0};
     sealed.headers = {{"X-Plain", "x"}};
     sealed.sealed_headers = {{"Authorization", "AAAA"}, {"X-Empty", ""}};
-    EXPECT_EQ(decode_webhook_target(encode_webhook_target(sealed)).value(), sealed);
+    EXPECT_EQ(decode_fields<WebhookTarget>(encode_fields(sealed)).value(), sealed);
     sealed.sealed_headers.resize(kWebhookHeadersMax, {"X", "AAAA"});
-    EXPECT_EQ(decode_webhook_target(encode_webhook_target(sealed)).error().code, "damaged_record") << "one too many";
+    EXPECT_EQ(decode_fields<WebhookTarget>(encode_fields(sealed)).error().code, "damaged_record") << "one too many";
     target = {std::string(kWebhookUrlBytesMax, 'u'),
               std::vector<std::string>(kWebhookSecretsMax, std::string(kWebhookSecretNameBytesMax, 's')), INT64_MAX,
               UINT32_MAX, UINT32_MAX};
     for (std::size_t i = 0; i < kWebhookHeadersMax; ++i) {
         target.headers.emplace_back("X", std::string(kWebhookHeadersBytesMax / kWebhookHeadersMax - 1, 'v'));
     }
-    EXPECT_LE(encode_webhook_target(target).size(), kWebhookTargetBytesMax);
+    EXPECT_LE(encode_fields(target).size(), kWebhookTargetBytesMax);
     for (auto& [name, value] : target.headers) {
         const std::size_t plain_bytes = value.size();
         value.resize(((plain_bytes + kSealedHeaderBytes) * 4 + 2) / 3);  // as base64url has it
         EXPECT_EQ(sealed_value_bytes(value), plain_bytes);
     }
     target.sealed_headers.swap(target.headers);
-    EXPECT_LE(encode_webhook_target(target).size(), kWebhookTargetBytesMax);
+    EXPECT_LE(encode_fields(target).size(), kWebhookTargetBytesMax);
 }
 
 TEST(QueueSettings, that_are_cut_short_are_damage) {

@@ -13,7 +13,7 @@
 #include <utility>
 #include <vector>
 
-#include "base/status.h"
+#include "resource/field.h"
 
 namespace duewheel {
 
@@ -53,8 +53,7 @@ std::size_t sealed_value_bytes(std::string_view sealed);
 // Letters, digits and . _ -, up to the maximum above.
 bool is_webhook_secret_name(std::string_view name);
 
-std::string encode_webhook_target(const WebhookTarget& target);
-// Codes: `damaged_record`, `newer_format`.
-Result<WebhookTarget> decode_webhook_target(std::string_view bytes);
+template <>
+const FieldTable& fields_of<WebhookTarget>();
 
 }  // namespace duewheel

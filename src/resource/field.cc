@@ -1,0 +1,55 @@
+#include "resource/field.h"
+
+#include <algorithm>
+
+namespace duewheel {
+
+FieldTable::FieldTable(std::string_view holder, std::span<const Field> rows, bool (*check)(const void* resource))
+    : holder_(holder), rows_(rows), is_sound_(check) {
+    for (const Field& row : rows) {
+        if (row.number != 0) by_number_.push_back(&row);
+    }
+    std::sort(by_number_.begin(), by_number_.end(),
+              [](const Field* left, const Field* right) { return left->number < right->number; });
+    made_.reserve(rows.size());
+    const auto add = [this](std::string_view group, std::string_view member) {
+        auto found =
+            std::find_if(groups_.begin(), groups_.end(), [&](const Group& each) { return each.name == group; });
+        if (found == groups_.end()) found = groups_.insert(groups_.end(), Group{group, {}});
+        if (std::find(found->members.begin(), found->members.end(), member) == found->members.end()) {
+            found->members.push_back(member);
+        }
+    };
+    for (const Field& row : rows) {
+        if (row.path.empty()) continue;
+        const std::string_view group = row.group();
+        if (!group.empty()) add({}, group);
+        add(group, row.name());
+        if (row.kind == FieldKind::duration) add(group, made_.emplace_back(std::string(row.name()) + "_ms"));
+    }
+}
+
+std::span<const std::string_view> FieldTable::members_of(std::string_view group) const {
+    for (const Group& each : groups_) {
+        if (each.name == group) return each.members;
+    }
+    return {};
+}
+
+Status check_ranges(const FieldTable& table, const void* resource,
+                    const std::function<std::uint64_t(std::string_view name)>& limit) {
+    for (const Field& row : table.rows()) {
+        if (row.kind != FieldKind::count || row.path.empty()) continue;
+        const FieldValue value = row.get(resource);
+        const std::int64_t* const number = std::get_if<std::int64_t>(&value);
+        if (number == nullptr) continue;
+        const auto most = row.limit.empty() ? static_cast<std::uint64_t>(row.max) : limit(row.limit);
+        if (*number >= row.min && static_cast<std::uint64_t>(*number) <= most) continue;
+        const std::string path(row.path);
+        return Error{std::string(row.code),
+                     "`" + path + "` must be from " + std::to_string(row.min) + " to " + std::to_string(most), path};
+    }
+    return {};
+}
+
+}  // namespace duewheel

@@ -1,0 +1,334 @@
+// The table of the fields of a resource, such as the settings of a queue. Each row states a field once: its number in
+// the log, its name in JSON, its kind with its range, and a sentence about it. From the rows come
+//
+//     the bytes in the log                              resource/field_codec.h
+//     what a request may hold, also as a merge patch    ingress/field_reader.h
+//     what a response and a line of an export hold      ingress/field_writer.h
+//     the schema in the OpenAPI document                ingress/field_schema.h
+//     the table of members in docs/http_api.md, and the types of web/src/api    ingress/field_pages.h
+//     the options of the command line and their help    apps/duewheel/field_options.h
+//
+// By hand stay only checks across fields, and what a field does.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <limits>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "base/status.h"
+
+namespace duewheel {
+
+enum class FieldKind : std::uint8_t {
+    flag,      // true or false
+    count,     // a whole number
+    duration,  // of milliseconds; in JSON a text with units, or a number in the member whose name ends in `_ms`
+    decimal,   // with up to three decimals, as thousandths
+    text,
+    names,    // a list of texts without spaces
+    word,     // one of a few
+    object,   // a resource inside this one
+    by_hand,  // read, and described in the schema, by its own code
+    kept,     // in the log only
+};
+
+// How the value of a field is written into the log (message/fields.h).
+enum class FieldCoding : std::uint8_t { none, number, boolean, zigzag, plus_one, text, names, pairs, object, spliced };
+
+// Nothing is an absent field. A decimal is in thousandths, a duration in milliseconds, a word its index.
+using FieldPairs = std::vector<std::pair<std::string, std::string>>;
+using FieldValue = std::variant<std::monostate, bool, std::int64_t, std::string, std::vector<std::string>, FieldPairs>;
+
+class FieldTable;
+
+inline constexpr std::int64_t kNoFieldMax = std::numeric_limits<std::int64_t>::max();
+
+struct Field {
+    std::uint32_t number = 0;  // in the log: never changed or given to another field; 0: not there
+    std::string_view path{};   // in JSON: "limits.pending" is `pending` in the object `limits`; empty: not there
+    FieldKind kind = FieldKind::kept;
+    FieldCoding coding = FieldCoding::none;
+    std::string_view sentence{};  // what it does, for every page, without a full stop
+    std::string_view page{};      // what docs/http_api.md says beside it, in Markdown
+
+    // The range of a count, a duration (ms) or a decimal (thousandths), both ends included; the bytes of a text.
+    std::int64_t min = 0;
+    std::int64_t max = kNoFieldMax;
+    std::string_view limit{};        // the setting of the server whose value is the maximum
+    std::string_view when_absent{};  // "no limit": what its absence means; of one that is required, what to give
+    std::string_view code = "out_of_range";  // of the error for a value outside of the range
+    std::span<const std::string_view> words{};
+    bool is_required = false;
+    std::string_view schema{};  // what the schema has beside what follows from the kind, as JSON
+    std::string_view option{};  // of the command line, if the rule of option_of() gives a clumsy one; "-": none
+
+    FieldValue (*get)(const void* resource) = nullptr;
+    bool (*set)(void* resource, FieldValue&& value) = nullptr;  // false if the value does not fit; nothing: its default
+    // For objects.
+    const FieldTable& (*table)() = nullptr;
+    const void* (*look)(const void* resource) = nullptr;  // null if it is absent
+    void* (*open)(void* resource) = nullptr;              // made if it is absent
+
+    std::string_view group() const {  // "limits"; empty for a field outside of all
+        const std::size_t dot = path.rfind('.');
+        return dot == path.npos ? std::string_view() : path.substr(0, dot);
+    }
+    std::string_view name() const { return path.substr(group().empty() ? 0 : group().size() + 1); }
+};
+
+// The rows in the order of responses and pages; the rows of one group follow each other.
+class FieldTable {
+  public:
+    // `holder` begins the error for a field of a newer version: "a queue's settings hold". Rows must outlive it.
+    // `check`: whether a log can hold this resource, if fields depend on each other.
+    FieldTable(std::string_view holder, std::span<const Field> rows, bool (*check)(const void* resource) = nullptr);
+
+    FieldTable(const FieldTable&) = delete;
+
+    std::span<const Field> rows() const { return rows_; }
+    std::string_view holder() const { return holder_; }
+    bool is_sound(const void* resource) const { return is_sound_ == nullptr || is_sound_(resource); }
+    // Rows with a number, ascending.
+    std::span<const Field* const> by_number() const { return by_number_; }
+    // The members of a group in JSON, both names of a duration; of "" those of the object itself.
+    std::span<const std::string_view> members_of(std::string_view group) const;
+
+  private:
+    struct Group {
+        std::string_view name;
+        std::vector<std::string_view> members;
+    };
+    std::string_view holder_;
+    std::span<const Field> rows_;
+    bool (*is_sound_)(const void* resource);
+    std::vector<const Field*> by_number_;
+    std::vector<Group> groups_;
+    std::vector<std::string> made_;  // names that end in `_ms`; never grows after the constructor
+};
+
+// The table of a resource: one specialization for each.
+template <class Resource>
+const FieldTable& fields_of();
+
+// Whether each count of the resource itself is at most its maximum. `limit` is the value of a setting of the server.
+// Error: its row's code, "`limits.pending` must be from 1 to 10".
+Status check_ranges(const FieldTable& table, const void* resource,
+                    const std::function<std::uint64_t(std::string_view name)>& limit);
+
+// ---- rows
+
+namespace field_detail {
+
+template <class T>
+struct MemberOf;
+template <class Resource, class Value>
+struct MemberOf<Value Resource::*> {
+    using resource = Resource;
+    using value = Value;
+};
+template <class T>
+struct IsOptional : std::false_type {};
+template <class T>
+struct IsOptional<std::optional<T>> : std::true_type {};
+
+template <auto Member>
+using ResourceOf = typename MemberOf<decltype(Member)>::resource;
+template <auto Member>
+using ValueOf = typename MemberOf<decltype(Member)>::value;
+
+template <class Value>
+FieldValue read(const Value& from) {
+    if constexpr (IsOptional<Value>::value) {
+        return from ? read(*from) : FieldValue();
+    } else if constexpr (std::is_same_v<Value, bool>) {
+        return from;
+    } else if constexpr (std::is_integral_v<Value>) {
+        return static_cast<std::int64_t>(from);
+    } else {
+        return from;
+    }
+}
+
+template <class Value>
+bool write(Value& into, FieldValue&& value) {
+    if (std::holds_alternative<std::monostate>(value)) return into = Value(), true;
+    if constexpr (IsOptional<Value>::value) {
+        return write(into.emplace(), std::move(value));
+    } else if constexpr (std::is_integral_v<Value> && !std::is_same_v<Value, bool>) {
+        const std::int64_t number = std::get<std::int64_t>(value);
+        if (!std::in_range<Value>(number)) return false;
+        return into = static_cast<Value>(number), true;
+    } else {
+        return into = std::get<Value>(std::move(value)), true;
+    }
+}
+
+template <class Value>
+constexpr FieldCoding coding_of() {
+    if constexpr (std::is_same_v<Value, bool>)
+        return FieldCoding::boolean;
+    else if constexpr (std::is_same_v<Value, std::vector<std::string>>)
+        return FieldCoding::names;
+    else if constexpr (std::is_same_v<Value, FieldPairs>)
+        return FieldCoding::pairs;
+    else if constexpr (IsOptional<Value>::value) {
+        return std::is_same_v<Value, std::optional<std::string>> ? FieldCoding::text : FieldCoding::plus_one;
+    } else if constexpr (std::is_same_v<Value, std::string>)
+        return FieldCoding::text;
+    else
+        return std::is_signed_v<Value> ? FieldCoding::zigzag : FieldCoding::number;
+}
+
+// A value that means that the field is absent: 0, or an empty text.
+template <class Value>
+bool is_absent(const FieldValue& value) {
+    if constexpr (IsOptional<Value>::value || std::is_same_v<Value, bool>)
+        return false;
+    else if (const auto* number = std::get_if<std::int64_t>(&value))
+        return *number == 0;
+    else if (const auto* text = std::get_if<std::string>(&value))
+        return text->empty();
+    else if (const auto* names = std::get_if<std::vector<std::string>>(&value))
+        return names->empty();
+    else if (const auto* pairs = std::get_if<FieldPairs>(&value))
+        return pairs->empty();
+    else
+        return false;
+}
+
+template <auto Member>
+constexpr Field row(Field field) {
+    using Resource = ResourceOf<Member>;
+    using Value = ValueOf<Member>;
+    field.coding = coding_of<Value>();
+    field.get = [](const void* resource) {
+        FieldValue value = read(static_cast<const Resource*>(resource)->*Member);
+        if (is_absent<Value>(value)) value = std::monostate();
+        return value;
+    };
+    field.set = [](void* resource, FieldValue&& value) {
+        return write(static_cast<Resource*>(resource)->*Member, std::move(value));
+    };
+    return field;
+}
+
+}  // namespace field_detail
+
+// Each takes what differs from a plain field as `more`: {.max = 100, .when_absent = "no limit"}.
+template <auto Member>
+constexpr Field flag(std::uint32_t number, std::string_view path, std::string_view sentence, Field more = {}) {
+    more.number = number, more.path = path, more.sentence = sentence, more.kind = FieldKind::flag;
+    return field_detail::row<Member>(more);
+}
+// At least 1, unless `more` says otherwise.
+template <auto Member>
+constexpr Field count(std::uint32_t number, std::string_view path, std::string_view sentence, Field more = {.min = 1}) {
+    more.number = number, more.path = path, more.sentence = sentence, more.kind = FieldKind::count;
+    return field_detail::row<Member>(more);
+}
+template <auto Member>
+constexpr Field duration(std::uint32_t number, std::string_view path, std::string_view sentence, Field more = {}) {
+    more.number = number, more.path = path, more.sentence = sentence, more.kind = FieldKind::duration;
+    return field_detail::row<Member>(more);
+}
+template <auto Member>
+constexpr Field decimal(std::uint32_t number, std::string_view path, std::string_view sentence, Field more = {}) {
+    more.number = number, more.path = path, more.sentence = sentence, more.kind = FieldKind::decimal;
+    return field_detail::row<Member>(more);
+}
+template <auto Member>
+constexpr Field text(std::uint32_t number, std::string_view path, std::string_view sentence, Field more = {}) {
+    more.number = number, more.path = path, more.sentence = sentence, more.kind = FieldKind::text;
+    return field_detail::row<Member>(more);
+}
+template <auto Member>
+constexpr Field names(std::uint32_t number, std::string_view path, std::string_view sentence, Field more = {}) {
+    more.number = number, more.path = path, more.sentence = sentence, more.kind = FieldKind::names;
+    return field_detail::row<Member>(more);
+}
+
+// One of `words`. A member that is a bool is true for the first of two.
+template <auto Member>
+constexpr Field word(std::uint32_t number, std::string_view path, std::string_view sentence,
+                     std::span<const std::string_view> words, Field more = {}) {
+    using Resource = field_detail::ResourceOf<Member>;
+    using Value = field_detail::ValueOf<Member>;
+    more.number = number, more.path = path, more.sentence = sentence, more.kind = FieldKind::word;
+    more.words = words, more.max = static_cast<std::int64_t>(words.size()) - 1, more.coding = FieldCoding::number;
+    more.get = [](const void* resource) -> FieldValue {
+        const Value value = static_cast<const Resource*>(resource)->*Member;
+        if constexpr (std::is_same_v<Value, bool>)
+            return std::int64_t{value ? 0 : 1};
+        else
+            return static_cast<std::int64_t>(value);
+    };
+    more.set = [](void* resource, FieldValue&& value) {
+        const std::int64_t* index = std::get_if<std::int64_t>(&value);
+        Value& into = static_cast<Resource*>(resource)->*Member;
+        if constexpr (std::is_same_v<Value, bool>)
+            into = index == nullptr || *index == 0;
+        else
+            into = static_cast<Value>(index == nullptr ? 0 : *index);
+        return true;
+    };
+    return more;
+}
+
+// A resource in this one: its fields have the numbers from `number` on if it is always there (`number` is that of its
+// field 1), and are the text of the field `number` if it is optional.
+template <auto Member>
+constexpr Field object(std::uint32_t number, std::string_view path, std::string_view sentence, Field more = {}) {
+    using Resource = field_detail::ResourceOf<Member>;
+    using Value = field_detail::ValueOf<Member>;
+    more.number = number, more.path = path, more.sentence = sentence, more.kind = FieldKind::object;
+    if constexpr (field_detail::IsOptional<Value>::value) {
+        more.coding = FieldCoding::object;
+        more.table = fields_of<typename Value::value_type>;
+        more.look = [](const void* resource) -> const void* {
+            const Value& at = static_cast<const Resource*>(resource)->*Member;
+            return at ? &*at : nullptr;
+        };
+        more.open = [](void* resource) -> void* {
+            Value& at = static_cast<Resource*>(resource)->*Member;
+            return at ? &*at : &at.emplace();
+        };
+    } else {
+        more.coding = FieldCoding::spliced;
+        more.table = fields_of<Value>;
+        more.look = [](const void* resource) -> const void* {
+            return &(static_cast<const Resource*>(resource)->*Member);
+        };
+        more.open = [](void* resource) -> void* { return &(static_cast<Resource*>(resource)->*Member); };
+    }
+    more.set = [](void* resource, FieldValue&&) { return static_cast<Resource*>(resource)->*Member = Value(), true; };
+    return more;
+}
+
+// A member that a request names and its own code reads.
+constexpr Field by_hand(std::string_view path, std::string_view sentence, Field more = {}) {
+    more.path = path, more.sentence = sentence, more.kind = FieldKind::by_hand;
+    return more;
+}
+
+// In the log only.
+template <auto Member>
+constexpr Field kept(std::uint32_t number, Field more = {}) {
+    more.number = number;
+    using Value = field_detail::ValueOf<Member>;
+    if constexpr (std::is_enum_v<Value>)
+        return word<Member>(number, {}, {}, more.words, more);
+    else
+        return field_detail::row<Member>(more);
+}
+
+}  // namespace duewheel

@@ -1,0 +1,72 @@
+#include "resource/queue_settings.h"
+
+#include "resource/field_codec.h"
+#include "resource/retry_fields.h"
+
+namespace duewheel {
+namespace {
+
+constexpr std::string_view kPausers[] = {"user", "target"};
+
+constexpr Field kRows[] = {
+    by_hand("target", "The receiver of its messages",
+            {.page = "`\"pull\"`, the default: consumers lease the messages. Or `{\"webhook\": {\"url\": ...}}`: the "
+                     "server [posts](webhooks.md) them. Or `{\"kafka\": {\"topic\": ...}}`: the server sends them to a "
+                     "[Kafka topic](kafka.md)",
+             .schema = R"({"oneOf": [{"const": "pull"}, {"$ref": "#/components/schemas/WebhookTarget"},
+                                     {"$ref": "#/components/schemas/KafkaTarget"}], "default": "pull"})"}),
+    object<&QueueSettings::webhook>(10, "target.webhook", "Where its messages are posted"),
+    object<&QueueSettings::kafka>(13, "target.kafka", "The Kafka topic that its messages are sent to"),
+    flag<&QueueSettings::paused>(2, "paused", "Pause the queue: deliver nothing", {.page = "Unchanged by default"}),
+    duration<&QueueSettings::lease_ms>(4, "lease", "Default duration of leases",
+                                       {.page = "It applies to leases whose call gives none: 1 s to 12 h, `\"30s\"` by "
+                                                "default",
+                                        .min = 1,
+                                        .when_absent = "the server's default",
+                                        .code = "lease_too_short"}),
+    object<&QueueSettings::retry>(5, "retry", "How often and when failed messages are tried again",
+                                  {.page = "The [retry rule](#retries-and-dead-letters) of its messages, or parts of "
+                                           "it. The rest comes from the server's own rule"}),
+    count<&QueueSettings::pending_max>(
+        3, "limits.pending", "Maximum number of unfinished messages",
+        {.page = "Beyond it puts, redrives and kicks of dead letters are refused as `queue_full`",
+         .min = 1,
+         .limit = "limits.pending_max",
+         .when_absent = "no limit, and pause the queue to stop deliveries",
+         .option = "--pending"}),
+    count<&QueueSettings::per_second>(12, "limits.per_second", "Maximum number of messages due in one second",
+                                      {.page = "[How it works](#limit-per-second)",
+                                       .min = 1,
+                                       .max = static_cast<std::int64_t>(kPerSecondMax),
+                                       .when_absent = "no limit, and pause the queue to stop deliveries",
+                                       .option = "--per-second"}),
+    kept<&QueueSettings::revision>(1),
+    kept<&QueueSettings::paused_by>(11, {.words = kPausers}),
+    kept<&QueueSettings::purge_through>(20),
+    kept<&QueueSettings::purge_started_ms>(21),
+    kept<&QueueSettings::discard_before_ms>(22),
+    kept<&QueueSettings::discard_started_ms>(23),
+};
+
+bool has_one_target(const void* resource) {
+    const auto& settings = *static_cast<const QueueSettings*>(resource);
+    return !settings.webhook || !settings.kafka;
+}
+
+}  // namespace
+
+template <>
+const FieldTable& fields_of<QueueSettings>() {
+    static const FieldTable table("a queue's settings hold", kRows, has_one_target);
+    return table;
+}
+
+std::string encode_queue_settings(const QueueSettings& settings) {
+    return encode_revised_fields(settings);
+}
+
+Result<QueueSettings> decode_queue_settings(std::string_view bytes) {
+    return decode_revised_fields<QueueSettings>(bytes);
+}
+
+}  // namespace duewheel
