@@ -455,7 +455,7 @@ class CommandLineTest(unittest.TestCase):
             code, output, error = self.run_program(*arguments)
             self.assertEqual((code, output), (USAGE, ""), error)
             self.assertNotIn("s3cret", error)
-        self.assertIn("Unknown option: --token. Did you mean --token-file?", self.run_program("--token", token, "stats")[2])
+        self.assertIn("Unknown option: --token; did you mean `--token-file`?", self.run_program("--token", token, "stats")[2])
 
     def make_certificates(self, directory):
         """An authority, and certificates by it for the server at 127.0.0.1 and for a client."""
@@ -586,23 +586,25 @@ class CommandLineTest(unittest.TestCase):
         self.assertEqual(self.run_program("stats", "--server", self.url, DUEWHEEL_SERVER="http://127.0.0.1:1")[0], 0)
 
     def test_the_word_that_is_wrong_is_named(self):
-        for arguments, named in ((["pt", "q", "b"], "Unknown command: pt. Did you mean put?"), (["--jsno", "stats"], "Unknown option: --jsno. Did you mean --json?"),
-                                 (["put", "q", "b", "--prioritty", "3"], "Unknown option: --prioritty. Did you mean --priority?"), ([], "No command given"),
-                                 (["pt\x1b"], "Unknown command: pt\\x1b"), (["que", "list"], "Unknown command: que. Did you mean queue?"),
-                                 (["clock", "shwo"], "Unknown command: shwo. Did you mean show?"), (["que", "list"], "Run `duewheel --help`"), (["clock", "shwo"], "Run `duewheel clock --help`"),
+        for arguments, named in ((["pt", "q", "b"], "Unknown command: pt; did you mean `put`?"), (["--jsno", "stats"], "Unknown option: --jsno; did you mean `--json`?"),
+                                 (["put", "q", "b", "--prioritty", "3"], "Unknown option: --prioritty; did you mean `--priority`?"), ([], "No command given"),
+                                 (["pt\x1b"], "Unknown command: pt\\x1b"), (["que", "list"], "Unknown command: que; did you mean `queue`?"),
+                                 (["clock", "shwo"], "Unknown command: shwo; did you mean `show`?"), (["que", "list"], "Run `duewheel --help`"), (["clock", "shwo"], "Run `duewheel clock --help`"),
                                  (["--server", "http://x:1", "put"], "QUEUE is required"), (["--namespace", "team", "queue", "get"], "QUEUE is required"),
-                                 (["--server", "http://x:1", "queue", "lst"], "Unknown command: lst. Did you mean list?"),
-                                 (["--server", "http://x:1", "list", "--jsn"], "Unknown option: --jsn. Did you mean --json?"), ([""], "No command given"), (["schedule", "fier", "a"], "Did you mean fire?"), (["put", "q"], "Give the content as BODY"),
-                                 (["add", "q", "b"], "Unknown command: add. Did you mean put?"), (["schedule", "add", "q"], "Unknown command: add. Did you mean set?"),
-                                 (["nack", "lease"], "Did you mean fail?"), (["namespace", "get", "n"], "Did you mean show?"), (["queue", "delete", "q"], "Did you mean rm?"),
+                                 (["--server", "http://x:1", "queue", "lst"], "Unknown command: lst; did you mean `list`?"),
+                                 (["--server", "http://x:1", "list", "--jsn"], "Unknown option: --jsn; did you mean `--json`?"), ([""], "No command given"), (["schedule", "fier", "a"], "did you mean `fire`?"), (["put", "q"], "Give the content as BODY"),
+                                 (["add", "q", "b"], "Unknown command: add; did you mean `put`?"), (["schedule", "add", "q"], "Unknown command: add; did you mean `set`?"),
+                                 (["nack", "lease"], "did you mean `fail`?"), (["namespace", "get", "n"], "did you mean `show`?"), (["queue", "delete", "q"], "did you mean `rm`?"),
                                  (["frobnicate"], "Unknown command: frobnicate.\n"), (["x"], "Unknown command: x.\n"),
                                  (["schedule", "set", "nightly", "--queue", "reports", "Make it", "--cron", "0 9 * * *"],
                                   "Unknown option: --queue. It is a positional argument: duewheel schedule set NAME QUEUE BODY\n"),
-                                 (["put", "--queue=q", "b"], "It is a positional argument: duewheel put QUEUE BODY"), (["put", "q", "b", "--dealy", "10m"], "Did you mean --delay?"),
-                                 (["put", "q", "b", "--countdown", "10"], "Did you mean --delay?"), (["put", "q", "b", "--eta", "x"], "Did you mean --due?"),
-                                 (["put", "q", "b", "--max-retries=3"], "Did you mean --retry-attempts?"), (["put", "q", "b", "--timezone", "UTC"], "Did you mean --zone?"),
+                                 (["put", "--queue=q", "b"], "It is a positional argument: duewheel put QUEUE BODY"), (["put", "q", "b", "--dealy", "10m"], "did you mean `--delay`?"),
+                                 (["put", "q", "b", "--countdown", "10"], "did you mean `--delay`?"), (["put", "q", "b", "--eta", "x"], "did you mean `--due`?"),
+                                 (["put", "q", "b", "--max-retries=3"], "did you mean `--retry-attempts`?"), (["put", "q", "b", "--timezone", "UTC"], "did you mean `--zone`?"), (["put", "q", "b", "--attempts", "3"], "did you mean `--retry-attempts`?"),
+                                 (["put", "q", "b", "--at", "x"], "did you mean `--due`?"),
+                                 (["put", "q", "b", "--cron", "0 9 * * *"], "did you mean `--every`? A cron expression belongs to a schedule."),
                                  (["put", "q", "b", "--优先级", "高"], "Unknown option: --优先级.\n"),
-                                 (["stats", "--port", "7420"], "Did you mean --server?"), (["put", "q", "b", "-x"], "Unknown option: -x.\n"),
+                                 (["stats", "--port", "7420"], "did you mean `--server`?"), (["put", "q", "b", "-x"], "Unknown option: -x.\n"),
                                  (["put", "q", "b", "--priority", "x"], "--priority = x: expected an integer")):
             with self.subTest(arguments=arguments):
                 code, output, error = self.run_program(*arguments)

@@ -15,8 +15,6 @@
 namespace duewheel {
 namespace {
 
-constexpr std::size_t kBytesCompared = 32;
-
 struct Translation {
     std::string_view foreign;
     std::string_view ours;
@@ -63,7 +61,6 @@ std::optional<std::string_view> translate(std::string_view word, std::span<const
     for (const Translation& each : table) {
         if (each.foreign == word && std::find(known.begin(), known.end(), each.ours) != known.end()) return each.ours;
     }
-    if (word.size() > kBytesCompared) return std::nullopt;
     return nearest_name(word, known);
 }
 
@@ -74,17 +71,19 @@ std::string as_member(std::string_view option) {
     return name;
 }
 
-std::optional<std::string_view> option_meant_by(std::string_view option, const std::vector<std::string_view>& known) {
+// The end of an error about an unknown word.
+std::string hint(std::optional<std::string_view> meant, std::string_view note = {}) {
+    return meant ? "; " + did_you_mean(meant, note) : ".";
+}
+
+std::string option_hint(std::string_view option, const std::vector<std::string_view>& known) {
     std::vector<std::string> members;
     for (const std::string_view each : known) members.push_back(as_member(each));
     const std::vector<std::string_view> names(members.begin(), members.end());
-    const std::optional<std::string_view> meant = name_meant_by(as_member(option), names);
-    if (!meant) return translate(option, kOptions, known);
-    return known[static_cast<std::size_t>(std::find(names.begin(), names.end(), *meant) - names.begin())];
-}
-
-std::string did_you_mean(std::optional<std::string_view> meant) {
-    return meant ? ". Did you mean " + std::string(*meant) + "?" : ".";
+    const std::optional<NameMeant> meant = name_meant_by(as_member(option), names);
+    const auto at = meant ? std::find(names.begin(), names.end(), meant->name) : names.end();
+    if (at == names.end()) return hint(translate(option, kOptions, known));
+    return hint(known[static_cast<std::size_t>(at - names.begin())], meant->note);
 }
 
 std::vector<const CLI::App*> verbs_of(const CLI::App& app) {
@@ -123,7 +122,7 @@ std::optional<UsageError> find_unknown_verb(const CLI::App& program, const std::
         std::vector<std::string> names;
         for (const CLI::App* verb : verbs) names.push_back(verb->get_name());
         const std::vector<std::string_view> known(names.begin(), names.end());
-        return UsageError{"Unknown command: " + printable(word) + did_you_mean(translate(word, kVerbs, known)),
+        return UsageError{"Unknown command: " + printable(word) + hint(translate(word, kVerbs, known)),
                           named_so_far + " --help"};
     }
     return std::nullopt;
@@ -157,7 +156,7 @@ std::string unknown_option(const CLI::App& program, const std::string& written) 
         }
     }
     const std::vector<std::string_view> known(names.begin(), names.end());
-    return what + did_you_mean(option_meant_by(option, known));
+    return what + option_hint(option, known);
 }
 
 // The parser reports missing arguments before unknown ones; but for a user who wrote `--jsno` or `pt`, the unknown word

@@ -92,10 +92,9 @@ std::optional<int> parse(CLI::App& app, const std::vector<std::string>& argument
     for (const std::string& left : app.remaining()) {
         const std::string name = left.substr(0, left.find('='));
         const bool flag = name.starts_with("-");
-        const std::string meant = flag ? nearest_flag(name) : "";
-        const std::string hint = meant.empty() ? "; see" : "; did you mean `" + meant + "`? See";
-        std::fprintf(stderr, "duewheeld: %s `%s`%s `duewheeld --help`.\n",
-                     flag ? "unknown flag" : "unexpected argument", name.c_str(), hint.c_str());
+        const std::string hint = see_help(flag ? nearest_flag(name) : std::nullopt);
+        std::fprintf(stderr, "duewheeld: %s `%s`%s.\n", flag ? "unknown flag" : "unexpected argument", name.c_str(),
+                     hint.c_str());
         return kExitUsage;
     }
     return std::nullopt;

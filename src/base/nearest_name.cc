@@ -8,6 +8,7 @@ namespace duewheel {
 namespace {
 
 constexpr std::size_t kBeginningMin = 3;
+constexpr std::size_t kBytesCompared = 64;
 
 bool begins_with_it(std::string_view whole, std::string_view beginning) {
     return beginning.size() >= kBeginningMin && whole.starts_with(beginning);
@@ -43,13 +44,20 @@ std::optional<std::string_view> nearest_name(std::string_view name, std::span<co
     std::optional<std::string_view> nearest;
     std::pair<bool, std::size_t> least;
     for (const std::string_view each : known) {
-        if (!is_near(name, each)) continue;
+        if (name.size() > kBytesCompared || each.size() > kBytesCompared || !is_near(name, each)) continue;
         const std::pair apart(!begins_with_it(each, name), edit_distance(each, name));
         if (nearest && apart >= least) continue;
         nearest = each;
         least = apart;
     }
     return nearest;
+}
+
+std::string did_you_mean(std::optional<std::string_view> meant, std::string_view note) {
+    if (!meant) return {};
+    std::string hint = "did you mean `" + std::string(*meant) + "`?";
+    if (!note.empty()) hint.append(" ").append(note);
+    return hint;
 }
 
 }  // namespace duewheel

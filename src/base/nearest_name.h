@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <optional>
 #include <span>
+#include <string>
 #include <string_view>
 
 namespace duewheel {
@@ -17,7 +18,12 @@ std::size_t edit_distance(std::string_view left, std::string_view right);
 bool is_near(std::string_view name, std::string_view known);
 
 // The nearest of `known` that is near; the first of several. A name that begins with `name` comes before any other: for
-// `factor` it is `factor_thousandths`, although `first` takes fewer edits.
+// `factor` it is `factor_thousandths`, although `first` takes fewer edits. Names of more than 64 bytes are near to
+// none.
 std::optional<std::string_view> nearest_name(std::string_view name, std::span<const std::string_view> known);
+
+// The hint itself, for every error about an unknown name: "did you mean `delay`?", then `note`, a sentence, if there is
+// one. Empty if no name is meant.
+std::string did_you_mean(std::optional<std::string_view> meant, std::string_view note = {});
 
 }  // namespace duewheel

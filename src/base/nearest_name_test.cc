@@ -1,5 +1,8 @@
 #include "base/nearest_name.h"
 
+#include <array>
+#include <string>
+
 #include <gtest/gtest.h>
 
 namespace duewheel {
@@ -48,6 +51,21 @@ TEST(NearestName, is_near_with_changes_of_at_most_a_third) {
     EXPECT_FALSE(is_near("a", "b"));
     EXPECT_FALSE(is_near("q1", "q2"));
     EXPECT_FALSE(is_near("", "a"));
+}
+
+// The server, its configuration, the engine and the command line each had a text of their own.
+TEST(NearestName, is_suggested_in_one_form) {
+    EXPECT_EQ(did_you_mean("delay"), "did you mean `delay`?");
+    EXPECT_EQ(did_you_mean("due", "It has an offset."), "did you mean `due`? It has an offset.");
+    EXPECT_EQ(did_you_mean(std::nullopt, "It has an offset."), "");
+}
+
+TEST(NearestName, is_not_looked_for_where_a_name_is_long) {
+    const std::string name(65, 'x');
+    const std::string_view known[] = {name};
+    EXPECT_EQ(nearest_name(name, known), std::nullopt);
+    EXPECT_EQ(nearest_name(name.substr(1), known), std::nullopt);
+    EXPECT_EQ(nearest_name(name.substr(1), std::array{std::string_view(name).substr(2)}), name.substr(2));
 }
 
 }  // namespace

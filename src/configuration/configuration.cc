@@ -50,9 +50,9 @@ std::string one_line(std::string_view text) {
     return line;
 }
 
-std::string nearest(std::string_view name, const std::vector<std::string>& known) {
+std::optional<std::string> nearest(std::string_view name, const std::vector<std::string>& known) {
     const std::vector<std::string_view> names(known.begin(), known.end());
-    return std::string(nearest_name(name.substr(0, kNameBytesShown), names).value_or(""));
+    return std::optional<std::string>(nearest_name(name, names));
 }
 
 std::size_t place_of(const Setting& setting) {
@@ -64,7 +64,7 @@ bool is_section(std::string_view name) {
                        [&](const Setting& setting) { return !name.empty() && setting.section() == name; });
 }
 
-std::string nearest_section(std::string_view name) {
+std::optional<std::string> nearest_section(std::string_view name) {
     std::vector<std::string> known;
     for (const Setting& setting : settings()) {
         if (!setting.section().empty()) known.emplace_back(setting.section());
@@ -73,9 +73,7 @@ std::string nearest_section(std::string_view name) {
 }
 
 std::string unknown_setting(std::string_view name) {
-    const std::string meant = nearest_setting(name);
-    const std::string hint = meant.empty() ? "; see " : "; did you mean " + quoted(meant) + "? See ";
-    return "unknown setting " + quoted(name) + hint + "`duewheeld --help`";
+    return "unknown setting " + quoted(name) + see_help(nearest_setting(name));
 }
 
 // A file distinguishes kinds of values: a number in quotes is not a number.
@@ -120,7 +118,11 @@ Result<SettingValue> value_in_file(const Setting& setting, const TomlValue& valu
 
 }  // namespace
 
-std::string nearest_setting(std::string_view name) {
+std::string see_help(const std::optional<std::string>& meant) {
+    return "; " + (meant ? did_you_mean(*meant) + " See" : "see") + " `duewheeld --help`";
+}
+
+std::optional<std::string> nearest_setting(std::string_view name) {
     std::vector<std::string> known;
     for (const Setting& setting : settings()) known.emplace_back(setting.name);
     // Without the section, suggest the setting with this key.
@@ -130,7 +132,7 @@ std::string nearest_setting(std::string_view name) {
     return nearest(name, known);
 }
 
-std::string nearest_flag(std::string_view flag) {
+std::optional<std::string> nearest_flag(std::string_view flag) {
     for (const ForeignFlag& foreign : kForeignFlags) {
         if (foreign.name == flag) return std::string(foreign.ours);
     }
@@ -202,9 +204,7 @@ void Configuration::take_entry(std::string_view file, const TomlEntry& entry) {
                                      "] on a line of its own and its settings below it");
     }
     if (section) {
-        const std::string meant = nearest_section(entry.name);
-        const std::string hint = meant.empty() ? "; see " : "; did you mean [" + meant + "]? See ";
-        return refuse(key_place, "unknown section " + quoted(entry.name) + hint + "`duewheeld --help`");
+        return refuse(key_place, "unknown section " + quoted(entry.name) + see_help(nearest_section(entry.name)));
     }
     refuse(key_place, unknown_setting(entry.name));
 }
@@ -226,9 +226,9 @@ void Configuration::take_environment(std::span<const std::pair<std::string, std:
             continue;
         }
         // Other programs of the project have variables of their own; warn only about a likely misspelling.
-        const std::string meant = nearest(name, known);
-        if (meant.empty() || edit_distance(name.substr(0, kNameBytesShown), meant) > kSlipsMax) continue;
-        warnings_.push_back("Unknown variable " + name.substr(0, kNameBytesShown) + "; did you mean " + meant + "?");
+        const std::optional<std::string> meant = nearest(name, known);
+        if (!meant || edit_distance(name, *meant) > kSlipsMax) continue;
+        warnings_.push_back("Unknown variable " + quoted(name) + "; " + did_you_mean(*meant));
     }
 }
 

@@ -55,8 +55,10 @@ class Configuration {
     std::vector<std::string> warnings_;
 };
 
-// The setting that was probably meant; empty if none is near.
-std::string nearest_setting(std::string_view name);
-std::string nearest_flag(std::string_view flag);
+// The setting that was probably meant; nothing if none is near.
+std::optional<std::string> nearest_setting(std::string_view name);
+std::optional<std::string> nearest_flag(std::string_view flag);
+// The end of an error about an unknown name: "; did you mean `--data`? See `duewheeld --help`", or only the second.
+std::string see_help(const std::optional<std::string>& meant);
 
 }  // namespace duewheel

@@ -75,7 +75,7 @@ TEST(Configuration, a_key_that_is_not_known_is_an_error_with_its_place_and_the_n
         Lines{
             "f.toml:1:1: unknown setting `segment_size`; did you mean `store.segment_size`? See `duewheeld --help`."});
     EXPECT_EQ(errors_of("[htpp]\nlisten = 1\nother = 2\n[htpp.deep]\nx = 1"),
-              Lines{"f.toml:1:2: unknown section `htpp`; did you mean [http]? See `duewheeld --help`."});
+              Lines{"f.toml:1:2: unknown section `htpp`; did you mean `[http]`? See `duewheeld --help`."});
     EXPECT_EQ(errors_of("http = \"127.0.0.1:1\""),
               Lines{"f.toml:1:1: `http` is a section; write [http] on a line of its own and its settings below it."});
     EXPECT_EQ(errors_of("[http.listen]\nx = 1").front(), "f.toml:1:7: `http.listen` must be a string, not a section.");
@@ -160,7 +160,7 @@ TEST(Configuration, a_misspelled_variable_causes_a_warning) {
     configuration.take_environment(Variables{
         {"DUEWHEEL_HTPT", "x"}, {"DUEWHEEL_SERVER", "x"}, {"DUEWHEEL_CONFIG", "x"}, {"DUEWHEEL_SOMETHING_ELSE", "x"}});
     EXPECT_EQ(configuration.errors(), Lines{});
-    EXPECT_EQ(configuration.warnings(), Lines{"Unknown variable DUEWHEEL_HTPT; did you mean DUEWHEEL_HTTP?"});
+    EXPECT_EQ(configuration.warnings(), Lines{"Unknown variable `DUEWHEEL_HTPT`; did you mean `DUEWHEEL_HTTP`?"});
 }
 
 TEST(Configuration, the_nearest_flag_is_found) {
@@ -170,7 +170,7 @@ TEST(Configuration, the_nearest_flag_is_found) {
     EXPECT_EQ(nearest_flag("--port"), "--http HOST:PORT");
     EXPECT_EQ(nearest_flag("-p"), "--http HOST:PORT");
     EXPECT_EQ(nearest_flag("--data-dir"), "--data");
-    EXPECT_EQ(nearest_flag("--workers"), "") << "nothing is near";
+    EXPECT_EQ(nearest_flag("--workers"), std::nullopt) << "nothing is near";
 }
 
 // `--http-listen` was told of `--http-hosts`, and `[retry] factor` of `retry.first`: both take fewer changes than what

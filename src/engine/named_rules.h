@@ -20,6 +20,7 @@
 #include <utility>
 #include <variant>
 
+#include "base/nearest_name.h"
 #include "calendar/duration.h"
 #include "engine/command_limits.h"
 #include "engine/command_traits.h"
@@ -233,10 +234,10 @@ class NamedRules : protected EnginePart {
         return rule != nullptr && rule->exists() && is_visible(*rule, limits) ? rule : nullptr;
     }
     Error unknown(const std::string& name_space, const std::string& name, const SharedLimits& limits) const {
-        const std::string kind(Kind::kName);
-        return Kind::unknown("no " + kind + " has this name: " +
-                             (limits ? std::string() : did_you_mean(name, table_.names_around(name_space, name))) +
-                             std::string(Kind::kHint));
+        std::string hint;
+        if (!limits) hint = did_you_mean(nearest_name(name, table_.names_around(name_space, name)));
+        if (!hint.empty()) hint += " If not, ";
+        return Kind::unknown("no " + std::string(Kind::kName) + " has this name: " + hint + std::string(Kind::kHint));
     }
 
     // ---- puts

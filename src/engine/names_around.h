@@ -1,14 +1,10 @@
-// The hint for a misspelt name. There can be many names, so only the neighbours in their order are compared.
+// The names that are compared with an unknown one: there can be many, so only its neighbours in their order.
 #pragma once
 
 #include <cstddef>
-#include <optional>
-#include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
-
-#include "base/nearest_name.h"
 
 namespace duewheel {
 
@@ -29,15 +25,6 @@ std::vector<std::string_view> names_around(const Map& by_name, std::string_view 
     at = middle;
     for (std::size_t left = kEachSide; left > 0 && at != by_name.begin() && take(--at);) --left;
     return names;
-}
-
-// "did you mean `backup`? If not, ", or empty if none of them is near.
-inline std::string did_you_mean(std::string_view name, std::vector<std::string_view> names) {
-    constexpr std::size_t kBytesCompared = 64;
-    if (name.size() > kBytesCompared) return {};
-    std::erase_if(names, [](std::string_view each) { return each.size() > kBytesCompared; });
-    const std::optional<std::string_view> nearest = nearest_name(name, names);
-    return nearest ? "did you mean `" + std::string(*nearest) + "`? If not, " : std::string();
 }
 
 }  // namespace duewheel

@@ -145,11 +145,8 @@ Error unknown_member(std::string_view name, const std::string& within, std::span
     if (known.empty()) {
         detail += ": this call takes no members";
     } else {
-        const std::string_view shown = cut_utf8(name, kNameBytesShown);
-        std::optional<std::string_view> meant = name_meant_by(shown, known);
-        if (!meant) meant = nearest_name(shown, known);
-        if (meant) {
-            detail.append("; did you mean `").append(*meant).append("`");
+        if (const auto meant = name_meant_by(cut_utf8(name, kNameBytesShown), known)) {
+            detail += "; " + did_you_mean(within + std::string(meant->name), meant->note);
         } else {
             detail += "; known members:";
             for (const std::string_view each : known) {

@@ -236,7 +236,7 @@ TEST(JsonRequest, refuses_duplicate_members) {
     EXPECT_EQ(only(R"({"body":1,"body\u0000":1})"), std::string("unknown_member body\0", 20));
     EXPECT_EQ(only(R"({"Body":1})"), "unknown_member Body");
     EXPECT_EQ(JsonRequest::parse(R"({"dealy":1})")->only({"body", "delay"}).error().message,
-              "`dealy` is unknown; did you mean `delay`");
+              "`dealy` is unknown; did you mean `delay`?");
     // `transaction` was told that `expires_in` is near.
     EXPECT_EQ(JsonRequest::parse(R"({"transaction":1})")->only({"body", "delay"}).error().message,
               "`transaction` is unknown; known members: `body`, `delay`");

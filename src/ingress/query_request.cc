@@ -26,9 +26,7 @@ Error unknown_parameter(std::string_view name, std::initializer_list<std::string
     std::string detail = "unknown parameter; this call takes " + names;
     const std::string written = shown(name);
     const std::span<const std::string_view> ours(known.begin(), known.size());
-    std::optional<std::string_view> meant = name_meant_by(written, ours);
-    if (!meant) meant = nearest_name(written, ours);
-    if (meant) detail.append("; did you mean `").append(*meant).append("`");
+    if (const auto meant = name_meant_by(written, ours)) detail += "; " + did_you_mean(meant->name, meant->note);
     return {"unknown_parameter", std::move(detail), written};
 }
 

@@ -11,7 +11,13 @@
 
 namespace duewheel {
 
-// The first of our names for `foreign` that is among `known`. O(number of names).
-std::optional<std::string_view> name_meant_by(std::string_view foreign, std::span<const std::string_view> known);
+struct NameMeant {
+    std::string_view name;    // of a member; `retry.attempts`: of a member of the object `retry`
+    std::string_view note{};  // a sentence for did_you_mean(), if the name does only a part of the job
+};
+
+// What an unknown name stands for, in a call that has the names `known`: one of them in another case, the one that does
+// the job of that name in another product, or the nearest one. O(number of names).
+std::optional<NameMeant> name_meant_by(std::string_view written, std::span<const std::string_view> known);
 
 }  // namespace duewheel
