@@ -340,7 +340,8 @@ Status Server::Parts::open_beanstalk() {
     if (!opened) {
         Error error = std::move(opened).error();
         if (error.code == "bad_address") error.code = "bad_beanstalk_address";  // that of HTTP is another setting
-        const bool is_about_group = error.code == "forbidden_group" || error.code == "bad_beanstalk_group";
+        if (error.code == "forbidden_group") error.code = "bad_beanstalk_group";
+        const bool is_about_group = error.code == "bad_beanstalk_group";
         error.message = (is_about_group ? "beanstalk.socket_group: " : "beanstalk.listen: ") + error.message;
         return error;
     }

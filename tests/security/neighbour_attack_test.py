@@ -150,7 +150,7 @@ class UnixSocketAttack(unittest.TestCase):
                            extra_groups=[])
         except PermissionError:
             self.skipTest("another user cannot run the server from its folder")
-        self.assertIn("forbidden_group", said)
+        self.assertIn("bad_beanstalk_group", said)
         self.assertIn("member of this group", said)
 
     def test_clients_over_tcp_are_named_by_their_address(self):
