@@ -79,8 +79,7 @@ json::object schema_of(const Field& row) {
         default:
             break;
     }
-    schema["description"] = std::string(row.sentence) + (row.page.empty() ? "." : ". ") + std::string(row.page) +
-                            (row.page.empty() ? "" : ".");
+    schema["description"] = std::string(row.sentence) + ".";
     if (!row.schema.empty()) {
         for (auto& [name, value] : json::parse(row.schema).as_object()) schema[name] = value;
     }

@@ -5,7 +5,7 @@
 //     what a request may hold, also as a merge patch    ingress/field_reader.h
 //     what a response and a line of an export hold      ingress/field_writer.h
 //     the schema in the OpenAPI document                ingress/field_schema.h
-//     the table of members in docs/http_api.md, and the types of web/src/api    ingress/field_pages.h
+//     the tables of members in docs                     tests/support/field_page.h
 //     the options of the command line and their help    apps/duewheel/field_options.h
 //
 // By hand stay only checks across fields, and what a field does.
@@ -59,7 +59,7 @@ struct Field {
     FieldKind kind = FieldKind::kept;
     FieldCoding coding = FieldCoding::none;
     std::string_view sentence{};  // what it does, for every page, without a full stop
-    std::string_view page{};      // what docs/http_api.md says beside it, in Markdown
+    std::string_view page{};      // what the table of members in docs says of it, in Markdown
 
     // The range of a count, a duration (ms) or a decimal (thousandths), both ends included; the bytes of a text.
     std::int64_t min = 0;

@@ -11,20 +11,28 @@ constexpr std::string_view kDeliveries[] = {"exactly_once", "at_least_once"};
 
 constexpr Field kRows[] = {
     text<&KafkaTarget::topic>(1, "topic", "Send its messages to this Kafka topic instead of keeping them for consumers",
-                              {.min = 1,
+                              {.page = "the topic that messages are sent to",
+                               .min = 1,
                                .max = kKafkaTopicBytesMax,
                                .when_absent = "give the topic that messages are sent to",
                                .is_required = true,
                                .schema = R"({"pattern": "^(?!\\.{1,2}$)[A-Za-z0-9._-]+$"})"}),
     text<&KafkaTarget::key>(2, "key", "Key of the records of messages that have neither a key nor an order key",
-                            {.min = 1, .max = kKafkaKeyBytesMax}),
+                            {.page = "the key of records whose message has neither a [key of its "
+                                     "own](http_api.md#parts-of-a-kafka-record) nor an order key, up to 1,024 bytes",
+                             .min = 1,
+                             .max = kKafkaKeyBytesMax}),
     count<&KafkaTarget::partition>(3, "partition", "Send all messages to this partition",
-                                   {.min = 0,
+                                   {.page = "the partition of all records; by default the key selects it, as in "
+                                            "Kafka's Java client",
                                     .max = std::numeric_limits<std::int32_t>::max(),
                                     .when_absent = "the partition that the key of each record selects"}),
-    word<&KafkaTarget::exactly_once>(4, "delivery",
-                                     "exactly_once, or at_least_once, which is faster and may send a message again",
-                                     kDeliveries, {.code = "bad_kafka_target"}),
+    word<&KafkaTarget::exactly_once>(
+        4, "delivery", "exactly_once, or at_least_once, which is faster and may send a message again", kDeliveries,
+        {.page =
+             "`exactly_once`, the default: in transactions. `at_least_once`: without transactions, which is faster; "
+             "after a crash a message may be sent again",
+         .code = "bad_kafka_target"}),
 };
 
 bool is_sound(const void* resource) {

@@ -7,27 +7,34 @@ namespace {
 
 // A limit of a namespace; all have the same maximum.
 template <auto Member>
-constexpr Field limit(std::uint32_t number, std::string_view path, std::string_view sentence,
-                      std::string_view page = {}) {
+constexpr Field limit(std::uint32_t number, std::string_view path, std::string_view sentence, std::string_view page) {
     return count<Member>(number, path, sentence,
                          {.page = page, .min = 1, .limit = "limits.pending_max", .when_absent = "no limit"});
 }
 
 constexpr Field kRows[] = {
     count<&NamespaceSettings::weight>(7, "weight", "Its share when several namespaces have more requests than fit",
-                                      {.page = "When several namespaces have more requests waiting than one commit can "
-                                               "take, each gets a share in proportion to its weight",
+                                      {.page = "when there is more to do than the disk takes, its turns are as many "
+                                               "times as long; 1 by default",
                                        .min = 1,
                                        .max = kNamespaceWeightMax,
                                        .when_absent = "1"}),
-    limit<&NamespaceSettings::pending_max>(2, "limits.pending",
-                                           "Maximum number of unfinished messages in all of its queues"),
-    limit<&NamespaceSettings::queues_max>(3, "limits.queues", "Maximum number of queues"),
-    limit<&NamespaceSettings::schedules_max>(4, "limits.schedules", "Maximum number of schedules"),
-    limit<&NamespaceSettings::watchdogs_max>(5, "limits.watchdogs", "Maximum number of watchdogs"),
-    limit<&NamespaceSettings::put_rate>(6, "limits.put_rate",
-                                        "Maximum number of puts per second, with a burst of one second",
-                                        "Messages that rules create count too"),
+    limit<&NamespaceSettings::pending_max>(
+        2, "limits.pending", "Maximum number of unfinished messages in all of its queues",
+        "unfinished messages in all of its queues together. Beyond it, puts, redrives and kicks of dead letters, and "
+        "firing a schedule are refused as `namespace_full`"),
+    limit<&NamespaceSettings::queues_max>(
+        3, "limits.queues", "Maximum number of queues",
+        "queues that hold messages, have settings, or have waiting consumers. Beyond it, calls that would create "
+        "another queue, and transactions whose [check queue](#transactions) would: `queue_limit`"),
+    limit<&NamespaceSettings::schedules_max>(4, "limits.schedules", "Maximum number of schedules",
+                                             "schedules. Creating another one: `schedule_limit`"),
+    limit<&NamespaceSettings::watchdogs_max>(5, "limits.watchdogs", "Maximum number of watchdogs",
+                                             "watchdogs. Creating another one: `watchdog_limit`"),
+    limit<&NamespaceSettings::put_rate>(
+        6, "limits.put_rate", "Maximum number of puts per second, with a burst of one second",
+        "puts per second; after a pause of a second or more, that number at once. Beyond it, puts, and firing a "
+        "schedule: `too_many_puts`"),
     kept<&NamespaceSettings::revision>(1),
 };
 

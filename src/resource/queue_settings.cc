@@ -6,6 +6,7 @@
 namespace duewheel {
 namespace {
 
+constexpr std::string_view kNoLimit = "no limit, and pause the queue to stop deliveries";
 constexpr std::string_view kPausers[] = {"user", "target"};
 
 constexpr Field kRows[] = {
@@ -17,28 +18,31 @@ constexpr Field kRows[] = {
                                      {"$ref": "#/components/schemas/KafkaTarget"}], "default": "pull"})"}),
     object<&QueueSettings::webhook>(10, "target.webhook", "Where its messages are posted"),
     object<&QueueSettings::kafka>(13, "target.kafka", "The Kafka topic that its messages are sent to"),
-    flag<&QueueSettings::paused>(2, "paused", "Pause the queue: deliver nothing", {.page = "Unchanged by default"}),
-    duration<&QueueSettings::lease_ms>(4, "lease", "Default duration of leases",
-                                       {.page = "It applies to leases whose call gives none: 1 s to 12 h, `\"30s\"` by "
-                                                "default",
-                                        .min = 1,
-                                        .when_absent = "the server's default",
-                                        .code = "lease_too_short"}),
+    flag<&QueueSettings::paused>(2, "paused", "Pause the queue: deliver nothing",
+                                 {.page = "`true`: nothing is delivered; unchanged by default"}),
+    duration<&QueueSettings::lease_ms>(
+        4, "lease", "Default duration of leases",
+        {.page = "the duration of a lease whose call does not give one: 1 s to 12 h, `\"30s\"` by default",
+         .min = 1,
+         .when_absent = "the server's default",
+         .code = "lease_too_short"}),
     object<&QueueSettings::retry>(5, "retry", "How often and when failed messages are tried again",
-                                  {.page = "The [retry rule](#retries-and-dead-letters) of its messages, or parts of "
-                                           "it. The rest comes from the server's own rule"}),
+                                  {.page = "the [retry rule](#retries-and-dead-letters) of its messages, or parts of "
+                                           "it; the rest comes from the server's own rule"}),
     count<&QueueSettings::pending_max>(
         3, "limits.pending", "Maximum number of unfinished messages",
-        {.page = "Beyond it puts, redrives and kicks of dead letters are refused as `queue_full`",
+        {.page = "the maximum number of unfinished messages; beyond it puts, redrives and kicks of dead letters are "
+                 "refused as `queue_full`. No limit by default",
          .min = 1,
          .limit = "limits.pending_max",
-         .when_absent = "no limit, and pause the queue to stop deliveries",
+         .when_absent = kNoLimit,
          .option = "--pending"}),
     count<&QueueSettings::per_second>(12, "limits.per_second", "Maximum number of messages due in one second",
-                                      {.page = "[How it works](#limit-per-second)",
+                                      {.page = "how many messages may be due in [one second](#limit-per-second), 1 to "
+                                               "100,000. No limit by default",
                                        .min = 1,
                                        .max = static_cast<std::int64_t>(kPerSecondMax),
-                                       .when_absent = "no limit, and pause the queue to stop deliveries",
+                                       .when_absent = kNoLimit,
                                        .option = "--per-second"}),
     kept<&QueueSettings::revision>(1),
     kept<&QueueSettings::paused_by>(11, {.words = kPausers}),

@@ -18,36 +18,48 @@ FieldValue hidden_headers(const void* resource) {
 }
 
 constexpr Field kRows[] = {
-    text<&WebhookTarget::url>(
-        1, "url", "Post its messages to this URL instead of keeping them for consumers",
-        {.page = "`http` or `https`, to a public address or to one that the server's configuration "
-                 "allows",
-         .min = 1,
-         .limit = "webhooks.url_max",
-         .when_absent = "give the URL to which messages are posted",
-         .is_required = true,
-         .option = "--webhook"}),
-    names<&WebhookTarget::secrets>(2, "secrets",
-                                   "Sign posts with the secret of this name in the server's configuration",
-                                   {.schema = R"({"maxItems": {"x-limit": "webhooks.secrets_max"}, "uniqueItems": true,
+    text<&WebhookTarget::url>(1, "url", "Post its messages to this URL instead of keeping them for consumers",
+                              {.page = "the target: `http` or `https`, up to 2,048 bytes",
+                               .min = 1,
+                               .limit = "webhooks.url_max",
+                               .when_absent = "give the URL to which messages are posted",
+                               .is_required = true,
+                               .option = "--webhook"}),
+    names<&WebhookTarget::secrets>(
+        2, "secrets", "Sign posts with the secret of this name in the server's configuration",
+        {.page = "names of up to four secrets that sign each post, from the configuration; without secrets, posts are "
+                 "not signed",
+         .schema = R"({"maxItems": {"x-limit": "webhooks.secrets_max"}, "uniqueItems": true,
                        "items": {"type": "string", "pattern": "^[A-Za-z0-9._-]+$",
                                  "maxLength": {"x-limit": "webhooks.secret_name_max"}}})",
-                                    .option = "--webhook-secret"}),
-    duration<&WebhookTarget::timeout_ms>(3, "timeout", "Timeout of a post",
-                                         {.min = 1, .when_absent = "the server's default"}),
-    count<&WebhookTarget::concurrency>(
-        4, "concurrency", "Maximum number of concurrent posts",
-        {.min = 1, .limit = "webhooks.concurrency_max", .when_absent = "the server's default"}),
+         .option = "--webhook-secret"}),
+    duration<&WebhookTarget::timeout_ms>(
+        3, "timeout", "Timeout of a post",
+        {.page = "maximum time for the response, name lookup and connecting included; default `webhooks.timeout`",
+         .min = 1,
+         .when_absent = "the server's default"}),
+    count<&WebhookTarget::concurrency>(4, "concurrency", "Maximum number of concurrent posts",
+                                       {.page = "maximum number of posts in progress; default `webhooks.concurrency`",
+                                        .min = 1,
+                                        .limit = "webhooks.concurrency_max",
+                                        .when_absent = "the server's default"}),
     count<&WebhookTarget::rate>(5, "rate", "Maximum number of posts per second",
-                                {.min = 1, .limit = "webhooks.rate_max", .when_absent = "no limit"}),
-    by_hand("headers", "Send these headers with each post, instead of message headers of the same name",
-            {.page = "Responses show the names, and `***` for each value",
-             .schema = R"({"type": "object", "maxProperties": {"x-limit": "webhooks.headers_max"},
-                           "propertyNames": {"pattern": "^[A-Za-z0-9!#$%&'*+.^_`|~-]+$"},
-                           "additionalProperties": {"type": "string",
-                                                    "pattern": "^[^\\u0000-\\u0008\\u000a-\\u001f\\u007f]*$"}})",
-             .option = "-",
-             .get = hidden_headers}),
+                                {.page = "maximum number of posts a second, spread evenly. No limit by default",
+                                 .min = 1,
+                                 .limit = "webhooks.rate_max",
+                                 .when_absent = "no limit"}),
+    by_hand(
+        "headers", "Send these headers with each post, instead of message headers of the same name",
+        {.page = "up to 16 headers that each post has, such as `{\"Authorization\": \"Bearer ...\"}`, with up to 4 KiB "
+                 "in all. They replace headers of a message with the same name. Their values may be secrets: no "
+                 "response, log or export shows them, and a response has `***` for each. On disk they are "
+                 "[encrypted](#encryption-of-header-values) if a key is configured",
+         .schema = R"({"type": "object", "maxProperties": {"x-limit": "webhooks.headers_max"},
+                       "propertyNames": {"pattern": "^[A-Za-z0-9!#$%&'*+.^_`|~-]+$"},
+                       "additionalProperties": {"type": "string",
+                                                "pattern": "^[^\\u0000-\\u0008\\u000a-\\u001f\\u007f]*$"}})",
+         .option = "-",
+         .get = hidden_headers}),
     kept<&WebhookTarget::headers>(6),
     // An earlier version, which would post the encrypted values, refuses them.
     kept<&WebhookTarget::sealed_headers>(7),
