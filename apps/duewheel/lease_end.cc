@@ -59,8 +59,8 @@ int show_results(const Session& session, const ServerAnswer& answer, std::size_t
 
 }  // namespace
 
-void take_leases(CLI::App& verb, std::vector<std::string>& leases) {
-    verb.add_option("LEASE", leases, "The leases, as printed by `lease`; several are sent in one request")->required();
+std::string lease_example(const std::string& queue) {
+    return "LEASE=$(duewheel lease " + queue + " --wait 5s --json | sed -E 's/.*\"lease\":\"([^\"]+)\".*/\\1/')\n";
 }
 
 int end_leases(Session& session, const std::vector<std::string>& leases, std::string_view call,

@@ -6,15 +6,14 @@
 #include <string_view>
 #include <vector>
 
-#include <CLI/CLI.hpp>
 #include <boost/json/object.hpp>
 
 #include "session.h"
 
 namespace duewheel {
 
-// The leases as the verb's arguments, one or more.
-void take_leases(CLI::App& verb, std::vector<std::string>& leases);
+// A line of an example in the help, which sets $LEASE to a lease of this queue.
+std::string lease_example(const std::string& queue);
 
 // `call` is ":ack" or another, `members` are its members. Prints the outcome of each lease, in order. The result is a
 // refusal if one of them had ended before or is invalid; the call takes effect on the others.

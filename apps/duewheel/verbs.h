@@ -1,5 +1,5 @@
 // Every verb of the command line: each adds itself, its options and its help to the program, and sets Session::verb
-// when it is called. One file per verb.
+// when it is called. The verbs of messages and those of leases share a file each; every other verb has its own.
 #pragma once
 
 namespace CLI {
