@@ -85,12 +85,19 @@ Error KafkaReason::explain(Error error) const {
     return error;
 }
 
-Status KafkaAccess::open(const KafkaOptions& options) {
+Status KafkaAccess::open(const KafkaConnectionArguments& arguments) {
+    Result<KafkaServer> read = arguments.read();
+    if (!read) return std::move(read).error();
+    server = std::move(*read);
     Result<std::unique_ptr<KafkaClient>> opened =
-        KafkaClient::open({.bootstrap = options.bootstrap, .client_file = options.client_file}, reason);
+        KafkaClient::open({.bootstrap = server.kafka.bootstrap, .client_file = server.kafka.client_file}, reason);
     if (!opened) return std::move(opened).error();
     client = std::move(*opened);
     return {};
+}
+
+int KafkaAccess::complain(const Session& session, const Error& error) const {
+    return session.complain(reason.explain(error), is_unreachable(error) ? kExitUnreachable : kExitRefused);
 }
 
 Result<TopicLog> log_of(const KafkaOptions& options, const std::string& directory, KafkaCluster& cluster) {

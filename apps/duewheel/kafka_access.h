@@ -17,6 +17,7 @@
 #include "net/kafka_client.h"
 #include "replication/topic_chain.h"
 #include "server/kafka_options.h"
+#include "session.h"
 
 namespace duewheel {
 
@@ -51,13 +52,17 @@ class KafkaReason final : public LogSink {
 };
 
 struct KafkaAccess {
+    KafkaServer server;
     KafkaReason reason;
     std::unique_ptr<KafkaClient> client;
 
     // Until a topic is described, or a request is given up.
     static constexpr std::int64_t kTimeoutMs = 10'000;
 
-    Status open(const KafkaOptions& options);
+    // Codes: those of KafkaConnectionArguments::read(), `bad_kafka_client_file`.
+    Status open(const KafkaConnectionArguments& arguments);
+    // Prints an error of the client, with the reason; returns the exit code.
+    int complain(const Session& session, const Error& error) const;
 };
 
 // Where the log of this data directory is in Kafka: its segments say which shard it is of. Codes: those of

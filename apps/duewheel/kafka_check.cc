@@ -101,23 +101,22 @@ void print_json(const std::vector<CheckedTopic>& topics, const Status& transacti
 }
 
 int run_kafka_check(Session& session, const KafkaCheckArguments& arguments) {
-    const Result<KafkaServer> server = arguments.access.read();
-    if (!server) return session.complain(server.error(), kExitUsage);
     KafkaAccess access;
-    if (const Status opened = access.open(server->kafka); !opened) return session.complain(opened.error(), kExitUsage);
-    std::vector<KafkaTopicUse> uses = kafka_topics(server->kafka);
+    if (const Status opened = access.open(arguments.access); !opened)
+        return session.complain(opened.error(), kExitUsage);
+    std::vector<KafkaTopicUse> uses = kafka_topics(access.server.kafka);
     for (const std::string& topic : arguments.topics) {
         uses.push_back({.topic = topic, .role = KafkaTopicRole::target});
     }
     std::vector<CheckedTopic> topics;
     bool is_fine = true;
     for (const KafkaTopicUse& use : uses) {
-        Result<CheckedTopic> checked = check_topic(access, use, server->shards);
+        Result<CheckedTopic> checked = check_topic(access, use, access.server.shards);
         if (!checked) return session.complain(checked.error(), kExitUnreachable);
         for (const KafkaTopicFinding& finding : checked->findings) is_fine = is_fine && !finding.breaks_promise;
         topics.push_back(std::move(*checked));
     }
-    const Status transactions = check_transactions(access, server->kafka);
+    const Status transactions = check_transactions(access, access.server.kafka);
     session.json ? print_json(topics, transactions) : print(topics, transactions);
     return is_fine && transactions ? kExitDone : kExitRefused;
 }

@@ -30,12 +30,11 @@ std::int32_t partitions_of(KafkaTopicRole role, const CreateTopicsArguments& arg
 }
 
 int create_topics(Session& session, const CreateTopicsArguments& arguments) {
-    const Result<KafkaServer> server = arguments.access.read();
-    if (!server) return session.complain(server.error(), kExitUsage);
-    const KafkaOptions& options = server->kafka;
-    const std::int32_t shards = arguments.shards.value_or(static_cast<std::int32_t>(server->shards));
     KafkaAccess access;
-    if (const Status opened = access.open(options); !opened) return session.complain(opened.error(), kExitUsage);
+    if (const Status opened = access.open(arguments.access); !opened)
+        return session.complain(opened.error(), kExitUsage);
+    const KafkaOptions& options = access.server.kafka;
+    const std::int32_t shards = arguments.shards.value_or(static_cast<std::int32_t>(access.server.shards));
     std::vector<KafkaTopicUse> uses{{.topic = options.out.ledger_topic(), .role = KafkaTopicRole::ledger},
                                     {.topic = options.errors_topic, .role = KafkaTopicRole::errors}};
     if (arguments.log || options.log.replicate) {
@@ -54,8 +53,7 @@ int create_topics(Session& session, const CreateTopicsArguments& arguments) {
                                   KafkaAccess::kTimeoutMs);
         const bool exists = !made && made.error().code == "topic_exists";
         if (!made && !exists) {
-            exit_code = is_unreachable(made.error()) ? kExitUnreachable : kExitRefused;
-            session.complain(access.reason.explain(made.error()), exit_code);
+            exit_code = access.complain(session, made.error());
             if (exit_code == kExitUnreachable) break;
             continue;
         }

@@ -23,10 +23,9 @@ struct KafkaReseedArguments {
 };
 
 int reseed(Session& session, const KafkaReseedArguments& arguments) {
-    const Result<KafkaServer> server = arguments.access.read();
-    if (!server) return session.complain(server.error(), kExitUsage);
     KafkaAccess access;
-    if (const Status opened = access.open(server->kafka); !opened) return session.complain(opened.error(), kExitUsage);
+    if (const Status opened = access.open(arguments.access); !opened)
+        return session.complain(opened.error(), kExitUsage);
     FileSystem& files = posix_file_system();
     const Result<std::unique_ptr<DirectoryLock>> lock = files.lock(arguments.directory);
     if (!lock) return session.complain(lock.error(), kExitRefused);
@@ -35,16 +34,13 @@ int reseed(Session& session, const KafkaReseedArguments& arguments) {
         return session.complain(drawn.error(), kExitRefused);
     }
     const Result<TopicSeed> seeded = [&]() -> Result<TopicSeed> {
-        const Result<TopicLog> place = log_of(server->kafka, arguments.directory, *access.client);
+        const Result<TopicLog> place = log_of(access.server.kafka, arguments.directory, *access.client);
         if (!place) return place.error();
         Progress progress("written");
         return seed_topic(files, arguments.directory, *access.client, *place, node, KafkaAccess::kTimeoutMs,
                           [&](std::uint64_t done, std::uint64_t all) { progress.show(done, all); });
     }();
-    if (!seeded) {
-        return session.complain(access.reason.explain(seeded.error()),
-                                is_unreachable(seeded.error()) ? kExitUnreachable : kExitRefused);
-    }
+    if (!seeded) return access.complain(session, seeded.error());
     if (session.json) {
         const boost::json::object object{
             {"segments", seeded->segments}, {"commits", seeded->commits}, {"newest_commit", seeded->newest_commit}};

@@ -41,20 +41,16 @@ void print(const Session& session, const TopicComparison& compared) {
 }
 
 int verify(Session& session, const KafkaVerifyArguments& arguments) {
-    const Result<KafkaServer> server = arguments.access.read();
-    if (!server) return session.complain(server.error(), kExitUsage);
     KafkaAccess access;
-    if (const Status opened = access.open(server->kafka); !opened) return session.complain(opened.error(), kExitUsage);
+    if (const Status opened = access.open(arguments.access); !opened)
+        return session.complain(opened.error(), kExitUsage);
     const Result<TopicComparison> compared = [&]() -> Result<TopicComparison> {
-        const Result<TopicLog> place = log_of(server->kafka, arguments.directory, *access.client);
+        const Result<TopicLog> place = log_of(access.server.kafka, arguments.directory, *access.client);
         if (!place) return place.error();
         return compare_with_topic(posix_file_system(), arguments.directory, *access.client, *place,
                                   KafkaAccess::kTimeoutMs);
     }();
-    if (!compared) {
-        return session.complain(access.reason.explain(compared.error()),
-                                is_unreachable(compared.error()) ? kExitUnreachable : kExitRefused);
-    }
+    if (!compared) return access.complain(session, compared.error());
     print(session, *compared);
     return compared->difference ? kExitRefused : kExitDone;
 }
