@@ -445,6 +445,15 @@ class Times(CommandLine):
                 error = self.refusal("put", "q", "x", "--at", "2027-01-01T06:00", "--tz", zone, code=USAGE)
                 self.assertNotIn("terminate", error)
 
+    # The program said unknown_zone where the server says bad_zone.
+    def test_a_zone_that_is_none_has_one_code_and_one_text(self):
+        for zone in ("CST", "Europe/Olso"):
+            own = self.refusal("put", "q", "x", "--at", "2027-01-01T06:00", "--zone", zone, code=USAGE)
+            of_server = self.refusal("schedule", "set", "s", "q", "x", "--cron", "0 9 * * *", "--zone", zone)
+            self.assertIn("(bad_zone, --zone)", own)
+            self.assertIn("(bad_zone, zone)", of_server)
+            self.assertEqual(own.partition(" (bad_zone")[0], of_server.partition(" (bad_zone")[0])
+
     def test_an_unset_variable_is_no_time(self):
         for arguments in (["--at", ""], ["--in", ""], ["--at="], ["--in="], ["--at", "2027-01-01T06:00", "--tz="]):
             self.refusal("put", "q", "x", *arguments, code=USAGE)
@@ -887,7 +896,7 @@ class Worker(CommandLine):
         twice = self.refusal(*wrong, "2027-10-31T02:30", "--tz", "Europe/Oslo", code=USAGE)
         self.assertIn("Write 2027-10-31T02:30:00+02:00 or 2027-10-31T02:30:00+01:00.", twice)
         self.assertIn("(bad_instant, --end)", twice)
-        self.assertIn("(unknown_zone, --zone)", self.refusal(*wrong, "2028-01-01T06:00", "--tz", "Europe/Olso", code=USAGE))
+        self.assertIn("(bad_zone, --zone)", self.refusal(*wrong, "2028-01-01T06:00", "--tz", "Europe/Olso", code=USAGE))
 
     # They ended it.
     def test_settings_leave_a_pause_as_it_is(self):

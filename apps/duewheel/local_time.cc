@@ -116,7 +116,7 @@ Status check_zone(const std::string& zone) {
     const Result<Zone> loaded = Zone::load(zone);
     const std::string why =
         loaded ? "The time zone data of this machine does not contain " + zone + "." : loaded.error().message;
-    return Error{"unknown_zone", why, "--zone"};
+    return Error{"bad_zone", why, "--zone"};
 }
 
 Result<InstantMs> parsed(const std::string& text) {

@@ -17,11 +17,11 @@ namespace duewheel {
 
 // "2027-01-01T06:00", with optional seconds and fraction, and with "Z", "+01:00" or no offset. Without an offset it is
 // a time in `zone` ("Europe/Oslo"), or, if `zone` is empty, in the time zone of this machine. Codes: bad_instant,
-// unknown_zone, conflicting_members (an offset and a zone).
+// bad_zone, conflicting_members (an offset and a zone).
 Result<InstantMs> parse_local_instant(std::string_view text, const std::optional<std::string>& zone);
 
 // The same for a rule that has a zone: the zone is used only if the text has no offset, and errors do not advise to
-// omit it. Codes: bad_instant, unknown_zone.
+// omit it. Codes: bad_instant, bad_zone.
 Result<InstantMs> parse_instant_of_rule(std::string_view text, const std::string& zone);
 
 // Adds the seconds ":00" to a time without them. Other texts are unchanged.
