@@ -1,54 +1,15 @@
-// A made-up resource whose table is all that describes it: what a new setting needs is one row.
 #include "resource/field.h"
 
 #include <gtest/gtest.h>
 
 #include "resource/field_codec.h"
+#include "resource/lamp_fixture.h"
 
-namespace duewheel {
-namespace field_test {
-
-enum class Colour : std::uint8_t { red, blue };
-
-struct Lamp {
-    std::uint32_t revision = 0;
-    bool lit = false;
-    std::uint64_t watts = 0;
-    std::int64_t fade_ms = 0;
-    std::optional<std::int32_t> socket;
-    std::string room;
-    Colour colour = Colour::red;
-    std::vector<std::string> owners;
-
-    bool operator==(const Lamp&) const = default;
-};
-
-constexpr std::string_view kColours[] = {"red", "blue"};
-constexpr Field kRows[] = {
-    flag<&Lamp::lit>(2, "lit", "Whether it is on"),
-    duration<&Lamp::fade_ms>(4, "fade", "How long it takes to go on"),
-    count<&Lamp::watts>(3, "power.watts", "What it draws", {.min = 1, .max = 100, .when_absent = "no power"}),
-    count<&Lamp::socket>(5, "power.socket", "Where it is plugged in", {}),
-    text<&Lamp::room>(6, "room", "Where it stands"),
-    word<&Lamp::colour>(7, "colour", "Its colour", kColours),
-    names<&Lamp::owners>(8, "owners", "Who may switch it"),
-    kept<&Lamp::revision>(1),
-};
-
-}  // namespace field_test
-
-template <>
-const FieldTable& fields_of<field_test::Lamp>() {
-    static const FieldTable table("a lamp holds", field_test::kRows);
-    return table;
-}
-
-namespace field_test {
+namespace duewheel::field_test {
 namespace {
 
-Lamp everything() {
-    return {7, true, 60, 250, 0, "hall", Colour::blue, {"ann", "bob"}};
-}
+using lamp_fixture::everything;
+using lamp_fixture::Lamp;
 
 TEST(FieldCodec, returns_what_was_written) {
     for (const Lamp& lamp : {everything(), Lamp{}, Lamp{.fade_ms = -1}, Lamp{.socket = 3}}) {
@@ -99,5 +60,4 @@ TEST(FieldTable, checks_ranges) {
 }
 
 }  // namespace
-}  // namespace field_test
-}  // namespace duewheel
+}  // namespace duewheel::field_test
