@@ -128,7 +128,7 @@ std::string aligned(const Rows& rows, const std::vector<bool>& right) {
 
 std::string setting_name(std::string_view member) {
     if (member.ends_with("_ms")) member.remove_suffix(3);
-    return std::string(member);
+    return printable(member);
 }
 
 std::string_view cut_to_width(std::string_view text, std::size_t columns_max) {

@@ -30,7 +30,7 @@ std::string table(const Rows& rows);
 // cell keeps at least 12 columns.
 std::string table(Rows rows, std::size_t column, std::size_t width_max);
 
-// "jitter_ms" -> "jitter": the name of a member whose value is shown with a unit.
+// "jitter_ms" -> "jitter": the name of a member whose value is shown with a unit, printable.
 std::string setting_name(std::string_view member);
 
 // The beginning of a printable text that fits this number of columns of the terminal.

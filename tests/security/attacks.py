@@ -46,9 +46,12 @@ class Target:
             return rest_of(connection)
 
     def ask(self, method, path, value=None, token=None, **fields):
-        """(status, decoded body) of a request with a token, by default that of the administrator."""
+        """(status, decoded body) of a request with a token, by default that of the administrator. A list is sent as NDJSON."""
+        lines = "".join(json.dumps(line) + "\n" for line in value).encode() if isinstance(value, list) else b""
+        if lines:
+            value, fields = None, {"Content_Type": "application/x-ndjson", "Content_Length": len(lines), **fields}
         with connect(self.daemon) as connection, connection.makefile("rb") as stream:
-            connection.sendall(request(method, path, value, Authorization=f"Bearer {token or self.root}", **fields))
+            connection.sendall(request(method, path, value, Authorization=f"Bearer {token or self.root}", **fields) + lines)
             status, body = read_answer(stream)
         try:
             return status, json.loads(body)

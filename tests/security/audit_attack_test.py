@@ -1,6 +1,8 @@
 """Attacks on the audit log: to push lines out of it, to hide an act in noise, and to fill its lines."""
 
+import hashlib
 import json
+import re
 import subprocess
 import time
 import unittest
@@ -13,6 +15,11 @@ FLOOD = 1200
 
 def duewheel(*arguments):
     return subprocess.run([BIN / "duewheel", *map(str, arguments)], capture_output=True, text=True, timeout=120)
+
+
+def with_own_hash(line):
+    own = hashlib.sha256(line.split(',"hash"')[0].encode()).hexdigest()
+    return re.sub('"hash":"[^"]*"', f'"hash":"{own}"', line)
 
 
 class AuditAttack(unittest.TestCase):
@@ -85,6 +92,43 @@ class AuditAttack(unittest.TestCase):
         done = self.wait_for_line(verb="queue.set", actor="tenant", outcome="ok")
         self.assertEqual([line["object"] for line in done], [f"q{number}" for number in range(300)])
 
+    # Whoever can write the files can also compute a new chain to their end: against that, the newest hash is kept elsewhere.
+    def test_a_log_that_was_changed_afterwards_is_not_intact(self):
+        for number in range(5):
+            self.ask("PUT", f"/v1/namespaces/shop/queues/q{number}", {}, self.tenant)
+        self.assertEqual(self.daemon.terminate(), 0)
+        (file,) = (self.daemon.data / "audit").glob("audit-*.jsonl")
+        lines = file.read_text().splitlines(keepends=True)
+        other = lines[4].replace('"actor":"tenant"', '"actor":"nobody"')
+        for what, changed in {"a line is cut out": lines[:3] + lines[4:], "the first lines are cut off": lines[2:], "a line has another actor": lines[:4] + [other] + lines[5:],
+                              "its hash is computed anew": lines[:4] + [with_own_hash(other)] + lines[5:], "two lines are swapped": lines[:3] + [lines[4], lines[3]] + lines[5:],
+                              "a line is there twice": lines[:4] + [lines[3]] + lines[4:], "a line is made up": lines[:4] + [with_own_hash(lines[3])] + lines[4:],
+                              "a member is added": lines[:4] + [lines[4].replace(',"outcome"', ',"note":"x","outcome"')] + lines[5:],
+                              "a space is added": lines[:4] + [lines[4].replace('","', '", "', 1)] + lines[5:], "half a line is cut off in the middle": lines[:3] + [lines[3][:50] + "\n"] + lines[4:],
+                              "two lines are one": lines[:3] + [lines[3].rstrip("\n") + lines[4]] + lines[5:], "an empty line is added": lines[:3] + ["\n"] + lines[3:],
+                              "the number of a line is another": lines[:4] + [lines[4].replace('"seq":5', '"seq":6')] + lines[5:],
+                              "all lines are empty": ["\n"] * len(lines), "the file is of another server": ['{"seq":1}\n']}.items():
+            with self.subTest(what):
+                self.assertNotEqual(changed, lines)
+                file.write_text("".join(changed))
+                self.assertEqual(duewheel("audit", "verify", "--data", self.daemon.data).returncode, 1)
+        with self.subTest("the file has another number"):
+            file.unlink()
+            (file.parent / "audit-000002.jsonl").write_text("".join(lines))
+            self.assertEqual(duewheel("audit", "verify", "--data", self.daemon.data).returncode, 1)
+        with self.subTest("no file is left"):
+            (file.parent / "audit-000002.jsonl").unlink()
+            self.assertEqual(duewheel("audit", "verify", "--data", self.daemon.data).returncode, 1)
+
+    # The last lines have nothing behind them: that they are gone shows by the hash that was kept elsewhere.
+    def test_the_last_lines_that_were_cut_off_show_by_their_hash(self):
+        self.ask("PUT", "/v1/namespaces/shop/queues/q", {}, self.tenant)
+        self.assertEqual(self.daemon.terminate(), 0)
+        (file,) = (self.daemon.data / "audit").glob("audit-*.jsonl")
+        newest = json.loads(duewheel("--json", "audit", "verify", "--data", self.daemon.data).stdout)["last_hash"]
+        file.write_text("".join(file.read_text().splitlines(keepends=True)[:-1]))
+        self.assertNotEqual(json.loads(duewheel("--json", "audit", "verify", "--data", self.daemon.data).stdout)["last_hash"], newest)
+
 
 if __name__ == "__main__":
-    main(tries=3)
+    main(tries=21)

@@ -51,6 +51,8 @@ class Reach(unittest.TestCase):
         body = {}
         if path.startswith("/v1/leases:"):
             body = {"leases": [self.lease]}
+        elif path.endswith(":batch"):
+            body = [{"body": "x"}]
         elif "/queues/" in path and path.endswith("/messages"):
             body = {"body": "x"}
         elif method == "PATCH" and "messages" in path:
@@ -116,7 +118,6 @@ class Reach(unittest.TestCase):
                 "queue of checks": ("POST", "/v1/queues/mail-1/messages", {"body": "x", "transaction": {"check_back": {"after": "1s", "queue": "other"}}}),
                 "queue of a new schedule": ("PUT", "/v1/schedules/mine", {"queue": "other", **CRON}),
                 "queue of a new watchdog": ("PUT", "/v1/watchdogs/mine", {"queue": "other", "timeout": "1ms"}),
-                "queue in a batch": ("POST", "/v1/queues/mail-1/messages:batch", {"messages": [{"body": "x", "queue": "other"}]}),
                 "queue of a put": ("POST", "/v1/queues/mail-1/messages", {"body": "x", "queue": "other"}),
                 "namespace of a put": ("POST", "/v1/queues/mail-1/messages", {"body": "x", "namespace": "team"}),
                 "queue of a redrive": ("POST", "/v1/queues/mail-1:redrive", {"queue": "other"}),
