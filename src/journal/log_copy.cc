@@ -63,7 +63,8 @@ Result<std::vector<Source>> open_sources(FileSystem& files, const std::string& d
         Result<std::optional<std::vector<Source>>> sources = open_all(files, directory);
         if (!sources) return std::move(sources).error();
         if (!*sources) continue;
-        if ((*sources)->empty()) return Error{"not_found", "there is no log in " + directory};
+        if ((*sources)->empty())
+            return Error{"not_found", "there is no log in " + directory + ": it contains no segment (seg-*)"};
         return std::move(**sources);
     }
     return Error{"io_error", "the files in " + directory + " keep changing; try again"};

@@ -174,7 +174,11 @@ class Salvage {
             if (sequence_of_segment_name(name) == 0) continue;
             if (Status opened = open(name); !opened) return opened;
         }
-        if (sources_.empty()) return Error{"not_found", "there is no log in " + directory_};
+        if (sources_.empty()) {
+            return Error{"damaged_log", directory_ +
+                                            " contains no segment (seg-*), so nothing can be read. Put the "
+                                            "segments back, or restore a backup"};
+        }
         const auto whole = std::find_if(sources_.begin(), sources_.end(),
                                         [](const Source& source) { return source.header.has_value(); });
         if (whole == sources_.end()) {

@@ -48,8 +48,8 @@ struct SalvagedLog {
 using SalvageVisitor = std::function<Status(const FramedRecord&)>;
 
 // Calls the visitor for each whole record, in ascending order of sequences. Memory: a damaged stretch, at most a
-// segment. Codes: `not_found` (there is no log), `damaged_log` (no segment has a readable header), `newer_format`,
-// `io_error`, and the visitor's.
+// segment. Codes: `not_found` (no such directory), `damaged_log` (no segment, or none with a readable header),
+// `newer_format`, `io_error`, and the visitor's.
 Result<SalvagedLog> salvage_log(FileSystem& files, const std::string& directory, const SalvageVisitor& visitor);
 
 }  // namespace duewheel

@@ -28,7 +28,8 @@ class Comparison {
     Status open(FileSystem& files, const std::string& directory) {
         const Result<FoundLog> found = find_log_in_use(files, directory);
         if (!found) return found.error();
-        if (found->segments.empty()) return Error{"not_found", "there is no log in " + directory};
+        if (found->segments.empty())
+            return Error{"not_found", "there is no log in " + directory + ": it contains no segment (seg-*)"};
         for (const std::shared_ptr<SegmentFile>& segment : found->segments) {
             Result<std::unique_ptr<File>> file = files.open(segment->path(), OpenMode::read);
             if (!file && file.error().code == "not_found") continue;  // removed meanwhile

@@ -99,7 +99,8 @@ Result<TopicSeed> seed_topic(FileSystem& files, const std::string& directory, Ka
                              const SeedProgress& progress) {
     const Result<FoundLog> found = find_log(files, directory + "/journal");
     if (!found) return found.error();
-    if (found->segments.empty()) return Error{"not_found", "there is no log in " + directory};
+    if (found->segments.empty())
+        return Error{"not_found", "there is no log in " + directory + ": it contains no segment (seg-*)"};
     const auto partition = static_cast<std::int32_t>(log.shard);
     Result<std::unique_ptr<KafkaConsumer>> consumer = cluster.open_consumer();
     if (!consumer) return std::move(consumer).error();

@@ -328,6 +328,11 @@ class LostEnd(unittest.TestCase):
                 self.assertEqual(daemon.wait(), EXIT_DATA)
                 self.assertIn(missing, daemon.log_text()[before:])
                 self.assertEqual(segments(daemon), [])
+            # The export said that there was no log, and not what to do.
+            saved = subprocess.run([BIN / "duewheel", "export", "--skip-damaged", daemon.data, daemon.directory / "saved.ndjson"],
+                                   capture_output=True, text=True, timeout=60)
+            self.assertEqual(saved.returncode, 1)
+            self.assertRegex(saved.stderr, r"contains no segment .* restore a backup \(damaged_log\)")
             accepted = subprocess.run([BIN / "duewheel", "check", "--accept-lost-end", daemon.data],
                                       capture_output=True, text=True, timeout=60)
             self.assertEqual(accepted.returncode, 0, accepted.stderr)
