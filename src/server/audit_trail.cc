@@ -15,11 +15,28 @@ namespace {
 constexpr std::int64_t kSyncIntervalNs = 1'000'000'000;
 constexpr std::int64_t kRetryNs = 1'000'000'000;
 
+// A client without a token counts by its address.
+const std::string& party_of(const AuditEntry& entry) {
+    return entry.actor == kAnonymous ? entry.address : entry.actor;
+}
+
+// About the size of its line.
+std::size_t line_bytes(const AuditEntry& entry) {
+    constexpr std::size_t kWithoutTexts = 280;  // the names of the members, both hashes, number and time
+    return kWithoutTexts + entry.verb.size() + entry.actor.size() + entry.address.size() + entry.name_space.size() +
+           entry.object.size() + entry.traceparent.size();
+}
+
 }  // namespace
 
 AuditTrail::AuditTrail(EventLoop& loop, std::string directory, AuditBounds bounds, std::function<InstantMs()> server_ms,
                        LogSink& log)
-    : loop_(loop), directory_(std::move(directory)), bounds_(bounds), server_ms_(std::move(server_ms)), log_(log) {}
+    : loop_(loop),
+      directory_(std::move(directory)),
+      bounds_(bounds),
+      server_ms_(std::move(server_ms)),
+      log_(log),
+      share_(bounds.files_max * bounds.file_bytes_max) {}
 
 Result<std::unique_ptr<AuditTrail>> AuditTrail::open(EventLoop& loop, const std::string& data_directory,
                                                      std::uint64_t volume_bytes, std::function<InstantMs()> server_ms,
@@ -73,6 +90,17 @@ void AuditTrail::log_opened() {
 }
 
 void AuditTrail::record(AuditEntry entry, std::function<void(bool)> done) {
+    if (share_.count(party_of(entry), line_bytes(entry), monotonic_now_ns())) {
+        log_.warning("audit_log_filling",
+                     "A client has filled a twentieth of the audit log with its changes, faster than in an hour. If it "
+                     "goes on, older lines are removed before they are 90 days old. If it should not make so many "
+                     "changes, limit its token, or remove it.",
+                     {{"actor", entry.actor}, {"address", entry.address}, {"verb", entry.verb}});
+    }
+    add(std::move(entry), std::move(done));
+}
+
+void AuditTrail::add(AuditEntry entry, std::function<void(bool)> done) {
     if (!is_available_ && done) {  // it was executed before this write
         loop_.post([done = std::move(done)] { done(false); });
         done = nullptr;
@@ -92,7 +120,7 @@ void AuditTrail::record_limited(AuditEntry entry) {
         limit_.suppress(refusal);
     } else if (const std::optional<std::uint64_t> suppressed = limit_.admit(refusal, now_ns)) {
         entry.suppressed = *suppressed;
-        record(std::move(entry), nullptr);
+        add(std::move(entry), nullptr);
     }
     if (limit_.has_suppressed() && count_at_ns_ == 0) count_at_ns_ = now_ns + RefusalLimit::kIntervalNs;
 }
@@ -105,7 +133,7 @@ void AuditTrail::record_suppressed(const std::vector<RefusalLimit::Suppressed>& 
         entry.actor = each.like.actor;
         entry.address = each.like.address;
         entry.suppressed = each.refusals;
-        record(std::move(entry), nullptr);
+        add(std::move(entry), nullptr);
     }
 }
 

@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "access/audit_port.h"
+#include "access/audit_share.h"
 #include "access/audit_writer.h"
 #include "access/refusal_limit.h"
 #include "base/log.h"
@@ -62,6 +63,7 @@ class AuditTrail final : public AuditPort {
     AuditTrail(EventLoop& loop, std::string directory, AuditBounds bounds, std::function<InstantMs()> server_ms,
                LogSink& log);
 
+    void add(AuditEntry entry, std::function<void(bool)> done);
     Status write(const std::vector<AuditEntry>& entries, InstantMs now);
     void write_waiting();
     void written(const Status& result);
@@ -78,6 +80,7 @@ class AuditTrail final : public AuditPort {
     const std::function<InstantMs()> server_ms_;
     LogSink& log_;
     RefusalLimit limit_;
+    AuditShare share_;
     std::vector<Waiting> waiting_;  // not written yet, in their order
     std::size_t writing_ = 0;       // the number of them, from the first on, that are being written
     bool is_writing_ = false;

@@ -9,6 +9,8 @@ import unittest
 
 from attacks import main
 from daemon import BIN, Daemon
+from raw_sockets import connect, read_answer, request
+from small_disk import Refused, SmallDisk
 
 FLOOD = 1200
 
@@ -22,16 +24,20 @@ def with_own_hash(line):
     return re.sub('"hash":"[^"]*"', f'"hash":"{own}"', line)
 
 
-class AuditAttack(unittest.TestCase):
+class Audited(unittest.TestCase):
     def setUp(self):
         self.daemon = self.enterContext(Daemon(arguments=["--auth-required"]))
         self.daemon.data.mkdir()
+        self.prepare()
         made = duewheel("token", "add", "root", "--admin", "--data", self.daemon.data)
         self.assertEqual(made.returncode, 0, made.stderr)
         self.root = made.stdout.strip()
         self.daemon.start()
         self.client = self.daemon.client()
         self.tenant = self.ask("PUT", "/v1/tokens/tenant", {"scopes": ["admin"], "namespaces": ["shop"]}, self.root)[1]["token"]
+
+    def prepare(self):
+        """Before the server has files."""
 
     def ask(self, method, path, body=None, token=None):
         headers = {"Authorization": f"Bearer {token}"} if token else {}
@@ -55,6 +61,11 @@ class AuditAttack(unittest.TestCase):
         """Refusals of the tenant that have a line or are counted in one."""
         return sum(line.get("suppressed", 0) + ("outcome" in line) for line in self.lines() if line["actor"] == "tenant")
 
+    def verify(self):
+        return json.loads(duewheel("--json", "audit", "verify", "--data", self.daemon.data).stdout)
+
+
+class AuditAttack(Audited):
     # 60,000 of them in four seconds replaced all files, and the verification called the log intact.
     def test_requests_that_are_not_valid_push_no_line_out(self):
         attacks = [("PUT", "/v1/namespaces/shop/queues/-q", {}), ("PUT", "/v1/namespaces/shop/queues/q", {"lease": "soon"}),
@@ -71,7 +82,7 @@ class AuditAttack(unittest.TestCase):
         self.assertEqual((lines[0]["verb"], lines[0]["object"]), ("token.set", "root"), "the oldest line is still there")
         longest = max(len(line) for path in (self.daemon.data / "audit").glob("audit-*.jsonl") for line in path.read_text().splitlines())
         self.assertLess(longest, 1500)
-        verified = json.loads(duewheel("--json", "audit", "verify", "--data", self.daemon.data).stdout)
+        verified = self.verify()
         self.assertEqual((verified["is_whole"], verified["removed_lines"], verified["lost_young_lines"]), (True, 0, False))
         self.assertIn("whole_from", verified)
 
@@ -125,10 +136,48 @@ class AuditAttack(unittest.TestCase):
         self.ask("PUT", "/v1/namespaces/shop/queues/q", {}, self.tenant)
         self.assertEqual(self.daemon.terminate(), 0)
         (file,) = (self.daemon.data / "audit").glob("audit-*.jsonl")
-        newest = json.loads(duewheel("--json", "audit", "verify", "--data", self.daemon.data).stdout)["last_hash"]
+        newest = self.verify()["last_hash"]
         file.write_text("".join(file.read_text().splitlines(keepends=True)[:-1]))
-        self.assertNotEqual(json.loads(duewheel("--json", "audit", "verify", "--data", self.daemon.data).stdout)["last_hash"], newest)
+        self.assertNotEqual(self.verify()["last_hash"], newest)
+
+
+class ChangesAttack(Audited):
+    """A tenant with valid rights makes so many changes that they would push older lines out. Each has its line, and the server
+    says whose they are long before a line is lost. The log is as small as it can be: 128 MiB.
+    """
+
+    def prepare(self):
+        try:
+            self.enterContext(SmallDisk(self.daemon.data / "audit", 1024))
+        except Refused as why:
+            self.skipTest(f"no small disk can be made here: {why}")
+        self.addCleanup(self.daemon.kill)  # before the disk goes
+
+    def test_the_party_that_fills_the_log_is_named_before_a_line_is_lost(self):
+        change = request("PUT", f"/v1/namespaces/shop/queues/{'q' * 200}", {}, Authorization=f"Bearer {self.tenant}",
+                         Traceparent="00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01")
+        done = 0
+        with connect(self.daemon) as connection, connection.makefile("rb") as stream:
+            while "audit_log_filling" not in self.daemon.log_text():
+                self.assertLess(done, 20_000)
+                connection.sendall(change * 200)
+                for _ in range(200):
+                    self.assertEqual(read_answer(stream)[0], 200)
+                done += 200
+        self.assertGreater(done, 5_000, "programs that make some thousand changes are no trouble")
+        (said,) = [line for line in self.daemon.log_text().splitlines() if "audit_log_filling" in line]
+        for text in ("warning", "actor=tenant", "address=127.0.0.1", "verb=queue.set"):
+            self.assertIn(text, said)
+        self.assertIn("\nduewheel_audit_lines_removed_early_total 0\n", self.ask("GET", "/metrics", None, self.root)[1])
+        self.assertEqual(self.daemon.terminate(), 0)
+        lines = self.lines()
+        self.assertEqual(sum(line["actor"] == "tenant" and line["outcome"] == "ok" for line in lines), done)
+        self.assertEqual((lines[0]["verb"], lines[0]["object"]), ("token.set", "root"), "the oldest line is still there")
+        verified = self.verify()
+        self.assertEqual((verified["is_whole"], verified["removed_lines"]), (True, 0))
+        bytes_of_log = sum(path.stat().st_size for path in (self.daemon.data / "audit").glob("audit-*.jsonl"))
+        self.assertLess(bytes_of_log, 128 * 2**20 / 10)
 
 
 if __name__ == "__main__":
-    main(tries=21)
+    main(tries=22)
