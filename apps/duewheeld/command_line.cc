@@ -147,23 +147,27 @@ int exit_code_of(const Error& refusal) {
 }
 
 std::string place_of(const Configuration& configuration, const Error& refusal) {
-    std::string_view name;
-    if (refusal.code == "bad_host") name = "http.hosts";
-    if (refusal.code == "bad_address" || refusal.code == "unsafe_listen") name = "http.listen";
-    if (refusal.code == "bad_beanstalk_address" || refusal.code == "unsafe_beanstalk_listen" ||
-        refusal.code == "beanstalk_elsewhere")
-        name = "beanstalk.listen";
-    if (refusal.code == "bad_beanstalk_group") name = "beanstalk.socket_group";
-    if (refusal.code == "bad_address_block") name = "webhooks.allowed_networks";
-    if (refusal.code == "bad_webhook_secret") name = "webhooks.secrets";
-    if (refusal.code == "bad_encryption_key") name = "webhooks.encryption_key_file";
-    if (refusal.code == "bad_old_encryption_key") name = "webhooks.old_encryption_key_file";
-    if (refusal.code == "bad_trusted_file") name = "webhooks.trusted_file";
-    if (refusal.code == "bad_kafka_setting" || refusal.code == "bad_shard_setting") name = refusal.field;
-    if (refusal.code == "bad_kafka_client_file") name = "kafka.client_file";
-    if (refusal.code == "bad_tls_certificate") name = "tls.certificate";
-    if (refusal.code == "bad_tls_key") name = "tls.key";
-    if (refusal.code == "bad_tls_client_ca") name = "tls.client_ca";
+    static constexpr std::pair<std::string_view, std::string_view> kSettings[] = {
+        {"bad_address", "http.listen"},
+        {"bad_address_block", "webhooks.allowed_networks"},
+        {"bad_beanstalk_address", "beanstalk.listen"},
+        {"bad_beanstalk_group", "beanstalk.socket_group"},
+        {"bad_encryption_key", "webhooks.encryption_key_file"},
+        {"bad_host", "http.hosts"},
+        {"bad_kafka_client_file", "kafka.client_file"},
+        {"bad_old_encryption_key", "webhooks.old_encryption_key_file"},
+        {"bad_tls_certificate", "tls.certificate"},
+        {"bad_tls_client_ca", "tls.client_ca"},
+        {"bad_tls_key", "tls.key"},
+        {"bad_trusted_file", "webhooks.trusted_file"},
+        {"bad_webhook_secret", "webhooks.secrets"},
+        {"beanstalk_elsewhere", "beanstalk.listen"},
+        {"unsafe_beanstalk_listen", "beanstalk.listen"},
+        {"unsafe_listen", "http.listen"}};
+    const bool is_named = refusal.code == "bad_kafka_setting" || refusal.code == "bad_shard_setting";
+    const auto* found = std::find_if(std::begin(kSettings), std::end(kSettings),
+                                     [&](const auto& each) { return each.first == refusal.code; });
+    const std::string_view name = is_named ? refusal.field : found != std::end(kSettings) ? found->second : "";
     const Setting* setting = find_setting(name);
     return setting == nullptr || configuration.is_default(*setting) ? "" : configuration.of(*setting).place;
 }
