@@ -408,10 +408,12 @@ class Answers(unittest.TestCase):
         say("POST", put, headers=traced, body=json.dumps(whole).encode())
         raw_body = say("POST", put, headers={"Content-Type": "image/png", "Duewheel-Delay": "1ms"}, body=b"\xff\x00")["id"]
         far = say("POST", put, {"body": "far", "delay": "1h"})["id"]
+        recurring = {"every": "1d", "factor": 1.5, "max": "2d", "times": 5, "until": "2100-01-01T00:00:00Z"}
+        rounds = say("POST", put, {"body": "", "delay": "1h", "repeat": recurring})["id"]
         say("POST", put + ":batch", headers=LINES, body=b'{"body":"one"}\n{"body":1}\n')
         for method in ("GET", "HEAD"):
             say(method, put)
-            for each in (first, raw_body, far):
+            for each in (first, raw_body, far, rounds):
                 say(method, "/messages/{id}", id=each)
         say("PATCH", "/messages/{id}", {"delay": "2h"}, id=far)
         say("POST", "/messages/{id}:fire", id=far)
