@@ -2,17 +2,11 @@
 // gets no answer at all marks the connection as lost (connection.ts), and a 401 leads to the login page.
 import { namespace } from '../app/router'
 import { connectionLost, connectionWorks } from './connection'
+import type * as Api from './openapi'
 import { tokenRefused } from './session'
 
-export interface Problem {
-  title: string
-  status: number
-  code: string
-  detail: string
-  field?: string
-  outcome?: string
-  [member: string]: unknown
-}
+/** A problem of the server, or of a proxy in front of it. A server that is not ready gives a reason. */
+export type Problem = Omit<Api.Problem, 'type' | 'code'> & Pick<Api.Readiness, 'reason'> & { code: Api.Problem['code'] | `http_${number}` }
 
 export class ApiError extends Error {
   constructor(readonly problem: Problem) {
@@ -51,7 +45,7 @@ function withQuery(path: string, query: Options['query']): string {
 }
 
 async function problemOf(response: Response, text: string): Promise<Problem> {
-  const fallback = { title: response.statusText, status: response.status, code: `http_${response.status}`, detail: '' }
+  const fallback: Problem = { title: response.statusText, status: response.status, code: `http_${response.status}`, detail: '' }
   try {
     return { ...fallback, ...(JSON.parse(text) as Problem) }
   } catch {
@@ -104,7 +98,7 @@ export function post<T>(path: string, body?: unknown): Promise<T> {
 }
 
 /** Whether there is something of this name; `unknown` is the code of the server's refusal. */
-export async function exists(path: string, unknown: string): Promise<boolean> {
+export async function exists(path: string, unknown: Problem['code']): Promise<boolean> {
   try {
     await get(path)
     return true

@@ -5,7 +5,7 @@ import { namespace } from '../app/router'
 import { formatBytes } from '../ui/format'
 import { inNamespace, requestText } from './client'
 import { memberText } from './json_text'
-import type { Message } from './types'
+import type { Message } from './openapi'
 
 const AT_ONCE = 4
 const SHOWN_MAX = 120

@@ -3,8 +3,17 @@
 import { effect, signal } from '@preact/signals'
 import { get } from './client'
 import { epoch, lost } from './connection'
+import type { LatenessRow, Stats } from './openapi'
 import { can, limited, loginNeeded, session } from './session'
-import type { LatenessRow, LogLine, Stats } from './types'
+
+/** A line of the server's log: its members beside these four are the details. */
+export interface LogLine {
+  time_ms: number
+  level: string
+  event: string
+  message?: string
+  [member: string]: unknown
+}
 
 export const stats = signal<Stats | null>(null)
 /** The newest row of lateness, every five seconds; null while polling. */

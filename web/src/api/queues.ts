@@ -1,9 +1,9 @@
 // Which queues are late, on a server with up to 100,000 of them.
 import { get, inNamespace } from './client'
 import { serverNow } from './live'
+import type { MessagePage, QueueStats, Stats } from './openapi'
 import { useQuery, type Query } from './query'
 import { can, limited } from './session'
-import type { MessagePage, QueueStats, Stats } from './types'
 
 /** From here on, the oldest due message counts as late. */
 export const LATE_MS = 10_000

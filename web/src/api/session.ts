@@ -1,8 +1,10 @@
 // Who uses the dashboard: the token in the browser's cookie, and what it allows. The cookie is HttpOnly, so only the server
 // reads it. A server without required tokens allows everything.
 import { computed, signal } from '@preact/signals'
-import type { Scope, Session } from './types'
 import type { Problem } from './client'
+import type { Scopes, Session } from './openapi'
+
+export type Scope = Scopes[number]
 
 export const session = signal<Session | null>(null)
 /** Set when the server has refused the token: the login page opens and shows why. */

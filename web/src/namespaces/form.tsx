@@ -1,17 +1,20 @@
 // The form of the quotas of a namespace.
 import { useState } from 'preact/hooks'
 import { request } from '../api/client'
+import type { NamespaceSettings } from '../api/openapi'
 import { changed } from '../api/query'
 import { go } from '../app/router'
 import { notify } from '../ui/dialog'
 import { Section } from '../ui/parts'
 import { SaveForm, TextField, useSave } from '../ui/save_form'
 import { t } from './text'
-import { LIMITS, type Namespace } from './types'
 
-type Draft = Record<(typeof LIMITS)[number] | 'weight', string>
+type Limit = keyof NonNullable<NamespaceSettings['limits']>
+const LIMITS: Limit[] = ['pending', 'queues', 'schedules', 'watchdogs', 'put_rate']
 
-function draftOf(settings: Namespace['settings']): Draft {
+type Draft = Record<Limit | 'weight', string>
+
+function draftOf(settings: NamespaceSettings): Draft {
   const text = (value: number | undefined) => (value === undefined ? '' : String(value))
   return {
     pending: text(settings.limits?.pending), queues: text(settings.limits?.queues), schedules: text(settings.limits?.schedules),
@@ -20,7 +23,7 @@ function draftOf(settings: Namespace['settings']): Draft {
 }
 
 /** `name`: null for a new namespace. */
-export function QuotaForm({ name, settings }: { name: string | null; settings: Namespace['settings'] }) {
+export function QuotaForm({ name, settings }: { name: string | null; settings: NamespaceSettings }) {
   const before = draftOf(settings)
   const [draft, setDraft] = useState(before)
   const [newName, setNewName] = useState('')

@@ -1,7 +1,6 @@
 // The token of this browser, and what it allows.
 import { request } from '../api/client'
-import { loadSession, session } from '../api/session'
-import type { Scope } from '../api/types'
+import { loadSession, session, type Scope } from '../api/session'
 import { definePage } from '../app/page'
 import { go } from '../app/router'
 import { dictionary } from '../i18n/language'

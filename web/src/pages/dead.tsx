@@ -4,9 +4,9 @@ import { useState } from 'preact/hooks'
 import { allOf } from '../api/all'
 import { get, inNamespace, post } from '../api/client'
 import { useContents } from '../api/contents'
+import type { DiscardResponse, KickResponse, Message, MessagePage, Queue } from '../api/openapi'
 import { useQuery } from '../api/query'
 import { can } from '../api/session'
-import type { Message, MessagePage, Outcome, Queue } from '../api/types'
 import { definePage } from '../app/page'
 import { go, href, namespace, route } from '../app/router'
 import { dictionary } from '../i18n/language'
@@ -249,13 +249,13 @@ function MessageActions({ message: { id } }: { message: Message }) {
   const path = inNamespace('messages', id)
   return (
     <span class="row-actions">
-      <Button onClick={() => void act(() => post<Outcome>(`${path}:kick`), () => t.kicked(id))}>{t.redrive}</Button>
+      <Button onClick={() => void act(() => post<KickResponse>(`${path}:kick`), () => t.kicked(id))}>{t.redrive}</Button>
       <Button
         kind="danger"
         onClick={() =>
           confirm({
             title: t.discardOneTitle, what: t.discardOneWhat(id), verb: t.discard, danger: true,
-            run: () => post<Outcome>(`${path}:discard`), done: () => t.discarded(id),
+            run: () => post<DiscardResponse>(`${path}:discard`), done: () => t.discarded(id),
           })}
       >
         {t.discard}

@@ -1,11 +1,12 @@
 // The health of the server: clock, disk and store, limits, Kafka, recent warnings.
-import { ApiError, get, post, prefix } from '../api/client'
-import { logLines, source, stats } from '../api/live'
+import { get, post, prefix } from '../api/client'
+import { logLines, source, stats, type LogLine } from '../api/live'
 import { useMetrics } from '../api/metrics'
 import type { Metrics } from '../api/metrics_text'
+import type { Clock, Forecast, Stats } from '../api/openapi'
 import { useQuery } from '../api/query'
+import { useReadiness } from '../api/readiness'
 import { can, limited } from '../api/session'
-import type { Clock, LogLine, Readiness, Stats } from '../api/types'
 import { definePage } from '../app/page'
 import { t } from '../health/text'
 import { confirm } from '../ui/dialog'
@@ -37,15 +38,7 @@ function Health() {
 }
 
 function Ready() {
-  // While it is not ready the answer is 503, with a reason.
-  const query = useQuery(['readyz'], async (signal) => {
-    try {
-      return await get<Readiness>('/readyz', {}, signal)
-    } catch (error) {
-      if (error instanceof ApiError && error.problem.status === 503) return { ready: false, reason: String(error.problem.reason ?? error.problem.detail) }
-      throw error
-    }
-  }, { every_ms: 5000 })
+  const query = useReadiness()
   if (!query.data) return <Pending query={query} />
   const { ready, reason } = query.data
   return (
@@ -90,7 +83,7 @@ async function acceptClock(clock: Clock) {
   const minutes = Math.max(1, Math.min(1440, Math.ceil(jump / 60_000)))
   let due: string | null = null
   try {
-    const { total, exact } = await get<{ total: { due: number }; exact: boolean }>(`${prefix()}/forecast`, { minutes })
+    const { total, exact } = await get<Forecast>(`${prefix()}/forecast`, { minutes })
     due = t.acceptDue(total.due, jump > DAY_MS || !exact)
   } catch {
     // The dialog opens without the number.
@@ -144,7 +137,7 @@ function Limits({ limits }: { limits: Metrics['limits'] }) {
 
 function Kafka({ kafka }: { kafka: Stats['kafka'] }) {
   if (!kafka) return null
-  const { out, in: { records, errors, partitions = [] } } = kafka
+  const { out, in: { records, errors, partitions } } = kafka
   const tone = { reading: 'good', waiting: 'warn', stopped: 'bad' } as const
   return (
     <Section title={t.kafka}>
@@ -163,7 +156,7 @@ function Kafka({ kafka }: { kafka: Stats['kafka'] }) {
           caption={t.partitions} rows={partitions} rowKey={(row) => `${row.topic} ${row.partition}`}
           columns={[
             { key: 'topic', heading: t.topic, cell: (row) => <Cut text={row.topic} max={80} /> },
-            { key: 'partition', heading: t.partition, number: true, cell: (row) => n(row.partition) },
+            { key: 'partition', heading: t.partition, number: true, cell: (row) => row.partition !== undefined && n(row.partition) },
             { key: 'state', heading: t.state, cell: (row) => <><Badge tone={tone[row.state]}>{t[row.state]}</Badge> {row.reason && <code>{row.reason}</code>}</> },
             { key: 'position', heading: t.position, number: true, cell: (row) => row.position !== undefined && n(row.position) },
             { key: 'lag', heading: t.lag, number: true, cell: (row) => row.lag !== undefined && n(row.lag) },

@@ -1,8 +1,8 @@
 // Takes an access token, and begins a session with it; its id is in a cookie that scripts cannot read. The page forgets the token.
 import { useState } from 'preact/hooks'
 import { ApiError, request } from '../api/client'
+import type { Session } from '../api/openapi'
 import { loadSession, loginNeeded, refused, session } from '../api/session'
-import type { Session } from '../api/types'
 import { definePage } from '../app/page'
 import { go } from '../app/router'
 import { dictionary } from '../i18n/language'

@@ -1,8 +1,8 @@
 // One message: its content, its rules and origin, how it ended, and what can be done with it.
 import { get, inNamespace, requestText } from '../api/client'
 import { memberText, prettyJson } from '../api/json_text'
+import type { HistoryPage, Message } from '../api/openapi'
 import { useQuery } from '../api/query'
-import type { HistoryPage, Message } from '../api/types'
 import { definePage, type PageProps } from '../app/page'
 import { href, namespace } from '../app/router'
 import { dictionary } from '../i18n/language'
@@ -78,7 +78,7 @@ function Rules({ message }: { message: Message }) {
           [t.every, repeat && formatDuration(repeat.every_ms)],
           [t.factor, repeat?.factor !== undefined && `×${formatNumber(repeat.factor, 3)}`],
           [t.times, repeat?.times !== undefined && formatNumber(repeat.times)],
-          [t.until, repeat?.until_ms !== undefined && <Instant ms={repeat.until_ms} />],
+          [t.until, repeat?.until !== undefined && <Instant ms={Date.parse(repeat.until)} />],
           [t.retryAttempts, retry?.attempts !== undefined && formatNumber(retry.attempts)],
           [t.retryFirst, retry?.first_ms !== undefined && formatDuration(retry.first_ms)],
           [t.factor, retry?.factor !== undefined && `×${formatNumber(retry.factor, 3)}`],

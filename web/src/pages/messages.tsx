@@ -2,7 +2,7 @@
 // or by its idempotency key in the chosen queue.
 import { useState } from 'preact/hooks'
 import { get, inNamespace, prefix } from '../api/client'
-import { WAITING_STATES, type Message, type MessagePage, type MessageState } from '../api/types'
+import type { Message, MessagePage, State } from '../api/openapi'
 import { definePage } from '../app/page'
 import { go, href, namespace, route, setQuery } from '../app/router'
 import { dictionary } from '../i18n/language'
@@ -65,10 +65,10 @@ function Finder({ queue }: { queue: string }) {
   )
 }
 
-const STATES: MessageState[] = [...WAITING_STATES, 'dead']
+const STATES: State[] = ['prepared', 'scheduled', 'ready', 'leased', 'retrying', 'held', 'dead']
 
-function StateChoice({ chosen }: { chosen: MessageState[] }) {
-  const toggle = (state: MessageState) => {
+function StateChoice({ chosen }: { chosen: State[] }) {
+  const toggle = (state: State) => {
     const without = chosen.filter((one) => one !== state)
     // Dead letters are listed alone.
     const next = without.length < chosen.length ? without : state === 'dead' ? ['dead'] : [...without.filter((one) => one !== 'dead'), state]
@@ -106,7 +106,7 @@ function TimeField({ name, label }: { name: 'after' | 'before'; label: string })
   )
 }
 
-function List({ queue, states }: { queue: string; states: MessageState[] }) {
+function List({ queue, states }: { queue: string; states: State[] }) {
   const after = route.value.query.get('after') ?? undefined
   const before = route.value.query.get('before') ?? undefined
   const state = states.join(',')
@@ -144,7 +144,7 @@ function List({ queue, states }: { queue: string; states: MessageState[] }) {
 function Messages() {
   const query = route.value.query
   const queue = query.get('queue') ?? ''
-  const states = (query.get('state') ?? '').split(',').filter((state): state is MessageState => STATES.includes(state as MessageState))
+  const states = (query.get('state') ?? '').split(',').filter((state): state is State => STATES.includes(state as State))
   const dead = states.includes('dead')
   return (
     <>

@@ -1,5 +1,6 @@
 // One namespace: how much of its quotas is in use, and the quotas themselves.
 import { ApiError, get, request } from '../api/client'
+import type { Namespace, RemovedNamespace } from '../api/openapi'
 import { useQuery } from '../api/query'
 import { can } from '../api/session'
 import { definePage, type PageProps } from '../app/page'
@@ -8,7 +9,6 @@ import { terms } from '../i18n/terms'
 import { QuotaForm } from '../namespaces/form'
 import { Quota } from '../namespaces/quota'
 import { t } from '../namespaces/text'
-import type { Namespace } from '../namespaces/types'
 import { confirm } from '../ui/dialog'
 import { formatNumber as n } from '../ui/format'
 import { Button, Facts, PageHead, Section } from '../ui/parts'
@@ -35,7 +35,7 @@ function NamespaceView({ params }: PageProps) {
             onClick={() =>
               confirm({
                 title: <>{t.removeTitle} <Name>{name}</Name></>, what: t.removeWhat, verb: t.remove, danger: true,
-                run: () => request<{ removed: boolean }>('DELETE', path), done: ({ removed }) => (removed ? t.removed : t.removedNot),
+                run: () => request<RemovedNamespace>('DELETE', path), done: ({ removed }) => (removed ? t.removed : t.removedNot),
               })}
           >
             {t.remove}

@@ -1,12 +1,12 @@
 // The list of namespaces, with the use of their quotas.
 import { get } from '../api/client'
+import type { NamespacePage } from '../api/openapi'
 import { can, session } from '../api/session'
 import { definePage } from '../app/page'
 import { href } from '../app/router'
 import { terms } from '../i18n/terms'
 import { Quota } from '../namespaces/quota'
 import { t } from '../namespaces/text'
-import type { NamespacePage } from '../namespaces/types'
 import { formatNumber as n } from '../ui/format'
 import { PageHead, Section } from '../ui/parts'
 import { Pager, Pending, Table, usePages } from '../ui/table'

@@ -1,11 +1,12 @@
 // The first page: whether the server is well, how fast and how late it delivers, and which queues need attention, and why.
 import { get, prefix } from '../api/client'
-import { logLines, rate, samples, stats } from '../api/live'
+import { logLines, rate, samples, stats, type LogLine } from '../api/live'
 import { useMetrics } from '../api/metrics'
+import type { Queue, QueueStats, Readiness, Stats } from '../api/openapi'
 import { useQuery } from '../api/query'
 import { ageOf, LATE_MS, useBusiest, type Busiest } from '../api/queues'
+import { useReadiness } from '../api/readiness'
 import { can, limited } from '../api/session'
-import type { LogLine, Queue, QueueStats, Readiness, Stats } from '../api/types'
 import { definePage } from '../app/page'
 import { href } from '../app/router'
 import { dictionary, plural } from '../i18n/language'
@@ -240,11 +241,7 @@ function Overview() {
 
 function WholeServer() {
   const metrics = useMetrics()
-  const readiness = useQuery(['readyz'], async (signal) => {
-    // 503 is an answer here, too.
-    const response = await fetch('/readyz', { cache: 'no-store', signal })
-    return (await response.json()) as Readiness
-  }, { every_ms: 10_000 })
+  const readiness = useReadiness()
   const busiest = useBusiest()
   const due = busiest.data && dueQueues(busiest.data)
   const late = due?.filter(({ age_ms }) => age_ms >= LATE_MS)

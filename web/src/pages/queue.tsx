@@ -1,14 +1,13 @@
 // One queue: its numbers, why it is late, its target and settings, how its messages ended lately, and what can be done.
 import { get, inNamespace, post, request } from '../api/client'
+import type { HistoryPage, Namespace, Queue, RemovedQueue } from '../api/openapi'
 import { useQuery } from '../api/query'
 import { LATE_MS, useAge } from '../api/queues'
 import { can, limited } from '../api/session'
-import type { HistoryPage, Queue } from '../api/types'
 import { definePage, type PageProps } from '../app/page'
 import { href, namespace } from '../app/router'
 import { dictionary, plural } from '../i18n/language'
 import { terms } from '../i18n/terms'
-import type { Namespace } from '../namespaces/types'
 import { DeadActions } from '../ui/dead_actions'
 import { act, confirm } from '../ui/dialog'
 import { formatDuration, formatNumber, formatPercent } from '../ui/format'
@@ -177,7 +176,7 @@ function Actions({ queue }: { queue: Queue }) {
           kind="danger"
           onClick={() => confirm({
             title: t.removeTitle(name), what: t.removeWhat, verb: t.removeSettings, danger: true,
-            run: () => request<{ removed: boolean }>('DELETE', path), done: () => t.removed,
+            run: () => request<RemovedQueue>('DELETE', path), done: () => t.removed,
           })}
         >
           {t.removeSettings}

@@ -2,10 +2,10 @@
 // column, or searched inside the names, they are those of up to 10,000 queues, which are all loaded.
 import { allOf } from '../api/all'
 import { get, inNamespace } from '../api/client'
+import type { Queue, QueuePage } from '../api/openapi'
 import { useQuery } from '../api/query'
 import { ageOf, LATE_MS, useBusiest } from '../api/queues'
 import { limited } from '../api/session'
-import type { Queue, QueuePage } from '../api/types'
 import { definePage } from '../app/page'
 import { href, namespace, route, setQuery } from '../app/router'
 import { dictionary } from '../i18n/language'

@@ -1,15 +1,14 @@
 // One schedule: its rule in words, its next and past runs, its settings, and what can be done with it.
 import { useSignal } from '@preact/signals'
 import { ApiError, get, inNamespace, post } from '../api/client'
+import type { Message, Preview, PutResponse, Schedule, ScheduleSettings } from '../api/openapi'
 import { useQuery } from '../api/query'
 import { can } from '../api/session'
-import type { Message } from '../api/types'
 import { definePage, type PageProps } from '../app/page'
 import { href, namespace } from '../app/router'
 import { terms } from '../i18n/terms'
 import { PREVIEW_COUNT, PreviewTable } from '../schedules/preview'
 import { ruleInWords, ruleText, skippedReason, t } from '../schedules/text'
-import type { Preview, Schedule, ScheduleSettings } from '../schedules/types'
 import { BodyView } from '../ui/body_view'
 import { act, confirm } from '../ui/dialog'
 import { formatDuration, formatInstant, formatNumber as n } from '../ui/format'
@@ -70,7 +69,7 @@ function Actions({ schedule }: { schedule: Schedule }) {
         onClick={() =>
           confirm({
             title: t.fireTitle, what: t.fireWhat(schedule.settings.queue), verb: t.fire,
-            run: () => post<{ id: string }>(`${path}:fire`), done: ({ id }) => <a href={href(['messages', id])}>{t.firedDone(id)}</a>,
+            run: () => post<PutResponse>(`${path}:fire`), done: ({ id }) => <a href={href(['messages', id])}>{t.firedDone(id)}</a>,
           })}
       >
         {t.fire}

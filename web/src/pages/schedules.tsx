@@ -1,9 +1,9 @@
 // The list of schedules.
+import type { Schedule } from '../api/openapi'
 import { definePage } from '../app/page'
 import { href } from '../app/router'
 import { terms } from '../i18n/terms'
 import { ruleInWords, ruleText, stateWords, t } from '../schedules/text'
-import type { Schedule } from '../schedules/types'
 import { NamedList } from '../ui/named_list'
 import { Badge } from '../ui/parts'
 import { Cut, Name } from '../ui/text'

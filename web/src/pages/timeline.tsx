@@ -1,20 +1,19 @@
 // The timeline: what becomes due ahead, from the forecast, as bars; a bar leads to its messages.
 import { allOf, type All } from '../api/all'
 import { get, inNamespace, prefix } from '../api/client'
+import type { Forecast, Queue, SchedulePage } from '../api/openapi'
 import { useQuery } from '../api/query'
 import { session } from '../api/session'
-import type { Queue } from '../api/types'
 import { definePage } from '../app/page'
 import { href, namespace, route, setQuery } from '../app/router'
 import { dictionary } from '../i18n/language'
 import { terms } from '../i18n/terms'
-import { bucketsOf, bucketSize, localDay, peakOf, type Bucket, type DueCounts, type Minute } from '../timeline/buckets'
+import { bucketsOf, bucketSize, localDay, peakOf, type Bucket } from '../timeline/buckets'
 import { Chart } from '../ui/chart'
 import { formatDuration, formatInstant, formatNumber as n, formatTime } from '../ui/format'
 import { Button, Figure, Figures, PageHead, Section } from '../ui/parts'
 import { QueueField } from '../ui/queue_field'
 import { Pending, Table } from '../ui/table'
-import type { SchedulePage } from '../schedules/types'
 import { Name } from '../ui/text'
 import './plan.css'
 
@@ -54,13 +53,6 @@ const t = dictionary(
     searched: (count: number) => `已搜索已排期消息最多的 ${n(count)} 个队列，其余消息在别的队列中。`, noneChosen: '这些队列在此时段内没有消息。', showMessages: '显示消息', ofTheseRuns: '其中定时任务的运行', notYet: '到期时创建', close: '关闭',
   },
 )
-
-interface Forecast {
-  now_ms: number
-  exact: boolean
-  total: DueCounts
-  minutes: Minute[]
-}
 
 const DAY_MIN = 1440
 // How far each range reaches, and the length of a step of its forecast, both in minutes. A day can be enlarged to its minutes.

@@ -1,4 +1,5 @@
 // One watchdog: when it fires, what it has done, its settings.
+import type { Watchdog } from '../api/openapi'
 import { useQuery } from '../api/query'
 import { can } from '../api/session'
 import { definePage, type PageProps } from '../app/page'
@@ -13,7 +14,6 @@ import { Name } from '../ui/text'
 import { Instant } from '../ui/time'
 import { FeedButton, StateBadge } from '../watchdogs/parts'
 import { t } from '../watchdogs/text'
-import type { Watchdog } from '../watchdogs/types'
 import './plan.css'
 
 function WatchdogView({ params }: PageProps) {

@@ -1,5 +1,6 @@
 // The pages on which a watchdog is created and edited.
 import { get, inNamespace } from '../api/client'
+import type { Watchdog } from '../api/openapi'
 import { useQuery } from '../api/query'
 import { definePage, type PageProps } from '../app/page'
 import { namespace } from '../app/router'
@@ -8,7 +9,6 @@ import { Pending } from '../ui/table'
 import { Name } from '../ui/text'
 import { draftOf, NEW, WatchdogForm } from '../watchdogs/form'
 import { t } from '../watchdogs/text'
-import type { Watchdog } from '../watchdogs/types'
 import './plan.css'
 
 function WatchdogNew() {

@@ -1,4 +1,5 @@
 // The list of watchdogs.
+import type { Watchdog } from '../api/openapi'
 import { can } from '../api/session'
 import { definePage } from '../app/page'
 import { href } from '../app/router'
@@ -9,7 +10,6 @@ import { Name } from '../ui/text'
 import { Instant } from '../ui/time'
 import { FeedButton, StateBadge } from '../watchdogs/parts'
 import { t } from '../watchdogs/text'
-import type { Watchdog } from '../watchdogs/types'
 import './plan.css'
 
 function Watchdogs() {

@@ -1,7 +1,7 @@
 // A schedule as the form has it, all text, and what it becomes: the body of a put for the preview, and for an existing
 // schedule a patch with what has changed. Pure.
+import type { Schedule } from '../api/openapi'
 import { durationText } from '../ui/format'
-import type { ScheduleSettings } from './types'
 import type { Rule } from './words'
 
 export type Kind = 'cron' | 'every' | 'iso' | 'at'
@@ -40,7 +40,7 @@ function duration(ms: number | undefined): string {
   return ms === undefined ? '' : durationText(ms)
 }
 
-export function draftOf(name: string, settings: ScheduleSettings): Draft {
+export function draftOf(name: string, settings: Schedule['settings']): Draft {
   const kind = KINDS.find((one) => (one === 'every' ? settings.every_ms !== undefined : settings[one] !== undefined)) ?? 'cron'
   return {
     name, queue: settings.queue, kind, cron: settings.cron ?? '', every: duration(settings.every_ms), iso: settings.iso ?? '', at: settings.at ?? '',

@@ -1,6 +1,7 @@
 // The form of a schedule, with a preview that follows each change.
 import { useEffect, useState } from 'preact/hooks'
 import { exists, inNamespace, request } from '../api/client'
+import type { Preview } from '../api/openapi'
 import { useQuery } from '../api/query'
 import { go, namespace } from '../app/router'
 import { language } from '../i18n/language'
@@ -11,7 +12,6 @@ import { SaveForm, TextField, useSave } from '../ui/save_form'
 import { KINDS, patchOf, putOf, ruleOf, settingsOf, type Draft } from './draft'
 import { t } from './form_text'
 import { PREVIEW_COUNT, PreviewTable } from './preview'
-import type { Preview } from './types'
 import { ruleWords } from './words'
 
 const PREVIEW_AFTER_MS = 250

@@ -1,9 +1,9 @@
 // The next times of a schedule, with those that clock changes affect and those that are excluded.
+import type { Preview } from '../api/openapi'
 import { formatDuration, formatInstant, formatNumber as n } from '../ui/format'
 import { Badge } from '../ui/parts'
 import { Table, type Column } from '../ui/table'
 import { t } from './text'
-import type { Preview } from './types'
 
 interface Row {
   nominal_ms: number

@@ -1,7 +1,7 @@
 // The words of the pages of schedules.
+import type { Schedule, ScheduleSettings } from '../api/openapi'
 import { dictionary, language, plural } from '../i18n/language'
 import { formatDuration, formatNumber as n } from '../ui/format'
-import type { Schedule, ScheduleSettings } from './types'
 import { ruleWords } from './words'
 
 export const t = dictionary(

@@ -1,17 +1,7 @@
 // The minutes of a forecast, put together for a chart, and the busiest part of a day. Pure.
+import type { Forecast } from '../api/openapi'
 
-export interface DueCounts {
-  due: number
-  scheduled: number
-  retrying: number
-  recurring: number
-  runs: number
-}
-
-export interface Minute extends DueCounts {
-  start_ms: number
-  at_least?: boolean
-}
+export type Minute = Omit<Forecast['minutes'][number], 'start'>
 
 export interface Bucket extends Minute {
   end_ms: number

@@ -1,8 +1,8 @@
 // Actions on dead letters, all of a queue or those that were chosen: redrive, discard.
 import { inNamespace, post } from '../api/client'
 import { serverNow } from '../api/live'
+import type { Queue, RedriveResponse } from '../api/openapi'
 import { can } from '../api/session'
-import type { Outcome, Queue } from '../api/types'
 import { dictionary, plural } from '../i18n/language'
 import { terms } from '../i18n/terms'
 import { confirm } from './dialog'
@@ -59,7 +59,7 @@ export function DeadActions({ queue, old = false }: { queue: Queue; old?: boolea
         onClick={() =>
           confirm({
             title: title(t.redriveTitle), what: t.redriveWhat(Math.min(queue.dead, REDRIVE_MAX), queue.dead > REDRIVE_MAX), verb: t.redrive,
-            run: () => post<{ redriven: number; more: boolean }>(`${path}:redrive`, {}),
+            run: () => post<RedriveResponse>(`${path}:redrive`, {}),
             done: ({ redriven, more }) => t.redriven(redriven, more),
           })}
       >
@@ -90,7 +90,7 @@ async function callEach(ids: string[], verb: string): Promise<{ count: number; e
   const errors: Error[] = []
   const callNext = async () => {
     for (let id = left.shift(); id !== undefined; id = left.shift()) {
-      await post<Outcome>(`${inNamespace('messages', id)}:${verb}`).catch((error: Error) => errors.push(error))
+      await post(`${inNamespace('messages', id)}:${verb}`).catch((error: Error) => errors.push(error))
     }
   }
   await Promise.all(Array.from({ length: AT_ONCE }, callNext))

@@ -3,8 +3,8 @@ import { Fragment } from 'preact'
 import { useState } from 'preact/hooks'
 import { get } from '../api/client'
 import { lateness } from '../api/live'
+import type { Lateness, LatenessRow } from '../api/openapi'
 import { useQuery } from '../api/query'
-import type { LatenessHour, LatenessRow } from '../api/types'
 import { dictionary } from '../i18n/language'
 import { Chart, Legend } from './chart'
 import { formatDuration, formatRate } from './format'
@@ -42,15 +42,15 @@ function withGaps(rows: LatenessRow[], row_ms: number): Point[] {
 const MINUTE_MS = 60_000
 
 /** Deliveries per second in the last minute. */
-function lastRate({ rows, until_ms }: LatenessHour): string {
+function lastRate({ rows, until_ms }: Lateness): string {
   const count = rows.reduce((sum, row) => sum + (row.time_ms >= until_ms - MINUTE_MS ? row.count : 0), 0)
   return formatRate((count * 1000) / MINUTE_MS)
 }
 
 /** `of`: one queue, with its rate of deliveries. */
 export function LatenessChart({ of }: { of?: { queue: string; namespace: string } }) {
-  const hour = useQuery(['lateness', of, lateness.value?.time_ms], (signal) => get<LatenessHour>('/v1/lateness', { window: '1h', ...of }, signal), { every_ms: 15_000 })
-  const [shown, setShown] = useState<LatenessHour | null>(null)
+  const hour = useQuery(['lateness', of, lateness.value?.time_ms], (signal) => get<Lateness>('/v1/lateness', { window: '1h', ...of }, signal), { every_ms: 15_000 })
+  const [shown, setShown] = useState<Lateness | null>(null)
   if (hour.data && hour.data !== shown) setShown(hour.data)
   if (!shown) return <Section title={t.title}><Pending query={hour} /></Section>
   const points = withGaps(shown.rows, shown.row_ms)

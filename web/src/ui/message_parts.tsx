@@ -1,9 +1,9 @@
 // What the pages of messages share: the badge of a state, and the actions on one message.
 import { useState } from 'preact/hooks'
 import { inNamespace, post, request } from '../api/client'
+import type { CancelResponse, DiscardResponse, FireResponse, HoldResponse, KickResponse, Message, MoveResponse, State } from '../api/openapi'
 import { changed } from '../api/query'
 import { can } from '../api/session'
-import type { Message, MessageState, Outcome } from '../api/types'
 import { dictionary } from '../i18n/language'
 import { terms } from '../i18n/terms'
 import { Dialog, act, confirm, notify } from './dialog'
@@ -49,9 +49,9 @@ export function causeText(cause: string): string {
   return cause in causes ? causes[cause as keyof typeof causes] : cause
 }
 
-const TONES: Partial<Record<MessageState, Tone>> = { ready: 'accent', leased: 'accent', retrying: 'warn', held: 'warn', dead: 'bad', expired: 'warn', done: 'good' }
+const TONES: Partial<Record<State, Tone>> = { ready: 'accent', leased: 'accent', retrying: 'warn', held: 'warn', dead: 'bad', expired: 'warn', done: 'good' }
 
-export function StateBadge({ state }: { state: MessageState }) {
+export function StateBadge({ state }: { state: State }) {
   return <Badge tone={TONES[state] ?? 'plain'}>{terms[state]}</Badge>
 }
 
@@ -81,7 +81,7 @@ function MoveDialog({ message, onClose }: { message: Message; onClose: () => voi
   const move = async () => {
     try {
       const body = delay.trim() ? { delay: delay.trim() } : { due }
-      const answer = await request<Outcome>('PATCH', inNamespace('messages', message.id), { body })
+      const answer = await request<MoveResponse>('PATCH', inNamespace('messages', message.id), { body })
       notify(<>{t.moved} {answer.due_ms !== undefined && <Instant ms={answer.due_ms} relative />}</>)
       changed()
       onClose()
@@ -117,7 +117,7 @@ export function MessageActions({ message }: { message: Message }) {
   const path = inNamespace('messages', message.id)
   const { state, repeat } = message
   const waits = state === 'scheduled' || state === 'ready' || state === 'retrying'
-  const call = (verb: string, done: string) => void act(() => post<Outcome>(`${path}:${verb}`), (answer) => done + (answer.maybe_delivered ? t.maybe : ''))
+  const call = (verb: string, done: string) => void act(() => post<FireResponse | HoldResponse | KickResponse>(`${path}:${verb}`), (answer) => done + (answer.maybe_delivered ? t.maybe : ''))
   return (
     <>
       {(state === 'scheduled' || state === 'retrying') && !repeat && <Button onClick={() => call('fire', t.fired)}>{t.fire}</Button>}
@@ -129,7 +129,7 @@ export function MessageActions({ message }: { message: Message }) {
           kind="danger"
           onClick={() => confirm({
             title: t.cancelTitle(message.id), what: repeat ? t.cancelRecurring : t.cancelWhat, verb: t.cancel, danger: true,
-            run: () => request<Outcome>('DELETE', path), done: (answer) => t.cancelled + (answer.maybe_delivered ? t.maybe : ''),
+            run: () => request<CancelResponse>('DELETE', path), done: (answer) => t.cancelled + (answer.maybe_delivered ? t.maybe : ''),
           })}
         >
           {t.cancel}
@@ -140,7 +140,7 @@ export function MessageActions({ message }: { message: Message }) {
           kind="danger"
           onClick={() => confirm({
             title: t.discardTitle(message.id), what: t.discardWhat, verb: t.discard, danger: true,
-            run: () => post<Outcome>(`${path}:discard`), done: () => t.discarded,
+            run: () => post<DiscardResponse>(`${path}:discard`), done: () => t.discarded,
           })}
         >
           {t.discard}

@@ -1,6 +1,7 @@
 // Parts of the page of one schedule or watchdog: how it is loaded, and the button that removes it.
 import { inNamespace, request, requestText } from '../api/client'
 import { memberText } from '../api/json_text'
+import type { RemovedSchedule, RemovedWatchdog } from '../api/openapi'
 import { leave } from '../app/leave'
 import { confirm } from './dialog'
 import { Button } from './parts'
@@ -36,7 +37,7 @@ export function RemoveButton({ collection, name, t }: { collection: Collection; 
         confirm({
           title: <>{t.removeTitle} <Name>{name}</Name></>, what: t.removeWhat, verb: t.remove, danger: true,
           run: async () => {
-            const { removed } = await request<{ removed: boolean }>('DELETE', inNamespace(collection, name))
+            const { removed } = await request<RemovedSchedule | RemovedWatchdog>('DELETE', inNamespace(collection, name))
             await leave([collection])
             return removed
           },

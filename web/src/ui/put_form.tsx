@@ -1,6 +1,7 @@
 // Puts a message by hand, to try out a queue.
 import { useState } from 'preact/hooks'
 import { post, inNamespace } from '../api/client'
+import type { PutResponse } from '../api/openapi'
 import { href } from '../app/router'
 import { dictionary } from '../i18n/language'
 import { terms } from '../i18n/terms'
@@ -35,7 +36,7 @@ export function PutForm({ queue }: { queue: string }) {
     if (priority.trim()) message.priority = numberOf(priority)
     setWorking(true)
     await act(
-      () => post<{ id: string; due_ms: number }>(inNamespace('queues', queue, 'messages'), message),
+      () => post<PutResponse>(inNamespace('queues', queue, 'messages'), message),
       (answer) => <>{t.done}: <a href={href(['messages', answer.id])}>{answer.id}</a>, {t.dueAt} <Instant ms={answer.due_ms} /></>,
     )
     setWorking(false)

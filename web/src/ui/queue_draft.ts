@@ -1,6 +1,6 @@
 // The settings of a queue as the form has them, all text, and the patch that they become: what has changed, and null for what
 // is empty now. Pure.
-import type { Queue } from '../api/types'
+import type { Queue } from '../api/openapi'
 import { durationText, numberOf } from './format'
 
 export const DURATIONS = ['lease', 'first', 'max', 'timeout'] as const

@@ -1,8 +1,8 @@
 // Chooses a queue by its name, with suggestions of the server.
 import { useEffect, useState } from 'preact/hooks'
 import { get, inNamespace } from '../api/client'
+import type { QueuePage } from '../api/openapi'
 import { useQuery } from '../api/query'
-import type { QueuePage } from '../api/types'
 import { namespace } from '../app/router'
 import { dictionary } from '../i18n/language'
 import { terms } from '../i18n/terms'

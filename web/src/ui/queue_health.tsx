@@ -1,6 +1,6 @@
 // Why the messages of a queue wait: the first reason that applies, worst first.
+import type { Queue } from '../api/openapi'
 import { LATE_MS } from '../api/queues'
-import type { Queue, TargetState } from '../api/types'
 import { dictionary, plural } from '../i18n/language'
 import { formatDuration, formatNumber, formatRelative } from './format'
 import { Badge, type Tone } from './parts'
@@ -42,6 +42,8 @@ export function targetOf(queue: Queue): 'pull' | 'webhook' | 'kafka' {
   if (!target || target === 'pull') return 'pull'
   return 'webhook' in target ? 'webhook' : 'kafka'
 }
+
+type TargetState = NonNullable<Queue['webhook'] | Queue['kafka']>
 
 export function TargetBadge({ state }: { state: TargetState }) {
   const tone: Tone = state.state === 'ok' ? 'good' : state.state === 'probing' ? 'warn' : 'bad'

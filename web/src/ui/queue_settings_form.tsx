@@ -1,8 +1,8 @@
 // Changes the settings of a queue: the lease, the retry rule, the limits, and a webhook. A patch leaves all others as they are.
 import { useState } from 'preact/hooks'
 import { inNamespace, request } from '../api/client'
+import type { Queue } from '../api/openapi'
 import { changed } from '../api/query'
-import type { Queue } from '../api/types'
 import { dictionary } from '../i18n/language'
 import { terms } from '../i18n/terms'
 import { Dialog, notify } from './dialog'

@@ -1,13 +1,13 @@
 // The form of a watchdog.
 import { useState } from 'preact/hooks'
 import { exists, inNamespace, request } from '../api/client'
+import type { Watchdog } from '../api/openapi'
 import { go } from '../app/router'
 import { notify } from '../ui/dialog'
 import { durationText } from '../ui/format'
 import { Button, Field, Section } from '../ui/parts'
 import { SaveForm, TextField, useSave } from '../ui/save_form'
 import { t } from './text'
-import type { Watchdog } from './types'
 
 interface Draft {
   name: string

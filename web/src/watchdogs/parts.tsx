@@ -1,11 +1,11 @@
 // What the list of watchdogs and the page of one have in common.
 import { inNamespace, post } from '../api/client'
+import type { FeedResponse, Watchdog } from '../api/openapi'
 import { can } from '../api/session'
 import { act } from '../ui/dialog'
 import { formatInstant } from '../ui/format'
 import { Badge, Button } from '../ui/parts'
 import { t } from './text'
-import type { FeedResponse, Watchdog } from './types'
 
 export function StateBadge({ watchdog }: { watchdog: Watchdog }) {
   const asleep = watchdog.state === 'asleep'

@@ -1,8 +1,8 @@
 // The wheel of the server, from `GET /v1/wheel`, and a message of it that can be followed.
 import { useState } from 'preact/hooks'
 import { get, inNamespace } from '../api/client'
+import type { Message, Wheel } from '../api/openapi'
 import { useQuery } from '../api/query'
-import type { Message } from '../api/types'
 import { terms } from '../i18n/terms'
 import { formatDuration, formatInstant, formatNumber, formatRelative, formatTime } from '../ui/format'
 import { Button, Field, Figure, Figures, Section } from '../ui/parts'
@@ -12,19 +12,10 @@ import { placeAt, route, type Place, type Shape } from './model'
 import { total, type Picture } from './picture'
 import { t } from './text'
 
-interface WheelDocument {
-  now_ms: number
-  tick_ms: number
-  timers: number
-  late: number
-  indexed_only: number
-  levels: { level: number; slot_ms: number; slots: number; position: number; counts: [number, number][] }[]
-}
-
 // Levels up to that one are shown even if they are empty: its slots are 4.7 hours wide.
 const LEVELS_MIN = 5
 
-function pictureOf(wheel: WheelDocument): Picture {
+function pictureOf(wheel: Wheel): Picture {
   const base = (wheel.levels[0]?.slots ?? 128) / 2
   const used = Math.max(LEVELS_MIN - 1, ...wheel.levels.filter((level) => level.counts.length > 0).map((level) => level.level))
   const rings = Array.from({ length: used + 1 }, (_, level) => {
@@ -37,7 +28,7 @@ function pictureOf(wheel: WheelDocument): Picture {
 }
 
 export function LiveWheel() {
-  const query = useQuery(['wheel'], (signal) => get<WheelDocument>('/v1/wheel', {}, signal), { every_ms: 1000 })
+  const query = useQuery(['wheel'], (signal) => get<Wheel>('/v1/wheel', {}, signal), { every_ms: 1000 })
   const [id, setId] = useState('')
   const [following, setFollowing] = useState<string | null>(null)
   const message = useQuery(
