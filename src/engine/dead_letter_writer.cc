@@ -122,26 +122,26 @@ void DeadLetterWriter::end_redrives() {
 // ---- records
 
 Record DeadLetterWriter::redrive_record(const Entry& entry, Cause cause) const {
-    assert(is_legal_move(entry.state, State::scheduled));
+    assert(is_legal_move(entry.state(), State::scheduled));
     Record record = changed(entry, RecordKind::change, cause);
     record.state.state = State::scheduled;
     if (!recent_.is_recurring(entry))
         record.state.due_ms = std::max(entry.due_ms, now_);  // a recurring message catches up
     record.state.attempts_forgiven = record.state.attempts;
-    if (entry.state == State::dead) record.state.expires_ms = 0;
+    if (entry.state() == State::dead) record.state.expires_ms = 0;
     return record;
 }
 
 Record DeadLetterWriter::expire_dead(const Entry& entry, Cause cause) const {
     const State end = cause == Cause::discarded ? State::cancelled : State::expired;
-    assert(is_legal_move(entry.state, end));
+    assert(is_legal_move(entry.state(), end));
     Record record = changed(entry, RecordKind::end, cause);
     record.state.state = end;
     return record;
 }
 
 bool DeadLetterWriter::is_discarded(const Entry& entry) const {
-    return entry.state == State::dead && entry.queue < queues_.size() &&
+    return entry.state() == State::dead && entry.queue < queues_.size() &&
            recent_.ended_ms(entry) < queues_[entry.queue].discard_before_ms;
 }
 

@@ -155,7 +155,7 @@ TEST(DeadLetterWriter, a_discard_ends_what_it_marked_and_removes_its_mark) {
     EXPECT_EQ(records[0].state.state, State::cancelled);
     EXPECT_EQ(records[1].kind, RecordKind::conf);
     EXPECT_EQ(trial.queues[0].discard_before_ms, 0);
-    EXPECT_EQ(trial.recent.entry(trial.recent.find(later)).state, State::dead);
+    EXPECT_EQ(trial.recent.entry(trial.recent.find(later)).state(), State::dead);
 }
 
 TEST(DeadLetterWriter, a_redrive_skips_what_is_being_discarded) {

@@ -120,8 +120,9 @@ const ReadyKey* Dispatcher::first_ready(QueueNumber number) {
     Queue& at = queues_.at(number);
     const auto is_live = [&](const ReadyKey& key) {
         const Entry& entry = recent_.entry(key.entry);
-        return entry.id == key.position.id && entry.state == State::ready && entry.due_ms == key.position.due_ms &&
-               entry.priority == key.priority && !entry.in_batch && !lifecycle_.is_purged(entry);
+        return entry.id == key.position.id && entry.waits_for == WaitsFor::consumer &&
+               entry.due_ms == key.position.due_ms && entry.priority == key.priority && !entry.in_batch &&
+               !lifecycle_.is_purged(entry);
     };
     for (;;) {
         const bool are_many = at.ready_count >= options_.streams_from || at.has_backlog();

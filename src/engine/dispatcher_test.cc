@@ -25,7 +25,7 @@ TEST(Dispatcher, a_ready_message_is_leased_at_once_and_only_once) {
     EXPECT_EQ(answer.messages[0].body, "body");
     EXPECT_EQ(answer.messages[0].attempt, 1u);
     EXPECT_TRUE(trial.context.signer.is_genuine(answer.messages[0].lease));
-    EXPECT_EQ(trial.recent.entry(number).state, State::leased);
+    EXPECT_EQ(trial.recent.entry(number).state(), State::leased);
     trial.dispatcher.lease(lease(0), 2);
     EXPECT_TRUE(trial.take<LeaseAnswer>(2).messages.empty());
     trial.lifecycle.check();
@@ -70,9 +70,9 @@ TEST(Dispatcher, a_message_whose_consumer_has_disconnected_while_its_body_was_re
     trial.dispatcher.lease(lease(0), 1);
     const ReadRecords wanted = trial.started<ReadRecords>();
     ASSERT_EQ(wanted.log_positions.size(), 1u);
-    EXPECT_EQ(trial.recent.entry(number).state, State::leased);
+    EXPECT_EQ(trial.recent.entry(number).state(), State::leased);
     trial.dispatcher.forget(1);
-    EXPECT_EQ(trial.recent.entry(number).state, State::ready);
+    EXPECT_EQ(trial.recent.entry(number).state(), State::ready);
     EXPECT_TRUE(trial.effects.replies.empty());
     trial.lifecycle.check();
 }

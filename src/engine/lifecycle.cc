@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cassert>
 #include <unordered_map>
+#include <utility>
 
 #include "base/invariant.h"
 #include "engine/lateness.h"
@@ -37,64 +38,141 @@ void Lifecycle::drop(EntryNumber number, Leaving leaving) {
     disarm(number);
     forget_held_back(recent_.entry(number).id);
     order_lines_.leave(number, leaving);
+    become(number, WaitsFor::none);
     recent_.drop(number);
 }
 
+// The index contains it, and no timer before the end of the window needs it.
 bool Lifecycle::may_leave(EntryNumber number) const {
     const Entry& entry = recent_.entry(number);
-    return entry.segment == 0 && !entry.in_batch && !entry.has_unwritten_attempt() && !entry.expiring &&
-           !entry.purging && !entry.exhausted && !entry.spawning && !entry.unanswered &&
-           expiry(number) >= window_.until_ms();
+    return entry.segment == 0 && !entry.in_batch && !entry.has_unwritten_attempt() && !entry.purging &&
+           !is_to_be_written(entry.waits_for) && expiry(number) >= window_.until_ms();
 }
 
 void Lifecycle::sweep(EntryNumber number) {
     const Entry& entry = recent_.entry(number);
     if (!may_leave(number)) return;  // an entry that is in a batch or expires is dropped later
-    if (is_timed(entry.state)) {
-        if (entry.blocked || entry.due_ms >= window_.until_ms()) drop(number);
-    } else if (entry.state == State::ready) {
-        Queue& at = queues_.at(entry.queue);
-        if (at.ready_count <= ready_max_for(entry)) return;
-        --at.ready_count;
-        --ready_count_;
-        evict(number);
-    } else if (entry.state != State::leased) {
-        drop(number);
+    switch (entry.waits_for) {
+        case WaitsFor::command:
+        case WaitsFor::turn:
+            return drop(number);
+        case WaitsFor::due:
+            if (entry.due_ms >= window_.until_ms()) drop(number);
+            return;
+        case WaitsFor::consumer:
+            if (queues_.at(entry.queue).ready_count > ready_max_for(entry)) evict(number);
+            return;
+        default:  // it is leased
+            return;
     }
 }
 
 // ---- changes
 
+// Changes what the message waits for, and what is counted by that.
+void Lifecycle::become(EntryNumber number, WaitsFor next) {
+    Entry& entry = recent_.entry(number);
+    const WaitsFor before = std::exchange(entry.waits_for, next);
+    assert(is_legal_move(before, next));
+    if (before == WaitsFor::consumer) {
+        --queues_.at(entry.queue).ready_count;
+        --ready_count_;
+    } else if (before == WaitsFor::lease) {
+        leases_.erase(entry.id);
+        queues_.count_lease(queues_.at(entry.queue), -1);
+    } else if (before == WaitsFor::occurrence) {
+        --recurring_due_;
+    }
+    if (next == WaitsFor::consumer) {
+        ++queues_.at(entry.queue).ready_count;
+        ++ready_count_;
+    } else if (next == WaitsFor::lease) {
+        queues_.count_lease(queues_.at(entry.queue), 1);
+    } else if (next == WaitsFor::occurrence) {
+        ++recurring_due_;
+    }
+    if (bounds_cursor(next) && !bounds_cursor(before)) {
+        queues_.at(entry.queue).fired.push({{entry.due_ms, entry.id}, number});
+    }
+}
+
 void Lifecycle::wake(EntryNumber number) {
     Entry& entry = recent_.entry(number);
     if (entry.in_batch) return note_fired(entry);
-    if (entry.state == State::leased) {
-        const DueMs until = leases_.at(entry.id).until_ms;
-        if (until > now_) return arm(number, until);
-        queues_.count_in(entry.queue, &QueueTotals::leases_expired);
-        return end_lease(number);
+    switch (entry.waits_for) {
+        case WaitsFor::lease: {
+            const DueMs until = leases_.at(entry.id).until_ms;
+            if (until > now_) return arm(number, until);
+            queues_.count_in(entry.queue, &QueueTotals::leases_expired);
+            return end_lease(number);
+        }
+        case WaitsFor::occurrence:  // tries again after it had no capacity
+            if (!take_for_purge(number)) due_recurring_.add(entry.id);
+            return;
+        case WaitsFor::outcome:  // the same
+            if (take_for_purge(number)) return;
+            return has_expired(number) ? begin_expiry(number) : due_prepared_.add(entry.id);
+        default:
+            return settle(number);
     }
-    if (entry.spawning) return requeue_spawn(number);
-    if (entry.unanswered) return recheck_prepared(number);
-    settle(number);
+}
+
+// What the message waits for from now on, if its queue has room and its line lets it pass.
+WaitsFor Lifecycle::next_wait(EntryNumber number) const {
+    const Entry& entry = recent_.entry(number);
+    if (is_ending(entry.waits_for) || entry.waits_for == WaitsFor::occurrence) return entry.waits_for;
+    if (expiry(number) <= now_) return WaitsFor::expired;
+    if (!is_timed(entry.durable_state)) return WaitsFor::command;
+    if (entry.due_ms > now_) return WaitsFor::due;
+    if (entry.durable_state == State::prepared) return WaitsFor::outcome;
+    if (recent_.is_recurring(entry)) return WaitsFor::occurrence;
+    if (entry.waits_for == WaitsFor::consumer || !is_used_up(entry) || queues_.outlasts_lost_leases(entry.queue)) {
+        return WaitsFor::consumer;
+    }
+    return entry.waits_for == WaitsFor::lease ? WaitsFor::lease_lost : WaitsFor::used_up;
 }
 
 void Lifecycle::settle(EntryNumber number) {
-    if (take_for_purge(number) || recent_.entry(number).exhausted || recent_.entry(number).spawning) return;
-    Entry& entry = recent_.entry(number);
-    if (has_expired(number)) return begin_expiry(number);
-    if (entry.state == State::ready) return;
-    if (entry.state == State::prepared) return settle_prepared(number);
-    if (!waits_for_due(entry.state)) {
-        may_leave(number) ? drop(number) : arm_expiry(number);
-    } else if (entry.due_ms <= now_ && recent_.is_recurring(entry)) {
-        begin_spawn(number);
-    } else if (entry.due_ms <= now_) {
-        make_ready(number);
-    } else if (may_leave(number) && entry.due_ms >= window_.until_ms()) {
-        drop(number);
+    if (take_for_purge(number)) return;
+    const Entry& entry = recent_.entry(number);
+    const WaitsFor next = next_wait(number);
+    switch (next) {
+        case WaitsFor::command:
+            return rest(number, next, kNever);
+        case WaitsFor::due:
+            return rest(number, next, entry.due_ms);
+        case WaitsFor::consumer:
+            if (entry.waits_for != next) make_ready(number);
+            return;
+        case WaitsFor::expired:
+            return begin_expiry(number);
+        default:
+            if (entry.waits_for != next) begin_writing(number, next);
+            return;
+    }
+}
+
+// It has time until then: it leaves memory, or waits on the wheel.
+void Lifecycle::rest(EntryNumber number, WaitsFor next, DueMs until_ms) {
+    if (may_leave(number) && until_ms >= window_.until_ms()) return drop(number);
+    become(number, next);
+    arm_next(number, until_ms);
+}
+
+// The next record about the message is the engine's.
+void Lifecycle::begin_writing(EntryNumber number, WaitsFor next) {
+    const Entry& entry = recent_.entry(number);
+    disarm(number);
+    become(number, next);
+    if (next == WaitsFor::occurrence) {
+        due_recurring_.add(entry.id);
+    } else if (next == WaitsFor::outcome) {
+        unsettled_deadlines_.insert({entry.due_ms, entry.id});
+        due_prepared_.add(entry.id);
     } else {
-        arm(number, std::min(entry.due_ms, expiry(number)));
+        // Its line delivers no other message before the end of this one is on disk.
+        order_lines_.take_back(number);
+        own_.note_exhausted(entry.id);
     }
 }
 
@@ -109,11 +187,10 @@ void Lifecycle::disarm(EntryNumber number) {
     static_cast<void>(wheel_.cancel(TimerHandle{recent_.entry(number).timer}));
 }
 
-// While the message waits only for a consumer, or for earlier messages of its order key.
-void Lifecycle::arm_expiry(EntryNumber number) {
-    const DueMs at = expiry(number);
-    if (at != kNever) return arm(number, at);
-    disarm(number);
+// For what comes first of that time and its expiry.
+void Lifecycle::arm_next(EntryNumber number, DueMs at_ms) {
+    const DueMs at = std::min(at_ms, expiry(number));
+    at == kNever ? disarm(number) : arm(number, at);
 }
 
 QueueNumber Lifecycle::apply(Operation& operation) {
@@ -174,40 +251,23 @@ QueueNumber Lifecycle::apply(Operation& operation) {
 // Puts an entry whose record was just applied where it belongs. `woken`: its timer fired meanwhile.
 void Lifecycle::place_applied(EntryNumber number, bool keeps_live, bool woken) {
     const Entry& entry = recent_.entry(number);
-    if (entry.spawning && woken) return requeue_spawn(number);
-    if (entry.unanswered && woken) return recheck_prepared(number);
-    const bool is_live = entry.state == State::ready || entry.state == State::leased;
-    if (!keeps_live || !is_live) return settle(number);
-    if (woken) return wake(number);
-    if (entry.state == State::ready) {  // its key may have been skipped while the message was in the batch
-        queues_.at(entry.queue).ready.push({entry.priority, {entry.due_ms, entry.id}, number});
-        queues_.mark(entry.queue);
-    }
+    if (keeps_live && woken) return wake(number);
+    if (entry.waits_for == WaitsFor::lease) return;
+    if (entry.waits_for != WaitsFor::consumer) return settle(number);
+    // Its key may have been skipped while the message was in the batch.
+    queues_.at(entry.queue).ready.push({entry.priority, {entry.due_ms, entry.id}, number});
+    queues_.mark(entry.queue);
 }
 
 // Removes an entry from the wheel, the ready list and the leases; the next record determines where it goes.
 void Lifecycle::unlist(EntryNumber number) {
-    Entry& entry = recent_.entry(number);
+    const Entry& entry = recent_.entry(number);
     disarm(number);
-    entry.exhausted = false;
-    if (entry.spawning) --recurring_due_;
-    entry.spawning = false;
-    if (entry.unanswered) unsettled_deadlines_.erase({entry.due_ms, entry.id});
-    entry.unanswered = false;
-    entry.in_fired = false;  // its key there is stale from now on
-    entry.expiring = false;
-    entry.lease_lost = false;
+    if (entry.durable_state == State::prepared) unsettled_deadlines_.erase({entry.due_ms, entry.id});
     settled_expiry(number);
     forget_held_back(entry.id);
-    Queue& at = queues_.at(entry.queue);
-    if (entry.state == State::ready) {
-        --at.ready_count;
-        --ready_count_;
-        queues_.mark(entry.queue);
-    } else if (entry.state == State::leased) {
-        leases_.erase(entry.id);
-        queues_.count_lease(at, -1);
-    }
+    if (entry.waits_for == WaitsFor::consumer) queues_.mark(entry.queue);
+    become(number, WaitsFor::none);
 }
 
 // ---- ready messages
@@ -220,10 +280,8 @@ std::uint32_t Lifecycle::ready_max_for(const Entry& entry) const {
 
 // A message that expires soon stays in memory beyond the queue's limit: it is on the wheel anyway.
 void Lifecycle::make_ready(EntryNumber number) {
-    if (take_for_purge(number)) return;
-    Entry& entry = recent_.entry(number);
-    assert(is_legal_move(entry.state, State::ready));
-    if (is_used_up(entry) && !queues_.outlasts_lost_leases(entry.queue)) return mark_exhausted(number);
+    const Entry& entry = recent_.entry(number);
+    assert(is_legal_move(entry.state(), State::ready));
     queues_.mark(entry.queue);
     if (queues_.at(entry.queue).ready_count >= ready_max_for(entry) && may_leave(number)) return evict(number);
     if (entry.has_rare && wait_in_line(number)) return;
@@ -231,29 +289,12 @@ void Lifecycle::make_ready(EntryNumber number) {
 }
 
 void Lifecycle::list_ready(EntryNumber number) {
-    Entry& entry = recent_.entry(number);
-    Queue& at = queues_.at(entry.queue);
+    const Entry& entry = recent_.entry(number);
     queues_.mark(entry.queue);
-    arm_expiry(number);
-    entry.state = State::ready;
-    ++at.ready_count;
-    ++ready_count_;
+    arm_next(number, kNever);
+    become(number, WaitsFor::consumer);
     ++counters_.fired;
-    at.ready.push({entry.priority, {entry.due_ms, entry.id}, number});
-    if (!entry.in_fired) at.fired.push({{entry.due_ms, entry.id}, number});
-    entry.in_fired = true;
-}
-
-// Removes a message from the ready list; its state is again the one in the log.
-void Lifecycle::unready(EntryNumber number) {
-    Entry& entry = recent_.entry(number);
-    assert(entry.state == State::ready);
-    order_lines_.take_back(number);
-    forget_held_back(entry.id);
-    entry.state = entry.durable_state;
-    entry.in_fired = false;
-    --queues_.at(entry.queue).ready_count;
-    --ready_count_;
+    queues_.at(entry.queue).ready.push({entry.priority, {entry.due_ms, entry.id}, number});
 }
 
 // Drops a due message that the index contains; it waits behind its queue's cursor.
@@ -267,13 +308,7 @@ void Lifecycle::evict(EntryNumber number) {
 // ---- leases
 
 void Lifecycle::take(EntryNumber number) {
-    Entry& entry = recent_.entry(number);
-    assert(is_legal_move(entry.state, State::leased));
-    entry.state = State::leased;
-    Queue& at = queues_.at(entry.queue);
-    --at.ready_count;
-    --ready_count_;
-    queues_.count_lease(at, 1);
+    become(number, WaitsFor::lease);
 }
 
 void Lifecycle::start_attempt(EntryNumber number, DueMs until_ms, DueMs late_from_ms) {
@@ -289,26 +324,21 @@ void Lifecycle::start_attempt(EntryNumber number, DueMs until_ms, DueMs late_fro
 }
 
 void Lifecycle::end_lease(EntryNumber number) {
-    Entry& entry = recent_.entry(number);
-    assert(entry.state == State::leased);
+    const Entry& entry = recent_.entry(number);
+    assert(entry.waits_for == WaitsFor::lease);
     const MessageId id = entry.id;
     const DueMs until = leases_.at(id).until_ms;
-    leases_.erase(id);
-    queues_.count_lease(queues_.at(entry.queue), -1);
     disarm(number);
-    entry.state = entry.durable_state;
-    entry.lease_lost = true;
     settled_expiry(number);
-    const bool purged = is_purged(entry);
-    if (purged || has_expired(number)) {
+    if (is_purged(entry)) {
         // Its line delivers no other message before the end of this one is on disk.
         order_lines_.take_back(number);
-        if (!purged) return begin_expiry(number);
-        if (entry.purging) to_purge_.push_back(entry.id);  // the scan found it while it was leased
+        become(number, WaitsFor::none);
+        if (entry.purging) to_purge_.push_back(id);  // the scan found it while it was leased
         static_cast<void>(take_for_purge(number));
         return;
     }
-    make_ready(number);
+    settle(number);
     note_held_back(number, id, std::min(until, now_));
 }
 
@@ -336,30 +366,17 @@ bool Lifecycle::is_used_up(const Entry& entry) const {
     return entry.begun > 0 && attempts_counted(entry) >= retry_rule(entry).attempts;
 }
 
-void Lifecycle::mark_exhausted(EntryNumber number) {
-    Entry& entry = recent_.entry(number);
-    if (entry.exhausted) return;
-    disarm(number);
-    // Its line delivers no other message before the end of this one is on disk.
-    order_lines_.take_back(number);
-    entry.exhausted = true;
-    own_.note_exhausted(entry.id);
-    // A restart before its end is durable must find it again: it bounds its queue's cursor like a ready message.
-    if (!entry.in_fired) queues_.at(entry.queue).fired.push({{entry.due_ms, entry.id}, number});
-    entry.in_fired = true;
-}
-
 // ---- expiry
 
 DueMs Lifecycle::expiry(EntryNumber number) const {
     const Entry& entry = recent_.entry(number);
-    if (!entry.has_rare || is_ended(entry.state)) return kNever;
+    if (!entry.has_rare || is_ended(entry.durable_state)) return kNever;
     const DueMs at = recent_.expires_ms(number);
     return at == 0 ? kNever : at;
 }
 
 bool Lifecycle::has_expired(EntryNumber number) const {
-    return recent_.entry(number).state != State::leased && expiry(number) <= now_;
+    return recent_.entry(number).waits_for != WaitsFor::lease && expiry(number) <= now_;
 }
 
 // The load cursor stays below the expiry until settled_expiry().
@@ -374,12 +391,13 @@ void Lifecycle::settled_expiry(EntryNumber number) {
 }
 
 void Lifecycle::begin_expiry(EntryNumber number) {
-    Entry& entry = recent_.entry(number);
-    if (entry.expiring || entry.purging || entry.exhausted) return;  // these end it just as soon
-    assert(!is_ended(entry.state) && entry.state != State::leased && expiry(number) <= now_);
-    if (entry.state == State::ready) unready(number);
+    const Entry& entry = recent_.entry(number);
+    if (entry.purging || is_ending(entry.waits_for)) return;  // these end it just as soon
+    assert(expiry(number) <= now_);
+    order_lines_.take_back(number);
+    forget_held_back(entry.id);
     disarm(number);
-    entry.expiring = true;
+    become(number, WaitsFor::expired);
     own_.note_expired(entry.id);
     unsettled_expiry(number);
 }
@@ -401,10 +419,10 @@ bool Lifecycle::is_purged(const Entry& entry) const {
 bool Lifecycle::take_for_purge(EntryNumber number) {
     Entry& entry = recent_.entry(number);
     if (!is_purged(entry)) return false;
-    if (entry.purging || entry.expiring) return true;  // an expiry ends it just as soon
+    if (entry.purging || entry.waits_for == WaitsFor::expired) return true;  // an expiry ends it just as soon
     entry.purging = true;
     ++queues_.at(entry.queue).purging;
-    if (entry.state != State::leased) to_purge_.push_back(entry.id);
+    if (entry.waits_for != WaitsFor::lease) to_purge_.push_back(entry.id);
     return true;
 }
 
@@ -412,48 +430,6 @@ void Lifecycle::purge(EntryNumber number, ReplyToken token, Reply with) {
     Record record = changed(recent_.entry(number), RecordKind::end, Cause::purged);
     record.state.state = State::cancelled;
     add(number, record, token, std::move(with));
-}
-
-// ---- due work whose content must be read
-
-// The recurring message is due: its occurrences are written with one of the next batches.
-void Lifecycle::begin_spawn(EntryNumber number) {
-    Entry& entry = recent_.entry(number);
-    assert(recent_.is_recurring(entry) && waits_for_due(entry.state) && entry.due_ms <= now_);
-    disarm(number);
-    entry.spawning = true;
-    ++recurring_due_;
-    if (!entry.in_fired) queues_.at(entry.queue).fired.push({{entry.due_ms, entry.id}, number});
-    entry.in_fired = true;
-    due_recurring_.add(entry.id);
-}
-
-// Tries again after it had no capacity.
-void Lifecycle::requeue_spawn(EntryNumber number) {
-    if (!take_for_purge(number)) due_recurring_.add(recent_.entry(number).id);
-}
-
-// Puts a new or changed prepared message where it belongs: on the wheel, among the overdue ones, or out of memory.
-void Lifecycle::settle_prepared(EntryNumber number) {
-    Entry& entry = recent_.entry(number);
-    if (entry.unanswered) return;
-    if (entry.due_ms <= now_) {
-        disarm(number);
-        entry.unanswered = true;
-        unsettled_deadlines_.insert({entry.due_ms, entry.id});
-        due_prepared_.add(entry.id);
-    } else if (may_leave(number) && entry.due_ms >= window_.until_ms()) {
-        drop(number);
-    } else {
-        arm(number, std::min(entry.due_ms, expiry(number)));
-    }
-}
-
-// Tries again after it had no capacity.
-void Lifecycle::recheck_prepared(EntryNumber number) {
-    if (take_for_purge(number)) return;
-    if (has_expired(number)) return begin_expiry(number);
-    due_prepared_.add(recent_.entry(number).id);
 }
 
 // ---- order keys
@@ -466,11 +442,10 @@ void Lifecycle::join_line(EntryNumber number) {
 bool Lifecycle::wait_in_line(EntryNumber number) {
     const std::string name = order_lines_.name_of(number);
     if (name.empty()) return false;
-    if (order_lines_.block(number)) arm_expiry(number);
+    if (order_lines_.block(number)) arm_next(number, kNever);
     advance_line(name);
-    Entry& entry = recent_.entry(number);
-    if (!entry.blocked) return true;
-    entry.in_fired = false;
+    if (recent_.entry(number).waits_for == WaitsFor::consumer) return true;
+    become(number, WaitsFor::turn);
     if (may_leave(number)) drop(number);
     return true;
 }
@@ -484,8 +459,9 @@ void Lifecycle::advance_line(const std::string& name) {
             case What::none:
                 return;
             case What::overtaken:
-                unready(step.entry);
+                forget_held_back(recent_.entry(step.entry).id);
                 static_cast<void>(order_lines_.block(step.entry));
+                become(step.entry, WaitsFor::turn);
                 if (may_leave(step.entry)) drop(step.entry);
                 break;
             case What::deliver:
@@ -522,65 +498,70 @@ void Lifecycle::check() const {
     std::vector<std::uint32_t> ready(queues_.size());
     std::vector<std::uint32_t> leased(queues_.size());
     std::vector<std::uint64_t> purging(queues_.size());
-    std::size_t expiring = 0;
+    std::size_t expired = 0;
     std::size_t recurring_due = 0;
     recent_.for_each_entry([&](EntryNumber number, const Entry& entry) {
         const std::optional<Tick> deadline = wheel_.deadline_of(TimerHandle{entry.timer});
-        if (entry.purging) ++purging[entry.queue];
-        if (entry.spawning) ++recurring_due;
         const DueMs expires = expiry(number);
-        const bool expires_on_wheel =
-            expires == kNever ? !deadline.has_value() : deadline && *deadline == static_cast<Tick>(expires);
-        if (entry.expiring) {
-            if (!entry.in_batch) ++expiring;
-            require(expires <= now_ && !deadline.has_value(), "a message expires before its time, or twice");
-            require(unsettled_expiries_.contains({expires, entry.id}), "an expiry that the load cursor may pass");
-            return;
-        }
-        switch (entry.state) {
-            case State::ready:
+        const auto is_armed_for = [&](DueMs at) {
+            return at == kNever ? !deadline.has_value() : deadline && *deadline == static_cast<Tick>(at);
+        };
+        const bool may_differ = entry.in_batch || entry.purging;
+        const bool is_deliverable = waits_for_due(entry.durable_state) && !recent_.is_recurring(entry);
+        if (entry.purging) ++purging[entry.queue];
+        require(entry.in_batch <= batches_.has_batch(), "a message is in a batch that does not exist");
+        switch (entry.waits_for) {
+            case WaitsFor::none:
+                require(!started || may_differ, "a message that waits for nothing");
+                return;
+            case WaitsFor::command:
+                require(!is_timed(entry.durable_state), "a message waits for a command, and will become due");
+                require(may_differ || is_armed_for(expires), "a held message is not on the wheel at its expiry");
+                return;
+            case WaitsFor::due:
+                require(is_timed(entry.durable_state), "a message waits to become due that has no due time");
+                require(may_differ || is_armed_for(std::min(entry.due_ms, expires)),
+                        "a waiting message is not on the wheel at what comes next");
+                return;
+            case WaitsFor::turn:
+                require(is_deliverable && entry.due_ms <= now_, "a message is in a line that need not wait");
+                require(may_differ || is_armed_for(expires), "a message in a line is not on the wheel at its expiry");
+                return;
+            case WaitsFor::consumer:
                 ++ready[entry.queue];
-                require(entry.due_ms <= now_, "a message is ready before it is due");
-                require(entry.in_batch || entry.purging || expires_on_wheel,
-                        "a ready message is not on the wheel at its expiry");
-                break;
-            case State::leased:
+                require(is_deliverable && entry.due_ms <= now_, "a message is ready before it is due, or is recurring");
+                require(may_differ || is_armed_for(expires), "a ready message is not on the wheel at its expiry");
+                return;
+            case WaitsFor::lease:
                 ++leased[entry.queue];
-                require(leases_.contains(entry.id), "a leased message without a lease");
+                require(is_deliverable && leases_.contains(entry.id), "a leased message without a lease");
                 require(expires == kNever || unsettled_expiries_.contains({expires, entry.id}),
                         "the expiry of a leased message that the load cursor may pass");
                 require(entry.in_batch || deadline.has_value(), "a lease without its timer");
-                break;
-            case State::scheduled:
-            case State::retrying:
-                if (!started || entry.in_batch || entry.purging || entry.exhausted || entry.spawning) break;
-                require(entry.blocked ? expires_on_wheel
-                                      : deadline && *deadline == static_cast<Tick>(std::min(entry.due_ms, expires)),
-                        "a waiting message is not on the wheel at what comes next");
-                break;
-            case State::prepared:
-                require(!entry.unanswered || unsettled_deadlines_.contains({entry.due_ms, entry.id}),
+                return;
+            case WaitsFor::occurrence:
+                ++recurring_due;
+                require(recent_.is_recurring(entry) && waits_for_due(entry.durable_state),
+                        "a message that is not recurring creates occurrences");
+                return;
+            case WaitsFor::outcome:
+                require(entry.durable_state == State::prepared, "a message that is not prepared waits for an outcome");
+                require(unsettled_deadlines_.contains({entry.due_ms, entry.id}),
                         "a prepared message is overdue that the load cursor may pass");
-                if (!started || entry.in_batch || entry.purging || entry.unanswered) break;
-                require(deadline && *deadline == static_cast<Tick>(std::min(entry.due_ms, expires)),
-                        "a prepared message is not on the wheel at its next deadline");
-                break;
-            default:
-                require(!started || entry.in_batch || entry.purging || expires_on_wheel,
-                        "a message that waits is not on the wheel at its expiry");
-                break;
+                return;
+            case WaitsFor::used_up:
+            case WaitsFor::lease_lost:
+                require(is_deliverable && !deadline.has_value(), "a message without attempts left is on the wheel");
+                return;
+            case WaitsFor::expired:
+                if (!entry.in_batch) ++expired;
+                require(expires <= now_ && !deadline.has_value(), "a message expires before its time, or twice");
+                require(unsettled_expiries_.contains({expires, entry.id}), "an expiry that the load cursor may pass");
+                return;
         }
-        require(entry.in_batch <= batches_.has_batch(), "a message is in a batch that does not exist");
-        require(!entry.exhausted || waits_for_due(entry.state), "a message is both exhausted and leased");
-        require(!recent_.is_recurring(entry) || (entry.state != State::ready && entry.state != State::leased),
-                "a recurring message is ready or leased itself");
-        require(!entry.unanswered || entry.state == State::prepared,
-                "a message that is not prepared waits for an outcome");
-        require(!entry.spawning || (recent_.is_recurring(entry) && waits_for_due(entry.state)),
-                "a message that is not recurring creates occurrences");
     });
     require(recurring_due == recurring_due_, "the count of due recurring messages is wrong");
-    require(expiring <= own_.expired(), "a message expires whose record is not queued");
+    require(expired <= own_.expired(), "a message expires whose record is not queued");
     order_lines_.check(started);
     const std::vector<std::uint32_t> lookups = order_lines_.open_lookups(queues_.size());
     std::size_t leased_in_all = 0;
@@ -600,7 +581,7 @@ void Lifecycle::check() const {
         require(space.leased == leased_in_space[&space], "a namespace's count of leased messages is off");
     });
     for (const auto& [id, until] : held_back_) {
-        require(recent_.find(id) != kNoEntry && recent_.entry(recent_.find(id)).state == State::ready,
+        require(recent_.find(id) != kNoEntry && recent_.entry(recent_.find(id)).waits_for == WaitsFor::consumer,
                 "a message was held back that is not ready");
     }
     require(ready_count_ == ready_in_all, "the count of ready messages is off");

@@ -1,20 +1,18 @@
-// The live state of messages in memory: what each waits for, and what happens when that comes.
+// The live state of messages in memory: what each waits for (store/waits_for.h), and what happens when that comes.
 //
-//     admit(), settle() ──► on the wheel ── wake() ──► ready ── take() ──► leased ── end_lease() ──► ready again
-//                                             │
-//                                             ├─► blocked, until it is the first of its order key
-//                                             ├─► a due recurring message, or an overdue prepared message
-//                                             └─► its end is to be written: expired, purged, or attempts used up
+//     admit(), apply() ──► settle() ──► on the wheel ── wake() ──► settle() ──► ready ── take() ──► leased
+//                             ▲                                                                        │
+//                             └────────────────────────────── end_lease() ─────────────────────────────┘
 //
-// This is the only part that changes the state of a live entry. The state in the log changes with records only: apply()
-// takes an entry out of everything, and settle() puts it where its new state belongs. A message that the index contains
-// leaves memory if nothing needs it before the end of the due window.
+// This is the only part that changes what a message waits for. The state in the log changes with records only: apply()
+// takes an entry out of everything, and settle() decides what it waits for from then on. A message that the index
+// contains leaves memory if nothing needs it before the end of the due window.
 //
 // An attempt is a delivery that has started. It counts against the message's rule unless the message was released, or
 // the attempt came before a kick or a redrive. If the last lease that the rule allows is lost, with the consumer or
-// with the process, there is no record of it: the engine notices it when the message would be ready again, and marks it
-// as exhausted. An exhausted message is not delivered; its end is part of the next batch, and a command that comes
-// before it can still change the outcome. So a message that kills its consumers ends among the dead letters, where an
+// with the process, there is no record of it: the engine notices it when the message would be ready again. The message
+// then waits for its end, which is part of the next batch, and a command that comes before it can still change the
+// outcome. So a message that kills its consumers ends among the dead letters, where an
 // operator will find it.
 //
 // From the instant of its expiry a message is not delivered; its end is a record of the next batch. A message that is
@@ -67,8 +65,6 @@ class Lifecycle : EnginePart {
     EntryNumber admit(const MessageRow& row);
     // Drops a message that the index contains; `leaving` determines what finds it again.
     void drop(EntryNumber number, Leaving leaving = Leaving::to_disk);
-    // The index contains it, and no timer before the end of the window needs it.
-    bool may_leave(EntryNumber number) const;
     // Drops it, if nothing needs it: its segment is in the index now.
     void sweep(EntryNumber number);
 
@@ -154,30 +150,29 @@ class Lifecycle : EnginePart {
     static constexpr std::uint64_t kFired = ~std::uint64_t{0};
     static void note_fired(Entry& entry) { entry.timer = kFired; }
     void disarm(EntryNumber number);
-    void arm_expiry(EntryNumber number);
+    void arm_next(EntryNumber number, DueMs at_ms);
+    bool may_leave(EntryNumber number) const;
+    void become(EntryNumber number, WaitsFor next);
+    WaitsFor next_wait(EntryNumber number) const;
+    void rest(EntryNumber number, WaitsFor next, DueMs until_ms);
+    void begin_writing(EntryNumber number, WaitsFor next);
     std::uint32_t ready_max_for(const Entry& entry) const;
     void make_ready(EntryNumber number);
     void list_ready(EntryNumber number);
     // If no consumer waits, the next one comes later than that: then it does nothing.
     void note_held_back(EntryNumber number, MessageId id, DueMs until_ms) {
         const Entry& entry = recent_.entry(number);
-        if (until_ms <= entry.due_ms || entry.id != id || entry.state != State::ready) return;
+        if (until_ms <= entry.due_ms || entry.id != id || entry.waits_for != WaitsFor::consumer) return;
         if (!queues_[entry.queue].waiters.empty()) held_back_[id] = until_ms;
     }
     void forget_held_back(MessageId id) {
         if (!held_back_.empty()) held_back_.erase(id);
     }
-    void unready(EntryNumber number);
     void evict(EntryNumber number);
     void unlist(EntryNumber number);
     void place_applied(EntryNumber number, bool keeps_live, bool woken);
     void unsettled_expiry(EntryNumber number);
     void settled_expiry(EntryNumber number);
-    void mark_exhausted(EntryNumber number);
-    void begin_spawn(EntryNumber number);
-    void requeue_spawn(EntryNumber number);
-    void settle_prepared(EntryNumber number);
-    void recheck_prepared(EntryNumber number);
     void join_line(EntryNumber number);
     bool wait_in_line(EntryNumber number);
     void advance_line(const std::string& name);
@@ -192,7 +187,7 @@ class Lifecycle : EnginePart {
     // Ready messages that something else than their due time held back until then, while a consumer waited: a lease, an
     // earlier message of the order key, or that they were put or moved to a time that had passed.
     boost::unordered_flat_map<MessageId, DueMs> held_back_;
-    std::size_t recurring_due_ = 0;  // in memory, with `spawning`
+    std::size_t recurring_due_ = 0;  // in memory; each waits for an occurrence
     std::deque<MessageId> to_purge_;
     // Expiries that have come, or that come while the message is leased, and are not recorded.
     std::set<DuePosition> unsettled_expiries_;

@@ -10,11 +10,11 @@ namespace {
 TEST(Lifecycle, a_message_becomes_ready_when_its_timer_fires) {
     TrialParts trial;
     const EntryNumber number = trial.put_message(trial.now + 500);
-    EXPECT_EQ(trial.recent.entry(number).state, State::scheduled);
+    EXPECT_EQ(trial.recent.entry(number).state(), State::scheduled);
     trial.advance_to(trial.now + 499);
     EXPECT_EQ(trial.lifecycle.ready_count(), 0u);
     trial.advance_to(trial.now + 1);
-    EXPECT_EQ(trial.recent.entry(number).state, State::ready);
+    EXPECT_EQ(trial.recent.entry(number).state(), State::ready);
     EXPECT_EQ(trial.lifecycle.ready_count(), 1u);
     trial.lifecycle.check();
 }
@@ -36,11 +36,11 @@ TEST(Lifecycle, a_lost_lease_makes_a_message_ready_again_until_its_attempts_are_
     TrialParts trial(options);
     const EntryNumber number = trial.put_message(trial.now);
     for (int attempt = 1; attempt <= 2; ++attempt) {
-        ASSERT_EQ(trial.recent.entry(number).state, State::ready);
+        ASSERT_EQ(trial.recent.entry(number).state(), State::ready);
         trial.queues[0].ready.pop_first();
         trial.lifecycle.take(number);
         trial.lifecycle.start_attempt(number, trial.now + 100, trial.now);
-        EXPECT_EQ(trial.recent.entry(number).state, State::leased);
+        EXPECT_EQ(trial.recent.entry(number).state(), State::leased);
         trial.lifecycle.check();
         trial.advance_to(trial.now + 100);
     }
@@ -80,9 +80,38 @@ TEST(Lifecycle, a_timer_that_fires_while_a_record_is_written_takes_effect_afterw
     trial.batch([&] {
         trial.lifecycle.own_records().add_attempts();
         trial.advance_to(trial.now + 1);
-        EXPECT_EQ(trial.recent.entry(number).state, State::leased);
+        EXPECT_EQ(trial.recent.entry(number).state(), State::leased);
     });
-    EXPECT_EQ(trial.recent.entry(number).state, State::ready);
+    EXPECT_EQ(trial.recent.entry(number).state(), State::ready);
+    trial.lifecycle.check();
+}
+
+// The rule of a queue can come to allow fewer attempts while a message waits for its turn. Its line delivered the
+// message although its end was being written.
+TEST(Lifecycle, a_message_without_attempts_left_is_not_delivered_by_its_line) {
+    EngineOptions options;
+    options.retry.attempts = 2;
+    TrialParts trial(options);
+    Record keyed;
+    keyed.state.order_key = "k";
+    const EntryNumber late = trial.put_record(keyed, trial.now);
+    trial.answer<OrderLookup>(trial.lifecycle, Stretch{{}, true, {}});
+    trial.queues[0].ready.pop_first();
+    trial.lifecycle.take(late);
+    trial.lifecycle.start_attempt(late, trial.now + 100, trial.now);
+    const EntryNumber early = trial.put_record(keyed, trial.now - 5);
+    trial.advance_to(trial.now + 100);
+    EXPECT_EQ(trial.recent.entry(early).waits_for, WaitsFor::consumer);
+    EXPECT_EQ(trial.recent.entry(late).waits_for, WaitsFor::turn);
+    ConfigureQueueCommand fewer{.what = ConfigureQueueCommand::What::set};
+    fewer.settings.retry.attempts = 1;
+    trial.configure(fewer);
+    trial.advance_to(trial.now + 100);
+    trial.batch([&] { trial.lifecycle.own_records().add_attempts(); });
+    EXPECT_EQ(trial.recent.entry(late).waits_for, WaitsFor::used_up);
+    trial.batch([&] { trial.lifecycle.purge(early, 0, Error{}); });
+    EXPECT_EQ(trial.recent.entry(late).waits_for, WaitsFor::used_up);
+    EXPECT_EQ(trial.lifecycle.ready_count(), 0u);
     trial.lifecycle.check();
 }
 

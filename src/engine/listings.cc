@@ -153,7 +153,7 @@ void Listings::finish(ListingLookup listing, ListedRows sealed, Generation gener
 }
 
 State Listings::state_of(const Entry& entry) const {
-    return live_state(entry.state, entry.due_ms, context_.recent.is_recurring(entry), context_.now);
+    return live_state(entry.state(), entry.due_ms, context_.recent.is_recurring(entry), context_.now);
 }
 
 ListedMessage Listings::listed(const Entry& entry) const {

@@ -97,7 +97,7 @@ void Loader::read_ahead(QueueNumber number) {
     std::size_t room = std::min(cache_room(), options_.read_ahead_bytes);
     queues_.at(number).ready.visit_first(options_.read_ahead, [&](const ReadyKey& key) {
         const Entry& entry = recent_.entry(key.entry);
-        const bool is_outdated = entry.id != key.position.id || entry.state != State::ready;
+        const bool is_outdated = entry.id != key.position.id || entry.waits_for != WaitsFor::consumer;
         if (is_outdated || entry.record_bytes > room || cache_.holds(entry.log_position)) return;
         room -= entry.record_bytes;
         wanted.log_positions.push_back(entry.log_position);

@@ -50,8 +50,8 @@ TEST(Loader, loads_what_falls_due_next_unless_memory_knows_better) {
     EXPECT_EQ(trial.counters.loaded, 1u);
     EXPECT_EQ(trial.recent.entry_count(), 2u);
     trial.advance_to(bound + 1);
-    EXPECT_EQ(trial.recent.entry(trial.recent.find(kOther)).state, State::ready);
-    EXPECT_EQ(trial.recent.entry(trial.recent.find(moved)).state, State::scheduled);
+    EXPECT_EQ(trial.recent.entry(trial.recent.find(kOther)).state(), State::ready);
+    EXPECT_EQ(trial.recent.entry(trial.recent.find(moved)).state(), State::scheduled);
     trial.lifecycle.check();
 }
 

@@ -65,9 +65,9 @@ std::optional<Verdict> MessageCommands::find_unfinished(PendingCommand& pending,
 
 // The reply if the command comes too late for the entry; nothing if its state can still change.
 std::optional<ChangeAnswer> MessageCommands::too_late(const Entry& entry) const {
-    if (entry.state != State::leased && entry.state != State::dead) return std::nullopt;
+    if (entry.state() != State::leased && entry.state() != State::dead) return std::nullopt;
     ChangeAnswer answer;
-    answer.outcome = entry.state == State::leased ? ChangeOutcome::in_flight : ChangeOutcome::dead;
+    answer.outcome = entry.state() == State::leased ? ChangeOutcome::in_flight : ChangeOutcome::dead;
     answer.attempts = entry.begun;
     answer.maybe_delivered = entry.maybe_delivered || entry.from_past;
     return answer;
@@ -83,7 +83,7 @@ Verdict MessageCommands::decide(PendingCommand& pending, CancelCommand& command)
         return finder_.replied_unchanged(known, pending, *late);
     }
     if (refuse_for_space(pending, Adds::end)) return finder_.withdraw(known), Verdict::settled;
-    assert(is_legal_move(entry.state, State::cancelled));
+    assert(is_legal_move(entry.state(), State::cancelled));
     Record record = changed(entry, RecordKind::end, Cause::cancelled);
     record.state.state = State::cancelled;
     const ChangeAnswer answer{ChangeOutcome::cancelled, record.state.attempts, record.state.maybe_delivered, 0};
@@ -100,11 +100,11 @@ Verdict MessageCommands::decide(PendingCommand& pending, const HoldCommand& comm
     }
     const ChangeAnswer answer{ChangeOutcome::held, entry.begun, entry.maybe_delivered || entry.from_past, 0};
     if (lifecycle_.is_purged(entry)) return finder_.purge(known, pending, purged_answer(answer));
-    if (entry.state == State::held) {  // already held: there is nothing to write
+    if (entry.state() == State::held) {  // already held: there is nothing to write
         return finder_.replied_unchanged(known, pending, answer);
     }
-    if (!is_legal_move(entry.state, State::held)) {
-        return finder_.replied_unchanged(known, pending, not_waiting(entry.state));
+    if (!is_legal_move(entry.state(), State::held)) {
+        return finder_.replied_unchanged(known, pending, not_waiting(entry.state()));
     }
     if (refuse_for_space(pending, Adds::change)) return finder_.withdraw(known), Verdict::settled;
     Record record = changed(entry, RecordKind::change, Cause::held);
@@ -118,25 +118,25 @@ Verdict MessageCommands::decide(PendingCommand& pending, const KickCommand& comm
     if (const auto verdict = find_unfinished(pending, command.id, command.name_space, known)) return *verdict;
     const Entry& entry = recent_.entry(known.entry);
     ChangeAnswer answer{ChangeOutcome::kicked, entry.begun, entry.maybe_delivered || entry.from_past, 0};
-    if (lifecycle_.is_purged(entry) && entry.state != State::leased)
+    if (lifecycle_.is_purged(entry) && entry.state() != State::leased)
         return finder_.purge(known, pending, purged_answer(answer));
     if (dead_writer_.is_discarded(entry)) {
         if (refuse_for_space(pending, Adds::end)) return finder_.withdraw(known), Verdict::settled;
         add(known.entry, dead_writer_.expire_dead(entry, Cause::discarded), pending.token, purged_answer(answer));
         return Verdict::settled;
     }
-    if (entry.state != State::held && entry.state != State::dead) {
-        answer.outcome = entry.state == State::leased ? ChangeOutcome::in_flight : ChangeOutcome::waiting;
+    if (entry.state() != State::held && entry.state() != State::dead) {
+        answer.outcome = entry.state() == State::leased ? ChangeOutcome::in_flight : ChangeOutcome::waiting;
         return finder_.replied_unchanged(known, pending, answer);
     }
     if (refuse_for_space(pending, Adds::change)) return finder_.withdraw(known), Verdict::settled;
-    if (entry.state == State::dead) {  // a held one is still pending
+    if (entry.state() == State::dead) {  // a held one is still pending
         const QueueName& at = recent_.queues().name(entry.queue);
         if (Status room = queues_.take_room(entry.queue, at.name_space, at.queue); !room) {
             return finder_.replied_unchanged(known, pending, std::move(room).error());
         }
     }
-    Record record = dead_writer_.redrive_record(entry, entry.state == State::dead ? Cause::redriven : Cause::kicked);
+    Record record = dead_writer_.redrive_record(entry, entry.state() == State::dead ? Cause::redriven : Cause::kicked);
     answer.due_ms = record.state.due_ms;
     add(known.entry, std::move(record), pending.token, answer);
     return Verdict::settled;
@@ -147,13 +147,13 @@ Verdict MessageCommands::decide(PendingCommand& pending, const DiscardCommand& c
     if (const auto verdict = find_unfinished(pending, command.id, command.name_space, known)) return *verdict;
     const Entry& entry = recent_.entry(known.entry);
     ChangeAnswer answer{ChangeOutcome::cancelled, entry.begun, entry.maybe_delivered || entry.from_past, 0};
-    if (entry.state == State::dead) {
+    if (entry.state() == State::dead) {
         if (refuse_for_space(pending, Adds::end)) return finder_.withdraw(known), Verdict::settled;
         add(known.entry, dead_writer_.expire_dead(entry, Cause::discarded), pending.token, answer);
         return Verdict::settled;
     }
-    if (lifecycle_.is_purged(entry) && entry.state != State::leased) return finder_.purge(known, pending, answer);
-    answer.outcome = entry.state == State::leased ? ChangeOutcome::in_flight : ChangeOutcome::waiting;
+    if (lifecycle_.is_purged(entry) && entry.state() != State::leased) return finder_.purge(known, pending, answer);
+    answer.outcome = entry.state() == State::leased ? ChangeOutcome::in_flight : ChangeOutcome::waiting;
     return finder_.replied_unchanged(known, pending, answer);
 }
 
@@ -187,8 +187,8 @@ Verdict MessageCommands::move(PendingCommand& pending, MessageId id, const std::
     if (recent_.is_recurring(entry)) {
         return finder_.replied_unchanged(known, pending, is_recurring_message());
     }
-    if (entry.state == State::held || entry.state == State::prepared) {
-        return finder_.replied_unchanged(known, pending, not_waiting(entry.state));
+    if (entry.state() == State::held || entry.state() == State::prepared) {
+        return finder_.replied_unchanged(known, pending, not_waiting(entry.state()));
     }
     if (cause == Cause::fired_now && entry.due_ms <= now_) {  // already due: there is nothing to write
         answer.due_ms = entry.due_ms;
@@ -214,7 +214,7 @@ Verdict MessageCommands::move(PendingCommand& pending, MessageId id, const std::
         answer.due_ms = due = *log_position;
         if (second_of(due) != own) seconds_.take(queue, due);
     }
-    assert(is_legal_move(entry.state, State::scheduled));
+    assert(is_legal_move(entry.state(), State::scheduled));
     Record record = changed(entry, RecordKind::change, cause);
     record.state.state = State::scheduled;
     if (!record.state.key.empty() && record.state.first_due_ms == 0) {
@@ -258,7 +258,7 @@ Verdict MessageCommands::decide(PendingCommand& pending, const AckCommand& comma
     if (const auto verdict = finder_.find_leased(pending, command.lease, known)) return *verdict;
     const Entry& entry = recent_.entry(known.entry);
     if (refuse_for_space(pending, Adds::end)) return Verdict::settled;
-    assert(is_legal_move(entry.state, State::done));
+    assert(is_legal_move(entry.state(), State::done));
     Record record = changed_by(command.lease, entry, RecordKind::end, Cause::acknowledged);
     record.state.state = State::done;
     const Lease& lease = lifecycle_.leases().at(entry.id);
@@ -280,7 +280,7 @@ Verdict MessageCommands::decide(PendingCommand& pending, const FailCommand& comm
     if (const auto verdict = end_with_lease(pending, known.entry)) return *verdict;
     if (lifecycle_.is_used_up(entry)) {
         if (refuse_for_space(pending, Adds::end)) return Verdict::settled;
-        assert(is_legal_move(entry.state, State::dead));
+        assert(is_legal_move(entry.state(), State::dead));
         Record record = changed_by(command.lease, entry, RecordKind::end, Cause::failed);
         record.state.state = State::dead;
         record.reason = command.reason.empty() ? kNoReason : std::string_view(command.reason);
@@ -288,7 +288,7 @@ Verdict MessageCommands::decide(PendingCommand& pending, const FailCommand& comm
         return Verdict::settled;
     }
     if (refuse_for_space(pending, Adds::change)) return Verdict::settled;
-    assert(is_legal_move(entry.state, State::retrying));
+    assert(is_legal_move(entry.state(), State::retrying));
     const std::int64_t by_rule_ms = backoff_after_failure_ms(
         lifecycle_.retry_rule(entry), std::max(lifecycle_.attempts_counted(entry), 1u), entry.id);
     const std::int64_t rest_ms = command.retry_in_ms.value_or(std::max(by_rule_ms, command.backoff_min_ms));
@@ -324,7 +324,7 @@ Verdict MessageCommands::decide(PendingCommand& pending, const HoldLeaseCommand&
     if (const auto verdict = end_with_lease(pending, known.entry)) return *verdict;
     if (refuse_for_space(pending, Adds::change)) return Verdict::settled;
     const Entry& entry = recent_.entry(known.entry);
-    assert(is_legal_move(entry.state, State::held));
+    assert(is_legal_move(entry.state(), State::held));
     Record record = changed_by(command.lease, entry, RecordKind::change, Cause::held);
     record.state.state = State::held;
     if (command.priority) record.state.priority = *command.priority;

@@ -35,14 +35,14 @@ TEST(MessageCommands, a_held_message_is_not_due_until_it_is_kicked) {
     const EntryNumber number = trial.put_message(trial.now);
     const MessageId id = trial.recent.entry(number).id;
     EXPECT_EQ(trial.outcome(HoldCommand{.id = id}), ChangeOutcome::held);
-    EXPECT_EQ(trial.recent.entry(number).state, State::held);
+    EXPECT_EQ(trial.recent.entry(number).state(), State::held);
     const Sequence before = trial.context.batches.totals().sequence;
     EXPECT_EQ(trial.outcome(HoldCommand{.id = id}), ChangeOutcome::held);
     EXPECT_EQ(trial.context.batches.totals().sequence, before) << "what is held already is not written again";
     EXPECT_EQ(trial.decide(FireCommand{.id = id}, 2), Verdict::settled);
     EXPECT_EQ(trial.take<Error>(2).code, "not_waiting");
     EXPECT_EQ(trial.outcome(KickCommand{.id = id}), ChangeOutcome::kicked);
-    EXPECT_EQ(trial.recent.entry(number).state, State::ready);
+    EXPECT_EQ(trial.recent.entry(number).state(), State::ready);
     EXPECT_EQ(trial.outcome(KickCommand{.id = id}), ChangeOutcome::waiting);
     trial.lifecycle.check();
 }

@@ -151,7 +151,7 @@ KeyLookup MessageFinder::look_up_key(std::string_view name_space, std::string_vi
     if (found.holder.id == 0) return {What::free, {}};
     if (is_forgotten(found.holder.ended_ms)) return {What::free, {}};
     if (const EntryNumber number = recent_.find(found.holder.id); number != kNoEntry) {
-        found.state = recent_.entry(number).state;
+        found.state = recent_.entry(number).state();
         found.is_recurring = recent_.is_recurring(recent_.entry(number));
     } else if (const Outcome* outcome = recent_.outcome(found.holder.id)) {
         found.state = outcome->state;

@@ -25,12 +25,12 @@ Verdict MessageLeases::decide(PendingCommand& pending, const LeaseMessageCommand
     }
     const Entry& entry = recent_.entry(known.entry);
     const std::int64_t lease_ms = command.lease_ms.value_or(queues_.lease_time(queues_.at(entry.queue)));
-    if (entry.state == State::ready) {
+    if (entry.waits_for == WaitsFor::consumer) {
         dispatcher_.lease_ready(known.entry, pending.token, lease_ms);
         return Verdict::settled;
     }
     if (refuse_for_space(pending, Adds::change)) return finder_.withdraw(known), Verdict::settled;
-    if (entry.state == State::dead) {
+    if (entry.state() == State::dead) {
         const QueueName& at = recent_.queues().name(entry.queue);
         if (Status room = queues_.take_room(entry.queue, at.name_space, at.queue); !room) {
             return finder_.replied_unchanged(known, pending, std::move(room).error());
@@ -43,11 +43,11 @@ Verdict MessageLeases::decide(PendingCommand& pending, const LeaseMessageCommand
 
 std::optional<Error> MessageLeases::find_obstacle(EntryNumber number) const {
     const Entry& entry = recent_.entry(number);
-    const bool waits = waits_for_due(entry.state);
-    if (entry.state == State::leased) return not_leasable("is leased by a consumer: try again after its lease");
-    if (entry.state == State::prepared) return not_leasable("is prepared: commit it first");
+    const bool waits = waits_for_due(entry.state());
+    if (entry.state() == State::leased) return not_leasable("is leased by a consumer: try again after its lease");
+    if (entry.state() == State::prepared) return not_leasable("is prepared: commit it first");
     if (recent_.is_recurring(entry)) return not_leasable("is a recurring message: lease one of its occurrences");
-    if (entry.state != State::ready && !recent_.order_key(number).empty()) {
+    if (entry.waits_for != WaitsFor::consumer && !recent_.order_key(number).empty()) {
         return not_leasable("has an order key, and it is not its turn: lease it when it is ready");
     }
     if (lifecycle_.is_purged(entry) || dead_writer_.is_discarded(entry)) return not_leasable("is about to be removed");
@@ -63,12 +63,12 @@ std::optional<Error> MessageLeases::find_obstacle(EntryNumber number) const {
 
 Record MessageLeases::due_now(const Entry& entry) const {
     Record record;
-    if (waits_for_due(entry.state)) {
+    if (waits_for_due(entry.state())) {
         record = changed(entry, RecordKind::change, Cause::fired_now);
         record.state.state = State::scheduled;
         record.state.due_ms = std::min(entry.due_ms, now_);
     } else {
-        record = dead_writer_.redrive_record(entry, entry.state == State::dead ? Cause::redriven : Cause::kicked);
+        record = dead_writer_.redrive_record(entry, entry.state() == State::dead ? Cause::redriven : Cause::kicked);
         record.state.due_ms = now_;
     }
     if (!record.state.key.empty() && record.state.first_due_ms == 0) {
@@ -86,7 +86,7 @@ void MessageLeases::lease_promised(MessageId id) {
     const EntryNumber number = recent_.find(id);
     assert(number != kNoEntry);  // the index does not contain its change yet
     std::optional<Error> obstacle = find_obstacle(number);
-    if (!obstacle && recent_.entry(number).state != State::ready) obstacle = not_leasable("has expired");
+    if (!obstacle && recent_.entry(number).state() != State::ready) obstacle = not_leasable("has expired");
     if (obstacle) return reply(promise.token, Error{"made_ready", obstacle->message + "; it was made due"});
     dispatcher_.lease_ready(number, promise.token, promise.lease_ms);
 }

@@ -44,7 +44,7 @@ TEST(LeaseOfOneMessage, a_ready_message_is_leased_without_a_record) {
     trial.lease(number);
     EXPECT_EQ(trial.take<LeaseAnswer>(1).messages.at(0).lease_until_ms, trial.now + 5'000);
     EXPECT_EQ(trial.context.batches.totals().sequence, before);
-    EXPECT_EQ(trial.recent.entry(number).state, State::leased);
+    EXPECT_EQ(trial.recent.entry(number).state(), State::leased);
     EXPECT_EQ(trial.refusal(number), "the message is leased by a consumer: try again after its lease");
     trial.lifecycle.check();
 }
@@ -70,7 +70,7 @@ TEST(LeaseOfOneMessage, one_whose_consumer_left_before_it_was_durable_is_ready) 
         trial.leases.forget(1);
     });
     EXPECT_TRUE(trial.effects.replies.empty());
-    EXPECT_EQ(trial.recent.entry(number).state, State::ready);
+    EXPECT_EQ(trial.recent.entry(number).state(), State::ready);
 }
 
 TEST(LeaseOfOneMessage, one_that_cannot_be_leased_any_more_when_it_is_durable_stays_ready) {
@@ -82,7 +82,7 @@ TEST(LeaseOfOneMessage, one_that_cannot_be_leased_any_more_when_it_is_durable_st
         trial.queues[0].paused = true;
     });
     EXPECT_EQ(trial.take<Error>(1).code, "made_ready");
-    EXPECT_EQ(trial.recent.entry(number).state, State::ready);
+    EXPECT_EQ(trial.recent.entry(number).state(), State::ready);
 }
 
 TEST(LeaseOfOneMessage, what_is_not_a_message_to_deliver_is_refused_and_unchanged) {

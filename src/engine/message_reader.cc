@@ -25,12 +25,12 @@ void MessageReader::read(const GetCommand& command, ReplyToken token, const Shar
     if (number != kNoEntry) {
         const Entry& entry = recent_.entry(number);
         MessageRow row = recent_.row(entry);
-        row.state.state = entry.state;
+        row.state.state = entry.state();
         row.state.attempts = entry.begun;
         row.state.maybe_delivered |= entry.from_past;
         if (entry.has_unwritten_attempt()) row.reason.clear();  // another attempt has started
         if (is_foreign(row.state.name_space, row.state.queue)) return reply(token, unknown_id(id));
-        const bool makes_one = entry.spawning && !entry.in_batch;
+        const bool makes_one = entry.waits_for == WaitsFor::occurrence && !entry.in_batch;
         return answer_get(std::move(row), token, makes_one ? recurring_.why_waits(number) : "");
     }
     if (const Outcome* outcome = recent_.outcome(id)) {

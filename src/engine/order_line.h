@@ -11,7 +11,7 @@
 #pragma once
 
 #include <cstdint>
-#include <set>
+#include <map>
 
 #include "engine/queue.h"
 
@@ -19,12 +19,14 @@ namespace duewheel {
 
 struct OrderLine {
     QueueNumber queue = 0;
-    std::set<DuePosition> members;  // by (nominal due, id)
-    std::uint32_t blocked = 0;      // of them: due, waiting for earlier ones
-    MessageId out = 0;              // the one that is ready or leased; 0: none
-    DueMs freed_ms = 0;             // when a message last left that the others waited for
-    DuePosition disk;               // of a line without a lookup so far: before every message; kNoBacklog: none
-    bool head_is_valid = false;     // an unfinished one is on disk exactly at `disk`
+    // By (nominal due, id); whether it is due and waits for its turn. One that waits is counted until it leaves the
+    // line, also if its end is being written.
+    std::map<DuePosition, bool> members;
+    std::uint32_t blocked = 0;   // those that wait
+    MessageId out = 0;           // the one that is ready or leased; 0: none
+    DueMs freed_ms = 0;          // when a message last left that the others waited for
+    DuePosition disk;            // of a line without a lookup so far: before every message; kNoBacklog: none
+    bool head_is_valid = false;  // an unfinished one is on disk exactly at `disk`
     // Lower bound of due ones on disk that only this line will load: the cursor of their queue has passed them, because
     // they were blocked. kNoBacklog: none.
     DuePosition left_behind = kNoBacklog;

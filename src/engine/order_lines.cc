@@ -16,7 +16,7 @@ std::string OrderLines::name(QueueNumber queue, std::string_view order_key) {
 
 std::string OrderLines::name_of(EntryNumber number) const {
     const Entry& entry = context_.recent.entry(number);
-    if (!entry.has_rare || is_ended(entry.state)) return {};
+    if (!entry.has_rare || is_ended(entry.durable_state)) return {};
     const std::string_view order_key = context_.recent.order_key(number);
     return order_key.empty() ? std::string() : name(entry.queue, order_key);
 }
@@ -33,7 +33,7 @@ bool OrderLines::join(EntryNumber number) {
     OrderLine& line = lines_[name];
     line.queue = entry.queue;
     const DuePosition position = position_of(entry);
-    line.members.insert(position);
+    line.members.emplace(position, false);
     if (line.disk == position) line.pass(position);
     return true;
 }
@@ -41,14 +41,14 @@ bool OrderLines::join(EntryNumber number) {
 void OrderLines::leave(EntryNumber number, Leaving leaving) {
     const std::string name = name_of(number);
     if (name.empty()) return;
-    Entry& entry = context_.recent.entry(number);
+    const Entry& entry = context_.recent.entry(number);
     OrderLine& line = lines_.at(name);
     const DuePosition position = position_of(entry);
-    if (leaving == Leaving::changes && position == *line.members.begin()) line.freed_ms = context_.now;
-    line.members.erase(position);
+    const auto member = line.members.find(position);
+    if (leaving == Leaving::changes && member == line.members.begin()) line.freed_ms = context_.now;
+    if (member->second) --line.blocked;
+    line.members.erase(member);
     if (line.out == entry.id) line.out = 0;
-    if (entry.blocked) --line.blocked;
-    entry.blocked = false;
     if (leaving == Leaving::changes) return;
     line.put_back(position);
     const bool is_due = waits_for_due(entry.durable_state) && entry.due_ms <= context_.now;
@@ -57,11 +57,10 @@ void OrderLines::leave(EntryNumber number, Leaving leaving) {
 }
 
 bool OrderLines::block(EntryNumber number) {
-    Entry& entry = context_.recent.entry(number);
+    const Entry& entry = context_.recent.entry(number);
     OrderLine& line = lines_.at(name_of(number));
     if (line.out == entry.id) line.out = 0;
-    if (entry.blocked) return false;
-    entry.blocked = true;
+    if (std::exchange(line.members.at(position_of(entry)), true)) return false;
     ++line.blocked;
     return true;
 }
@@ -83,18 +82,19 @@ OrderLines::Step OrderLines::next(const std::string& name) {
     if (line.out != 0) {
         const EntryNumber out = context_.recent.find(line.out);
         const Entry& entry = context_.recent.entry(out);
-        if (entry.state == State::leased || position_of(entry) == *line.members.begin()) return {};
+        if (entry.waits_for == WaitsFor::lease || position_of(entry) == line.members.begin()->first) return {};
         return {What::overtaken, out};
     }
-    const DuePosition first = line.members.empty() ? kNoBacklog : *line.members.begin();
+    const DuePosition first = line.members.empty() ? kNoBacklog : line.members.begin()->first;
     if (line.disk < first) {
         const bool will_be_loaded = line.head_is_valid && line.left_behind != line.disk;
         return {line.has_waiting() && !will_be_loaded ? What::look_up : What::none, kNoEntry};
     }
     const EntryNumber number = context_.recent.find(first.id);
-    Entry& entry = context_.recent.entry(number);
-    if (!entry.blocked || entry.expiring || entry.purging) return {};
-    entry.blocked = false;
+    const Entry& entry = context_.recent.entry(number);
+    bool& waits = line.members.begin()->second;
+    if (!waits || is_ending(entry.waits_for) || entry.purging) return {};
+    waits = false;
     --line.blocked;
     line.out = entry.id;
     return {What::deliver, number, line.freed_ms};
@@ -155,7 +155,7 @@ std::vector<DuePosition> OrderLines::bounds(std::size_t queues) const {
     for (const auto& [name, line] : lines_) {
         DuePosition& bound = bounds[line.queue];
         bound = std::min(bound, line.left_behind);
-        if (line.blocked > 0) bound = std::min(bound, *line.members.begin());
+        if (line.blocked > 0) bound = std::min(bound, line.members.begin()->first);
     }
     return bounds;
 }
@@ -170,13 +170,17 @@ void OrderLines::check(bool has_started) const {
     std::unordered_map<std::string, OrderLine> seen;
     context_.recent.for_each_entry([&](EntryNumber number, const Entry& entry) {
         const std::string name = name_of(number);
-        require(!entry.blocked || (!name.empty() && waits_for_due(entry.state) && entry.due_ms <= context_.now),
-                "a message is blocked that need not wait");
         if (name.empty() || !has_started) return;
+        const auto known = lines_.find(name);
+        require(known != lines_.end(), "a message with an order key is in no line");
+        const auto member = known->second.members.find(position_of(entry));
+        require(member != known->second.members.end(), "a line has other members than memory");
+        require(member->second == (entry.waits_for == WaitsFor::turn) || is_ending(entry.waits_for),
+                "a line and its message differ on whether it waits");
         OrderLine& line = seen[name];
-        line.members.insert(position_of(entry));
-        if (entry.blocked) ++line.blocked;
-        if (entry.state != State::ready && entry.state != State::leased) return;
+        line.members.insert(*member);
+        line.blocked += member->second ? 1 : 0;
+        if (entry.waits_for != WaitsFor::consumer && entry.waits_for != WaitsFor::lease) return;
         require(line.out == 0, "two messages of one order key are out at once");
         line.out = entry.id;
     });
@@ -191,7 +195,6 @@ void OrderLines::check(bool has_started) const {
                 "a line looks for what is not on disk");
         require(!line.is_idle(), "a line without members is kept");
     }
-    for (const auto& [name, line] : seen) require(lines_.contains(name), "a message with an order key is in no line");
 }
 
 }  // namespace duewheel

@@ -41,7 +41,7 @@ class OrderLines {
     bool join(EntryNumber number);
     // Before the message changes, ends, or leaves memory.
     void leave(EntryNumber number, Leaving leaving);
-    // It is due and waits in its line, which it has. False if it did before.
+    // It is due and waits for its turn in its line, which it has. False if it did before.
     bool block(EntryNumber number);
     // It is neither ready nor leased any more.
     void take_back(EntryNumber number);

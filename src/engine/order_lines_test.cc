@@ -29,7 +29,7 @@ struct Trial {
     MessageId deliver(const std::string& key = "k") {
         const OrderLines::Step step = lines.next(OrderLines::name(0, key));
         if (step.what != What::deliver) return 0;
-        trial.recent.entry(step.entry).state = State::ready;
+        trial.recent.entry(step.entry).waits_for = WaitsFor::consumer;
         return trial.recent.entry(step.entry).id;
     }
     void end(MessageId id) {
@@ -77,13 +77,13 @@ TEST(OrderLines, a_ready_message_is_overtaken_by_an_earlier_one_and_a_leased_one
     static_cast<void>(test.lines.take(test.trial.finished<OrderLookup>(1), {}, 1));
     EXPECT_EQ(test.deliver(), late);
     const MessageId early = test.put(test.now - 5);
-    test.trial.recent.entry(test.entry(late)).state = State::leased;
+    test.trial.recent.entry(test.entry(late)).waits_for = WaitsFor::lease;
     EXPECT_EQ(test.next(), What::none);
-    test.trial.recent.entry(test.entry(late)).state = State::ready;
+    test.trial.recent.entry(test.entry(late)).waits_for = WaitsFor::consumer;
     const OrderLines::Step step = test.lines.next(OrderLines::name(0, "k"));
     EXPECT_EQ(step.what, What::overtaken);
     EXPECT_EQ(step.entry, test.entry(late));
-    test.trial.recent.entry(step.entry).state = State::scheduled;
+    test.trial.recent.entry(step.entry).waits_for = WaitsFor::turn;
     test.lines.block(step.entry);
     EXPECT_EQ(test.deliver(), early);
 }

@@ -17,13 +17,13 @@ void OwnRecords::add_expired() {
         const MessageId id = expired_.front();
         expired_.pop_front();
         const EntryNumber number = recent_.find(id);
-        assert(number != kNoEntry && recent_.entry(number).expiring);
+        assert(number != kNoEntry && recent_.entry(number).waits_for == WaitsFor::expired);
         const Entry& entry = recent_.entry(number);
         if (entry.in_batch) {
             expired_.push_back(id);
             continue;
         }
-        assert(is_legal_move(entry.state, State::expired));
+        assert(is_legal_move(entry.state(), State::expired));
         Record record = changed(entry, RecordKind::end, Cause::expired);
         record.state.state = State::expired;
         record.lateness_ms = now_ - record.state.expires_ms;
@@ -71,13 +71,14 @@ void OwnRecords::add_exhausted() {
         const EntryNumber number = recent_.find(exhausted_[i]);
         if (number == kNoEntry) continue;
         const Entry& entry = recent_.entry(number);
-        if (!entry.exhausted || entry.purging) continue;  // a command changed it, or a purge ends it
+        const bool is_used_up = entry.waits_for == WaitsFor::used_up || entry.waits_for == WaitsFor::lease_lost;
+        if (!is_used_up || entry.purging) continue;  // a command changed it, or a purge ends it
         const bool fits = has_room(end_bytes_max(entry)) && batch().count() < options_.batch_operations_max;
         if (entry.in_batch || !fits) {
             exhausted_[kept++] = exhausted_[i];
             continue;
         }
-        assert(is_legal_move(entry.state, State::dead));
+        assert(is_legal_move(entry.state(), State::dead));
         Record record = changed(entry, RecordKind::end, Cause::attempts_used_up);
         record.state.state = State::dead;
         record.reason = exhaustion_reason(entry);
@@ -88,7 +89,7 @@ void OwnRecords::add_exhausted() {
 
 // A message may be exhausted although its last attempt ended with a failure: its rule may allow fewer attempts now.
 std::string_view OwnRecords::exhaustion_reason(const Entry& entry) const {
-    if (entry.lease_lost || entry.durable_state != State::retrying) return kLeaseLost;
+    if (entry.waits_for == WaitsFor::lease_lost || entry.durable_state != State::retrying) return kLeaseLost;
     const std::string_view reason = recent_.reason(entry);
     if (!reason.empty()) return reason;
     return entry.from_past ? kLeaseLost : kNoReason;

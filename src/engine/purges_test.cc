@@ -50,7 +50,7 @@ TEST(Purges, end_what_is_in_memory_and_in_the_index_and_nothing_that_was_put_lat
     trial.answer<PurgeLookup>(trial.purges, {{Trial::row_on_disk(later, due)}, true, {}});
     EXPECT_FALSE(trial.purges.has_to_walk());
     EXPECT_EQ(trial.end(), (std::vector<MessageId>{here, on_disk}));
-    EXPECT_EQ(trial.recent.entry(trial.recent.find(later)).state, State::ready);
+    EXPECT_EQ(trial.recent.entry(trial.recent.find(later)).state(), State::ready);
     trial.lifecycle.check();
 }
 

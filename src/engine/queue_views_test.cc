@@ -44,7 +44,7 @@ TEST(QueueViews, a_page_merges_memory_and_index_and_memory_wins) {
     on_disk.state.due_ms = trial.now + 10;
     const MessageRow outdated = trial.row(cancelled);
     trial.cancel(cancelled);
-    trial.recent.entry(trial.recent.find(leased)).state = State::leased;
+    trial.recent.entry(trial.recent.find(leased)).waits_for = WaitsFor::lease;
     test.leases[leased] = {.attempt = 1, .until_ms = trial.now + 30'000};
 
     test.list(1);

@@ -341,8 +341,7 @@ void Queues::count_in(QueueNumber number, std::uint64_t QueueTotals::*what, std:
 const FiredKey* Queues::first_fired(Queue& at) const {
     return at.fired.top(at.ready_count + at.leased_count, [&](const FiredKey& key) {
         const Entry& entry = recent_.entry(key.entry);
-        return entry.id == key.position.id && entry.due_ms == key.position.due_ms &&
-               (entry.state == State::ready || entry.state == State::leased || entry.exhausted || entry.spawning);
+        return entry.id == key.position.id && entry.due_ms == key.position.due_ms && bounds_cursor(entry.waits_for);
     });
 }
 

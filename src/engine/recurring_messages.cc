@@ -23,7 +23,7 @@ void RecurringMessages::read() {
     for (std::size_t taken = 0; taken < options_.spawn_recurring && due_.has_due(); ++taken) {
         const MessageId id = due_.first_due();
         const EntryNumber number = recent_.find(id);
-        const bool spawns = number != kNoEntry && recent_.entry(number).spawning;
+        const bool spawns = number != kNoEntry && recent_.entry(number).waits_for == WaitsFor::occurrence;
         if (spawns && !due_.fits(recent_.entry(number).record_bytes, options_.batch_bytes_max)) break;
         due_.pop_due();
         if (!spawns) continue;
@@ -54,7 +54,8 @@ void RecurringMessages::add_to_batch() {
         if (batch().count() + 2 > share || !has_room(next_bytes())) return;
         DueMessages::Item due = due_.take_ready();
         const EntryNumber number = recent_.find(due.id);
-        if (number == kNoEntry || !recent_.entry(number).spawning) continue;  // a command ended it
+        if (number == kNoEntry || recent_.entry(number).waits_for != WaitsFor::occurrence)
+            continue;  // a command ended it
         if (must_wait(number)) {
             due_.put_back(std::move(due));
             continue;
@@ -129,7 +130,7 @@ void RecurringMessages::make_occurrences(EntryNumber number, DueMessages::Item d
     if (next) {
         recurring.state.due_ms = recurring.state.nominal_due_ms = *next;
     } else {
-        assert(is_legal_move(entry.state, State::done));
+        assert(is_legal_move(entry.state(), State::done));
         recurring.kind = RecordKind::end;
         recurring.state.state = State::done;
     }

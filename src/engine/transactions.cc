@@ -94,7 +94,7 @@ Verdict Transactions::decide(PendingCommand& pending, const SettleCommand& comma
         return finder_.replied_unchanged(known, pending, std::move(answer));
     }
     const Entry& entry = recent_.entry(known.entry);
-    assert(entry.state == State::prepared);
+    assert(entry.state() == State::prepared);
     if (lifecycle_.is_purged(entry)) {
         if (command.commits) answer = already_rolled_back(State::cancelled);
         return finder_.purge(known, pending, std::move(answer));
@@ -108,7 +108,7 @@ Verdict Transactions::decide(PendingCommand& pending, const SettleCommand& comma
 }
 
 Record Transactions::commit_record(const Entry& entry, Cause cause) const {
-    assert(is_legal_move(entry.state, State::scheduled));
+    assert(is_legal_move(entry.state(), State::scheduled));
     Record record = changed(entry, RecordKind::change, cause);
     record.state.state = State::scheduled;
     record.state.transaction = MessageState::kCommitted;
@@ -117,7 +117,7 @@ Record Transactions::commit_record(const Entry& entry, Cause cause) const {
 }
 
 Record Transactions::rollback_record(const Entry& entry, Cause cause) const {
-    assert(is_legal_move(entry.state, State::cancelled));
+    assert(is_legal_move(entry.state(), State::cancelled));
     Record record = changed(entry, RecordKind::end, cause);
     record.state.state = State::cancelled;
     return record;
@@ -131,7 +131,7 @@ void Transactions::read_prepared() {
     for (std::size_t taken = 0; taken < options_.overdue_prepared_max && due_prepared_.has_due(); ++taken) {
         const MessageId id = due_prepared_.first_due();
         const EntryNumber number = recent_.find(id);
-        const bool is_overdue = number != kNoEntry && recent_.entry(number).unanswered;
+        const bool is_overdue = number != kNoEntry && recent_.entry(number).waits_for == WaitsFor::outcome;
         if (is_overdue && !due_prepared_.fits(recent_.entry(number).record_bytes, options_.batch_bytes_max)) break;
         due_prepared_.pop_due();
         if (!is_overdue) continue;
@@ -158,7 +158,7 @@ void Transactions::add_to_batch() {
         if (batch().count() + 2 > share || !has_room(next_bytes())) return;
         DueMessages::Item prepared = due_prepared_.take_ready();
         const EntryNumber number = recent_.find(prepared.id);
-        if (number == kNoEntry || !recent_.entry(number).unanswered) continue;  // answered meanwhile
+        if (number == kNoEntry || recent_.entry(number).waits_for != WaitsFor::outcome) continue;  // answered meanwhile
         if (recent_.entry(number).in_batch) {
             due_prepared_.put_back(std::move(prepared));
             continue;
@@ -193,7 +193,7 @@ void Transactions::add_overdue(EntryNumber number, const DueMessages::Item& prep
     }
     if (segment_.refuses_puts())
         return lifecycle_.arm(number, std::min(now_ + options_.spawn_again_ms, lifecycle_.expiry(number)));
-    assert(is_legal_move(entry.state, State::prepared));
+    assert(is_legal_move(entry.state(), State::prepared));
     next.state.transaction += 1;
     next.state.due_ms = now_ + rule.check_after_ms;
     if (can_be_checked(next.state.name_space, rule.check_queue)) {

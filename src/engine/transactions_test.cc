@@ -51,7 +51,7 @@ TEST(Transactions, a_committed_message_is_due_as_requested_or_now) {
     EXPECT_EQ(trial.recent.entry(late).due_ms, trial.now + 60'000);
     trial.settle(trial.id_of(past), true);
     EXPECT_EQ(trial.recent.entry(past).due_ms, trial.now);
-    EXPECT_EQ(trial.recent.entry(past).state, State::ready);
+    EXPECT_EQ(trial.recent.entry(past).state(), State::ready);
     trial.lifecycle.check();
 }
 

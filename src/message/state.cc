@@ -1,34 +1,22 @@
 #include "message/state.h"
 
-#include <array>
-
 #include "base/enum_name.h"
+#include "base/move_table.h"
 
 namespace duewheel {
 namespace {
 
-constexpr std::uint16_t bit(State state) {
-    return static_cast<std::uint16_t>(1u << static_cast<unsigned>(state));
-}
-
-template <class... States>
-constexpr std::uint16_t to(States... states) {
-    return static_cast<std::uint16_t>((bit(states) | ... | 0u));
-}
-
-// Row: from; set: to. Read beside the drawing in the header.
-constexpr std::array<std::uint16_t, kStateCount + 1> kMoves = [] {
+// Read beside the drawing in the header.
+constexpr auto kMoves = [] {
     using enum State;
-    std::array<std::uint16_t, kStateCount + 1> moves{};
-    auto from = [&moves](State state) -> std::uint16_t& { return moves[static_cast<std::size_t>(state)]; };
-    from(prepared) = to(prepared, scheduled, cancelled, expired);
-    from(scheduled) = to(scheduled, ready, held, done, cancelled, expired, dead);
-    from(ready) = to(scheduled, leased, held, cancelled, expired);
-    from(leased) = to(ready, scheduled, retrying, held, done, dead);
-    from(retrying) = to(ready, scheduled, held, cancelled, expired, dead);
-    from(held) = to(ready, scheduled, cancelled, expired);
-    from(dead) = to(scheduled, cancelled, expired);
-    return moves;
+    return MoveTable<State>()
+        .from(prepared, {prepared, scheduled, cancelled, expired})
+        .from(scheduled, {scheduled, ready, held, done, cancelled, expired, dead})
+        .from(ready, {scheduled, leased, held, cancelled, expired})
+        .from(leased, {ready, scheduled, retrying, held, done, dead})
+        .from(retrying, {ready, scheduled, held, cancelled, expired, dead})
+        .from(held, {ready, scheduled, cancelled, expired})
+        .from(dead, {scheduled, cancelled, expired});
 }();
 
 }  // namespace
@@ -38,8 +26,8 @@ std::string_view state_name(State state) {
                                                            "held", "done", "cancelled", "expired", "dead"});
 }
 
-bool is_legal_move(State from, State to_state) {
-    return (kMoves[static_cast<std::size_t>(from)] & bit(to_state)) != 0;
+bool is_legal_move(State from, State to) {
+    return kMoves.has(from, to);
 }
 
 bool is_ended(State state) {

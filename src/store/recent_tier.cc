@@ -141,7 +141,6 @@ EntryNumber RecentTier::apply(const Record& record, Sequence sequence, SegmentNu
     const bool known = number != kNoEntry;
     if (!known) number = take_slot(record.id);
     Entry& entry = entries_[number];
-    const State live = entry.state;
     Death death;
     if (record.state.state == State::dead) {
         death = {ended_at(record), record.lease_attempt, record.lease_incarnation, record.reason};
@@ -154,9 +153,9 @@ EntryNumber RecentTier::apply(const Record& record, Sequence sequence, SegmentNu
     entry.segment = segment;
     const bool keeps_live = known && (record.kind == RecordKind::attempt || record.kind == RecordKind::relocate);
     if (keeps_live) {
-        entry.state = live;
         entry.begun = std::max(entry.begun, entry.attempts);  // in a replay there is no earlier count
     } else {
+        entry.waits_for = WaitsFor::none;
         entry.begun = entry.attempts;
     }
     touch(record.id, segment);
@@ -294,7 +293,7 @@ void RecentTier::free_slot(EntryNumber number) {
 
 void RecentTier::set_state(Entry& entry, EntryNumber number, const MessageState& state, const Death& death) {
     forget_death(entry, number);
-    entry.state = entry.durable_state = state.state;
+    entry.durable_state = state.state;
     copy_progress(state, entry);
     entry.queue = queues_.number(state.name_space, state.queue);
     set_rare(entry, number, state, death);

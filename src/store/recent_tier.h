@@ -33,6 +33,7 @@
 #include "store/history.h"
 #include "store/queue_names.h"
 #include "store/second_ledger.h"
+#include "store/waits_for.h"
 
 namespace duewheel {
 
@@ -52,24 +53,23 @@ struct Entry {
     std::uint32_t attempts = 0;  // durable; `begun` may be ahead by what the next batch writes
     std::uint32_t begun = 0;
     std::int32_t priority = 0;
-    State state = State::scheduled;          // live: may be ready or leased
     State durable_state = State::scheduled;  // as in the log
-    bool maybe_delivered : 1 = false;
-    bool has_rare : 1 = false;    // rare fields are in the side table
-    bool in_batch : 1 = false;    // touched by the batch being built or in flight
-    bool from_past : 1 = false;   // the engine's: an earlier run may have delivered it without a record
-    bool in_fired : 1 = false;    // the engine's: has a key in the due list of its queue
-    bool purging : 1 = false;     // the engine's: only the purge that ends it may still happen
-    bool expiring : 1 = false;    // the engine's: it has expired, and the record of that is queued
-    bool blocked : 1 = false;     // the engine's: due, waits for earlier messages with its order key
-    bool exhausted : 1 = false;   // the engine's: its attempts are used up, the next batch writes that
-    bool spawning : 1 = false;    // the engine's: a due recurring message whose occurrence is not written yet
-    bool lease_lost : 1 = false;  // the engine's: its last attempt ended with its lease
-    bool unanswered : 1 = false;  // the engine's: a prepared message past its deadline, which is not written yet
+    WaitsFor waits_for = WaitsFor::none;     // the engine's
+    bool maybe_delivered = false;
+    bool has_rare : 1 = false;   // rare fields are in the side table
+    bool in_batch : 1 = false;   // touched by the batch being built or in flight
+    bool from_past : 1 = false;  // the engine's: an earlier run may have delivered it without a record
+    bool purging : 1 = false;    // the engine's: a purge counts on its end
 
+    // The live state: a message is ready or leased only in memory.
+    State state() const {
+        if (waits_for == WaitsFor::consumer) return State::ready;
+        return waits_for == WaitsFor::lease ? State::leased : durable_state;
+    }
     // An attempt has started of which the log does not know.
     bool has_unwritten_attempt() const { return begun != attempts; }
 };
+static_assert(sizeof(Entry) == 72, "the documents on memory say so");
 
 // The end of an ended message, kept until it is in the index.
 struct Outcome {
@@ -160,8 +160,8 @@ class RecentTier {
     // Applies the next record of the log. `frame_bytes` is its size with its frame. Of records that are not of a
     // message, only queue settings matter here, for the counts per second. Returns the entry of the message, or
     // kNoEntry if it has ended or the record is of no message. An entry that ends is freed: the engine removes it from
-    // its wheel and lists first. In-memory fields (live state ready or leased, timer, begun) survive an `attempt` and
-    // nothing else: any other record sets the live state to the durable one.
+    // its wheel and lists first. In-memory fields (what it waits for, timer, begun) survive an `attempt` and a
+    // `relocate`. After any other record the message waits for nothing.
     EntryNumber apply(const Record& record, Sequence sequence, SegmentNumber segment, std::uint32_t frame_bytes);
 
     // Adds what the index has of an unfinished message or dead letter that is not here.

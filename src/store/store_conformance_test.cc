@@ -248,7 +248,7 @@ class TwoTiers {
         };
         recent_->for_each_entry([&](EntryNumber, const Entry& entry) {
             const bool wanted = queue.empty() || recent_->queues().name(entry.queue).queue == queue;
-            const std::optional<FallsDue> what = falls_due(entry.durable_state, entry.is_recurring);
+            const std::optional<FallsDue> what = falls_due(entry.durable_state, recent_->is_recurring(entry));
             if (!wanted || !what || !is_unsealed(entry) || entry.due_ms < from_ms || entry.due_ms >= until_ms) return;
             meet({entry.due_ms, entry.id}, *what);
         });
