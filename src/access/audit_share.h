@@ -1,6 +1,6 @@
 // Notices which party fills the audit log. Each change that was carried out has its line, so a party with valid rights
-// can make so many of them that the log reaches its maximum size and loses older lines before their time. It is not
-// refused for that: programs that set schedules or watchdogs may do so many times a second. But it is reported long
+// can fill the log up to its maximum size, and older lines are then removed before their time. Its changes are not
+// refused: programs that set schedules or watchdogs may do that many times a second. But it is reported long
 // before lines are lost: when it has filled a twentieth of the log faster than in an hour.
 //
 //     a log of 1 GiB: about 150,000 lines at once, or 40 a second for some hours; the whole log takes 20 hours then

@@ -93,8 +93,8 @@ void AuditTrail::record(AuditEntry entry, std::function<void(bool)> done) {
     if (share_.count(party_of(entry), line_bytes(entry), monotonic_now_ns())) {
         log_.warning("audit_log_filling",
                      "A client has filled a twentieth of the audit log with its changes, faster than in an hour. If it "
-                     "goes on, older lines are removed before they are 90 days old. If it should not make so many "
-                     "changes, limit its token, or remove it.",
+                     "goes on, older lines are removed before they are 90 days old. If it should not make that "
+                     "number of changes, limit its token, or remove it.",
                      {{"actor", entry.actor}, {"address", entry.address}, {"verb", entry.verb}});
     }
     add(std::move(entry), std::move(done));

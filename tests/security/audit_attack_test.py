@@ -142,8 +142,8 @@ class AuditAttack(Audited):
 
 
 class ChangesAttack(Audited):
-    """A tenant with valid rights makes so many changes that they would push older lines out. Each has its line, and the server
-    says whose they are long before a line is lost. The log is as small as it can be: 128 MiB.
+    """A tenant with valid rights makes changes until they would push older lines out. Each has its line, and the server says
+    whose they are long before a line is lost. The log is as small as it can be: 128 MiB.
     """
 
     def prepare(self):
