@@ -56,11 +56,12 @@ bool is_socket_file(const std::string& path) {
     return ::lstat(path.c_str(), &found) == 0 && S_ISSOCK(found.st_mode);
 }
 
-bool is_listened_on(asio::io_context& context, const std::string& path) {
+// Whether no process listens on the socket. One of another user cannot be connected to, and may be in use.
+bool is_left_over(asio::io_context& context, const std::string& path) {
     asio::basic_stream_socket<Local, StreamExecutor> probe(context.get_executor());
     error_code error;
     probe.connect(Local::endpoint(path), error);
-    return !error;
+    return error == asio::error::connection_refused;
 }
 
 }  // namespace
@@ -280,7 +281,7 @@ Result<std::string> StreamConnections::listen_unix(const std::string& path, std:
                          std::to_string(kPathMax) + " bytes, such as unix:/run/duewheel/socket.",
                      ""};
     }
-    if (is_socket_file(path) && !is_listened_on(loop.context(), path)) ::unlink(path.c_str());
+    if (is_socket_file(path) && is_left_over(loop.context(), path)) ::unlink(path.c_str());
     StreamAcceptor made(loop.context().get_executor());
     if (Status bound = bind(made, Local::endpoint(path), address); !bound) return std::move(bound).error();
     unix_path = path;

@@ -153,6 +153,21 @@ class UnixSocketAttack(unittest.TestCase):
         self.assertIn("bad_beanstalk_group", said)
         self.assertIn("member of this group", said)
 
+    # A socket that could not be connected to counted as left over, and was removed.
+    @unittest.skipUnless(os.geteuid() == 0, "needs root")
+    def test_a_server_of_another_user_does_not_replace_the_socket(self):
+        self.start()
+        os.chown(self.daemon.directory, OTHER_USER, OTHER_USER)
+        try:
+            done = subprocess.run([BIN / "duewheeld", "--data", self.daemon.directory / "other", "--http", "127.0.0.1:0", "--beanstalk",
+                                   f"unix:{self.socket}"], capture_output=True, text=True, timeout=60, env=self.daemon.environment,
+                                  user=OTHER_USER, group=OTHER_USER, extra_groups=[])
+        except PermissionError:
+            self.skipTest("another user cannot run the server from its folder")
+        self.assertNotEqual(done.returncode, 0)
+        self.assertIn("port_in_use", done.stderr)
+        self.assertEqual(self.daemon.connect().ask("kick 1\r\n"), b"KICKED 0\r\n")
+
     def test_clients_over_tcp_are_named_by_their_address(self):
         self.daemon.arguments[1] = "127.0.0.1:0"
         self.start()
@@ -163,4 +178,4 @@ class UnixSocketAttack(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    main(tries=7)
+    main(tries=8)
