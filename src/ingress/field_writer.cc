@@ -73,8 +73,9 @@ void write_fields(JsonWriter& json, const FieldTable& table, const void* resourc
         if (!is_shown(row, resource)) continue;
         enter(row.group());
         if (row.kind == FieldKind::by_hand) {
+            const auto pairs = std::get<FieldPairs>(row.get(resource));
             json.open(row.name());
-            for (const auto& [name, value] : std::get<FieldPairs>(row.get(resource))) json.text(name, value);
+            for (const auto& [name, value] : pairs) json.text(name, value);
             json.close();
         } else {
             write_value(json, row, resource);
