@@ -81,7 +81,8 @@ json::object schema_of(const Field& row) {
     }
     schema["description"] = std::string(row.sentence) + ".";
     if (!row.schema.empty()) {
-        for (auto& [name, value] : json::parse(row.schema).as_object()) schema[name] = value;
+        const json::value more = json::parse(row.schema);
+        for (const auto& [name, value] : more.as_object()) schema[name] = value;
     }
     return schema;
 }
