@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 
 #include "base/base64.h"
+#include "resource/field_codec.h"
 #include "support/temporary_directory.h"
 
 namespace duewheel::header_cipher_test {
@@ -51,7 +52,7 @@ TEST(HeaderCipher, opens_what_it_has_sealed) {
         cipher.seal(kMail, sealed);
         EXPECT_TRUE(sealed.headers.empty());
         ASSERT_EQ(sealed.sealed_headers.size(), 2u);
-        EXPECT_EQ(encode_webhook_target(sealed).find("s3cret"), std::string::npos);
+        EXPECT_EQ(encode_fields(sealed).find("s3cret"), std::string::npos);
         EXPECT_EQ(sealed_value_bytes(sealed.sealed_headers[0].second), std::string("Bearer s3cret").size());
         EXPECT_EQ(sealed_value_bytes(sealed.sealed_headers[1].second), 0u);
         EXPECT_EQ(opened(cipher, sealed), "Authorization=Bearer s3cret;X-Empty=;");
