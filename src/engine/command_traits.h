@@ -9,7 +9,7 @@
 #include <string>
 
 #include "engine/command.h"
-#include "message/conf_subject.h"
+#include "message/subject.h"
 
 namespace duewheel {
 
@@ -198,8 +198,8 @@ struct CommandTraits<RelocateCommand> : CompactionTraits {
 template <>
 struct CommandTraits<RelocateSettingsCommand> : CompactionTraits {
     static std::size_t record_bytes_max(const RelocateSettingsCommand& command) {
-        if (command.subject == kSubjectInput) return kRecordOverheadMax;
-        return kRecordOverheadMax + (command.subject == kSubjectToken ? kTokenBytesMax : kTargetBytesMax);
+        if (command.subject == Subject::input) return kRecordOverheadMax;
+        return kRecordOverheadMax + (command.subject == Subject::token ? kTokenBytesMax : kTargetBytesMax);
     }
 };
 template <>

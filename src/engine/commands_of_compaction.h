@@ -4,9 +4,9 @@
 #include <cstdint>
 #include <string>
 
-#include "message/conf_subject.h"
 #include "message/message.h"
 #include "message/record.h"
+#include "message/subject.h"
 #include "resource/queue_settings.h"
 
 namespace duewheel {
@@ -33,12 +33,12 @@ struct RelocateSettingsCommand {
     std::string name_space;
     std::string queue;
     Sequence log_position = 0;
-    std::uint32_t subject = kSubjectQueue;  // of the record
+    Subject subject = Subject::queue;  // of the record
 };
 
 // Compaction: writes a schedule or a watchdog again, whole, if its newest whole record is still at `log_position`.
 struct RelocateRuleCommand {
-    std::uint32_t subject = 0;  // of its records
+    Subject subject = Subject::none;  // of its records
     std::string name_space;
     std::string name;
     Sequence log_position = 0;

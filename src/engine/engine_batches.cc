@@ -9,7 +9,7 @@
 #include "engine/command_traits.h"
 #include "engine/engine.h"
 #include "engine/part_by_type.h"
-#include "message/conf_subject.h"
+#include "message/subject.h"
 
 namespace duewheel {
 namespace {
@@ -151,14 +151,14 @@ void Engine::take_commands(CommandQueue::Lines& from, Takes what, std::size_t qu
 
 Verdict Engine::validate(PendingCommand& pending) {
     if (const auto* settings = std::get_if<RelocateSettingsCommand>(&pending.command)) {
-        if (settings->subject == kSubjectToken) return tokens_.relocate(pending, *settings);
-        if (settings->subject == kSubjectInput) return inputs_.relocate(pending, *settings);
-        if (settings->subject == kSubjectNamespace) return settings_.relocate_namespace(pending, *settings);
+        if (settings->subject == Subject::token) return tokens_.relocate(pending, *settings);
+        if (settings->subject == Subject::input) return inputs_.relocate(pending, *settings);
+        if (settings->subject == Subject::name_space) return settings_.relocate_namespace(pending, *settings);
         return settings_.relocate_queue(pending, *settings);
     }
     if (const auto* rule = std::get_if<RelocateRuleCommand>(&pending.command)) {
-        return rule->subject == kSubjectWatchdog ? watchdogs_.relocate(pending, *rule)
-                                                 : schedules_.relocate(pending, *rule);
+        return rule->subject == Subject::watchdog ? watchdogs_.relocate(pending, *rule)
+                                                  : schedules_.relocate(pending, *rule);
     }
     return std::visit(
         [&]<class Command>(Command& command) {
@@ -197,13 +197,14 @@ void Engine::apply_durable() {
 
 void Engine::apply_next(Operation& operation) {
     if (operation.record.kind == RecordKind::conf) {
-        if (operation.record.subject == kSubjectToken) return tokens_.apply(operation);
-        if (operation.record.subject == kSubjectInput) return inputs_.apply(operation);
-        return operation.record.subject == kSubjectNamespace ? settings_.apply_namespace(operation)
-                                                             : settings_.apply_queue(operation);
+        if (operation.record.subject == Subject::token) return tokens_.apply(operation);
+        if (operation.record.subject == Subject::input) return inputs_.apply(operation);
+        return operation.record.subject == Subject::name_space ? settings_.apply_namespace(operation)
+                                                               : settings_.apply_queue(operation);
     }
     if (operation.record.kind == RecordKind::rule) {
-        return operation.record.subject == kSubjectWatchdog ? watchdogs_.apply(operation) : schedules_.apply(operation);
+        return operation.record.subject == Subject::watchdog ? watchdogs_.apply(operation)
+                                                             : schedules_.apply(operation);
     }
     operation.record.reason = operation.reason;
     apply(operation);

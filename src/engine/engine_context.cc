@@ -4,7 +4,7 @@
 
 #include "calendar/duration.h"
 #include "engine/refusals.h"
-#include "message/conf_subject.h"
+#include "message/subject.h"
 #include "resource/queue_settings.h"
 
 namespace duewheel {
@@ -59,9 +59,8 @@ void EnginePart::add(EntryNumber number, const Record& record, ReplyToken token,
     batch().add(record, number, token, std::move(with));
 }
 
-void EnginePart::add_conf(std::uint32_t subject, std::string_view name_space, std::string_view name,
-                          std::string_view value, const std::optional<StoredConf>& before, ReplyToken token,
-                          Reply with) {
+void EnginePart::add_conf(Subject subject, std::string_view name_space, std::string_view name, std::string_view value,
+                          const std::optional<StoredConf>& before, ReplyToken token, Reply with) {
     Record record;
     record.kind = RecordKind::conf;
     record.time_ms = now_;
@@ -73,7 +72,7 @@ void EnginePart::add_conf(std::uint32_t subject, std::string_view name_space, st
         record.log_position = before->log_position;
         record.record_bytes = before->record_bytes;
         record.previous.version = before->revision;
-        record.previous.term = settings_term(subject, name_space, name, before->value);
+        record.previous.term = subject_term(subject, name_space, name, before->value);
     }
     batch().add(record, kNoEntry, token, std::move(with));
 }

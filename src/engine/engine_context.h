@@ -97,7 +97,7 @@ class EnginePart {
     // A record with the next version of the message; the caller sets the members that change.
     Record changed(const Entry& entry, RecordKind kind, Cause cause) const;
     // A record of settings, of a token, or of the position of an input, in place of `before`.
-    void add_conf(std::uint32_t subject, std::string_view name_space, std::string_view name, std::string_view value,
+    void add_conf(Subject subject, std::string_view name_space, std::string_view name, std::string_view value,
                   const std::optional<StoredConf>& before, ReplyToken token, Reply with);
     // The id of its next message.
     MessageId next_id() const;

@@ -8,7 +8,7 @@
 #include <gtest/gtest.h>
 
 #include "engine/trial_engine.h"
-#include "message/conf_subject.h"
+#include "message/subject.h"
 #include "resource/queue_settings.h"
 
 namespace duewheel::engine_inputs_test {
@@ -171,7 +171,7 @@ TEST(Inputs, a_position_is_relocated_like_settings) {
     shard.ask<TakeRecordsAnswer>(take(kNoInputPosition, {put("a")}));
     const InputPosition old = shard.engine().inputs().find(kInput)->second;
     const Sequence log_position = old.log_position;
-    const RelocateSettingsCommand relocate{std::string(kDefaultNamespace), kInput, log_position, kSubjectInput};
+    const RelocateSettingsCommand relocate{std::string(kDefaultNamespace), kInput, log_position, Subject::input};
     const Totals before = shard.engine().totals();
     EXPECT_TRUE(shard.ask<RelocateAnswer>(relocate).relocated);
     EXPECT_GT(shard.engine().inputs().find(kInput)->second.log_position, log_position);

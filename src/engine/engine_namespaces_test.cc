@@ -5,7 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "engine/trial_engine.h"
-#include "message/conf_subject.h"
+#include "message/subject.h"
 
 namespace duewheel::engine_namespaces_test {
 namespace {
@@ -369,7 +369,7 @@ TEST(Namespaces, relocating_settings_does_not_change_them) {
     const Sequence log_position = shard.engine().totals().sequence;
     const std::uint64_t digest = shard.engine().totals().digest;
     const auto relocate = [&](Sequence at) {
-        return shard.ask<RelocateAnswer>(RelocateSettingsCommand{"n", "n", at, kSubjectNamespace}).relocated;
+        return shard.ask<RelocateAnswer>(RelocateSettingsCommand{"n", "n", at, Subject::name_space}).relocated;
     };
     EXPECT_FALSE(relocate(log_position - 1));
     EXPECT_TRUE(relocate(log_position));

@@ -509,10 +509,10 @@ TEST(Schedules, a_relocation_writes_it_again_and_the_old_record_is_needed_no_mor
         if (is_whole_rule(record)) log_position = sequence;
     }
     body = shard.record_body(log_position);
-    EXPECT_TRUE(
-        shard.ask<RelocateAnswer>(RelocateRuleCommand{kSubjectSchedule, "default", "s", log_position, body}).relocated);
+    EXPECT_TRUE(shard.ask<RelocateAnswer>(RelocateRuleCommand{Subject::schedule, "default", "s", log_position, body})
+                    .relocated);
     EXPECT_FALSE(
-        shard.ask<RelocateAnswer>(RelocateRuleCommand{kSubjectSchedule, "default", "s", log_position, body}).relocated)
+        shard.ask<RelocateAnswer>(RelocateRuleCommand{Subject::schedule, "default", "s", log_position, body}).relocated)
         << "it moved";
     EXPECT_LT(shard.engine().totals().needed_bytes, needed + 100) << "the new record, and not the old one";
     shard.turn(1'000);

@@ -7,7 +7,7 @@
 #include <gtest/gtest.h>
 
 #include "engine/trial_engine.h"
-#include "message/conf_subject.h"
+#include "message/subject.h"
 #include "resource/queue_settings.h"
 
 namespace duewheel::engine_tokens_test {
@@ -74,7 +74,7 @@ TEST(Tokens, survive_a_crash_and_compaction) {
     EXPECT_EQ(tokens.find_by_certificate("orders.example"), tokens.find("a"));
     EXPECT_EQ(tokens.find("b"), nullptr);
     const Sequence log_position = tokens.find_stored("a")->log_position;
-    const RelocateSettingsCommand relocate{std::string(kDefaultNamespace), "a", log_position, kSubjectToken};
+    const RelocateSettingsCommand relocate{std::string(kDefaultNamespace), "a", log_position, Subject::token};
     EXPECT_TRUE(again.ask<RelocateAnswer>(relocate).relocated);
     EXPECT_GT(tokens.find_stored("a")->log_position, log_position);
     EXPECT_EQ(*tokens.find("a")->limits, *token.limits);

@@ -501,14 +501,14 @@ TEST(Watchdogs, compaction_writes_it_completely_with_its_newest_feed) {
     shard.turn(50);
     feed(shard);
     const RelocateAnswer relocated =
-        shard.ask<RelocateAnswer>(RelocateRuleCommand{kSubjectWatchdog, "default", "w", log_position, body});
+        shard.ask<RelocateAnswer>(RelocateRuleCommand{Subject::watchdog, "default", "w", log_position, body});
     EXPECT_TRUE(relocated.relocated);
     const Record record = shard.log().at(relocated.sequence - 1);
     EXPECT_TRUE(is_whole_rule(record));
     EXPECT_EQ(record.content.body, "silent");
     EXPECT_EQ(decode_watchdog(record.value)->due_ms, kStart + 150);
     EXPECT_FALSE(
-        shard.ask<RelocateAnswer>(RelocateRuleCommand{kSubjectWatchdog, "default", "w", log_position, body}).relocated)
+        shard.ask<RelocateAnswer>(RelocateRuleCommand{Subject::watchdog, "default", "w", log_position, body}).relocated)
         << "it stands elsewhere now";
     EXPECT_EQ(look(shard).state.due_ms, kStart + 150);
     TrialEngine after({}, shard);

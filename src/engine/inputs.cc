@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "engine/command_traits.h"
-#include "message/conf_subject.h"
+#include "message/subject.h"
 #include "resource/queue_settings.h"
 
 namespace duewheel {
@@ -58,7 +58,7 @@ void Inputs::add_position(const std::string& input, std::int64_t offset, ReplyTo
         before = {stored->log_position, stored->record_bytes, 1, encode_input_position(stored->offset)};
     }
     table_.in_batch.emplace(input, offset);
-    add_conf(kSubjectInput, kDefaultNamespace, input, encode_input_position(offset), before, token, std::move(with));
+    add_conf(Subject::input, kDefaultNamespace, input, encode_input_position(offset), before, token, std::move(with));
 }
 
 void Inputs::apply(const Operation& operation) {

@@ -220,7 +220,7 @@ class NamedRules : protected EnginePart {
     template <class Start>
     Rule& begin(Start& start) {
         Rule& rule = begin(std::move(start.name_space), std::move(start.name));
-        rule.term = rule_term(Kind::kSubject, rule.name_space(), rule.name(), Kind::encode(start.state));
+        rule.term = subject_term(Kind::kSubject, rule.name_space(), rule.name(), Kind::encode(start.state));
         rule.state = std::move(start.state);
         rule.log_position = start.log_position;
         rule.record_bytes = start.record_bytes;
@@ -333,7 +333,7 @@ class NamedRules : protected EnginePart {
             record.previous.version = rule.state.revision;
             record.previous.term = rule.term;
         }
-        rule.term = rule_term(Kind::kSubject, rule.name_space(), rule.name(), value);
+        rule.term = subject_term(Kind::kSubject, rule.name_space(), rule.name(), value);
         rule.next = std::make_unique<RuleState>(std::move(next));
         batch().add(record, kNoEntry, token, std::move(with));
         batch().operations().back().rule = rule.number;

@@ -87,7 +87,7 @@ TEST(NamedRules, compaction_writes_a_rule_again_only_if_its_record_is_still_the_
     trial.decide(trial.put(), 1);
     const Watchdog& watchdog = *trial.watchdogs.table().find(kDefaultNamespace, "backup");
     const Sequence before = watchdog.log_position;
-    RelocateRuleCommand command{.subject = kSubjectWatchdog, .name_space = std::string(kDefaultNamespace)};
+    RelocateRuleCommand command{.subject = Subject::watchdog, .name_space = std::string(kDefaultNamespace)};
     command.name = "backup";
     command.log_position = before;
     command.record_body = *trial.context.cache.find(before);

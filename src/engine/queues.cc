@@ -6,7 +6,7 @@
 
 #include "base/dynamic_threshold.h"
 #include "engine/refusals.h"
-#include "message/conf_subject.h"
+#include "message/subject.h"
 
 namespace duewheel {
 namespace {
@@ -381,7 +381,7 @@ void Queues::add_settings(QueueNumber number, const QueueSettings& settings, Rep
     }
     const std::string value = encode_queue_settings(settings);
     queue.next_settings = std::make_unique<QueueSettings>(settings);
-    add_conf(kSubjectQueue, name.name_space, name.queue, value, before, token, std::move(with));
+    add_conf(Subject::queue, name.name_space, name.queue, value, before, token, std::move(with));
 }
 
 void Queues::add_settings(Namespace& space, const NamespaceSettings& settings, ReplyToken token, Reply with) {
@@ -392,7 +392,7 @@ void Queues::add_settings(Namespace& space, const NamespaceSettings& settings, R
     }
     const std::string value = encode_namespace_settings(settings);
     space.next_settings = settings;
-    add_conf(kSubjectNamespace, *space.name, *space.name, value, before, token, std::move(with));
+    add_conf(Subject::name_space, *space.name, *space.name, value, before, token, std::move(with));
 }
 
 }  // namespace duewheel

@@ -47,7 +47,7 @@ struct ScheduleKind {
     static constexpr auto kMax = &EngineOptions::schedules_max;
     static constexpr auto kCount = &Namespace::schedules;
     static constexpr auto kQuota = &NamespaceSettings::schedules_max;
-    static constexpr std::uint32_t kSubject = kSubjectSchedule;
+    static constexpr Subject kSubject = Subject::schedule;
     static constexpr std::size_t kBytesMax = kScheduleBytesMax;
     static constexpr std::uint64_t kCookie = kScheduleCookie;
     static Error unknown(std::string message) { return {"unknown_schedule", std::move(message), "schedule"}; }

@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "engine/trial_parts.h"
-#include "message/conf_subject.h"
+#include "message/subject.h"
 
 namespace duewheel::settings_test {
 namespace {
@@ -16,8 +16,8 @@ struct Trial : TrialParts {
     template <class Command>
     Verdict decide(Command command, ReplyToken token) {
         const auto apply_all = [this](const std::string& body, Operation& operation) {
-            operation.record.subject == kSubjectNamespace ? settings.apply_namespace(operation)
-                                                          : apply(body, operation);
+            operation.record.subject == Subject::name_space ? settings.apply_namespace(operation)
+                                                            : apply(body, operation);
         };
         return TrialContext::decide([&](auto&& add) { batch(add, apply_all); }, settings, std::move(command), token);
     }

@@ -3,7 +3,7 @@
 #include <utility>
 
 #include "engine/refusals.h"
-#include "message/conf_subject.h"
+#include "message/subject.h"
 #include "resource/queue_settings.h"
 
 namespace duewheel {
@@ -93,7 +93,7 @@ void Tokens::add(const std::string& id, std::string_view value, ReplyToken token
         ++table_.new_in_batch;
     }
     table_.in_batch.emplace(id, value);
-    add_conf(kSubjectToken, kDefaultNamespace, id, value, before, token, std::move(with));
+    add_conf(Subject::token, kDefaultNamespace, id, value, before, token, std::move(with));
 }
 
 void Tokens::apply(Operation& operation) {

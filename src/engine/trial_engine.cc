@@ -5,7 +5,7 @@
 #include <tuple>
 #include <utility>
 
-#include "message/conf_subject.h"
+#include "message/subject.h"
 
 namespace duewheel {
 
@@ -172,7 +172,7 @@ TrialEngine::StoredAt TrialEngine::whole_rule(const Record& record, const Stored
 std::vector<ScheduleStart> TrialEngine::schedules(const FindZone& zones) const {
     std::map<std::string, ScheduleStart> by_name;
     for_each_record([&](const Record& record, const StoredAt& at) {
-        if (record.kind != RecordKind::rule || record.subject != kSubjectSchedule) return;
+        if (record.kind != RecordKind::rule || record.subject != Subject::schedule) return;
         ScheduleStart& start = by_name[std::string(record.name)];
         start.name_space = record.state.name_space;
         start.name = record.name;
@@ -191,7 +191,7 @@ std::vector<ScheduleStart> TrialEngine::schedules(const FindZone& zones) const {
 std::vector<WatchdogStart> TrialEngine::watchdogs() const {
     std::map<std::string, WatchdogStart> by_name;
     for_each_record([&](const Record& record, const StoredAt& at) {
-        if (record.kind != RecordKind::rule || record.subject != kSubjectWatchdog) return;
+        if (record.kind != RecordKind::rule || record.subject != Subject::watchdog) return;
         const auto [log_position, record_bytes] = whole_rule(record, at);
         by_name[std::string(record.name)] = {record.state.name_space, std::string(record.name),
                                              *decode_watchdog(record.value), log_position, record_bytes};
@@ -206,7 +206,7 @@ std::vector<WatchdogStart> TrialEngine::watchdogs() const {
 std::vector<StoredToken> TrialEngine::tokens() const {
     std::map<std::string, StoredToken> by_id;
     for_each_record([&](const Record& record, const StoredAt& at) {
-        if (record.kind != RecordKind::conf || record.subject != kSubjectToken) return;
+        if (record.kind != RecordKind::conf || record.subject != Subject::token) return;
         by_id[std::string(record.name)] = {std::string(record.name), std::string(record.value), at.first, at.second};
     });
     std::vector<StoredToken> all;
@@ -219,7 +219,7 @@ std::vector<StoredToken> TrialEngine::tokens() const {
 std::vector<InputPosition> TrialEngine::inputs() const {
     std::map<std::string, InputPosition> by_name;
     for_each_record([&](const Record& record, const StoredAt& at) {
-        if (record.kind != RecordKind::conf || record.subject != kSubjectInput) return;
+        if (record.kind != RecordKind::conf || record.subject != Subject::input) return;
         by_name[std::string(record.name)] = {std::string(record.name), *decode_input_position(record.value), at.first,
                                              at.second};
     });

@@ -37,7 +37,7 @@ struct WatchdogKind {
     static constexpr auto kMax = &EngineOptions::watchdogs_max;
     static constexpr auto kCount = &Namespace::watchdogs;
     static constexpr auto kQuota = &NamespaceSettings::watchdogs_max;
-    static constexpr std::uint32_t kSubject = kSubjectWatchdog;
+    static constexpr Subject kSubject = Subject::watchdog;
     static constexpr std::size_t kBytesMax = kWatchdogBytesMax;
     static constexpr std::uint64_t kCookie = kWatchdogCookie;
     static_assert(kRuleNumberBits <= 61);

@@ -8,8 +8,8 @@
 
 #include <xxhash.h>
 
-#include "message/conf_subject.h"
 #include "message/fields.h"
+#include "message/subject.h"
 #include "message/watchdog_state.h"
 
 namespace duewheel {
@@ -146,6 +146,14 @@ void previous_fields(Visitor& visit, OfMessage& previous, const MessageState& no
 }
 
 template <class Visitor, class OfRecord>
+void subject_field(Visitor& visit, OfRecord& record) {
+    const bool of_rule = record.kind == RecordKind::rule;
+    std::uint32_t number = number_of(record.subject);
+    visit.newer_enumerator(70, number, number_of(of_rule ? kRuleSubjects.back() : kConfSubjects.back()));
+    if constexpr (Visitor::kReads) record.subject = subject_of(of_rule, number).value_or(Subject::none);
+}
+
+template <class Visitor, class OfRecord>
 void record_fields(Visitor& visit, OfRecord& record) {
     state_fields(visit, record.state);
     position_fields(visit, record);
@@ -159,7 +167,7 @@ void record_fields(Visitor& visit, OfRecord& record) {
     visit.signed_number(34, record.ended_ms);
     visit.signed_number(35, record.wait_ms);
     content_fields(visit, record.content);
-    visit.number(70, record.subject);
+    subject_field(visit, record);
     visit.text(71, record.name);
     visit.text(72, record.value);
     visit.signed_number(73, record.next_ms);
@@ -190,24 +198,12 @@ Error damaged(std::string what) {
 
 // Checks the fields that each kind requires.
 Status check_complete(const Record& record) {
-    if (record.kind == RecordKind::conf && (record.name.empty() || record.subject == 0)) {
-        return damaged("settings of nothing");
-    }
-    if (record.kind == RecordKind::conf && !is_subject_of_conf(record.subject)) {
-        return Error{"newer_format", "settings are of kind " + std::to_string(record.subject) +
-                                         ", which this version does not know: open the data with the version that "
-                                         "wrote it"};
+    if ((record.kind == RecordKind::conf || record.kind == RecordKind::rule) &&
+        (record.name.empty() || record.subject == Subject::none)) {
+        return damaged("settings or a rule of nothing");
     }
     if (record.kind == RecordKind::outcomes && (record.value.empty() || record.segment == 0 || record.up_to == 0)) {
         return damaged("outcomes without rows, or from nowhere");
-    }
-    if (record.kind == RecordKind::rule && (record.name.empty() || record.subject == 0)) {
-        return damaged("a rule of nothing");
-    }
-    if (record.kind == RecordKind::rule && record.subject > kSubjectWatchdog) {
-        return Error{"newer_format", "a rule is of kind " + std::to_string(record.subject) +
-                                         ", which this version does not know: open the data with the version that "
-                                         "wrote it"};
     }
     if (!is_of_message(record.kind)) return {};
     if (record.id == 0 || record.id > kMessageIdMax) return damaged("a record of a message without a valid id");

@@ -23,6 +23,7 @@
 #include "message/content.h"
 #include "message/message.h"
 #include "message/repeat_rule.h"
+#include "message/subject.h"
 
 namespace duewheel {
 
@@ -150,13 +151,12 @@ struct Record {
     std::string_view reason;       // end as dead, fail, and the relocations of both
     DueMs ended_ms = 0;            // relocation of an ended message
 
-    // rule, conf: the subject (1 schedule, 2 watchdog; 1 queue, 2 namespace, 3 target), its name in state.name_space,
-    // and its value; an empty value removes it. conf: `log_position` and `record_bytes` are those of the previous conf
-    // record, `previous` its revision and term; a relocation repeats the same values. rule: like conf, but `content` is
-    // that of its messages and is only in whole records; `log_position` and `record_bytes` are those of the previous
-    // whole record, as in a change. For readers of the log: when it is next due, its number of runs so far, and the
-    // nominal times that this record skips.
-    std::uint32_t subject = 0;
+    // rule, conf: the subject, its name in state.name_space, and its value; an empty value removes it. conf:
+    // `log_position` and `record_bytes` are those of the previous conf record, `previous` its revision and term; a
+    // relocation repeats the same values. rule: like conf, but `content` is that of its messages and is only in whole
+    // records; `log_position` and `record_bytes` are those of the previous whole record, as in a change. For readers of
+    // the log: when it is next due, its number of runs so far, and the nominal times that this record skips.
+    Subject subject = Subject::none;
     std::string_view name;
     std::string_view value;
     DueMs next_ms = 0;

@@ -67,10 +67,10 @@ Record random_record(std::mt19937_64& random, std::vector<std::string>& texts) {
     content.parent = number() % kMessageIdMax;
     content.occurrence = number();
     content.body = text();
-    record.subject = static_cast<std::uint32_t>(random() % 4);
     record.name = text();
     if (record.kind == RecordKind::conf || record.kind == RecordKind::rule) {  // of something
-        record.subject = 1;
+        const bool of_rule = record.kind == RecordKind::rule;
+        record.subject = *subject_of(of_rule, 1 + static_cast<std::uint32_t>(random() % (of_rule ? 2 : 4)));
         record.name = "q";
     }
     record.value = text();

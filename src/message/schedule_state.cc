@@ -1,15 +1,11 @@
 #include "message/schedule_state.h"
 
 #include "base/enum_name.h"
-#include "message/conf_subject.h"
 #include "message/fields.h"
 #include "message/template_fields.h"
 
 namespace duewheel {
 namespace {
-
-// Subjects of `rule` records are hashed apart from those of `conf` records.
-constexpr std::uint32_t kRuleSeed = 1u << 16;
 
 // Field numbers are in the log: never change or re-use one.
 template <class Visitor, class Schedule>
@@ -86,11 +82,6 @@ Result<ScheduleState> decode_schedule(std::string_view bytes) {
         return Error{"damaged_record", "a schedule has no queue"};
     }
     return state;
-}
-
-std::uint64_t rule_term(std::uint32_t subject, std::string_view name_space, std::string_view name,
-                        std::string_view value) {
-    return settings_term(kRuleSeed + subject, name_space, name, value);
 }
 
 }  // namespace duewheel

@@ -122,11 +122,4 @@ std::string encode_schedule(const ScheduleState& state);
 // Codes: `damaged_record`, `newer_format`.
 Result<ScheduleState> decode_schedule(std::string_view bytes);
 
-// Subjects of `rule` records. The numbers are part of the log format.
-inline constexpr std::uint32_t kSubjectSchedule = 1;
-
-// The part of a `rule` record in the log's digest; 0 for an empty value.
-std::uint64_t rule_term(std::uint32_t subject, std::string_view name_space, std::string_view name,
-                        std::string_view value);
-
 }  // namespace duewheel

@@ -93,14 +93,14 @@ TEST(ScheduleState, totals_need_the_newest_whole_record_alone) {
     Totals totals;
     Record record;
     record.kind = RecordKind::rule;
-    record.subject = kSubjectSchedule;
+    record.subject = Subject::schedule;
     record.name = "nightly";
     const std::string first = encode_schedule(full());
     record.value = first;
     record.content.put_ms = 1;
     add_to_totals(totals, record, 500);
     EXPECT_EQ(totals.needed_bytes, 500u);
-    const std::uint64_t term = rule_term(kSubjectSchedule, "default", "nightly", first);
+    const std::uint64_t term = subject_term(Subject::schedule, "default", "nightly", first);
     EXPECT_EQ(totals.digest, term);
 
     ScheduleState next = full();
@@ -114,7 +114,7 @@ TEST(ScheduleState, totals_need_the_newest_whole_record_alone) {
     record.record_bytes = 500;
     add_to_totals(totals, record, 90);
     EXPECT_EQ(totals.needed_bytes, 500u);
-    EXPECT_EQ(totals.digest, rule_term(kSubjectSchedule, "default", "nightly", second));
+    EXPECT_EQ(totals.digest, subject_term(Subject::schedule, "default", "nightly", second));
 
     record.previous.term = totals.digest;
     record.value = {};
@@ -124,8 +124,9 @@ TEST(ScheduleState, totals_need_the_newest_whole_record_alone) {
 }
 
 TEST(ScheduleState, a_schedule_and_a_queue_of_one_name_have_different_terms) {
-    EXPECT_NE(rule_term(1, "default", "a", "v"), rule_term(2, "default", "a", "v"));
-    EXPECT_EQ(rule_term(1, "default", "a", ""), 0u);
+    EXPECT_NE(subject_term(Subject::schedule, "default", "a", "v"),
+              subject_term(Subject::watchdog, "default", "a", "v"));
+    EXPECT_EQ(subject_term(Subject::schedule, "default", "a", ""), 0u);
 }
 
 }  // namespace

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "message/conf_subject.h"
 #include "message/schedule_state.h"
+#include "message/subject.h"
 
 namespace duewheel {
 
@@ -39,7 +39,7 @@ void add_to_totals(Totals& totals, const Record& record, std::uint64_t frame_byt
             }
             break;
         case RecordKind::conf:
-            totals.digest += settings_term(record.subject, record.state.name_space, record.name, record.value);
+            totals.digest += subject_term(record.subject, record.state.name_space, record.name, record.value);
             if (!record.value.empty()) totals.needed_bytes += frame_bytes;
             if (record.previous.version != 0) {
                 totals.digest -= record.previous.term;
@@ -47,7 +47,7 @@ void add_to_totals(Totals& totals, const Record& record, std::uint64_t frame_byt
             }
             break;
         case RecordKind::rule:
-            totals.digest += rule_term(record.subject, record.state.name_space, record.name, record.value);
+            totals.digest += subject_term(record.subject, record.state.name_space, record.name, record.value);
             if (record.previous.version != 0) totals.digest -= record.previous.term;
             if (is_whole_rule(record)) totals.needed_bytes += frame_bytes;
             if (is_whole_rule(record) || record.value.empty()) totals.needed_bytes -= record.record_bytes;

@@ -65,7 +65,4 @@ std::string encode_watchdog(const WatchdogState& state);
 // Codes: `damaged_record`, `newer_format`.
 Result<WatchdogState> decode_watchdog(std::string_view bytes);
 
-// Subject of `rule` records. The numbers are part of the log format.
-inline constexpr std::uint32_t kSubjectWatchdog = 2;
-
 }  // namespace duewheel

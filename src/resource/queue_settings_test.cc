@@ -2,8 +2,8 @@
 
 #include <gtest/gtest.h>
 
-#include "message/conf_subject.h"
 #include "message/queue_counts.h"
+#include "message/subject.h"
 #include "message/totals.h"
 #include "resource/field_codec.h"
 
@@ -130,12 +130,12 @@ TEST(QueueSettings, that_are_cut_short_are_damage) {
 Record settings_record(const std::string& value, std::uint32_t revision_before, const std::string& value_before) {
     Record record;
     record.kind = RecordKind::conf;
-    record.subject = kSubjectQueue;
+    record.subject = Subject::queue;
     record.name = "mail";
     record.value = value;
     if (revision_before == 0) return record;
     record.previous.version = revision_before;
-    record.previous.term = settings_term(kSubjectQueue, kDefaultNamespace, "mail", value_before);
+    record.previous.term = subject_term(Subject::queue, kDefaultNamespace, "mail", value_before);
     record.record_bytes = 50;
     return record;
 }
@@ -145,17 +145,17 @@ TEST(QueueSettings, are_in_the_totals_until_they_are_removed) {
     const std::string second = "two";
     Totals totals;
     add_to_totals(totals, settings_record(first, 0, ""), 50);
-    EXPECT_EQ(totals.digest, settings_term(kSubjectQueue, kDefaultNamespace, "mail", first));
+    EXPECT_EQ(totals.digest, subject_term(Subject::queue, kDefaultNamespace, "mail", first));
     EXPECT_EQ(totals.needed_bytes, 50u);
     add_to_totals(totals, settings_record(second, 1, first), 50);
-    EXPECT_EQ(totals.digest, settings_term(kSubjectQueue, kDefaultNamespace, "mail", second));
+    EXPECT_EQ(totals.digest, subject_term(Subject::queue, kDefaultNamespace, "mail", second));
     EXPECT_EQ(totals.needed_bytes, 50u);
     const std::uint64_t digest = totals.digest;
     add_to_totals(totals, settings_record(second, 2, second), 50);
     EXPECT_EQ(totals.digest, digest) << "carried: they say what they said";
     add_to_totals(totals, settings_record("", 2, second), 30);
     EXPECT_EQ(totals, Totals{});
-    EXPECT_NE(settings_term(kSubjectQueue, "a", "bc", "d"), settings_term(kSubjectQueue, "ab", "c", "d"));
+    EXPECT_NE(subject_term(Subject::queue, "a", "bc", "d"), subject_term(Subject::queue, "ab", "c", "d"));
 }
 
 TEST(QueueCounts, follow_each_message_from_state_to_state) {

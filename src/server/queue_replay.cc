@@ -1,8 +1,8 @@
 #include "server/queue_replay.h"
 
 #include "message/access_token.h"
-#include "message/conf_subject.h"
 #include "message/input_position.h"
+#include "message/subject.h"
 #include "message/watchdog_state.h"
 #include "resource/namespace_settings.h"
 #include "resource/queue_settings.h"
@@ -15,19 +15,14 @@ Status QueueReplay::begin(const Index& index) {
     for (const Index::Counts& of : *counts) counts_[{of.queue.name_space, of.queue.queue}] = of.counts;
     Result<std::vector<Index::Settings>> settings = index.settings();
     if (!settings) return std::move(settings).error();
-    for (Index::Settings& of : *settings) {
-        settings_of(of.subject)[{of.queue.name_space, of.queue.queue}] = std::move(of.row);
-    }
-    Result<std::vector<Index::Settings>> rules = index.rules();
-    if (!rules) return std::move(rules).error();
-    for (Index::Settings& of : *rules) {
-        rules_of(of.subject)[{of.queue.name_space, of.queue.queue}] = std::move(of.row);
+    for (Index::Settings& each : *settings) {
+        of(each.subject)[{each.queue.name_space, each.queue.queue}] = std::move(each.row);
     }
     return {};
 }
 
 Status QueueReplay::pass_settings(RecentTier& recent) const {
-    for (const auto& [name, row] : settings_) {
+    for (const auto& [name, row] : of(Subject::queue)) {
         const Result<QueueSettings> settings = decode_queue_settings(row.value);
         if (!settings) return settings.error();
         recent.follow_settings(name.first, name.second, *settings, 0);
@@ -45,25 +40,16 @@ void QueueReplay::apply(const Record& record, Sequence sequence, std::uint32_t f
                 counts(record.state.name_space, record.previous.queue).leave(record.previous.state);
             }
             return counts(record.state.name_space, record.state.queue).enter(record.state.state);
-        case RecordKind::conf: {
-            const Name name{record.state.name_space, std::string(record.name)};
-            std::map<Name, SettingsRow>& settings = settings_of(record.subject);
-            if (record.value.empty()) {
-                settings.erase(name);
-            } else {
-                settings[name] = {sequence, frame_bytes, std::string(record.value)};
-            }
-            return;
-        }
+        case RecordKind::conf:
         case RecordKind::rule: {
             const Name name{record.state.name_space, std::string(record.name)};
-            std::map<Name, SettingsRow>& rules = rules_of(record.subject);
+            std::map<Name, SettingsRow>& settings = of(record.subject);
             if (record.value.empty()) {
-                rules.erase(name);
-            } else if (is_whole_rule(record)) {
-                rules[name] = {sequence, frame_bytes, std::string(record.value)};
+                settings.erase(name);
+            } else if (record.kind == RecordKind::conf || is_whole_rule(record)) {
+                settings[name] = {sequence, frame_bytes, std::string(record.value)};
             } else {
-                rules[name] = {record.log_position, record.record_bytes, std::string(record.value)};
+                settings[name] = {record.log_position, record.record_bytes, std::string(record.value)};
             }
             return;
         }
@@ -81,20 +67,15 @@ QueueCounts& QueueReplay::counts(const std::string& name_space, const std::strin
 
 std::vector<Index::Settings> QueueReplay::settings() const {
     std::vector<Index::Settings> all;
-    const auto add = [&](const std::map<Name, SettingsRow>& rows, RecordKind kind, std::uint32_t subject) {
-        for (const auto& [name, row] : rows) all.push_back({{name.first, name.second}, row, kind, subject});
-    };
-    add(settings_, RecordKind::conf, kSubjectQueue);
-    add(namespaces_, RecordKind::conf, kSubjectNamespace);
-    add(inputs_, RecordKind::conf, kSubjectInput);
-    add(tokens_, RecordKind::conf, kSubjectToken);
-    add(schedules_, RecordKind::rule, kSubjectSchedule);
-    add(watchdogs_, RecordKind::rule, kSubjectWatchdog);
+    for (const Subject subject :
+         {Subject::queue, Subject::name_space, Subject::input, Subject::token, Subject::schedule, Subject::watchdog}) {
+        for (const auto& [name, row] : of(subject)) all.push_back({{name.first, name.second}, row, subject});
+    }
     return all;
 }
 
 Status QueueReplay::finish(std::vector<ScheduleStart>& into, const FindZone& find_zone, LogSink& log) const {
-    for (const auto& [name, row] : schedules_) {
+    for (const auto& [name, row] : of(Subject::schedule)) {
         Result<ScheduleState> state = decode_schedule(row.value);
         if (!state) return std::move(state).error();
         ScheduleStart& start = into.emplace_back();
@@ -117,8 +98,8 @@ Status QueueReplay::finish(std::vector<ScheduleStart>& into, const FindZone& fin
 }
 
 Status QueueReplay::finish(std::vector<WatchdogStart>& into) const {
-    into.reserve(watchdogs_.size());
-    for (const auto& [name, row] : watchdogs_) {
+    into.reserve(of(Subject::watchdog).size());
+    for (const auto& [name, row] : of(Subject::watchdog)) {
         Result<WatchdogState> state = decode_watchdog(row.value);
         if (!state) return std::move(state).error();
         into.push_back({name.first, name.second, *std::move(state), row.log_position, row.record_bytes});
@@ -127,7 +108,7 @@ Status QueueReplay::finish(std::vector<WatchdogStart>& into) const {
 }
 
 Status QueueReplay::finish(std::vector<NamespaceStart>& into) const {
-    for (const auto& [name, row] : namespaces_) {
+    for (const auto& [name, row] : of(Subject::name_space)) {
         const Result<NamespaceSettings> settings = decode_namespace_settings(row.value);
         if (!settings) return settings.error();
         into.push_back({name.first, *settings, row.log_position, row.record_bytes});
@@ -136,8 +117,8 @@ Status QueueReplay::finish(std::vector<NamespaceStart>& into) const {
 }
 
 Status QueueReplay::finish(std::vector<StoredToken>& into) const {
-    into.reserve(tokens_.size());
-    for (const auto& [name, row] : tokens_) {
+    into.reserve(of(Subject::token).size());
+    for (const auto& [name, row] : of(Subject::token)) {
         if (const auto token = decode_access_token(name.second, row.value); !token) return token.error();
         into.push_back({name.second, row.value, row.log_position, row.record_bytes});
     }
@@ -145,8 +126,8 @@ Status QueueReplay::finish(std::vector<StoredToken>& into) const {
 }
 
 Status QueueReplay::finish(std::vector<InputPosition>& into) const {
-    into.reserve(inputs_.size());
-    for (const auto& [name, row] : inputs_) {
+    into.reserve(of(Subject::input).size());
+    for (const auto& [name, row] : of(Subject::input)) {
         const Result<std::int64_t> offset = decode_input_position(row.value);
         if (!offset) return offset.error();
         into.push_back({name.second, *offset, row.log_position, row.record_bytes});
@@ -159,7 +140,7 @@ Status QueueReplay::finish(std::vector<EngineStart::QueueState>& into) const {
     for (const auto& [name, counts] : counts_) {
         if (!counts.empty()) states[name].counts = counts;
     }
-    for (const auto& [name, row] : settings_) {
+    for (const auto& [name, row] : of(Subject::queue)) {
         Result<QueueSettings> settings = decode_queue_settings(row.value);
         if (!settings) return std::move(settings).error();
         EngineStart::QueueState& state = states[name];

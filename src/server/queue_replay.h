@@ -2,6 +2,8 @@
 // from the index, updated by the replayed records.
 #pragma once
 
+#include <array>
+#include <cstddef>
 #include <map>
 #include <string>
 #include <utility>
@@ -9,7 +11,7 @@
 
 #include "base/log.h"
 #include "engine/engine.h"
-#include "message/conf_subject.h"
+#include "message/subject.h"
 #include "store/index.h"
 
 namespace duewheel {
@@ -48,24 +50,15 @@ class QueueReplay {
   private:
     using Name = std::pair<std::string, std::string>;
 
-    std::map<Name, SettingsRow>& rules_of(std::uint32_t subject) {
-        return subject == kSubjectWatchdog ? watchdogs_ : schedules_;
+    const std::map<Name, SettingsRow>& of(Subject subject) const {
+        return settings_[static_cast<std::size_t>(subject)];
     }
-    std::map<Name, SettingsRow>& settings_of(std::uint32_t subject) {
-        if (subject == kSubjectToken) return tokens_;
-        if (subject == kSubjectInput) return inputs_;
-        return subject == kSubjectNamespace ? namespaces_ : settings_;
-    }
+    std::map<Name, SettingsRow>& of(Subject subject) { return settings_[static_cast<std::size_t>(subject)]; }
     QueueCounts& counts(const std::string& name_space, const std::string& queue);
 
     std::map<Name, QueueCounts> counts_;
-    std::map<Name, SettingsRow> settings_;
-    std::map<Name, SettingsRow> namespaces_;  // their settings
-    std::map<Name, SettingsRow> tokens_;
-    std::map<Name, SettingsRow> inputs_;
-    // `log_position` and `record_bytes` of their whole records.
-    std::map<Name, SettingsRow> schedules_;
-    std::map<Name, SettingsRow> watchdogs_;
+    // By subject. `log_position` and `record_bytes` of a schedule or a watchdog are those of its whole record.
+    std::array<std::map<Name, SettingsRow>, kSubjects> settings_;
     std::map<Name, QueueCounts>::iterator last_ = counts_.end();  // most records have the queue of the previous one
 };
 

@@ -74,7 +74,7 @@ Result<bool> StandbyIndex::compare(const SegmentCatalog& catalog) {
     if (index_->position().segment == 0) return false;
     std::vector<Sequence> first_sequences;
     for (const SegmentSummary& segment : catalog.list()) first_sequences.push_back(segment.first_sequence);
-    const Result<std::vector<Index::Settings>> settings = index_->settings_and_rules();
+    const Result<std::vector<Index::Settings>> settings = index_->settings();
     if (!settings) return settings.error();
     const Result<std::optional<std::string>> difference =
         find_difference(*index_, RecentTier(), *settings, index_->position().totals, first_sequences);

@@ -109,9 +109,7 @@ Status Cleaner::read_outcomes(const std::vector<Sequence>& log_positions, Outcom
 
 Result<bool> Cleaner::are_newest_settings(const Seen& record, RelocationCandidate& candidate) const {
     const auto& [name, subject] = settings_.at(record.log_position);
-    const Result<std::optional<SettingsRow>> found = record.kind == RecordKind::rule
-                                                         ? index_.rule(subject, name.name_space, name.queue)
-                                                         : index_.settings(subject, name.name_space, name.queue);
+    const Result<std::optional<SettingsRow>> found = index_.settings(subject, name.name_space, name.queue);
     if (!found) return found.error();
     if (!*found || (*found)->log_position != record.log_position) return false;
     candidate.subject = subject;

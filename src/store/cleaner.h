@@ -29,7 +29,7 @@ namespace duewheel {
 struct RelocationCandidate {
     MessageRow row;                     // as in the index, at the position of this record. Of settings: their owner
     RecordKind kind = RecordKind::put;  // of the record
-    std::uint32_t subject = 0;          // of a `conf` or `rule` record
+    Subject subject = Subject::none;    // of a `conf` or `rule` record
     std::string body;                   // of the record, for decode_record(); empty for settings
 
     bool is_settings() const { return kind == RecordKind::conf; }
@@ -93,7 +93,7 @@ class Cleaner {
     std::vector<Seen> records_;
     struct Owner {
         QueueName name;
-        std::uint32_t subject = 0;
+        Subject subject = Subject::none;
     };
     std::map<Sequence, Owner> settings_;  // owners of the `conf` and whole `rule` records among them
     std::uint64_t needed_left_ = 0;       // whole records, settings and rules still to be found

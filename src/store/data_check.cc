@@ -69,7 +69,7 @@ Status check_index(const Index& index, const FoundLog& log, DataReport& report) 
     for (const std::shared_ptr<SegmentFile>& segment : log.segments) {
         first_sequences.push_back(segment->first_sequence());
     }
-    const Result<std::vector<Index::Settings>> settings = index.settings_and_rules();
+    const Result<std::vector<Index::Settings>> settings = index.settings();
     if (!settings) return settings.error();
     const Result<std::optional<std::string>> difference =
         find_difference(index, RecentTier(), *settings, position.totals, first_sequences);

@@ -45,11 +45,12 @@ QueueName owned(const QueueOfKey& names) {
 }
 
 // The settings of a queue, a namespace, a token, an input, a schedule or a watchdog.
-Result<Index::Settings> read_settings(const Result<RuleOfKey>& of, std::string_view value, RecordKind kind) {
+Result<Index::Settings> read_settings(std::string_view key, std::string_view value) {
+    const Result<SubjectOfKey> of = decode_settings_key(key);
     if (!of) return of.error();
     Result<SettingsRow> row = decode_settings(value);
     if (!row) return std::move(row).error();
-    return Index::Settings{owned({of->name_space, of->name}), *std::move(row), kind, of->subject};
+    return Index::Settings{owned({of->name_space, of->name}), *std::move(row), of->subject};
 }
 
 }  // namespace
@@ -263,31 +264,17 @@ Result<std::vector<Index::Counts>> Index::queue_counts() const {
                      }));
 }
 
-Result<std::optional<SettingsRow>> Index::settings(std::uint32_t subject, std::string_view name_space,
+Result<std::optional<SettingsRow>> Index::settings(Subject subject, std::string_view name_space,
                                                    std::string_view name) const {
     return find_row(*rows_, settings_key(subject, name_space, name), decode_settings);
 }
 
-Result<std::optional<SettingsRow>> Index::rule(std::uint32_t subject, std::string_view name_space,
-                                               std::string_view name) const {
-    return find_row(*rows_, rule_key(subject, name_space, name), decode_settings);
+Result<std::vector<Index::Settings>> Index::rules() const {
+    return read_rows(*rows_, rule_bound(false), rule_bound(true), read_settings);
 }
 
 Result<std::vector<Index::Settings>> Index::settings() const {
-    return read_rows(*rows_, settings_bound(false), settings_bound(true),
-                     [](std::string_view key, std::string_view value) {
-                         return read_settings(decode_settings_key(key), value, RecordKind::conf);
-                     });
-}
-
-Result<std::vector<Index::Settings>> Index::rules() const {
-    return read_rows(*rows_, rule_bound(false), rule_bound(true), [](std::string_view key, std::string_view value) {
-        return read_settings(decode_rule_key(key), value, RecordKind::rule);
-    });
-}
-
-Result<std::vector<Index::Settings>> Index::settings_and_rules() const {
-    Result<std::vector<Settings>> all = settings();
+    Result<std::vector<Settings>> all = read_rows(*rows_, conf_bound(false), conf_bound(true), read_settings);
     if (!all) return all;
     Result<std::vector<Settings>> more = rules();
     if (!more) return more;

@@ -36,10 +36,9 @@ class Index {
         QueueCounts counts;
     };
     struct Settings {
-        QueueName queue;  // of a schedule or a watchdog: its namespace and its name
+        QueueName queue;  // of another subject: its namespace and its name
         SettingsRow row;
-        RecordKind kind = RecordKind::conf;  // or `rule`
-        std::uint32_t subject = 0;           // of those records
+        Subject subject = Subject::none;
     };
 
     // Codes: `damaged_index` (discard the storage and build it again), `newer_format`, `no_space`, `io_error`. The
@@ -87,15 +86,12 @@ class Index {
     // For an unknown queue the counts are 0.
     Result<QueueCounts> queue_counts(std::string_view name_space, std::string_view queue) const;
     Result<std::vector<Counts>> queue_counts() const;
-    Result<std::optional<SettingsRow>> settings(std::uint32_t subject, std::string_view name_space,
+    // Everything that needs a record of the log and is not a message.
+    Result<std::optional<SettingsRow>> settings(Subject subject, std::string_view name_space,
                                                 std::string_view name) const;
     Result<std::vector<Settings>> settings() const;
-    // Rules are schedules and watchdogs; `subject` is that of their records.
-    Result<std::optional<SettingsRow>> rule(std::uint32_t subject, std::string_view name_space,
-                                            std::string_view name) const;
+    // Of them the schedules and watchdogs.
     Result<std::vector<Settings>> rules() const;
-    // Both: everything that needs a record of the log and is not a message.
-    Result<std::vector<Settings>> settings_and_rules() const;
     // Segments (by first sequence) with whole records or settings that are needed, and their number.
     Result<std::map<Sequence, std::uint64_t>> needed_counts() const;
 

@@ -4,8 +4,8 @@
 #include <map>
 #include <utility>
 
-#include "message/conf_subject.h"
 #include "message/schedule_state.h"
+#include "message/subject.h"
 #include "message/watchdog_state.h"
 #include "resource/queue_settings.h"
 #include "store/index_reads.h"
@@ -16,13 +16,6 @@ namespace {
 
 std::string number(std::uint64_t value) {
     return std::to_string(value);
-}
-
-std::string named(const Index::Settings& of) {
-    if (of.kind == RecordKind::rule) return of.subject == kSubjectWatchdog ? "watchdog " : "schedule ";
-    if (of.subject == kSubjectToken) return "access token ";
-    if (of.subject == kSubjectInput) return "the position of input ";
-    return of.subject == kSubjectNamespace ? "the settings of namespace " : "the settings of queue ";
 }
 
 class Proof {
@@ -46,14 +39,12 @@ class Proof {
     }
     void take(const Index::Settings& settings) {
         if (settings.row.log_position < first_sequences_.front()) {
-            differs(named(settings) + settings.queue.queue + " stand at record " + number(settings.row.log_position) +
-                    ", which is before the log's front");
+            differs(std::string(subject_name(settings.subject)) + " " + settings.queue.queue + " stand at record " +
+                    number(settings.row.log_position) + ", which is before the log's front");
         }
         sum_.needed_bytes += settings.row.record_bytes;
         const auto& [name_space, name] = settings.queue;
-        sum_.digest += settings.kind == RecordKind::rule
-                           ? rule_term(settings.subject, name_space, name, settings.row.value)
-                           : settings_term(settings.subject, name_space, name, settings.row.value);
+        sum_.digest += subject_term(settings.subject, name_space, name, settings.row.value);
     }
     bool take(const MessageRow& row) {
         if (!needs_record(row.state.state)) return true;
@@ -126,7 +117,7 @@ Result<std::optional<std::string>> find_difference(const Index& index, const Rec
     if (!walked) return walked.error();
     recent.for_each_entry([&](EntryNumber, const Entry& entry) { proof.take(recent.row(entry)); });
     for (const Index::Settings& of : settings) proof.take(of);
-    const Result<std::vector<Index::Settings>> sealed = index.settings_and_rules();
+    const Result<std::vector<Index::Settings>> sealed = index.settings();
     if (!sealed) return sealed.error();
     for (const Index::Settings& of : *sealed) proof.count(of.row.log_position);
     proof.compare(log);

@@ -1,8 +1,8 @@
 // The keys of the index.
 #include "store/key_layout.h"
 
-#include "message/conf_subject.h"
 #include "message/schedule_state.h"
+#include "message/subject.h"
 #include "message/watchdog_state.h"
 #include "resource/queue_settings.h"
 #include "store/index_bytes.h"
@@ -91,33 +91,24 @@ Result<QueueOfKey> decode_queue_counts_key(std::string_view key) {
     return decode_names(key, IndexTable::meta, kMetaQueueCounts, "a queue's counts");
 }
 
-std::string settings_key(std::uint32_t subject, std::string_view name_space, std::string_view name) {
-    return make_key(IndexTable::settings, static_cast<char>(subject), name_space, name);
+std::string settings_key(Subject subject, std::string_view name_space, std::string_view name) {
+    return make_key(is_rule(subject) ? IndexTable::rule : IndexTable::settings, static_cast<char>(number_of(subject)),
+                    name_space, name);
 }
-std::string settings_bound(bool end) {
-    return kind_bound(IndexTable::settings, end ? kSubjectToken : kSubjectQueue, end);
-}
-Result<RuleOfKey> decode_settings_key(std::string_view key) {
-    const std::uint32_t found = key.size() > 1 ? static_cast<unsigned char>(key[1]) : 0;
-    const std::uint32_t subject = is_subject_of_conf(found) ? found : kSubjectQueue;
-    const Result<QueueOfKey> names = decode_names(key, IndexTable::settings, static_cast<char>(subject), "settings");
-    if (!names) return names.error();
-    return RuleOfKey{subject, names->name_space, names->queue};
-}
-
-std::string rule_key(std::uint32_t subject, std::string_view name_space, std::string_view name) {
-    return make_key(IndexTable::rule, static_cast<char>(subject), name_space, name);
+std::string conf_bound(bool end) {
+    return kind_bound(IndexTable::settings, number_of(end ? kConfSubjects.back() : kConfSubjects.front()), end);
 }
 std::string rule_bound(bool end) {
-    return kind_bound(IndexTable::rule, end ? kSubjectWatchdog : kSubjectSchedule, end);
+    return kind_bound(IndexTable::rule, number_of(end ? kRuleSubjects.back() : kRuleSubjects.front()), end);
 }
-Result<RuleOfKey> decode_rule_key(std::string_view key) {
-    const bool of_watchdog = key.size() > 1 && key[1] == static_cast<char>(kSubjectWatchdog);
-    const std::uint32_t subject = of_watchdog ? kSubjectWatchdog : kSubjectSchedule;
-    const Result<QueueOfKey> names =
-        decode_names(key, IndexTable::rule, static_cast<char>(subject), of_watchdog ? "a watchdog" : "a schedule");
+Result<SubjectOfKey> decode_settings_key(std::string_view key) {
+    const bool of_rule = !key.empty() && key[0] == static_cast<char>(IndexTable::rule);
+    const std::uint32_t number = key.size() > 1 ? static_cast<unsigned char>(key[1]) : 0;
+    const Subject subject = subject_of(of_rule, number).value_or(of_rule ? Subject::schedule : Subject::queue);
+    const Result<QueueOfKey> names = decode_names(key, of_rule ? IndexTable::rule : IndexTable::settings,
+                                                  static_cast<char>(number_of(subject)), subject_name(subject));
     if (!names) return names.error();
-    return RuleOfKey{subject, names->name_space, names->queue};
+    return SubjectOfKey{subject, names->name_space, names->queue};
 }
 
 // ---- the index itself

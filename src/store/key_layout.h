@@ -106,15 +106,13 @@ std::string position_key();
 std::string needed_key(Sequence first_sequence);
 std::string queue_cursor_key(std::string_view name_space, std::string_view queue);
 std::string queue_counts_key(std::string_view name_space, std::string_view queue);
-// `subject` is that of their `conf` records; of a namespace `name` is its own.
-std::string settings_key(std::uint32_t subject, std::string_view name_space, std::string_view name);
+// The row of what a `conf` or a `rule` record is about.
+std::string settings_key(Subject subject, std::string_view name_space, std::string_view name);
 // The first key and the end of all `needed` rows, of all queue cursors, counts and settings.
 std::string needed_bound(bool end);
 std::string queue_cursor_bound(bool end);
 std::string queue_counts_bound(bool end);
-std::string settings_bound(bool end);
-// Rules are schedules and watchdogs; their rows have the form of settings; `subject` is that of `rule` records.
-std::string rule_key(std::uint32_t subject, std::string_view name_space, std::string_view name);
+std::string conf_bound(bool end);
 std::string rule_bound(bool end);
 
 // Values; each replaces `out`.
@@ -158,13 +156,12 @@ struct QueueOfKey {
 Result<QueueOfKey> decode_queue_cursor_key(std::string_view key);
 Result<QueueOfKey> decode_queue_counts_key(std::string_view key);
 
-struct RuleOfKey {
-    std::uint32_t subject = 0;
+struct SubjectOfKey {
+    Subject subject = Subject::none;
     std::string_view name_space;
     std::string_view name;
 };
-Result<RuleOfKey> decode_settings_key(std::string_view key);
-Result<RuleOfKey> decode_rule_key(std::string_view key);
+Result<SubjectOfKey> decode_settings_key(std::string_view key);
 
 // When the message of an outcome or of an idempotency key ended; 0 for every row that does not expire. Fast: it is
 // called for every row during a compaction of RocksDB.

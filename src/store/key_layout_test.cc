@@ -8,7 +8,7 @@
 #include <gtest/gtest.h>
 
 #include "base/random.h"
-#include "message/conf_subject.h"
+#include "message/subject.h"
 #include "resource/queue_settings.h"
 
 namespace duewheel::key_layout_test {
@@ -209,14 +209,14 @@ TEST(KeyLayout, counts_cursors_and_key_holders_come_back) {
 }
 
 TEST(KeyLayout, settings_of_each_subject_are_apart_and_within_their_bounds) {
-    const std::string queue = settings_key(kSubjectQueue, "n", "n");
-    const std::string space = settings_key(kSubjectNamespace, "n", "n");
+    const std::string queue = settings_key(Subject::queue, "n", "n");
+    const std::string space = settings_key(Subject::name_space, "n", "n");
     EXPECT_LT(queue, space);
-    for (const std::uint32_t subject : {kSubjectQueue, kSubjectNamespace, kSubjectInput, kSubjectToken}) {
+    for (const Subject subject : {Subject::queue, Subject::name_space, Subject::input, Subject::token}) {
         const std::string key = settings_key(subject, "n", "n");
-        EXPECT_GE(key, settings_bound(false));
-        EXPECT_LT(key, settings_bound(true));
-        const Result<RuleOfKey> of = decode_settings_key(key);
+        EXPECT_GE(key, conf_bound(false));
+        EXPECT_LT(key, conf_bound(true));
+        const Result<SubjectOfKey> of = decode_settings_key(key);
         ASSERT_TRUE(of);
         EXPECT_EQ(of->subject, subject);
         EXPECT_EQ(of->name_space, "n");

@@ -68,7 +68,7 @@ Status LogView::prove() const {
     for (const SegmentSummary& segment : segments_.list()) first_sequences.push_back(segment.first_sequence);
     const LogAudit audit(position.totals, position.relocated_up_to);
     if (Status whole = audit.check_front(first_sequences.front()); !whole) return whole;
-    const Result<std::vector<Index::Settings>> settings = index_->settings_and_rules();
+    const Result<std::vector<Index::Settings>> settings = index_->settings();
     if (!settings) return settings.error();
     const Result<std::optional<std::string>> difference =
         find_difference(*index_, RecentTier(), *settings, position.totals, first_sequences);

@@ -5,8 +5,8 @@
 #include <cstring>
 
 #include "base/invariant.h"
-#include "message/conf_subject.h"
 #include "message/outcome_rows.h"
+#include "message/subject.h"
 
 namespace duewheel {
 
@@ -124,7 +124,7 @@ EntryNumber RecentTier::apply(const Record& record, Sequence sequence, SegmentNu
             end(record, segment);
             return kNoEntry;
         case RecordKind::conf: {
-            if (record.subject != kSubjectQueue) return kNoEntry;
+            if (record.subject != Subject::queue) return kNoEntry;
             // Unreadable settings are refused where they are applied.
             const Result<QueueSettings> settings = decode_queue_settings(record.value);
             if (settings) follow_settings(record.state.name_space, std::string(record.name), *settings, segment);

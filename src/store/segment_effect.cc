@@ -35,7 +35,7 @@ void SegmentEffect::add(const Record& record, Sequence sequence, std::size_t fra
             outcomes_relocated_up_to_ = std::max(outcomes_relocated_up_to_, record.up_to);
             return;
         case RecordKind::rule:
-            add_rule(rules_, rule_key(record.subject, record.state.name_space, record.name), record, sequence,
+            add_rule(rules_, settings_key(record.subject, record.state.name_space, record.name), record, sequence,
                      frame_bytes);
             return;
         case RecordKind::epoch:

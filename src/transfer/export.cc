@@ -14,8 +14,8 @@
 #include "ingress/queue_text.h"
 #include "ingress/schedule_text.h"
 #include "ingress/watchdog_text.h"
-#include "message/conf_subject.h"
 #include "message/schedule_state.h"
+#include "message/subject.h"
 #include "message/watchdog_state.h"
 #include "resource/namespace_settings.h"
 #include "resource/queue_settings.h"
@@ -76,10 +76,10 @@ class Export {
     Status write_all_settings() {
         const Result<std::vector<Index::Settings>> settings = view_.index().settings();
         if (!settings) return settings.error();
-        for (const std::uint32_t subject : {kSubjectNamespace, kSubjectQueue}) {
+        for (const Subject subject : {Subject::name_space, Subject::queue}) {
             for (const Index::Settings& of : *settings) {
                 if (of.subject != subject) continue;
-                Status written = subject == kSubjectNamespace ? write_namespace(of) : write_queue(of);
+                Status written = subject == Subject::name_space ? write_namespace(of) : write_queue(of);
                 if (!written) return written;
             }
         }
@@ -139,9 +139,9 @@ class Export {
             const Result<Record> record = decode_record(whole->front().kind, whole->front().body);
             if (!record) return record.error();
             JsonWriter json(line_);
-            begin(json, of.subject == kSubjectWatchdog ? "watchdog" : "schedule", of.queue);
-            Status written = of.subject == kSubjectWatchdog ? write_watchdog(json, of, record->content)
-                                                            : write_schedule(json, of, record->content);
+            begin(json, of.subject == Subject::watchdog ? "watchdog" : "schedule", of.queue);
+            Status written = of.subject == Subject::watchdog ? write_watchdog(json, of, record->content)
+                                                             : write_schedule(json, of, record->content);
             if (!written) return written;
             if (written = send(); !written) return written;
         }

@@ -36,7 +36,7 @@ struct NewestRule {
     std::string whole;
     std::string last;  // empty: the whole one is the newest
 };
-using RuleName = std::tuple<RecordKind, std::uint32_t, std::string, std::string>;
+using RuleName = std::tuple<Subject, std::string, std::string>;
 
 // The first pass: what there is.
 class Inventory {
@@ -104,7 +104,7 @@ class Inventory {
     }
 
     void add_rule(const Record& record, std::string_view body) {
-        RuleName name{record.kind, record.subject, record.state.name_space, std::string(record.name)};
+        RuleName name{record.subject, record.state.name_space, std::string(record.name)};
         if (record.value.empty()) {
             rules_.erase(name);
             return;
@@ -288,8 +288,7 @@ void count(const Inventory& inventory, SalvageReport& report) {
     }
     for (const auto& [name, newest] : inventory.rules()) {
         if (!newest.whole.empty()) continue;
-        report.lost_rules.push_back(std::string(std::get<1>(name) == kSubjectWatchdog ? "watchdog " : "schedule ") +
-                                    std::get<3>(name));
+        report.lost_rules.push_back(std::string(subject_name(std::get<0>(name))) + " " + std::get<2>(name));
     }
     std::sort(report.lost.begin(), report.lost.end(), [](const LostMessage& left, const LostMessage& right) {
         return std::pair(left.sequence, left.id) < std::pair(right.sequence, right.id);

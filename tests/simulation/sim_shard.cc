@@ -4,7 +4,7 @@
 #include <cstdio>
 #include <limits>
 
-#include "message/conf_subject.h"
+#include "message/subject.h"
 #include "simulation/schedule_model.h"
 
 namespace duewheel {
@@ -320,9 +320,9 @@ void SimShard::run_clean() {
     if (found) {
         found_ = *std::move(found);
         for (const RelocationCandidate& candidate : found_->cleanings.candidates) {
-            if (candidate.subject == kSubjectSchedule) rare_.met(Rare::schedule_relocated);
-            if (candidate.subject == kSubjectWatchdog) rare_.met(Rare::watchdog_relocated);
-            if (candidate.subject == kSubjectInput) rare_.met(Rare::input_relocated);
+            if (candidate.subject == Subject::schedule) rare_.met(Rare::schedule_relocated);
+            if (candidate.subject == Subject::watchdog) rare_.met(Rare::watchdog_relocated);
+            if (candidate.subject == Subject::input) rare_.met(Rare::input_relocated);
             if (candidate.is_settings()) rare_.met(Rare::settings_relocated);
         }
         if (found_->cleanings.outcomes.count > 0) rare_.met(Rare::outcomes_relocated);

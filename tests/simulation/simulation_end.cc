@@ -4,9 +4,9 @@
 #include <algorithm>
 #include <map>
 
-#include "message/conf_subject.h"
 #include "message/input_position.h"
 #include "message/outcome_rows.h"
+#include "message/subject.h"
 #include "resource/queue_settings.h"
 #include "simulation/simulation.h"
 #include "store/index_recovery.h"
@@ -531,7 +531,7 @@ void Simulation::check_emptiness() {
     std::uint64_t digest = 0;
     std::uint64_t needed_bytes = 0;
     for (const auto& [name, input] : shard_->engine().inputs()) {
-        digest += settings_term(kSubjectInput, kDefaultNamespace, name, encode_input_position(input.offset));
+        digest += subject_term(Subject::input, kDefaultNamespace, name, encode_input_position(input.offset));
         needed_bytes += input.record_bytes;
     }
     if (totals.live_count == 0 && (totals.digest != digest || totals.needed_bytes != needed_bytes)) {
