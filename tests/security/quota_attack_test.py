@@ -86,6 +86,29 @@ class Quotas(unittest.TestCase):
                 self.advance(2)
                 self.assertLessEqual(self.pending("full"), PENDING)
 
+    def test_every_way_to_a_queue_or_a_rule(self):
+        token = self.tenant("names", queues=1, schedules=1, watchdogs=1)
+        rule = {"queue": "q", "cron": "0 0 1 1 *"}
+
+        def ask(method, path, value=None):
+            return self.target.ask(method, f"/v1/namespaces/names/{path}", value, token)
+
+        self.assertEqual(ask("POST", "queues/q/messages", {"body": "x", "delay": "1h"})[0], 201)
+        self.assertEqual(ask("PUT", "schedules/s", rule)[0], 201)
+        self.assertEqual(ask("PUT", "watchdogs/w", {"queue": "q", "timeout": "1h"})[0], 201)
+        for what, words in {"put": ("POST", "queues/new/messages", {"body": "x"}), "batch": ("POST", "queues/new/messages:batch", [{"body": "x"}]),
+                            "settings": ("PUT", "queues/new", {}), "patch": ("PATCH", "queues/new", {"paused": True}), "pause": ("POST", "queues/new:pause", {}),
+                            "another form": ("PUT", "queues/Q", {}), "waiting consumer": ("POST", "queues/new:lease", {"wait": "1ms"}),
+                            "queue of checks": ("POST", "queues/q/messages", {"body": "x", "transaction": {"check_back": {"after": "1s", "queue": "new"}}}),
+                            "schedule": ("PUT", "schedules/new", rule), "fired schedule of a new queue": ("PUT", "schedules/s", {**rule, "queue": "new"}),
+                            "watchdog": ("PUT", "watchdogs/new", {"queue": "new", "timeout": "1ms"}), "watchdog of a new queue": ("PUT", "watchdogs/w", {"queue": "new", "timeout": "1ms"})}.items():
+            with self.subTest(what):
+                ask(*words)
+                ask("POST", "schedules/s:fire", {})
+                self.advance(1)
+                answer = self.target.ask("GET", "/v1/namespaces/names")[1]
+                self.assertEqual((answer["queues"], answer["schedules"], answer["watchdogs"]), (1, 1, 1))
+
     def test_more_than_the_rate_at_once(self):
         token = self.tenant("rate", put_rate=RATE)
         second = self.target.token("second", "put", namespaces=["rate"])
@@ -109,4 +132,4 @@ class Quotas(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    main(tries=26)
+    main(tries=38)
