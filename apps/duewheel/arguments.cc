@@ -1,10 +1,13 @@
 #include "arguments.h"
 
-#include <cstdio>
+#include <algorithm>
+#include <utility>
 
+#include "base/system_clock.h"
 #include "calendar/duration.h"
 #include "calendar/instant_text.h"
 #include "local_time.h"
+#include "net/http_target.h"
 #include "plain_text.h"
 
 namespace duewheel {
@@ -55,25 +58,63 @@ boost::json::string json_text(std::string_view text) {
     return boost::json::string(text.data(), text.size());
 }
 
-int show_change(const Session& session, const ServerAnswer& answer, std::string_view waiting) {
-    if (!answer.has_outcome()) return answer.exit_code;
-    const std::string_view outcome = answer.word("outcome");
-    const bool done = static_cast<bool>(answer);
-    const auto people = [&] {
-        const std::string shown = printable(outcome);
-        const std::int64_t attempts = answer.number("attempts");
-        const std::int64_t due = answer.number("due_ms");
-        if (!done && outcome != "waiting") std::printf("too late: ");
-        std::printf("%s", shown.c_str());
-        if (outcome == "waiting") std::printf(": %s", std::string(waiting).c_str());
-        if (done && due != 0) std::printf(", due %s", format_when(due).c_str());
-        if (attempts > 0) std::printf(", %lld attempt%s", static_cast<long long>(attempts), attempts == 1 ? "" : "s");
-        if (is_true(answer.members, "maybe_delivered")) {
-            std::printf(", and a delivery may have begun before the server's last start");
-        }
-        std::printf("\n");
+void StretchArguments::add_to(CLI::App& verb, std::string_view what) {
+    const std::string stands = std::string(what);
+    CLI::Option* first = verb.add_option(
+        "--from", from, stands + " at this time or later: 2027-01-01T06:00, 10m (from now), or =-10m (ago)");
+    CLI::Option* last = verb.add_option("--to", to, stands + " before this time; in the format of --from");
+    first->type_name("TIME");
+    last->type_name("TIME");
+    verb.add_option("--zone,--tz", zone,
+                    "Time zone of --from and --to, such as Europe/Oslo; default: this machine's zone")
+        ->type_name("ZONE");
+    takes_limit(verb, limit);
+}
+
+Result<InstantMs> StretchArguments::instant(const std::string& text) const {
+    const bool ago = text.starts_with('-');
+    const Result<std::int64_t> apart = parse_duration(ago ? std::string_view(text).substr(1) : std::string_view(text));
+    if (!apart) {
+        Result<InstantMs> instant = parse_local_instant(text, zone);
+        if (instant || instant.error().field != "--due") return instant;
+        return Error{instant.error().code, instant.error().message + " A duration such as 10m counts from now.", ""};
+    }
+    const InstantMs then = wall_now_ms() + (ago ? -*apart : *apart);
+    return std::max<InstantMs>(then, 0);
+}
+
+// The library's own check of a positive number prints its bounds with three hundred digits.
+CLI::Option* takes_at_least_one(CLI::Option* option) {
+    const auto positive = [](const std::string& text) {
+        const bool zero = text.find_first_not_of("0") == text.npos;
+        return zero || text.starts_with('-') ? std::string("must be at least 1") : std::string();
     };
-    return session.show(answer, people, answer.exit_code);
+    return option->check(CLI::Validator(positive, ""))->capture_default_str();
+}
+
+void takes_limit(CLI::App& verb, std::uint64_t& limit) {
+    takes_at_least_one(verb.add_option("--limit", limit, "Maximum number of lines"));
+}
+
+void add_parameter(std::string& path, std::string_view name, std::string_view value) {
+    path += path.find('?') == std::string::npos ? '?' : '&';
+    path.append(name).append("=").append(percent_encode(value));
+}
+
+void add_parameter(std::string& path, std::string_view name, const std::vector<std::string>& values) {
+    std::string joined;
+    for (const std::string& value : values) joined += (joined.empty() ? "" : ",") + value;
+    if (!values.empty()) add_parameter(path, name, joined);
+}
+
+Status StretchArguments::add_parameters(std::string& path, std::string_view from_name, std::string_view to_name) const {
+    for (const auto& [name, text] : {std::pair(from_name, from), std::pair(to_name, to)}) {
+        if (!text) continue;
+        const Result<InstantMs> at = instant(*text);
+        if (!at) return at.error();
+        add_parameter(path, name, format_instant(*at));
+    }
+    return {};
 }
 
 }  // namespace duewheel

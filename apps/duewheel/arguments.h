@@ -1,13 +1,18 @@
 // Arguments that several verbs take.
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include <CLI/CLI.hpp>
 #include <boost/json.hpp>
 
+#include "base/instant.h"
+#include "base/status.h"
 #include "session.h"
 
 namespace duewheel {
@@ -34,30 +39,6 @@ struct Verb {
 // A verb that only has verbs of its own, such as `queue`.
 CLI::App& add_group(CLI::App& program, const char* name, const char* description, const char* example);
 
-struct NameArguments {
-    std::string name;
-};
-
-// The verbs of a group for one object, such as `queue pause QUEUE`.
-class NamedVerbs {
-  public:
-    // The name's placeholder in the help, and its description.
-    NamedVerbs(CLI::App& group, Session& session, const char* placeholder, const char* help)
-        : group_(group), session_(session), placeholder_(placeholder), help_(help) {}
-
-    void add(const char* name, const char* description, const std::string& example,
-             int (*run)(Session&, const NameArguments&)) const {
-        Verb<NameArguments> verb(group_, session_, name, description, example.c_str(), run);
-        verb.app->add_option(placeholder_, verb.options->name, help_)->required();
-    }
-
-  private:
-    CLI::App& group_;
-    Session& session_;
-    const char* placeholder_;
-    const char* help_;
-};
-
 // Makes an option take a duration: "10m". Other values are refused before anything is sent.
 void takes_duration(CLI::Option* option);
 
@@ -78,9 +59,29 @@ struct WhenArguments {
 // A text as the value of a member.
 boost::json::string json_text(std::string_view text);
 
-// For verbs that change a message: prints the outcome, also of a command that came too late, which is refused.
-// `waiting`: the text for the outcome `waiting`.
-int show_change(const Session& session, const ServerAnswer& answer,
-                std::string_view waiting = "it is neither held nor dead");
+// --from and --to: a time as for --at, or a duration from now; with a leading minus, before now.
+struct StretchArguments {
+    std::optional<std::string> from;
+    std::optional<std::string> to;
+    std::optional<std::string> zone;
+    std::uint64_t limit = 100;
+
+    // `what` is between the two: "due".
+    void add_to(CLI::App& verb, std::string_view what);
+    // The instant of one of the two texts. Codes: as parse_local_instant().
+    Result<InstantMs> instant(const std::string& text) const;
+    // Adds those that are given as parameters with these names. Codes as above.
+    Status add_parameters(std::string& path, std::string_view from_name, std::string_view to_name) const;
+};
+
+// Adds "&name=value" or "?name=value", with the value encoded; several values are separated by commas, and none of them
+// adds nothing.
+void add_parameter(std::string& path, std::string_view name, std::string_view value);
+void add_parameter(std::string& path, std::string_view name, const std::vector<std::string>& values);
+
+// --limit: the maximum number of rows, at least 1.
+void takes_limit(CLI::App& verb, std::uint64_t& limit);
+// The same for another option that limits what is shown.
+CLI::Option* takes_at_least_one(CLI::Option* option);
 
 }  // namespace duewheel

@@ -11,7 +11,6 @@
 #include "calendar/duration.h"
 #include "load/load.h"
 #include "local_time.h"
-#include "plain_json.h"
 #include "plain_text.h"
 #include "verbs.h"
 

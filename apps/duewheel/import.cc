@@ -6,12 +6,10 @@
 
 #include "arguments.h"
 #include "calendar/duration.h"
+#include "content.h"
 #include "import_run.h"
-#include "line_file.h"
-#include "plain_json.h"
 #include "plain_text.h"
-#include "progress.h"
-#include "stop_signal.h"
+#include "terminal.h"
 #include "verbs.h"
 
 namespace duewheel {

@@ -72,4 +72,7 @@ Result<TopicLog> log_of(const KafkaOptions& options, const std::string& director
 // Whether no further request makes sense: no broker, or no login.
 bool is_unreachable(const Error& error);
 
+// The verbs on the topic of a replicated log, `verify` and `reseed`; the others are in kafka.cc.
+void add_kafka_log_verbs(CLI::App& kafka, Session& session);
+
 }  // namespace duewheel

@@ -5,7 +5,6 @@
 #include "arguments.h"
 #include "calendar/duration.h"
 #include "local_time.h"
-#include "plain_json.h"
 #include "plain_text.h"
 #include "verbs.h"
 #include "work.h"

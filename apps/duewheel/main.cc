@@ -34,16 +34,11 @@ int main(int argc, char** argv) {
     program.require_subcommand(1);
     program.footer(kExitCodes);
     for (const auto add :
-         {duewheel::add_put,       duewheel::add_prepare,  duewheel::add_commit,    duewheel::add_rollback,
-          duewheel::add_get,       duewheel::add_cancel,   duewheel::add_move,      duewheel::add_fire,
-          duewheel::add_list,      duewheel::add_history,  duewheel::add_forecast,  duewheel::add_lease,
-          duewheel::add_ack,       duewheel::add_fail,     duewheel::add_extend,    duewheel::add_release,
-          duewheel::add_hold,      duewheel::add_kick,     duewheel::add_discard,   duewheel::add_queue,
-          duewheel::add_schedule,  duewheel::add_watchdog, duewheel::add_namespace, duewheel::add_token,
-          duewheel::add_clock,     duewheel::add_stats,    duewheel::add_health,    duewheel::add_top,
-          duewheel::add_kafka,     duewheel::add_bench,    duewheel::add_check,     duewheel::add_audit,
-          duewheel::add_backup,    duewheel::add_restore,  duewheel::add_export,    duewheel::add_import,
-          duewheel::add_completion}) {
+         {duewheel::add_put_verbs, duewheel::add_message_verbs, duewheel::add_list_verbs, duewheel::add_lease,
+          duewheel::add_lease_verbs, duewheel::add_queue, duewheel::add_schedule, duewheel::add_watchdog,
+          duewheel::add_namespace, duewheel::add_token, duewheel::add_server_verbs, duewheel::add_top,
+          duewheel::add_kafka, duewheel::add_bench, duewheel::add_directory_verbs, duewheel::add_audit,
+          duewheel::add_export, duewheel::add_import, duewheel::add_completion}) {
         add(program, session);
     }
     try {

@@ -2,8 +2,12 @@
 
 #include <algorithm>
 #include <array>
+#include <charconv>
 #include <cstdio>
 
+#include <boost/json/array.hpp>
+#include <boost/json/object.hpp>
+#include <boost/json/serialize.hpp>
 #include <utf8proc.h>
 
 #include "base/utf8.h"
@@ -104,6 +108,13 @@ std::vector<std::size_t> widths_of(const Rows& rows) {
     return widths;
 }
 
+// The shortest decimals that are the number; up to 309 digits before the point, and 767 behind it.
+std::string plain_number(double number) {
+    std::array<char, 1100> text;
+    const auto [end, error] = std::to_chars(text.data(), text.data() + text.size(), number, std::chars_format::fixed);
+    return error == std::errc() ? std::string(text.data(), end) : "null";
+}
+
 // Columns are left-aligned except those named in `right`. No line ends in spaces.
 std::string aligned(const Rows& rows, const std::vector<bool>& right) {
     const std::vector<std::size_t> widths = widths_of(rows);
@@ -180,6 +191,25 @@ std::string printable_json(std::string_view text) {
         text.remove_prefix(std::max<std::size_t>(size, 1));
     }
     return shown;
+}
+
+std::string plain_json(const boost::json::value& value) {
+    if (value.is_double()) return plain_number(value.get_double());
+    std::string text;
+    if (value.is_array()) {
+        for (const boost::json::value& each : value.get_array()) {
+            text.append(text.empty() ? "" : ",").append(plain_json(each));
+        }
+        return "[" + text + "]";
+    }
+    if (value.is_object()) {
+        for (const auto& [name, member] : value.get_object()) {
+            text.append(text.empty() ? "" : ",").append(boost::json::serialize(name));
+            text.append(":").append(plain_json(member));
+        }
+        return "{" + text + "}";
+    }
+    return boost::json::serialize(value);
 }
 
 std::string fields(const Rows& rows) {

@@ -5,6 +5,8 @@
 #include <string_view>
 #include <vector>
 
+#include <boost/json/value.hpp>
+
 namespace duewheel {
 
 // Control characters and invalid UTF-8 are shown as escapes ("\n", "\x1b"), so that a message's body cannot move the
@@ -18,6 +20,10 @@ std::string printable_lines(std::string_view text);
 
 // JSON with escapes in place of U+007F to U+009F, which control some terminals: the same value.
 std::string printable_json(std::string_view text);
+
+// JSON as people and programs expect it, where Boost.JSON writes 0.2 as 2E-1: numbers with a fraction in decimals, and
+// no exponents. Without spaces; keeps the order of members.
+std::string plain_json(const boost::json::value& value);
 
 using Rows = std::vector<std::vector<std::string>>;
 

@@ -1,102 +1,179 @@
-// duewheel put: puts a message, or many. duewheel prepare: puts a message that waits for a commit.
+// duewheel put: puts a message, or many from a file. duewheel prepare: puts a message that waits for a commit.
 #include <algorithm>
 #include <cstdio>
+#include <optional>
 #include <string_view>
 #include <vector>
 
 #include "arguments.h"
-#include "body_argument.h"
 #include "calendar/instant_text.h"
-#include "header_arguments.h"
+#include "content.h"
+#include "field_options.h"
 #include "local_time.h"
 #include "plain_text.h"
-#include "put_lines.h"
-#include "repeat_arguments.h"
-#include "retry_arguments.h"
-#include "transaction_arguments.h"
+#include "resource/retry_fields.h"
 #include "verbs.h"
 
 namespace duewheel {
 namespace {
 
-// The arguments of `put` and `prepare`.
-struct MessageArguments {
+namespace json = boost::json;
+
+constexpr Field kMessageRows[] = {
+    member(FieldKind::duration, "expires_in", "Expires if it has not been leased within this time: 250ms, 10m, PT1H"),
+    member(FieldKind::text, "expires",
+           "Expires if it has not been leased by this time; format and time zone as for --due", "--expires TIME"),
+    member(FieldKind::text, "order_key", "Messages of the queue with the same key are delivered one after the other",
+           "--order-key KEY"),
+    kPriorityRow,
+    member(FieldKind::text, "key", "Idempotency key: repeating the same request with the same key puts one message"),
+};
+constexpr Field kRepeatRows[] = {
+    member(FieldKind::duration, "repeat.every", "Make it a recurring message, with this interval", "--every DURATION"),
+    member(FieldKind::count, "repeat.times", "Number of occurrences; default: until it is cancelled", "--times NUMBER"),
+    member(FieldKind::decimal, "repeat.factor", "Factor by which the interval grows each time: 2 doubles it",
+           "--factor NUMBER"),
+    member(FieldKind::duration, "repeat.max", "Maximum interval", "--max DURATION"),
+    member(FieldKind::text, "repeat.until", "No occurrence after this time; format and time zone as for --due",
+           "--until TIME"),
+};
+constexpr Field kTransactionRows[] = {
+    member(FieldKind::duration, "transaction.check_back.after",
+           "Time to respond with `commit` or `rollback`, before and after each check", "--answer-in DURATION"),
+    member(FieldKind::text, "transaction.check_back.queue",
+           "Queue for check messages, which ask for the outcome when that time is over; default: no checks",
+           "--check-queue QUEUE"),
+    member(FieldKind::count, "transaction.check_back.times", "Number of check messages; default 5",
+           "--check-times NUMBER"),
+    member(FieldKind::text, "transaction.otherwise", "Outcome without a response: rollback (default) or commit",
+           "--otherwise WHAT"),
+};
+
+struct PutArguments {
     std::string queue;
-    BodyArgument body;
+    ContentArguments content;
     WhenArguments when;
-    std::optional<std::string> expires_in;
-    std::optional<std::string> expires;
-    std::optional<std::string> order_key;
-    std::optional<std::int32_t> priority;
-    RetryArguments retry;
-    std::optional<std::string> key;
+    FieldOptions members;
     std::string traceparent;
-    std::vector<std::string> headers;  // "name=value"
+    bool held = false;
+    std::optional<std::string> lines;  // many messages instead: the file with one JSON object a line
+    std::uint32_t batch = 1'000;       // lines in a request
 
     void add_to(CLI::App& verb);
 };
 
-struct PutArguments : MessageArguments {
-    std::optional<std::string> lines;  // many messages instead: the file with one JSON object a line
-    std::uint32_t batch = 1'000;       // lines in a request
-    RepeatArguments repeat;
-    bool held = false;
+// The default limit of a request's size; a longer line is sent alone.
+constexpr std::size_t kRequestBytes = std::size_t{4} << 20;
+// Lines of a request, and the number of the first one in the file.
+struct Request {
+    std::string lines;
+    std::size_t count = 0;
+    std::size_t first = 1;
 };
 
-struct PrepareArguments : MessageArguments {
-    TransactionArguments transaction;
-};
+// Prints the outcome of each; returns whether all were put.
+bool print_results(const Session& session, const Request& request, std::string_view answer) {
+    bool all_put = true;
+    for (std::size_t line = request.first; !answer.empty(); ++line) {
+        const std::size_t end = std::min(answer.find('\n'), answer.size());
+        const std::string result(answer.substr(0, end));
+        answer.remove_prefix(std::min(end + 1, answer.size()));
+        boost::json::error_code broken;
+        const boost::json::value value = boost::json::parse(result, broken);
+        const boost::json::object none;
+        const boost::json::object& members = !broken && value.is_object() ? value.get_object() : none;
+        const bool was_put = !word_of(members, "id").empty();
+        all_put &= was_put;
+        if (session.json) {
+            std::printf("%s\n", printable_json(result).c_str());
+        } else if (was_put) {
+            std::printf("%s  %s, due %s\n", printable(word_of(members, "id")).c_str(),
+                        printable(word_of(members, "state")).c_str(),
+                        format_when(number_of(members, "due_ms")).c_str());
+        } else {
+            std::printf("line %zu: refused: %s (%s)\n", line, printable(word_of(members, "detail")).c_str(),
+                        printable(word_of(members, "code")).c_str());
+        }
+    }
+    std::fflush(stdout);
+    return all_put;
+}
 
-// Adds the expiry of the message; a local time is in the zone of --due, if that is given.
-Status put_expiry_into(const MessageArguments& arguments, boost::json::object& request) {
-    if (arguments.expires_in) request["expires_in"] = *arguments.expires_in;
-    if (!arguments.expires) return {};
-    const Result<InstantMs> instant = parse_local_instant(*arguments.expires, arguments.when.zone);
-    if (!instant) return Error{instant.error().code, instant.error().message, "--expires"};
-    request["expires"] = format_instant(*instant);
+// Puts the lines of `file` ("-": standard input), up to `batch` of them in a request and therefore in one sync of the
+// disk, and prints a result for each line when its request is answered. The result is a refusal if any line was
+// refused; the other lines are put. A request that is refused or not answered as a whole ends it, and standard error
+// names the first line of that request.
+int put_lines(Session& session, const std::string& queue, const std::string& file, std::size_t batch) {
+    const std::string path = session.path("queues", queue, "/messages:batch");
+    LineFile lines(file);
+    Request request;
+    int exit_code = kExitDone;
+    // False if the whole request failed.
+    const auto send = [&] {
+        if (request.count == 0) return true;
+        const ServerAnswer answer = session.look_up_lines(path, request.lines);
+        if (!answer) {
+            const std::size_t last = request.first + request.count - 1;
+            const char* what =
+                answer.exit_code == kExitUnreachable ? "it is unknown whether they were put" : "none of them was put";
+            std::fprintf(stderr, "duewheel: Stopped at lines %zu to %zu: %s. No later line was sent.\n", request.first,
+                         last, what);
+            exit_code = answer.exit_code;
+            return false;
+        }
+        if (!print_results(session, request, answer.text)) exit_code = kExitRefused;
+        request = {{}, 0, request.first + request.count};
+        return true;
+    };
+    for (;;) {
+        const Result<std::optional<std::string_view>> line = lines.next();
+        if (!line) {  // the lines before it are complete
+            if (!send()) return exit_code;
+            return session.complain(line.error(), request.first == 1 ? kExitUsage : kExitRefused);
+        }
+        if (!*line) return static_cast<void>(send()), exit_code;
+        const bool is_full = request.count == batch || request.lines.size() + (*line)->size() + 1 > kRequestBytes;
+        if (is_full && !send()) return exit_code;
+        request.lines.append(**line) += '\n';
+        ++request.count;
+    }
+}
+
+// Makes an instant of a local time, in the zone of --due if that is given.
+Status read_instant(json::object& object, std::string_view member, const PutArguments& arguments) {
+    if (!object.contains({member.data(), member.size()})) return {};
+    const Result<InstantMs> instant = parse_local_instant(word_of(object, member), arguments.when.zone);
+    if (!instant) return Error{instant.error().code, instant.error().message, "--" + std::string(member)};
+    object[{member.data(), member.size()}] = format_instant(*instant);
     return {};
 }
 
-// `request`: the members that only this verb sets.
-int put_message(Session& session, const MessageArguments& arguments, boost::json::object request) {
-    if (Status read = put_headers_into(arguments.headers, request); !read) {
-        return session.complain(read.error(), kExitUsage);
+Status read_message(const PutArguments& arguments, json::object& request) {
+    arguments.members.put_into(request);
+    if (arguments.held) request["held"] = true;
+    if (Status read = arguments.when.put_into(request); !read) return read;
+    if (Status read = read_instant(request, "expires", arguments); !read) return read;
+    if (json::value* repeat = request.if_contains("repeat")) {
+        if (Status read = read_instant(repeat->as_object(), "until", arguments); !read) return read;
     }
-    if (Status read = arguments.retry.put_into(request); !read) return session.complain(read.error(), kExitUsage);
-    if (Status read = arguments.when.put_into(request); !read) return session.complain(read.error(), kExitUsage);
-    if (Status read = put_expiry_into(arguments, request); !read) return session.complain(read.error(), kExitUsage);
-    if (arguments.order_key) request["order_key"] = json_text(*arguments.order_key);
-    if (Status read = arguments.body.put_into(request); !read) return session.complain(read.error(), kExitUsage);
-    if (arguments.priority) request["priority"] = *arguments.priority;
-    if (arguments.key) request["key"] = *arguments.key;
+    return arguments.content.put_into(request);
+}
+
+int put(Session& session, const PutArguments& arguments) {
+    if (!arguments.traceparent.empty()) session.trace(arguments.traceparent);
+    if (arguments.lines) return put_lines(session, arguments.queue, *arguments.lines, arguments.batch);
+    if (!arguments.content.is_given()) {
+        return session.complain({"missing_body", "Give the content as BODY, or --ndjson FILE for many messages."},
+                                kExitUsage);
+    }
+    json::object request;
+    if (Status read = read_message(arguments, request); !read) return session.complain(read.error(), kExitUsage);
     const ServerAnswer answer = session.ask("POST", session.path("queues", arguments.queue, "/messages"), request);
     if (!answer) return answer.exit_code;
     return session.show(answer, [&] {
         std::printf("%s  %s, due %s\n", printable(answer.word("id")).c_str(), printable(answer.word("state")).c_str(),
                     format_when(answer.number("due_ms")).c_str());
     });
-}
-
-int put(Session& session, const PutArguments& arguments) {
-    if (!arguments.traceparent.empty()) session.trace(arguments.traceparent);
-    if (arguments.lines) return put_lines(session, arguments.queue, *arguments.lines, arguments.batch);
-    if (!arguments.body.is_given()) {
-        return session.complain({"missing_body", "Give the content as BODY, or --ndjson FILE for many messages."},
-                                kExitUsage);
-    }
-    boost::json::object request;
-    if (Status read = arguments.repeat.put_into(arguments.when.zone, request); !read) {
-        return session.complain(read.error(), kExitUsage);
-    }
-    if (arguments.held) request["held"] = true;
-    return put_message(session, arguments, std::move(request));
-}
-
-int prepare(Session& session, const PrepareArguments& arguments) {
-    if (!arguments.traceparent.empty()) session.trace(arguments.traceparent);
-    boost::json::object request;
-    arguments.transaction.put_into(request);
-    return put_message(session, arguments, std::move(request));
 }
 
 // Lets --ndjson exclude all options except `others`: its lines have the members that the options would set.
@@ -121,32 +198,17 @@ std::string check_traceparent(const std::string& text) {
     return fits ? std::string() : "a traceparent has the form 00-<32 hexadecimal digits>-<16>-<2>, in lower case";
 }
 
-void MessageArguments::add_to(CLI::App& verb) {
+void PutArguments::add_to(CLI::App& verb) {
     verb.add_option("QUEUE", queue, "The queue's name")->required();
-    body.add_to(verb, "The content: a text, - for standard input, @FILE for a file");
+    content.add_to(verb, "The content: a text, - for standard input, @FILE for a file");
     when.add_to(verb);
-    CLI::Option* duration = verb.add_option("--expires-in", expires_in,
-                                            "Expires if it has not been leased within this time: 250ms, 10m, PT1H");
-    takes_duration(duration);
-    verb.add_option("--expires", expires,
-                    "Expires if it has not been leased by this time; format and time zone as for --due")
-        ->type_name("TIME")
-        ->excludes(duration);
-    verb.add_option("--order-key", order_key,
-                    "Messages of the queue with the same key are delivered one after the other")
-        ->type_name("KEY");
-    verb.add_option("--priority", priority, "Due messages with smaller values are delivered first; default 0");
-    retry.add_to(verb);
-    verb.add_option("--key", key, "Idempotency key: repeating the same request with the same key puts one message");
-    verb.add_option("--header", headers, "Header delivered with the message; can be repeated")
-        ->type_name("NAME=VALUE")
-        ->allow_extra_args(false);
+    members.add_to(verb, kMessageRows);
+    members.at("expires")->excludes(members.at("expires_in"));
+    members.add_to(verb, fields_of<RetryChoice>().rows(), "retry.");
     verb.add_option("--traceparent", traceparent, "W3C trace context, delivered with the message")
         ->type_name("TEXT")
         ->check(CLI::Validator(check_traceparent, ""));
 }
-
-}  // namespace
 
 void add_put(CLI::App& program, Session& session) {
     Verb<PutArguments> verb(
@@ -162,7 +224,11 @@ void add_put(CLI::App& program, Session& session) {
         put);
     PutArguments& options = *verb.options;
     options.add_to(*verb.app);
-    options.repeat.add_to(*verb.app);
+    options.members.add_to(*verb.app, kRepeatRows);
+    for (const char* other : {"repeat.times", "repeat.factor", "repeat.until"}) {
+        options.members.at(other)->needs(options.members.at("repeat.every"));
+    }
+    options.members.at("repeat.max")->needs(options.members.at("repeat.factor"));
     verb.app->add_flag("--held", options.held, "Hold the message at once: it is not delivered until `kick`");
     CLI::Option* lines = verb.app->add_option(
         "--ndjson", options.lines,
@@ -175,15 +241,25 @@ void add_put(CLI::App& program, Session& session) {
 }
 
 void add_prepare(CLI::App& program, Session& session) {
-    Verb<PrepareArguments> verb(
+    Verb<PutArguments> verb(
         program, session, "prepare", "Put a prepared message: it is not delivered until `commit`",
         "ID=$(duewheel prepare mail 'Your order' --answer-in 10m --json | sed -E 's/.*\"id\":\"([0-9]+)\".*/\\1/')\n"
         "  duewheel commit \"$ID\"\n"
         "  duewheel prepare mail 'Tomorrow' --delay 1d --answer-in 1m --check-queue checks --check-times 3",
-        prepare);
+        put);
     verb.options->add_to(*verb.app);
     verb.app->get_option("BODY")->required();
-    verb.options->transaction.add_to(*verb.app);
+    FieldOptions& members = verb.options->members;
+    members.add_to(*verb.app, kTransactionRows);
+    members.at("transaction.check_back.after")->required();
+    members.at("transaction.check_back.times")->needs(members.at("transaction.check_back.queue"));
+}
+
+}  // namespace
+
+void add_put_verbs(CLI::App& program, Session& session) {
+    add_put(program, session);
+    add_prepare(program, session);
 }
 
 }  // namespace duewheel

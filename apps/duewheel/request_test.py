@@ -290,6 +290,39 @@ class CommandLineTest(unittest.TestCase):
         for wrong in (["queue", "set", "q", "--replace", "--unset", "lease"], ["schedule", "set", "s", "--json-body"]):
             self.assertEqual(self.run_program(*wrong)[0], USAGE)
 
+    # Settings of queues and namespaces, and retry rules, are options because of their rows in src/resource.
+    def test_a_value_that_a_row_does_not_take_is_refused_before_anything_is_sent(self):
+        queue, space, put = ["queue", "set", "q"], ["namespace", "set", "n"], ["put", "q", "x"]
+        for arguments, said in (([*queue, "--lease", "soon"], "--lease: "), ([*queue, "--lease", ""], "--lease: "),
+                                ([*queue, "--pending", "many"], "--pending = many: expected an integer"),
+                                ([*queue, "--pending", "0"], "--pending: `limits.pending` must be at least 1"),
+                                ([*queue, "--pending", "99999999999999999999"], "--pending = 99999999999999999999: expected an integer"),
+                                ([*queue, "--kafka-partition", "-1"], "--kafka-partition: `target.kafka.partition` must be from 0 to 2147483647"),
+                                ([*queue, "--kafka-delivery", "twice"], "--kafka-delivery: takes exactly_once or at_least_once, not twice"),
+                                ([*queue, "--retry-factor", "twice"], "--retry-factor: takes a number such as 1.5, not twice"),
+                                ([*queue, "--webhook-header", "novalue"], "--webhook-header"),
+                                ([*space, "--weight", "1001"], "--weight: `weight` must be from 1 to 1000"),
+                                ([*put, "--retry-attempts", "0"], "--retry-attempts: `retry.attempts` must be at least 1"),
+                                ([*put, "--retry-jitter", "much"], "--retry-jitter: takes a number"),
+                                (["watchdog", "set", "w", "--timeout", "soon"], "--timeout: "),
+                                (["schedule", "set", "s", "--every", "often"], "--every: ")):
+            with self.subTest(arguments=arguments):
+                code, output, error = self.run_program(*arguments)
+                self.assertEqual((code, output, self.stub.requests), (USAGE, "", []))
+                self.assertIn(said, error)
+
+    def test_settings_are_shown_by_the_names_that_unset_takes(self):
+        self.stub.answer = (200, {"queue": "q", "namespace": "n", "pending": 1, "settings": {
+            "target": {"webhook": {"url": "https://x.example/", "secrets": ["a", "b"], "timeout_ms": 5000, "headers": {"X": "***"}}},
+            "lease_ms": 120000, "retry": {"attempts": 3, "factor": 1.5}, "limits": {"pending": 100, "newer": True}}})
+        for verb in (["queue", "get", "q"], ["namespace", "show", "n"]):
+            code, output, error = self.run_program(*verb)
+            self.assertEqual((code, error), (0, ""))
+            for name, value in (("target.webhook.url", "https://x.example/"), ("target.webhook.secrets", "a, b"), ("target.webhook.timeout", "5s"),
+                                ("target.webhook.headers.X", r"\*\*\*"), ("lease", "2m"), ("retry.attempts", "3"), ("retry.factor", r"1\.5"),
+                                ("limits.pending", "100"), ("limits.newer", "true")):
+                self.assertRegex(output, rf"(?m)^{re.escape(name)} +{value}$")
+
     def test_a_message_is_named_by_its_id_or_by_its_key(self):
         self.stub.answer = (200, {"outcome": "cancelled", "attempts": 0, "maybe_delivered": False})
         by_key = ["--queue", "a/b", "--key", "order 7&x"]
@@ -623,9 +656,9 @@ class CommandLineTest(unittest.TestCase):
         code, output, _ = self.run_program("--help")
         self.assertEqual(code, 0)
         verbs = [line.split()[0] for line in output.split("Subcommands:")[1].split("\n\n")[0].splitlines() if line.strip()]
-        self.assertEqual(verbs, ["put", "prepare", "commit", "rollback", "get", "cancel", "move", "fire", "list", "history", "forecast", "lease", "ack", "fail", "extend",
-                                 "release", "hold", "kick", "discard", "queue", "schedule", "watchdog", "namespace", "token", "clock", "stats", "health", "top", "kafka", "bench",
-                                 "check", "audit", "backup", "restore", "export", "import", "completion"])
+        self.assertEqual(verbs, ["put", "prepare", "commit", "rollback", "get", "cancel", "move", "fire", "hold", "kick", "discard", "list", "history", "forecast",
+                                 "lease", "ack", "fail", "extend", "release", "queue", "schedule", "watchdog", "namespace", "token", "clock", "stats", "health",
+                                 "top", "kafka", "bench", "check", "backup", "restore", "audit", "export", "import", "completion"])
         for verb in verbs:
             code, output, _ = self.run_program(verb, "--help")
             self.assertEqual(code, 0)

@@ -1,18 +1,15 @@
-// duewheel schedule: messages at the times of a rule. Each verb of `schedule` is one call.
+// duewheel schedule: messages at the times of a rule.
 #include <algorithm>
 #include <cstdio>
+#include <utility>
 #include <vector>
 
-#include "arguments.h"
-#include "body_argument.h"
 #include "calendar/instant_text.h"
-#include "header_arguments.h"
+#include "content.h"
+#include "field_options.h"
 #include "local_time.h"
-#include "pages.h"
-#include "plain_json.h"
-#include "plain_text.h"
-#include "retry_arguments.h"
-#include "settings_arguments.h"
+#include "resource/retry_fields.h"
+#include "resource_verbs.h"
 #include "verbs.h"
 
 namespace duewheel {
@@ -20,21 +17,38 @@ namespace {
 
 namespace json = boost::json;
 
-struct PutArguments {
+constexpr ResourceKind kSchedule = {"schedules", "NAME", "The schedule's name"};
+
+constexpr Field kRows[] = {
+    member(FieldKind::text, "cron", "A cron expression, of 5 to 7 fields", "--cron FIELDS"),
+    member(FieldKind::duration, "every", "A fixed interval: 10s, 1h"),
+    member(FieldKind::text, "iso", "An ISO 8601 repeating interval: R5/2027-01-01T09:00:00/P1M", "--iso INTERVAL"),
+    member(FieldKind::text, "at", "One time: an instant, or a local time in the zone: 2027-01-01T06:00", "--at TIME"),
+    member(FieldKind::text, "zone", "Its time zone, such as Europe/Oslo; default UTC", "--zone,--tz ZONE"),
+    member(FieldKind::text, "dst", "For a local time that a clock change skips: shift (default), skip", "--dst POLICY"),
+    member(FieldKind::text, "dst_repeat", "For a local time that a clock change repeats: first (default), both",
+           "--dst-repeat POLICY"),
+    member(FieldKind::text, "misfire", "For missed times: once (default), all, skip", "--misfire POLICY"),
+    member(FieldKind::duration, "misfire_window",
+           "Maximum age of a missed time that is made up for; default: no limit"),
+    member(FieldKind::text, "overlap", "While the previous run is unfinished: allow (default), skip, queue_one",
+           "--overlap POLICY"),
+    member(FieldKind::duration, "jitter", "Delay each run by a random time up to this"),
+    member(FieldKind::duration, "expires_in", "A run expires if it has not been leased within this time"),
+    member(FieldKind::text, "order_key", "Order key: runs are delivered one after the other", "--order-key KEY"),
+    member(FieldKind::text, "start", "No run before this time", "--start TIME"),
+    member(FieldKind::text, "end", "No run after this time", "--end TIME"),
+    member(FieldKind::count, "times", "Total number of nominal times; default: unlimited"),
+    member(FieldKind::text, "closed", "Days without a run, such as 'SAT SUN 12-25', or @FILE", "--closed DAYS"),
+    kPriorityRow,
+    member(FieldKind::flag, "paused", "Pause the schedule: it creates no runs until it is resumed"),
+};
+
+struct SetScheduleArguments {
     std::string name;
     std::optional<std::string> queue;
-    BodyArgument body;
-    // String members of the request, by name.
-    std::vector<std::pair<const char*, std::optional<std::string>>> texts;
-    std::optional<std::string> start;
-    std::optional<std::string> end;
-    std::optional<std::int64_t> times;
-    std::optional<std::string> closed;
-    std::optional<std::int32_t> priority;
-    bool paused = false;
-    RetryArguments retry;
-    std::vector<std::string> headers;  // "name=value"
-    SettingsArguments settings;
+    ContentArguments content;
+    SetOptions settings;
 };
 struct PreviewArguments {
     std::string name;
@@ -42,10 +56,6 @@ struct PreviewArguments {
     std::optional<std::string> from;
     std::optional<std::string> zone;
 };
-
-std::string count(const json::object& object, std::string_view member) {
-    return std::to_string(number_of(object, member));
-}
 
 // "cron 0 9 * * MON-FRI, Europe/Oslo"
 std::string times_of(const json::object& schedule) {
@@ -63,30 +73,15 @@ std::string times_of(const json::object& schedule) {
     return zone.empty() ? words : words + ", " + printable(zone);
 }
 
-std::string next_of(const json::object& schedule) {
-    const std::int64_t next_ms = number_of(schedule, "next_ms");
-    return next_ms == 0 ? "-" : format_when(next_ms);
-}
-
-// Durations and instants in the form used elsewhere.
-std::string setting_text(const json::object& settings, const std::string& member, const json::value& value) {
-    if (member.ends_with("_ms")) return format_span(number_of(settings, member));
-    if (member == "start" || member == "end") {
-        const Result<InstantMs> instant = parse_instant(word_of(settings, member));
-        if (instant) return format_when(*instant);
-    }
-    return value.is_string() ? std::string(word_of(settings, member)) : plain_json(value);
-}
-
 void print(const json::object& schedule) {
     Rows rows = {{"schedule", printable(word_of(schedule, "schedule"))},
                  {"state", printable(word_of(schedule, "state"))},
                  {"times", times_of(schedule)},
-                 {"next", next_of(schedule)}};
+                 {"next", when_of(schedule, "next_ms")}};
     if (const json::object* runs = object_of(schedule, "runs")) {
-        rows.push_back({"runs", count(*runs, "made") + " made, " + count(*runs, "late") + " of them late; " +
-                                    count(*runs, "manual") + " fired manually; " + count(*runs, "skipped") +
-                                    " skipped, " + count(*runs, "merged") + " merged"});
+        rows.push_back({"runs", count_of(*runs, "made") + " made, " + count_of(*runs, "late") + " of them late; " +
+                                    count_of(*runs, "manual") + " fired manually; " + count_of(*runs, "skipped") +
+                                    " skipped, " + count_of(*runs, "merged") + " merged"});
     }
     if (const json::object* last = object_of(schedule, "last_run")) {
         rows.push_back(
@@ -101,17 +96,14 @@ void print(const json::object& schedule) {
     }
     if (const json::object* passed = object_of(schedule, "last_skipped")) {
         rows.push_back({"last skipped",
-                        count(*passed, "count") + " from " + format_when(number_of(*passed, "from_ms")) + " to " +
+                        count_of(*passed, "count") + " from " + format_when(number_of(*passed, "from_ms")) + " to " +
                             format_when(number_of(*passed, "to_ms")) + ": " + printable(word_of(*passed, "reason"))});
     }
     rows.push_back({"zone data", printable(word_of(schedule, "zone_data"))});
     if (const json::object* settings = object_of(schedule, "settings")) {
-        for (const auto& [key, value] : *settings) {
-            const std::string member(key.data(), key.size());
-            if (member == "cron" || member == "every_ms" || member == "iso" || member == "at" || member == "zone")
-                continue;
-            rows.push_back({setting_name(member), printable(setting_text(*settings, member, value))});
-        }
+        json::object others = *settings;
+        for (const char* shown : {"cron", "every_ms", "iso", "at", "zone"}) others.erase(shown);
+        add_settings(rows, others);
     }
     std::printf("%s", fields(rows).c_str());
 }
@@ -122,107 +114,73 @@ int show_schedule(const Session& session, const ServerAnswer& answer) {
 }
 
 // The zone of --start and --end: the given one; else the current zone of the schedule, if the call keeps it; else UTC.
-std::string zone_of(Session& session, const PutArguments& arguments) {
-    for (const auto& [name, value] : arguments.texts) {
-        if (std::string_view(name) == "zone" && value) return *value;
+std::string zone_of(Session& session, const SetScheduleArguments& arguments, const json::object& request) {
+    if (const json::value* zone = request.if_contains("zone")) {
+        return zone->is_null() ? "UTC" : std::string(word_of(request, "zone"));
     }
-    const bool is_asked = arguments.start || arguments.end;
-    if (arguments.settings.replaces || !is_asked) return "UTC";
-    const ServerAnswer answer = session.get(session.path("schedules", arguments.name));
+    const bool is_needed = request.contains("start") || request.contains("end");
+    if (arguments.settings.replaces || !is_needed) return "UTC";
+    const ServerAnswer answer = session.get(kSchedule.path(session, arguments.name));
     const json::object* settings = object_of(answer.members, "settings");
     const std::string zone(settings != nullptr ? word_of(*settings, "zone") : "");
     return zone.empty() ? "UTC" : zone;
 }
 
-// An instant in that zone; a text with an offset needs no zone.
-Status put_instant(const std::string& zone, const char* member, const std::optional<std::string>& text,
-                   json::object& request) {
-    if (!text) return {};
-    const Result<InstantMs> instant = parse_instant_of_rule(*text, zone);
-    if (!instant) {
-        const bool is_of_text = instant.error().code == "bad_instant";
-        return Error{instant.error().code, instant.error().message, is_of_text ? "--" + std::string(member) : "--zone"};
+// Members whose values are not sent as they were given: local times, and days in a file. Others may be null.
+Status read_members(Session& session, const SetScheduleArguments& arguments, json::object& request) {
+    const std::string zone = zone_of(session, arguments, request);
+    for (auto& [key, value] : request) {
+        const std::string name(key.data(), key.size());
+        const std::string text(word_of(request, name));
+        if (!value.is_string()) continue;
+        if (name == "at") value = json_text(with_seconds(text));
+        if (name == "start" || name == "end") {  // a text with an offset needs no zone
+            const Result<InstantMs> instant = parse_instant_of_rule(text, zone);
+            if (!instant) {
+                const bool is_of_text = instant.error().code == "bad_instant";
+                return Error{instant.error().code, instant.error().message, is_of_text ? "--" + name : "--zone"};
+            }
+            value = json_text(format_instant(*instant));
+        }
+        if (name == "closed") {
+            const Result<std::string> days = read_body_argument(text);
+            if (!days) return days.error();
+            value = json_text(*days);
+        }
     }
-    request[member] = format_instant(*instant);
-    return {};
+    return arguments.content.put_into(request);
 }
 
-int put(Session& session, const PutArguments& arguments) {
+int set_schedule(Session& session, const SetScheduleArguments& arguments) {
     json::object request;
-    if (arguments.queue) request["queue"] = json_text(*arguments.queue);
-    const std::string zone = zone_of(session, arguments);
-    Status read = put_headers_into(arguments.headers, request);
-    if (read) read = arguments.retry.put_into(request);
-    if (read) read = put_instant(zone, "start", arguments.start, request);
-    if (read) read = put_instant(zone, "end", arguments.end, request);
-    if (!read) return session.complain(read.error(), kExitUsage);
-    for (const auto& [name, text] : arguments.texts) {
-        if (text) request[name] = json_text(std::string_view(name) == "at" ? with_seconds(*text) : *text);
-    }
-    if (arguments.times) request["times"] = *arguments.times;
-    if (arguments.priority) request["priority"] = *arguments.priority;
-    if (arguments.paused) request["paused"] = true;
-    if (arguments.closed) {
-        const Result<std::string> closed = read_body_argument(*arguments.closed);
-        if (!closed) return session.complain(closed.error(), kExitUsage);
-        request["closed"] = json_text(*closed);
-    }
-    read = arguments.body.put_into(request);
-    if (!read) return session.complain(read.error(), kExitUsage);
     arguments.settings.put_into(request);
+    if (Status read = read_members(session, arguments, request); !read) {
+        return session.complain(read.error(), kExitUsage);
+    }
+    if (arguments.queue) request["queue"] = json_text(*arguments.queue);
     return show_schedule(session,
-                         session.ask(arguments.settings.method(), session.path("schedules", arguments.name), request));
+                         session.ask(arguments.settings.method(), kSchedule.path(session, arguments.name), request));
 }
 
-int get(Session& session, const NameArguments& arguments) {
-    return show_schedule(session, session.ask("GET", session.path("schedules", arguments.name)));
-}
-
-int pause(Session& session, const NameArguments& arguments) {
-    return show_schedule(session, session.ask("POST", session.path("schedules", arguments.name, ":pause")));
-}
-
-int resume(Session& session, const NameArguments& arguments) {
-    return show_schedule(session, session.ask("POST", session.path("schedules", arguments.name, ":resume")));
-}
-
-int fire(Session& session, const NameArguments& arguments) {
-    const ServerAnswer answer = session.ask("POST", session.path("schedules", arguments.name, ":fire"));
+int show_run(const Session& session, const ServerAnswer& answer) {
     if (!answer) return answer.exit_code;
     return session.show(answer, [&] {
         std::printf("%s  %s, due %s\n", printable(answer.word("id")).c_str(), printable(answer.word("state")).c_str(),
-                    format_when(answer.number("due_ms")).c_str());
+                    when_of(answer.members, "due_ms").c_str());
     });
 }
 
-int remove(Session& session, const NameArguments& arguments) {
-    const ServerAnswer answer = session.ask("DELETE", session.path("schedules", arguments.name));
-    if (!answer) return answer.exit_code;
-    const bool was_there = is_true(answer.members, "removed");
-    return session.show(answer, [&] {
-        std::printf(was_there ? "removed; messages that it created stay\n" : "no schedule has this name\n");
-    });
-}
-
-int list(Session& session, const LimitArguments& arguments) {
-    const Listing listing = {.path = session.path("schedules"),
-                             .member = "schedules",
-                             .limit = arguments.limit,
-                             .heading = {"schedule", "state", "times", "next", "made", "skipped", "merged"},
-                             .cut = 2,
-                             .none = "no schedules"};
-    return show_list(session, listing, [&](const json::object& schedule) {
-        const json::object none;
-        const json::object* runs = object_of(schedule, "runs");
-        if (runs == nullptr) runs = &none;
-        return std::vector<std::string>{printable(word_of(schedule, "schedule")),
-                                        printable(word_of(schedule, "state")),
-                                        times_of(schedule),
-                                        next_of(schedule),
-                                        count(*runs, "made"),
-                                        count(*runs, "skipped"),
-                                        count(*runs, "merged")};
-    });
+std::vector<std::string> row_of_schedule(const json::object& schedule) {
+    const json::object none;
+    const json::object* runs = object_of(schedule, "runs");
+    if (runs == nullptr) runs = &none;
+    return {printable(word_of(schedule, "schedule")),
+            printable(word_of(schedule, "state")),
+            times_of(schedule),
+            when_of(schedule, "next_ms"),
+            count_of(*runs, "made"),
+            count_of(*runs, "skipped"),
+            count_of(*runs, "merged")};
 }
 
 // "2027-01-01T09:00:00.000+01:00" in a form for users.
@@ -246,7 +204,7 @@ std::string words_for(std::string_view note) {
 }
 
 int preview(Session& session, const PreviewArguments& arguments) {
-    std::string path = session.path("schedules", arguments.name, ":preview");
+    std::string path = kSchedule.path(session, arguments.name, ":preview");
     add_parameter(path, "count", std::to_string(arguments.count));
     if (arguments.from) {
         const Result<InstantMs> from = parse_local_instant(*arguments.from, arguments.zone);
@@ -286,55 +244,26 @@ int preview(Session& session, const PreviewArguments& arguments) {
     });
 }
 
-void add_setting(CLI::App& parent, Session& session) {
-    Verb<PutArguments> verb(
-        parent, session, "set", "Create or change a schedule; the other settings stay unchanged",
+void add_set(CLI::App& group, Session& session) {
+    Verb<SetScheduleArguments> verb(
+        group, session, "set", "Create or change a schedule; the other settings stay unchanged",
         "duewheel schedule set report reports 'Make the report' --cron '0 9 * * MON-FRI' --zone Europe/Oslo\n"
         "  duewheel schedule set report --jitter 5m --unset zone\n"
         "  duewheel schedule set beat pulses tick --every 10s --misfire skip\n"
         "  duewheel schedule set closing books 'Close them' --iso R/2026-01-31T18:00:00/P1M --zone Europe/Oslo",
-        put);
-    PutArguments& options = *verb.options;
-    options.texts.reserve(16);  // options keep pointers into it
-    const auto text = [&](const char* option, const char* member, const char* help, const char* type) {
-        options.texts.emplace_back(member, std::nullopt);
-        return verb.app->add_option(option, options.texts.back().second, help)->type_name(type);
-    };
-    verb.app->add_option("NAME", options.name, "The schedule's name")->required();
+        set_schedule);
+    SetScheduleArguments& options = *verb.options;
+    verb.app->add_option("NAME", options.name, kSchedule.help)->required();
     verb.app->add_option("QUEUE", options.queue, "The queue of its messages; required for a new schedule");
-    options.body.add_to(*verb.app, "Content of its messages: a text, - for standard input, @FILE for a file");
-    options.settings.add_to(*verb.app);
-    CLI::Option* cron = text("--cron", "cron", "A cron expression, of 5 to 7 fields", "FIELDS");
-    CLI::Option* every = text("--every", "every", "A fixed interval: 10s, 1h", "DURATION");
-    CLI::Option* iso = text("--iso", "iso", "An ISO 8601 repeating interval: R5/2027-01-01T09:00:00/P1M", "INTERVAL");
-    CLI::Option* at = text("--at", "at", "One time: an instant, or a local time in the zone: 2027-01-01T06:00", "TIME");
-    for (CLI::Option* kind : {cron, every, iso, at}) {
-        for (CLI::Option* other : {cron, every, iso, at}) {
-            if (kind != other) kind->excludes(other);
+    options.content.add_to(*verb.app, "Content of its messages: a text, - for standard input, @FILE for a file");
+    options.settings.add_to(*verb.app, kRows);
+    options.settings.fields.add_to(*verb.app, fields_of<RetryChoice>().rows(), "retry.");
+    constexpr const char* kRules[] = {"cron", "every", "iso", "at"};
+    for (const char* rule : kRules) {
+        for (const char* other : kRules) {
+            if (rule != other) options.settings.fields.at(rule)->excludes(options.settings.fields.at(other));
         }
     }
-    text("--zone,--tz", "zone", "Its time zone, such as Europe/Oslo; default UTC", "ZONE");
-    text("--dst", "dst", "For a local time that a clock change skips: shift (default), skip", "POLICY");
-    text("--dst-repeat", "dst_repeat", "For a local time that a clock change repeats: first (default), both", "POLICY");
-    text("--misfire", "misfire", "For missed times: once (default), all, skip", "POLICY");
-    text("--misfire-window", "misfire_window", "Maximum age of a missed time that is made up for; default: no limit",
-         "DURATION");
-    text("--overlap", "overlap", "While the previous run is unfinished: allow (default), skip, queue_one", "POLICY");
-    text("--jitter", "jitter", "Delay each run by a random time up to this", "DURATION");
-    text("--expires-in", "expires_in", "A run expires if it has not been leased within this time", "DURATION");
-    text("--order-key", "order_key", "Order key: runs are delivered one after the other", "KEY");
-    verb.app->add_option("--start", options.start, "No run before this time")->type_name("TIME");
-    verb.app->add_option("--end", options.end, "No run after this time")->type_name("TIME");
-    verb.app->add_option("--times", options.times, "Total number of nominal times; default: unlimited");
-    verb.app->add_option("--closed", options.closed, "Days without a run, such as 'SAT SUN 12-25', or @FILE")
-        ->type_name("DAYS");
-    verb.app->add_option("--priority", options.priority,
-                         "Due messages with smaller values are delivered first; default 0");
-    verb.app->add_flag("--paused", options.paused, "Pause the schedule: it creates no runs until it is resumed");
-    options.retry.add_to(*verb.app);
-    verb.app->add_option("--header", options.headers, "Header delivered with each message; can be repeated")
-        ->type_name("NAME=VALUE")
-        ->allow_extra_args(false);
 }
 
 }  // namespace
@@ -345,28 +274,31 @@ void add_schedule(CLI::App& program, Session& session) {
                   "duewheel schedule set report reports 'Make the report' --cron '0 9 * * MON-FRI' --zone Europe/Oslo\n"
                   "  duewheel schedule preview report\n"
                   "  duewheel schedule list");
-    const NamedVerbs verbs(schedule, session, "NAME", "The schedule's name");
-    add_setting(schedule, session);
-    constexpr const char* kExample = "duewheel schedule set beat pulses tick --every 1h\n  duewheel schedule ";
-    const std::string examples[] = {std::string(kExample) + "get beat", std::string(kExample) + "pause beat",
-                                    std::string(kExample) + "resume beat", std::string(kExample) + "fire beat",
-                                    std::string(kExample) + "rm beat"};
-    verbs.add("get", "Show a schedule: its rule and its progress", examples[0], get);
-    add_listing(schedule, session, "List schedules by name; with --json one per line",
-                "duewheel schedule list --limit 1000", list);
+    const ResourceVerbs verbs(schedule, session, kSchedule);
+    add_set(schedule, session);
+    const std::string example = "duewheel schedule set beat pulses tick --every 1h\n  duewheel schedule ";
+    verbs.add("get", "Show a schedule: its rule and its progress", example + "get beat", "GET", "", show_schedule);
+    verbs.add_list("List schedules by name; with --json one per line",
+                   {.heading = {"schedule", "state", "times", "next", "made", "skipped", "merged"},
+                    .cut = 2,
+                    .none = "no schedules"},
+                   row_of_schedule);
     Verb<PreviewArguments> seen(
         schedule, session, "preview", "Show the next times, and the effects of clock changes",
         "duewheel schedule set report reports 'Make it' --cron '30 2 * * *' --zone Europe/Oslo\n"
         "  duewheel schedule preview report --count 5 --from 2027-03-27T00:00 --zone Europe/Oslo",
         preview);
-    seen.app->add_option("NAME", seen.options->name, "The schedule's name")->required();
+    seen.app->add_option("NAME", seen.options->name, kSchedule.help)->required();
     seen.app->add_option("--count", seen.options->count, "Number of times")->capture_default_str();
     seen.app->add_option("--from", seen.options->from, "Start at this time instead of now")->type_name("TIME");
     seen.app->add_option("--zone,--tz", seen.options->zone, "Time zone of --from")->type_name("ZONE");
-    verbs.add("pause", "Pause the schedule: it creates no runs until it is resumed", examples[1], pause);
-    verbs.add("resume", "Resume a schedule; times that passed during the pause are skipped", examples[2], resume);
-    verbs.add("fire", "Create one run now", examples[3], fire);
-    verbs.add("rm", "Remove a schedule; messages that it created stay", examples[4], remove);
+    verbs.add("pause", "Pause the schedule: it creates no runs until it is resumed", example + "pause beat", "POST",
+              ":pause", show_schedule);
+    verbs.add("resume", "Resume a schedule; times that passed during the pause are skipped", example + "resume beat",
+              "POST", ":resume", show_schedule);
+    verbs.add("fire", "Create one run now", example + "fire beat", "POST", ":fire", show_run);
+    verbs.add_rm("Remove a schedule; messages that it created stay", example + "rm beat",
+                 "removed; messages that it created stay", "no schedule has this name");
 }
 
 }  // namespace duewheel

@@ -6,7 +6,6 @@
 
 #include "ingress/json_text.h"
 #include "net/http_target.h"
-#include "plain_json.h"
 #include "plain_text.h"
 
 namespace duewheel {

@@ -1,8 +1,10 @@
-// The size of the terminal on standard output: for tables that must fit, and for screens that are redrawn.
+// The user at the terminal: its size, the progress of a long operation, and the signals that end one.
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <optional>
+#include <string>
 
 namespace duewheel {
 
@@ -16,5 +18,31 @@ std::optional<TerminalSize> terminal_size();
 
 // The columns of the terminal; without one, no limit.
 std::size_t output_columns();
+
+// The progress of a long operation, in one line that is overwritten: on standard error, and only if that is a terminal,
+// so that scripts and files do not receive it.
+class Progress {
+  public:
+    // `what`: "copied". The destructor removes the line.
+    explicit Progress(std::string what);
+    Progress(const Progress&) = delete;
+    Progress& operator=(const Progress&) = delete;
+    ~Progress();
+
+    // `all` is above 0. No wider than the terminal.
+    void show(std::uint64_t done, std::uint64_t all);
+    // Removes the line, if one is shown. Call it before anything else is printed on standard error.
+    static void make_way();
+
+  private:
+    const std::string what_;
+    const bool is_shown_;
+    unsigned permille_ = ~0u;
+};
+
+// For long-running verbs that clean up before they end: SIGINT and SIGTERM set a flag, which the verb checks.
+// Starts to catch them; from now on a closed pipe is an error of the write instead of a SIGPIPE.
+void note_stop_signals();
+bool is_to_stop();
 
 }  // namespace duewheel

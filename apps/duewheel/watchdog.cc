@@ -1,17 +1,12 @@
-// duewheel watchdog: messages that are delivered when no feed arrives in time. Each verb of `watchdog` is one
-// call.
+// duewheel watchdog: messages that are delivered when no feed arrives in time.
 #include <cstdio>
 #include <vector>
 
-#include "arguments.h"
-#include "body_argument.h"
-#include "header_arguments.h"
+#include "content.h"
+#include "field_options.h"
 #include "local_time.h"
-#include "pages.h"
-#include "plain_json.h"
-#include "plain_text.h"
-#include "retry_arguments.h"
-#include "settings_arguments.h"
+#include "resource/retry_fields.h"
+#include "resource_verbs.h"
 #include "verbs.h"
 
 namespace duewheel {
@@ -19,28 +14,25 @@ namespace {
 
 namespace json = boost::json;
 
-struct SetArguments {
-    std::string name;
-    std::optional<std::string> queue;
-    BodyArgument body;
-    std::optional<std::string> timeout;
-    // String members of the request, by name.
-    std::vector<std::pair<const char*, std::optional<std::string>>> texts;
-    std::optional<std::int32_t> priority;
-    bool feeds = false;
-    RetryArguments retry;
-    std::vector<std::string> headers;  // "name=value"
-    SettingsArguments settings;
+constexpr ResourceKind kWatchdog = {"watchdogs", "NAME", "The watchdog's name"};
+
+constexpr Field kRows[] = {
+    member(FieldKind::duration, "timeout",
+           "It fires this long after its last feed: 30s, 25h; required for a new watchdog"),
+    member(FieldKind::duration, "max", "It fires this long after its first feed at the latest; default: no limit"),
+    member(FieldKind::duration, "repeat_every", "It fires again at this interval until it is fed; default: it sleeps"),
+    member(FieldKind::flag, "feed", "Also feed a watchdog that exists already"),
+    member(FieldKind::duration, "expires_in", "A message expires if it has not been leased within this time"),
+    member(FieldKind::text, "order_key", "Order key: messages are delivered one after the other", "--order-key KEY"),
+    kPriorityRow,
 };
 
-std::string count(const json::object& object, std::string_view member) {
-    return std::to_string(number_of(object, member));
-}
-
-std::string when_of(const json::object& object, std::string_view member) {
-    const std::int64_t at_ms = number_of(object, member);
-    return at_ms == 0 ? "-" : format_when(at_ms);
-}
+struct SetWatchdogArguments {
+    std::string name;
+    std::optional<std::string> queue;
+    ContentArguments content;
+    SetOptions settings;
+};
 
 // "30s after its last feed, 5m after the first at most, then every 1h"
 std::string times_of(const json::object& settings) {
@@ -61,8 +53,8 @@ void print(const json::object& watchdog) {
     if (settings != nullptr) rows.push_back({"fires", times_of(*settings)});
     rows.push_back({"due", when_of(watchdog, "due_ms")});
     rows.push_back({"last fed", when_of(watchdog, "last_fed_ms") + (is_true(watchdog, "late") ? ", too late" : "")});
-    rows.push_back({"feeds", count(watchdog, "feeds")});
-    rows.push_back({"fired", count(watchdog, "fired") + "; " + count(watchdog, "merged") + " merged"});
+    rows.push_back({"feeds", count_of(watchdog, "feeds")});
+    rows.push_back({"fired", count_of(watchdog, "fired") + "; " + count_of(watchdog, "merged") + " merged"});
     if (const json::object* last = object_of(watchdog, "last_fired")) {
         rows.push_back({"last one", printable(word_of(*last, "id")) + " of " + when_of(*last, "due_ms")});
     }
@@ -73,14 +65,9 @@ void print(const json::object& watchdog) {
         rows.push_back({"blocked by", printable(waits)});
     }
     if (settings != nullptr) {
-        for (const auto& [key, value] : *settings) {
-            const std::string member(key.data(), key.size());
-            if (member == "timeout_ms" || member == "max_ms" || member == "repeat_every_ms") continue;
-            const std::string text = member.ends_with("_ms") ? format_span(number_of(*settings, member))
-                                     : value.is_string()     ? std::string(word_of(*settings, member))
-                                                             : plain_json(value);
-            rows.push_back({setting_name(member), printable(text)});
-        }
+        json::object others = *settings;
+        for (const char* shown : {"timeout_ms", "max_ms", "repeat_every_ms"}) others.erase(shown);
+        add_settings(rows, others);
     }
     std::printf("%s", fields(rows).c_str());
 }
@@ -90,27 +77,16 @@ int show_watchdog(const Session& session, const ServerAnswer& answer) {
     return session.show(answer, [&] { print(answer.members); });
 }
 
-int set(Session& session, const SetArguments& arguments) {
+int set_watchdog(Session& session, const SetWatchdogArguments& arguments) {
     json::object request;
     if (arguments.queue) request["queue"] = json_text(*arguments.queue);
-    if (arguments.timeout) request["timeout"] = json_text(*arguments.timeout);
-    Status read = put_headers_into(arguments.headers, request);
-    if (read) read = arguments.retry.put_into(request);
-    if (!read) return session.complain(read.error(), kExitUsage);
-    for (const auto& [name, text] : arguments.texts) {
-        if (text) request[name] = json_text(*text);
-    }
-    if (arguments.priority) request["priority"] = *arguments.priority;
-    if (arguments.feeds) request["feed"] = true;
-    read = arguments.body.put_into(request);
-    if (!read) return session.complain(read.error(), kExitUsage);
+    if (Status read = arguments.content.put_into(request); !read) return session.complain(read.error(), kExitUsage);
     arguments.settings.put_into(request);
     return show_watchdog(session,
-                         session.ask(arguments.settings.method(), session.path("watchdogs", arguments.name), request));
+                         session.ask(arguments.settings.method(), kWatchdog.path(session, arguments.name), request));
 }
 
-int feed(Session& session, const NameArguments& arguments) {
-    const ServerAnswer answer = session.ask("POST", session.path("watchdogs", arguments.name, ":feed"));
+int show_feed(const Session& session, const ServerAnswer& answer) {
     if (!answer) return answer.exit_code;
     return session.show(answer, [&] {
         const std::string late = is_true(answer.members, "late") ? ", too late: it has fired or was due" : "";
@@ -118,67 +94,25 @@ int feed(Session& session, const NameArguments& arguments) {
     });
 }
 
-int get(Session& session, const NameArguments& arguments) {
-    return show_watchdog(session, session.ask("GET", session.path("watchdogs", arguments.name)));
+std::vector<std::string> row_of_watchdog(const json::object& watchdog) {
+    return {printable(word_of(watchdog, "watchdog")), printable(word_of(watchdog, "state")),
+            when_of(watchdog, "due_ms"), when_of(watchdog, "last_fed_ms"), count_of(watchdog, "fired")};
 }
 
-int remove(Session& session, const NameArguments& arguments) {
-    const ServerAnswer answer = session.ask("DELETE", session.path("watchdogs", arguments.name));
-    if (!answer) return answer.exit_code;
-    return session.show(answer, [&] {
-        std::printf(is_true(answer.members, "removed") ? "removed; messages that it created stay\n"
-                                                       : "no watchdog has this name\n");
-    });
-}
-
-int list(Session& session, const LimitArguments& arguments) {
-    const Listing listing = {.path = session.path("watchdogs"),
-                             .member = "watchdogs",
-                             .limit = arguments.limit,
-                             .heading = {"watchdog", "state", "due", "last fed", "fired"},
-                             .cut = 2,
-                             .none = "no watchdogs"};
-    return show_list(session, listing, [&](const json::object& watchdog) {
-        return std::vector<std::string>{printable(word_of(watchdog, "watchdog")), printable(word_of(watchdog, "state")),
-                                        when_of(watchdog, "due_ms"), when_of(watchdog, "last_fed_ms"),
-                                        count(watchdog, "fired")};
-    });
-}
-
-void add_setting(CLI::App& parent, Session& session) {
-    Verb<SetArguments> verb(
-        parent, session, "set",
+void add_set(CLI::App& group, Session& session) {
+    Verb<SetWatchdogArguments> verb(
+        group, session, "set",
         "Create a watchdog, which also feeds it, or change one; the other settings stay unchanged",
         "duewheel watchdog set backup alarms 'No backup for a day' --timeout 25h --repeat-every 1h\n"
         "  duewheel watchdog set backup --timeout 26h --unset repeat_every\n"
         "  duewheel watchdog set page-7 changed 'Page 7' --timeout 30s --max 5m --feed",
-        set);
-    SetArguments& options = *verb.options;
-    options.texts.reserve(8);  // options keep pointers into it
-    const auto text = [&](const char* option, const char* member, const char* help, const char* type) {
-        options.texts.emplace_back(member, std::nullopt);
-        verb.app->add_option(option, options.texts.back().second, help)->type_name(type);
-    };
-    verb.app->add_option("NAME", options.name, "The watchdog's name")->required();
+        set_watchdog);
+    SetWatchdogArguments& options = *verb.options;
+    verb.app->add_option("NAME", options.name, kWatchdog.help)->required();
     verb.app->add_option("QUEUE", options.queue, "The queue of its messages; required for a new watchdog");
-    options.body.add_to(*verb.app, "Content of its messages: a text, - for standard input, @FILE for a file");
-    options.settings.add_to(*verb.app);
-    verb.app
-        ->add_option("--timeout", options.timeout,
-                     "It fires this long after its last feed: 30s, 25h; required for a new watchdog")
-        ->type_name("DURATION");
-    text("--max", "max", "It fires this long after its first feed at the latest; default: no limit", "DURATION");
-    text("--repeat-every", "repeat_every", "It fires again at this interval until it is fed; default: it sleeps",
-         "DURATION");
-    verb.app->add_flag("--feed", options.feeds, "Also feed a watchdog that exists already");
-    text("--expires-in", "expires_in", "A message expires if it has not been leased within this time", "DURATION");
-    text("--order-key", "order_key", "Order key: messages are delivered one after the other", "KEY");
-    verb.app->add_option("--priority", options.priority,
-                         "Due messages with smaller values are delivered first; default 0");
-    options.retry.add_to(*verb.app);
-    verb.app->add_option("--header", options.headers, "Header delivered with each message; can be repeated")
-        ->type_name("NAME=VALUE")
-        ->allow_extra_args(false);
+    options.content.add_to(*verb.app, "Content of its messages: a text, - for standard input, @FILE for a file");
+    options.settings.add_to(*verb.app, kRows);
+    options.settings.fields.add_to(*verb.app, fields_of<RetryChoice>().rows(), "retry.");
 }
 
 }  // namespace
@@ -188,17 +122,17 @@ void add_watchdog(CLI::App& program, Session& session) {
                                    "duewheel watchdog set backup alarms 'No backup for a day' --timeout 25h\n"
                                    "  duewheel watchdog feed backup\n"
                                    "  duewheel watchdog list");
-    const NamedVerbs verbs(watchdog, session, "NAME", "The watchdog's name");
-    add_setting(watchdog, session);
-    constexpr const char* kExample =
-        "duewheel watchdog set backup alarms 'No backup' --timeout 25h\n  duewheel watchdog ";
-    const std::string examples[] = {std::string(kExample) + "feed backup", std::string(kExample) + "get backup",
-                                    std::string(kExample) + "rm backup"};
-    verbs.add("feed", "Feed a watchdog: its timeout counts from now", examples[0], feed);
-    verbs.add("get", "Show a watchdog: its feeds and firings", examples[1], get);
-    add_listing(watchdog, session, "List watchdogs by name; with --json one per line",
-                "duewheel watchdog list --limit 1000", list);
-    verbs.add("rm", "Remove a watchdog; messages that it created stay", examples[2], remove);
+    const ResourceVerbs verbs(watchdog, session, kWatchdog);
+    add_set(watchdog, session);
+    const std::string example = "duewheel watchdog set backup alarms 'No backup' --timeout 25h\n  duewheel watchdog ";
+    verbs.add("feed", "Feed a watchdog: its timeout counts from now", example + "feed backup", "POST", ":feed",
+              show_feed);
+    verbs.add("get", "Show a watchdog: its feeds and firings", example + "get backup", "GET", "", show_watchdog);
+    verbs.add_list("List watchdogs by name; with --json one per line",
+                   {.heading = {"watchdog", "state", "due", "last fed", "fired"}, .cut = 2, .none = "no watchdogs"},
+                   row_of_watchdog);
+    verbs.add_rm("Remove a watchdog; messages that it created stay", example + "rm backup",
+                 "removed; messages that it created stay", "no watchdog has this name");
 }
 
 }  // namespace duewheel

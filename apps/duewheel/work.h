@@ -19,8 +19,8 @@ struct WorkArguments {
 };
 
 // Works until SIGINT or SIGTERM, then waits for running commands. A second signal sends them SIGTERM, and a third one,
-// or the end of ten seconds, SIGKILL; when they have ended, their messages are released, or acknowledged after exit status
-// 0. Returns the exit code: kExitRefused also if a message was lost.
+// or the end of ten seconds, SIGKILL; when they have ended, their messages are released, or acknowledged after exit
+// status 0. Returns the exit code: kExitRefused also if a message was lost.
 int work(const Session& session, const WorkArguments& arguments);
 
 }  // namespace duewheel

@@ -24,7 +24,7 @@ constexpr Field kRows[] = {
                                .limit = "webhooks.url_max",
                                .when_absent = "give the URL to which messages are posted",
                                .is_required = true,
-                               .option = "--webhook"}),
+                               .option = "--webhook URL"}),
     names<&WebhookTarget::secrets>(
         2, "secrets", "Sign posts with the secret of this name in the server's configuration",
         {.page = "names of up to four secrets that sign each post, from the configuration; without secrets, posts are "

@@ -122,14 +122,13 @@ class Limits(unittest.TestCase):
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertEqual(put(self.client)[0], 201)
         shown = run("namespace", "show", "team").stdout
-        self.assertIn("1 of 1", shown)
-        self.assertIn("500 a second", shown)
-        self.assertRegex(shown, r"weight +7")
+        for line in (r"pending +1", r"limits\.pending +1", r"limits\.put_rate +500", r"weight +7"):
+            self.assertRegex(shown, rf"(?m)^{line}$")
         self.assertIn("`weight`", run("namespace", "set", "team", "--weight", "1001").stderr)
         refused = run("--namespace", "team", "put", "q", "x")
         self.assertEqual(refused.returncode, 1)
         self.assertIn("namespace `team` hold 1 unfinished", refused.stderr)
-        self.assertIn("1 of 1", run("namespace", "list").stdout)
+        self.assertRegex(run("namespace", "list").stdout, r"(?m)^team +1 of 1 .* 500 a second +7$")
         listed = [json.loads(line) for line in run("--json", "namespace", "list").stdout.splitlines()]
         self.assertEqual([space["namespace"] for space in listed], ["team"])
         self.assertIn("has no limits", run("namespace", "rm", "team").stdout)

@@ -1,13 +1,19 @@
-// Opens the parts of a shard without threads or sockets, submits one command, and makes its commit durable: the record
-// is the one that a running server would have written.
-#include "token_offline.h"
+// A token is added by the parts of a shard without threads or sockets, which take one command and make its commit
+// durable: the record is the one that a running server would have written.
+#include "data_directory.h"
 
+#include <cerrno>
+#include <filesystem>
 #include <memory>
 #include <optional>
 #include <span>
 #include <string_view>
+#include <system_error>
 #include <utility>
 #include <variant>
+
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "access/access_token_text.h"
 #include "access/audit_files.h"
@@ -16,7 +22,6 @@
 #include "base/log.h"
 #include "base/secure_random.h"
 #include "base/system_clock.h"
-#include "directory_owner.h"
 #include "journal/recovery.h"
 #include "server/shard_parts.h"
 #include "store/directory_marks.h"
@@ -144,6 +149,23 @@ Result<Secret> add_token_offline(const std::string& directory, AccessToken token
     Status given = give_to_owner(directory);
     if (added && !given) return std::move(given).error();
     return added;
+}
+
+Status give_to_owner(const std::string& directory) {
+    struct stat owner {};
+    if (::geteuid() != 0 || ::stat(directory.c_str(), &owner) != 0 || owner.st_uid == 0) return {};
+    std::error_code failed;
+    for (std::filesystem::recursive_directory_iterator each(directory, failed), end; !failed && each != end;
+         each.increment(failed)) {
+        struct stat seen {};
+        const char* path = each->path().c_str();
+        if (::lstat(path, &seen) != 0 || seen.st_uid != 0) continue;
+        if (::lchown(path, owner.st_uid, owner.st_gid) != 0) failed.assign(errno, std::generic_category());
+    }
+    if (!failed) return {};
+    return Error{"not_owner", "the command succeeded, but files in " + directory +
+                                  " could not be given to its owner (" + failed.message() +
+                                  "): change their owner with chown -R before you start the server"};
 }
 
 }  // namespace duewheel
