@@ -323,6 +323,32 @@ class CommandLineTest(unittest.TestCase):
                                 ("limits.pending", "100"), ("limits.newer", "true")):
                 self.assertRegex(output, rf"(?m)^{re.escape(name)} +{value}$")
 
+    def test_call_sends_what_it_is_given_and_prints_what_comes_back(self):
+        for arguments, answer, request, printed in (
+                (["GET", "/v1/stats?queues=3"], b'{"a" :1.50}', ("GET", "/v1/stats?queues=3", None), '{"a" :1.50}\n'),
+                (["POST", "/v1/queues/q/messages", '{"body": "x"}'], b"{}", ("POST", "/v1/queues/q/messages", {"body": "x"}), "{}\n"),
+                (["PATCH", "/v1/queues/q", "-"], b"{}", ("PATCH", "/v1/queues/q", [1]), "{}\n"),
+                (["GET", "/metrics"], b"a 1\nb\x1b 2\n", ("GET", "/metrics", None), "a 1\nb\\x1b 2\n"),
+                (["DELETE", "/v1/queues/q"], b"", ("DELETE", "/v1/queues/q", None), "")):
+            with self.subTest(arguments=arguments):
+                self.stub.requests.clear()
+                self.stub.answer = (200, answer)
+                self.assertEqual(self.run_program("call", *arguments, stdin=b"[1]"), (0, printed, ""))
+                self.assertEqual(self.sent(), request)
+        self.stub.answer = (409, {"code": "in_flight", "detail": "A consumer holds it.", "outcome": "in_flight"})
+        code, output, error = self.run_program("call", "DELETE", "/v1/messages/7")
+        self.assertEqual((code, json.loads(output), error), (REFUSED, self.stub.answer[1], ""))
+        self.stub.answer = (404, {"code": "unknown_id", "detail": "No such message.", "field": "id"})
+        self.assertEqual(self.run_program("call", "GET", "/v1/messages/7"), (REFUSED, "", "duewheel: No such message. (unknown_id, id)\n"))
+        self.stub.answer = (404, b"<html>")
+        self.assertEqual(self.run_program("call", "GET", "/v1/messages/7")[0], UNREACHABLE)
+        self.stub.requests.clear()
+        for wrong in (["GET"], ["FETCH", "/v1/stats"], ["GET", "v1/stats"], ["POST", "/v1/queues/q:lease", "{"], ["GET", "/v1/stats", "--namespace", "n"],
+                      ["POST", "/v1/queues/q:lease", "@/no/such/file"]):
+            with self.subTest(wrong=wrong):
+                self.assertEqual(self.run_program("call", *wrong)[:2], (USAGE, ""))
+        self.assertEqual(self.stub.requests, [])
+
     def test_a_message_is_named_by_its_id_or_by_its_key(self):
         self.stub.answer = (200, {"outcome": "cancelled", "attempts": 0, "maybe_delivered": False})
         by_key = ["--queue", "a/b", "--key", "order 7&x"]
@@ -657,7 +683,7 @@ class CommandLineTest(unittest.TestCase):
         self.assertEqual(code, 0)
         verbs = [line.split()[0] for line in output.split("Subcommands:")[1].split("\n\n")[0].splitlines() if line.strip()]
         self.assertEqual(verbs, ["put", "prepare", "commit", "rollback", "get", "cancel", "move", "fire", "hold", "kick", "discard", "list", "history", "forecast",
-                                 "lease", "ack", "fail", "extend", "release", "queue", "schedule", "watchdog", "namespace", "token", "clock", "stats", "health",
+                                 "lease", "ack", "fail", "extend", "release", "queue", "schedule", "watchdog", "namespace", "token", "clock", "stats", "health", "call",
                                  "top", "kafka", "bench", "check", "backup", "restore", "audit", "export", "import", "completion"])
         for verb in verbs:
             code, output, _ = self.run_program(verb, "--help")

@@ -1,12 +1,15 @@
-// The verbs on a server as a whole: duewheel stats, health and clock.
+// The verbs on a server as a whole: duewheel stats, health, clock and call.
 #include <algorithm>
 #include <cstdio>
+#include <iterator>
 #include <optional>
 #include <string>
 #include <string_view>
 
 #include "arguments.h"
 #include "calendar/instant_text.h"
+#include "content.h"
+#include "ingress/json_text.h"
 #include "local_time.h"
 #include "plain_text.h"
 #include "terminal.h"
@@ -23,6 +26,12 @@ struct AdvanceArguments {
     std::optional<std::string> to;
     std::optional<std::string> zone;
 };
+struct CallArguments {
+    std::string method;
+    std::string path;
+    std::optional<std::string> body;
+};
+
 bool is_instant(std::string_view member) {
     return member == "server_time_ms" || member == "oldest_due_ms";
 }
@@ -144,6 +153,34 @@ int advance(Session& session, const AdvanceArguments& arguments) {
     return show_clock(session, session.ask("POST", "/v1/clock:advance", request));
 }
 
+// The response as the server sent it.
+int call(Session& session, const CallArguments& arguments) {
+    std::string body;
+    if (arguments.body) {
+        const Result<std::string> read = read_body_argument(*arguments.body);
+        if (!read) return session.complain(read.error(), kExitUsage);
+        if (!is_json_text(*read)) {
+            return session.complain({"bad_json", "The content is not valid JSON, or is nested too deeply.", "JSON"},
+                                    kExitUsage);
+        }
+        body = *read;
+    }
+    if (!arguments.path.starts_with('/') || session.name_space) {
+        return session.complain({"bad_path",
+                                 "PATH is the whole path of the call, such as /v1/queues/mail, and with a namespace "
+                                 "/v1/namespaces/team/queues/mail",
+                                 "PATH"},
+                                kExitUsage);
+    }
+    const ServerAnswer answer = session.call(arguments.method, arguments.path, body);
+    if (!answer && answer.text.empty()) return answer.exit_code;
+    const bool has_end = answer.text.empty() || answer.text.ends_with('\n');
+    const bool is_json = is_json_text(answer.text);
+    std::printf("%s%s", (is_json ? printable_json(answer.text) : printable_lines(answer.text)).c_str(),
+                has_end ? "" : "\n");
+    return answer.exit_code;
+}
+
 void add_stats(CLI::App& program, Session& session) {
     Verb<NoArguments>(program, session, "stats", "Show the server's counts, and its counters since the start",
                       "duewheel stats --json", stats);
@@ -152,6 +189,26 @@ void add_stats(CLI::App& program, Session& session) {
 void add_health(CLI::App& program, Session& session) {
     Verb<NoArguments>(program, session, "health", "Check that the server responds within 5 seconds; exits 3 if not",
                       "duewheel health", health);
+}
+
+void add_call(CLI::App& program, Session& session) {
+    Verb<CallArguments> verb(
+        program, session, "call", "Make any call of the HTTP API and print the response, for calls that have no verb",
+        "duewheel call GET '/v1/stats?queues=3'\n"
+        "  duewheel call POST /v1/queues/mail/messages '{\"body\": \"Hello\", \"delay\": \"10m\"}'",
+        call);
+    CallArguments& options = *verb.options;
+    verb.app->add_option("METHOD", options.method, "GET, POST, PUT, PATCH or DELETE")
+        ->required()
+        ->check(CLI::Validator(
+            [](const std::string& text) {
+                constexpr std::string_view kMethods[] = {"GET", "POST", "PUT", "PATCH", "DELETE"};
+                const bool is_one = std::find(std::begin(kMethods), std::end(kMethods), text) != std::end(kMethods);
+                return is_one ? std::string() : "takes GET, POST, PUT, PATCH or DELETE, not " + text;
+            },
+            ""));
+    verb.app->add_option("PATH", options.path, "The path with its parameters, such as /v1/queues/mail")->required();
+    verb.app->add_option("JSON", options.body, "The members: JSON text, - for standard input, @FILE for a file");
 }
 
 void add_clock(CLI::App& program, Session& session) {
@@ -174,6 +231,7 @@ void add_server_verbs(CLI::App& program, Session& session) {
     add_clock(program, session);
     add_stats(program, session);
     add_health(program, session);
+    add_call(program, session);
 }
 
 }  // namespace duewheel

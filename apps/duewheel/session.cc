@@ -113,6 +113,11 @@ ServerAnswer Session::with_members(ServerAnswer answer) const {
     return answer;
 }
 
+ServerAnswer Session::call(std::string_view method, const std::string& path, std::string_view body) {
+    constexpr std::chrono::minutes kPatience{61};  // a lease may wait for an hour
+    return send(method, path, "application/json", body, kPatience);
+}
+
 ServerAnswer Session::look_up_lines(const std::string& path, std::string_view lines,
                                     std::chrono::milliseconds patience) {
     return send("POST", path, "application/x-ndjson", lines, patience);

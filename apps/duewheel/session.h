@@ -67,6 +67,10 @@ class Session {
     // Like ask() with GET; if there is none of this name (404), nothing is printed.
     ServerAnswer get(const std::string& path);
 
+    // Sends one request with this text as its JSON body, if it is not empty; the response need not be JSON. A refusal
+    // with an outcome is not printed.
+    ServerAnswer call(std::string_view method, const std::string& path, std::string_view body);
+
     // Sends one request of JSON lines; `text` of the response has one line for each.
     ServerAnswer look_up_lines(const std::string& path, std::string_view lines,
                                std::chrono::milliseconds patience = std::chrono::seconds(60));
