@@ -1,8 +1,4 @@
 // Which moves from one value of an enumeration to another are legal. For enumerations whose values are 0 to 15.
-//
-// Worked example: a lamp that is off can be switched on, and one that is on can be switched off or break.
-//
-//     constexpr auto kMoves = MoveTable<Lamp>().from(Lamp::off, {Lamp::on}).from(Lamp::on, {Lamp::off, Lamp::broken});
 #pragma once
 
 #include <array>

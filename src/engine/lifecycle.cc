@@ -503,62 +503,55 @@ void Lifecycle::check() const {
     recent_.for_each_entry([&](EntryNumber number, const Entry& entry) {
         const std::optional<Tick> deadline = wheel_.deadline_of(TimerHandle{entry.timer});
         const DueMs expires = expiry(number);
-        const auto is_armed_for = [&](DueMs at) {
-            return at == kNever ? !deadline.has_value() : deadline && *deadline == static_cast<Tick>(at);
-        };
         const bool may_differ = entry.in_batch || entry.purging;
         const bool is_deliverable = waits_for_due(entry.durable_state) && !recent_.is_recurring(entry);
+        DueMs next = kNever;  // when its timer fires
         if (entry.purging) ++purging[entry.queue];
         require(entry.in_batch <= batches_.has_batch(), "a message is in a batch that does not exist");
         switch (entry.waits_for) {
             case WaitsFor::none:
-                require(!started || may_differ, "a message that waits for nothing");
-                return;
+                return require(!started || may_differ, "a message that waits for nothing");
             case WaitsFor::command:
                 require(!is_timed(entry.durable_state), "a message waits for a command, and will become due");
-                require(may_differ || is_armed_for(expires), "a held message is not on the wheel at its expiry");
-                return;
+                next = expires;
+                break;
             case WaitsFor::due:
                 require(is_timed(entry.durable_state), "a message waits to become due that has no due time");
-                require(may_differ || is_armed_for(std::min(entry.due_ms, expires)),
-                        "a waiting message is not on the wheel at what comes next");
-                return;
-            case WaitsFor::turn:
-                require(is_deliverable && entry.due_ms <= now_, "a message is in a line that need not wait");
-                require(may_differ || is_armed_for(expires), "a message in a line is not on the wheel at its expiry");
-                return;
+                next = std::min(entry.due_ms, expires);
+                break;
             case WaitsFor::consumer:
                 ++ready[entry.queue];
-                require(is_deliverable && entry.due_ms <= now_, "a message is ready before it is due, or is recurring");
-                require(may_differ || is_armed_for(expires), "a ready message is not on the wheel at its expiry");
-                return;
+                [[fallthrough]];
+            case WaitsFor::turn:
+                require(is_deliverable && entry.due_ms <= now_, "a message is ready or in a line that is not due");
+                next = expires;
+                break;
             case WaitsFor::lease:
                 ++leased[entry.queue];
                 require(is_deliverable && leases_.contains(entry.id), "a leased message without a lease");
                 require(expires == kNever || unsettled_expiries_.contains({expires, entry.id}),
                         "the expiry of a leased message that the load cursor may pass");
-                require(entry.in_batch || deadline.has_value(), "a lease without its timer");
-                return;
+                return require(entry.in_batch || deadline.has_value(), "a lease without its timer");
             case WaitsFor::occurrence:
                 ++recurring_due;
-                require(recent_.is_recurring(entry) && waits_for_due(entry.durable_state),
-                        "a message that is not recurring creates occurrences");
-                return;
+                return require(recent_.is_recurring(entry) && waits_for_due(entry.durable_state),
+                               "a message that is not recurring creates occurrences");
             case WaitsFor::outcome:
-                require(entry.durable_state == State::prepared, "a message that is not prepared waits for an outcome");
-                require(unsettled_deadlines_.contains({entry.due_ms, entry.id}),
-                        "a prepared message is overdue that the load cursor may pass");
-                return;
+                return require(
+                    entry.durable_state == State::prepared && unsettled_deadlines_.contains({entry.due_ms, entry.id}),
+                    "a message is not prepared, or its deadline is one that the load cursor may pass");
             case WaitsFor::used_up:
             case WaitsFor::lease_lost:
-                require(is_deliverable && !deadline.has_value(), "a message without attempts left is on the wheel");
-                return;
+                require(is_deliverable, "a message has no attempts left that has none");
+                break;
             case WaitsFor::expired:
                 if (!entry.in_batch) ++expired;
-                require(expires <= now_ && !deadline.has_value(), "a message expires before its time, or twice");
-                require(unsettled_expiries_.contains({expires, entry.id}), "an expiry that the load cursor may pass");
-                return;
+                require(expires <= now_ && unsettled_expiries_.contains({expires, entry.id}),
+                        "a message expires before its time, or the load cursor may pass its expiry");
+                break;
         }
+        require(may_differ || (next == kNever ? !deadline : deadline == static_cast<Tick>(next)),
+                "a message is not on the wheel at what it waits for");
     });
     require(recurring_due == recurring_due_, "the count of due recurring messages is wrong");
     require(expired <= own_.expired(), "a message expires whose record is not queued");
