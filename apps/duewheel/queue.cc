@@ -105,11 +105,7 @@ void print(const json::object& queue) {
     }
     if (const json::object* webhook = object_of(queue, "webhook")) rows.push_back({"target", doing(*webhook)});
     if (const json::object* kafka = object_of(queue, "kafka")) rows.push_back({"target", sending(*kafka)});
-    if (const json::object* settings = object_of(queue, "settings")) {
-        json::object others = *settings;
-        others.erase("paused");
-        add_settings(rows, others);
-    }
+    if (const json::object* settings = object_of(queue, "settings")) add_settings(rows, *settings, {"paused"});
     std::printf("%s", fields(rows).c_str());
 }
 

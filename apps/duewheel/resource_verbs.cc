@@ -147,12 +147,14 @@ void ResourceVerbs::add_list(const char* description, Listing listing,
     takes_limit(*verb.app, verb.options->listing.limit);
 }
 
-void add_settings(Rows& rows, const json::object& settings, const std::string& within) {
+void add_settings(Rows& rows, const json::object& settings, std::initializer_list<std::string_view> shown_otherwise,
+                  const std::string& within) {
     for (const auto& [key, value] : settings) {
         const std::string_view member(key.data(), key.size());
+        if (std::find(shown_otherwise.begin(), shown_otherwise.end(), member) != shown_otherwise.end()) continue;
         const std::string path = within + setting_name(member);
         if (value.is_object()) {
-            add_settings(rows, value.get_object(), path + ".");
+            add_settings(rows, value.get_object(), {}, path + ".");
         } else {
             rows.push_back({printable(path), printable(setting_text(path, settings, member, value))});
         }

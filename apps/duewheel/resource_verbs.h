@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <initializer_list>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -66,8 +67,10 @@ class ResourceVerbs {
     const ResourceKind& kind_;
 };
 
-// A line for each setting, with the name that --unset takes: "limits.pending  10000", "lease  2m".
-void add_settings(Rows& rows, const boost::json::object& settings, const std::string& within = {});
+// A line for each setting, with the name that --unset takes: "limits.pending  10000", "lease  2m"; without the members
+// that are shown otherwise.
+void add_settings(Rows& rows, const boost::json::object& settings,
+                  std::initializer_list<std::string_view> shown_otherwise = {}, const std::string& within = {});
 
 // "7", "-", "2027-01-01 06:00:00 +01:00, in 9m 58s": members as they are shown.
 std::string count_of(const boost::json::object& object, std::string_view member);

@@ -101,9 +101,7 @@ void print(const json::object& schedule) {
     }
     rows.push_back({"zone data", printable(word_of(schedule, "zone_data"))});
     if (const json::object* settings = object_of(schedule, "settings")) {
-        json::object others = *settings;
-        for (const char* shown : {"cron", "every_ms", "iso", "at", "zone"}) others.erase(shown);
-        add_settings(rows, others);
+        add_settings(rows, *settings, {"cron", "every_ms", "iso", "at", "zone"});
     }
     std::printf("%s", fields(rows).c_str());
 }

@@ -65,9 +65,7 @@ void print(const json::object& watchdog) {
         rows.push_back({"blocked by", printable(waits)});
     }
     if (settings != nullptr) {
-        json::object others = *settings;
-        for (const char* shown : {"timeout_ms", "max_ms", "repeat_every_ms"}) others.erase(shown);
-        add_settings(rows, others);
+        add_settings(rows, *settings, {"timeout_ms", "max_ms", "repeat_every_ms"});
     }
     std::printf("%s", fields(rows).c_str());
 }
