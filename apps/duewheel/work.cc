@@ -3,32 +3,21 @@
 #include "work.h"
 
 #include <algorithm>
-#include <array>
 #include <atomic>
-#include <cerrno>
 #include <chrono>
 #include <csignal>
 #include <cstdio>
-#include <cstring>
-#include <functional>
 #include <new>
 #include <optional>
-#include <string>
-#include <string_view>
-#include <utility>
 #include <vector>
 
-#include <fcntl.h>
 #include <poll.h>
-#include <spawn.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/system_clock.h"
 #include "plain_text.h"
-
-extern char** environ;
 
 namespace duewheel {
 namespace {
@@ -43,207 +32,6 @@ constexpr milliseconds kPauseMost{10'000};
 constexpr int kEndTries = 20;
 constexpr milliseconds kDrainPatience{15'000};  // a server that restarts is back by then
 constexpr milliseconds kKillAfter{10'000};      // of a command that SIGTERM does not end
-
-constexpr std::size_t kLineBytesMax = 1024;  // of a reason, as the server keeps it
-
-void close_end(int& descriptor) {
-    if (descriptor >= 0) ::close(descriptor);
-    descriptor = -1;
-}
-
-Error cannot_run(const char* what) {
-    return {"cannot_run", std::string("The command cannot be run: ") + what + ": " + std::strerror(errno) + "."};
-}
-
-// The caller's environment without its token, and with `variables` in place of those of the same name.
-std::vector<char*> joined_environment(const std::vector<std::string>& variables) {
-    std::vector<char*> joined;
-    for (char** each = environ; *each != nullptr; ++each) {
-        const std::string_view text(*each);
-        const std::string_view name = text.substr(0, text.find('=') + 1);
-        const bool replaced = std::any_of(variables.begin(), variables.end(),
-                                          [&](const std::string& variable) { return variable.starts_with(name); });
-        if (!replaced && name != "DUEWHEEL_TOKEN=") joined.push_back(*each);
-    }
-    for (const std::string& variable : variables) joined.push_back(const_cast<char*>(variable.c_str()));
-    joined.push_back(nullptr);
-    return joined;
-}
-
-struct Pipe {
-    int read = -1;
-    int write = -1;
-
-    bool open() {
-        std::array<int, 2> ends{};
-        if (::pipe2(ends.data(), O_CLOEXEC) != 0) return false;
-        read = ends[0];
-        write = ends[1];
-        return true;
-    }
-    ~Pipe() {
-        close_end(read);
-        close_end(write);
-    }
-};
-
-struct ChildEnd {
-    bool done = false;   // it exited with status 0
-    std::string reason;  // else: the last line of its standard error, or how it ended
-};
-
-// Runs a command for one message: passes the body on its standard input and the other members in its environment,
-// forwards its standard error and keeps the last line, and waits for its end. The command runs in a separate process
-// group, so that Ctrl-C at the terminal reaches the worker and not the command.
-class Child {
-  public:
-    // Runs `command` with /bin/sh and these variables in addition to the caller's environment, but without the
-    // token of DUEWHEEL_TOKEN: a command need not be trusted with it. Code `cannot_run`.
-    static Result<Child> start(const std::string& command, const std::vector<std::string>& variables);
-
-    Child(Child&& other) noexcept;
-    Child& operator=(Child&&) = delete;
-    ~Child();
-
-    // Passes `input` and waits for the end. `each_while` is called at least every 50 ms; it returns the signal that is
-    // to end the command, SIGTERM or SIGKILL, or 0. A command need not read its input. Processes that it leaves running
-    // are not waited for; but after SIGTERM, which may have ended the shell alone, all of its group are.
-    ChildEnd wait(std::string_view input, const std::function<int()>& each_while);
-
-  private:
-    Child(pid_t process, int input, int errors) : group_(process), process_(process), input_(input), errors_(errors) {}
-
-    void feed(std::string_view& input);
-    void listen();
-    bool has_ended(int sent);
-    ChildEnd end() const;
-
-    pid_t group_ = -1;
-    pid_t process_ = -1;  // -1: it has ended
-    int input_ = -1;
-    int errors_ = -1;
-    int status_ = 0;
-    std::string line_;  // of standard error, incomplete
-    std::string last_line_;
-};
-
-Result<Child> Child::start(const std::string& command, const std::vector<std::string>& variables) {
-    Pipe input;
-    Pipe errors;
-    if (!input.open() || !errors.open()) return cannot_run("no pipe");
-    posix_spawn_file_actions_t files;
-    posix_spawnattr_t attributes;
-    posix_spawn_file_actions_init(&files);
-    posix_spawnattr_init(&attributes);
-    posix_spawn_file_actions_adddup2(&files, input.read, STDIN_FILENO);
-    posix_spawn_file_actions_adddup2(&files, errors.write, STDERR_FILENO);
-    sigset_t usual;
-    sigset_t none;
-    ::sigemptyset(&none);
-    ::sigemptyset(&usual);
-    for (const int signal : {SIGINT, SIGTERM, SIGPIPE}) ::sigaddset(&usual, signal);
-    posix_spawnattr_setsigdefault(&attributes, &usual);
-    posix_spawnattr_setsigmask(&attributes, &none);
-    posix_spawnattr_setpgroup(&attributes, 0);
-    posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETPGROUP);
-    std::string shell = "sh";
-    std::string option = "-c";
-    std::string text = command;
-    std::array<char*, 4> arguments = {shell.data(), option.data(), text.data(), nullptr};
-    pid_t process = -1;
-    const int failed =
-        ::posix_spawn(&process, "/bin/sh", &files, &attributes, arguments.data(), joined_environment(variables).data());
-    posix_spawn_file_actions_destroy(&files);
-    posix_spawnattr_destroy(&attributes);
-    if (failed != 0) {
-        errno = failed;
-        return cannot_run("no process");
-    }
-    ::fcntl(input.write, F_SETFL, O_NONBLOCK);
-    ::fcntl(errors.read, F_SETFL, O_NONBLOCK);
-    return Child(process, std::exchange(input.write, -1), std::exchange(errors.read, -1));
-}
-
-Child::Child(Child&& other) noexcept
-    : group_(other.group_),
-      process_(std::exchange(other.process_, -1)),
-      input_(std::exchange(other.input_, -1)),
-      errors_(std::exchange(other.errors_, -1)),
-      status_(other.status_),
-      line_(std::move(other.line_)),
-      last_line_(std::move(other.last_line_)) {}
-
-Child::~Child() {
-    close_end(input_);
-    close_end(errors_);
-    if (process_ > 0) {
-        ::kill(-process_, SIGKILL);
-        ::waitpid(process_, nullptr, 0);
-    }
-}
-
-ChildEnd Child::wait(std::string_view input, const std::function<int()>& each_while) {
-    int sent = 0;
-    if (input.empty()) close_end(input_);
-    while (!has_ended(sent)) {
-        if (const int signal = each_while(); signal != sent) ::kill(-group_, sent = signal);
-        std::array<pollfd, 2> ends = {pollfd{input_, POLLOUT, 0}, pollfd{errors_, POLLIN, 0}};
-        // With both closed the process will end soon: check more often.
-        ::poll(ends.data(), ends.size(), errors_ < 0 && sent == 0 ? 1 : kLookEveryMs);
-        if (ends[0].revents != 0) feed(input);
-        if (ends[1].revents != 0) listen();
-    }
-    listen();
-    close_end(input_);
-    close_end(errors_);
-    return end();
-}
-
-void Child::feed(std::string_view& input) {
-    while (!input.empty()) {
-        const ssize_t written = ::write(input_, input.data(), input.size());
-        if (written < 0 && (errno == EAGAIN || errno == EINTR)) return;
-        if (written < 0) break;  // it has stopped reading
-        input.remove_prefix(static_cast<std::size_t>(written));
-    }
-    close_end(input_);
-}
-
-void Child::listen() {
-    std::array<char, 4096> bytes;
-    while (errors_ >= 0) {
-        const ssize_t got = ::read(errors_, bytes.data(), bytes.size());
-        if (got < 0 && (errno == EAGAIN || errno == EINTR)) return;
-        if (got <= 0) return close_end(errors_);
-        const std::string_view text(bytes.data(), static_cast<std::size_t>(got));
-        for (std::string_view rest = text; !rest.empty();) {
-            const ssize_t passed = ::write(STDERR_FILENO, rest.data(), rest.size());
-            if (passed <= 0) break;
-            rest.remove_prefix(static_cast<std::size_t>(passed));
-        }
-        for (const char letter : text) {
-            if (letter != '\n') {
-                if (line_.size() < kLineBytesMax) line_ += letter;
-            } else if (!line_.empty()) {
-                last_line_ = std::exchange(line_, {});
-            }
-        }
-    }
-}
-
-bool Child::has_ended(int sent) {
-    if (process_ > 0 && ::waitpid(process_, &status_, WNOHANG) == process_) process_ = -1;
-    const bool others_may_run = sent == SIGTERM && ::kill(-group_, 0) == 0;
-    return process_ < 0 && !others_may_run;
-}
-
-ChildEnd Child::end() const {
-    if (WIFEXITED(status_) && WEXITSTATUS(status_) == 0) return {true, {}};
-    std::string reason = line_.empty() ? last_line_ : line_;
-    if (!reason.empty()) return {false, std::move(reason)};
-    if (WIFEXITED(status_)) return {false, "exit status " + std::to_string(WEXITSTATUS(status_))};
-    return {false, "killed by signal " + std::to_string(WTERMSIG(status_))};
-}
 
 struct WorkState {
     const pid_t first_process = ::getpid();  // if it is gone, it can no longer stop the jobs: they stop by themselves

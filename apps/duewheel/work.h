@@ -4,8 +4,14 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <string>
+#include <string_view>
+#include <vector>
 
+#include <sys/types.h>
+
+#include "base/status.h"
 #include "session.h"
 
 namespace duewheel {
@@ -22,5 +28,45 @@ struct WorkArguments {
 // or the end of ten seconds, SIGKILL; when they have ended, their messages are released, or acknowledged after exit
 // status 0. Returns the exit code: kExitRefused also if a message was lost.
 int work(const Session& session, const WorkArguments& arguments);
+
+struct ChildEnd {
+    bool done = false;   // it exited with status 0
+    std::string reason;  // else: the last line of its standard error, or how it ended
+};
+
+// The command for one message: passes the body on its standard input and the other members in its environment, forwards
+// its standard error and keeps the last line, and waits for its end. It runs in a separate process group, so that
+// Ctrl-C at the terminal reaches the worker and not the command.
+class Child {
+  public:
+    // Runs `command` with /bin/sh and these variables in addition to the caller's environment, but without the
+    // token of DUEWHEEL_TOKEN: a command need not be trusted with it. Code `cannot_run`.
+    static Result<Child> start(const std::string& command, const std::vector<std::string>& variables);
+
+    Child(Child&& other) noexcept;
+    Child& operator=(Child&&) = delete;
+    ~Child();
+
+    // Passes `input` and waits for the end. `each_while` is called at least every 50 ms; it returns the signal that is
+    // to end the command, SIGTERM or SIGKILL, or 0. A command need not read its input. Processes that it leaves running
+    // are not waited for; but after SIGTERM, which may have ended the shell alone, all of its group are.
+    ChildEnd wait(std::string_view input, const std::function<int()>& each_while);
+
+  private:
+    Child(pid_t process, int input, int errors) : group_(process), process_(process), input_(input), errors_(errors) {}
+
+    void feed(std::string_view& input);
+    void listen();
+    bool has_ended(int sent);
+    ChildEnd end() const;
+
+    pid_t group_ = -1;
+    pid_t process_ = -1;  // -1: it has ended
+    int input_ = -1;
+    int errors_ = -1;
+    int status_ = 0;
+    std::string line_;  // of standard error, incomplete
+    std::string last_line_;
+};
 
 }  // namespace duewheel
