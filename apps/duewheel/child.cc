@@ -19,7 +19,6 @@ namespace duewheel {
 namespace {
 
 constexpr int kPollMs = 50;
-constexpr std::size_t kLineBytesMax = 1024;  // of a reason, as the server keeps it
 
 void close_end(int& descriptor) {
     if (descriptor >= 0) ::close(descriptor);
@@ -160,9 +159,9 @@ void Child::listen() {
         }
         for (const char letter : text) {
             if (letter != '\n') {
-                if (line_.size() < kLineBytesMax) line_ += letter;
+                line_.append({&letter, 1});
             } else if (!line_.empty()) {
-                last_line_ = std::exchange(line_, {});
+                last_line_ = std::exchange(line_, TextEnds(kReasonBytesMax));
             }
         }
     }
@@ -176,7 +175,7 @@ bool Child::has_ended(int sent) {
 
 ChildEnd Child::end() const {
     if (WIFEXITED(status_) && WEXITSTATUS(status_) == 0) return {true, {}};
-    std::string reason = line_.empty() ? last_line_ : line_;
+    std::string reason = (line_.empty() ? last_line_ : line_).text();
     if (!reason.empty()) return {false, std::move(reason)};
     if (WIFEXITED(status_)) return {false, "exit status " + std::to_string(WEXITSTATUS(status_))};
     return {false, "killed by signal " + std::to_string(WTERMSIG(status_))};

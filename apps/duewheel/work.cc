@@ -212,7 +212,7 @@ class Job {
         } else if (progress_.signals > 1) {
             end(lease, ":release", {}, progress_.released);
         } else {
-            // The server truncates a long reason; bytes that are not text are escaped here.
+            // The server shortens a long reason; bytes that are not text are escaped here.
             end(lease, ":fail", {{"reason", printable(ended.reason)}}, progress_.failed);
         }
     }

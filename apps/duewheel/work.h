@@ -12,6 +12,8 @@
 #include <sys/types.h>
 
 #include "base/status.h"
+#include "base/text_ends.h"
+#include "message/failure_reason.h"
 #include "session.h"
 
 namespace duewheel {
@@ -65,8 +67,8 @@ class Child {
     int input_ = -1;
     int errors_ = -1;
     int status_ = 0;
-    std::string line_;  // of standard error, incomplete
-    std::string last_line_;
+    TextEnds line_{kReasonBytesMax};  // of standard error, incomplete
+    TextEnds last_line_{kReasonBytesMax};
 };
 
 }  // namespace duewheel

@@ -6,6 +6,7 @@
 #include "base/utf8.h"
 #include "delivery/kafka_pusher.h"
 #include "delivery/kafka_record.h"
+#include "message/failure_reason.h"
 
 namespace duewheel {
 namespace {
@@ -18,15 +19,13 @@ constexpr std::int64_t kBackoffMaxMs = 30'000;
 constexpr std::int64_t kFencedPauseMinMs = 1'000;
 constexpr std::int64_t kFencedPauseMaxMs = 60'000;
 constexpr std::int64_t kFencedAgainMs = 600'000;  // until this has passed, the pauses grow, and the log says it once
-constexpr std::size_t kFailureBytesMax = 1'024;
 
 bool is_sent(KafkaOutcome::Kind kind) {
     return kind == KafkaOutcome::Kind::sent || kind == KafkaOutcome::Kind::already_sent;
 }
 
 std::string reason_of(const Error& error) {
-    const std::string reason = std::string(error.code) + ": " + as_utf8(error.message);
-    return std::string(cut_utf8(reason, kFailureBytesMax));
+    return stored_reason(std::string(error.code) + ": " + as_utf8(error.message));
 }
 
 }  // namespace

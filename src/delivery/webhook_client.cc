@@ -12,6 +12,7 @@
 #include <curl/curl.h>
 #include <sys/socket.h>
 
+#include "base/text_ends.h"
 #include "delivery/webhook_message.h"
 #include "net/event_loop.h"
 
@@ -113,7 +114,7 @@ struct WebhookClient::Transfer {
     Done done;
     Fields fields;
     std::string refused;  // why an address is not allowed
-    std::string answer;
+    TextEnds answer{kTextBytesMax};
     std::size_t answer_bytes = 0;
     std::size_t header_bytes = 0;
     bool is_cut = false;     // by this client
@@ -272,7 +273,7 @@ int WebhookClient::Parts::before_sending(void* transfer, char* peer, char*, int 
 std::size_t WebhookClient::Parts::on_body(char* bytes, std::size_t, std::size_t size, void* transfer) {
     Transfer& self = *static_cast<Transfer*>(transfer);
     self.answer_bytes += size;
-    self.answer.append(bytes, std::min(size, kTextBytesMax - self.answer.size()));
+    self.answer.append({bytes, size});
     self.is_cut = self.answer_bytes > self.parts.options.answer_bytes_max;
     return self.is_cut ? CURL_WRITEFUNC_ERROR : size;
 }
@@ -378,7 +379,8 @@ WebhookAnswer WebhookClient::Parts::answer_of(Transfer& transfer, CURLcode code)
     } else if (answer.kind == WebhookAnswer::Kind::answered) {
         answer.status = static_cast<int>(status);
         answer.retry_after_s = retry_after_s(transfer.easy);
-        answer.text = std::move(transfer.answer);
+        answer.text = transfer.answer.beginning();
+        answer.end = transfer.answer.end();
     } else {
         answer.text = transfer.error[0] != '\0' ? transfer.error.data() : curl_easy_strerror(code);
     }
@@ -396,7 +398,7 @@ void WebhookClient::Parts::end(CURL* easy, CURLcode code) {
     transfer->request = {};
     transfer->fields.reset();
     transfer->refused.clear();
-    transfer->answer.clear();
+    transfer->answer = TextEnds(kTextBytesMax);
     transfer->answer_bytes = transfer->header_bytes = 0;
     transfer->is_cut = transfer->was_sent = transfer->is_repeat = false;
     transfer->error[0] = '\0';

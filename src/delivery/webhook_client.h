@@ -48,7 +48,8 @@ struct WebhookAnswer {
     int status = 0;
     std::int64_t retry_after_s = 0;  // as requested by the target; 0: it did not
     std::uint64_t took_us = 0;
-    std::string text;  // the start of the response body, or the error
+    std::string text;  // the response body, or the error; of a long body the beginning
+    std::string end;   // the end of a long body
 };
 
 // For one thread, that of its loop.

@@ -283,6 +283,7 @@ TEST(WebhookClient, reads_a_response_up_to_its_limit) {
         EXPECT_EQ(answer.kind, Kind::answered) << size << ": " << answer.text;
         EXPECT_EQ(answer.status, 200);
         EXPECT_EQ(answer.text, std::string(WebhookClient::kTextBytesMax, 'x'));
+        EXPECT_EQ(answer.end, answer.text);
     }
 }
 

@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "base/enum_name.h"
+#include "base/text_ends.h"
 #include "base/utf8.h"
 #include "net/http_message.h"
 #include "net/http_target.h"
@@ -160,6 +161,11 @@ void hide_header_values(const SecretHeaders& headers, std::string& text) {
                 text.replace(text.size() - size, size, kHidden);
                 break;
             }
+            for (std::size_t size = word.size() - 1; size >= kWordBytesMin; --size) {
+                if (!text.starts_with(word.substr(word.size() - size))) continue;
+                text.replace(0, size, kHidden);
+                break;
+            }
         }
     }
 }
@@ -170,7 +176,8 @@ std::string failure_reason(const WebhookAnswer& answer, std::size_t bytes_max) {
     if (is_answer) reason += " " + std::to_string(answer.status);
     if (is_answer && answer.status >= 300 && answer.status < 400) reason += ", and redirects are not followed";
     if (!answer.text.empty()) reason += ": " + as_utf8(answer.text);
-    return std::string(cut_utf8(reason, bytes_max));
+    if (!answer.end.empty()) reason.append(kOmission).append(as_utf8(answer.end));
+    return both_ends(reason, bytes_max);
 }
 
 }  // namespace duewheel

@@ -64,10 +64,10 @@ std::int64_t retry_after_ms(const WebhookAnswer& answer, std::int64_t max_ms);
 
 // Replaces the values of a queue's webhook headers, and each of their words of four bytes or more, by `***`: a target
 // may repeat what it was sent in its response, which is kept as a reason and logged. Also the beginning of one at the
-// end of the text, as a response is cut.
+// end of the text, and the end of one at its beginning, as a response is cut.
 void hide_header_values(const SecretHeaders& headers, std::string& text);
 
-// For the failure's record: "answered 500: out of order". UTF-8, up to this number of bytes.
+// For the failure's record: "answered 500: out of order". UTF-8, up to this number of bytes (both_ends()).
 std::string failure_reason(const WebhookAnswer& answer, std::size_t bytes_max);
 
 }  // namespace duewheel

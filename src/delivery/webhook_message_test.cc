@@ -205,6 +205,7 @@ TEST(WebhookMessage, hides_header_values_that_a_target_repeats) {
     EXPECT_EQ(hidden("bad token: Bearer s3cret-token, a b"), "bad token: *** ***, a b");
     EXPECT_EQ(hidden("s3cret-tokens3cret-token"), "******");
     EXPECT_EQ(hidden("cut off: s3cret-to"), "cut off: ***");
+    EXPECT_EQ(hidden("cret-token: cut off"), "***: cut off");
     EXPECT_EQ(hidden("no such order"), "no such order");
 }
 
@@ -215,10 +216,14 @@ TEST(WebhookMessage, a_failure_has_a_reason) {
     EXPECT_EQ(failure_reason(ended(Kind::timed_out, "after 5 s"), 1024), "timed out: after 5 s");
     EXPECT_EQ(failure_reason(ended(Kind::forbidden, "10.0.0.1 is a private address."), 1024),
               "forbidden: 10.0.0.1 is a private address.");
-    EXPECT_EQ(failure_reason(answered(500, 0, "\xc3\xa9\xff"), 16), "answered 500: ")
-        << "bytes that are no text are none";
     EXPECT_EQ(failure_reason(answered(500, 0, "abc\xff"), 1024), "answered 500: abc\xef\xbf\xbd");
     EXPECT_EQ(failure_reason(answered(500, 0, std::string(5'000, 'x')), 1024).size(), 1024u);
+    WebhookAnswer traceback = answered(500, 0, "Traceback: " + std::string(1'000, 'x'));
+    traceback.end = std::string(1'000, 'y') + " KeyError: 'order'";
+    const std::string reason = failure_reason(traceback, 1024);
+    EXPECT_TRUE(reason.starts_with("answered 500: Traceback: x"));
+    EXPECT_TRUE(reason.ends_with(" KeyError: 'order'"));
+    EXPECT_EQ(reason.size(), 1024u);
 }
 
 }  // namespace

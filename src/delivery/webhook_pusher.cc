@@ -5,6 +5,8 @@
 #include <utility>
 #include <variant>
 
+#include "message/failure_reason.h"
+
 namespace duewheel {
 namespace {
 
@@ -13,7 +15,6 @@ constexpr std::int64_t kLeaseLeftMs = 1'000;     // beyond the timeout, of a lea
 constexpr std::int64_t kLongBackoffMs = 60'000;  // long enough to be logged
 constexpr std::int64_t kAgainMs = 1'000;         // after the engine refused a lease call
 constexpr std::uint32_t kEndsMax = 4'096;        // of a target, not durable yet; at this limit nothing is leased for it
-constexpr std::size_t kReasonBytesMax = 1024;
 
 }  // namespace
 
@@ -224,6 +225,7 @@ void WebhookPusher::post(Post post, Delivered message) {
     surroundings_.send(std::move(request),
                        [this, post = std::move(post), headers = state.setup.headers](WebhookAnswer answer) mutable {
                            hide_header_values(headers, answer.text);
+                           hide_header_values(headers, answer.end);
                            answers_.push_back({std::move(post), std::move(answer)});
                        });
 }

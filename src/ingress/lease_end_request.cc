@@ -3,8 +3,8 @@
 #include <utility>
 #include <variant>
 
-#include "base/utf8.h"
 #include "ingress/request_members.h"
+#include "message/failure_reason.h"
 
 namespace duewheel {
 namespace {
@@ -40,8 +40,7 @@ Result<Command> read_lease_end(const JsonRequest& json, CallPath::What what) {
             Status read = take(json.text("reason"), reason);
             if (read) read = take(json.duration_ms("retry_in"), fail.retry_in_ms);
             if (!read) return std::move(read).error();
-            // Truncated, not refused: a failure must be recorded, regardless of the length of its reason.
-            fail.reason = cut_utf8(reason, kReasonBytesMax);
+            fail.reason = stored_reason(reason);
             return Command(std::move(fail));
         }
         case CallPath::What::extend:

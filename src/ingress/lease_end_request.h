@@ -1,7 +1,6 @@
 // The members of a command that ends or extends leases: of one lease, whose token is in the path, or of several.
 #pragma once
 
-#include <cstddef>
 #include <span>
 #include <string_view>
 
@@ -11,9 +10,6 @@
 #include "ingress/json_request.h"
 
 namespace duewheel {
-
-// The maximum stored length of the reason of a failure.
-inline constexpr std::size_t kReasonBytesMax = 1024;
 
 // The members that such a call accepts besides the token.
 std::span<const std::string_view> lease_end_members(CallPath::What what);

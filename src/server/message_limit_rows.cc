@@ -1,9 +1,9 @@
 // The limits of a message, a schedule and a watchdog (server/limit.h).
 #include "ingress/content_members.h"
 #include "ingress/field_syntax.h"
-#include "ingress/lease_end_request.h"
 #include "ingress/schedule_request.h"
 #include "ingress/schedule_text.h"
+#include "message/failure_reason.h"
 #include "message/message.h"
 #include "message/retry_rule.h"
 #include "server/limit_rows.h"
@@ -32,7 +32,7 @@ std::span<const Limit> of_messages() {
                                   "Maximum size of the media type of a message.",
                                   {.codes = {"bad_content_type", "unsupported_media_type"}}),
         fixed<kReasonBytesMax>("limits.reason_max", Unit::bytes, "Maximum size of the reason of a failure.",
-                               {.otherwise = "the reason is truncated"}),
+                               {.otherwise = "its beginning and its end are kept"}),
         fixed<kRetryAttemptsMax>("limits.attempts_max", Unit::count, "Maximum number of attempts of a message.",
                                  {.codes = {"out_of_range"}}),
         fixed<kRetryBackoffMaxMs>("limits.backoff_max", Unit::milliseconds,
