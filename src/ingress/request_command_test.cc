@@ -420,7 +420,7 @@ RandomPut random_put(Random& random) {
     }
     if (random.chance(300'000)) {
         json::object retry;
-        if (random.chance(500'000)) retry["attempts"] = *(put.retry.attempts = number % 1'000'000);
+        if (random.chance(500'000)) retry["attempts"] = *(put.retry.attempts = 1 + number % 1'000'000);
         if (random.chance(500'000)) retry["first_ms"] = *(put.retry.first_ms = number);
         if (random.chance(500'000)) {
             put.retry.factor_permille = 1000 + static_cast<std::int64_t>(random.below(8)) * 125;
