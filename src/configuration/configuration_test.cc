@@ -75,7 +75,7 @@ TEST(Configuration, a_key_that_is_not_known_is_an_error_with_its_place_and_the_n
         Lines{
             "f.toml:1:1: unknown setting `segment_size`; did you mean `store.segment_size`? See `duewheeld --help`."});
     EXPECT_EQ(errors_of("[htpp]\nlisten = 1\nother = 2\n[htpp.deep]\nx = 1"),
-              Lines{"f.toml:1:2: unknown section `htpp`; did you mean `[http]`? See `duewheeld --help`."});
+              Lines{"f.toml:1:2: unknown section `htpp`; did you mean `http`? See `duewheeld --help`."});
     EXPECT_EQ(errors_of("http = \"127.0.0.1:1\""),
               Lines{"f.toml:1:1: `http` is a section; write [http] on a line of its own and its settings below it."});
     EXPECT_EQ(errors_of("[http.listen]\nx = 1").front(), "f.toml:1:7: `http.listen` must be a string, not a section.");

@@ -155,7 +155,7 @@ class Refused(unittest.TestCase):
             "duewheel.toml:4:3: unknown setting `http.idle_timout`; did you mean `http.idle_timeout`? See `duewheeld --help`.",
             "duewheel.toml:5:18: `http.idle_timeout` must be a duration with a unit, such as \"30s\", not the number 60.",
             "duewheel.toml:6:19: `http.connections_max` is 0; choose 1 to 1000000.",
-            "duewheel.toml:7:2: unknown section `stoer`; did you mean `[store]`? See `duewheeld --help`.",
+            "duewheel.toml:7:2: unknown section `stoer`; did you mean `store`? See `duewheeld --help`.",
         ], "--config", "duewheel.toml", file="# mine\ndta = 1\n[http]\n  idle_timout = 1\n  idle_timeout = 60\n"
                                             "connections_max = 0\n[stoer]\nx = 1\n")
 
