@@ -667,7 +667,6 @@ class CommandLineTest(unittest.TestCase):
                                  (["put", "--queue=q", "b"], "It is a positional argument: duewheel put QUEUE BODY"), (["put", "q", "b", "--dealy", "10m"], "did you mean `--delay`?"),
                                  (["put", "q", "b", "--countdown", "10"], "did you mean `--delay`?"), (["put", "q", "b", "--eta", "x"], "did you mean `--due`?"),
                                  (["put", "q", "b", "--max-retries=3"], "did you mean `--retry-attempts`?"), (["put", "q", "b", "--timezone", "UTC"], "did you mean `--zone`?"), (["put", "q", "b", "--attempts", "3"], "did you mean `--retry-attempts`?"),
-                                 (["put", "q", "b", "--at", "x"], "did you mean `--due`?"),
                                  (["put", "q", "b", "--cron", "0 9 * * *"], "did you mean `--every`? A cron expression belongs to a schedule."),
                                  (["put", "q", "b", "--优先级", "高"], "Unknown option: --优先级.\n"),
                                  (["stats", "--port", "7420"], "did you mean `--server`?"), (["put", "q", "b", "-x"], "Unknown option: -x.\n"),
