@@ -12,7 +12,7 @@
 namespace duewheel {
 namespace {
 
-constexpr std::size_t kTokenBytesMax = 8 * 1024;
+constexpr std::size_t kTokenFileBytesMax = 8 * 1024;
 
 Result<std::string> read_token_file(const std::string& path) {
     const auto unreadable = [&] {
@@ -27,7 +27,7 @@ Result<std::string> read_token_file(const std::string& path) {
                                               ": run chmod 600 on it, and replace the "
                                               "token if they may have read it."};
     }
-    std::string token(kTokenBytesMax + 1, '\0');
+    std::string token(kTokenFileBytesMax + 1, '\0');
     token.resize(std::fread(token.data(), 1, token.size(), file.get()));
     if (std::ferror(file.get()) != 0) return unreadable();
     while (token.ends_with('\n') || token.ends_with('\r')) token.pop_back();
@@ -93,7 +93,7 @@ Result<HttpClientOptions> ServerAccess::client_options() const {
     Result<std::string> token = has_variable ? std::string(variable) : read_token_file(token_file);
     if (!token) return std::move(token).error();
     const bool is_visible = std::all_of(token->begin(), token->end(), [](char c) { return c > ' ' && c < '\x7f'; });
-    if (token->empty() || token->size() > kTokenBytesMax || !is_visible) {
+    if (token->empty() || token->size() > kTokenFileBytesMax || !is_visible) {
         return Error{"bad_token", (has_variable ? "DUEWHEEL_TOKEN" : "The file " + token_file) +
                                       " does not hold a token: visible ASCII characters without spaces."};
     }
