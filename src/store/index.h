@@ -90,7 +90,7 @@ class Index {
     Result<std::optional<SettingsRow>> settings(Subject subject, std::string_view name_space,
                                                 std::string_view name) const;
     Result<std::vector<Settings>> settings() const;
-    // Of them the schedules and watchdogs.
+    // Those of schedules and watchdogs.
     Result<std::vector<Settings>> rules() const;
     // Segments (by first sequence) with whole records or settings that are needed, and their number.
     Result<std::map<Sequence, std::uint64_t>> needed_counts() const;
