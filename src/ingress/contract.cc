@@ -22,6 +22,7 @@ namespace json = boost::json;
 using Codes = std::set<std::string, std::less<>>;
 
 constexpr std::string_view kNamespacePath = "/v1/namespaces/{namespace}";
+constexpr std::string_view kSchemas = "#/components/schemas/";
 constexpr std::string_view kMethods[] = {"get", "put", "post", "delete", "patch"};
 
 std::string_view text_of(const json::value& value) {
@@ -40,6 +41,21 @@ json::object head_of(const json::object& get) {
     head["summary"] = "Like GET, without the response body.";
     for (auto& [status, response] : head.at("responses").as_object()) response.as_object().erase("content");
     return head;
+}
+
+bool refers_to(const json::value& schema, std::string_view name) {
+    const json::value* target = schema.as_object().if_contains("$ref");
+    return target != nullptr && text_of(*target).substr(kSchemas.size()) == name;
+}
+
+// Whether responses show such a member. Of the two forms of a duration they show milliseconds, and of an instant text.
+bool is_shown(const json::object& members, std::string_view name) {
+    const json::value& schema = members.at(name);
+    if (schema.as_object().contains("writeOnly")) return false;
+    if (members.contains(std::string(name) + "_ms")) return !refers_to(schema, "Duration");
+    if (!name.ends_with("_ms")) return true;
+    const json::value* text = members.if_contains(name.substr(0, name.size() - 3));
+    return text == nullptr || !refers_to(*text, "Instant");
 }
 
 // The access of a page of the server; calls need permissions.
@@ -193,11 +209,39 @@ class Contract {
                 {"content", json::object{{"application/problem+json", json::object{{"schema", std::move(schema)}}}}}};
     }
 
+    const json::object& schema_at(const json::value& target) const {
+        return schemas_.at(text_of(target).substr(kSchemas.size())).as_object();
+    }
+
+    // What responses show of a schema of settings.
+    json::object shown_of(const json::object& schema) const {
+        if (const json::value* target = schema.if_contains("$ref")) {
+            json::object shown = shown_of(schema_at(*target));
+            return shown == schema_at(*target) ? schema : shown;
+        }
+        json::object shown = schema;
+        if (const json::value* properties = schema.if_contains("properties")) {
+            const json::object& members = properties->as_object();
+            json::object kept;
+            for (const auto& [name, each] : members) {
+                if (is_shown(members, name)) kept[name] = shown_of(each.as_object());
+            }
+            // The rules about members that exclude each other are about requests.
+            for (const char* rule : {"not", "anyOf", "oneOf"}) {
+                if (kept.size() < members.size()) shown.erase(rule);
+            }
+            shown["properties"] = std::move(kept);
+        }
+        if (json::value* choices = shown.if_contains("oneOf")) {
+            for (json::value& each : choices->as_array()) each = shown_of(each.as_object());
+        }
+        return shown;
+    }
+
     // The schema of a merge patch for a schema of settings.
     json::value patch_of(const json::object& schema) const {
         if (const json::value* target = schema.if_contains("$ref")) {
-            const std::string_view name = text_of(*target).substr(std::string_view("#/components/schemas/").size());
-            const json::object& inner = schemas_.at(name).as_object();
+            const json::object& inner = schema_at(*target);
             const bool is_plain = !inner.contains("properties") && !inner.contains("additionalProperties");
             return is_plain ? json::value(schema) : patch_of(inner);
         }
@@ -231,6 +275,12 @@ class Contract {
         } else if (const json::value* settings = object->if_contains("x-patch-of")) {
             value = patch_of(schemas_.at(text_of(*settings)).as_object());
             fill_in(value);
+        } else if (const json::value* shown_name = object->if_contains("x-shown-of")) {
+            json::value shown = shown_of(schemas_.at(text_of(*shown_name)).as_object());
+            if (const json::value* required = object->if_contains("required"))
+                shown.as_object()["required"] = *required;
+            fill_in(shown);
+            value = std::move(shown);
         } else if (object->contains("x-codes")) {
             json::array codes;
             for (const ProblemKind& kind : problem_kinds()) codes.emplace_back(kind.code);

@@ -137,6 +137,22 @@ TEST(Contract, shows_the_limits_in_force) {
     EXPECT_GT(asked.size(), 5u);
 }
 
+// The dashboard looked for `until_ms` of a recurring message, which the document allowed and no response has.
+TEST(Contract, settings_in_responses_have_the_members_that_are_shown) {
+    const auto& schemas = contract().at("components").at("schemas").as_object();
+    const auto& repeat = schemas.at("Message").at("properties").at("repeat").as_object();
+    std::set<std::string> names;
+    for (const auto& [name, each] : repeat.at("properties").as_object()) names.insert(std::string(name));
+    EXPECT_EQ(names, (std::set<std::string>{"every_ms", "times", "factor", "max_ms", "until"}));
+    EXPECT_EQ(repeat.at("required").at(0).as_string(), "every_ms");
+    EXPECT_FALSE(repeat.contains("oneOf"));
+
+    const auto& schedule = schemas.at("Schedule").at("properties").at("settings").at("properties").as_object();
+    EXPECT_FALSE(schedule.contains("paused"));
+    EXPECT_FALSE(schedule.at("retry").at("properties").as_object().contains("first"));
+    EXPECT_TRUE(schemas.at("ScheduleSettings").at("properties").as_object().contains("paused"));
+}
+
 TEST(Contract, is_served) {
     HttpApiOptions options;
     options.contract = "{\"openapi\":\"3.1.0\"}";

@@ -45,7 +45,7 @@ try {
   if (process.env.DUEWHEEL_RECORD === '1') {
     writeFileSync(file, text)
   } else if (readFileSync(file, 'utf8') !== text) {
-    console.error('web/src/api/openapi.ts differs from the OpenAPI document: run DUEWHEEL_RECORD=1 node tests/web/types.mjs')
+    console.error('web/src/api/openapi.ts differs from the OpenAPI document: run DUEWHEEL_RECORD=1 ctest --preset test -R dashboard_types')
     process.exitCode = 1
   }
 } finally {

@@ -93,15 +93,29 @@ export interface components {
             priority: components["schemas"]["Priority"];
             attempts: components["schemas"]["Count"];
             maybe_delivered: boolean;
-            retry?: components["schemas"]["Retry"];
-            repeat?: {
-                every_ms: components["schemas"]["DurationMs"];
-                times?: components["schemas"]["Count"];
+            retry?: {
+                attempts?: number;
+                first_ms?: components["schemas"]["DurationMs"];
                 factor?: number;
                 max_ms?: components["schemas"]["DurationMs"];
-                until?: components["schemas"]["InstantText"];
+                jitter?: number;
             };
-            transaction?: components["schemas"]["Transaction"];
+            repeat?: {
+                every_ms: components["schemas"]["DurationMs"];
+                times?: number;
+                factor?: number;
+                max_ms?: components["schemas"]["DurationMs"];
+                until?: components["schemas"]["Instant"];
+            };
+            transaction?: {
+                check_back: {
+                    queue?: components["schemas"]["Name"];
+                    after_ms?: components["schemas"]["DurationMs"];
+                    times?: number;
+                };
+                /** @enum {unknown} */
+                otherwise?: "rollback" | "commit";
+            };
             check?: components["schemas"]["Check"];
             expires_in_ms?: number;
             next_occurrence?: number;
@@ -576,10 +590,42 @@ export interface components {
                 until_ms?: components["schemas"]["InstantMs"];
                 in_flight: components["schemas"]["Count"];
             };
-            settings: components["schemas"]["QueueSettings"];
+            settings: {
+                target?: "pull" | {
+                    webhook: {
+                        url: string;
+                        secrets?: string[];
+                        headers?: {
+                            [key: string]: string;
+                        };
+                        timeout_ms?: components["schemas"]["DurationMs"];
+                        concurrency?: number;
+                        rate?: number;
+                    };
+                } | components["schemas"]["KafkaTarget"];
+                paused?: boolean;
+                lease_ms?: components["schemas"]["DurationMs"];
+                retry?: {
+                    attempts?: number;
+                    first_ms?: components["schemas"]["DurationMs"];
+                    factor?: number;
+                    max_ms?: components["schemas"]["DurationMs"];
+                    jitter?: number;
+                };
+                limits?: {
+                    pending?: number;
+                    per_second?: number;
+                };
+            };
             in_force?: {
                 lease_ms: components["schemas"]["DurationMs"];
-                retry: WithRequired<components["schemas"]["Retry"], "attempts" | "first_ms" | "factor" | "max_ms" | "jitter">;
+                retry: {
+                    attempts: number;
+                    first_ms: components["schemas"]["DurationMs"];
+                    factor: number;
+                    max_ms: components["schemas"]["DurationMs"];
+                    jitter: number;
+                };
             };
         };
         RemovedQueue: {
@@ -683,7 +729,44 @@ export interface components {
                 to_ms: components["schemas"]["InstantMs"];
             };
             zone_data: string;
-            settings: WithRequired<components["schemas"]["ScheduleSettings"], "misfire" | "overlap">;
+            settings: {
+                queue: components["schemas"]["Name"];
+                cron?: string;
+                every_ms?: components["schemas"]["DurationMs"];
+                iso?: string;
+                at?: string;
+                zone?: string;
+                /** @enum {string} */
+                dst?: "shift" | "skip";
+                /** @enum {string} */
+                dst_repeat?: "first" | "both";
+                closed?: string;
+                start?: components["schemas"]["Instant"];
+                end?: components["schemas"]["Instant"];
+                times?: number;
+                jitter_ms?: components["schemas"]["DurationMs"];
+                /** @enum {string} */
+                misfire: "once" | "all" | "skip";
+                misfire_window_ms?: components["schemas"]["DurationMs"];
+                /** @enum {string} */
+                overlap: "allow" | "skip" | "queue_one";
+                body?: string;
+                body_base64?: string;
+                json?: unknown;
+                headers?: components["schemas"]["Headers"];
+                kafka?: components["schemas"]["RecordParts"];
+                content_type?: string;
+                priority?: components["schemas"]["Priority"];
+                order_key?: components["schemas"]["OrderKey"];
+                expires_in_ms?: components["schemas"]["DurationMs"];
+                retry?: {
+                    attempts?: number;
+                    first_ms?: components["schemas"]["DurationMs"];
+                    factor?: number;
+                    max_ms?: components["schemas"]["DurationMs"];
+                    jitter?: number;
+                };
+            };
         };
         RemovedSchedule: {
             namespace?: components["schemas"]["Name"];
@@ -715,22 +798,6 @@ export interface components {
             expires_in_ms?: components["schemas"]["DurationMs"];
             retry?: components["schemas"]["Retry"];
         };
-        WatchdogSettings: {
-            queue: components["schemas"]["Name"];
-            timeout_ms: components["schemas"]["DurationMs"];
-            max_ms?: components["schemas"]["DurationMs"];
-            repeat_every_ms?: components["schemas"]["DurationMs"];
-            body?: string;
-            body_base64?: string;
-            json?: unknown;
-            headers?: components["schemas"]["Headers"];
-            kafka?: components["schemas"]["RecordParts"];
-            content_type?: string;
-            priority?: components["schemas"]["Priority"];
-            order_key?: components["schemas"]["OrderKey"];
-            expires_in_ms?: components["schemas"]["DurationMs"];
-            retry?: components["schemas"]["Retry"];
-        };
         Watchdog: {
             namespace?: components["schemas"]["Name"];
             watchdog: components["schemas"]["Name"];
@@ -759,7 +826,28 @@ export interface components {
                 due: components["schemas"]["InstantText"];
                 due_ms: components["schemas"]["InstantMs"];
             };
-            settings: components["schemas"]["WatchdogSettings"];
+            settings: {
+                queue: components["schemas"]["Name"];
+                timeout_ms: components["schemas"]["DurationMs"];
+                max_ms?: components["schemas"]["DurationMs"];
+                repeat_every_ms?: components["schemas"]["DurationMs"];
+                body?: string;
+                body_base64?: string;
+                json?: unknown;
+                headers?: components["schemas"]["Headers"];
+                kafka?: components["schemas"]["RecordParts"];
+                content_type?: string;
+                priority?: components["schemas"]["Priority"];
+                order_key?: components["schemas"]["OrderKey"];
+                expires_in_ms?: components["schemas"]["DurationMs"];
+                retry?: {
+                    attempts?: number;
+                    first_ms?: components["schemas"]["DurationMs"];
+                    factor?: number;
+                    max_ms?: components["schemas"]["DurationMs"];
+                    jitter?: number;
+                };
+            };
         };
         FeedResponse: {
             namespace?: components["schemas"]["Name"];
@@ -1070,7 +1158,6 @@ export type Schedule = components['schemas']['Schedule'];
 export type RemovedSchedule = components['schemas']['RemovedSchedule'];
 export type SchedulePage = components['schemas']['SchedulePage'];
 export type WatchdogPut = components['schemas']['WatchdogPut'];
-export type WatchdogSettings = components['schemas']['WatchdogSettings'];
 export type Watchdog = components['schemas']['Watchdog'];
 export type FeedResponse = components['schemas']['FeedResponse'];
 export type RemovedWatchdog = components['schemas']['RemovedWatchdog'];

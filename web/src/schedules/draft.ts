@@ -1,13 +1,13 @@
 // A schedule as the form has it, all text, and what it becomes: the body of a put for the preview, and for an existing
 // schedule a patch with what has changed. Pure.
-import type { Schedule } from '../api/openapi'
+import type { Schedule, ScheduleSettings } from '../api/openapi'
 import { durationText } from '../ui/format'
 import type { Rule } from './words'
 
 export type Kind = 'cron' | 'every' | 'iso' | 'at'
 export const KINDS: Kind[] = ['cron', 'every', 'iso', 'at']
 
-export interface Draft {
+export interface Draft extends Required<Pick<ScheduleSettings, 'dst' | 'dst_repeat' | 'misfire' | 'overlap'>> {
   name: string
   queue: string
   kind: Kind
@@ -16,16 +16,12 @@ export interface Draft {
   iso: string
   at: string
   zone: string
-  dst: 'shift' | 'skip'
-  dst_repeat: 'first' | 'both'
   closed: string
   start: string
   end: string
   times: string
   jitter: string
-  misfire: 'once' | 'all' | 'skip'
   misfire_window: string
-  overlap: 'allow' | 'skip' | 'queue_one'
   /** Undefined: the content stays as it is, which the form does not show. */
   body?: string
   content_type: string

@@ -1,14 +1,10 @@
 // A schedule's rule in words: `30 2 * * MON-FRI` is "at 02:30, Monday to Friday". Pure: the language is an argument.
+import type { ScheduleSettings } from '../api/openapi'
 import { parseCron, valuesOf, type Cron, type Field, type Item } from './cron'
 
 export type Language = 'en' | 'zh'
 
-export interface Rule {
-  cron?: string
-  every_ms?: number
-  iso?: string
-  at?: string
-}
+export type Rule = Pick<ScheduleSettings, 'cron' | 'every_ms' | 'iso' | 'at'>
 
 /** The rule in words; null if it is not understood. Without zone, closed days and bounds. */
 export function ruleWords(rule: Rule, language: Language): string | null {
