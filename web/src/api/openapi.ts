@@ -390,6 +390,7 @@ export interface components {
             };
         };
         NamespaceSettings: {
+            weight?: number;
             limits?: {
                 pending?: number;
                 queues?: number;
@@ -397,7 +398,6 @@ export interface components {
                 watchdogs?: number;
                 put_rate?: number;
             };
-            weight?: number;
         };
         Namespace: {
             namespace: components["schemas"]["Name"];
@@ -527,13 +527,13 @@ export interface components {
         Webhook: {
             url: string;
             secrets?: string[];
-            headers?: {
-                [key: string]: string;
-            };
             timeout?: components["schemas"]["Duration"];
             timeout_ms?: components["schemas"]["DurationMs"];
             concurrency?: number;
             rate?: number;
+            headers?: {
+                [key: string]: string;
+            };
         };
         KafkaTarget: {
             kafka: components["schemas"]["KafkaTopic"];
@@ -595,12 +595,12 @@ export interface components {
                     webhook: {
                         url: string;
                         secrets?: string[];
-                        headers?: {
-                            [key: string]: string;
-                        };
                         timeout_ms?: components["schemas"]["DurationMs"];
                         concurrency?: number;
                         rate?: number;
+                        headers?: {
+                            [key: string]: string;
+                        };
                     };
                 } | components["schemas"]["KafkaTarget"];
                 paused?: boolean;
