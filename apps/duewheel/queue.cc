@@ -85,7 +85,7 @@ std::string sending(const json::object& kafka) {
     return count_of(kafka, "in_flight") + " records in progress";
 }
 
-void print(const json::object& queue) {
+void print_queue(const json::object& queue) {
     Rows rows = {{"queue", printable(word_of(queue, "queue"))},
                  {"pending", count_of(queue, "pending") + ": " + count_of(queue, "scheduled") + " scheduled, " +
                                  ready(queue) + " ready, " + count_of(queue, "leased") + " leased, " +
@@ -111,7 +111,7 @@ void print(const json::object& queue) {
 
 int show_queue(const Session& session, const ServerAnswer& answer) {
     if (!answer) return answer.exit_code;
-    return session.show(answer, [&] { print(answer.members); });
+    return session.show(answer, [&] { print_queue(answer.members); });
 }
 
 // Headers of posts, whose values may be in files: "Authorization=@FILE".
@@ -157,13 +157,13 @@ int show_purge(const Session& session, const ServerAnswer& answer) {
 
 // The server redrives up to a maximum per call; this repeats the call until none is left.
 int redrive(Session& session, const RedriveArguments& arguments) {
-    constexpr std::chrono::minutes kPatience{10};
+    constexpr std::chrono::minutes kRedrivePatience{10};
     json::object request;
     if (arguments.max) request["max"] = *arguments.max;
     std::int64_t redriven = 0;
     for (;;) {
         const ServerAnswer answer =
-            session.ask("POST", kQueue.path(session, arguments.queue, ":redrive"), request, kPatience);
+            session.ask("POST", kQueue.path(session, arguments.queue, ":redrive"), request, kRedrivePatience);
         if (!answer) return answer.exit_code;
         redriven += answer.number("redriven");
         const bool has_more = is_true(answer.members, "more");
@@ -211,7 +211,7 @@ std::vector<std::string> row_of_queue(const json::object& queue) {
     return row;
 }
 
-void add_set(CLI::App& group, Session& session) {
+void add_queue_set(CLI::App& group, Session& session) {
     Verb<SetQueueArguments> verb(group, session, "set", "Change settings of a queue; the other settings stay unchanged",
                                  "duewheel queue set letters --lease 2m --pending 10000\n"
                                  "  duewheel queue set letters --retry-attempts 5 --unset limits.pending\n"
@@ -254,7 +254,7 @@ void add_queue(CLI::App& program, Session& session) {
                                 "  duewheel queue list\n"
                                 "  duewheel queue resume letters");
     const ResourceVerbs verbs(queue, session, kQueue);
-    add_set(queue, session);
+    add_queue_set(queue, session);
     verbs.add("get", "Show the settings and counts of a queue",
               "duewheel queue set letters\n  duewheel queue get letters", "GET", "", show_queue);
     Listing listing = {.heading = {"queue", "pending", "ready", "leased", "held", "dead"}, .none = "no queues"};

@@ -19,7 +19,7 @@ namespace json = boost::json;
 
 constexpr ResourceKind kSchedule = {"schedules", "NAME", "The schedule's name"};
 
-constexpr Field kRows[] = {
+constexpr Field kScheduleRows[] = {
     member(FieldKind::text, "cron", "A cron expression, of 5 to 7 fields", "--cron FIELDS"),
     member(FieldKind::duration, "every", "A fixed interval: 10s, 1h"),
     member(FieldKind::text, "iso", "An ISO 8601 repeating interval: R5/2027-01-01T09:00:00/P1M", "--iso INTERVAL"),
@@ -73,7 +73,7 @@ std::string times_of(const json::object& schedule) {
     return zone.empty() ? words : words + ", " + printable(zone);
 }
 
-void print(const json::object& schedule) {
+void print_schedule(const json::object& schedule) {
     Rows rows = {{"schedule", printable(word_of(schedule, "schedule"))},
                  {"state", printable(word_of(schedule, "state"))},
                  {"times", times_of(schedule)},
@@ -108,7 +108,7 @@ void print(const json::object& schedule) {
 
 int show_schedule(const Session& session, const ServerAnswer& answer) {
     if (!answer) return answer.exit_code;
-    return session.show(answer, [&] { print(answer.members); });
+    return session.show(answer, [&] { print_schedule(answer.members); });
 }
 
 // The zone of --start and --end: the given one; else the current zone of the schedule, if the call keeps it; else UTC.
@@ -191,7 +191,7 @@ std::string local_words(const json::object& time) {
     return local;
 }
 
-std::string words_for(std::string_view note) {
+std::string words_for_note(std::string_view note) {
     if (note == "shifted") return "a clock change skips this time: moved to the end of the gap";
     if (note == "first_pass") return "a clock change repeats this time: the first";
     if (note == "second_pass") return "a clock change repeats this time: the second";
@@ -220,8 +220,8 @@ int preview(Session& session, const PreviewArguments& arguments) {
                 if (!each.is_object()) continue;
                 const json::object& time = each.get_object();
                 const std::int64_t number = number_of(time, "occurrence");
-                std::string why = words_for(word_of(time, "clock_change"));
-                if (why.empty()) why = words_for(word_of(time, "reason"));
+                std::string why = words_for_note(word_of(time, "clock_change"));
+                if (why.empty()) why = words_for_note(word_of(time, "reason"));
                 const std::int64_t delay_ms = number_of(time, "due_ms") - number_of(time, "nominal_ms");
                 if (time.contains("due_ms") && delay_ms > 0) why += (why.empty() ? "+" : "; +") + format_span(delay_ms);
                 lines.push_back({number_of(time, "nominal_ms"),
@@ -242,7 +242,7 @@ int preview(Session& session, const PreviewArguments& arguments) {
     });
 }
 
-void add_set(CLI::App& group, Session& session) {
+void add_schedule_set(CLI::App& group, Session& session) {
     Verb<SetScheduleArguments> verb(
         group, session, "set", "Create or change a schedule; the other settings stay unchanged",
         "duewheel schedule set report reports 'Make the report' --cron '0 9 * * MON-FRI' --zone Europe/Oslo\n"
@@ -254,7 +254,7 @@ void add_set(CLI::App& group, Session& session) {
     verb.app->add_option("NAME", options.name, kSchedule.help)->required();
     verb.app->add_option("QUEUE", options.queue, "The queue of its messages; required for a new schedule");
     options.content.add_to(*verb.app, "Content of its messages: a text, - for standard input, @FILE for a file");
-    options.settings.add_to(*verb.app, kRows);
+    options.settings.add_to(*verb.app, kScheduleRows);
     options.settings.fields.add_to(*verb.app, fields_of<RetryChoice>().rows(), "retry.");
     constexpr const char* kRules[] = {"cron", "every", "iso", "at"};
     for (const char* rule : kRules) {
@@ -273,7 +273,7 @@ void add_schedule(CLI::App& program, Session& session) {
                   "  duewheel schedule preview report\n"
                   "  duewheel schedule list");
     const ResourceVerbs verbs(schedule, session, kSchedule);
-    add_set(schedule, session);
+    add_schedule_set(schedule, session);
     const std::string example = "duewheel schedule set beat pulses tick --every 1h\n  duewheel schedule ";
     verbs.add("get", "Show a schedule: its rule and its progress", example + "get beat", "GET", "", show_schedule);
     verbs.add_list("List schedules by name; with --json one per line",

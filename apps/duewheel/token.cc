@@ -28,7 +28,7 @@ constexpr Field kFirstRows[] = {
     member(FieldKind::duration, "expires_in", "From now; never without", "--expires-in,--expires DURATION"),
     member(FieldKind::text, "description", "For people"),
 };
-constexpr Field kRows[] = {
+constexpr Field kTokenRows[] = {
     member(FieldKind::text, "queues", "Prefix of the names of its queues; default: all queues", "--queues PREFIX"),
     member(FieldKind::count, "limits.requests_per_second", "Rate limit of requests"),
     member(FieldKind::count, "limits.bytes_per_second", "Rate limit of the bytes of request bodies"),
@@ -160,7 +160,7 @@ void add_adding(CLI::App& token, Session& session) {
     adding.app->add_flag("--admin", options.admin, "All scopes, instead of --scope")->excludes("--scope");
     adding.app->add_option("--namespace", options.namespaces, "Namespaces that it may use; default: all")
         ->type_name("NAME");
-    options.others.add_to(*adding.app, kRows);
+    options.others.add_to(*adding.app, kTokenRows);
     options.first.add_to(*adding.app, kFirstRows);
     adding.app
         ->add_option("--certificate-name", options.certificate_names,

@@ -16,7 +16,7 @@ namespace json = boost::json;
 
 constexpr ResourceKind kWatchdog = {"watchdogs", "NAME", "The watchdog's name"};
 
-constexpr Field kRows[] = {
+constexpr Field kWatchdogRows[] = {
     member(FieldKind::duration, "timeout",
            "It fires this long after its last feed: 30s, 25h; required for a new watchdog"),
     member(FieldKind::duration, "max", "It fires this long after its first feed at the latest; default: no limit"),
@@ -35,7 +35,7 @@ struct SetWatchdogArguments {
 };
 
 // "30s after its last feed, 5m after the first at most, then every 1h"
-std::string times_of(const json::object& settings) {
+std::string firing_times_of(const json::object& settings) {
     std::string words = format_span(number_of(settings, "timeout_ms")) + " after its last feed";
     if (const std::int64_t most = number_of(settings, "max_ms"); most != 0) {
         words += ", " + format_span(most) + " after the first feed at the latest";
@@ -46,11 +46,11 @@ std::string times_of(const json::object& settings) {
     return words;
 }
 
-void print(const json::object& watchdog) {
+void print_watchdog(const json::object& watchdog) {
     Rows rows = {{"watchdog", printable(word_of(watchdog, "watchdog"))},
                  {"state", printable(word_of(watchdog, "state"))}};
     const json::object* settings = object_of(watchdog, "settings");
-    if (settings != nullptr) rows.push_back({"fires", times_of(*settings)});
+    if (settings != nullptr) rows.push_back({"fires", firing_times_of(*settings)});
     rows.push_back({"due", when_of(watchdog, "due_ms")});
     rows.push_back({"last fed", when_of(watchdog, "last_fed_ms") + (is_true(watchdog, "late") ? ", too late" : "")});
     rows.push_back({"feeds", count_of(watchdog, "feeds")});
@@ -72,7 +72,7 @@ void print(const json::object& watchdog) {
 
 int show_watchdog(const Session& session, const ServerAnswer& answer) {
     if (!answer) return answer.exit_code;
-    return session.show(answer, [&] { print(answer.members); });
+    return session.show(answer, [&] { print_watchdog(answer.members); });
 }
 
 int set_watchdog(Session& session, const SetWatchdogArguments& arguments) {
@@ -97,7 +97,7 @@ std::vector<std::string> row_of_watchdog(const json::object& watchdog) {
             when_of(watchdog, "due_ms"), when_of(watchdog, "last_fed_ms"), count_of(watchdog, "fired")};
 }
 
-void add_set(CLI::App& group, Session& session) {
+void add_watchdog_set(CLI::App& group, Session& session) {
     Verb<SetWatchdogArguments> verb(
         group, session, "set",
         "Create a watchdog, which also feeds it, or change one; the other settings stay unchanged",
@@ -109,7 +109,7 @@ void add_set(CLI::App& group, Session& session) {
     verb.app->add_option("NAME", options.name, kWatchdog.help)->required();
     verb.app->add_option("QUEUE", options.queue, "The queue of its messages; required for a new watchdog");
     options.content.add_to(*verb.app, "Content of its messages: a text, - for standard input, @FILE for a file");
-    options.settings.add_to(*verb.app, kRows);
+    options.settings.add_to(*verb.app, kWatchdogRows);
     options.settings.fields.add_to(*verb.app, fields_of<RetryChoice>().rows(), "retry.");
 }
 
@@ -121,7 +121,7 @@ void add_watchdog(CLI::App& program, Session& session) {
                                    "  duewheel watchdog feed backup\n"
                                    "  duewheel watchdog list");
     const ResourceVerbs verbs(watchdog, session, kWatchdog);
-    add_set(watchdog, session);
+    add_watchdog_set(watchdog, session);
     const std::string example = "duewheel watchdog set backup alarms 'No backup' --timeout 25h\n  duewheel watchdog ";
     verbs.add("feed", "Feed a watchdog: its timeout counts from now", example + "feed backup", "POST", ":feed",
               show_feed);
