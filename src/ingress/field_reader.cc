@@ -12,19 +12,19 @@ Error too_small(const Field& row, const std::string& name) {
     std::string least = row.kind == FieldKind::duration ? std::to_string(row.min) + "ms" : std::to_string(row.min);
     std::string text = "`" + name + "` must be at least " + std::move(least);
     if (!row.when_absent.empty()) text.append("; omit it for ").append(row.when_absent);
-    return {std::string(row.code), std::move(text), name};
+    return {row.code, std::move(text), name};
 }
 
 Error too_large(const Field& row, const std::string& name) {
     const std::string most =
         row.max == kNoFieldMax ? "what the limit " + std::string(row.limit) + " allows" : std::to_string(row.max);
-    return {std::string(row.code), "`" + name + "` must be at most " + most, name};
+    return {row.code, "`" + name + "` must be at most " + most, name};
 }
 
 Error not_a_word(const Field& row, const std::string& name) {
     std::string choices;
     for (const std::string_view word : row.words) choices.append(choices.empty() ? "\"" : " or \"").append(word) += '"';
-    return {std::string(row.code), "`" + name + "` must be " + choices, name};
+    return {row.code, "`" + name + "` must be " + choices, name};
 }
 
 // The value of a member, nothing if it is absent. A number beyond 64 bits is the nearest possible one, which

@@ -55,6 +55,7 @@ TEST(FieldTable, checks_ranges) {
     lamp.watts = 101;
     const Status refused = check_ranges(fields_of<Lamp>(), &lamp, none);
     ASSERT_FALSE(refused.ok());
+    EXPECT_EQ(refused.error().code, "out_of_range");
     EXPECT_EQ(refused.error().message, "`power.watts` must be from 1 to 100");
     EXPECT_EQ(refused.error().field, "power.watts");
 }
