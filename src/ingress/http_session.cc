@@ -69,6 +69,7 @@ void HttpApi::begin_session(const HttpRequest& request, RequestNote note, HttpRe
     if (!who) {
         return refuse_credentials(std::move(reply), note, {who.error().code, who.error().message, "token"});
     }
+    if (!is_within_rates(request, *who, note, reply)) return;
     const SecretHash secret = hash_of_secret(parse_access_token(token)->secret);
     const Result<Secret> session = sessions_.begin({who->token->id, secret}, monotonic_now_ns());
     if (!session) return responder_.refuse(std::move(reply), note, session.error());

@@ -65,6 +65,18 @@ TEST(Session, a_login_stores_a_random_id_in_a_cookie_that_scripts_cannot_read) {
     EXPECT_EQ(body_of(server.ask(with_token({"GET", "/v1/session"}, "a"))), body_of(answer));
 }
 
+// Logins did not count: a token with a rate of one had 5,000 a second, each with a line of the audit log.
+TEST(Session, a_login_counts_to_the_rate_of_its_token) {
+    ApiServer server(with_auth());
+    AccessToken token = known_token("a", {Scope::read});
+    token.requests_per_second = 1;
+    add(server, token);
+    EXPECT_EQ(status_of(server.ask({"POST", "/v1/session", login_body(kToken)})), 200);
+    const std::string answer = server.ask({"POST", "/v1/session", login_body(kToken)});
+    EXPECT_EQ(status_of(answer), 429);
+    EXPECT_EQ(member_of(answer, "code"), "too_many_requests");
+}
+
 TEST(Session, a_pasted_token_may_have_space_around_it) {
     ApiServer server(with_auth());
     add(server, known_token("a", {Scope::read}));
