@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "ingress/field_syntax.h"
+#include "ingress/lease_text.h"
 
 namespace duewheel {
 namespace {
@@ -18,14 +19,22 @@ bool is_limit(int status) {
     return status == 413 || status == 414 || status == 429 || status == 431 || status == 503 || status == 507;
 }
 
+// Whether a part of a path is a secret: a lease token, wherever a client has put it, or an access token.
+bool is_secret(std::string_view part, std::string_view before) {
+    return before.ends_with("/leases/") || part.starts_with("dw_") || parse_lease_text(part).has_value();
+}
+
 std::string path_to_log(std::string_view path) {
-    constexpr std::string_view kLeases = "/leases/";
-    const std::size_t leases = path.find(kLeases);
-    if (leases == std::string_view::npos) return std::string(path.substr(0, kPathBytesMax));
-    const std::string_view rest = path.substr(leases + kLeases.size());
-    const std::size_t token_end = std::min(rest.find_first_of(":/"), rest.size());
-    return std::string(path.substr(0, leases + kLeases.size())) + "-" +
-           std::string(rest.substr(token_end).substr(0, kPathBytesMax));
+    path = path.substr(0, kPathBytesMax);
+    std::string shown;
+    for (std::size_t at = 0; at < path.size();) {
+        const std::size_t end = std::min(path.find_first_of(":/", at), path.size());
+        const std::string_view part = path.substr(at, end - at);
+        shown += !part.empty() && is_secret(part, path.substr(0, at)) ? "-" : part;
+        if (end < path.size()) shown += path[end];
+        at = end + 1;
+    }
+    return shown;
 }
 
 }  // namespace

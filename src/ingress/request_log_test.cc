@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "ingress/lease_text.h"
 #include "support/recording_log.h"
 
 namespace duewheel::request_log_test {
@@ -56,6 +57,22 @@ TEST(RequestLog, carries_the_trace_and_the_code_and_no_lease_token) {
                          std::string(kTrace),
                      "info request: A request was answered. method=POST path=/v1/namespaces/n/leases/- status=404 "
                      "code=unknown_path micros=0 remote=127.0.0.1"}));
+}
+
+// Only what followed /leases/ was left out, so that a token in the path of an earlier version, or of no call, was
+// shown.
+TEST(RequestLog, shows_no_token_wherever_it_is_in_a_path) {
+    RecordingLog log;
+    RequestLog requests(log, {.every = 1});
+    const std::string token = lease_text({1024, 1, 2, 3});
+    for (const std::string& path : {"/v1/messages/" + token + ":ack", "/v1/%6ceases/" + token + ":ack", "/" + token,
+                                    "/v1/leases/x/leases/" + token, std::string("/dw_a_secret")}) {
+        requests.answered(RequestLog::note(request(path), 0), 404, "unknown_path", 0);
+        ASSERT_FALSE(log.lines().empty());
+        EXPECT_EQ(log.lines().back().find(token), std::string::npos) << path;
+        EXPECT_EQ(log.lines().back().find("secret"), std::string::npos) << path;
+        EXPECT_NE(log.lines().back().find("/-"), std::string::npos) << path;
+    }
 }
 
 TEST(RequestLog, logs_slow_requests_once_a_second_without_their_requested_wait) {
