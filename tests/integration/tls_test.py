@@ -395,7 +395,7 @@ class Refused(Tls):
                 self.check(self.refusal(*self.arguments(), environment=wall.environment), part)
 
     def test_an_address_beyond_loopback_without_tokens(self):
-        text = self.refusal(*self.arguments(), "--auth-required=false", listen="0.0.0.0:0", code=1)
+        text = self.refusal(*self.arguments(), "--auth-required=false", listen="0.0.0.0:0", code=2)
         self.check(text, "has no authentication: any client that reaches it has full access")
         daemon = self.daemon("--unsafe-plain-listen")
         self.assertRegex(daemon.log_text(), r" warning unsafe_listen: .*it has no authentication")
