@@ -19,12 +19,14 @@ namespace duewheel {
 
 // A row for a member that no table describes. `option`: as Field::option, for an option whose name is not the one of
 // option_of(), or whose value has a word of its own in the help: "--zone,--tz ZONE".
-constexpr Field member(FieldKind kind, std::string_view path, std::string_view sentence, std::string_view option = {}) {
+constexpr Field member(FieldKind kind, std::string_view path, std::string_view sentence, std::string_view option = {},
+                       std::int64_t min = 0) {
     Field row;
     row.kind = kind;
     row.path = path;
     row.sentence = sentence;
     row.option = option;
+    row.min = min;
     return row;
 }
 

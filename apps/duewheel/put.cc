@@ -30,7 +30,8 @@ constexpr Field kMessageRows[] = {
 };
 constexpr Field kRepeatRows[] = {
     member(FieldKind::duration, "repeat.every", "Make it a recurring message, with this interval", "--every DURATION"),
-    member(FieldKind::count, "repeat.times", "Number of occurrences; default: until it is cancelled", "--times NUMBER"),
+    member(FieldKind::count, "repeat.times", "Number of occurrences; default: until it is cancelled", "--times NUMBER",
+           1),
     member(FieldKind::decimal, "repeat.factor", "Factor by which the interval grows each time: 2 doubles it",
            "--factor NUMBER"),
     member(FieldKind::duration, "repeat.max", "Maximum interval", "--max DURATION"),
@@ -44,7 +45,7 @@ constexpr Field kTransactionRows[] = {
            "Queue for check messages, which ask for the outcome when that time is over; default: no checks",
            "--check-queue QUEUE"),
     member(FieldKind::count, "transaction.check_back.times", "Number of check messages; default 5",
-           "--check-times NUMBER"),
+           "--check-times NUMBER", 1),
     member(FieldKind::text, "transaction.otherwise", "Outcome without a response: rollback (default) or commit",
            "--otherwise WHAT"),
 };

@@ -38,7 +38,7 @@ constexpr Field kScheduleRows[] = {
     member(FieldKind::text, "order_key", "Order key: runs are delivered one after the other", "--order-key KEY"),
     member(FieldKind::text, "start", "No run before this time", "--start TIME"),
     member(FieldKind::text, "end", "No run after this time", "--end TIME"),
-    member(FieldKind::count, "times", "Total number of nominal times; default: unlimited"),
+    member(FieldKind::count, "times", "Total number of nominal times; default: unlimited", {}, 1),
     member(FieldKind::text, "closed", "Days without a run, such as 'SAT SUN 12-25', or @FILE", "--closed DAYS"),
     kPriorityRow,
     member(FieldKind::flag, "paused", "Pause the schedule: it creates no runs until it is resumed"),

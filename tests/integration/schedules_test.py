@@ -218,7 +218,7 @@ class Interface(unittest.TestCase):
         shown = run("set", "x", "q", "b", "--every", "1h", "--jitter", "90s", "--start", "2031-01-01T06:00Z")
         self.assertRegex(shown, r"jitter +1m 30s")
         self.assertNotIn("2031-01-01T06:00:00.000Z", shown)
-        self.assertIn("at least 1", run("set", "x", "q", "b", "--every", "1h", "--times", "-1", code=1))
+        self.assertIn("at least 1", run("set", "x", "q", "b", "--every", "1h", "--times", "-1", code=2))
 
 
 class Made(unittest.TestCase):
