@@ -57,6 +57,9 @@ CLI::Option* add_option(CLI::App& verb, const Field& row, const std::string& pat
     const std::string written(row.option.empty() ? option_of(path) : row.option);
     const std::string names = written.substr(0, written.find(' '));
     std::string help(row.sentence);
+    if (!row.is_required && !row.when_absent.empty()) {
+        help.append("; default: ").append(row.when_absent.substr(0, row.when_absent.find(',')));
+    }
     if (row.kind == FieldKind::flag)
         return verb.add_flag_function(
             names, [](std::int64_t) {}, help);

@@ -318,6 +318,12 @@ class CommandLineTest(unittest.TestCase):
                 self.assertEqual((code, output, self.stub.requests), (USAGE, "", []))
                 self.assertIn(said, error)
 
+    def test_the_help_of_a_setting_is_the_sentence_of_its_row_and_its_default(self):
+        text = re.sub(r"\s+", " ", self.run_program("queue", "set", "--help")[1])
+        for part in ("--webhook-rate NUMBER Maximum number of posts per second; default: no limit", "--webhook URL Post its messages to this URL",
+                     "--lease DURATION Default duration of leases; default: the server's default", "--kafka-delivery WORD exactly_once, or"):
+            self.assertIn(part, text)
+
     def test_settings_are_shown_by_the_names_that_unset_takes(self):
         self.stub.answer = (200, {"queue": "q", "namespace": "n", "pending": 1, "settings": {
             "target": {"webhook": {"url": "https://x.example/", "secrets": ["a", "b"], "timeout_ms": 5000, "headers": {"X": "***"}}},
