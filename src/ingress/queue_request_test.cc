@@ -61,9 +61,11 @@ TEST(QueueRequest, a_webhook_is_read_with_all_members) {
     EXPECT_EQ(
         read({"PUT", "/v1/queues/mail",
               R"({"target": {"webhook": {"url": "u", "secrets": ["new", "old"], "timeout": "5s", "concurrency": 8,)"
-              R"( "rate": 99999999999}}})"}),
+              R"( "rate": 4294967295}}})"}),
         "set queue default mail as paused pending=0 lease=0 webhook=u secrets=2 timeout=5000 concurrency=8 "
         "rate=4294967295");
+    EXPECT_EQ(read({"PUT", "/v1/queues/mail", R"({"target": {"webhook": {"url": "u", "rate": 4294967296}}})"}),
+              "out_of_range target.webhook.rate");
 }
 
 TEST(QueueRequest, a_kafka_target_is_read_with_all_that_is_said_of_it) {

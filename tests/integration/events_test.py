@@ -95,6 +95,8 @@ class Events(unittest.TestCase):
             daemon.start()
             resumed = Stream(plain(daemon), "log", Last_Event_ID=first)
             name, second, line = resumed.next()
+            self.assertEqual(line["event"], "last_run_not_stopped")
+            name, second, line = resumed.next()
             self.assertEqual(line["event"], "webhooks_disabled")
             self.assertGreater(int(second), int(first))
 
