@@ -77,9 +77,10 @@ class JsonWriter {
         std::size_t copied = 0;
         for (std::size_t i = 0; i < value.size(); ++i) {
             const unsigned char c = byte(i);
+            if (c >= 0x20 && c < 0x7f && c != '"' && c != '\\') continue;  // most
             // U+007F to U+009F control some terminals. In UTF-8 the second byte of U+0080 to U+009F is the code point.
             const bool is_high_control = c == 0xc2 && i + 1 < value.size() && byte(i + 1) < 0xa0;
-            if (c >= 0x20 && c != '"' && c != '\\' && c != 0x7f && !is_high_control) continue;
+            if (c > 0x7f && !is_high_control) continue;
             out_.append(value, copied, i - copied);
             if (is_high_control) ++i;
             copied = i + 1;

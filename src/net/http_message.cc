@@ -46,16 +46,21 @@ constexpr StandingField kStandingFields[] = {
     {"Strict-Transport-Security", "max-age=31536000", true},
 };
 
-void append_standing_fields(std::string& to, const HttpResponse& response, bool over_tls) {
+std::string standing_fields(const std::vector<HttpHeader>& but_for, bool over_tls) {
+    std::string lines;
     for (const StandingField& field : kStandingFields) {
         if (field.only_over_tls && !over_tls) continue;
         const auto is_same = [&](const HttpHeader& header) { return equal_ignoring_case(header.name, field.name); };
-        if (std::any_of(response.headers.begin(), response.headers.end(), is_same)) continue;
-        to += field.name;
-        to += ": ";
-        to += field.value;
-        to += "\r\n";
+        if (std::any_of(but_for.begin(), but_for.end(), is_same)) continue;
+        lines.append(field.name).append(": ").append(field.value).append("\r\n");
     }
+    return lines;
+}
+
+// Most responses have no fields of their own.
+void append_standing_fields(std::string& to, const HttpResponse& response, bool over_tls) {
+    static const std::string kAll[] = {standing_fields({}, false), standing_fields({}, true)};
+    to += response.headers.empty() ? kAll[over_tls ? 1 : 0] : standing_fields(response.headers, over_tls);
 }
 
 }  // namespace
