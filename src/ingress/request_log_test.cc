@@ -59,7 +59,7 @@ TEST(RequestLog, carries_the_trace_and_the_code_and_no_lease_token) {
                      "code=unknown_path micros=0 remote=127.0.0.1"}));
 }
 
-// Only what followed /leases/ was left out, so that a token in the path of an earlier version, or of no call, was
+// Only what followed /leases/ was omitted, so that a token in the path of an earlier version, or of no call, was
 // shown.
 TEST(RequestLog, shows_no_token_wherever_it_is_in_a_path) {
     RecordingLog log;
