@@ -233,7 +233,7 @@ void BeanstalkSession::stop() {
 
 // Pauses the tube for sessions of this protocol: consumers over HTTP go on.
 void BeanstalkSession::pause(SlotNumber slot, const BeanstalkCommand& command) {
-    constexpr std::string_view kVerb = "tube.pause";
+    static constexpr std::string_view kVerb = "tube.pause";
     if (!service_.can_record()) return refuse(slot);
     when_known(command.tube, [this, slot, tube = command.tube, delay_s = command.delay_s](bool is_known) {
         if (!is_known) {
