@@ -22,8 +22,8 @@ constexpr std::string_view kOutOfMemory =
     "(MemoryMax= in the systemd unit, ulimit -v), or lower limits such as http.unfinished_max and limits.leased_max.";
 
 // The handlers have no arguments.
-LogSink* sink = nullptr;
-std::unique_ptr<std::byte[]> reserve;
+LogSink* log_of_the_end = nullptr;
+std::unique_ptr<std::byte[]> spare_memory;
 std::atomic<bool> is_ending = false;
 thread_local bool ends_process = false;
 
@@ -35,8 +35,8 @@ thread_local bool ends_process = false;
     }
     while (is_ending.exchange(true)) ::pause();  // another thread does it
     ends_process = true;
-    reserve.reset();
-    sink->error("fatal_error", message, {{"code", code}});
+    spare_memory.reset();
+    log_of_the_end->error("fatal_error", message, {{"code", code}});
     _exit(kExitFatalError);
 }
 
@@ -66,8 +66,8 @@ void on_exception() {
 }  // namespace
 
 void end_with_one_line(LogSink& log) {
-    sink = &log;
-    reserve = std::make_unique_for_overwrite<std::byte[]>(kReserveBytes);
+    log_of_the_end = &log;
+    spare_memory = std::make_unique_for_overwrite<std::byte[]>(kReserveBytes);
     std::set_new_handler(on_failed_allocation);
     std::set_terminate(on_exception);
 }
