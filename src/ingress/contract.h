@@ -9,7 +9,8 @@
 //   {"x-limit": "NAME"}      replaced by the value of a limit
 //   {"x-codes": true}        replaced by the list of all codes
 //   {"x-patch-of": "NAME"}   replaced by a merge patch of that schema: nothing is required, and all may be null
-//   {"x-shown-of": "NAME"}   replaced by what responses show of that schema: without writeOnly members, and of a member that
+//   {"x-shown-of": "NAME"}   replaced by what responses show of that schema: without writeOnly members, and of a member
+//   that
 //                            a request gives as text or as a number the form shown; `required` beside it is added
 //   "x-fields": "NAME"       of a schema: its members are those of this table of fields (field_schema.h)
 //   "x-without-namespace"    the operation has no equivalent below /v1/namespaces/{namespace}, unlike others below /v1

@@ -46,8 +46,8 @@ Status check_ranges(const FieldTable& table, const void* resource,
         const auto most = row.limit.empty() ? static_cast<std::uint64_t>(row.max) : limit(row.limit);
         if (*number >= row.min && static_cast<std::uint64_t>(*number) <= most) continue;
         const std::string path(row.path);
-        return Error{row.code,
-                     "`" + path + "` must be from " + std::to_string(row.min) + " to " + std::to_string(most), path};
+        return Error{row.code, "`" + path + "` must be from " + std::to_string(row.min) + " to " + std::to_string(most),
+                     path};
     }
     return {};
 }

@@ -25,7 +25,8 @@ TEST(FieldCodec, refuses_what_the_table_does_not_have) {
     EXPECT_EQ(decode_fields<Lamp>(std::string_view("\x0e\x02")).error().code, "damaged_record") << "a third colour";
     EXPECT_EQ(decode_fields<Lamp>(std::string_view("\x0a\x00", 2)).error().code, "damaged_record")
         << "a socket below 0";
-    EXPECT_EQ(decode_fields<Lamp>(std::string_view("\x06\x01\x04\x01")).error().code, "damaged_record") << "out of order";
+    EXPECT_EQ(decode_fields<Lamp>(std::string_view("\x06\x01\x04\x01")).error().code, "damaged_record")
+        << "out of order";
 }
 
 TEST(FieldCodec, writes_nothing_for_a_resource_without_a_revision) {
