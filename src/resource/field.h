@@ -206,6 +206,15 @@ bool is_absent(const FieldValue& value) {
         return false;
 }
 
+constexpr Field named(Field field, FieldKind kind, std::uint32_t number, std::string_view path,
+                      std::string_view sentence) {
+    field.kind = kind;
+    field.number = number;
+    field.path = path;
+    field.sentence = sentence;
+    return field;
+}
+
 template <auto Member>
 constexpr Field row(Field field) {
     using Resource = ResourceOf<Member>;
@@ -227,34 +236,28 @@ constexpr Field row(Field field) {
 // Each takes what differs from a plain field as `more`: {.max = 100, .when_absent = "no limit"}.
 template <auto Member>
 constexpr Field flag(std::uint32_t number, std::string_view path, std::string_view sentence, Field more = {}) {
-    more.number = number, more.path = path, more.sentence = sentence, more.kind = FieldKind::flag;
-    return field_detail::row<Member>(more);
+    return field_detail::row<Member>(field_detail::named(more, FieldKind::flag, number, path, sentence));
 }
 // At least 1, unless `more` says otherwise.
 template <auto Member>
 constexpr Field count(std::uint32_t number, std::string_view path, std::string_view sentence, Field more = {.min = 1}) {
-    more.number = number, more.path = path, more.sentence = sentence, more.kind = FieldKind::count;
-    return field_detail::row<Member>(more);
+    return field_detail::row<Member>(field_detail::named(more, FieldKind::count, number, path, sentence));
 }
 template <auto Member>
 constexpr Field duration(std::uint32_t number, std::string_view path, std::string_view sentence, Field more = {}) {
-    more.number = number, more.path = path, more.sentence = sentence, more.kind = FieldKind::duration;
-    return field_detail::row<Member>(more);
+    return field_detail::row<Member>(field_detail::named(more, FieldKind::duration, number, path, sentence));
 }
 template <auto Member>
 constexpr Field decimal(std::uint32_t number, std::string_view path, std::string_view sentence, Field more = {}) {
-    more.number = number, more.path = path, more.sentence = sentence, more.kind = FieldKind::decimal;
-    return field_detail::row<Member>(more);
+    return field_detail::row<Member>(field_detail::named(more, FieldKind::decimal, number, path, sentence));
 }
 template <auto Member>
 constexpr Field text(std::uint32_t number, std::string_view path, std::string_view sentence, Field more = {}) {
-    more.number = number, more.path = path, more.sentence = sentence, more.kind = FieldKind::text;
-    return field_detail::row<Member>(more);
+    return field_detail::row<Member>(field_detail::named(more, FieldKind::text, number, path, sentence));
 }
 template <auto Member>
 constexpr Field names(std::uint32_t number, std::string_view path, std::string_view sentence, Field more = {}) {
-    more.number = number, more.path = path, more.sentence = sentence, more.kind = FieldKind::names;
-    return field_detail::row<Member>(more);
+    return field_detail::row<Member>(field_detail::named(more, FieldKind::names, number, path, sentence));
 }
 
 // One of `words`. A member that is a bool is true for the first of two.
@@ -263,7 +266,7 @@ constexpr Field word(std::uint32_t number, std::string_view path, std::string_vi
                      std::span<const std::string_view> words, Field more = {}) {
     using Resource = field_detail::ResourceOf<Member>;
     using Value = field_detail::ValueOf<Member>;
-    more.number = number, more.path = path, more.sentence = sentence, more.kind = FieldKind::word;
+    more = field_detail::named(more, FieldKind::word, number, path, sentence);
     more.words = words, more.max = static_cast<std::int64_t>(words.size()) - 1, more.coding = FieldCoding::number;
     more.get = [](const void* resource) -> FieldValue {
         const Value value = static_cast<const Resource*>(resource)->*Member;
@@ -290,7 +293,7 @@ template <auto Member>
 constexpr Field object(std::uint32_t number, std::string_view path, std::string_view sentence, Field more = {}) {
     using Resource = field_detail::ResourceOf<Member>;
     using Value = field_detail::ValueOf<Member>;
-    more.number = number, more.path = path, more.sentence = sentence, more.kind = FieldKind::object;
+    more = field_detail::named(more, FieldKind::object, number, path, sentence);
     if constexpr (field_detail::IsOptional<Value>::value) {
         more.coding = FieldCoding::object;
         more.table = fields_of<typename Value::value_type>;
@@ -316,8 +319,7 @@ constexpr Field object(std::uint32_t number, std::string_view path, std::string_
 
 // A member that a request names and its own code reads.
 constexpr Field by_hand(std::string_view path, std::string_view sentence, Field more = {}) {
-    more.path = path, more.sentence = sentence, more.kind = FieldKind::by_hand;
-    return more;
+    return field_detail::named(more, FieldKind::by_hand, 0, path, sentence);
 }
 
 // In the log only.
