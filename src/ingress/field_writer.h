@@ -9,7 +9,7 @@ namespace duewheel {
 
 void write_fields(JsonWriter& json, const FieldTable& table, const void* resource);
 
-// An object that is a member; nothing if all fields are absent and it is not to be shown empty.
+// An object that is a member, also if all fields are absent.
 template <class Resource>
 void write_fields(JsonWriter& json, std::string_view name, const Resource& resource) {
     json.open(name);

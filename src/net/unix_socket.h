@@ -1,4 +1,5 @@
-// Who may connect to a Unix socket, and who is connected to a socket. Private to the servers of this module.
+// The users that may connect to a Unix socket, and the user at the other end of one. Private to the servers of this
+// module.
 #pragma once
 
 #include <optional>

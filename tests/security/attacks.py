@@ -93,7 +93,7 @@ class CountingResult(unittest.TextTestResult):
 
 
 def main(tries):
-    """Runs the tests of the calling file, which has at least so many tries."""
+    """Runs the tests of the calling file, which has at least `tries` of them."""
     program = unittest.main(exit=False, testRunner=unittest.TextTestRunner(verbosity=2, resultclass=CountingResult))
     is_whole = len(sys.argv) == 1 and program.result.wasSuccessful() and not program.result.skipped
     if is_whole and len(program.result.tries) < tries:

@@ -103,7 +103,7 @@ class AuditAttack(Audited):
         done = self.wait_for_line(verb="queue.set", actor="tenant", outcome="ok")
         self.assertEqual([line["object"] for line in done], [f"q{number}" for number in range(300)])
 
-    # Whoever can write the files can also compute a new chain to their end: against that, the newest hash is kept elsewhere.
+    # A user that can write the files can also compute a new chain to their end: against that, the newest hash is kept elsewhere.
     def test_a_log_that_was_changed_afterwards_is_not_intact(self):
         for number in range(5):
             self.ask("PUT", f"/v1/namespaces/shop/queues/q{number}", {}, self.tenant)

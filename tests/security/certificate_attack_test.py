@@ -1,5 +1,5 @@
-"""Client certificates that should get the rights of a token which names another one: names of another type, without a name, or from somebody
-who may not sign; and clients without TLS where it is required.
+"""Client certificates that should get the rights of a token which names another one: names of another type, without a name, or of an issuer
+that may not sign; and clients without TLS where it is required.
 """
 
 import ssl
