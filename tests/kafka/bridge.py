@@ -30,6 +30,16 @@ class BridgeDaemon(Daemon):
         super().__init__(arguments=["--kafka-bootstrap", cluster.bootstrap, "--kafka-in-topics", ",".join(inputs),
                                     *arguments], **how)
 
+    def wait_until_sent(self, count, within_s=60):
+        """The counts of Kafka in and out, once this many records are counted as sent: a consumer may see a record before the
+        server hears that its transaction is committed and counts it."""
+        deadline = time.monotonic() + within_s
+        while (kafka := self.client().request("GET", "/v1/stats")[1]["kafka"])["out"]["sent"] < count:
+            if time.monotonic() > deadline:
+                raise AssertionError(f"{kafka['out']['sent']} records of {count} are counted as sent after {within_s} s")
+            time.sleep(0.05)
+        return kafka
+
 
 def duewheel(cluster, verb, *arguments):
     """Runs `duewheel kafka VERB`; (exit code, output, errors)."""

@@ -89,6 +89,7 @@ class Bridge(unittest.TestCase):
             _, queue = daemon.client().request("GET", "/v1/namespaces/kafka/queues/bad")
             self.assertEqual((queue["ready"], queue["scheduled"]), (0, 0), queue)  # the cancelled one has ended
             self.assertEqual((queue["settings"]["target"]["kafka"]["topic"], queue["kafka"]["state"]), ("bad", "ok"))
+            daemon.wait_until_sent(2)
             status = [BIN / "duewheel", "--server", f"http://127.0.0.1:{daemon.port}", "kafka", "status"]
             shown = json.loads(subprocess.check_output([*status, "--json"]))
             self.assertEqual((shown["brokers_up"], shown["in"]["errors"], shown["out"]["sent"], shown["out"]["fenced"]), (1, 5, 2, 0))
@@ -112,6 +113,7 @@ class Bridge(unittest.TestCase):
             self.assertEqual(sorted((record.key, record.value) for record in seen),
                              [("in line", "two"), ("mine", "one"), ("other", "three")])
             self.assertEqual([record.headers["colour"] for record in seen if record.key == "mine"], ["red"])
+            daemon.wait_until_sent(3)
             page = client.request_text("GET", "/metrics", None)[1]
             self.assertRegex(page, r"(?m)^duewheel_kafka_records_sent_total 3$")
             self.assertRegex(page, r'(?m)^duewheel_kafka_in_reading\{topic="orders.later",partition="0"\} 1$')

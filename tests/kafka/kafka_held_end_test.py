@@ -56,7 +56,7 @@ def check_server(cluster, proxy):
         send(1)
         seen = [record.value for record in consumer.wait_for(len(values), 60)]
         assert sorted(seen) == sorted(values), sorted(seen)
-        kafka = daemon.client().request("GET", "/v1/stats")[1]["kafka"]
+        kafka = daemon.wait_until_sent(len(values))
         assert kafka["out"]["sent"] == len(values), kafka
         page = daemon.client().request_text("GET", "/metrics", None)[1]
         assert "duewheel_kafka_transactions_unknown_total 0\n" not in page, "the held end had no effect"
