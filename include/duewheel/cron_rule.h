@@ -66,6 +66,8 @@ class CronRule {
     // The original expression.
     const std::string& text() const { return text_; }
     CronForm form() const { return form_; }
+    // What the expression matches, in sets of numbers.
+    const CronFields& fields() const { return fields_; }
     // Whether it matches every hour of the day: a rule about hours and not about times of day.
     bool every_hour() const { return fields_.hours == 0xff'ffff; }
 
