@@ -1,66 +1,25 @@
 #include "net/http_connection.h"
 
 #include <algorithm>
-#include <cassert>
 #include <utility>
 
-#include <boost/asio/buffer.hpp>
-#include <boost/asio/error.hpp>
-
 namespace duewheel {
-namespace {
 
-namespace asio = boost::asio;
-using boost::system::error_code;
-
-}  // namespace
-
-HttpConnection::HttpConnection(HttpConnections& all, TcpSocket socket, HttpPeer peer, const std::string& address)
-    : all_(&all),
-      socket_(std::move(socket)),
+HttpConnection::HttpConnection(HttpConnections& all, StreamSocket socket, HttpPeer peer, const std::string& address)
+    : Connection(all, std::move(socket)),
+      all_(&all),
       parser_(all.limits, std::move(peer)),
       awaits_tls_(all.tls != nullptr),
       by_address_(address.empty() ? nullptr : &all.addresses.enter(address)),
-      idle_mark_(all.idle_marks++),
       reading_since_(all.sweep) {}
 
-void HttpConnection::start() {
-    wait_readable();
-}
-
-// Reading into a small buffer of its own, not only waiting: the reactor then tries a read, which fails at once when
-// there is nothing, instead of arming its interest in the kernel again, which costs several times as much. Larger
-// requests continue in the buffer that all connections share.
-void HttpConnection::wait_readable() {
-    if (closed_ || read_waiting_ || input_ended_) return;
-    read_waiting_ = true;
-    socket_->async_read_some(asio::buffer(first_bytes_),
-                             [self = shared_from_this()](const error_code& error, std::size_t size) {
-                                 self->read_waiting_ = false;
-                                 if (!self->closed_) self->on_read(error, size);
-                             });
-}
-
-void HttpConnection::on_read(const error_code& error, std::size_t size) {
-    if (error) {
-        if (error != asio::error::eof) return close(true);
-        return on_input_end();
-    }
-    std::string_view bytes(first_bytes_.data(), size);
-    if (size == first_bytes_.size()) {
-        std::copy(bytes.begin(), bytes.end(), all_->read_buffer.begin());
-        error_code later;  // an end or an error is returned again by the next read
-        size += socket_->read_some(asio::buffer(all_->read_buffer) + size, later);
-        bytes = {all_->read_buffer.data(), size};
-    }
-    all_->counters.bytes_in += size;
+void HttpConnection::receive(std::string_view bytes) {
     if (!lingering_ && !no_more_requests_ && !all_->draining) take_bytes(bytes);
-    if (!closed_ && (lingering_ || no_more_requests_ || may_parse())) wait_readable();
+    if (!closed_ && (lingering_ || no_more_requests_ || may_parse())) read_on();
 }
 
-// The client closed the connection, or only its sending side, which cannot be distinguished. Responses are still sent.
+// Responses are still sent.
 void HttpConnection::on_input_end() {
-    input_ended_ = true;
     if (lingering_ || streaming_ || (slots_.empty() && all_sent())) return close(true);
     no_more_requests_ = true;
     if (!slots_.empty()) ++all_->counters.clients_gone;
@@ -163,7 +122,7 @@ void HttpConnection::dispatch() {
     if (framing.close) no_more_requests_ = true;
     const std::uint64_t sequence = open_slot(framing);
     head_admitted_ = continue_due_ = false;
-    all_->handler(request, HttpReply(shared_from_this(), sequence));
+    all_->handler(request, HttpReply(std::static_pointer_cast<HttpConnection>(shared_from_this()), sequence));
     if (closed_) return;
     parser_.reset();
     note_phase(true);
@@ -192,7 +151,7 @@ bool HttpConnection::may_parse() const {
 }
 
 void HttpConnection::resume_reading() {
-    if (read_waiting_ || !may_parse()) return;
+    if (is_reading_ || !may_parse()) return;
     // A pause of this server does not count against the client.
     reading_since_ = all_->sweep;
     holding_ = false;
@@ -206,7 +165,7 @@ void HttpConnection::resume_reading() {
     } else if (!input_.empty()) {
         take_input({});
     }
-    if (!closed_ && (no_more_requests_ || may_parse())) wait_readable();
+    if (!closed_ && (no_more_requests_ || may_parse())) read_on();
 }
 
 void HttpConnection::note_phase(bool between_requests) {
@@ -273,16 +232,10 @@ void HttpConnection::close(bool tell_owners) {
     if (by_address_ != nullptr) all.addresses.leave(*by_address_);
     all.counters.unsent_bytes -= unsent_bytes_;
     all.lingering -= lingering_ ? 1 : 0;
-    closed_ = true;
     all_ = nullptr;
-    socket_.reset();
-    all.open.back()->index = index;
-    std::swap(all.open[index], all.open.back());
-    all.open.pop_back();
-    --all.counters.connections_open;
+    leave();
     if (tell_owners) tell_gone();
     slots_.clear();
-    all.on_close();
 }
 
 bool HttpConnection::expired(std::uint64_t since, std::chrono::milliseconds deadline) const {

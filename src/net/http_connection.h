@@ -1,5 +1,4 @@
-// One client's connection, and what all connections of a server share. Private to http_server: the only header of this
-// module that needs Asio.
+// A connection that speaks HTTP, and what all of a server share. Private to http_server.
 //
 // A connection is in one of these states, each with its own deadline:
 //
@@ -18,16 +17,10 @@
 #include <deque>
 #include <functional>
 #include <memory>
-#include <optional>
 #include <string>
 #include <string_view>
-#include <vector>
 
-#include <boost/asio/basic_stream_socket.hpp>
-#include <boost/asio/error.hpp>
-#include <boost/asio/io_context.hpp>
-#include <boost/asio/ip/tcp.hpp>
-
+#include "net/connections.h"
 #include "net/http_date.h"
 #include "net/http_limits.h"
 #include "net/http_message.h"
@@ -35,25 +28,16 @@
 #include "net/http_shares.h"
 #include "net/request_parser.h"
 #include "net/tls_context.h"
-#include "net/tls_session.h"
 
 namespace duewheel {
 
-using TcpSocket = boost::asio::basic_stream_socket<boost::asio::ip::tcp, boost::asio::io_context::executor_type>;
+struct HttpConnections : Connections {
+    HttpConnections(EventLoop& loop, const HttpLimits& of)
+        : Connections(loop, {of.connections_max, of.sweep, kKeptBytesMax}, counters), limits(of) {}
 
-// Clears a buffer, which keeps its memory only if that is little: ten thousand connections have three each.
-inline void empty(std::string& buffer) {
-    constexpr std::size_t kKeptBytesMax = 16 * 1024;
-    buffer.clear();
-    if (buffer.capacity() > kKeptBytesMax) buffer.shrink_to_fit();
-}
+    static constexpr std::size_t kKeptBytesMax = 16 * 1024;
 
-inline bool would_block(const boost::system::error_code& error) {
-    return error == boost::asio::error::would_block || error == boost::asio::error::try_again;
-}
-
-struct HttpConnections {
-    HttpLimits limits;
+    const HttpLimits limits;
     HttpHandler handler;
     HttpErrorFormatter format_error;
     HttpRouter router;
@@ -65,43 +49,35 @@ struct HttpConnections {
     std::function<void(const TlsFailure&)> on_handshake_failure;
     HttpCounters counters;
     HttpShares addresses, holders;
-    std::uint64_t idle_marks = 0;  // the next HttpConnection::idle_mark()
-    std::vector<std::shared_ptr<HttpConnection>> open;
-    std::vector<std::shared_ptr<HttpConnection>> to_flush;  // have something to write or may read on
-    std::function<void()> on_close;                         // after a connection left `open`
-    std::uint64_t sweep = 0;                                // the time, in sweeps
-    bool draining = false;                                  // nothing more is read
-    std::size_t lingering = 0;                              // connections whose last answer is sent
-    bool handler_called = false;                            // since the last round
-    // Readable connections read into this, one after the other; only what is left of a request in pieces is copied.
-    std::array<char, 64 * 1024> read_buffer;
-    std::array<char, 64 * 1024> decrypted;  // alike, of those with TLS
+    std::uint64_t sweep = 0;      // the time, in sweeps
+    bool draining = false;        // nothing more is read
+    std::size_t lingering = 0;    // connections whose last answer is sent
+    bool handler_called = false;  // since the last round
+    // Connections with TLS decrypt into this, one after the other.
+    std::array<char, 64 * 1024> decrypted;
 
     // Stands until the next call.
     std::string_view date_now() { return now_ms ? date.at(now_ms()) : std::string_view(); }
 };
 
-class HttpConnection : public std::enable_shared_from_this<HttpConnection> {
+class HttpConnection final : public Connection {
   public:
     // `address`: whose share it counts to; empty: no share.
-    HttpConnection(HttpConnections& all, TcpSocket socket, HttpPeer peer, const std::string& address);
+    HttpConnection(HttpConnections& all, StreamSocket socket, HttpPeer peer, const std::string& address);
 
-    void start();
     // Sends what gathered and reads on where that was paused.
-    void flush();
+    void flush() override;
     void check_deadlines();
     // Closes now unless a complete request waits for its answer; then after the last answer.
     void drain();
     // Bytes of answers that the client has not taken.
-    std::size_t pending_output() const {
-        return output_.size() - sent_ + waiting_bytes_ + (tls_ ? tls_->unsent().size() : 0);
+    std::size_t pending_output() const { return unsent_bytes() + waiting_bytes_; }
+    // Its client is not trusted, and waits for nothing.
+    bool may_be_evicted() const override {
+        return !is_trusted_ && slots_.empty() && phase_ != Phase::body && all_sent();
     }
-    // Whether it may be closed to make room: its client is not trusted, and waits for nothing.
-    bool may_be_evicted() const { return !is_trusted_ && slots_.empty() && phase_ != Phase::body && all_sent(); }
-    // Grows with the time since which it waits for nothing.
-    std::uint64_t idle_mark() const { return idle_mark_; }
-    // Without a word to the client. `tell_owners`: run the on_client_gone callbacks.
-    void close(bool tell_owners);
+    // `tell_owners`: run the on_client_gone callbacks.
+    void close(bool tell_owners) override;
 
     // For HttpReply and HttpStream. After close() they do nothing.
     void answer(std::uint64_t sequence, const HttpResponse& response);
@@ -112,8 +88,6 @@ class HttpConnection : public std::enable_shared_from_this<HttpConnection> {
     void set_gone_callback(std::uint64_t sequence, std::function<void()> callback);
     void trust() { is_trusted_ = true; }
     bool client_gone() const { return input_ended_ || closed_; }
-
-    std::size_t index = 0;  // in HttpConnections::open
 
   private:
     enum class Phase { idle, head, body };
@@ -126,9 +100,8 @@ class HttpConnection : public std::enable_shared_from_this<HttpConnection> {
     };
 
     // Reading.
-    void wait_readable();
-    void on_read(const boost::system::error_code& error, std::size_t size);
-    void on_input_end();
+    void receive(std::string_view bytes) override;
+    void on_input_end() override;
     void take_bytes(std::string_view bytes);
     void recognize(char first_byte);
     void decrypt(std::string_view bytes);
@@ -164,14 +137,9 @@ class HttpConnection : public std::enable_shared_from_this<HttpConnection> {
     void tell_gone();
 
     // Writing.
-    void want_flush();
     void write_output();
-    void wait_writable();
     void end_output();
-    std::string_view next_output();
-    bool all_sent() const { return sent_ == output_.size() && (!tls_ || tls_->unsent().empty()); }
     bool in_handshake() const { return awaits_tls_ || (tls_ && tls_->state() == TlsSession::State::handshake); }
-    void say_end();
     bool between_requests() const { return slots_.empty() && phase_ == Phase::idle && input_.empty(); }
     void account_output();
 
@@ -179,14 +147,8 @@ class HttpConnection : public std::enable_shared_from_this<HttpConnection> {
     void check_reading_deadline();
 
     HttpConnections* all_;  // null once closed
-    std::optional<TcpSocket> socket_;
-    std::array<char, 1024> first_bytes_;
     RequestParser parser_;
-    bool awaits_tls_;                  // no byte arrived yet, and TLS is expected
-    std::unique_ptr<TlsSession> tls_;  // null: plain, or no byte arrived yet
-    std::string input_;                // read, not parsed yet
-    std::string output_;
-    std::size_t sent_ = 0;  // of output_
+    bool awaits_tls_;  // no byte arrived yet, and TLS is expected
     std::deque<Slot> slots_;
     std::uint64_t first_sequence_ = 0;  // of slots_.front()
     std::size_t waiting_bytes_ = 0;     // in slots
@@ -203,23 +165,16 @@ class HttpConnection : public std::enable_shared_from_this<HttpConnection> {
     bool continue_due_ = false;               // 100 Continue, after the head is admitted
     HttpShares::Entry* by_address_;           // null: it is in no such share
     HttpShares::Entry* by_holder_ = nullptr;  // likewise
-    std::uint64_t idle_mark_;
     bool is_trusted_ = false;
     Phase phase_ = Phase::idle;
     bool fresh_ = true;                                                          // no byte of a request arrived yet
     std::uint64_t reading_since_ = 0, writing_since_ = 0, lingering_since_ = 0;  // in sweeps
     std::size_t progress_ = 0;                                                   // bytes sent since writing_since_
-    bool read_waiting_ = false;
-    bool write_waiting_ = false;
-    bool output_blocked_ = false;  // the kernel took less than there was, and has not caught up
-    bool in_to_flush_ = false;
     bool no_more_requests_ = false;   // after a refusal, or `Connection: close`
     bool last_answer_given_ = false;  // a later response is discarded
-    bool input_ended_ = false;
-    bool streaming_ = false;  // the response of the last request has no end yet
-    bool streamed_ = false;   // it had none at first
+    bool streaming_ = false;          // the response of the last request has no end yet
+    bool streamed_ = false;           // it had none at first
     bool lingering_ = false;
-    bool closed_ = false;
 };
 
 }  // namespace duewheel

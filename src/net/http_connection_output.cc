@@ -1,17 +1,12 @@
-// The sending side of HttpConnection: the order of responses, and the bytes that are being sent.
+// The sending side of HttpConnection: the order of responses.
 #include <cassert>
 #include <utility>
-
-#include <boost/asio/buffer.hpp>
-#include <boost/asio/error.hpp>
+#include <vector>
 
 #include "net/http_connection.h"
 
 namespace duewheel {
 namespace {
-
-namespace asio = boost::asio;
-using boost::system::error_code;
 
 constexpr std::size_t kWriteProgressBytes = 64 * 1024;  // see HttpLimits::write_deadline
 
@@ -138,7 +133,7 @@ void HttpConnection::pop_complete_slots() {
     if (last_answer_given_) no_more_requests_ = true;
     // The time that the answer took is not idleness.
     if (phase_ == Phase::idle && slots_.empty()) reading_since_ = all_->sweep;
-    if (slots_.empty()) idle_mark_ = all_->idle_marks++;
+    if (slots_.empty()) mark_idle();
 }
 
 void HttpConnection::tell_gone() {
@@ -149,16 +144,9 @@ void HttpConnection::tell_gone() {
     for (const auto& callback : callbacks) callback();
 }
 
-void HttpConnection::want_flush() {
-    if (closed_ || in_to_flush_) return;
-    in_to_flush_ = true;
-    all_->to_flush.push_back(shared_from_this());
-}
-
 void HttpConnection::flush() {
-    in_to_flush_ = false;
-    if (closed_ || lingering_) return;
-    if (!write_waiting_) write_output();
+    if (lingering_) return;
+    write_output();
     if (closed_) return;
     account_output();
     if (all_sent()) {
@@ -176,45 +164,13 @@ void HttpConnection::account_output() {
 }
 
 void HttpConnection::write_output() {
-    while (!all_sent()) {
-        const std::string_view bytes = next_output();
-        if (bytes.empty()) return close(true);
-        error_code error;
-        const std::size_t size = socket_->write_some(asio::buffer(bytes), error);
-        if (would_block(error)) return wait_writable();
-        if (error) return close(true);
-        all_->counters.bytes_out += size;
-        if (tls_) {
-            tls_->sent(size);
-        } else {
-            sent_ += size;
-        }
-        progress_ += size;
-        if (progress_ >= kWriteProgressBytes || streaming_) {
-            progress_ = 0;
-            writing_since_ = all_->sweep;
-        }
-    }
-    empty(output_);
-    sent_ = 0;
-    output_blocked_ = false;
-}
-
-void HttpConnection::wait_writable() {
-    if (sent_ > output_.size() / 2) {
-        output_.erase(0, sent_);
-        sent_ = 0;
-    }
-    if (!output_blocked_) {
-        output_blocked_ = true;
-        writing_since_ = all_->sweep;
+    const bool was_blocked = output_blocked_;
+    progress_ += send_output();
+    if (closed_ || !output_blocked_) return;
+    if (!was_blocked || (streaming_ && progress_ > 0) || progress_ >= kWriteProgressBytes) {
         progress_ = 0;
+        writing_since_ = all_->sweep;
     }
-    write_waiting_ = true;
-    socket_->async_wait(TcpSocket::wait_write, [self = shared_from_this()](const error_code&) {
-        self->write_waiting_ = false;
-        if (!self->closed_) self->want_flush();
-    });
 }
 
 // Closing with unread input in the kernel would reset the connection and could take the last answer with it. So the
@@ -222,14 +178,13 @@ void HttpConnection::wait_writable() {
 void HttpConnection::end_output() {
     if (input_ended_) return close(true);
     say_end();
-    error_code ignored;
-    socket_->shutdown(TcpSocket::shutdown_send, ignored);
+    shut_down_output();
     lingering_ = true;
     ++all_->lingering;
     lingering_since_ = all_->sweep;
     empty(input_);
     account_held_bytes();
-    wait_readable();
+    read_on();
 }
 
 }  // namespace duewheel

@@ -1,15 +1,11 @@
 // HttpConnection with TLS: it distinguishes TLS and HTTP by the first byte, and passes its bytes through a TlsSession.
-#include <algorithm>
 #include <utility>
-
-#include <boost/asio/buffer.hpp>
 
 #include "net/http_connection.h"
 
 namespace duewheel {
 namespace {
 
-constexpr std::size_t kEncryptedAtOnceBytes = 64 * 1024;
 constexpr char kHandshakeRecord = 0x16;
 constexpr std::string_view kHandshakeFailureAlert("\x15\x03\x01\x00\x02\x02\x28", 7);
 
@@ -60,7 +56,7 @@ void HttpConnection::decrypt(std::string_view bytes) {
     }
     if (!tls_->unsent().empty()) want_flush();
     if (tls_->state() == TlsSession::State::failed) return end_unanswered();
-    if (tls_->state() == TlsSession::State::ended) on_input_end();
+    if (tls_->state() == TlsSession::State::ended) end_input();
 }
 
 void HttpConnection::end_handshake() {
@@ -86,26 +82,6 @@ void HttpConnection::end_unanswered() {
     no_more_requests_ = last_answer_given_ = true;
     want_flush();
     tell_gone();
-}
-
-// Empty: it cannot be encrypted any more.
-std::string_view HttpConnection::next_output() {
-    const std::string_view plain = std::string_view(output_).substr(sent_);
-    if (!tls_) return plain;
-    if (tls_->unsent().empty()) {
-        const std::string_view part = plain.substr(0, kEncryptedAtOnceBytes);
-        if (!tls_->write(part)) return {};
-        sent_ += part.size();
-    }
-    return tls_->unsent();
-}
-
-// As far as the kernel accepts it now: the responses are complete without it.
-void HttpConnection::say_end() {
-    if (!tls_) return;
-    tls_->end();
-    boost::system::error_code ignored;
-    if (!tls_->unsent().empty()) socket_->write_some(boost::asio::buffer(tls_->unsent()), ignored);
 }
 
 }  // namespace duewheel

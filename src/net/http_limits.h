@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "net/connection_counters.h"
 #include "net/tls_outcome.h"
 
 namespace duewheel {
@@ -43,23 +44,15 @@ struct HttpLimits {
 };
 
 // Since the start of the server, except values with "open" or "unfinished". For metrics.
-struct HttpCounters {
-    std::uint64_t connections_open = 0;
-    std::uint64_t streams_open = 0;      // HttpStream
-    std::uint64_t unsent_bytes = 0;      // of responses, over all connections
-    std::uint64_t unfinished_bytes = 0;  // of partly received requests, over all connections
-    std::uint64_t connections_accepted = 0;
-    std::uint64_t accept_pauses = 0;        // at connections_max, or out of file descriptors
-    std::uint64_t descriptors_lacked = 0;   // of accept_pauses: those for lack of file descriptors
-    std::uint64_t accept_failures = 0;      // the kernel could not accept a connection
-    std::uint64_t connections_evicted = 0;  // closed to make room for others
+struct HttpCounters : ConnectionCounters {
+    std::uint64_t streams_open = 0;         // HttpStream
+    std::uint64_t unsent_bytes = 0;         // of responses, over all connections
+    std::uint64_t unfinished_bytes = 0;     // of partly received requests, over all connections
     std::uint64_t connections_refused = 0;  // closed at once, because their address had its share
     std::uint64_t requests = 0;             // complete and passed to the handler
-    std::uint64_t bytes_in = 0;
-    std::uint64_t bytes_out = 0;
-    std::uint64_t refused_malformed = 0;                                  // 400, 417, 501, 505
-    std::uint64_t refused_too_large = 0;                                  // 413, 414, 431
-    std::uint64_t refused_overload = 0;                                   // 503
+    std::uint64_t refused_malformed = 0;    // 400, 417, 501, 505
+    std::uint64_t refused_too_large = 0;    // 413, 414, 431
+    std::uint64_t refused_overload = 0;     // 503
     std::array<std::uint64_t, kTlsOutcomeNames.size()> tls_handshakes{};  // by TlsOutcome
     std::uint64_t timeouts_header = 0;
     std::uint64_t timeouts_body = 0;
