@@ -82,7 +82,8 @@ class Quotas(unittest.TestCase):
                             "redrive": ("POST", "queues/dead:redrive", {}), "kick": ("POST", f"messages/{dead}:kick", {}), "fed watchdog": ("POST", "watchdogs/w:feed", {}),
                             "more room": ("PUT", "", {"limits": {"pending": 1000}})}.items():
             with self.subTest(what):
-                ask(*words) if words[1] else self.target.ask("PUT", base, words[2], token)
+                answer = ask(*words) if words[1] else self.target.ask("PUT", base, words[2], token)
+                self.assertIn({"fed watchdog": "'fired': 0", "more room": "forbidden"}.get(what, "namespace_full"), str(answer))
                 self.advance(2)
                 self.assertLessEqual(self.pending("full"), PENDING)
 
@@ -103,8 +104,10 @@ class Quotas(unittest.TestCase):
                             "schedule": ("PUT", "schedules/new", rule), "fired schedule of a new queue": ("PUT", "schedules/s", {**rule, "queue": "new"}),
                             "watchdog": ("PUT", "watchdogs/new", {"queue": "new", "timeout": "1ms"}), "watchdog of a new queue": ("PUT", "watchdogs/w", {"queue": "new", "timeout": "1ms"})}.items():
             with self.subTest(what):
-                ask(*words)
-                ask("POST", "schedules/s:fire", {})
+                outcome = {"schedule": "schedule_limit", "watchdog": "watchdog_limit", "watchdog of a new queue": "armed", "fired schedule of a new queue": "active"}
+                self.assertIn(outcome.get(what, "queue_limit"), str(ask(*words)))
+                fired = ask("POST", "schedules/s:fire", {})
+                self.assertTrue(fired[0] == 201 or "queue_limit" in str(fired), fired)
                 self.advance(1)
                 answer = self.target.ask("GET", "/v1/namespaces/names")[1]
                 self.assertEqual((answer["queues"], answer["schedules"], answer["watchdogs"]), (1, 1, 1))
@@ -120,7 +123,8 @@ class Quotas(unittest.TestCase):
             return self.pending("rate") - before, RATE * (time.monotonic() - began + 1) + 1
 
         def put(number, by=token, **members):
-            self.target.ask("POST", f"/v1/namespaces/rate/queues/q{number % 5}/messages", {"body": "x", "delay": "1h", **members}, by)
+            answer = self.target.ask("POST", f"/v1/namespaces/rate/queues/q{number % 5}/messages", {"body": "x", "delay": "1h", **members}, by)
+            self.assertTrue(answer[0] == 201 or "too_many_puts" in str(answer), answer)
 
         batch = [{"body": "x", "delay": "1h"}] * (RATE * 5)
         for what, ask in {"several queues": lambda: [put(number) for number in range(RATE * 5)], "two tokens": lambda: [put(number, (token, second)[number % 2]) for number in range(RATE * 5)],

@@ -125,7 +125,9 @@ class Terminal(unittest.TestCase):
             def answer():
                 with server.accept()[0] as connection:
                     connection.recv(65536)
-                    connection.sendall(b"HTTP/1.1 307 x\r\nLocation: http://192.0.2.1:7420/v1/messages/1\r\nContent-Length: 0\r\n\r\n")
+                    # Linux connects to this machine for 0.0.0.0, which is no loopback address.
+                    location = f"http://0.0.0.0:{canary.getsockname()[1]}/v1/messages/1"
+                    connection.sendall(f"HTTP/1.1 307 x\r\nLocation: {location}\r\nContent-Length: 0\r\n\r\n".encode())
 
             thread = threading.Thread(target=answer)
             thread.start()
