@@ -73,10 +73,17 @@ std::string times_of(const json::object& schedule) {
     return zone.empty() ? words : words + ", " + printable(zone);
 }
 
+// "At 09:00, Monday to Friday"
+std::string rule_words(const json::object& members) {
+    const json::object* words = object_of(members, "words");
+    return words == nullptr ? "" : printable(word_of(*words, "en"));
+}
+
 void print_schedule(const json::object& schedule) {
     Rows rows = {{"schedule", printable(word_of(schedule, "schedule"))},
                  {"state", printable(word_of(schedule, "state"))},
                  {"times", times_of(schedule)},
+                 {"in words", rule_words(schedule)},
                  {"next", when_of(schedule, "next_ms")}};
     if (const json::object* runs = object_of(schedule, "runs")) {
         rows.push_back({"runs", count_of(*runs, "made") + " made, " + count_of(*runs, "late") + " of them late; " +
@@ -230,6 +237,7 @@ int preview(Session& session, const PreviewArguments& arguments) {
         }
         std::stable_sort(lines.begin(), lines.end(),
                          [](const auto& left, const auto& right) { return left.first < right.first; });
+        std::printf("%s, %s\n", rule_words(answer.members).c_str(), printable(answer.word("zone")).c_str());
         Rows rows = {{"", "local time", ""}};
         for (auto& [at, cells] : lines) rows.push_back(std::move(cells));
         std::printf("%s", rows.size() == 1 ? "no further times\n" : table(rows).c_str());

@@ -122,7 +122,7 @@ struct PreviewAnswer {
     std::string name_space{kDefaultNamespace};
     std::string name;
     bool paused = false;
-    std::string zone;
+    TimesRule rule;
     std::string zone_data;
     std::vector<Time> times;
     std::vector<Excluded> excluded;  // in the same range, up to the requested number

@@ -251,7 +251,7 @@ PreviewAnswer Schedules::preview_of(const Schedule& schedule, const PreviewSched
     answer.name_space = schedule.name_space();
     answer.name = schedule.name();
     answer.paused = schedule.state.paused;
-    answer.zone = schedule.state.rule.times.zone;
+    answer.rule = schedule.state.rule.times;
     answer.zone_data = zone_data_;
     if (!schedule.times) return answer;
     const ScheduleTimes& times = *schedule.times;

@@ -230,6 +230,7 @@ TEST(ScheduleRequest, what_is_shown_keeps_to_the_contract) {
     EXPECT_EQ(status_of(looked), 200);
     EXPECT_EQ(member_of(looked, "state"), "active");
     EXPECT_EQ(member_of(looked, "next_ms"), "2000");
+    EXPECT_NE(looked.find(R"("words":{"en":"At 02:30, every day","zh":"每天 02:30"})"), std::string::npos) << looked;
     ScheduleAnswer created = shown();
     created.created = true;
     created.has_content = false;
@@ -249,9 +250,11 @@ TEST(ScheduleRequest, what_is_shown_keeps_to_the_contract) {
     PreviewAnswer preview;
     preview.name = "nightly";
     preview.zone_data = "2026a";
+    preview.rule = {.kind = TimesKind::iso, .text = "R/2026-01-31T09:00:00/P1M", .zone = "Europe/Oslo"};
     preview.times.push_back({4, 2'000, 2'001, "1970-01-01T01:00:02.000+01:00", ClockNote::shifted});
     preview.excluded.push_back({3'000, "1970-01-01T01:00:03.000+01:00", "closed_day"});
     const std::string seen = server.ask({"GET", "/v1/schedules/nightly:preview"}, preview);
+    EXPECT_NE(seen.find(R"("words":{"en":"Every month from 2026-01-31 09:00:00")"), std::string::npos) << seen;
     EXPECT_NE(seen.find(R"("clock_change":"shifted")"), std::string::npos);
     EXPECT_NE(seen.find(R"("reason":"closed_day")"), std::string::npos);
     EXPECT_EQ(member_of(server.ask({"GET", "/v1/schedules/x"}, Error{"unknown_schedule", "none"}), "code"),

@@ -1,6 +1,7 @@
 #include "ingress/schedule_text.h"
 
 #include "calendar/instant_text.h"
+#include "calendar/rule_words.h"
 #include "ingress/content_text.h"
 #include "ingress/instant_member.h"
 #include "ingress/rule_text.h"
@@ -21,6 +22,22 @@ void write_times(JsonWriter& json, const TimesRule& times) {
     if (times.start_ms != 0) json.text("start", format_instant(times.start_ms));
     if (times.end_ms != 0) json.text("end", format_instant(times.end_ms));
     if (times.times != 0) json.number("times", times.times);
+}
+
+// A text that cannot be parsed is its own words.
+std::string words_of(const TimesRule& times, Language language) {
+    if (times.kind == TimesKind::every) return words_of(std::chrono::milliseconds(times.every_ms), language);
+    if (times.kind == TimesKind::at) return words_of_one(times.text, language);
+    if (times.kind == TimesKind::cron) {
+        const Result<CronRule> rule = CronRule::parse(times.text);
+        return rule ? words_of(*rule, language) : times.text;
+    }
+    const Result<RepeatingInterval> interval = RepeatingInterval::parse(times.text, Zone::utc());
+    return interval ? words_of(*interval, times.text, language) : times.text;
+}
+
+void write_words(JsonWriter& json, const TimesRule& times) {
+    json.open("words").text("en", words_of(times, Language::en)).text("zh", words_of(times, Language::zh)).close();
 }
 
 std::string_view state_of(const ScheduleAnswer& answer) {
@@ -75,6 +92,7 @@ void write_schedule(JsonWriter& json, const ScheduleAnswer& answer) {
     if (!answer.blocked_by.empty()) json.text("blocked_by", answer.blocked_by);
     write_progress(json, state);
     json.text("zone_data", answer.zone_data);
+    write_words(json, state.rule.times);
     json.open("settings");
     write_rule(json, state.rule);
     if (answer.has_content) write_content(json, answer);
@@ -83,7 +101,8 @@ void write_schedule(JsonWriter& json, const ScheduleAnswer& answer) {
 
 void write_preview(JsonWriter& json, const PreviewAnswer& answer) {
     open_named(json, "schedule", answer.name_space, answer.name).boolean("paused", answer.paused);
-    json.text("zone", answer.zone.empty() ? "UTC" : answer.zone).text("zone_data", answer.zone_data);
+    json.text("zone", answer.rule.zone.empty() ? "UTC" : answer.rule.zone).text("zone_data", answer.zone_data);
+    write_words(json, answer.rule);
     json.open_array("times");
     for (const PreviewAnswer::Time& time : answer.times) {
         json.open();

@@ -202,6 +202,7 @@ class Interface(unittest.TestCase):
         run("set", "report", "--unset", "closed")
         self.assertIn("moved to the end of the gap", run(*spring))
         self.assertIn("paused", run("pause", "report"))
+        self.assertIn("At 02:30, every day, Europe/Oslo", run("preview", "report"))
         self.assertIn("The schedule is paused", run("preview", "report"))
         self.assertIn("active", run("resume", "report"))
         self.assertIn("ready", run("fire", "report"))

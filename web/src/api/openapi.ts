@@ -729,6 +729,7 @@ export interface components {
                 to_ms: components["schemas"]["InstantMs"];
             };
             zone_data: string;
+            words: components["schemas"]["RuleWords"];
             settings: {
                 queue: components["schemas"]["Name"];
                 cron?: string;
@@ -872,6 +873,7 @@ export interface components {
             paused: boolean;
             zone: string;
             zone_data: string;
+            words: components["schemas"]["RuleWords"];
             times: {
                 occurrence?: components["schemas"]["Count"];
                 nominal: components["schemas"]["InstantText"];
@@ -891,6 +893,10 @@ export interface components {
             }[];
             /** @constant */
             more_excluded?: true;
+        };
+        RuleWords: {
+            en: string;
+            zh: string;
         };
         LocalText: string;
         HistoryPage: {
@@ -1163,6 +1169,7 @@ export type FeedResponse = components['schemas']['FeedResponse'];
 export type RemovedWatchdog = components['schemas']['RemovedWatchdog'];
 export type WatchdogPage = components['schemas']['WatchdogPage'];
 export type Preview = components['schemas']['Preview'];
+export type RuleWords = components['schemas']['RuleWords'];
 export type LocalText = components['schemas']['LocalText'];
 export type HistoryPage = components['schemas']['HistoryPage'];
 export type Ended = components['schemas']['Ended'];

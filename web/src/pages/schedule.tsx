@@ -27,11 +27,10 @@ function SchedulePageView({ params }: PageProps) {
   const name = params.schedule!
   const query = useQuery(['schedule', name, namespace.value], (signal) => loadNamed<Schedule>('schedules', name, signal), { every_ms: 5000 })
   const schedule = query.data?.object
-  const words = schedule && ruleInWords(schedule.settings)
   return (
     <>
       <p class="back"><a href={href(['schedules'])}>← {t.all}</a></p>
-      <PageHead title={<>{terms.schedule} <Name>{name}</Name></>} about={words ? <>{words}{schedule.settings.zone && ` · ${schedule.settings.zone}`}</> : undefined}>
+      <PageHead title={<>{terms.schedule} <Name>{name}</Name></>} about={schedule ? <>{ruleInWords(schedule)}{schedule.settings.zone && ` · ${schedule.settings.zone}`}</> : undefined}>
         {schedule && <Actions schedule={schedule} />}
       </PageHead>
       {schedule ? (

@@ -20,12 +20,12 @@ export function StateBadge({ schedule }: { schedule: Schedule }) {
   )
 }
 
-function Rule({ schedule: { settings } }: { schedule: Schedule }) {
-  const words = ruleInWords(settings)
+function Rule({ schedule }: { schedule: Schedule }) {
+  const { settings } = schedule
   return (
     <>
-      {words && <div>{words}{settings.zone && <span class="muted"> · {settings.zone}</span>}</div>}
-      {(settings.cron !== undefined || !words) && <code class="muted"><Cut text={ruleText(settings)} max={80} /></code>}
+      <div>{ruleInWords(schedule)}{settings.zone && <span class="muted"> · {settings.zone}</span>}</div>
+      {settings.cron !== undefined && <code class="muted"><Cut text={ruleText(settings)} max={80} /></code>}
     </>
   )
 }

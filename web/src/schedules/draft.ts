@@ -2,7 +2,6 @@
 // schedule a patch with what has changed. Pure.
 import type { Schedule, ScheduleSettings } from '../api/openapi'
 import { durationText } from '../ui/format'
-import type { Rule } from './words'
 
 export type Kind = 'cron' | 'every' | 'iso' | 'at'
 export const KINDS: Kind[] = ['cron', 'every', 'iso', 'at']
@@ -45,24 +44,6 @@ export function draftOf(name: string, settings: Schedule['settings']): Draft {
     jitter: duration(settings.jitter_ms), misfire: settings.misfire, misfire_window: duration(settings.misfire_window_ms), overlap: settings.overlap,
     content_type: settings.content_type ?? '',
   }
-}
-
-const UNITS_MS: Record<string, number> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000, w: 604_800_000 }
-
-/** `1d12h` or `2m0.5s` in milliseconds; undefined if it is not a duration of this form. */
-export function durationMs(text: string): number | undefined {
-  const parts = [...text.matchAll(/(\d+(?:\.\d+)?)(ms|s|m|h|d|w)/g)]
-  if (parts.length === 0 || parts.map(([part]) => part).join('') !== text) return undefined
-  if (parts.slice(0, -1).some(([, count]) => count!.includes('.'))) return undefined
-  const sum = parts.reduce((before, [, count, unit]) => before + Number(count) * UNITS_MS[unit!]!, 0)
-  // Number('0.29') * 1000 is not quite 290.
-  return Math.abs(sum - Math.round(sum)) < 1e-6 ? Math.round(sum) : undefined
-}
-
-/** The rule, for its words. */
-export function ruleOf(draft: Draft): Rule {
-  const text = draft[draft.kind].trim()
-  return draft.kind === 'every' ? { every_ms: durationMs(text) } : { [draft.kind]: text }
 }
 
 type Body = Record<string, unknown>

@@ -4,15 +4,14 @@ import { exists, inNamespace, request } from '../api/client'
 import type { Preview } from '../api/openapi'
 import { useQuery } from '../api/query'
 import { go, namespace } from '../app/router'
-import { language } from '../i18n/language'
 import { notify } from '../ui/dialog'
 import { Button, Field, Section } from '../ui/parts'
 import { ProblemNote } from '../ui/problem'
 import { SaveForm, TextField, useSave } from '../ui/save_form'
-import { KINDS, patchOf, putOf, ruleOf, settingsOf, type Draft } from './draft'
+import { KINDS, patchOf, putOf, settingsOf, type Draft } from './draft'
 import { t } from './form_text'
 import { PREVIEW_COUNT, PreviewTable } from './preview'
-import { ruleWords } from './words'
+import { ruleInWords } from './text'
 
 const PREVIEW_AFTER_MS = 250
 
@@ -63,7 +62,6 @@ export function ScheduleForm({ before, initial }: { before: Draft | null; initia
   )
 
   const fieldsOfRule = { cron: [t.cronField, t.cronHint], every: [t.everyField, t.everyHint], iso: [t.isoField, t.isoHint], at: [t.atField, t.atHint] } as const
-  const words = ruleWords(ruleOf(draft), language.value)
   return (
     <SaveForm class="schedule-form" saving={saving} label={before ? t.save : t.create} onCancel={() => go(before ? ['schedules', before.name] : ['schedules'])}>
       <div class="columns">
@@ -82,7 +80,6 @@ export function ScheduleForm({ before, initial }: { before: Draft | null; initia
               ))}
             </fieldset>
             {text(draft.kind, ...fieldsOfRule[draft.kind])}
-            <p class="rule-words" aria-live="polite">{words ? <>{t.words}: <strong>{words}</strong></> : ' '}</p>
             {draft.kind !== 'every' && text('zone', t.zone, t.zoneHint)}
             <datalist id="zones">{zoneNames().map((zone) => <option key={zone} value={zone} />)}</datalist>
             {draft.kind === 'cron' && (
@@ -145,7 +142,12 @@ function LivePreview({ draft }: { draft: Draft }) {
   return (
     <Section title={t.preview} aside={query.loading && ready && t.checking} class="schedule-preview">
       <div aria-live="polite">
-        {!ready ? <p class="empty">{t.previewHint}</p> : query.error ? <ProblemNote error={query.error} /> : shown && <PreviewTable preview={shown} narrow />}
+        {!ready ? <p class="empty">{t.previewHint}</p> : query.error ? <ProblemNote error={query.error} /> : shown && (
+          <>
+            <p class="rule-words">{t.words}: <strong>{ruleInWords(shown)}</strong></p>
+            <PreviewTable preview={shown} narrow />
+          </>
+        )}
       </div>
     </Section>
   )

@@ -1,8 +1,7 @@
 // The words of the pages of schedules.
-import type { Schedule, ScheduleSettings } from '../api/openapi'
+import type { RuleWords, Schedule, ScheduleSettings } from '../api/openapi'
 import { dictionary, language, plural } from '../i18n/language'
 import { formatDuration, formatNumber as n } from '../ui/format'
-import { ruleWords } from './words'
 
 export const t = dictionary(
   {
@@ -92,6 +91,7 @@ export function ruleText(settings: Partial<ScheduleSettings>): string {
   return settings.cron ?? settings.iso ?? settings.at ?? (settings.every_ms === undefined ? '' : formatDuration(settings.every_ms))
 }
 
-export function ruleInWords(settings: Partial<ScheduleSettings>): string | null {
-  return ruleWords(settings, language.value)
+/** The rule in words, without zone, closed days and bounds. */
+export function ruleInWords({ words }: { words: RuleWords }): string {
+  return words[language.value]
 }
