@@ -12,7 +12,7 @@ namespace duewheel {
 bool CommandQueue::push(Command command, ReplyToken token, SharedLimits limits) {
     const std::size_t bytes = payload_bytes(command);
     const LineKey line = line_of(command);
-    if (!is_of_cleaning(command) && !may_wait(line, bytes)) return false;
+    if (is_limited(command) && !may_wait(line, bytes)) return false;
     const std::uint32_t weight = weight_of(command);
     PendingCommand pending{.command = std::move(command),
                            .token = token,

@@ -19,8 +19,10 @@ inline constexpr std::size_t kSettingsRecordBytesMax = kRecordOverheadMax + kTar
 
 struct DefaultTraits {
     static constexpr bool kIsPut = false;
-    // Compaction limits itself.
     static constexpr bool kIsCompaction = false;
+    // Refused while too many commands wait. Compaction limits itself, and an outcome that is not relocated would be
+    // lost with the front of the log; consumers have limits of their own.
+    static constexpr bool kIsLimited = true;
 
     // A change by clients that can come at any rate.
     static bool is_move(const auto&) { return false; }
@@ -96,6 +98,10 @@ struct CommandTraits<TakeRecordsCommand> : PutsTraits {
 
 // ---- messages
 
+template <>
+struct CommandTraits<LeaseCommand> : DefaultTraits {
+    static constexpr bool kIsLimited = false;
+};
 struct MoveTraits : DefaultTraits {
     static bool is_move(const auto&) { return true; }
 };
@@ -188,6 +194,7 @@ struct CommandTraits<FeedWatchdogCommand> : MoveTraits {
 
 struct CompactionTraits : DefaultTraits {
     static constexpr bool kIsCompaction = true;
+    static constexpr bool kIsLimited = false;
 };
 template <>
 struct CommandTraits<RelocateCommand> : CompactionTraits {
@@ -233,6 +240,9 @@ inline bool is_a_put(const Command& command) {
 }
 inline bool is_of_cleaning(const Command& command) {
     return with_traits(command, [](auto traits, const auto&) { return traits.kIsCompaction; });
+}
+inline bool is_limited(const Command& command) {
+    return with_traits(command, [](auto traits, const auto&) { return traits.kIsLimited; });
 }
 inline bool is_a_move(const Command& command) {
     return with_traits(command, [](auto traits, const auto& of) { return traits.is_move(of); });

@@ -99,5 +99,12 @@ TEST(CommandTraits, compaction_is_told_apart_from_commands_of_clients) {
     EXPECT_FALSE(is_a_put(RelocateCommand{}));
 }
 
+TEST(CommandTraits, compaction_and_consumers_may_come_while_too_many_commands_wait) {
+    EXPECT_FALSE(is_limited(RelocateOutcomesCommand{}));
+    EXPECT_FALSE(is_limited(LeaseCommand{}));
+    EXPECT_TRUE(is_limited(AckCommand{}));
+    EXPECT_TRUE(is_limited(GetCommand{}));
+}
+
 }  // namespace
 }  // namespace duewheel::command_traits_test

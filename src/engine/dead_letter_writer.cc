@@ -10,7 +10,7 @@
 
 namespace duewheel {
 
-void DeadLetterWriter::redrive(const RedriveCommand& command, ReplyToken token) {
+void DeadLetterWriter::start(const RedriveCommand& command, ReplyToken token) {
     const std::uint64_t max = command.max.value_or(options_.redrive_max);
     if (max == 0 || max > options_.redrive_max) {
         return reply(token, Error{"bad_max",
@@ -27,7 +27,7 @@ void DeadLetterWriter::redrive(const RedriveCommand& command, ReplyToken token) 
     dead_letters_.begin_redrive({command.name_space, command.queue}, token, max);
 }
 
-bool DeadLetterWriter::has_to_add() const {
+bool DeadLetterWriter::has_work() const {
     const std::deque<DeadWalk>& walks = dead_letters_.walks();
     if (walks.empty() || segment_.puts_stalled()) return false;
     return std::any_of(walks.begin(), walks.end(), [this](const DeadWalk& walk) {

@@ -6,6 +6,7 @@
 // again. Messages that become dead letters during the scan are not marked: the mark is never later than the call.
 #pragma once
 
+#include "engine/command_traits.h"
 #include "engine/dead_letters.h"
 #include "engine/engine_context.h"
 #include "engine/lifecycle.h"
@@ -18,12 +19,16 @@ class DeadLetterWriter : EnginePart {
     DeadLetterWriter(EngineContext& context, DeadLetters& dead_letters, Queues& queues, Lifecycle& lifecycle)
         : EnginePart(context), dead_letters_(dead_letters), queues_(queues), lifecycle_(lifecycle) {}
 
-    void redrive(const RedriveCommand& command, ReplyToken token);
+    // The reply comes with the last message that it redrives.
+    void start(const RedriveCommand& command, ReplyToken token);
 
     // Some can be added to a batch without another lookup.
-    bool has_to_add() const;
+    bool has_work() const;
+    // The last record contains settings.
+    std::size_t next_bytes() const { return has_work() ? kSettingsRecordBytesMax : 0; }
     // Redriven messages fill segments and memory like puts, and like them wait for segments to be sealed.
     void add_to_batch();
+    bool is_idle() const { return dead_letters_.walks().empty(); }
     // The retention of dead letters has ended, or some are to be discarded.
     bool has_to_expire() const;
     // There is no space. What a redrive has returned so far is durable; the rest stays dead.

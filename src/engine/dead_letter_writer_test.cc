@@ -29,7 +29,7 @@ struct Trial : TrialParts {
         lifecycle.take(number);
         lifecycle.start_attempt(number, now + 1, now);
         advance_to(now + 1);
-        batch([this] { lifecycle.own_records().add_exhausted(); });
+        batch([this] { lifecycle.own_records().exhausted.add_to_batch(); });
         dead_letters.expect(0, now);
         return recent.entry(number).id;
     }
@@ -42,7 +42,7 @@ struct Trial : TrialParts {
         return batch([this] { dead_writer.add_to_batch(); });
     }
     std::string_view refusal(const RedriveCommand& command) {
-        dead_writer.redrive(command, 1);
+        dead_writer.start(command, 1);
         return take<Error>(1).code;
     }
 };
@@ -58,8 +58,8 @@ TEST(DeadLetterWriter, a_redrive_returns_the_oldest_with_all_their_attempts_up_t
     const MessageId first = trial.die();
     const MessageId second = trial.die();
     trial.die();
-    trial.dead_writer.redrive({.queue = "q", .max = 2}, 1);
-    EXPECT_FALSE(trial.dead_writer.has_to_add()) << "the index is looked up first";
+    trial.dead_writer.start({.queue = "q", .max = 2}, 1);
+    EXPECT_FALSE(trial.dead_writer.has_work()) << "the index is looked up first";
     const std::vector<Record> records = trial.write();
     EXPECT_EQ(ids_of(records), (std::vector<MessageId>{first, second}));
     EXPECT_EQ(records[0].cause, Cause::redriven);
@@ -68,7 +68,7 @@ TEST(DeadLetterWriter, a_redrive_returns_the_oldest_with_all_their_attempts_up_t
     EXPECT_EQ(answer.redriven, 2u);
     EXPECT_TRUE(answer.more);
     EXPECT_EQ(trial.lifecycle.ready_count(), 2u);
-    EXPECT_FALSE(trial.dead_writer.has_to_add());
+    EXPECT_FALSE(trial.dead_writer.has_work());
     trial.lifecycle.check();
 }
 
@@ -77,7 +77,7 @@ TEST(DeadLetterWriter, a_redrive_is_answered_with_its_last_part) {
     options.redrive_chunk = 2;
     Trial trial(options);
     for (int i = 0; i < 3; ++i) trial.die();
-    trial.dead_writer.redrive({.queue = "q"}, 1);
+    trial.dead_writer.start({.queue = "q"}, 1);
     EXPECT_EQ(trial.write().size(), 2u);
     EXPECT_TRUE(trial.effects.replies.empty());
     EXPECT_EQ(trial.write().size(), 1u);
@@ -91,10 +91,10 @@ TEST(DeadLetterWriter, a_redrive_fills_its_queue_and_no_more) {
     ConfigureQueueCommand limit;
     limit.settings.pending_max = 1;
     trial.configure(limit);
-    trial.dead_writer.redrive({.queue = "q"}, 1);
+    trial.dead_writer.start({.queue = "q"}, 1);
     EXPECT_EQ(trial.write().size(), 1u);
     EXPECT_TRUE(trial.take<RedriveAnswer>(1).more);
-    trial.dead_writer.redrive({.queue = "q"}, 1);
+    trial.dead_writer.start({.queue = "q"}, 1);
     EXPECT_TRUE(trial.write().empty());
     EXPECT_EQ(trial.take<Error>(1).code, "queue_full");
 }
@@ -115,7 +115,7 @@ TEST(DeadLetterWriter, without_space_a_redrive_ends_with_what_it_has_returned) {
     Trial trial(options);
     trial.die();
     trial.die();
-    trial.dead_writer.redrive({.queue = "q"}, 1);
+    trial.dead_writer.start({.queue = "q"}, 1);
     EXPECT_EQ(trial.write().size(), 1u);
     trial.context.segment.set_space(LogSpace::reserve);
     EXPECT_TRUE(trial.write().empty());
@@ -164,7 +164,7 @@ TEST(DeadLetterWriter, a_redrive_skips_what_is_being_discarded) {
     trial.now += 1;
     trial.configure({.what = What::discard});
     const MessageId later = trial.die();
-    trial.dead_writer.redrive({.queue = "q"}, 1);
+    trial.dead_writer.start({.queue = "q"}, 1);
     EXPECT_EQ(ids_of(trial.write()), std::vector<MessageId>{later});
     EXPECT_EQ(trial.take<RedriveAnswer>(1).redriven, 1u);
 }

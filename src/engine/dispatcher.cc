@@ -13,7 +13,7 @@
 
 namespace duewheel {
 
-void Dispatcher::lease(const LeaseCommand& command, ReplyToken token) {
+void Dispatcher::start(const LeaseCommand& command, ReplyToken token) {
     if (command.lease_ms && !command.stays) {
         if (Status legal = check_lease_time(*command.lease_ms); !legal) return reply(token, std::move(legal).error());
     }

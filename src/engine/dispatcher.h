@@ -10,6 +10,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "engine/command_traits.h"
 #include "engine/delivery.h"
 #include "engine/engine_context.h"
 #include "engine/lifecycle.h"
@@ -23,7 +24,8 @@ class Dispatcher : EnginePart {
     Dispatcher(EngineContext& context, Queues& queues, Lifecycle& lifecycle, Loader& loader)
         : EnginePart(context), queues_(queues), lifecycle_(lifecycle), loader_(loader) {}
 
-    void lease(const LeaseCommand& command, ReplyToken token);
+    // A consumer gets ready messages, or waits for some.
+    void start(const LeaseCommand& command, ReplyToken token);
     // Leases this message, which is ready; its queue is not paused.
     void lease_ready(EntryNumber number, ReplyToken token, std::int64_t lease_ms);
     // The message that the next consumer of the queue would get; null: none is ready in memory. Valid until the next
@@ -47,6 +49,11 @@ class Dispatcher : EnginePart {
     // A commit has saved the time.
     void deliver_held();
     bool has_held() const { return !held_.empty(); }
+    // A batch without records is enough for it. A segment without space for a record is closed all the same.
+    bool has_work() const { return has_held(); }
+    std::size_t next_bytes() const { return has_held() ? kRecordOverheadMax : 0; }
+    static void add_to_batch() {}
+    static bool is_idle() { return true; }
     // No commit will: their messages are ready again.
     void refuse_held();
 

@@ -50,22 +50,17 @@ void Engine::submit(Command command, ReplyToken token, SharedLimits limits) {
     if (limits) {
         if (Status within = check_limits(command, *limits); !within) return reply(token, std::move(within).error());
     }
-    if (const auto* request = std::get_if<LeaseCommand>(&command)) return dispatcher_.lease(*request, token);
     if (is_a_put(command) && segment_.refuses_puts() && !may_be_repeated(command)) {
         counters_.refused_full += record_count(command);
         return reply(token, store_full());
     }
-    // Compaction limits itself, and an outcome that is not relocated would be lost with the front of the log.
-    if (!is_of_cleaning(command) && commands_.is_full()) return reply(token, too_busy());
-    if (const auto* request = std::get_if<ListCommand>(&command))
-        return views_.listings.list(*request, token, lifecycle_.is_recurring_due());
-    if (const auto* request = std::get_if<RedriveCommand>(&command)) return dead_writer_.redrive(*request, token);
-    const bool is_query = std::visit(
+    if (is_limited(command) && commands_.is_full()) return reply(token, too_busy());
+    const bool needs_no_batch = std::visit(
         [&](const auto& query) {
             return std::apply([&](auto&... parts) { return read_in(query, token, limits, parts...); }, parts());
         },
         command);
-    if (is_query) return;
+    if (needs_no_batch) return;
     if (!commands_.push(std::move(command), token, std::move(limits))) reply(token, too_busy());
 }
 
@@ -151,7 +146,7 @@ DueMs Engine::next_wakeup() const {
     const bool has_begun = batches_.is_durable() || segment_.has_to_sweep() || !wheel_.caught_up() ||
                            dispatcher_.has_more_to_serve() || views_.has_to_walk();
     if (!context_.started || has_begun) return now_;
-    const bool has_requests = has_commands() || dead_writer_.has_to_add() ||
+    const bool has_requests = has_commands() || dead_writer_.has_work() ||
                               (commands_.has_puts() && !segment_.puts_stalled()) || dispatcher_.has_held();
     const bool closes = segment_.is_close_wanted() && !segment_.is_empty() && segment_.cleaning_may_write();
     const bool may_build = may_build_batch();
@@ -160,7 +155,7 @@ DueMs Engine::next_wakeup() const {
     if (may_build && dead_writer_.has_to_expire()) return now_;
     const Tick wheel = wheel_.next_work();
     DueMs next = wheel >= static_cast<Tick>(kNoWakeup) ? kNoWakeup : static_cast<DueMs>(wheel);
-    if (may_build) next = std::min({next, batches_.confirm_at_ms(), lifecycle_.own_records().attempts_due_ms()});
+    if (may_build) next = std::min({next, batches_.confirm_at_ms(), lifecycle_.own_records().attempts.due_ms()});
     if (dead_letters_.next_expiry_ms() > now_) next = std::min(next, dead_letters_.next_expiry_ms());
     if (!lifecycle_.window().is_reading()) next = std::min(next, std::max(now_ + 1, lifecycle_.window().next_ms()));
     return next;

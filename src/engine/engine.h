@@ -22,13 +22,12 @@
 //
 // The state, and nearly all decisions, are in its parts (ARCHITECTURE.md, "Parts of the engine"). The engine itself has
 // this interface, the order of an iteration (engine.cc), and what becomes part of a batch (engine_batches.cc,
-// engine_sources.cc, engine_space.cc).
+// engine_space.cc).
 //
 // Single-threaded. The RecentTier is the owner's, and only the engine changes it.
 #pragma once
 
 #include <algorithm>
-#include <array>
 #include <atomic>
 #include <cstdint>
 #include <memory>
@@ -204,11 +203,11 @@ class Engine : OwnedContext, EnginePart {
 
   private:
     void fire_due();
-    // What decides, reads or finishes something: the engine finds a part by the type of that (part_by_type.h).
+    // What decides, reads, starts or finishes something: the engine finds a part by the type of that (part_by_type.h).
     auto parts() {
         return std::tie(reader_, reports_, views_.listings, views_.history, views_.forecasts, messages_,
                         message_leases_, puts_, inputs_, transactions_, recurring_, settings_, schedules_, watchdogs_,
-                        tokens_, seconds_, lifecycle_, loader_, dispatcher_, dead_letters_, purges_);
+                        tokens_, seconds_, lifecycle_, loader_, dispatcher_, dead_letters_, dead_writer_, purges_);
     }
 
     // ---- batches (engine_batches.cc)
@@ -235,23 +234,17 @@ class Engine : OwnedContext, EnginePart {
     void answer_without_log();
     void build_for_cleaning();
 
-    // ---- sources of work for batches (engine_sources.cc)
+    // ---- sources of work for batches (part_by_type.h)
 
-    struct BatchSource {
-        // A batch would add some of it now, or have it read.
-        bool (*has_work)(const Engine&);
-        // The most that the next of it adds to a batch, 0 if there is none: the open segment is closed without space
-        // for that.
-        std::size_t (*next_bytes)(const Engine&);
-        void (*add)(Engine&);
-        // None of it is on its way to the disk or from it.
-        bool (*is_idle)(const Engine&);
-    };
-    // The source that is a part with these functions.
-    template <auto part>
-    static constexpr BatchSource of_part();
-    static const std::array<BatchSource, 9> kBatchSources;
-    bool attempts_are_due() const;
+    // In the order in which a batch takes their work. A new one with clients that wait for it is refused in
+    // answer_without_log() too: a stalled log takes no batches.
+    static auto sources_of(auto& engine) {
+        auto& own = engine.lifecycle_.own_records();
+        // A command on an expired message comes too late, so these are added before commands.
+        return std::tie(own.expired, own.attempts, engine.dispatcher_, own.exhausted, engine.purges_,
+                        engine.dead_writer_, engine.recurring_, engine.transactions_, engine.schedules_,
+                        engine.watchdogs_);
+    }
     bool has_own_work() const;
     bool needs_own_batch() const;
     bool may_build_batch() const;
@@ -281,7 +274,7 @@ class Engine : OwnedContext, EnginePart {
 
     Schedules schedules_;
     Watchdogs watchdogs_;
-    QueueViews views_{context_, earlier_runs_, lifecycle_.leases(), schedules_.table()};
+    QueueViews views_{context_, lifecycle_, schedules_.table()};
     bool is_batch_delayed_ = false;
 };
 

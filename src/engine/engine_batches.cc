@@ -4,24 +4,34 @@
 #include <cassert>
 #include <span>
 #include <tuple>
-#include <type_traits>
+#include <variant>
 
 #include "engine/command_traits.h"
 #include "engine/engine.h"
 #include "engine/part_by_type.h"
-#include "message/subject.h"
 
 namespace duewheel {
-namespace {
 
-// Engine::submit() and Engine::validate() pass these to their parts by name.
-template <class Command>
-inline constexpr bool kIsPassedByName =
-    std::is_same_v<Command, LeaseCommand> || std::is_same_v<Command, ListCommand> ||
-    std::is_same_v<Command, RedriveCommand> || std::is_same_v<Command, RelocateSettingsCommand> ||
-    std::is_same_v<Command, RelocateRuleCommand>;
+bool Engine::has_own_work() const {
+    return std::apply([](const BatchSource auto&... source) { return (source.has_work() || ...); }, sources_of(*this));
+}
 
-}  // namespace
+bool Engine::is_own_work_done() const {
+    return std::apply([](const auto&... source) { return (source.is_idle() && ...); }, sources_of(*this));
+}
+
+// The most that the first of any kind adds to a batch; 0: there is none.
+std::size_t Engine::next_own_bytes() const {
+    return std::apply([](const auto&... source) { return std::max({source.next_bytes()...}); }, sources_of(*this));
+}
+
+bool Engine::needs_own_batch() const {
+    return (segment_.is_close_wanted() || has_own_work()) && !segment_.is_stalled();
+}
+
+bool Engine::may_build_batch() const {
+    return !batches_.is_in_flight() && (!is_batch_delayed_ || needs_own_batch());
+}
 
 bool Engine::must_close_segment() const {
     if (segment_.is_empty()) return false;
@@ -56,10 +66,13 @@ void Engine::build_batch() {
         take_commands(commands_.looked_up(), Takes::commands, quarters);
         take_commands(commands_.others(), Takes::commands, quarters);
     };
-    for (const BatchSource& source : kBatchSources) {
-        source.add(*this);
-        if (&source == &kBatchSources.front()) take_commands_to(1);
-    }
+    std::apply(
+        [&](auto& before_commands, auto&... sources) {
+            before_commands.add_to_batch();
+            take_commands_to(1);
+            (sources.add_to_batch(), ...);
+        },
+        sources_of(*this));
     take_commands_to(3);
     take_commands(commands_.looked_up_puts(), Takes::puts);
     take_commands(commands_.puts(), Takes::puts);
@@ -150,22 +163,12 @@ void Engine::take_commands(CommandQueue::Lines& from, Takes what, std::size_t qu
 }
 
 Verdict Engine::validate(PendingCommand& pending) {
-    if (const auto* settings = std::get_if<RelocateSettingsCommand>(&pending.command)) {
-        if (settings->subject == Subject::token) return tokens_.relocate(pending, *settings);
-        if (settings->subject == Subject::input) return inputs_.relocate(pending, *settings);
-        if (settings->subject == Subject::name_space) return settings_.relocate_namespace(pending, *settings);
-        return settings_.relocate_queue(pending, *settings);
-    }
-    if (const auto* rule = std::get_if<RelocateRuleCommand>(&pending.command)) {
-        return rule->subject == Subject::watchdog ? watchdogs_.relocate(pending, *rule)
-                                                  : schedules_.relocate(pending, *rule);
-    }
     return std::visit(
         [&]<class Command>(Command& command) {
             return std::apply(
                 [&]<class... Parts>(Parts&... parts) {
                     constexpr int kFunctions = kDeciders<Command, Parts...> + kReaders<Command, Parts...>;
-                    static_assert(kFunctions + int{kIsPassedByName<Command>} == 1,
+                    static_assert(kFunctions == 1 || HasSubject<Command>,
                                   "no part, or more than one, decides this command or reads this query");
                     return decide_in(pending, command, parts...);
                 },
@@ -196,15 +199,8 @@ void Engine::apply_durable() {
 }
 
 void Engine::apply_next(Operation& operation) {
-    if (operation.record.kind == RecordKind::conf) {
-        if (operation.record.subject == Subject::token) return tokens_.apply(operation);
-        if (operation.record.subject == Subject::input) return inputs_.apply(operation);
-        return operation.record.subject == Subject::name_space ? settings_.apply_namespace(operation)
-                                                               : settings_.apply_queue(operation);
-    }
-    if (operation.record.kind == RecordKind::rule) {
-        return operation.record.subject == Subject::watchdog ? watchdogs_.apply(operation)
-                                                             : schedules_.apply(operation);
+    if (operation.record.kind == RecordKind::conf || operation.record.kind == RecordKind::rule) {
+        return std::apply([&](auto&... parts) { apply_to_owner(operation, parts...); }, parts());
     }
     operation.record.reason = operation.reason;
     apply(operation);

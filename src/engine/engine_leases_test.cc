@@ -124,11 +124,11 @@ TEST(EngineLeases, a_quick_acknowledgement_contains_its_attempt) {
     Shard shard;
     shard.put(0);
     const auto messages = shard.lease();
-    shard.turn(OwnRecords::kAttemptWaitsMs - 1);
+    shard.turn(StartedAttempts::kWaitMs - 1);
     shard.ask<LeaseEndAnswer>(AckCommand{messages.at(0).lease});
     EXPECT_EQ(shard.log().back().kind, RecordKind::end);
     EXPECT_EQ(shard.log().back().state.attempts, 1u);
-    shard.turn(OwnRecords::kAttemptWaitsMs);
+    shard.turn(StartedAttempts::kWaitMs);
     EXPECT_EQ(attempts_written(shard), 0);
 }
 
@@ -137,15 +137,15 @@ TEST(EngineLeases, an_attempt_that_lasts_is_written_once_and_in_time) {
     shard.put(0);
     shard.put(0);
     const auto first = shard.lease(1);
-    shard.turn(OwnRecords::kAttemptWaitsMs / 2);
+    shard.turn(StartedAttempts::kWaitMs / 2);
     shard.lease(1);
-    shard.turn(OwnRecords::kAttemptWaitsMs / 2 - 1);
+    shard.turn(StartedAttempts::kWaitMs / 2 - 1);
     EXPECT_EQ(attempts_written(shard), 0);
     EXPECT_EQ(shard.engine().next_wakeup(), shard.engine().now() + 1);
     shard.turn(1);
     EXPECT_EQ(attempts_written(shard), 2) << "one batch has both";
     shard.ask<LeaseEndAnswer>(AckCommand{first.at(0).lease});
-    shard.turn(OwnRecords::kAttemptWaitsMs);
+    shard.turn(StartedAttempts::kWaitMs);
     EXPECT_EQ(attempts_written(shard), 2);
 }
 

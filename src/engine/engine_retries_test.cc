@@ -171,7 +171,7 @@ TEST(Retries, a_message_without_attempts_left_after_a_restart_dies_instead_of_be
     first.lease(1, 1'000);
     first.turn(1'000);
     ASSERT_EQ(first.lease(1, 3'600'000).size(), 1u);
-    first.turn(OwnRecords::kAttemptWaitsMs);
+    first.turn(StartedAttempts::kWaitMs);
     TrialEngine second(with_rule(kTwice), first);
     EXPECT_TRUE(second.lease().empty());
     EXPECT_EQ(get(second, kShardsMax).row.state.state, State::dead);

@@ -44,7 +44,7 @@ Verdict Inputs::decide(PendingCommand& pending, TakeRecordsCommand& command) {
     return Verdict::settled;
 }
 
-Verdict Inputs::relocate(PendingCommand& pending, const RelocateSettingsCommand& command) {
+Verdict Inputs::decide(PendingCommand& pending, const RelocateSettingsCommand& command) {
     if (table_.in_batch.contains(command.queue)) return Verdict::deferred;
     const InputPosition* stored = table_.find(command.queue);
     if (stored == nullptr || stored->log_position != command.log_position) return replied(pending, RelocateAnswer{});

@@ -21,13 +21,16 @@ namespace duewheel {
 
 class Inputs : EnginePart {
   public:
+    static constexpr bool owns(Subject subject) { return subject == Subject::input; }
+
     Inputs(EngineContext& context, Puts& puts, const std::vector<InputPosition>& stored)
         : EnginePart(context), puts_(puts) {
         for (const InputPosition& position : stored) table_.set(position);
     }
 
     Verdict decide(PendingCommand& pending, TakeRecordsCommand& command);
-    Verdict relocate(PendingCommand& pending, const RelocateSettingsCommand& command);
+    // Compaction writes it again, unchanged.
+    Verdict decide(PendingCommand& pending, const RelocateSettingsCommand& command);
     void apply(const Operation& operation);
 
     const InputTable& table() const { return table_; }

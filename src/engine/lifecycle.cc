@@ -172,7 +172,7 @@ void Lifecycle::begin_writing(EntryNumber number, WaitsFor next) {
     } else {
         // Its line delivers no other message before the end of this one is on disk.
         order_lines_.take_back(number);
-        own_.note_exhausted(entry.id);
+        own_.exhausted.note(entry.id);
     }
 }
 
@@ -320,7 +320,7 @@ void Lifecycle::start_attempt(EntryNumber number, DueMs until_ms, DueMs late_fro
     leases_[entry.id] = {entry.begun, late_ms, until_ms, late_from_ms - entry.nominal_due_ms};
     unsettled_expiry(number);
     arm(number, until_ms);
-    if (!has_earlier) own_.note_attempt(entry.id);
+    if (!has_earlier) own_.attempts.note(entry.id);
 }
 
 void Lifecycle::end_lease(EntryNumber number) {
@@ -398,7 +398,7 @@ void Lifecycle::begin_expiry(EntryNumber number) {
     forget_held_back(entry.id);
     disarm(number);
     become(number, WaitsFor::expired);
-    own_.note_expired(entry.id);
+    own_.expired.note(entry.id);
     unsettled_expiry(number);
 }
 
@@ -554,7 +554,7 @@ void Lifecycle::check() const {
                 "a message is not on the wheel at what it waits for");
     });
     require(recurring_due == recurring_due_, "the count of due recurring messages is wrong");
-    require(expired <= own_.expired(), "a message expires whose record is not queued");
+    require(expired <= own_.expired.count(), "a message expires whose record is not queued");
     order_lines_.check(started);
     const std::vector<std::uint32_t> lookups = order_lines_.open_lookups(queues_.size());
     std::size_t leased_in_all = 0;

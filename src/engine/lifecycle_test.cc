@@ -45,7 +45,7 @@ TEST(Lifecycle, a_lost_lease_makes_a_message_ready_again_until_its_attempts_are_
         trial.advance_to(trial.now + 100);
     }
     EXPECT_EQ(trial.lifecycle.ready_count(), 0u);
-    const auto ends = trial.batch([&] { trial.lifecycle.own_records().add_exhausted(); });
+    const auto ends = trial.batch([&] { trial.lifecycle.own_records().exhausted.add_to_batch(); });
     ASSERT_EQ(ends.size(), 1u);
     EXPECT_EQ(ends[0].state.state, State::dead);
     EXPECT_EQ(ends[0].state.attempts, 2u);
@@ -60,7 +60,7 @@ TEST(Lifecycle, an_expired_message_is_not_ready_and_its_end_is_written) {
     EXPECT_EQ(trial.lifecycle.ready_count(), 0u);
     EXPECT_EQ(trial.lifecycle.unsettled_from_ms(), trial.now);
     const MessageId id = trial.recent.entry(number).id;
-    const auto ends = trial.batch([&] { trial.lifecycle.own_records().add_expired(); });
+    const auto ends = trial.batch([&] { trial.lifecycle.own_records().expired.add_to_batch(); });
     ASSERT_EQ(ends.size(), 1u);
     EXPECT_EQ(ends[0].id, id);
     EXPECT_EQ(ends[0].state.state, State::expired);
@@ -78,7 +78,7 @@ TEST(Lifecycle, a_timer_that_fires_while_a_record_is_written_takes_effect_afterw
     trial.lifecycle.start_attempt(number, trial.now + 1'000, trial.now);
     trial.advance_to(trial.now + 999);
     trial.batch([&] {
-        trial.lifecycle.own_records().add_attempts();
+        trial.lifecycle.own_records().attempts.add_to_batch();
         trial.advance_to(trial.now + 1);
         EXPECT_EQ(trial.recent.entry(number).state(), State::leased);
     });
@@ -107,7 +107,7 @@ TEST(Lifecycle, a_message_without_attempts_left_is_not_delivered_by_its_line) {
     fewer.settings.retry.attempts = 1;
     trial.configure(fewer);
     trial.advance_to(trial.now + 100);
-    trial.batch([&] { trial.lifecycle.own_records().add_attempts(); });
+    trial.batch([&] { trial.lifecycle.own_records().attempts.add_to_batch(); });
     EXPECT_EQ(trial.recent.entry(late).waits_for, WaitsFor::used_up);
     trial.batch([&] { trial.lifecycle.purge(early, 0, Error{}); });
     EXPECT_EQ(trial.recent.entry(late).waits_for, WaitsFor::used_up);

@@ -29,7 +29,7 @@ DuePosition after(DuePosition at) {
 
 }  // namespace
 
-void Listings::list(const ListCommand& command, ReplyToken token, bool is_recurring_due) {
+void Listings::start(const ListCommand& command, ReplyToken token) {
     if (context_.refuse_page(command.limit, token)) return;
     const bool of_dead = command.states.contains(State::dead);
     if (of_dead && command.states != StateSet{State::dead}) {
@@ -51,7 +51,7 @@ void Listings::list(const ListCommand& command, ReplyToken token, bool is_recurr
     const bool due = any_due || states.contains(State::ready) || states.contains(State::leased);
     const bool not_due = any_due || states.contains(State::scheduled) || states.contains(State::retrying);
     if (!not_due) listing.command.until_ms = std::min(command.until_ms, context_.now + 1);
-    if (!due && !is_recurring_due) listing.command.from = std::max(command.from, {context_.now + 1, 0});
+    if (!due && !lifecycle_.is_recurring_due()) listing.command.from = std::max(command.from, {context_.now + 1, 0});
     walking_.push_back(std::move(listing));
 }
 
@@ -162,7 +162,8 @@ ListedMessage Listings::listed(const Entry& entry) const {
     message.row.state.attempts = entry.begun;
     if (entry.has_unwritten_attempt()) message.row.reason.clear();
     message.row.state.maybe_delivered |= entry.from_past;
-    if (const auto held = leases_.find(entry.id); held != leases_.end()) message.lease_until_ms = held->second.until_ms;
+    const Leases& leases = lifecycle_.leases();
+    if (const auto held = leases.find(entry.id); held != leases.end()) message.lease_until_ms = held->second.until_ms;
     return message;
 }
 
@@ -171,7 +172,7 @@ ListedMessage Listings::listed(MessageRow row) const {
     ListedMessage message;
     message.row = std::move(row);
     MessageState& state = message.row.state;
-    state.maybe_delivered |= earlier_.may_have_delivered(message.row.id, state);
+    state.maybe_delivered |= context_.earlier_runs.may_have_delivered(message.row.id, state);
     state.state = live_state(state.state, state.due_ms, state.is_recurring(), context_.now);
     return message;
 }

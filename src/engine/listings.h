@@ -21,20 +21,19 @@
 #include <cstdint>
 #include <deque>
 
-#include "engine/delivery.h"
-#include "engine/earlier_runs.h"
 #include "engine/engine_context.h"
+#include "engine/lifecycle.h"
 #include "engine/open_views.h"
 
 namespace duewheel {
 
 class Listings {
   public:
-    Listings(EngineContext& context, OpenViews& open, const EarlierRuns& earlier, const Leases& leases)
-        : context_(context), open_(open), earlier_(earlier), leases_(leases) {}
+    Listings(EngineContext& context, OpenViews& open, const Lifecycle& lifecycle)
+        : context_(context), open_(open), lifecycle_(lifecycle) {}
 
-    // Starts a page; its reply comes when it is complete. `is_recurring_due`: a due recurring message is in memory.
-    void list(const ListCommand& command, ReplyToken token, bool is_recurring_due);
+    // Starts a page; its reply comes when it is complete.
+    void start(const ListCommand& command, ReplyToken token);
     // Scans the next entries for the pages in progress, `list_chunk` of them.
     void walk();
     bool has_to_walk() const { return !walking_.empty(); }
@@ -53,8 +52,7 @@ class Listings {
 
     EngineContext& context_;
     OpenViews& open_;
-    const EarlierRuns& earlier_;
-    const Leases& leases_;
+    const Lifecycle& lifecycle_;
     std::deque<ListingLookup> walking_;  // whose entries are still being scanned: the first one is
 };
 

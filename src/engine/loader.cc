@@ -63,7 +63,7 @@ void Loader::read_backlog(QueueNumber number) {
     const std::uint32_t kept =
         std::min(options_.ready_max / 2, asked_lately ? 2 * options_.load_chunk : options_.idle_backlog);
     if (at.ready_count > kept || (window_.is_crowded() && !asked_lately)) return;
-    if (lifecycle_.own_records().exhausted() + lifecycle_.due_recurring().due_count() >= options_.load_chunk)
+    if (lifecycle_.own_records().exhausted.count() + lifecycle_.due_recurring().due_count() >= options_.load_chunk)
         return queues_.mark(number);  // their ends must be written first
     if (backlogs_reading_ >= options_.backlogs_reading_max) return queues_.mark(number);
     ++backlogs_reading_;

@@ -205,7 +205,7 @@ TEST(Loader, the_load_cursor_does_not_pass_an_expiry_that_is_not_written) {
     trial.advance_to(expires);
     trial.advance_to(expires + 50);
     EXPECT_EQ(trial.cursors().back().state.due_ms, expires);
-    trial.batch([&] { trial.lifecycle.own_records().add_expired(); });
+    trial.batch([&] { trial.lifecycle.own_records().expired.add_to_batch(); });
     EXPECT_EQ(trial.cursors().back().state.due_ms, expires + 50);
 }
 

@@ -99,8 +99,8 @@ TEST(MessageFinder, an_expired_message_is_busy_until_its_end_is_written) {
     const MessageId id = trial.recent.entry(trial.put_message(trial.now, trial.now + 5)).id;
     trial.now += 5;
     EXPECT_EQ(trial.find(id), What::busy);
-    EXPECT_EQ(trial.lifecycle.own_records().expired(), 1u);
-    trial.batch([&] { trial.lifecycle.own_records().add_expired(); });
+    EXPECT_EQ(trial.lifecycle.own_records().expired.count(), 1u);
+    trial.batch([&] { trial.lifecycle.own_records().expired.add_to_batch(); });
     EXPECT_EQ(trial.find(id), What::ended);
 }
 

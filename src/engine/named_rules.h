@@ -47,6 +47,7 @@ class NamedRules : protected EnginePart {
     using Answer = typename Kind::Answer;
     using Due = DueQueue<RuleNumber, typename Kind::Extra>;
 
+    static constexpr bool owns(Subject subject) { return subject == Kind::kSubject; }
     const RuleTable<Rule>& table() const { return table_; }
 
     // The first time of this run.
@@ -110,7 +111,7 @@ class NamedRules : protected EnginePart {
         return Verdict::settled;
     }
     // Compaction writes the whole rule again, unchanged.
-    Verdict relocate(PendingCommand& pending, const RelocateRuleCommand& command) {
+    Verdict decide(PendingCommand& pending, const RelocateRuleCommand& command) {
         Rule* rule = table_.find(command.name_space, command.name);
         if (rule != nullptr && rule->in_batch()) return Verdict::deferred;
         if (rule == nullptr || rule->log_position != command.log_position) return replied(pending, RelocateAnswer{});

@@ -92,9 +92,9 @@ TEST(NamedRules, compaction_writes_a_rule_again_only_if_its_record_is_still_the_
     command.log_position = before;
     command.record_body = *trial.context.cache.find(before);
     PendingCommand pending;
-    trial.batch([&] { trial.watchdogs.relocate(pending, command); });
+    trial.batch([&] { trial.watchdogs.decide(pending, command); });
     EXPECT_GT(watchdog.log_position, before);
-    EXPECT_TRUE(trial.batch([&] { trial.watchdogs.relocate(pending, command); }).empty());
+    EXPECT_TRUE(trial.batch([&] { trial.watchdogs.decide(pending, command); }).empty());
 }
 
 TEST(NamedRules, a_removed_rule_is_forgotten_and_its_number_finds_nothing) {

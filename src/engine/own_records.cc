@@ -10,7 +10,7 @@ constexpr std::string_view kLeaseLost = "lease lost";
 
 }  // namespace
 
-void OwnRecords::add_expired() {
+void ExpiredMessages::add_to_batch() {
     const std::size_t share = std::max<std::size_t>(options_.batch_operations_max / 2, 1);
     for (std::size_t left = expired_.size(); left > 0 && batch().count() < share; --left) {
         if (!has_room(kRecordOverheadMax)) return;
@@ -31,15 +31,15 @@ void OwnRecords::add_expired() {
     }
 }
 
-DueMs OwnRecords::attempts_due_ms() const {
+DueMs StartedAttempts::due_ms() const {
     if (attempts_.empty() || segment_.attempts_wait()) return kNever;
-    return context_.stopping ? now_ : attempts_.front().began_ms + kAttemptWaitsMs;
+    return context_.stopping ? now_ : attempts_.front().began_ms + kWaitMs;
 }
 
-void OwnRecords::add_attempts() {
-    if (segment_.attempts_wait()) return keep_attempts_waiting();
-    if (attempts_due_ms() > now_) return;
-    const DueMs until_ms = context_.stopping ? now_ : now_ - kAttemptWaitsMs / 2;
+void StartedAttempts::add_to_batch() {
+    if (segment_.attempts_wait()) return keep_waiting();
+    if (!has_work()) return;
+    const DueMs until_ms = context_.stopping ? now_ : now_ - kWaitMs / 2;
     std::vector<Attempt> kept;
     for (; !attempts_.empty() && attempts_.front().began_ms <= until_ms; attempts_.pop_front()) {
         const EntryNumber number = recent_.find(attempts_.front().id);
@@ -57,7 +57,7 @@ void OwnRecords::add_attempts() {
 }
 
 // Attempts of messages that have ended are removed when they are the majority.
-void OwnRecords::keep_attempts_waiting() {
+void StartedAttempts::keep_waiting() {
     if (attempts_.size() <= 2 * recent_.entry_count() + 64) return;
     std::erase_if(attempts_, [this](const Attempt& attempt) {
         const EntryNumber number = recent_.find(attempt.id);
@@ -65,7 +65,7 @@ void OwnRecords::keep_attempts_waiting() {
     });
 }
 
-void OwnRecords::add_exhausted() {
+void ExhaustedMessages::add_to_batch() {
     std::size_t kept = 0;
     for (std::size_t i = 0; i < exhausted_.size(); ++i) {
         const EntryNumber number = recent_.find(exhausted_[i]);
@@ -81,21 +81,21 @@ void OwnRecords::add_exhausted() {
         assert(is_legal_move(entry.state(), State::dead));
         Record record = changed(entry, RecordKind::end, Cause::attempts_used_up);
         record.state.state = State::dead;
-        record.reason = exhaustion_reason(entry);
+        record.reason = reason(entry);
         add(number, record, 0, Error{});
     }
     exhausted_.resize(kept);
 }
 
 // A message may be exhausted although its last attempt ended with a failure: its rule may allow fewer attempts now.
-std::string_view OwnRecords::exhaustion_reason(const Entry& entry) const {
+std::string_view ExhaustedMessages::reason(const Entry& entry) const {
     if (entry.waits_for == WaitsFor::lease_lost || entry.durable_state != State::retrying) return kLeaseLost;
-    const std::string_view reason = recent_.reason(entry);
-    if (!reason.empty()) return reason;
+    const std::string_view given = recent_.reason(entry);
+    if (!given.empty()) return given;
     return entry.from_past ? kLeaseLost : kNoReason;
 }
 
-std::size_t OwnRecords::next_exhausted_bytes() const {
+std::size_t ExhaustedMessages::next_bytes() const {
     if (exhausted_.empty()) return 0;
     const EntryNumber first = recent_.find(exhausted_.front());
     return first != kNoEntry ? end_bytes_max(recent_.entry(first)) : kRecordOverheadMax;

@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <limits>
 
-#include "engine/command_traits.h"
-
 namespace duewheel {
 namespace {
 
@@ -102,7 +100,7 @@ void Purges::add_to_batch() {
     }
 }
 
-bool Purges::has_to_add() const {
+bool Purges::has_work() const {
     if (!lifecycle_.to_purge().empty()) return true;
     return std::any_of(walks_.begin(), walks_.end(), [&](const PurgeWalk& walk) { return is_over(walk); });
 }

@@ -17,6 +17,7 @@
 #include <cstdint>
 #include <deque>
 
+#include "engine/command_traits.h"
 #include "engine/engine_context.h"
 #include "engine/lifecycle.h"
 #include "engine/queues.h"
@@ -45,9 +46,13 @@ class Purges : EnginePart {
     bool has_to_walk() const { return walking() < walks_.size(); }
 
     // Some can be added to a batch without another lookup.
-    bool has_to_add() const;
+    bool has_work() const;
+    // The last record contains settings.
+    std::size_t next_bytes() const { return has_work() ? kSettingsRecordBytesMax : 0; }
     // Ends the messages that were found, and removes the mark of a purge that is complete.
     void add_to_batch();
+    // No client waits for the end of a purge.
+    static bool is_idle() { return true; }
 
     void finish(const PurgeLookup& lookup, const Stretch& stretch, Generation generation);
 

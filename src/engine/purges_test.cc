@@ -63,12 +63,12 @@ TEST(Purges, the_mark_is_removed_when_all_of_it_has_ended) {
     trial.answer<PurgeLookup>(trial.purges, {});
     EXPECT_EQ(trial.end().size(), 1u);
     EXPECT_NE(trial.queues[0].purge_through, 0u);
-    EXPECT_TRUE(trial.purges.has_to_add());
+    EXPECT_TRUE(trial.purges.has_work());
     const std::vector<Record> records = trial.write();
     ASSERT_EQ(records.size(), 1u);
     EXPECT_EQ(records[0].kind, RecordKind::conf);
     EXPECT_EQ(trial.queues[0].purge_through, 0u);
-    EXPECT_FALSE(trial.purges.has_to_add());
+    EXPECT_FALSE(trial.purges.has_work());
     EXPECT_FALSE(trial.purges.has_to_walk());
 }
 
@@ -81,7 +81,7 @@ TEST(Purges, a_leased_message_ends_after_its_lease) {
     trial.purge();
     trial.scan_memory();
     trial.answer<PurgeLookup>(trial.purges, {});
-    EXPECT_FALSE(trial.purges.has_to_add());
+    EXPECT_FALSE(trial.purges.has_work());
     const MessageId id = trial.recent.entry(number).id;
     trial.advance_to(trial.now + 100);
     EXPECT_EQ(trial.lifecycle.ready_count(), 0u);

@@ -10,9 +10,9 @@
 namespace duewheel {
 
 struct QueueViews {
-    QueueViews(EngineContext& context, const EarlierRuns& earlier, const Leases& leases, const ScheduleTable& schedules)
+    QueueViews(EngineContext& context, const Lifecycle& lifecycle, const ScheduleTable& schedules)
         : open(context),
-          listings(context, open, earlier, leases),
+          listings(context, open, lifecycle),
           history(context, open),
           forecasts(context, open, schedules) {}
 

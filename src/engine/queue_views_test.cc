@@ -6,7 +6,7 @@
 
 #include <gtest/gtest.h>
 
-#include "engine/trial_context.h"
+#include "engine/trial_parts.h"
 
 namespace duewheel::queue_views_test {
 namespace {
@@ -15,15 +15,13 @@ struct Views {
     explicit Views(EngineOptions options = {}) : trial(options) {}
 
     void list(ReplyToken token, StateSet states = ListCommand{}.states) {
-        views.listings.list({.queue = "q", .states = states}, token, false);
+        views.listings.start({.queue = "q", .states = states}, token);
         views.walk();
     }
 
-    TrialContext trial;
-    EarlierRuns earlier{0, 0, 0};
-    Leases leases;
+    TrialParts trial;
     ScheduleTable schedules;
-    QueueViews views{trial.context, earlier, leases, schedules};
+    QueueViews views{trial.context, trial.lifecycle, schedules};
 };
 
 std::vector<MessageId> ids(const ListAnswer& page) {
@@ -45,7 +43,7 @@ TEST(QueueViews, a_page_merges_memory_and_index_and_memory_wins) {
     const MessageRow outdated = trial.row(cancelled);
     trial.cancel(cancelled);
     trial.recent.entry(trial.recent.find(leased)).waits_for = WaitsFor::lease;
-    test.leases[leased] = {.attempt = 1, .until_ms = trial.now + 30'000};
+    trial.lifecycle.leases()[leased] = {.attempt = 1, .until_ms = trial.now + 30'000};
 
     test.list(1);
     EXPECT_EQ(trial.started<ListQueue>().queue, "q");

@@ -48,6 +48,10 @@ Verdict Settings::decide(PendingCommand& pending, const ConfigureNamespaceComman
     return Verdict::settled;
 }
 
+Verdict Settings::decide(PendingCommand& pending, const RelocateSettingsCommand& command) {
+    return command.subject == Subject::queue ? relocate_queue(pending, command) : relocate_namespace(pending, command);
+}
+
 Verdict Settings::relocate_namespace(PendingCommand& pending, const RelocateSettingsCommand& command) {
     Namespace* space = queues_.namespaces().find(command.name_space);
     if (space != nullptr && space->next_settings) return Verdict::deferred;
@@ -61,6 +65,10 @@ Verdict Settings::relocate_namespace(PendingCommand& pending, const RelocateSett
 Status Settings::check(const NamespaceSettings& settings) const {
     return check_ranges(fields_of<NamespaceSettings>(), &settings,
                         [this](std::string_view) { return options_.pending_limit_max; });
+}
+
+void Settings::apply(Operation& operation) {
+    operation.record.subject == Subject::queue ? apply_queue(operation) : apply_namespace(operation);
 }
 
 void Settings::apply_namespace(Operation& operation) {

@@ -33,6 +33,8 @@ struct TargetQueue {
 
 class Settings : EnginePart {
   public:
+    static constexpr bool owns(Subject subject) { return subject == Subject::queue || subject == Subject::name_space; }
+
     Settings(EngineContext& context, Queues& queues, QueueReports& reports, Seconds& seconds, DeadLetters& dead_letters,
              Purges& purges)
         : EnginePart(context),
@@ -50,12 +52,10 @@ class Settings : EnginePart {
     Verdict decide(PendingCommand& pending, const PatchQueueCommand& command);
     Verdict decide(PendingCommand& pending, const PatchNamespaceCommand& command);
     // Compaction writes the settings again, unchanged.
-    Verdict relocate_queue(PendingCommand& pending, const RelocateSettingsCommand& command);
-    Verdict relocate_namespace(PendingCommand& pending, const RelocateSettingsCommand& command);
+    Verdict decide(PendingCommand& pending, const RelocateSettingsCommand& command);
 
     // The record is durable.
-    void apply_queue(Operation& operation);
-    void apply_namespace(Operation& operation);
+    void apply(Operation& operation);
     // These are the settings from now on.
     void take(QueueNumber number, const QueueSettings& settings, Sequence log_position, std::uint32_t record_bytes);
     void take(Namespace& space, const NamespaceSettings& settings, Sequence log_position, std::uint32_t record_bytes);
@@ -68,6 +68,10 @@ class Settings : EnginePart {
 
   private:
     Verdict remove(PendingCommand& pending, QueueNumber number);
+    Verdict relocate_queue(PendingCommand& pending, const RelocateSettingsCommand& command);
+    Verdict relocate_namespace(PendingCommand& pending, const RelocateSettingsCommand& command);
+    void apply_queue(Operation& operation);
+    void apply_namespace(Operation& operation);
     Status check(const QueueSettings& settings) const;
     Status check(const NamespaceSettings& settings) const;
     void note_target(QueueNumber number, TargetKind kind, bool had_one);

@@ -76,7 +76,7 @@ Verdict Tokens::decide(PendingCommand& pending, const ChangeTokenCommand& comman
     return Verdict::settled;
 }
 
-Verdict Tokens::relocate(PendingCommand& pending, const RelocateSettingsCommand& command) {
+Verdict Tokens::decide(PendingCommand& pending, const RelocateSettingsCommand& command) {
     if (table_.in_batch.contains(command.queue)) return Verdict::deferred;
     const StoredToken* stored = table_.find_stored(command.queue);
     if (stored == nullptr || stored->log_position != command.log_position) return replied(pending, RelocateAnswer{});

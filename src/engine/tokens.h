@@ -17,12 +17,15 @@ namespace duewheel {
 
 class Tokens : EnginePart {
   public:
+    static constexpr bool owns(Subject subject) { return subject == Subject::token; }
+
     Tokens(EngineContext& context, const std::vector<StoredToken>& stored) : EnginePart(context) {
         for (const StoredToken& token : stored) table_.set(token);
     }
 
     Verdict decide(PendingCommand& pending, const ChangeTokenCommand& command);
-    Verdict relocate(PendingCommand& pending, const RelocateSettingsCommand& command);
+    // Compaction writes it again, unchanged.
+    Verdict decide(PendingCommand& pending, const RelocateSettingsCommand& command);
     void apply(Operation& operation);
     void read(const DescribeTokenCommand& command, ReplyToken token, const SharedLimits& limits);
     void read(const ListTokensCommand& command, ReplyToken token, const SharedLimits& limits);

@@ -180,7 +180,7 @@ TEST(Transactions, an_expired_or_purged_message_is_not_checked) {
     trial.advance_to(trial.now + kAfter);
     trial.now += 1;
     EXPECT_TRUE(trial.write().empty());
-    EXPECT_EQ(trial.lifecycle.own_records().expired(), 1u);
+    EXPECT_EQ(trial.lifecycle.own_records().expired.count(), 1u);
 }
 
 TEST(Transactions, a_rule_that_makes_no_sense_is_refused_by_its_member) {

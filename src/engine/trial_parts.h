@@ -45,7 +45,7 @@ struct TrialParts : TrialContext {
         return batch(add, [this](const std::string& body, Operation& operation) { apply(body, operation); });
     }
     void apply(const std::string& body, Operation& operation) {
-        if (operation.record.kind == RecordKind::conf) return settings.apply_queue(operation);
+        if (operation.record.kind == RecordKind::conf) return settings.apply(operation);
         static_cast<void>(lifecycle.apply(operation));
         context.cache.insert(operation.sequence, body);
     }
