@@ -38,7 +38,9 @@ std::string wrong_value(const Field& row, const std::string& path, const std::st
         if (row.max == kNoFieldMax) return least + "at least " + std::to_string(row.min);
         return least + "from " + std::to_string(row.min) + " to " + std::to_string(row.max);
     }
-    if (row.kind == FieldKind::word && std::find(row.words.begin(), row.words.end(), text) == row.words.end()) {
+    // The server, which knows the policies of other products, says more about a word that is none.
+    if (row.kind == FieldKind::word && row.code != "bad_policy" &&
+        std::find(row.words.begin(), row.words.end(), text) == row.words.end()) {
         std::string choices;
         for (const std::string_view word : row.words) choices.append(choices.empty() ? "" : " or ").append(word);
         return "takes " + choices + ", not " + text;
@@ -50,6 +52,7 @@ const char* value_name(FieldKind kind) {
     if (kind == FieldKind::duration) return "DURATION";
     if (kind == FieldKind::count || kind == FieldKind::decimal) return "NUMBER";
     if (kind == FieldKind::word) return "WORD";
+    if (kind == FieldKind::instant) return "TIME";
     return kind == FieldKind::names ? "NAME" : "TEXT";
 }
 
@@ -117,8 +120,10 @@ std::string option_of(std::string_view path) {
     return option;
 }
 
-void FieldOptions::add_to(CLI::App& verb, std::span<const Field> rows, const std::string& within) {
+void FieldOptions::add_to(CLI::App& verb, std::span<const Field> rows, const std::string& within,
+                          std::initializer_list<std::string_view> except) {
     for (const Field& row : rows) {
+        if (std::find(except.begin(), except.end(), row.path) != except.end()) continue;
         const std::string path = within + std::string(row.path);
         if (row.kind == FieldKind::object) add_to(verb, row.table().rows(), path + ".");
         const bool is_option = !row.path.empty() && row.kind != FieldKind::object && row.kind != FieldKind::by_hand;

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <initializer_list>
 #include <limits>
 #include <span>
 #include <string>
@@ -48,8 +49,9 @@ void set_member(boost::json::object& request, std::string_view path, boost::json
 class FieldOptions {
   public:
     // Adds an option for each row that has one, and for those of the resources inside. `within`: "retry." for the
-    // fields of a retry rule. Rows must outlive the program.
-    void add_to(CLI::App& verb, std::span<const Field> rows, const std::string& within = {});
+    // fields of a retry rule. `except`: paths of rows that get none. Rows must outlive the program.
+    void add_to(CLI::App& verb, std::span<const Field> rows, const std::string& within = {},
+                std::initializer_list<std::string_view> except = {});
     // The option of a member, for what rows do not say, such as needs() and excludes().
     CLI::Option* at(std::string_view path) const;
     // Adds the members that were given.

@@ -1,6 +1,7 @@
 // duewheel put: puts a message, or many from a file. duewheel prepare: puts a message that waits for a commit.
 #include <algorithm>
 #include <cstdio>
+#include <initializer_list>
 #include <optional>
 #include <string_view>
 #include <vector>
@@ -9,6 +10,7 @@
 #include "calendar/instant_text.h"
 #include "content.h"
 #include "field_options.h"
+#include "ingress/put_rows.h"
 #include "local_time.h"
 #include "plain_text.h"
 #include "resource/retry_fields.h"
@@ -19,48 +21,17 @@ namespace {
 
 namespace json = boost::json;
 
-constexpr Field kMessageRows[] = {
-    member(FieldKind::duration, "expires_in", "Expires if it has not been leased within this time: 250ms, 10m, PT1H"),
-    member(FieldKind::text, "expires",
-           "Expires if it has not been leased by this time; format and time zone as for --due", "--expires TIME"),
-    member(FieldKind::text, "order_key", "Messages of the queue with the same key are delivered one after the other",
-           "--order-key KEY"),
-    kPriorityRow,
-    member(FieldKind::text, "key", "Idempotency key: repeating the same request with the same key puts one message"),
-};
-constexpr Field kRepeatRows[] = {
-    member(FieldKind::duration, "repeat.every", "Make it a recurring message, with this interval", "--every DURATION"),
-    member(FieldKind::count, "repeat.times", "Number of occurrences; default: until it is cancelled", "--times NUMBER",
-           1),
-    member(FieldKind::decimal, "repeat.factor", "Factor by which the interval grows each time: 2 doubles it",
-           "--factor NUMBER"),
-    member(FieldKind::duration, "repeat.max", "Maximum interval", "--max DURATION"),
-    member(FieldKind::text, "repeat.until", "No occurrence after this time; format and time zone as for --due",
-           "--until TIME"),
-};
-constexpr Field kTransactionRows[] = {
-    member(FieldKind::duration, "transaction.check_back.after",
-           "Time to respond with `commit` or `rollback`, before and after each check", "--answer-in DURATION"),
-    member(FieldKind::text, "transaction.check_back.queue",
-           "Queue for check messages, which ask for the outcome when that time is over; default: no checks",
-           "--check-queue QUEUE"),
-    member(FieldKind::count, "transaction.check_back.times", "Number of check messages; default 5",
-           "--check-times NUMBER", 1),
-    member(FieldKind::text, "transaction.otherwise", "Outcome without a response: rollback (default) or commit",
-           "--otherwise WHAT"),
-};
-
 struct PutArguments {
     std::string queue;
     ContentArguments content;
     WhenArguments when;
     FieldOptions members;
     std::string traceparent;
-    bool held = false;
     std::optional<std::string> lines;  // many messages instead: the file with one JSON object a line
     std::uint32_t batch = 1'000;       // lines in a request
 
-    void add_to(CLI::App& verb);
+    // `except`: members of a put without an option.
+    void add_to(CLI::App& verb, std::initializer_list<std::string_view> except);
 };
 
 // The default limit of a request's size; a longer line is sent alone.
@@ -151,7 +122,6 @@ Status read_instant(json::object& object, std::string_view member, const PutArgu
 
 Status read_message(const PutArguments& arguments, json::object& request) {
     arguments.members.put_into(request);
-    if (arguments.held) request["held"] = true;
     if (Status read = arguments.when.put_into(request); !read) return read;
     if (Status read = read_instant(request, "expires", arguments); !read) return read;
     if (json::value* repeat = request.if_contains("repeat")) {
@@ -199,11 +169,11 @@ std::string check_traceparent(const std::string& text) {
     return fits ? std::string() : "a traceparent has the form 00-<32 hexadecimal digits>-<16>-<2>, in lower case";
 }
 
-void PutArguments::add_to(CLI::App& verb) {
+void PutArguments::add_to(CLI::App& verb, std::initializer_list<std::string_view> except) {
     verb.add_option("QUEUE", queue, "The queue's name")->required();
     content.add_to(verb, "The content: a text, - for standard input, @FILE for a file");
     when.add_to(verb);
-    members.add_to(verb, kMessageRows);
+    members.add_to(verb, fields_of<PutCommand>().rows(), {}, except);
     members.at("expires")->excludes(members.at("expires_in"));
     members.add_to(verb, fields_of<RetryChoice>().rows(), "retry.");
     verb.add_option("--traceparent", traceparent, "W3C trace context, delivered with the message")
@@ -224,13 +194,11 @@ void add_put(CLI::App& program, Session& session) {
         "  printf '{\"body\":\"one\"}\\n{\"body\":\"two\",\"delay\":\"1h\"}\\n' | duewheel put mail --ndjson -",
         put);
     PutArguments& options = *verb.options;
-    options.add_to(*verb.app);
-    options.members.add_to(*verb.app, kRepeatRows);
+    options.add_to(*verb.app, {"transaction"});
     for (const char* other : {"repeat.times", "repeat.factor", "repeat.until"}) {
         options.members.at(other)->needs(options.members.at("repeat.every"));
     }
     options.members.at("repeat.max")->needs(options.members.at("repeat.factor"));
-    verb.app->add_flag("--held", options.held, "Hold the message at once: it is not delivered until `kick`");
     CLI::Option* lines = verb.app->add_option(
         "--ndjson", options.lines,
         "Instead of BODY: a file of messages, one JSON object per line as in the HTTP API; - for standard input");
@@ -248,10 +216,9 @@ void add_prepare(CLI::App& program, Session& session) {
         "  duewheel commit \"$ID\"\n"
         "  duewheel prepare mail 'Tomorrow' --delay 1d --answer-in 1m --check-queue checks --check-times 3",
         put);
-    verb.options->add_to(*verb.app);
+    verb.options->add_to(*verb.app, {"repeat", "held"});
     verb.app->get_option("BODY")->required();
     FieldOptions& members = verb.options->members;
-    members.add_to(*verb.app, kTransactionRows);
     members.at("transaction.check_back.after")->required();
     members.at("transaction.check_back.times")->needs(members.at("transaction.check_back.queue"));
 }

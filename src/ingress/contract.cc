@@ -58,6 +58,31 @@ bool is_shown(const json::object& members, std::string_view name) {
     return text == nullptr || !refers_to(*text, "Instant");
 }
 
+// A schema from two parts: lists are joined, and of two values the first one counts.
+void merge(json::object& into, const json::object& more);
+
+void merge(json::value& into, const json::value& more) {
+    if (into.is_object() && more.is_object()) return merge(into.as_object(), more.as_object());
+    if (!into.is_array() || !more.is_array()) return;
+    into.as_array().insert(into.as_array().end(), more.as_array().begin(), more.as_array().end());
+}
+
+void merge(json::object& into, const json::object& more) {
+    for (const auto& [name, value] : more) {
+        const bool is_new = !into.contains(name);
+        json::value& there = into[name];
+        is_new ? void(there = value) : merge(there, value);
+    }
+}
+
+// Lets another exclusion be added to the only one.
+void widen_exclusion(json::object& schema) {
+    json::value* const excluded = schema.if_contains("not");
+    if (excluded == nullptr || excluded->as_object().contains("anyOf")) return;
+    json::array all = {*excluded};
+    *excluded = json::object{{"anyOf", std::move(all)}};
+}
+
 // The access of a page of the server; calls need permissions.
 Reach reach_of_page(std::string_view path) {
     for (const ServerPage& page : kServerPages) {
@@ -97,7 +122,12 @@ class Contract {
         const FieldTable* table = find_described_table(text_of(*name));
         if (table == nullptr) throw std::invalid_argument(std::string(text_of(*name)));
         schema->erase("x-fields");
-        for (auto& [member, each] : field_schema(*table)) (*schema)[member] = std::move(each);
+        json::object made = field_schema(*table);
+        if (schema->contains("not")) {
+            widen_exclusion(*schema);
+            widen_exclusion(made);
+        }
+        merge(*schema, made);
     }
 
     void add_path(json::object& paths, std::string_view path, json::object item) {

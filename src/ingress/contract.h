@@ -12,7 +12,8 @@
 //   {"x-shown-of": "NAME"}   replaced by what responses show of that schema: without writeOnly members, and of a member
 //   that
 //                            a request gives as text or as a number the form shown; `required` beside it is added
-//   "x-fields": "NAME"       of a schema: its members are those of this table of fields (field_schema.h)
+//   "x-fields": "NAME"       of a schema: its members are those of this table of fields (field_schema.h); what is beside
+//                            it is added to them, such as which members exclude each other
 //   "x-without-namespace"    the operation has no equivalent below /v1/namespaces/{namespace}, unlike others below /v1
 //
 // HEAD for every GET, the field traceparent and Retry-After are added too. "x-line-schema" stays: OpenAPI 3.1 cannot

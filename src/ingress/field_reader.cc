@@ -47,6 +47,8 @@ Result<FieldValue> read_value(const JsonRequest& json, const Field& row, const s
             return number(json.integer(name));
         case FieldKind::duration:
             return number(json.duration_ms(name));
+        case FieldKind::instant:
+            return number(json.instant_ms(name));
         case FieldKind::decimal:
             return number(json.thousandths(name));
         case FieldKind::names: {
@@ -71,11 +73,18 @@ Result<FieldValue> read_value(const JsonRequest& json, const Field& row, const s
     }
 }
 
+Error missing(const Field& row, const std::string& name) {
+    return {"missing_member", "`" + name + "` is missing: " + std::string(row.when_absent), name};
+}
+
 Status read_field(const JsonRequest& json, const Field& row, void* resource, std::string_view within) {
-    if (row.kind == FieldKind::by_hand) return {};
+    if (row.set == nullptr) return {};
     const std::string_view name = row.name();
+    const bool is_removed = row.is_time() ? json.removes_time(name) : json.removes(name);
+    const bool is_given = row.is_time() ? json.has_time(name) : json.has(name);
+    if (is_removed) row.set(resource, {});
+    if (!is_given && !row.is_required) return {};
     std::string full = std::string(within) + std::string(name);
-    if (row.kind == FieldKind::duration ? json.removes_time(name) : json.removes(name)) row.set(resource, {});
     if (row.kind == FieldKind::object) {
         const Result<std::optional<JsonRequest>> inner = json.object(name);
         if (!inner) return inner.error();
@@ -87,7 +96,7 @@ Status read_field(const JsonRequest& json, const Field& row, void* resource, std
         return row.set(resource, *std::move(value)) ? Status() : Status(too_large(row, full));
     }
     if (!row.is_required || !std::holds_alternative<std::monostate>(row.get(resource))) return {};
-    return Error{"missing_member", "`" + full + "` is missing: " + std::string(row.when_absent), full};
+    return missing(row, full);
 }
 
 }  // namespace
@@ -112,9 +121,15 @@ Status read_fields(const JsonRequest& json, const FieldTable& table, void* resou
         }
         const Result<std::optional<JsonRequest>> inner = json.object(group);
         if (!inner) return inner.error();
-        if (!*inner) continue;
-        if (Status known = (*inner)->only(table.members_of(group)); !known) return known;
         const std::string path = std::string(within) + std::string(group) + ".";
+        if (!*inner) {
+            for (const Field& row : of_group) {
+                if (row.is_required && row.get(resource).index() == 0)
+                    return missing(row, path + std::string(row.name()));
+            }
+            continue;
+        }
+        if (Status known = (*inner)->only(table.members_of(group)); !known) return known;
         for (const Field& row : of_group) {
             if (Status read = read_field(**inner, row, resource, path); !read) return read;
         }

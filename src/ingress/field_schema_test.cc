@@ -7,10 +7,13 @@
 
 #include "ingress/field_reader.h"
 #include "ingress/field_writer.h"
+#include "ingress/put_rows.h"
 #include "resource/lamp_fixture.h"
 #include "resource/namespace_settings.h"
 #include "resource/queue_settings.h"
+#include "resource/repeat_fields.h"
 #include "resource/retry_fields.h"
+#include "resource/transaction_fields.h"
 #include "support/field_page.h"
 
 namespace duewheel::field_schema_test {
@@ -86,6 +89,10 @@ TEST(FieldPages, say_what_the_tables_say) {
     expect_member_table(fields_of<QueueSettings>(), "http_api.md", "src/resource/queue_settings.cc");
     expect_member_table(fields_of<NamespaceSettings>(), "http_api.md", "src/resource/namespace_settings.cc");
     expect_member_table(fields_of<RetryChoice>(), "http_api.md", "src/resource/retry_fields.cc");
+    expect_member_table(fields_of<PutCommand>(), "http_api.md", "src/ingress/put_rows.cc");
+    expect_member_table(fields_of<RepeatChoice>(), "http_api.md", "src/resource/repeat_fields.cc");
+    expect_member_table(fields_of<TransactionRule>(), "http_api.md", "src/resource/transaction_fields.cc",
+                        "member of `transaction`");
     expect_member_table(fields_of<WebhookTarget>(), "webhooks.md", "src/resource/webhook_target.cc",
                         "member of `webhook`");
     expect_member_table(fields_of<KafkaTarget>(), "kafka.md", "src/resource/kafka_target.cc", "member of `kafka`");

@@ -3,6 +3,7 @@
 #include <string>
 
 #include "base/thousandths.h"
+#include "calendar/instant_text.h"
 
 namespace duewheel {
 namespace {
@@ -18,7 +19,10 @@ bool has_shown(const FieldTable& table, const void* resource) {
 
 bool is_shown(const Field& row, const void* resource) {
     if (row.path.empty()) return false;
-    if (row.kind != FieldKind::object) return row.get != nullptr && row.get(resource).index() != 0;
+    if (row.kind != FieldKind::object) {
+        const FieldValue value = row.get == nullptr ? FieldValue() : row.get(resource);
+        return value.index() != 0 && !(row.omits_default && value == FieldValue(std::int64_t{0}));
+    }
     const void* const inner = row.look(resource);
     return inner != nullptr && has_shown(row.table(), inner);
 }
@@ -41,6 +45,9 @@ void write_value(JsonWriter& json, const Field& row, const void* resource) {
             return;
         case FieldKind::duration:
             json.number(std::string(name) + "_ms", std::get<std::int64_t>(value));
+            return;
+        case FieldKind::instant:
+            json.text(name, format_instant(std::get<std::int64_t>(value)));
             return;
         case FieldKind::decimal:
             json.json(name, format_thousandths(std::get<std::int64_t>(value)));
@@ -82,6 +89,10 @@ void write_fields(JsonWriter& json, const FieldTable& table, const void* resourc
         }
     }
     enter({});
+}
+
+void show_fields(JsonWriter& json, const FieldTable& table, const void* resource) {
+    for (const Field& row : table.rows()) row.show(json, resource);
 }
 
 }  // namespace duewheel

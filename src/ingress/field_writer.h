@@ -1,5 +1,5 @@
 // Writes the fields of a resource as the members of a JSON object, as its table says (resource/field.h): in its order,
-// durations in milliseconds, without fields that are absent.
+// durations in milliseconds, instants as text, without fields that are absent.
 #pragma once
 
 #include "base/json_writer.h"
@@ -8,6 +8,9 @@
 namespace duewheel {
 
 void write_fields(JsonWriter& json, const FieldTable& table, const void* resource);
+
+// The members of a resource whose rows are all those of shown().
+void show_fields(JsonWriter& json, const FieldTable& table, const void* resource);
 
 // An object that is a member, also if all fields are absent.
 template <class Resource>

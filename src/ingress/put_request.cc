@@ -4,23 +4,19 @@
 #include <utility>
 
 #include "ingress/content_members.h"
+#include "ingress/field_reader.h"
 #include "ingress/field_syntax.h"
 #include "ingress/idempotency_key.h"
 #include "ingress/json_request.h"
 #include "ingress/put_fields.h"
+#include "ingress/put_rows.h"
 #include "ingress/raw_put.h"
-#include "ingress/repeat_request.h"
 #include "ingress/request_members.h"
 #include "ingress/transaction_request.h"
 #include "message/request_hash.h"
 
 namespace duewheel {
 namespace {
-
-constexpr std::string_view kPutMembers[] = {
-    "json",    "body",       "body_base64",   "delay",   "delay_ms",     "due",         "due_ms",   "flex",
-    "flex_ms", "expires_in", "expires_in_ms", "expires", "expires_ms",   "order_key",   "priority", "repeat",
-    "retry",   "held",       "headers",       "key",     "content_type", "transaction", "kafka"};
 
 Status read_expiry(const JsonRequest& request, std::optional<When>& into) {
     if (request.has_time("expires_in") && request.has_time("expires")) {
@@ -55,17 +51,14 @@ Result<PutCommand> read_json_put(std::string_view text, const HttpApiOptions& op
                                  std::size_t line) {
     const Result<JsonRequest> json = JsonRequest::parse(text, line);
     if (!json) return json.error();
-    Status read = json->only(kPutMembers);
+    Status read = read_fields(*json, fields_of<PutCommand>(), &put);
     if (read) read = read_when(*json, options, put.when);
-    if (read) read = read_flex(*json, put.flex_ms);
     if (read) read = read_expiry(*json, put.expires);
-    if (read) read = take(read_repeat(*json), put.repeat);
     if (read) {
         Result<std::optional<TransactionRule>> transaction = read_transaction(*json, options);
         if (!transaction) return std::move(transaction).error();
         put.transaction = *std::move(transaction);
     }
-    if (read) read = take(json->boolean("held"), put.is_held);
     if (read && put.is_held && put.transaction) {
         read = Error{"conflicting_members",
                      "a message in a transaction is delivered to no consumer until it is committed: omit `held` and "

@@ -70,7 +70,7 @@ Result<Command> read_reschedule(const HttpRequest& request, const HttpApiOptions
                      "delay"};
     }
     if (Status read = read_when(*json, options, reschedule.when); !read) return std::move(read).error();
-    if (Status read = read_flex(*json, reschedule.flex_ms); !read) return std::move(read).error();
+    if (Status read = take(json->duration_ms("flex"), reschedule.flex_ms); !read) return std::move(read).error();
     return Command(std::move(reschedule));
 }
 

@@ -60,8 +60,4 @@ Status read_when(const JsonRequest& request, const HttpApiOptions& options, When
                  "due_ms"};
 }
 
-Status read_flex(const JsonRequest& request, std::int64_t& into_ms) {
-    return take(request.duration_ms("flex"), into_ms);
-}
-
 }  // namespace duewheel

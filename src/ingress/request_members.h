@@ -53,7 +53,5 @@ Result<std::shared_ptr<const MergePatch>> read_patch(const HttpRequest& request,
 // `delay` or `due`; `conflicting_members` if both are given. An instant in the past is due now; a numeric one more than
 // a year ago is refused (`bad_instant`).
 Status read_when(const JsonRequest& request, const HttpApiOptions& options, When& into);
-// The member `flex`: how much later it may be due. Codes of durations.
-Status read_flex(const JsonRequest& request, std::int64_t& into_ms);
 
 }  // namespace duewheel

@@ -1,9 +1,9 @@
 #include "ingress/rule_text.h"
 
-#include "base/thousandths.h"
-#include "calendar/instant_text.h"
 #include "ingress/field_writer.h"
+#include "resource/repeat_fields.h"
 #include "resource/retry_fields.h"
+#include "resource/transaction_fields.h"
 
 namespace duewheel {
 
@@ -17,22 +17,18 @@ void write_retry(JsonWriter& json, const RetryRule& rule) {
 }
 
 void write_transaction(JsonWriter& json, const TransactionRule& rule) {
-    json.open("transaction").open("check_back");
-    if (!rule.check_queue.empty()) json.text("queue", rule.check_queue);
-    json.number("after_ms", rule.check_after_ms);
-    if (!rule.check_queue.empty()) json.number("times", rule.check_times);
-    json.close().text("otherwise", rule.otherwise_commit ? "commit" : "rollback").close();
+    write_fields(json, "transaction", rule);
 }
 
 void write_repeat(JsonWriter& json, const RepeatRule& rule) {
-    json.open("repeat");
-    json.number("every_ms", rule.every_ms);
-    if (rule.times != 0) json.number("times", rule.times);
+    RepeatChoice shown{.every_ms = rule.every_ms};
+    if (rule.times != 0) shown.times = static_cast<std::int64_t>(rule.times);
     if (rule.factor_permille > kRepeatFactorMin) {
-        json.json("factor", format_thousandths(rule.factor_permille)).number("max_ms", rule.max_ms);
+        shown.factor_permille = rule.factor_permille;
+        shown.max_ms = rule.max_ms;
     }
-    if (rule.end_ms != 0) json.text("until", format_instant(rule.end_ms));
-    json.close();
+    if (rule.end_ms != 0) shown.until_ms = rule.end_ms;
+    write_fields(json, "repeat", shown);
 }
 
 }  // namespace duewheel

@@ -25,7 +25,7 @@ FieldTable::FieldTable(std::string_view holder, std::span<const Field> rows, boo
         const std::string_view group = row.group();
         if (!group.empty()) add({}, group);
         add(group, row.name());
-        if (row.kind == FieldKind::duration) add(group, made_.emplace_back(std::string(row.name()) + "_ms"));
+        if (row.is_time()) add(group, made_.emplace_back(std::string(row.name()) + "_ms"));
     }
 }
 

@@ -33,12 +33,13 @@ enum class FieldKind : std::uint8_t {
     flag,      // true or false
     count,     // a whole number
     duration,  // of milliseconds; in JSON a text with units, or a number in the member whose name ends in `_ms`
+    instant,   // in milliseconds since 1970; in JSON RFC 3339, or a number in the member whose name ends in `_ms`
     decimal,   // with up to three decimals, as thousandths
     text,
     names,    // a list of texts without spaces
     word,     // one of a few
     object,   // a resource inside this one
-    by_hand,  // read, and described in the schema, by its own code
+    by_hand,  // its own code reads it, and its row describes it in the schema
     kept,     // in the log only
 };
 
@@ -50,6 +51,7 @@ using FieldPairs = std::vector<std::pair<std::string, std::string>>;
 using FieldValue = std::variant<std::monostate, bool, std::int64_t, std::string, std::vector<std::string>, FieldPairs>;
 
 class FieldTable;
+class JsonWriter;
 
 inline constexpr std::int64_t kNoFieldMax = std::numeric_limits<std::int64_t>::max();
 
@@ -69,11 +71,15 @@ struct Field {
     std::string_view code = "out_of_range";  // of the error for a value outside of the range
     std::span<const std::string_view> words{};
     bool is_required = false;
-    std::string_view schema{};  // what the schema has beside what follows from the kind, as JSON
-    std::string_view option{};  // of the command line, if the rule of option_of() gives a clumsy one; "-": none
+    bool omits_default = false;  // responses omit a word that is the first one
+    std::string_view schema{};   // what the schema has beside what follows from the kind, as JSON
+    std::string_view option{};   // of the command line, if the rule of option_of() gives a clumsy one; "-": none
 
     FieldValue (*get)(const void* resource) = nullptr;
-    bool (*set)(void* resource, FieldValue&& value) = nullptr;  // false if the value does not fit; nothing: its default
+    // False if the value does not fit; nothing: its default. Null: the member is read by its own code.
+    bool (*set)(void* resource, FieldValue&& value) = nullptr;
+    // Writes the member of a resource that is only shown, unless it is absent.
+    void (*show)(JsonWriter& json, const void* resource) = nullptr;
     // For objects.
     const FieldTable& (*table)() = nullptr;
     const void* (*look)(const void* resource) = nullptr;  // null if it is absent
@@ -84,6 +90,8 @@ struct Field {
         return dot == path.npos ? std::string_view() : path.substr(0, dot);
     }
     std::string_view name() const { return path.substr(group().empty() ? 0 : group().size() + 1); }
+    // Whether it has two members in requests: `due` and `due_ms`.
+    bool is_time() const { return kind == FieldKind::duration || kind == FieldKind::instant; }
 };
 
 // The rows in the order of responses and pages; the rows of one group follow each other.
@@ -100,7 +108,7 @@ class FieldTable {
     bool is_sound(const void* resource) const { return is_sound_ == nullptr || is_sound_(resource); }
     // Rows with a number, ascending.
     std::span<const Field* const> by_number() const { return by_number_; }
-    // The members of a group in JSON, both names of a duration; of "" those of the object itself.
+    // The members of a group in JSON, both names of a duration or an instant; of "" those of the object itself.
     std::span<const std::string_view> members_of(std::string_view group) const;
 
   private:
@@ -136,15 +144,42 @@ struct MemberOf<Value Resource::*> {
     using resource = Resource;
     using value = Value;
 };
+template <auto Outer, auto Inner>
+struct Inside {};
+template <auto Outer, auto Inner>
+struct MemberOf<Inside<Outer, Inner>> {
+    using resource = typename MemberOf<decltype(Outer)>::resource;
+    using value = typename MemberOf<decltype(Inner)>::value;
+};
+template <class Resource, auto Member>
+struct Inherited {};
+template <class Resource, auto Member>
+struct MemberOf<Inherited<Resource, Member>> {
+    using resource = Resource;
+    using value = typename MemberOf<decltype(Member)>::value;
+};
 template <class T>
 struct IsOptional : std::false_type {};
 template <class T>
 struct IsOptional<std::optional<T>> : std::true_type {};
 
 template <auto Member>
-using ResourceOf = typename MemberOf<decltype(Member)>::resource;
+using ResourceOf = typename MemberOf<std::remove_const_t<decltype(Member)>>::resource;
 template <auto Member>
-using ValueOf = typename MemberOf<decltype(Member)>::value;
+using ValueOf = typename MemberOf<std::remove_const_t<decltype(Member)>>::value;
+
+template <auto Outer, auto Inner, class Resource>
+auto& member_at(Inside<Outer, Inner>, Resource& resource) {
+    return resource.*Outer.*Inner;
+}
+template <class Owner, auto Member, class Resource>
+auto& member_at(Inherited<Owner, Member>, Resource& resource) {
+    return resource.*Member;
+}
+template <class Member, class Resource>
+auto& member_at(Member member, Resource& resource) {
+    return resource.*member;
+}
 
 template <class Value>
 FieldValue read(const Value& from) {
@@ -171,6 +206,12 @@ bool write(Value& into, FieldValue&& value) {
     } else {
         return into = std::get<Value>(std::move(value)), true;
     }
+}
+
+template <auto Member>
+bool default_of() {
+    const ResourceOf<Member> resource{};
+    return member_at(Member, resource);
 }
 
 template <class Value>
@@ -221,17 +262,24 @@ constexpr Field row(Field field) {
     using Value = ValueOf<Member>;
     field.coding = coding_of<Value>();
     field.get = [](const void* resource) {
-        FieldValue value = read(static_cast<const Resource*>(resource)->*Member);
+        FieldValue value = read(member_at(Member, *static_cast<const Resource*>(resource)));
         if (is_absent<Value>(value)) value = std::monostate();
         return value;
     };
     field.set = [](void* resource, FieldValue&& value) {
-        return write(static_cast<Resource*>(resource)->*Member, std::move(value));
+        return write(member_at(Member, *static_cast<Resource*>(resource)), std::move(value));
     };
     return field;
 }
 
 }  // namespace field_detail
+
+// A member of a member, as the member of a row: inside<&ScheduleRule::times, &TimesRule::zone>.
+template <auto Outer, auto Inner>
+inline constexpr field_detail::Inside<Outer, Inner> inside{};
+// A member of a base: inherited<ScheduleRule, &MessageTemplate::priority>.
+template <class Resource, auto Member>
+inline constexpr field_detail::Inherited<Resource, Member> inherited{};
 
 // Each takes what differs from a plain field as `more`: {.max = 100, .when_absent = "no limit"}.
 template <auto Member>
@@ -248,6 +296,10 @@ constexpr Field duration(std::uint32_t number, std::string_view path, std::strin
     return field_detail::row<Member>(field_detail::named(more, FieldKind::duration, number, path, sentence));
 }
 template <auto Member>
+constexpr Field instant(std::uint32_t number, std::string_view path, std::string_view sentence, Field more = {}) {
+    return field_detail::row<Member>(field_detail::named(more, FieldKind::instant, number, path, sentence));
+}
+template <auto Member>
 constexpr Field decimal(std::uint32_t number, std::string_view path, std::string_view sentence, Field more = {}) {
     return field_detail::row<Member>(field_detail::named(more, FieldKind::decimal, number, path, sentence));
 }
@@ -260,7 +312,7 @@ constexpr Field names(std::uint32_t number, std::string_view path, std::string_v
     return field_detail::row<Member>(field_detail::named(more, FieldKind::names, number, path, sentence));
 }
 
-// One of `words`. A member that is a bool is true for the first of two.
+// One of `words`. A member that is a bool has its default for the first of two.
 template <auto Member>
 constexpr Field word(std::uint32_t number, std::string_view path, std::string_view sentence,
                      std::span<const std::string_view> words, Field more = {}) {
@@ -269,17 +321,17 @@ constexpr Field word(std::uint32_t number, std::string_view path, std::string_vi
     more = field_detail::named(more, FieldKind::word, number, path, sentence);
     more.words = words, more.max = static_cast<std::int64_t>(words.size()) - 1, more.coding = FieldCoding::number;
     more.get = [](const void* resource) -> FieldValue {
-        const Value value = static_cast<const Resource*>(resource)->*Member;
+        const Value value = field_detail::member_at(Member, *static_cast<const Resource*>(resource));
         if constexpr (std::is_same_v<Value, bool>)
-            return std::int64_t{value ? 0 : 1};
+            return std::int64_t{value == field_detail::default_of<Member>() ? 0 : 1};
         else
             return static_cast<std::int64_t>(value);
     };
     more.set = [](void* resource, FieldValue&& value) {
         const std::int64_t* index = std::get_if<std::int64_t>(&value);
-        Value& into = static_cast<Resource*>(resource)->*Member;
+        Value& into = field_detail::member_at(Member, *static_cast<Resource*>(resource));
         if constexpr (std::is_same_v<Value, bool>)
-            into = index == nullptr || *index == 0;
+            into = field_detail::default_of<Member>() == (index == nullptr || *index == 0);
         else
             into = static_cast<Value>(index == nullptr ? 0 : *index);
         return true;
@@ -317,9 +369,23 @@ constexpr Field object(std::uint32_t number, std::string_view path, std::string_
     return more;
 }
 
-// A member that a request names and its own code reads.
+// A member that a request names and its own code reads, such as one that excludes others.
+constexpr Field by_hand(FieldKind kind, std::string_view path, std::string_view sentence, Field more = {}) {
+    return field_detail::named(more, kind, 0, path, sentence);
+}
 constexpr Field by_hand(std::string_view path, std::string_view sentence, Field more = {}) {
-    return field_detail::named(more, FieldKind::by_hand, 0, path, sentence);
+    return by_hand(FieldKind::by_hand, path, sentence, more);
+}
+// A member that responses show as its row says, and that its own code reads.
+constexpr Field read_by_hand(Field row) {
+    row.set = nullptr;
+    return row;
+}
+// A member of a resource that is only shown.
+constexpr Field shown(FieldKind kind, std::string_view path, std::string_view sentence,
+                      void (*show)(JsonWriter& json, const void* resource), Field more = {}) {
+    more.show = show;
+    return by_hand(kind, path, sentence, more);
 }
 
 // In the log only.
