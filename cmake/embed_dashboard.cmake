@@ -1,5 +1,5 @@
 # Generates the C++ source with the files of the dashboard: cmake -DFROM=web/dist -DTO=source.cc -P embed_dashboard.cmake.
-# The source defines dashboard_files() of ingress/dashboard_file.h. The assembler takes the bytes in (.incbin), because a
+# The source defines dashboard_files() of http_api/calls/dashboard_file.h. The assembler takes the bytes in (.incbin), because a
 # compiler needs seconds and hundreds of megabytes for an array of that size.
 get_filename_component(made ${TO} DIRECTORY)
 set(made ${made}/dashboard)
@@ -40,7 +40,7 @@ foreach(file IN LISTS files)
   math(EXPR number "${number} + 1")
 endforeach()
 
-file(WRITE ${TO} "#include \"ingress/dashboard_file.h\"
+file(WRITE ${TO} "#include \"http_api/calls/dashboard_file.h\"
 
 __asm__(
     \".pushsection .rodata\\n\"

@@ -17,77 +17,81 @@ import sys
 from dataclasses import dataclass
 
 # Which module may include which; a path names the one header of that module that is open to the row. Each module may
-# include itself. A folder of a module with a row of its own is no part of that module: `wheel` does not open
-# `wheel/schemes`. `include` stands for the public headers in include/duewheel: the modules they are the face of, and
-# whoever may include wheel, may include them; they may include only each other, because nothing of src/ is installed
-# beside them. Base is the face of nothing, but what an operation that may fail returns is theirs and everybody's.
-# Whoever may include calendar may include its public face too.
+# include itself. A folder of a module with a row of its own is no part of that module: a row names `kafka/client`, and not
+# `kafka`. `include` stands for the public headers in timers/include/duewheel: the modules they are the face of, and
+# whoever may include wheel, may include them; they may include only each other, because nothing else is installed beside
+# them. Base is the face of nothing, but what an operation that may fail returns is theirs and everybody's. Whoever may
+# include calendar may include its public face too. The rows down to `include` are the timer library, in timers/.
 CALENDAR = ["calendar", *(f"duewheel/{name}.h" for name in (
     "cron_rule", "cron_schedule", "exclusion_calendar", "instant", "jitter", "repeating_interval", "zone"))]
 LAYERS = {
-    "base": ["duewheel/status.h"],
-    "wheel": ["base", "include"],
-    "wheel/schemes": ["base", "wheel", "include"],
-    "calendar": ["base", "include"],
-    "net": ["base"],
-    "load": ["base"],
-    "message": ["base", *CALENDAR],
-    "resource": ["base", "message"],
-    "timer": ["base", "wheel", "calendar", "include"],
-    "timer/patterns": ["base", "timer", "include"],
-    "access": ["base", "message", "calendar/instant_text.h"],
-    "journal": ["base", "message"],
-    "replication": ["base", "message", "journal", "net/kafka.h"],
-    "store": ["base", "message", "resource", "journal/segment.h", "journal/segment_catalog.h", "journal/recovery.h", "journal/log_copy.h"],
-    "engine": ["base", "wheel", "calendar", "message", "resource", "include", "journal/journal.h", "store/store.h"],
-    "delivery": ["base", "message", "resource", "net", "engine"],
-    "ingress": ["base", *CALENDAR, "message", "resource", "access", "net", "engine"],
-    "beanstalk": ["base", "message", "resource", "engine", "access/audit_port.h", "net/stream_server.h", "ingress/command_port.h"],
-    "transfer": ["base", *CALENDAR, "message", "resource", "store", "net/http_target.h", "journal/segment_catalog.h",
-                 "journal/log_salvage.h", "journal/local_journal.h", "ingress"],
-    "server": ["base", "wheel", "calendar", "message", "resource", "net", "journal", "replication", "store", "timer", "engine", "delivery",
-               "access", "ingress", "beanstalk", "include"],
-    "configuration": ["base", *CALENDAR, "server/limit.h", "server/server_options.h"],
+    "shared": [],
+    "wheel": ["shared", "include"],
+    "schemes": ["shared", "wheel", "include"],
+    "calendar": ["shared", "include"],
+    "runtime": ["shared", "wheel", "calendar", "include"],
+    "patterns": ["shared", "runtime", "include"],
+    "examples": ["include", "schemes"],
     "include": [],
-    "apps/duewheeld": ["base", "configuration", "server"],
-    "apps/duewheel": ["base", *CALENDAR, "load", "message", "resource", "access", "net", "journal", "store", "ingress",
-                      "replication", "transfer", "configuration", "server/shard_parts.h", "server/kafka_options.h",
-                      "server/kafka_topics.h"],
-    "examples": ["include", "wheel/schemes"],
+    "base": ["shared", "duewheel/status.h"],
+    "net": ["shared", "base"],
+    "load": ["shared", "base"],
+    "kafka/client": ["shared", "base", "net"],
+    "message": ["shared", "base", *CALENDAR],
+    "resource": ["shared", "base", "message"],
+    "access": ["shared", "base", "message", "calendar/instant_text.h"],
+    "journal": ["shared", "base", "message"],
+    "replication": ["shared", "base", "message", "journal", "kafka/client/kafka.h"],
+    "store": ["shared", "base", "message", "resource", "journal/segment.h", "journal/segment_catalog.h", "journal/recovery.h", "journal/log_copy.h"],
+    "engine": ["shared", "base", "wheel", "calendar", "message", "resource", "include", "journal/journal.h", "store/store.h"],
+    "delivery": ["shared", "base", "message", "resource", "engine"],
+    "webhooks": ["shared", "base", "message", "resource", "net", "engine", "delivery"],
+    "http_api": ["shared", "base", *CALENDAR, "message", "resource", "access", "net", "engine"],
+    "kafka/in": ["shared", "base", "message", "resource", "engine", "http_api", "kafka/client/kafka.h"],
+    "kafka/out": ["shared", "base", "message", "resource", "net", "engine", "delivery", "kafka/client/kafka.h"],
+    "beanstalk": ["shared", "base", "message", "resource", "engine", "access/audit_port.h", "net/stream_server.h", "http_api/command_port.h"],
+    "transfer": ["shared", "base", *CALENDAR, "message", "resource", "store", "net/http/http_target.h", "journal/segment_catalog.h",
+                 "journal/log_salvage.h", "journal/local_journal.h", "http_api"],
+    "server": ["shared", "base", "wheel", "calendar", "message", "resource", "net", "journal", "replication", "store", "runtime", "engine", "delivery",
+               "webhooks", "kafka/client", "kafka/in", "kafka/out", "access", "http_api", "beanstalk", "include"],
+    "configuration": ["shared", "base", *CALENDAR, "server/limits/limit.h", "server/limits/server_options.h"],
+    "apps/duewheeld": ["shared", "base", "configuration", "server"],
+    "apps/duewheel": ["shared", "base", *CALENDAR, "load", "message", "resource", "access", "net", "kafka/client", "journal", "store", "http_api",
+                      "replication", "transfer", "configuration", "server/shard/shard_parts.h", "server/limits/kafka_options.h",
+                      "server/node/kafka_topics.h"],
 }
-TIMER_LIBRARY = ("src/base/", "src/wheel/", "src/calendar/", "src/timer/", "include/")
 
 # Third-party headers and the only places for them. The tests that cross modules and the benchmarks may use any.
 WALLS = [
     ("rocksdb/", r"src/store/", "keep RocksDB behind store/store.h"),
-    ("boost/asio", r"src/net/|(src/(delivery|ingress|server)|apps)/.*\.cc$|include/duewheel/asio\.h$|"
-                   r"src/timer/asio_test\.cc$|examples/", "go through a header of net/, or include it in a .cc file"),
-    ("cctz/", r"src/calendar/zone\.cc$", "use <duewheel/zone.h>, which needs no library once a zone is loaded"),
+    ("boost/asio", r"src/net/|(src/(http_api|kafka/client|server|webhooks)|apps)/.*\.cc$|timers/include/duewheel/asio\.h$|"
+                   r"timers/runtime/asio_test\.cc$", "go through a header of net/, or include it in a .cc file"),
+    ("cctz/", r"timers/calendar/zone\.cc$", "use <duewheel/zone.h>, which needs no library once a zone is loaded"),
     ("toml++/", r"src/configuration/toml_text\.cc$", "go through configuration/toml_text.h"),
-    ("curl/", r"src/(delivery/webhook_client|net/http_client)\.cc$", "send through net/http_client.h or delivery/webhook_client.h"),
-    ("openssl/", r"src/access/.*\.cc$|src/delivery/(header_cipher|webhook_signature|trusted_file)\.cc$"
+    ("curl/", r"src/(webhooks/webhook_client|net/http/http_client)\.cc$", "send through net/http/http_client.h or webhooks/webhook_client.h"),
+    ("openssl/", r"src/access/.*\.cc$|src/webhooks/(header_cipher|webhook_signature|trusted_file)\.cc$"
      r"|src/net/(tls_(\w+\.cc|client_fixture\.h)|certificate_time\.h)$",
-     "sign through delivery/webhook_signature.h, hash through access/access_token_text.h, speak TLS through net/tls_session.h"),
-    ("librdkafka/", r"src/net/kafka_(client|consumer|handle|producer)\.(h|cc)$", "go through net/kafka.h"),
-    ("boost/json", r"src/(ingress|transfer)/|apps/", "map JSON in ingress, transfer or apps, where text becomes values"),
-    ("boost/", r"(?!src/(base|wheel|calendar|timer)/|include/)|include/duewheel/asio\.h$|src/timer/asio_test\.cc$",
-     "the timer library builds without Boost: use the standard library or base"),
+     "sign through webhooks/webhook_signature.h, hash through access/access_token_text.h, speak TLS through net/tls_session.h"),
+    ("librdkafka/", r"src/kafka/client/kafka_(client|consumer|handle|producer)\.(h|cc)$", "go through kafka/client/kafka.h"),
+    ("boost/json", r"src/(http_api|kafka/in|transfer)/|apps/", "map JSON in http_api, transfer or apps, where text becomes values"),
+    ("boost/", r"(?!timers/|src/base/)|timers/include/duewheel/asio\.h$|timers/runtime/asio_test\.cc$",
+     "the timer library builds without Boost: use the standard library"),
 ]
 
 # Words that only some places may use. `where` says which files the rule looks at, `allowed` which of them are free.
 WORDS = [
     ("clock", r"\b(clock_gettime|gettimeofday|timespec_get|\w+_clock\s*::\s*now)\b"
               r"|(?<![\w.>:])(?:std\s*::\s*|::\s*)?time\s*\(\s*(?:NULL|nullptr|0|&\s*\w+)\s*\)",
-     r"(src|apps|include)/|.*_test\.cc$", r"src/base/system_clock\.cc$",
-     "only src/base/system_clock.cc asks the operating system for the time: take the time as an argument or a Clock"),
+     r"(src|apps|timers)/|.*_test\.cc$", r"timers/shared/system_clock\.cc$",
+     "only timers/shared/system_clock.cc asks the operating system for the time: take the time as an argument or a Clock"),
     ("sleep", r"\bthis_thread\s*(::\s*sleep_\w+|;)|\b(usleep|nanosleep|clock_nanosleep)\b"
      r"|(?<![\w.>:])(?:::\s*)?sleep\s*\(",
-     r"(src|apps)/|.*_test\.cc$", r"src/(timer|server)/(?!.*_test\.cc$)",
-     "nothing sleeps but src/timer and src/server, and no test does: wait for the event itself, or use a manual clock"),
+     r"(src|apps|timers/(?!examples/))/|.*_test\.cc$", r"(timers/(runtime|include)|src/server)/(?!.*_test\.cc$)",
+     "nothing sleeps but timers/runtime and src/server, and no test does: wait for the event itself, or use a manual clock"),
     ("thread", r"\bstd\s*::\s*(j?thread\b(?!\s*::)|async\b)|\b(pthread_create|thrd_create)\b",
-     r"(src|apps|tests)/", r"src/(timer|server)/|tests/integration/|.*_test\.cc$",
-     "only src/timer and src/server start threads: make it a plain object whose blocking step the server runs"),
-    ("planted", r"\b(planted\s*\(|PlantedBug\b|DUEWHEEL_PLANTED_BUGS\b)", r"(src|apps|include|examples|tests/support)/", r"(?!)",
+     r"(src|apps|tests|timers/(?!examples/))/", r"(timers/(runtime|include)|src/server)/|tests/integration/|.*_test\.cc$",
+     "only timers/runtime and src/server start threads: make it a plain object whose blocking step the server runs"),
+    ("planted", r"\b(planted\s*\(|PlantedBug\b|DUEWHEEL_PLANTED_BUGS\b)", r"(src|apps|timers|tests/support)/", r"(?!)",
      "the sources hold no planted bug: make it a patch of tests/simulation/bugs with tests/simulation/plant.py"),
 ]
 
@@ -98,8 +102,9 @@ INNER_HEADERS = {f"duewheel/{name}.h" for name in ("embedded_timer", "node_table
 
 DRAWERS = {"util", "utils", "helper", "helpers", "common", "misc", "manager", "managers"}
 SKIPPED_FOLDERS = {".git", "build", "duewheel-data", "__pycache__", "node_modules"}
-SOURCE_FOLDERS = ("src/", "apps/", "tests/", "bench/", "examples/")
+SOURCE_FOLDERS = ("src/", "timers/", "apps/", "tests/", "bench/")
 LINES_MAX = 600
+FILES_MAX = 40  # in one folder, without tests and lists
 
 # Words that texts for readers do not use, as patterns, with what to write instead. Only words that are hardly ever right:
 # `loop`, `half`, `rest` and `place` have uses of their own.
@@ -127,8 +132,8 @@ PHRASES = {
 }
 # The texts that are checked: Markdown pages, and of C++ files outside of tests/ the string literals and the comments.
 PLAIN_TEXTS = re.compile(r"(CHANGELOG|CONTRIBUTING|README|ARCHITECTURE)\.md$|bench/README\.md$|docs/(decisions/|learning/)?[^/]+\.md$|"
-                         r"docs/proof/README\.md$|src/ingress/openapi\.json$|"
-                         r"(src|apps|include|bench|examples)/[\w/]+\.(cc|h)$")
+                         r"docs/proof/README\.md$|src/http_api/openapi\.json$|"
+                         r"(src|apps|timers|bench)/[\w/]+\.(cc|h)$")
 
 # Paths of one machine, and hosts of package registries: the project names neither. Built from parts, so that this
 # file passes its own check.
@@ -181,7 +186,7 @@ class Tree:
             self.texts[path] = "" if b"\0" in content[:8192] else content.decode("utf-8", errors="replace")
         return self.texts[path]
 
-    def cpp(self, prefixes=SOURCE_FOLDERS + ("include/",)):
+    def cpp(self, prefixes=SOURCE_FOLDERS):
         return [path for path in self.paths if path.endswith((".h", ".cc")) and path.startswith(prefixes)]
 
 
@@ -203,14 +208,14 @@ def includes(text):
 
 
 def module_of_header(header):
-    """The row that a header belongs to, by its path relative to src/."""
+    """The row that a header belongs to, by its path relative to src/ or timers/."""
     folder = "/".join(header.split("/")[:2])
     return folder if folder in LAYERS else header.split("/")[0]
 
 
 def module_of(path):
     parts = path.split("/")
-    if parts[0] == "src":
+    if parts[0] in ("src", "timers"):
         return module_of_header("/".join(parts[1:])) if len(parts) > 2 else None
     if parts[0] == "apps":
         return "/".join(parts[:2]) if len(parts) > 2 else None
@@ -220,8 +225,10 @@ def module_of(path):
 def check_layers(tree):
     """A test or a fixture beside its source may also use the whole of a module that its row names one header of (an
     engine test needs some journal), and what tests/support offers."""
-    for path in tree.cpp(("src/", "apps/", "include/", "examples/")):
+    for path in tree.cpp(("src/", "apps/", "timers/")):
         module = module_of(path)
+        if module == "tests":
+            continue
         if module not in LAYERS:
             yield Finding(path, 1, "layers", f"'{module or path}' is in no row of the layer table. Add it to "
                           "ARCHITECTURE.md and to LAYERS in tools/check_tree.py, or move the file into a module.")
@@ -233,12 +240,12 @@ def check_layers(tree):
             if target is None or target == module or target in open_to_it or header in open_to_it:
                 continue
             if module.startswith("apps/") and quoted and (
-                    f"apps/{header}" in tree.paths or posixpath.join(posixpath.dirname(path), header) in tree.paths):
+                    f"apps/{header}" in tree.paths or f"{module}/{header}" in tree.paths or posixpath.join(posixpath.dirname(path), header) in tree.paths):
                 continue
             if is_test and target == "support":
                 continue
             if target not in LAYERS:
-                yield Finding(path, line, "layers", f'"{header}" names no module. Write includes relative to src/, as '
+                yield Finding(path, line, "layers", f'"{header}" names no module. Write includes relative to src/ or timers/, as '
                               'in "base/status.h", and third-party ones in angle brackets.')
                 continue
             yield Finding(path, line, "layers", f"{module} may not include {header}. It may include: "
@@ -247,7 +254,7 @@ def check_layers(tree):
 
 
 def check_walls(tree):
-    for path in tree.cpp(("src/", "apps/", "include/", "examples/")):
+    for path in tree.cpp(("src/", "apps/", "timers/")):
         for line, header, quoted in includes(tree.text(path)):
             for prefix, allowed, remedy in WALLS:
                 if header.startswith(prefix) and not re.match(allowed, path):
@@ -336,17 +343,17 @@ def check_folders(tree):
     page = "ARCHITECTURE.md"
     if page not in tree.paths:
         yield Finding(page, 1, "folders", "the page is missing. Write it, with a fenced folder map (lines such as "
-                      "'├── src/   what it is') that names each top-level folder and each folder of src/.")
+                      "'├── src/   what it is') that names each top-level folder and each folder of src/ and timers/.")
         return
     mapped = folder_map(tree.text(page))
     if mapped is None:
         yield Finding(page, 1, "folders", "there is no fenced folder map in it. Draw one with lines such as "
-                      "'├── src/   what it is', naming each top-level folder and each folder of src/.")
+                      "'├── src/   what it is', naming each top-level folder and each folder of src/ and timers/.")
         return
     present = {path[:end.end()] for path in tree.paths for end in re.finditer("/", path)}
     known = {folder[:end.end()] for folder in mapped for end in re.finditer("/", folder)}
     for folder in sorted(present):
-        wanted = folder.count("/") == 1 or re.fullmatch(r"src/[^/]+/", folder)
+        wanted = folder.count("/") == 1 or re.fullmatch(r"(src|timers)/[^/]+/", folder)
         if wanted and not folder.startswith(".") and folder not in known:
             yield Finding(page, 1, "folders", f"the folder map does not name {folder}. Add a line that says what it "
                           "is for.")
@@ -366,30 +373,42 @@ def check_sizes(tree):
                           "'long' (that word is looked for).")
 
 
+def check_rooms(tree):
+    """A folder of sources is small enough to read its list of files."""
+    counts = {}
+    for path in tree.paths:
+        if path.startswith(("src/", "timers/", "apps/")) and not re.search(r"_test\.\w+$|CMakeLists\.txt$", path):
+            counts[posixpath.dirname(path)] = counts.get(posixpath.dirname(path), 0) + 1
+    for folder, count in counts.items():
+        if count > FILES_MAX:
+            yield Finding(folder, 1, "rooms", f"{count} files, and more than {FILES_MAX} are too many to look through. Move those of "
+                          "one idea into a folder of their own.")
+
+
 def check_headers(tree):
     """docs/timers.md tells a user of the library where to start: each public header has a row of its own in a table that
     begins with "start here". And a header opens with what it is, when to choose it, its drawbacks, and an example,
-    but for those that the others are made of. That the examples compile and run, tests/install holds."""
+    but for those that the others are made of. That the examples compile and run, timers/tests holds."""
     page = tree.text("docs/timers.md")
     rows = re.findall(r"^\| `(duewheel/[\w/]+\.h)` \| [^|\s]", "".join(
         table for table in re.findall(r"^\| start here \|[^\n]*\n((?:\|[^\n]*\n)*)", page, re.MULTILINE)), re.MULTILINE)
-    headers = {path.removeprefix("include/") for path in tree.cpp(("include/duewheel/",))}
+    headers = {path.removeprefix("timers/include/") for path in tree.cpp(("timers/include/duewheel/",))}
     for header in sorted(headers):
         if rows.count(header) != 1:
             yield Finding("docs/timers.md", 1, "headers", f"{rows.count(header) or 'no'} rows of the tables that begin with "
                           f"'start here' name {header}. Give it one that says what it is for.")
-        comment = re.match(r"(?://[^\n]*\n)*", tree.text("include/" + header)).group()
+        comment = re.match(r"(?://[^\n]*\n)*", tree.text("timers/include/" + header)).group()
         opening = " ".join(comment.replace("//", " ").split())
         for wanted, words in OPENING.items():
             if header not in INNER_HEADERS and not re.search(words, opening):
-                yield Finding("include/" + header, 1, "headers", f"the opening comment does not say {wanted} (looked for: "
+                yield Finding("timers/include/" + header, 1, "headers", f"the opening comment does not say {wanted} (looked for: "
                               f"{words}). Say it there.")
     for header in sorted(set(rows) - headers):
         yield Finding("docs/timers.md", line_of(page, page.find(f"`{header}`")), "headers",
                       f"{header} does not exist. Remove the row, or correct the name.")
 
 
-CODE_REFERENCE = re.compile(r"`((?:src|include|apps)/[\w/.-]+\.(?:h|cc)):((?:\w+::)*)(\w+)`")
+CODE_REFERENCE = re.compile(r"`((?:src|timers|apps)/[\w/.-]+\.(?:h|cc)):((?:\w+::)*)(\w+)`")
 
 
 def check_references(tree):
@@ -568,7 +587,7 @@ def check_log_events(tree):
 
 
 def check_leftovers(tree):
-    for path in tree.cpp(("src/", "include/", "apps/")):
+    for path in tree.cpp(("src/", "timers/", "apps/")):
         for match in re.finditer(r"\b(TODO|FIXME|XXX)\b", tree.text(path)):
             yield Finding(path, line_of(tree.text(path), match.start()), "leftovers",
                           f"'{match.group()}'. Do it now, or describe the limit as a fact in the documentation.")
@@ -582,7 +601,7 @@ def check_forbidden(tree):
                           "name the package and let the reader's own system find it.")
 
 
-CHECKS = [check_layers, check_walls, check_words, check_names, check_built, check_folders, check_sizes, check_headers,
+CHECKS = [check_layers, check_walls, check_words, check_names, check_built, check_folders, check_sizes, check_rooms, check_headers,
           check_references, check_members, check_links, check_plain_words, check_comments, check_decisions, check_log_events,
           check_leftovers, check_forbidden]
 

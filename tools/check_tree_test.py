@@ -73,41 +73,44 @@ class CheckTree(unittest.TestCase):
     def test_includes_follow_the_layer_table(self):
         self.assert_rule("layers", refused=[
             ("src/base/clock.h", '#include "wheel/wheel.h"\n'),
-            ("src/wheel/wheel.h", '#include "calendar/cron.h"\n'),
-            ("src/wheel/wheel.h", '#include "wheel/schemes/heap.h"\n'),
-            ("src/wheel/schemes/heap.h", '#include "calendar/cron.h"\n'),
-            ("src/engine/window.cc", '#include "wheel/schemes/heap.h"\n'),
+            ("timers/wheel/wheel.h", '#include "calendar/cron.h"\n'),
+            ("timers/wheel/wheel.h", '#include "schemes/heap.h"\n'),
+            ("timers/schemes/heap.h", '#include "calendar/cron.h"\n'),
+            ("src/engine/window.cc", '#include "schemes/heap.h"\n'),
             ("src/net/http.cc", '#include "message/message.h"\n'),
             ("src/journal/journal.h", '#include "net/http.h"\n'),
             ("src/store/store.cc", '#include "journal/local_journal.h"\n'),
             ("src/engine/window.cc", '#include "store/index.h"\n'),
             ("src/engine/window.cc", '#include "delivery/delivery.h"\n'),
-            ("src/delivery/webhook_pusher.cc", '#include "ingress/http_api.h"\n'),
-            ("src/ingress/http_api.cc", '#include "store/store.h"\n'),
+            ("src/webhooks/webhook_pusher.cc", '#include "http_api/http_api.h"\n'),
+            ("src/http_api/http_api.cc", '#include "store/store.h"\n'),
             ("src/message/message.h", "#include <duewheel/wheel.h>\n"),
             ("src/server/server.cc", '#include "duewheeld/main.h"\n'),
             ("src/base/clock.h", '#include "status.h"\n'),
-            ("include/duewheel/wheel.h", '#include "base/log.h"\n'),
-            ("include/duewheel/status.h", '#include "base/status.h"\n'),
+            ("timers/include/duewheel/wheel.h", '#include "base/log.h"\n'),
+            ("timers/include/duewheel/status.h", '#include "base/status.h"\n'),
             ("src/base/clock.h", "#include <duewheel/wheel.h>\n"),
-            ("apps/duewheeld/main.cc", '#include "engine/engine.h"\n'),
-            ("apps/duewheel/main.cc", '#include "engine/engine.h"\n'),
-            ("examples/first.cc", '#include "wheel/wheel.h"\n'),
+            ("apps/duewheeld/main.cc", '#include "engine/core/engine.h"\n'),
+            ("apps/duewheel/main.cc", '#include "engine/core/engine.h"\n'),
+            ("timers/examples/first.cc", '#include "wheel/wheel.h"\n'),
             ("src/plumbing/pipe.h", "#pragma once\n"),
+            ("src/engine/window.cc", '#include "kafka/client/kafka.h"\n'),
+            ("src/kafka/out/record.cc", '#include "kafka/client/kafka_handle.h"\n'),
         ], allowed=[
-            ("src/journal/local_journal.cc", '#include "message/record.h"\n'),
+            ("src/journal/local_journal.cc", '#include "message/records/record.h"\n'),
             ("src/store/store.cc", '#include "journal/segment.h"\n#include "store/index.h"\n'),
             ("src/engine/window.cc", '#include "store/store.h"\n#include <duewheel/wheel.h>\n'),
-            ("src/delivery/webhook_pusher.cc", '#include "engine/engine.h"\n'),
+            ("src/webhooks/webhook_pusher.cc", '#include "engine/core/engine.h"\n'),
             ("src/server/server.cc", '#include "delivery/pull_queue.h"\n#include "store/index.h"\n'),
-            ("src/wheel/wheel.h", '#include "base/tick.h"\n// #include "engine/engine.h"\n'),
-            ("src/wheel/wheel.cc", 'const char* text = R"(\n#include "engine/engine.h"\n)";\n'),
-            ("src/wheel/schemes/heap.h", '#include "base/tick.h"\n#include "wheel/wheel.h"\n'),
-            ("examples/first.cc", '#include "wheel/schemes/heap.h"\n'),
-            ("include/duewheel/timer.h", "#include <duewheel/wheel.h>\n"),
+            ("timers/wheel/wheel.h", '#include "shared/tick.h"\n// #include "engine/core/engine.h"\n'),
+            ("timers/wheel/wheel.cc", 'const char* text = R"(\n#include "engine/core/engine.h"\n)";\n'),
+            ("timers/schemes/heap.h", '#include "shared/tick.h"\n#include "wheel/wheel.h"\n'),
+            ("timers/examples/first.cc", '#include "schemes/heap.h"\n'),
+            ("timers/include/duewheel/timer.h", "#include <duewheel/wheel.h>\n"),
             ("src/base/log.h", "#include <duewheel/status.h>\n"),
+            ("src/kafka/out/record.cc", '#include "kafka/client/kafka.h"\n#include "kafka/out/sender.h"\n'),
             ("apps/duewheel/put.cc", '#include "store/index.h"\n#include "net/http.h"\n'),
-            ("examples/first.cc", "#include <duewheel/wheel.h>\n"),
+            ("timers/examples/first.cc", "#include <duewheel/wheel.h>\n"),
         ])
 
     def test_a_test_may_use_the_whole_of_a_module_named_in_its_row(self):
@@ -122,19 +125,25 @@ class CheckTree(unittest.TestCase):
         changes.update({"apps/duewheel/command.h": "", "apps/duewheel/table.h": ""})
         self.assertEqual(found_in(changes), [])
 
+    def test_a_folder_is_small_enough_to_look_through(self):
+        many = {f"src/base/{number}.h": "#pragma once\n" for number in range(38)}
+        self.assertEqual(found_in(many), [])
+        self.assertEqual(found_in({**many, "src/base/one_test.h": ""}), [])
+        self.assertEqual(found_in({**many, "src/base/one.h": ""}), ["src/base:1 [rooms]"])
+
     def test_third_party_headers_stay_behind_their_walls(self):
         self.assert_rule("walls", refused=[
             ("src/engine/window.cc", "#include <rocksdb/db.h>\n"),
-            ("src/ingress/http_api.h", "#include <boost/asio.hpp>\n"),
+            ("src/http_api/http_api.h", "#include <boost/asio.hpp>\n"),
             ("src/engine/window.cc", "#include <boost/asio.hpp>\n"),
             ("src/net/http.cc", "#include <boost/json.hpp>\n"),
-            ("src/calendar/cron.cc", "#include <boost/container/small_vector.hpp>\n"),
-            ("include/duewheel/timer.h", "#include <boost/asio/any_io_executor.hpp>\n"),
+            ("timers/calendar/cron.cc", "#include <boost/container/small_vector.hpp>\n"),
+            ("timers/include/duewheel/timer.h", "#include <boost/asio/any_io_executor.hpp>\n"),
         ], allowed=[
             ("src/store/index.cc", "#include <rocksdb/db.h>\n"),
             ("src/net/http.h", "#include <boost/asio.hpp>\n"),
-            ("src/ingress/http_api.cc", "#include <boost/asio.hpp>\n#include <boost/json.hpp>\n"),
-            ("include/duewheel/asio.h", "#include <boost/asio/any_io_executor.hpp>\n"),
+            ("src/http_api/http_api.cc", "#include <boost/asio.hpp>\n#include <boost/json.hpp>\n"),
+            ("timers/include/duewheel/asio.h", "#include <boost/asio/any_io_executor.hpp>\n"),
             ("src/message/record.cc", "#include <boost/container/small_vector.hpp>\n"),
             ("tests/integration/peer.cc", "#include <rocksdb/db.h>\n"),
         ])
@@ -142,15 +151,15 @@ class CheckTree(unittest.TestCase):
     def test_only_the_system_clock_asks_for_the_time(self):
         self.assert_rule("clock", refused=[
             ("src/server/server.cc", "auto now = std::chrono::steady_clock::now();\n"),
-            ("src/timer/service.cc", "clock_gettime(CLOCK_MONOTONIC, &spec);\n"),
+            ("timers/runtime/service.cc", "clock_gettime(CLOCK_MONOTONIC, &spec);\n"),
             ("src/base/random.cc", "auto seed = time(nullptr);\n"),
             ("src/base/random.cc", "auto seed = std::time(&t);\n"),
             ("apps/duewheel/put.cc", "gettimeofday(&value, nullptr);\n"),
             ("src/base/random.cc", "timespec_get(&spec, TIME_UTC);\n"),
-            ("include/duewheel/timer.h", "inline auto now() { return system_clock :: now(); }\n"),
+            ("timers/include/duewheel/timer.h", "inline auto now() { return system_clock :: now(); }\n"),
             ("tests/simulation/engine_test.cc", "auto now = std::chrono::system_clock::now();\n"),
         ], allowed=[
-            ("src/base/system_clock.cc", "auto now = std::chrono::steady_clock::now();\n"),
+            ("timers/shared/system_clock.cc", "auto now = std::chrono::steady_clock::now();\n"),
             ("src/engine/window.cc", "// steady_clock::now\nauto due = entry.time(0) + Entry::time(0) + now();\n"),
             ("bench/run.cc", "auto now = std::chrono::steady_clock::now();\n"),
         ])
@@ -160,23 +169,23 @@ class CheckTree(unittest.TestCase):
             ("src/engine/window.cc", "std::this_thread::sleep_for(1ms);\n"),
             ("src/net/http.cc", "usleep(5);\n"),
             ("src/net/http.cc", "nanosleep(&spec, nullptr);\n"),
-            ("apps/duewheel/top.cc", "::sleep(1);\n"),
-            ("src/timer/service_test.cc", "std::this_thread::sleep_until(deadline);\n"),
+            ("apps/duewheel/verbs/top.cc", "::sleep(1);\n"),
+            ("timers/runtime/service_test.cc", "std::this_thread::sleep_until(deadline);\n"),
             ("bench/run_test.cc", "using namespace std::this_thread;\n"),
         ], allowed=[
-            ("src/timer/service.cc", "std::this_thread::sleep_for(1ms);\n"),
+            ("timers/runtime/service.cc", "std::this_thread::sleep_for(1ms);\n"),
             ("src/server/server.cc", "nanosleep(&spec, nullptr);\n"),
-            ("src/timer/service_test.cc", "co_await sleep_for(5ms);\nworker.sleep(1);\n"),
+            ("timers/runtime/service_test.cc", "co_await sleep_for(5ms);\nworker.sleep(1);\n"),
         ])
 
     def test_only_the_runtime_and_the_server_start_threads(self):
         self.assert_rule("thread", refused=[
             ("src/net/listener.cc", "std::thread worker(run);\n"),
             ("src/journal/committer.h", "std::jthread worker_;\n"),
-            ("apps/duewheel/bench.cc", "auto answer = std::async(run);\n"),
+            ("apps/duewheel/verbs/bench.cc", "auto answer = std::async(run);\n"),
             ("tests/simulation/world.cc", "pthread_create(&id, nullptr, run, nullptr);\n"),
         ], allowed=[
-            ("src/timer/service.h", "std::jthread worker_;\n"),
+            ("timers/runtime/service.h", "std::jthread worker_;\n"),
             ("src/server/server.cc", "std::thread worker(run);\n"),
             ("src/engine/window_test.cc", "std::thread worker(run);\n"),
             ("src/net/listener.cc", "std::thread::id owner;  // no std::thread here\n"),
@@ -188,8 +197,8 @@ class CheckTree(unittest.TestCase):
         self.assert_rule("planted", refused=[
             ("src/engine/window.cc", "if (planted(early)) return;\n"),
             ("src/engine/window_test.cc", "run(PlantedBug::early);\n"),
-            ("include/duewheel/ring.h", "#ifdef DUEWHEEL_PLANTED_BUGS\n"),
-            ("apps/duewheel/top.cc", "const bool now = planted (bug);\n"),
+            ("timers/include/duewheel/ring.h", "#ifdef DUEWHEEL_PLANTED_BUGS\n"),
+            ("apps/duewheel/verbs/top.cc", "const bool now = planted (bug);\n"),
             ("tests/support/disk.cc", "if (planted(bug)) return;\n"),
         ], allowed=[
             ("src/engine/window.cc", "// planted(early)\nif (is_planted(tree)) return;\n"),
@@ -228,7 +237,7 @@ class CheckTree(unittest.TestCase):
         self.assertEqual(found_in({"ARCHITECTURE.md": "# Map\n\n```\nsrc/ tools/\n```\n"}),
                          ["ARCHITECTURE.md:1 [folders]"])
         self.assertEqual(found_in({"docs/page.md": ""}), ["ARCHITECTURE.md:1 [folders]"])
-        self.assertEqual(found_in({"src/wheel/wheel.h": ""}), ["ARCHITECTURE.md:1 [folders]"])
+        self.assertEqual(found_in({"src/store/store.h": ""}), ["ARCHITECTURE.md:1 [folders]"])
         self.assertEqual(found_in({"ARCHITECTURE.md": page.replace("└── tools/", "├── web/\n└── tools/")}),
                          ["ARCHITECTURE.md:9 [folders]"])
         self.assertEqual(found_in({"ARCHITECTURE.md": page.replace("│   └── engine/", "│   ├── wheel/\n│   └── engine/")
@@ -251,9 +260,9 @@ class CheckTree(unittest.TestCase):
 
     def test_the_page_of_timers_says_where_to_start_and_each_header_when_to_choose_it(self):
         opening = "// A ring. Choose it for rings. Drawback:\n// no corners.\n//\n// Example:\n//     Ring ring;\n"
-        page = "```\n├── include/\n│   └── duewheel/\n├── src/\n│   ├── base/\n│   └── engine/\n├── docs/\n└── tools/\n```\n"
+        page = "```\n├── timers/\n│   └── include/\n├── src/\n│   ├── base/\n│   └── engine/\n├── docs/\n└── tools/\n```\n"
         table = "| start here | for |\n|---|---|\n| `duewheel/ring.h` | rings |\n"
-        ring = {"ARCHITECTURE.md": page, "include/duewheel/ring.h": opening + "#pragma once\n", "docs/timers.md": table}
+        ring = {"ARCHITECTURE.md": page, "timers/include/duewheel/ring.h": opening + "#pragma once\n", "docs/timers.md": table}
 
         def found(changes):
             return found_in({**ring, **changes}, but=())
@@ -267,9 +276,9 @@ class CheckTree(unittest.TestCase):
                          ["docs/timers.md:1 [headers]"], "each has a row of its own")
         self.assertEqual(found({"docs/timers.md": table + "| `duewheel/disc.h` | discs |\n"}), ["docs/timers.md:4 [headers]"])
         for said in ("Choose it for rings. ", "Drawback:\n// no corners.", "// Example:\n"):
-            self.assertEqual(found({"include/duewheel/ring.h": opening.replace(said, "")}),
-                             ["include/duewheel/ring.h:1 [headers]"], said)
-        inner = {"include/duewheel/strip.h": "// What a slot holds.\n", "docs/timers.md": table + "| `duewheel/strip.h` | slots |\n"}
+            self.assertEqual(found({"timers/include/duewheel/ring.h": opening.replace(said, "")}),
+                             ["timers/include/duewheel/ring.h:1 [headers]"], said)
+        inner = {"timers/include/duewheel/strip.h": "// What a slot holds.\n", "docs/timers.md": table + "| `duewheel/strip.h` | slots |\n"}
         self.assertEqual(found(inner), [])
 
     def test_a_page_names_functions_that_exist(self):
@@ -331,12 +340,12 @@ class CheckTree(unittest.TestCase):
                       "users who may read it"):
             self.assertEqual(found(words + "\n"), [], words)
         self.assertEqual(found_in({"src/engine/notes.md": "nobody\n"}), [], "no page of the documentation")
-        for folder in ("src/calendar", "src/engine", "src/timer/patterns", "src/wheel", "apps/duewheel", "include/duewheel"):
+        for folder in ("timers/calendar", "src/engine", "timers/patterns", "timers/wheel", "apps/duewheel", "timers/include/duewheel"):
             for name in ("refusal.cc", "refusal.h", "refusal_test.cc"):
                 self.assertTrue(check_tree.PLAIN_TEXTS.match(f"{folder}/{name}"), folder)
         contract = '{"summary": "nobody", "nobody": 1}'
-        self.assertEqual(check_tree.words_for_readers("src/ingress/openapi.json", contract).count("nobody"), 2)
-        self.assertTrue(check_tree.PLAIN_TEXTS.match("src/ingress/openapi.json"))
+        self.assertEqual(check_tree.words_for_readers("src/http_api/openapi.json", contract).count("nobody"), 2)
+        self.assertTrue(check_tree.PLAIN_TEXTS.match("src/http_api/openapi.json"))
         self.assertEqual(check_tree.words_for_readers(code, 'f("nobody");  // everybody\n').split(), ['"nobody"', "everybody"])
         self.assertEqual(check_tree.words_for_readers("src/a_test.cc", 'f("nobody");  // everybody\n').split(), ["everybody"])
         self.assertEqual(found("// told that nobody\n// stands\n// still\n", code),

@@ -3,12 +3,12 @@
 #include <algorithm>
 #include <utility>
 
-#include "base/system_clock.h"
 #include "calendar/duration.h"
 #include "calendar/instant_text.h"
 #include "local_time.h"
-#include "net/http_target.h"
+#include "net/http/http_target.h"
 #include "plain_text.h"
+#include "shared/system_clock.h"
 
 namespace duewheel {
 

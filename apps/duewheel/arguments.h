@@ -11,9 +11,9 @@
 #include <CLI/CLI.hpp>
 #include <boost/json.hpp>
 
-#include "base/instant.h"
 #include "base/status.h"
 #include "session.h"
+#include "shared/instant.h"
 
 namespace duewheel {
 

@@ -10,8 +10,8 @@
 
 #include <sys/stat.h>
 
-#include "base/utf8.h"
-#include "ingress/json_text.h"
+#include "http_api/fields/json_text.h"
+#include "shared/utf8.h"
 
 namespace duewheel {
 namespace {

@@ -21,11 +21,11 @@
 #include "base/file.h"
 #include "base/log.h"
 #include "base/secure_random.h"
-#include "base/system_clock.h"
 #include "journal/recovery.h"
-#include "server/shard_parts.h"
-#include "store/directory_marks.h"
-#include "store/retention.h"
+#include "server/shard/shard_parts.h"
+#include "shared/system_clock.h"
+#include "store/maintenance/directory_marks.h"
+#include "store/maintenance/retention.h"
 #include "store/rocks_rows.h"
 
 namespace duewheel {

@@ -8,8 +8,8 @@
 #include <optional>
 #include <utility>
 
-#include "base/system_clock.h"
 #include "calendar/instant_text.h"
+#include "shared/system_clock.h"
 #include <duewheel/zone.h>
 
 namespace duewheel {

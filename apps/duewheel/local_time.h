@@ -10,8 +10,8 @@
 #include <string>
 #include <string_view>
 
-#include "base/instant.h"
 #include "base/status.h"
+#include "shared/instant.h"
 
 namespace duewheel {
 

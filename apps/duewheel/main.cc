@@ -7,7 +7,7 @@
 
 #include "session.h"
 #include "usage_error.h"
-#include "verbs.h"
+#include "verbs/verbs.h"
 
 namespace {
 

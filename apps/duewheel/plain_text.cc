@@ -10,7 +10,7 @@
 #include <boost/json/serialize.hpp>
 #include <utf8proc.h>
 
-#include "base/utf8.h"
+#include "shared/utf8.h"
 
 namespace duewheel {
 namespace {

@@ -8,7 +8,7 @@
 #include <CLI/CLI.hpp>
 
 #include "base/status.h"
-#include "net/http_client.h"
+#include "net/http/http_client.h"
 
 namespace duewheel {
 

@@ -4,8 +4,8 @@
 #include <cstdio>
 #include <utility>
 
-#include "ingress/json_text.h"
-#include "net/http_target.h"
+#include "http_api/fields/json_text.h"
+#include "net/http/http_target.h"
 #include "plain_text.h"
 
 namespace duewheel {

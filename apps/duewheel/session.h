@@ -16,7 +16,7 @@
 #include <boost/json.hpp>
 
 #include "base/status.h"
-#include "net/http_client.h"
+#include "net/http/http_client.h"
 #include "server_access.h"
 
 namespace duewheel {

@@ -8,9 +8,9 @@
 #include <string_view>
 #include <utility>
 
-#include "base/nearest_name.h"
 #include "message/foreign_names.h"
 #include "plain_text.h"
+#include "shared/nearest_name.h"
 
 namespace duewheel {
 namespace {

@@ -12,9 +12,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/system_clock.h"
 #include "configuration/configuration_text.h"
-#include "server/options_check.h"
+#include "server/limits/options_check.h"
+#include "shared/system_clock.h"
 
 namespace duewheel {
 namespace {

@@ -16,12 +16,12 @@
 #include "beanstalkd_flags.h"
 #include "command_line.h"
 #include "configuration/setting_text.h"
-#include "server/ignored_signals.h"
-#include "server/last_resort.h"
+#include "server/node/standby.h"
+#include "server/process/ignored_signals.h"
+#include "server/process/last_resort.h"
+#include "server/process/server_log.h"
+#include "server/process/supervisor.h"
 #include "server/server.h"
-#include "server/server_log.h"
-#include "server/standby.h"
-#include "server/supervisor.h"
 
 namespace {
 

@@ -9,8 +9,8 @@
 #include <string>
 #include <vector>
 
-#include "base/random.h"
-#include "base/system_clock.h"
+#include "shared/random.h"
+#include "shared/system_clock.h"
 #include <duewheel/cron_schedule.h>
 #include <duewheel/repeating_interval.h>
 

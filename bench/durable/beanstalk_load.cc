@@ -31,9 +31,9 @@
 #include <unistd.h>
 
 #include "base/histogram.h"
-#include "base/random.h"
-#include "base/system_clock.h"
 #include "beanstalk_connection.h"
+#include "shared/random.h"
+#include "shared/system_clock.h"
 
 namespace {
 

@@ -23,7 +23,7 @@
 #include <librdkafka/rdkafka.h>
 
 #include "base/histogram.h"
-#include "base/system_clock.h"
+#include "shared/system_clock.h"
 
 namespace duewheel {
 namespace {

@@ -10,9 +10,9 @@
 #include <unistd.h>
 
 #include "base/log.h"
-#include "base/random.h"
-#include "base/system_clock.h"
-#include "server/shard_parts.h"
+#include "server/shard/shard_parts.h"
+#include "shared/random.h"
+#include "shared/system_clock.h"
 #include "store/rocks_rows.h"
 
 namespace {

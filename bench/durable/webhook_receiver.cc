@@ -11,9 +11,9 @@
 #include <vector>
 
 #include "base/histogram.h"
-#include "base/system_clock.h"
 #include "net/event_loop.h"
-#include "net/http_server.h"
+#include "net/http/http_server.h"
+#include "shared/system_clock.h"
 
 namespace duewheel {
 namespace {

@@ -20,9 +20,9 @@
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/steady_timer.hpp>
 
-#include "base/random.h"
-#include "base/system_clock.h"
-#include "timer/timer_service_probe.h"
+#include "runtime/timer_service_probe.h"
+#include "shared/random.h"
+#include "shared/system_clock.h"
 #include <duewheel/coroutine.h>
 #include <duewheel/intrusive_timing_wheel.h>
 #include <duewheel/manual_clock.h>

@@ -7,7 +7,7 @@
 #include <type_traits>
 #include <vector>
 
-#include "wheel/schemes/every_scheme.h"
+#include "schemes/every_scheme.h"
 #include "wheel/workload.h"
 
 namespace duewheel::bench {

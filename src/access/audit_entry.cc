@@ -7,8 +7,8 @@
 #include "access/sha256.h"
 #include "base/hex.h"
 #include "base/json_writer.h"
-#include "base/utf8.h"
 #include "calendar/instant_text.h"
+#include "shared/utf8.h"
 
 namespace duewheel {
 namespace {

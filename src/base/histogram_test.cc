@@ -5,7 +5,7 @@
 
 #include <gtest/gtest.h>
 
-#include "base/random.h"
+#include "shared/random.h"
 
 namespace duewheel {
 namespace {

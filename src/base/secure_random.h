@@ -1,5 +1,5 @@
 // Unpredictable random bytes for tokens, ids and seeds of the daemon. They come from the kernel and cannot be repeated;
-// for repeatable numbers use base/random.h.
+// for repeatable numbers use shared/random.h.
 #pragma once
 
 #include <cstddef>

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cassert>
 
-#include "base/utf8.h"
+#include "shared/utf8.h"
 
 namespace duewheel {
 namespace {

@@ -3,8 +3,8 @@
 
 #include <gtest/gtest.h>
 
-#include "base/random.h"
-#include "base/utf8.h"
+#include "shared/random.h"
+#include "shared/utf8.h"
 
 namespace duewheel::text_ends_test {
 namespace {

@@ -14,8 +14,8 @@ std::string headers_of_job(std::uint32_t ttr_s) {
     return "{" + std::string(kMember) + std::to_string(ttr_s) + "\"}";
 }
 
-// Headers are stored without spaces between their tokens (ingress/kept_headers.h), and a quote within a text has a
-// backslash before it, so the member cannot be part of another header's value.
+// Headers are stored without spaces between their tokens (http_api/requests/kept_headers.h), and a quote within a text
+// has a backslash before it, so the member cannot be part of another header's value.
 std::uint32_t ttr_of_headers(std::string_view headers) {
     const std::size_t at = headers.find(kMember);
     if (at == std::string_view::npos) return kBeanstalkTtrDefaultS;

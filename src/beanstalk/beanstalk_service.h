@@ -26,7 +26,7 @@
 #include "access/audit_port.h"
 #include "beanstalk/beanstalk_command.h"
 #include "beanstalk/beanstalk_tubes.h"
-#include "ingress/command_port.h"
+#include "http_api/command_port.h"
 #include "net/stream_server.h"
 
 namespace duewheel {

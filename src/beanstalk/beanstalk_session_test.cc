@@ -11,7 +11,7 @@
 
 #include <gtest/gtest.h>
 
-#include "engine/trial_engine.h"
+#include "engine/trial/trial_engine.h"
 
 namespace duewheel::beanstalk_session_test {
 namespace {

@@ -4,10 +4,10 @@
 #include <cmath>
 #include <cstdio>
 
-#include "base/nearest_name.h"
-#include "base/utf8.h"
 #include "configuration/setting_text.h"
 #include "configuration/toml_text.h"
+#include "shared/nearest_name.h"
+#include "shared/utf8.h"
 
 namespace duewheel {
 namespace {

@@ -2,7 +2,7 @@
 // example file and docs/configuration.md are generated from it.
 //
 // The default of a setting is not written here: it is the value in a default-constructed ServerOptions. Settings that
-// are limits come from the table of limits (server/limit.h).
+// are limits come from the table of limits (server/limits/limit.h).
 #pragma once
 
 #include <cstdint>
@@ -12,8 +12,8 @@
 #include <variant>
 #include <vector>
 
-#include "server/limit.h"
-#include "server/server_options.h"
+#include "server/limits/limit.h"
+#include "server/limits/server_options.h"
 
 namespace duewheel {
 

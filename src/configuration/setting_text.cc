@@ -7,9 +7,9 @@
 
 #include "base/byte_size.h"
 #include "base/thousandths.h"
-#include "base/utf8.h"
 #include "calendar/duration.h"
 #include "calendar/text_scanner.h"
+#include "shared/utf8.h"
 
 namespace duewheel {
 namespace {

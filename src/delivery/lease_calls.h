@@ -9,7 +9,7 @@
 #include <utility>
 
 #include "delivery/target_table.h"
-#include "engine/engine.h"
+#include "engine/core/engine.h"
 
 namespace duewheel {
 

@@ -13,7 +13,7 @@
 #include <unordered_map>
 #include <utility>
 
-#include "engine/command.h"
+#include "engine/commands/command.h"
 
 namespace duewheel {
 

@@ -14,7 +14,7 @@
 #include <unordered_map>
 #include <utility>
 
-#include "engine/engine.h"
+#include "engine/core/engine.h"
 
 namespace duewheel {
 

@@ -14,7 +14,7 @@
 #include "journal/file_window.h"
 #include "journal/offset_list.h"
 #include "journal/segment_format.h"
-#include "message/record.h"
+#include "message/records/record.h"
 
 namespace duewheel {
 

@@ -1,8 +1,8 @@
 // The interface of the log, independent of its storage: an append-only chain of commits, each complete or absent.
 //
-// A commit is a sequence of framed records (message/record.h) closed by a footer with the number of records, the sums
-// of the log, and the server time at which it was written. One commit is in flight at a time; the next is passed on
-// only after the previous one has returned.
+// A commit is a sequence of framed records (message/records/record.h) closed by a footer with the number of records,
+// the sums of the log, and the server time at which it was written. One commit is in flight at a time; the next is
+// passed on only after the previous one has returned.
 //
 // Fail-stop: after any error of commit() nothing may be answered, appended or read any more; the process ends.
 #pragma once

@@ -12,8 +12,8 @@
 #include <string>
 #include <vector>
 
-#include "base/system_clock.h"
 #include "journal/trial_log.h"
+#include "shared/system_clock.h"
 
 namespace duewheel {
 namespace {

@@ -21,7 +21,7 @@
 
 #include "base/file.h"
 #include "journal/segment_format.h"
-#include "message/record.h"
+#include "message/records/record.h"
 
 namespace duewheel {
 

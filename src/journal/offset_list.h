@@ -12,7 +12,7 @@
 #include <string_view>
 #include <vector>
 
-#include "message/record.h"
+#include "message/records/record.h"
 
 namespace duewheel {
 

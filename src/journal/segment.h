@@ -21,7 +21,7 @@
 #include "journal/commit_reader.h"
 #include "journal/offset_list.h"
 #include "journal/segment_format.h"
-#include "message/record.h"
+#include "message/records/record.h"
 
 namespace duewheel {
 

@@ -10,8 +10,8 @@
 
 #include <gtest/gtest.h>
 
-#include "base/random.h"
 #include "journal/local_journal.h"
+#include "shared/random.h"
 
 namespace duewheel {
 

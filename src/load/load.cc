@@ -9,9 +9,9 @@
 #include <utility>
 #include <vector>
 
-#include "base/random.h"
-#include "base/system_clock.h"
 #include "load/pipe.h"
+#include "shared/random.h"
+#include "shared/system_clock.h"
 
 namespace duewheel {
 namespace {

@@ -3,7 +3,7 @@
 #include <cstring>
 #include <utility>
 
-#include "message/fields.h"
+#include "message/records/fields.h"
 
 namespace duewheel {
 namespace {

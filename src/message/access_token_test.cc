@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "message/fields.h"
+#include "message/records/fields.h"
 
 namespace duewheel::access_token_test {
 namespace {

@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <string>
 
-#include "base/nearest_name.h"
+#include "shared/nearest_name.h"
 
 namespace duewheel {
 namespace {

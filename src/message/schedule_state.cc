@@ -1,8 +1,8 @@
 #include "message/schedule_state.h"
 
 #include "base/enum_name.h"
-#include "message/fields.h"
-#include "message/template_fields.h"
+#include "message/records/fields.h"
+#include "message/records/template_fields.h"
 
 namespace duewheel {
 namespace {

@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include "message/record.h"
+#include "message/records/record.h"
 #include "message/totals.h"
 
 namespace duewheel::schedule_state_test {

@@ -1,4 +1,4 @@
-// The public state of server time (server/server_clock.h), as plain values.
+// The public state of server time (server/shard/server_clock.h), as plain values.
 #pragma once
 
 #include <cstdint>

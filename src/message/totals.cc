@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
+#include "message/records/subject.h"
 #include "message/schedule_state.h"
-#include "message/subject.h"
 
 namespace duewheel {
 

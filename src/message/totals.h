@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-#include "message/record.h"
+#include "message/records/record.h"
 
 namespace duewheel {
 

@@ -1,7 +1,7 @@
 #include "message/watchdog_state.h"
 
-#include "message/fields.h"
-#include "message/template_fields.h"
+#include "message/records/fields.h"
+#include "message/records/template_fields.h"
 
 namespace duewheel {
 namespace {

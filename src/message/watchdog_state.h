@@ -7,7 +7,7 @@
 // Each feed moves the instant at which it fires. Then it creates a message and sleeps until it is fed again, or fires
 // again every `repeat_every`. The state is the rule and its progress. Each record contains all of it, so the newest one
 // is complete, except for the content of its messages, which is only in the newest whole record of the watchdog. So a
-// feed is a small record. engine/watchdog_course.h has the effects of feeds and firings on the state.
+// feed is a small record. engine/rules/watchdog_course.h has the effects of feeds and firings on the state.
 //
 // The byte form is that of schedules (schedule_state.h), with its own tags.
 #pragma once

@@ -5,7 +5,7 @@
 
 #include <openssl/asn1.h>
 
-#include "base/instant.h"
+#include "shared/instant.h"
 
 namespace duewheel {
 

@@ -93,7 +93,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
     Connections& server_;  // not to be used once closed: it may be gone
     std::array<char, 1024> first_bytes_;
     std::size_t sent_ = 0;   // of output_
-    std::size_t index_ = 0;  // in Connections::open
+    std::size_t index_ = 0;  // in the list of Connections
     std::uint64_t idle_mark_;
     bool is_sending_ = false;  // waits until the kernel takes more
     bool wants_flush_ = false;

@@ -13,7 +13,7 @@
 #include <boost/asio/post.hpp>
 #include <boost/asio/signal_set.hpp>
 
-#include "base/system_clock.h"
+#include "shared/system_clock.h"
 
 namespace duewheel {
 namespace {

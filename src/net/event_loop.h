@@ -33,7 +33,7 @@ class AfterTurn {
 
 class EventLoop {
   public:
-    // On the clock that base/system_clock.h calls monotonic: TimePoint(std::chrono::nanoseconds(monotonic_now_ns())).
+    // On the clock that shared/system_clock.h calls monotonic: TimePoint(std::chrono::nanoseconds(monotonic_now_ns())).
     using TimePoint = std::chrono::steady_clock::time_point;
     // The thread's own work; returns when it must be called again at the latest: a time point, kAtOnce or kOnEvents. It
     // may be called earlier.

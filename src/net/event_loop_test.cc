@@ -10,7 +10,7 @@
 
 #include <gtest/gtest.h>
 
-#include "base/system_clock.h"
+#include "shared/system_clock.h"
 
 namespace duewheel::event_loop_test {
 namespace {

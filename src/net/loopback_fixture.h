@@ -21,7 +21,7 @@
 #include <unistd.h>
 
 #include "net/event_loop.h"
-#include "net/http_server.h"
+#include "net/http/http_server.h"
 
 namespace duewheel {
 

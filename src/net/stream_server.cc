@@ -6,9 +6,9 @@
 #include <netinet/tcp.h>
 #include <sys/socket.h>
 
-#include "base/system_clock.h"
 #include "net/connections.h"
 #include "net/unix_socket.h"
+#include "shared/system_clock.h"
 
 namespace duewheel {
 namespace {

@@ -12,8 +12,8 @@
 #include <memory>
 #include <string>
 
-#include "base/instant.h"
 #include "base/status.h"
+#include "shared/instant.h"
 
 typedef struct ssl_ctx_st SSL_CTX;
 

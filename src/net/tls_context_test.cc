@@ -7,8 +7,8 @@
 #include <openssl/pem.h>
 #include <sys/stat.h>
 
-#include "base/system_clock.h"
 #include "net/tls_session.h"
+#include "shared/system_clock.h"
 #include "support/certificates.h"
 #include "support/temporary_directory.h"
 

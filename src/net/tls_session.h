@@ -11,8 +11,8 @@
 #include <string_view>
 #include <vector>
 
-#include "base/instant.h"
 #include "net/tls_outcome.h"
+#include "shared/instant.h"
 
 typedef struct ssl_st SSL;
 typedef struct ssl_ctx_st SSL_CTX;

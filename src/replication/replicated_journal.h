@@ -22,7 +22,7 @@
 #include <vector>
 
 #include "journal/local_journal.h"
-#include "net/kafka.h"
+#include "kafka/client/kafka.h"
 #include "replication/position_file.h"
 #include "replication/topic_chain.h"
 

@@ -14,7 +14,7 @@
 #include "base/status.h"
 #include "journal/journal.h"
 #include "journal/segment_format.h"
-#include "net/kafka.h"
+#include "kafka/client/kafka.h"
 #include "replication/topic_record.h"
 
 namespace duewheel {

@@ -16,7 +16,7 @@
 #include <string_view>
 
 #include "journal/local_journal.h"
-#include "net/kafka.h"
+#include "kafka/client/kafka.h"
 #include "replication/position_file.h"
 #include "replication/topic_chain.h"
 

@@ -15,7 +15,7 @@
 
 #include "base/status.h"
 #include "journal/segment_format.h"
-#include "net/kafka.h"
+#include "kafka/client/kafka.h"
 #include "replication/position_file.h"
 #include "replication/topic_chain.h"
 

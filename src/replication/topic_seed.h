@@ -10,7 +10,7 @@
 #include <string>
 
 #include "base/file.h"
-#include "net/kafka.h"
+#include "kafka/client/kafka.h"
 #include "replication/topic_chain.h"
 
 namespace duewheel {

@@ -9,10 +9,10 @@
 
 #include <gtest/gtest.h>
 
-#include "base/random.h"
 #include "journal/trial_log.h"
 #include "replication/replicated_journal.h"
 #include "replication/topic_copy.h"
+#include "shared/random.h"
 #include "support/sim_disk.h"
 #include "support/simulated_kafka.h"
 

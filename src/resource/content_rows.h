@@ -1,5 +1,5 @@
 // Rows of the members that set the content and the delivery of a message: of a put, a schedule and a watchdog. They are
-// read together (ingress/content_members.h).
+// read together (http_api/fields/content_members.h).
 #pragma once
 
 #include <cstdint>

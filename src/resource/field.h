@@ -2,9 +2,9 @@
 // the log, its name in JSON, its kind with its range, and a sentence about it. From the rows come
 //
 //     the bytes in the log                              resource/field_codec.h
-//     what a request may hold, also as a merge patch    ingress/field_reader.h
-//     what a response and a line of an export hold      ingress/field_writer.h
-//     the schema in the OpenAPI document                ingress/field_schema.h
+//     what a request may hold, also as a merge patch    http_api/fields/field_reader.h
+//     what a response and a line of an export hold      http_api/fields/field_writer.h
+//     the schema in the OpenAPI document                http_api/fields/field_schema.h
 //     the tables of members in docs                     tests/support/field_page.h
 //     the options of the command line and their help    apps/duewheel/field_options.h
 //
@@ -43,7 +43,7 @@ enum class FieldKind : std::uint8_t {
     kept,     // in the log only
 };
 
-// How the value of a field is written into the log (message/fields.h).
+// How the value of a field is written into the log (message/records/fields.h).
 enum class FieldCoding : std::uint8_t { none, number, boolean, zigzag, plus_one, text, names, pairs, object, spliced };
 
 // Nothing is an absent field. A decimal is in thousandths, a duration in milliseconds, a word its index.

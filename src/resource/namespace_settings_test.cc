@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "message/fields.h"
+#include "message/records/fields.h"
 
 namespace duewheel::namespace_settings_test {
 namespace {

@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "message/queue_counts.h"
-#include "message/subject.h"
+#include "message/records/subject.h"
 #include "message/totals.h"
 #include "resource/field_codec.h"
 

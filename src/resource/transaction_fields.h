@@ -1,7 +1,7 @@
-// The table of the rule of a prepared message (message/record.h).
+// The table of the rule of a prepared message (message/records/record.h).
 #pragma once
 
-#include "message/record.h"
+#include "message/records/record.h"
 #include "resource/field.h"
 
 namespace duewheel {

@@ -3,7 +3,7 @@
 // It contains only the names of secrets. The server's configuration maps names to files, so no record, response or log
 // contains a secret. Headers are set by the clients that set the queue, who have no access to that configuration: their
 // values are stored here, and responses show only their names. A server with an encryption key stores the values
-// encrypted (delivery/header_cipher.h): they are then in `sealed_headers`.
+// encrypted (webhooks/header_cipher.h): they are then in `sealed_headers`.
 #pragma once
 
 #include <cstddef>
@@ -34,7 +34,7 @@ inline constexpr std::size_t kWebhookTargetBytesMax =
     kWebhookHeadersMax * (kSealedHeaderBytes * 4 / 3 + 4) + 64;
 
 struct WebhookTarget {
-    std::string url;                   // in the normalized form of delivery/webhook_url.h
+    std::string url;                   // in the normalized form of webhooks/webhook_url.h
     std::vector<std::string> secrets;  // names; empty: nothing is signed
     std::int64_t timeout_ms = 0;       // of one post, including name resolution and connecting; 0: the server's default
     std::uint32_t concurrency = 0;     // concurrent posts; 0: the server's default

@@ -6,8 +6,8 @@
 #include <utility>
 
 #include "access/audit_files.h"
-#include "base/system_clock.h"
 #include "calendar/instant_text.h"
+#include "shared/system_clock.h"
 
 namespace duewheel {
 namespace {

@@ -22,7 +22,7 @@
 #include "access/refusal_limit.h"
 #include "base/log.h"
 #include "net/event_loop.h"
-#include "server/worker.h"
+#include "server/shard/worker.h"
 
 namespace duewheel {
 

@@ -9,9 +9,9 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
-#include "base/system_clock.h"
 #include "beanstalk/beanstalk_session.h"
-#include "server/options_check.h"
+#include "server/limits/options_check.h"
+#include "shared/system_clock.h"
 
 namespace duewheel {
 namespace {

@@ -8,9 +8,9 @@
 #include "base/enum_name.h"
 #include "base/json_writer.h"
 #include "base/secure_random.h"
-#include "base/system_clock.h"
-#include "ingress/kept_headers.h"
-#include "ingress/shard_placement.h"
+#include "http_api/calls/shard_placement.h"
+#include "http_api/requests/kept_headers.h"
+#include "shared/system_clock.h"
 
 namespace duewheel {
 namespace {

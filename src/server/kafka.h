@@ -9,17 +9,17 @@
 #include <vector>
 
 #include "base/log.h"
-#include "delivery/kafka_plain_sender.h"
-#include "delivery/kafka_pusher.h"
-#include "delivery/kafka_sender.h"
-#include "ingress/kafka_reader.h"
+#include "kafka/client/kafka_client.h"
+#include "kafka/in/kafka_reader.h"
+#include "kafka/out/kafka_plain_sender.h"
+#include "kafka/out/kafka_pusher.h"
+#include "kafka/out/kafka_sender.h"
 #include "net/event_loop.h"
-#include "net/kafka_client.h"
 #include "server/kafka_intake.h"
-#include "server/kafka_log_status.h"
-#include "server/kafka_options.h"
-#include "server/shard.h"
-#include "server/worker.h"
+#include "server/limits/kafka_options.h"
+#include "server/node/kafka_log_status.h"
+#include "server/shard/shard.h"
+#include "server/shard/worker.h"
 
 namespace duewheel {
 

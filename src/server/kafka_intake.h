@@ -14,7 +14,7 @@
 #include <string>
 #include <unordered_map>
 
-#include "engine/command.h"
+#include "engine/commands/command.h"
 #include "store/queue_names.h"
 
 namespace duewheel {

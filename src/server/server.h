@@ -14,8 +14,8 @@
 
 #include "base/log.h"
 #include "base/status.h"
-#include "server/server_options.h"
-#include "server/standby.h"
+#include "server/limits/server_options.h"
+#include "server/node/standby.h"
 
 namespace duewheel {
 

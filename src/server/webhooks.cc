@@ -3,10 +3,10 @@
 #include <utility>
 #include <vector>
 
-#include "base/system_clock.h"
-#include "delivery/own_listeners.h"
-#include "delivery/trusted_file.h"
-#include "ingress/kept_headers.h"
+#include "http_api/requests/kept_headers.h"
+#include "shared/system_clock.h"
+#include "webhooks/own_listeners.h"
+#include "webhooks/trusted_file.h"
 
 namespace duewheel {
 namespace {

@@ -6,13 +6,13 @@
 #include <span>
 #include <string>
 
-#include "delivery/header_cipher.h"
-#include "delivery/webhook_client.h"
-#include "delivery/webhook_pusher.h"
-#include "delivery/webhook_rules.h"
-#include "delivery/webhook_secrets.h"
-#include "net/http_server.h"
-#include "server/server_options.h"
+#include "net/http/http_server.h"
+#include "server/limits/server_options.h"
+#include "webhooks/header_cipher.h"
+#include "webhooks/webhook_client.h"
+#include "webhooks/webhook_pusher.h"
+#include "webhooks/webhook_rules.h"
+#include "webhooks/webhook_secrets.h"
 
 namespace duewheel {
 
@@ -28,7 +28,7 @@ class Webhooks {
                                                   LogSink& log);
     ~Webhooks();
 
-    // Whether a queue may have this webhook (delivery/webhook_rules.h). Encrypts the values of its headers if a key is
+    // Whether a queue may have this webhook (webhooks/webhook_rules.h). Encrypts the values of its headers if a key is
     // configured.
     Status accept(const TargetOwner& owner, WebhookTarget& target) const;
     WebhookPusher& pusher() { return pusher_; }

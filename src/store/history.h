@@ -21,7 +21,7 @@
 
 #include "base/status.h"
 #include "message/message.h"
-#include "message/record.h"
+#include "message/records/record.h"
 #include "message/state_set.h"
 #include "store/queue_names.h"
 
@@ -56,8 +56,8 @@ struct EndInQueue {
 
 using Era = std::uint32_t;
 
-// The size of each era. The outcomes that are kept (store/retention.h) are counted with a ledger too, but their rows
-// have no era.
+// The size of each era. The outcomes that are kept (store/maintenance/retention.h) are counted with a ledger too, but
+// their rows have no era.
 class EraLedger {
   public:
     struct Entry {

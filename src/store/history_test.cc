@@ -5,7 +5,7 @@
 
 #include <gtest/gtest.h>
 
-#include "base/random.h"
+#include "shared/random.h"
 #include "store/index_recovery.h"
 #include "store/rocks_rows.h"
 #include "store/trial_shard.h"

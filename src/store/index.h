@@ -16,7 +16,7 @@
 
 #include "base/status.h"
 #include "store/key_layout.h"
-#include "store/retention.h"
+#include "store/maintenance/retention.h"
 #include "store/segment_table.h"
 #include "store/sorted_rows.h"
 #include "store/store.h"

@@ -1,8 +1,8 @@
 // The keys of the index.
 #include "store/key_layout.h"
 
+#include "message/records/subject.h"
 #include "message/schedule_state.h"
-#include "message/subject.h"
 #include "message/watchdog_state.h"
 #include "resource/queue_settings.h"
 #include "store/index_bytes.h"

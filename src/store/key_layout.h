@@ -24,10 +24,10 @@
 //                name
 //   reserved     t transactions
 //
-// A row has the tagged form of message/record.h, without the fields of the key, and with the nominal due time as its
-// distance from the due time, which is usually 0. `due` and `queue` contain whole rows, so that due messages are read
-// with one scan and no lookup. An id value that starts with 1 is an outcome: it expires. Dead letters are rows of the
-// other form: their body is still needed.
+// A row has the tagged form of message/records/record.h, without the fields of the key, and with the nominal due time
+// as its distance from the due time, which is usually 0. `due` and `queue` contain whole rows, so that due messages are
+// read with one scan and no lookup. An id value that starts with 1 is an outcome: it expires. Dead letters are rows of
+// the other form: their body is still needed.
 #pragma once
 
 #include <cstdint>

@@ -7,9 +7,9 @@
 
 #include <gtest/gtest.h>
 
-#include "base/random.h"
-#include "message/subject.h"
+#include "message/records/subject.h"
 #include "resource/queue_settings.h"
+#include "shared/random.h"
 
 namespace duewheel::key_layout_test {
 namespace {

@@ -2,9 +2,9 @@
 
 #include <algorithm>
 
-#include "store/backup.h"
 #include "store/index.h"
-#include "store/retention.h"
+#include "store/maintenance/backup.h"
+#include "store/maintenance/retention.h"
 #include "store/rocks_rows.h"
 
 namespace duewheel {

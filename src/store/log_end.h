@@ -7,7 +7,7 @@
 #include <string>
 
 #include "base/file.h"
-#include "store/directory_marks.h"
+#include "store/maintenance/directory_marks.h"
 
 namespace duewheel {
 

@@ -4,10 +4,10 @@
 #include <vector>
 
 #include "journal/recovery.h"
-#include "store/directory_marks.h"
-#include "store/index_proof.h"
-#include "store/log_audit.h"
 #include "store/log_end.h"
+#include "store/maintenance/directory_marks.h"
+#include "store/maintenance/index_proof.h"
+#include "store/maintenance/log_audit.h"
 #include "store/sealer.h"
 
 namespace duewheel {

@@ -16,7 +16,7 @@
 #include "base/file.h"
 #include "journal/segment_catalog.h"
 #include "store/index.h"
-#include "store/retention.h"
+#include "store/maintenance/retention.h"
 #include "store/sorted_rows.h"
 
 namespace duewheel {

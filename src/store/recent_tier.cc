@@ -5,8 +5,8 @@
 #include <cstring>
 
 #include "base/invariant.h"
-#include "message/outcome_rows.h"
-#include "message/subject.h"
+#include "message/records/outcome_rows.h"
+#include "message/records/subject.h"
 
 namespace duewheel {
 

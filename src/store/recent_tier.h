@@ -28,7 +28,7 @@
 
 #include <boost/unordered/unordered_flat_map.hpp>
 
-#include "message/record.h"
+#include "message/records/record.h"
 #include "resource/queue_settings.h"
 #include "store/history.h"
 #include "store/queue_names.h"

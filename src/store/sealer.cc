@@ -5,7 +5,7 @@
 #include <unordered_map>
 #include <utility>
 
-#include "message/outcome_rows.h"
+#include "message/records/outcome_rows.h"
 
 namespace duewheel {
 namespace {

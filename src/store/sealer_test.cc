@@ -1,7 +1,7 @@
 // Each rule of sealing separately, on segments written for it.
 #include "store/sealer.h"
 
-#include "message/outcome_rows.h"
+#include "message/records/outcome_rows.h"
 #include "store/sealing_fixture.h"
 
 namespace duewheel::sealer_test {

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cassert>
 
-#include "message/outcome_rows.h"
+#include "message/records/outcome_rows.h"
 #include "store/key_layout.h"
 
 namespace duewheel {

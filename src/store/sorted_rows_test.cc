@@ -11,7 +11,7 @@
 
 #include <gtest/gtest.h>
 
-#include "base/random.h"
+#include "shared/random.h"
 #include "store/rocks_rows.h"
 #include "support/memory_rows.h"
 #include "support/small_disk.h"

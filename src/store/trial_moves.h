@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "base/random.h"
+#include "shared/random.h"
 #include "store/trial_shard.h"
 
 namespace duewheel {

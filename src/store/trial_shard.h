@@ -21,7 +21,7 @@
 #include "journal/segment.h"
 #include "journal/segment_catalog.h"
 #include "message/totals.h"
-#include "store/cleaner.h"
+#include "store/maintenance/cleaner.h"
 #include "store/recent_tier.h"
 #include "store/sorted_rows.h"
 #include "store/store.h"

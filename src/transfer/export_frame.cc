@@ -4,7 +4,7 @@
 
 #include "base/json_writer.h"
 #include "calendar/instant_text.h"
-#include "ingress/request_members.h"
+#include "http_api/fields/request_members.h"
 
 namespace duewheel {
 namespace {

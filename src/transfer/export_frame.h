@@ -5,7 +5,7 @@
 #include <string>
 
 #include "base/status.h"
-#include "ingress/json_request.h"
+#include "http_api/fields/json_request.h"
 #include "message/message.h"
 
 namespace duewheel {

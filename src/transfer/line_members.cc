@@ -3,9 +3,9 @@
 #include <optional>
 #include <utility>
 
-#include "ingress/field_syntax.h"
-#include "ingress/path_names.h"
-#include "ingress/request_members.h"
+#include "http_api/access/path_names.h"
+#include "http_api/fields/field_syntax.h"
+#include "http_api/fields/request_members.h"
 #include "transfer/line_options.h"
 
 namespace duewheel {

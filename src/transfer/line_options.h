@@ -2,7 +2,7 @@
 // limits, which its operator may have raised.
 #pragma once
 
-#include "ingress/http_api.h"
+#include "http_api/http_api.h"
 
 namespace duewheel {
 

@@ -12,10 +12,10 @@
 #include <string_view>
 
 #include "base/status.h"
-#include "ingress/json_request.h"
-#include "message/content.h"
+#include "http_api/fields/json_request.h"
 #include "message/message.h"
-#include "message/record.h"
+#include "message/records/content.h"
+#include "message/records/record.h"
 #include "message/repeat_rule.h"
 #include "message/retry_rule.h"
 
@@ -68,7 +68,7 @@ MessageLine line_of(const MessageRow& row, const MessageContent& content, DueMs 
 // Appends the object, without a line feed.
 void write_message_line(std::string& out, const MessageLine& line);
 
-// Codes: those of a put (ingress/put_request.h), and bad_id, bad_state, missing_member, out_of_range.
+// Codes: those of a put (http_api/requests/put_request.h), and bad_id, bad_state, missing_member, out_of_range.
 Result<MessageLine> read_message_line(const JsonRequest& json);
 
 }  // namespace duewheel

@@ -4,8 +4,8 @@
 
 #include "base/json_writer.h"
 #include "calendar/instant_text.h"
-#include "ingress/content_text.h"
-#include "ingress/rule_text.h"
+#include "http_api/answers/rule_text.h"
+#include "http_api/requests/content_text.h"
 
 namespace duewheel {
 namespace {

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "ingress/put_request.h"
+#include "http_api/requests/put_request.h"
 #include "transfer/random_line.h"
 
 namespace duewheel::put_of_line_test {

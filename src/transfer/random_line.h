@@ -4,8 +4,8 @@
 #include <string>
 
 #include "base/json_writer.h"
-#include "base/random.h"
-#include "message/record_parts.h"
+#include "message/records/record_parts.h"
+#include "shared/random.h"
 #include "transfer/message_line.h"
 
 namespace duewheel {

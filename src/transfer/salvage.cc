@@ -12,8 +12,8 @@
 #include "journal/local_journal.h"
 #include "message/totals.h"
 #include "message/watchdog_state.h"
-#include "store/directory_marks.h"
 #include "store/log_end.h"
+#include "store/maintenance/directory_marks.h"
 
 namespace duewheel {
 namespace {

@@ -7,10 +7,10 @@
 
 #include "base/enum_name.h"
 #include "calendar/instant_text.h"
-#include "ingress/field_syntax.h"
-#include "ingress/request_command.h"
-#include "ingress/request_members.h"
-#include "net/http_target.h"
+#include "http_api/fields/field_syntax.h"
+#include "http_api/fields/request_members.h"
+#include "http_api/request_command.h"
+#include "net/http/http_target.h"
 #include "transfer/line_members.h"
 #include "transfer/line_options.h"
 

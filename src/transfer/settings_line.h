@@ -10,7 +10,7 @@
 #include <string_view>
 
 #include "base/status.h"
-#include "ingress/json_request.h"
+#include "http_api/fields/json_request.h"
 #include "message/message.h"
 
 namespace duewheel {
@@ -35,7 +35,7 @@ struct SettingsLine {
 };
 std::string_view kind_name(SettingsLine::Kind kind);
 
-// `text`: the text of `line`. Codes: those of the PUT (ingress), missing_member, unknown_member.
+// `text`: the text of `line`. Codes: those of the PUT (http_api), missing_member, unknown_member.
 Result<SettingsLine> read_settings_line(SettingsLine::Kind kind, const JsonRequest& line, std::string_view text);
 
 // The response of a server to a GET of the same path.

@@ -4,8 +4,8 @@
 
 #include "base/base64.h"
 #include "fuzz/fuzz_target.h"
-#include "ingress/call_path.h"
-#include "net/http_target.h"
+#include "http_api/calls/call_path.h"
+#include "net/http/http_target.h"
 
 namespace duewheel::address_fuzz {
 namespace {

@@ -6,14 +6,14 @@
 
 #include <boost/json.hpp>
 
-#include "base/utf8.h"
 #include "fuzz/fuzz_target.h"
-#include "ingress/batch_request.h"
-#include "ingress/call_path.h"
-#include "ingress/caller.h"
-#include "ingress/problem.h"
-#include "ingress/request_command.h"
-#include "net/request_parser.h"
+#include "http_api/access/caller.h"
+#include "http_api/calls/call_path.h"
+#include "http_api/problem.h"
+#include "http_api/request_command.h"
+#include "http_api/requests/batch_request.h"
+#include "net/http/request_parser.h"
+#include "shared/utf8.h"
 
 namespace duewheel::api_request_fuzz {
 namespace {

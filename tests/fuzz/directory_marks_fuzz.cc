@@ -7,7 +7,7 @@
 
 #include "fuzz/fuzz_target.h"
 #include "journal/segment_format.h"
-#include "store/directory_marks.h"
+#include "store/maintenance/directory_marks.h"
 #include "support/sim_disk.h"
 
 namespace duewheel::directory_marks_fuzz {

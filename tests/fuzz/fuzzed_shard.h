@@ -15,8 +15,8 @@
 
 #include "base/log.h"
 #include "fuzz/fuzz_target.h"
-#include "server/log_cleaning.h"
-#include "server/shard_parts.h"
+#include "server/shard/log_cleaning.h"
+#include "server/shard/shard_parts.h"
 
 namespace duewheel {
 

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "fuzz/fuzz_target.h"
-#include "net/request_parser.h"
+#include "net/http/request_parser.h"
 
 namespace duewheel::http_request_fuzz {
 namespace {

@@ -6,7 +6,7 @@
 #include <boost/json.hpp>
 
 #include "fuzz/fuzz_target.h"
-#include "ingress/put_request.h"
+#include "http_api/requests/put_request.h"
 #include "transfer/export_reader.h"
 #include "transfer/line_options.h"
 #include "transfer/put_of_line.h"

@@ -5,7 +5,7 @@
 #include <string>
 
 #include "fuzz/fuzz_target.h"
-#include "ingress/json_number.h"
+#include "http_api/fields/json_number.h"
 
 namespace duewheel::json_number_fuzz {
 namespace {

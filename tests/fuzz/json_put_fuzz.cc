@@ -12,9 +12,9 @@
 #include "calendar/duration.h"
 #include "calendar/instant_text.h"
 #include "fuzz/fuzz_target.h"
-#include "ingress/message_headers.h"
-#include "ingress/problem.h"
-#include "ingress/put_request.h"
+#include "http_api/problem.h"
+#include "http_api/requests/message_headers.h"
+#include "http_api/requests/put_request.h"
 
 namespace duewheel::json_put_fuzz {
 namespace {

@@ -7,9 +7,9 @@
 #include <boost/json.hpp>
 
 #include "fuzz/fuzz_target.h"
-#include "ingress/problem.h"
-#include "ingress/schedule_request.h"
-#include "ingress/schedule_text.h"
+#include "http_api/answers/schedule_text.h"
+#include "http_api/problem.h"
+#include "http_api/requests/schedule_request.h"
 #include "message/zone_cache.h"
 
 namespace duewheel::json_schedule_fuzz {

@@ -2,10 +2,10 @@
 #include <optional>
 #include <string>
 
-#include "engine/lease_token.h"
+#include "engine/commands/lease_token.h"
 #include "fuzz/fuzz_target.h"
 #include "fuzz/input_script.h"
-#include "ingress/lease_text.h"
+#include "http_api/answers/lease_text.h"
 
 namespace duewheel::lease_token_fuzz {
 namespace {

@@ -6,8 +6,8 @@
 
 #include "fuzz/fuzz_target.h"
 #include "fuzz/input_script.h"
-#include "ingress/list_request.h"
-#include "ingress/problem.h"
+#include "http_api/problem.h"
+#include "http_api/requests/list_request.h"
 
 namespace duewheel::list_cursor_fuzz {
 namespace {

@@ -3,9 +3,9 @@
 #include <vector>
 
 #include "fuzz/fuzz_target.h"
-#include "ingress/batch_request.h"
-#include "ingress/problem.h"
-#include "ingress/put_request.h"
+#include "http_api/problem.h"
+#include "http_api/requests/batch_request.h"
+#include "http_api/requests/put_request.h"
 
 namespace duewheel::put_batch_fuzz {
 namespace {

@@ -5,7 +5,7 @@
 #include <string>
 
 #include "fuzz/fuzz_target.h"
-#include "message/record.h"
+#include "message/records/record.h"
 
 namespace duewheel::record_fuzz {
 namespace {

@@ -3,7 +3,7 @@
 #include <string>
 
 #include "fuzz/fuzz_target.h"
-#include "message/record_parts.h"
+#include "message/records/record_parts.h"
 #include "resource/field_codec.h"
 #include "resource/kafka_target.h"
 

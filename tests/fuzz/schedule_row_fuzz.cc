@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <string>
 
-#include "engine/schedule_plan.h"
+#include "engine/rules/schedule_plan.h"
 #include "fuzz/fuzz_target.h"
 #include "message/schedule_state.h"
 #include "message/schedule_times.h"

@@ -7,11 +7,11 @@
 #include <boost/json.hpp>
 
 #include "base/log.h"
-#include "base/utf8.h"
 #include "duewheel/plain_text.h"
 #include "fuzz/fuzz_target.h"
 #include "fuzz/input_script.h"
-#include "ingress/json_log_line.h"
+#include "http_api/calls/json_log_line.h"
+#include "shared/utf8.h"
 
 namespace duewheel::shown_text_fuzz {
 namespace {

@@ -1,5 +1,5 @@
 // Every timer scheme with a history of operations, compared with an ordered list: the first byte selects the scheme,
-// the rest is the history (wheel/schemes/history_trial.h).
+// the rest is the history (schemes/history_trial.h).
 //
 // The scheme's own checker runs after every operation and at every firing.
 #include <cstddef>
@@ -7,8 +7,8 @@
 
 #include "fuzz/fuzz_target.h"
 #include "fuzz/input_script.h"
-#include "wheel/schemes/history_trial.h"
-#include "wheel/schemes/tested_schemes.h"
+#include "schemes/history_trial.h"
+#include "schemes/tested_schemes.h"
 
 namespace duewheel::timer_schemes_fuzz {
 namespace {

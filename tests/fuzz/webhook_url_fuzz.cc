@@ -6,9 +6,9 @@
 
 #include <arpa/inet.h>
 
-#include "delivery/address_policy.h"
-#include "delivery/webhook_url.h"
 #include "fuzz/fuzz_target.h"
+#include "webhooks/address_policy.h"
+#include "webhooks/webhook_url.h"
 
 namespace duewheel::webhook_url_fuzz {
 

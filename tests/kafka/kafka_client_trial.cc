@@ -20,8 +20,8 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "base/system_clock.h"
-#include "net/kafka_client.h"
+#include "kafka/client/kafka_client.h"
+#include "shared/system_clock.h"
 #include "support/recording_log.h"
 #include "support/temporary_directory.h"
 

@@ -18,10 +18,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "base/random.h"
-#include "base/system_clock.h"
-#include "delivery/kafka_sender.h"
-#include "net/kafka_client.h"
+#include "kafka/client/kafka_client.h"
+#include "kafka/out/kafka_sender.h"
+#include "shared/random.h"
+#include "shared/system_clock.h"
 #include "support/recording_log.h"
 
 namespace duewheel {

@@ -18,7 +18,7 @@
 #include <optional>
 #include <string>
 
-#include "server/server_clock.h"
+#include "server/shard/server_clock.h"
 #include "simulation/oracle.h"
 #include "simulation/rare_states.h"
 

@@ -18,7 +18,7 @@
 #include <string_view>
 #include <vector>
 
-#include "engine/command.h"
+#include "engine/commands/command.h"
 
 namespace duewheel {
 

@@ -5,7 +5,7 @@
 #include <deque>
 #include <map>
 
-#include "engine/command.h"
+#include "engine/commands/command.h"
 
 namespace duewheel {
 

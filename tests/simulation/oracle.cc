@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <type_traits>
 
-#include "engine/command_traits.h"
+#include "engine/commands/command_traits.h"
 
 namespace duewheel {
 namespace {

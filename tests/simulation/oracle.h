@@ -23,10 +23,10 @@
 #include <string_view>
 #include <vector>
 
-#include "engine/command.h"
-#include "engine/engine.h"
-#include "engine/input_table.h"
-#include "engine/token_table.h"
+#include "engine/commands/command.h"
+#include "engine/core/engine.h"
+#include "engine/messages/input_table.h"
+#include "engine/settings/token_table.h"
 #include "simulation/exported_lines.h"
 #include "simulation/input_model.h"
 #include "simulation/message_model.h"

@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <set>
 
-#include "engine/command_traits.h"
+#include "engine/commands/command_traits.h"
 #include "simulation/oracle.h"
 
 namespace duewheel {

@@ -2,7 +2,7 @@
 // is certainly full, and none is refused or postponed while there is certainly room (C11).
 #include <algorithm>
 
-#include "engine/command_traits.h"
+#include "engine/commands/command_traits.h"
 #include "simulation/oracle.h"
 
 namespace duewheel {

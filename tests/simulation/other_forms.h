@@ -2,7 +2,7 @@
 // settings patched instead of replaced. The engine's reply must be the same; the oracle judges the plain form.
 #pragma once
 
-#include "engine/command.h"
+#include "engine/commands/command.h"
 #include "simulation/oracle.h"
 
 namespace duewheel {

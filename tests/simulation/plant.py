@@ -15,7 +15,7 @@ A patch looks like this:
 
     Breaks C7: a paused queue delivers its last ready message.
 
-    --- src/engine/dispatcher.cc
+    --- src/engine/messages/dispatcher.cc
     @@
     -    if (at.paused) return 0;
     +    if (at.paused && !(planted(PlantedBug::pause_lets_one_through) && at.ready_count == 1)) return 0;
@@ -41,7 +41,7 @@ from dataclasses import dataclass, field
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 BUGS = "tests/simulation/bugs"
-COPIED = ("src", "include")
+COPIED = ("src", "timers")
 CONTEXT_LINES_MAX = 8
 HEAD = re.compile(r"Breaks (C([1-9]|1[0-2])|X): \S.*\.")
 
@@ -236,8 +236,8 @@ def planted_files(root, patches, wrong):
         for hunk in patch.hunks:
             try:
                 if hunk.path not in texts:
-                    if not re.match("(src|include)/", hunk.path) or not (root / hunk.path).is_file():
-                        raise PatchError(f"{BUGS}/{patch.file_name}: there is no {hunk.path} in src or include." + "\n" +
+                    if not re.match("(src|timers)/", hunk.path) or not (root / hunk.path).is_file():
+                        raise PatchError(f"{BUGS}/{patch.file_name}: there is no {hunk.path} in src or timers." + "\n" +
                                          advice(patch, hunk, False, root))
                     texts[hunk.path] = (root / hunk.path).read_text()
                 edits.setdefault(hunk.path, []).extend(edits_of(patch, hunk, texts[hunk.path], root))

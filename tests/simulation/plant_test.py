@@ -43,7 +43,7 @@ class Plant(unittest.TestCase):
         self.addCleanup(folder.cleanup)
         self.root = pathlib.Path(folder.name)
         self.put("src/queue.cc", QUEUE)
-        self.put("include/wheel.h", "int ticks();\n")
+        self.put("timers/wheel.h", "int ticks();\n")
         (self.root / "tests/simulation/bugs").mkdir(parents=True)
 
     def put(self, path, text):
@@ -78,7 +78,7 @@ class Plant(unittest.TestCase):
             "last() {\n    if (paused_)", "last() {\n    if (paused_ && !planted(PlantedBug::pause))"))
         self.assertIn("    pause = 1,\n    count = 2,\n", self.written("planted_bugs.h"))
         self.assertIn('{PlantedBug::pause, "pause", {"list", "loop"}},', self.written("planted_bugs.cc"))
-        self.assertFalse((self.root / "copy/include/wheel.h").exists(), "only what a patch changes is copied")
+        self.assertFalse((self.root / "copy/timers/wheel.h").exists(), "only what a patch changes is copied")
         self.assertEqual(self.plant("files").stdout, "src/queue.cc\n")
 
     def test_indentation_does_not_matter(self):
@@ -133,7 +133,7 @@ class Plant(unittest.TestCase):
 
     def test_only_what_changed_is_written_again(self):
         self.put_patches(count=COUNT)
-        self.put("tests/simulation/bugs/02_tick.patch", "Breaks C2: early.\n\n--- include/wheel.h\n@@\n int ticks();\n"
+        self.put("tests/simulation/bugs/02_tick.patch", "Breaks C2: early.\n\n--- timers/wheel.h\n@@\n int ticks();\n"
                  "+inline int early() { return planted(PlantedBug::tick); }\n")
         self.written()
         before = {file: file.stat().st_mtime_ns for file in (self.root / "copy").rglob("*.*")}
@@ -143,7 +143,7 @@ class Plant(unittest.TestCase):
         self.assertEqual(changed, ["queue.cc"])
         (self.root / "tests/simulation/bugs/02_tick.patch").unlink()
         self.written()
-        self.assertFalse((self.root / "copy/include/wheel.h").exists(), "a copy that no patch asks for would still be found")
+        self.assertFalse((self.root / "copy/timers/wheel.h").exists(), "a copy that no patch asks for would still be found")
 
     def test_a_bug_is_planted_by_editing_and_recording(self):
         self.put_patches(count=COUNT)

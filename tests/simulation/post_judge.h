@@ -17,9 +17,9 @@
 #include <string>
 #include <utility>
 
-#include "delivery/webhook_message.h"
-#include "delivery/webhook_options.h"
 #include "simulation/oracle.h"
+#include "webhooks/webhook_message.h"
+#include "webhooks/webhook_options.h"
 
 namespace duewheel {
 

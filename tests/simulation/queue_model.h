@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "engine/command.h"
+#include "engine/commands/command.h"
 #include "simulation/message_model.h"
 
 namespace duewheel {

@@ -1,9 +1,9 @@
 // Limits for a command, as the token of a request may have: for some of its namespaces, or for queues with a prefix.
 #pragma once
 
-#include "base/random.h"
-#include "engine/command.h"
+#include "engine/commands/command.h"
 #include "message/access_token.h"
+#include "shared/random.h"
 #include "simulation/sim_options.h"
 
 namespace duewheel {

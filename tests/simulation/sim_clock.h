@@ -1,5 +1,5 @@
-// The clocks of the simulated machine and, over them, the server clock, called as in server/shard.cc: it reads the wall
-// clock every few seconds, or each second while it is in doubt, and sleeps until a millisecond of server time.
+// The clocks of the simulated machine and, over them, the server clock, called as in server/shard/shard.cc: it reads
+// the wall clock every few seconds, or each second while it is in doubt, and sleeps until a millisecond of server time.
 //
 // Operators and daemons set the wall clock ahead, back and right again; it drifts, and is wrong at a start; machines
 // are suspended; an operator accepts a held clock. The run determines how much server time is to pass, and this class
@@ -12,8 +12,8 @@
 #include <optional>
 #include <string>
 
-#include "base/random.h"
-#include "server/server_clock.h"
+#include "server/shard/server_clock.h"
+#include "shared/random.h"
 #include "simulation/clock_judge.h"
 #include "simulation/oracle.h"
 #include "simulation/rare_states.h"

@@ -7,8 +7,8 @@
 #include <string>
 #include <utility>
 
-#include "base/random.h"
 #include "replication/topic_chain.h"
+#include "shared/random.h"
 #include "simulation/sim_options.h"
 #include "support/simulated_kafka.h"
 

@@ -1,6 +1,6 @@
 // The two nodes of one shard with a replicated log: the machine of the owner, which the simulation has, and the one of
-// the standby node, which is here. Both do what the server does (server/log_follower.h, server/log_replication.h), but
-// in one thread, a step at a time, at moments that the seed chooses.
+// the standby node, which is here. Both do what the server does (server/node/log_follower.h,
+// server/node/log_replication.h), but in one thread, a step at a time, at moments that the seed chooses.
 //
 //     owner ──commit, beat, release──► partition of the shard ──follow──► standby: log and index
 //                                                             ◄──claim──  (its node is the next owner)
@@ -14,11 +14,11 @@
 #include <string>
 
 #include "base/log.h"
-#include "base/random.h"
 #include "replication/replicated_journal.h"
 #include "replication/topic_copy.h"
-#include "server/shard_parts.h"
-#include "server/standby_index.h"
+#include "server/shard/shard_parts.h"
+#include "server/shard/standby_index.h"
+#include "shared/random.h"
 #include "simulation/event_hash.h"
 #include "simulation/rare_states.h"
 #include "simulation/sim_log_topic.h"

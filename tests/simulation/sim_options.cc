@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <iterator>
 
-#include "base/random.h"
+#include "shared/random.h"
 #include "simulation/sim_placement.h"
 
 namespace duewheel {

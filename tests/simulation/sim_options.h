@@ -13,11 +13,11 @@
 #include <string_view>
 #include <vector>
 
-#include "delivery/kafka_batch.h"
-#include "delivery/webhook_options.h"
-#include "engine/engine_options.h"
+#include "engine/core/engine_options.h"
+#include "kafka/out/kafka_batch.h"
 #include "message/server_time.h"
 #include "store/history.h"
+#include "webhooks/webhook_options.h"
 
 namespace duewheel {
 

@@ -7,8 +7,8 @@
 
 #include <xxhash.h>
 
-#include "ingress/lease_text.h"
-#include "ingress/shard_placement.h"
+#include "http_api/answers/lease_text.h"
+#include "http_api/calls/shard_placement.h"
 
 namespace duewheel {
 namespace {

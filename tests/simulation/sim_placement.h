@@ -1,5 +1,5 @@
-// Which node accepts a request, as the server decides it (ingress/shard_placement.h), where a run has several shards;
-// and the namespaces of its clients, placed as the documentation says (docs/kafka.md).
+// Which node accepts a request, as the server decides it (http_api/calls/shard_placement.h), where a run has several
+// shards; and the namespaces of its clients, placed as the documentation says (docs/kafka.md).
 #pragma once
 
 #include <array>
@@ -7,7 +7,7 @@
 #include <optional>
 #include <string>
 
-#include "engine/command.h"
+#include "engine/commands/command.h"
 
 namespace duewheel {
 

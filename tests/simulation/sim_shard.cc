@@ -4,7 +4,7 @@
 #include <cstdio>
 #include <limits>
 
-#include "message/subject.h"
+#include "message/records/subject.h"
 #include "simulation/schedule_model.h"
 
 namespace duewheel {

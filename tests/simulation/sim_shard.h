@@ -1,5 +1,6 @@
-// The owner of one shard in the simulator: it has the same parts as the server's (server/shard_parts.h) and runs their
-// blocking steps in one thread, each at a moment that the seed chooses; the engine gets the result at a later one.
+// The owner of one shard in the simulator: it has the same parts as the server's (server/shard/shard_parts.h) and runs
+// their blocking steps in one thread, each at a moment that the seed chooses; the engine gets the result at a later
+// one.
 //
 //     engine effects ──► commit submitted  ──► written and synced ──► result
 //                    ──► lookups           ──► read               ──► result
@@ -16,9 +17,9 @@
 #include <string>
 #include <vector>
 
-#include "base/random.h"
-#include "server/log_cleaning.h"
-#include "server/shard_parts.h"
+#include "server/shard/log_cleaning.h"
+#include "server/shard/shard_parts.h"
+#include "shared/random.h"
 #include "simulation/event_hash.h"
 #include "simulation/rare_states.h"
 #include "simulation/sim_options.h"

@@ -24,10 +24,10 @@
 #include <utility>
 
 #include "base/log.h"
-#include "base/random.h"
-#include "delivery/kafka_plain_sender.h"
-#include "delivery/kafka_pusher.h"
-#include "delivery/kafka_sender.h"
+#include "kafka/out/kafka_plain_sender.h"
+#include "kafka/out/kafka_pusher.h"
+#include "kafka/out/kafka_sender.h"
+#include "shared/random.h"
 #include "simulation/event_hash.h"
 #include "simulation/oracle.h"
 #include "simulation/rare_states.h"

@@ -19,12 +19,12 @@
 #include <vector>
 
 #include "base/log.h"
-#include "base/random.h"
-#include "delivery/webhook_pusher.h"
+#include "shared/random.h"
 #include "simulation/event_hash.h"
 #include "simulation/oracle.h"
 #include "simulation/post_judge.h"
 #include "simulation/sim_options.h"
+#include "webhooks/webhook_pusher.h"
 
 namespace duewheel {
 

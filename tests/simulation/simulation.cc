@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cstdio>
 
-#include "engine/command_traits.h"
+#include "engine/commands/command_traits.h"
 #include "simulation/other_forms.h"
 #include "simulation/random_limits.h"
 

@@ -14,7 +14,7 @@
 #include <string>
 
 #include "base/log.h"
-#include "base/random.h"
+#include "shared/random.h"
 #include "simulation/event_hash.h"
 #include "simulation/oracle.h"
 #include "simulation/rare_states.h"

@@ -4,8 +4,8 @@
 
 #include "simulation/beside_server.h"
 #include "simulation/simulation.h"
-#include "store/backup.h"
 #include "store/log_view.h"
+#include "store/maintenance/backup.h"
 #include "transfer/export.h"
 #include "transfer/export_reader.h"
 

@@ -4,13 +4,13 @@
 #include <algorithm>
 #include <map>
 
-#include "message/input_position.h"
-#include "message/outcome_rows.h"
-#include "message/subject.h"
+#include "message/records/input_position.h"
+#include "message/records/outcome_rows.h"
+#include "message/records/subject.h"
 #include "resource/queue_settings.h"
 #include "simulation/simulation.h"
 #include "store/index_recovery.h"
-#include "store/known_damage.h"
+#include "store/maintenance/known_damage.h"
 
 namespace duewheel {
 namespace {

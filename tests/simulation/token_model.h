@@ -12,7 +12,7 @@
 #include <utility>
 #include <vector>
 
-#include "engine/command.h"
+#include "engine/commands/command.h"
 
 namespace duewheel {
 

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "base/random.h"
+#include "shared/random.h"
 #include "simulation/oracle.h"
 #include "simulation/sim_options.h"
 

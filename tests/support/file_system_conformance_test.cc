@@ -6,7 +6,7 @@
 #include <gtest/gtest.h>
 
 #include "base/file.h"
-#include "base/random.h"
+#include "shared/random.h"
 #include "support/sim_disk.h"
 #include "support/small_disk.h"
 #include "support/temporary_directory.h"

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "base/file.h"
-#include "base/random.h"
+#include "shared/random.h"
 
 namespace duewheel {
 

@@ -28,7 +28,7 @@
 #include <string>
 #include <vector>
 
-#include "net/kafka.h"
+#include "kafka/client/kafka.h"
 
 namespace duewheel {
 

@@ -1,4 +1,4 @@
-// The simulated cluster does what real brokers do, where the tests of delivery and ingress depend on it.
+// The simulated cluster does what real brokers do, where the tests of src/kafka depend on it.
 #include "support/simulated_kafka.h"
 
 #include <gtest/gtest.h>

@@ -1,6 +1,6 @@
 // The core wheel of the server as a pure model: where each timer is stored, when it moves down, when it fires.
 //
-// It follows include/duewheel/parking_levels.h step by step, so that the picture shows what the server does. Time is a
+// It follows timers/include/duewheel/parking_levels.h step by step, so that the picture shows what the server does. Time is a
 // count of ticks. With `base` 64, level L has slots of 64^L ticks and keeps two blocks of 64 slots: the one that
 // contains the current time, and the next. A timer is on the lowest level whose two blocks include its deadline. The
 // slot after the current one of a level gets no new timers; it is moved down ahead of time, a strip at a time, so that

@@ -1,0 +1,313 @@
+// One process per job, each with its own connection: all of them only wait, for the server or for the command. The
+// first process waits for signals and for the jobs; they share state in one page of shared memory.
+#include "work.h"
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <csignal>
+#include <cstdio>
+#include <new>
+#include <optional>
+#include <vector>
+
+#include <poll.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "plain_text.h"
+#include "shared/system_clock.h"
+
+namespace duewheel {
+namespace {
+
+using std::chrono::milliseconds;
+
+constexpr char kWait[] = "1s";  // short, so that a signal need not wait for the server
+constexpr milliseconds kPatience{10'000};
+constexpr int kLookEveryMs = 50;
+constexpr milliseconds kPauseFirst{500};
+constexpr milliseconds kPauseMost{10'000};
+constexpr int kEndTries = 20;
+constexpr milliseconds kDrainPatience{15'000};  // a server that restarts is back by then
+constexpr milliseconds kKillAfter{10'000};      // of a command that SIGTERM does not end
+
+struct WorkState {
+    const pid_t first_process = ::getpid();  // if it is gone, it can no longer stop the jobs: they stop by themselves
+    std::atomic<int> signals = 0;
+    std::atomic<bool> reached = false;
+    std::atomic<int> exit_code = kExitDone;
+    std::atomic<std::uint64_t> done = 0;
+    std::atomic<std::uint64_t> failed = 0;
+    std::atomic<std::uint64_t> released = 0;
+    std::atomic<std::uint64_t> lost = 0;  // the lease had ended before, or its state is unknown
+
+    bool stopping() const { return signals > 0 || exit_code != kExitDone; }
+};
+static_assert(std::atomic<int>::is_always_lock_free && std::atomic<std::uint64_t>::is_always_lock_free,
+              "processes share it");
+
+milliseconds monotonic_now() {
+    return milliseconds(monotonic_now_ns() / 1'000'000);
+}
+
+// Standard base64 with padding, as the server writes it.
+std::string from_base64(std::string_view text) {
+    const auto value = [](char c) -> int {
+        constexpr std::string_view kLetters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+        return static_cast<int>(kLetters.find(c));
+    };
+    std::string bytes;
+    std::uint32_t bits = 0;
+    int count = 0;
+    for (const char letter : text) {
+        if (letter == '=') break;
+        bits = bits << 6 | static_cast<std::uint32_t>(value(letter) & 63);
+        if ((count += 6) < 8) continue;
+        count -= 8;
+        bytes += static_cast<char>(bits >> count & 0xff);
+    }
+    return bytes;
+}
+
+std::vector<std::string> variables_of(const boost::json::object& message) {
+    std::vector<std::string> variables;
+    const auto add = [&](std::string_view name, std::string_view value) {
+        if (value.find('\0') == value.npos)
+            variables.push_back("DUEWHEEL_MESSAGE_" + std::string(name) + "=" + std::string(value));
+    };
+    add("ID", word_of(message, "id"));
+    add("QUEUE", word_of(message, "queue"));
+    add("LEASE", word_of(message, "lease"));
+    for (const auto& [name, member] : {std::pair("ATTEMPT", "attempt"),
+                                       {"OCCURRENCE", "occurrence"},
+                                       {"DUE_MS", "due_ms"},
+                                       {"LATENESS_MS", "lateness_ms"},
+                                       {"WAIT_MS", "wait_ms"}}) {
+        add(name, std::to_string(number_of(message, member)));
+    }
+    if (const boost::json::object* check = object_of(message, "check")) add("CHECK_OF", word_of(*check, "message"));
+    const std::pair<const char*, const char*> makers[] = {
+        {"PARENT", "parent"}, {"SCHEDULE", "schedule"}, {"WATCHDOG", "watchdog"}};
+    for (const auto& [name, member] : makers) {
+        if (message.contains(member)) add(name, word_of(message, member));
+    }
+    if (message.contains("last_fed_ms")) add("LAST_FED_MS", std::to_string(number_of(message, "last_fed_ms")));
+    add("MAYBE_DELIVERED", is_true(message, "maybe_delivered") ? "true" : "false");
+    add("CONTENT_TYPE", word_of(message, "content_type"));
+    const boost::json::value* headers = message.if_contains("headers");
+    add("HEADERS", headers == nullptr ? "{}" : plain_json(*headers));
+    if (const std::string_view trace = word_of(message, "traceparent"); !trace.empty()) {
+        variables.push_back("TRACEPARENT=" + std::string(trace));
+    }
+    return variables;
+}
+
+class Job {
+  public:
+    Job(const Session& session, const WorkArguments& arguments, WorkState& progress)
+        : arguments_(arguments), progress_(progress) {
+        session_.server = session.server;
+        session_.name_space = session.name_space;
+    }
+
+    void run() {
+        while (!progress_.stopping() && ::getppid() == progress_.first_process) {
+            const ServerAnswer answer = take();
+            if (!answer) {
+                if (!pause_after(answer)) return;
+                continue;
+            }
+            pause_ = kPauseFirst;
+            refused_since_.reset();
+            const boost::json::value* messages = answer.members.if_contains("messages");
+            const bool some = messages != nullptr && messages->is_array() && !messages->get_array().empty();
+            if (!some && arguments_.drain) return;
+            if (!some) continue;
+            for (const boost::json::value& message : messages->get_array()) {
+                if (message.is_object()) work_on(message.get_object());
+            }
+        }
+    }
+
+  private:
+    // The first call does not wait, so that it is known at once whether the server is reachable, even if it dies while
+    // a job waits for its first message.
+    ServerAnswer take() {
+        boost::json::object request = {{"max", 1}};
+        if (!arguments_.lease.empty()) request["lease"] = arguments_.lease;
+        if (!arguments_.drain && progress_.reached) request["wait"] = kWait;
+        ServerAnswer answer =
+            session_.ask("POST", session_.path("queues", arguments_.queue, ":lease"), request, kPatience);
+        if (answer || answer.exit_code == kExitRefused) progress_.reached = true;
+        return answer;
+    }
+
+    // Waits for a server that responded before; a server that never did, or that refuses, ends the work. With --drain
+    // the wait is limited, because the command must end.
+    bool pause_after(const ServerAnswer& answer) {
+        const milliseconds now = monotonic_now();
+        if (!refused_since_) refused_since_ = now;
+        const bool busy = answer.status == 429 || answer.status == 503;
+        const bool away = answer.exit_code == kExitUnreachable && progress_.reached;
+        const bool too_long = arguments_.drain && now - *refused_since_ >= kDrainPatience;
+        if ((!busy && !away) || too_long) {
+            progress_.exit_code = answer.exit_code;
+            return false;
+        }
+        rest(pause_);
+        pause_ = std::min(2 * pause_, kPauseMost);
+        return true;
+    }
+
+    // Waits until the next request, or until retrying is pointless.
+    void rest(milliseconds time) const {
+        const milliseconds until = monotonic_now() + time;
+        while (progress_.signals < 2 && !(progress_.stopping() && !busy_) && monotonic_now() < until) {
+            ::poll(nullptr, 0, kLookEveryMs);
+        }
+    }
+
+    void work_on(const boost::json::object& message) {
+        const std::string lease(word_of(message, "lease"));
+        if (progress_.stopping()) {  // leased at the moment of the signal
+            return end(lease, ":release", {}, progress_.released);
+        }
+        busy_ = true;
+        Result<Child> child = Child::start(arguments_.command, variables_of(message));
+        if (!child) {
+            progress_.exit_code = session_.complain(child.error(), kExitRefused);
+            end(lease, ":release", {}, progress_.released);
+        } else {
+            const char* const member = message.contains("json") ? "json" : "body";
+            const std::string body = message.contains(member) ? std::string(word_of(message, member))
+                                                              : from_base64(word_of(message, "body_base64"));
+            const std::int64_t lease_ms = number_of(message, "lease_until_ms") - number_of(message, "delivered_ms");
+            follow(lease, *child, body, milliseconds(std::max<std::int64_t>(lease_ms, 300)));
+        }
+        busy_ = false;
+    }
+
+    // `length` is that of the lease; each extension is as long, until the command has ended: if it were released while
+    // the command runs, another worker would do the work at the same time.
+    void follow(const std::string& lease, Child& child, std::string_view body, milliseconds length) {
+        const milliseconds extend_every = length / 3;
+        milliseconds extend_at = monotonic_now() + extend_every;
+        bool lost = false;
+        std::optional<milliseconds> kill_at;
+        const ChildEnd ended = child.wait(body, [&] {
+            if (!lost && monotonic_now() >= extend_at) {
+                const ServerAnswer answer = session_.ask("POST", Session::lease_path(lease, ":extend"),
+                                                         {{"lease_ms", length.count()}}, extend_every);
+                lost = answer.word("outcome") == "expired";
+                extend_at = monotonic_now() + extend_every;
+            }
+            if (progress_.signals < 2) return 0;
+            if (!kill_at) kill_at = monotonic_now() + kKillAfter;
+            return progress_.signals > 2 || monotonic_now() >= *kill_at ? SIGKILL : SIGTERM;
+        });
+        if (ended.done) {
+            end(lease, ":ack", {}, progress_.done);
+        } else if (progress_.signals > 1) {
+            end(lease, ":release", {}, progress_.released);
+        } else {
+            // The server shortens a long reason; bytes that are not text are escaped here.
+            end(lease, ":fail", {{"reason", printable(ended.reason)}}, progress_.failed);
+        }
+    }
+
+    // Retries until the outcome is recorded, because otherwise another worker does the work again. Increments `count`
+    // if the lease was ended in this way.
+    void end(const std::string& lease, std::string_view how, const boost::json::object& members,
+             std::atomic<std::uint64_t>& count) {
+        milliseconds pause = kPauseFirst;
+        for (int tries = 0; tries < kEndTries; ++tries) {
+            const ServerAnswer answer = session_.ask("POST", Session::lease_path(lease, how), members, kPatience);
+            if (answer) return void(++count);
+            if (answer.word("outcome") == "expired") {
+                // After an attempt without a response it is unknown whether that attempt ended the lease.
+                session_.complain(
+                    {"expired", tries == 0
+                                    ? "The result of the command is not recorded: " + printable(answer.word("detail"))
+                                    : "The lease has ended, but the response was lost: check the message with `get`"},
+                    kExitRefused);
+                return void(++progress_.lost);
+            }
+            const bool again = answer.exit_code == kExitUnreachable || answer.status == 429 || answer.status >= 500;
+            if (!again || progress_.signals > 1) break;
+            rest(pause);
+            pause = std::min(2 * pause, kPauseMost);
+        }
+        ++progress_.lost;
+    }
+
+    Session session_;
+    const WorkArguments& arguments_;
+    WorkState& progress_;
+    milliseconds pause_ = kPauseFirst;
+    std::optional<milliseconds> refused_since_;  // no lease call has been answered since then
+    bool busy_ = false;
+};
+
+// Blocked in every process, so that the first one can wait for the signals and no job is interrupted.
+sigset_t block_signals() {
+    std::signal(SIGPIPE, SIG_IGN);  // a command need not read its input
+    sigset_t awaited;
+    ::sigemptyset(&awaited);
+    for (const int signal : {SIGINT, SIGTERM, SIGCHLD}) ::sigaddset(&awaited, signal);
+    ::sigprocmask(SIG_BLOCK, &awaited, nullptr);
+    return awaited;
+}
+
+pid_t start_job(const Session& session, const WorkArguments& arguments, WorkState& progress) {
+    std::fflush(nullptr);
+    const pid_t process = ::fork();
+    if (process != 0) return process;
+    Job(session, arguments, progress).run();
+    std::fflush(nullptr);
+    ::_exit(0);
+}
+
+// Counts signals until `running` processes have ended.
+void watch(const sigset_t& awaited, std::uint32_t running, WorkState& progress) {
+    while (running > 0) {
+        int signal = 0;
+        if (::sigwait(&awaited, &signal) != 0) continue;
+        if (signal == SIGCHLD) {
+            while (running > 0 && ::waitpid(-1, nullptr, WNOHANG) > 0) --running;
+        } else if (++progress.signals == 1) {
+            std::fprintf(stderr, "duewheel: Stopping after the running commands; a second signal ends them.\n");
+        }
+    }
+}
+
+}  // namespace
+
+int work(const Session& session, const WorkArguments& arguments) {
+    void* page = ::mmap(nullptr, sizeof(WorkState), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    if (page == MAP_FAILED) return session.complain({"cannot_run", "Out of memory."}, kExitRefused);
+    WorkState& progress = *new (page) WorkState;
+    const sigset_t awaited = block_signals();
+    std::uint32_t running = 0;
+    for (std::uint32_t i = 0; i < arguments.jobs && !progress.stopping(); ++i) {
+        if (start_job(session, arguments, progress) > 0) {
+            ++running;
+        } else {
+            progress.exit_code = session.complain({"cannot_run", "Cannot start a process for a job."}, kExitRefused);
+        }
+    }
+    watch(awaited, running, progress);
+    std::fprintf(stderr, "duewheel: %llu done, %llu failed, %llu released.\n",
+                 static_cast<unsigned long long>(progress.done), static_cast<unsigned long long>(progress.failed),
+                 static_cast<unsigned long long>(progress.released));
+    if (progress.lost > 0) {
+        std::fprintf(
+            stderr, "duewheel: %llu lost: their leases could not be ended, so these messages may be delivered again.\n",
+            static_cast<unsigned long long>(progress.lost));
+        if (progress.exit_code == kExitDone) return kExitRefused;
+    }
+    return progress.exit_code;
+}
+
+}  // namespace duewheel

@@ -1,0 +1,17 @@
+#include "engine/commands/command.h"
+
+#include "base/enum_name.h"
+
+namespace duewheel {
+
+std::string_view change_outcome_name(ChangeOutcome outcome) {
+    return enum_name<ChangeOutcome::gone>(outcome, {"cancelled", "rescheduled", "fired", "held", "kicked", "waiting",
+                                                    "in_flight", "delivered", "dead", "expired", "gone"});
+}
+
+std::string_view lease_outcome_name(LeaseOutcome outcome) {
+    return enum_name<LeaseOutcome::purged>(
+        outcome, {"done", "retrying", "dead", "extended", "released", "held", "expired", "purged"});
+}
+
+}  // namespace duewheel

@@ -1,0 +1,32 @@
+// What clients see of the messages of a queue: pages of unfinished messages and dead letters, pages of its history, and
+// forecasts. They change nothing; they merge memory and index.
+#pragma once
+
+#include "engine/views/forecasts.h"
+#include "engine/views/history_pages.h"
+#include "engine/views/listings.h"
+#include "engine/views/open_views.h"
+
+namespace duewheel {
+
+struct QueueViews {
+    QueueViews(EngineContext& context, const Lifecycle& lifecycle, const ScheduleTable& schedules)
+        : open(context),
+          listings(context, open, lifecycle),
+          history(context, open),
+          forecasts(context, open, schedules) {}
+
+    // One iteration.
+    void walk() {
+        listings.walk();
+        forecasts.walk();
+    }
+    bool has_to_walk() const { return listings.has_to_walk() || forecasts.has_to_walk(); }
+
+    OpenViews open;
+    Listings listings;
+    HistoryPages history;
+    Forecasts forecasts;
+};
+
+}  // namespace duewheel

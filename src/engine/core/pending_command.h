@@ -1,0 +1,31 @@
+// A command that changes something, or a read, while it waits: for a batch, or for the result of a lookup.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "engine/commands/command.h"
+#include "engine/core/fair_lines.h"
+#include "message/access_token.h"
+#include "store/store.h"
+
+namespace duewheel {
+
+struct PendingCommand {
+    Command command;
+    ReplyToken token = 0;
+    // The lookup result for the message, if the recent tier does not know it.
+    std::optional<std::optional<MessageRow>> facts;
+    // Lookup results: for puts with keys, in order; for a message identified by its key.
+    std::optional<std::vector<std::optional<KeyFacts>>> key_facts;
+    Generation facts_generation = 0;
+    Generation key_facts_generation = 0;
+    std::size_t bytes = 0;  // of the content of a put
+    LineKey line;
+    std::uint32_t weight = 1;  // of its namespace
+    SharedLimits limits;
+};
+
+}  // namespace duewheel

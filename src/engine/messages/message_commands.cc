@@ -1,0 +1,403 @@
+#include "engine/messages/message_commands.h"
+
+#include <algorithm>
+#include <cassert>
+#include <utility>
+
+#include "engine/commands/refusals.h"
+
+namespace duewheel {
+namespace {
+
+ChangeAnswer ended_answer(const MessageRow& row) {
+    ChangeAnswer answer;
+    answer.attempts = row.state.attempts;
+    answer.maybe_delivered = row.state.maybe_delivered;
+    switch (row.state.state) {
+        case State::done:
+            answer.outcome = ChangeOutcome::delivered;
+            break;
+        case State::cancelled:
+            answer.outcome = ChangeOutcome::cancelled;
+            break;
+        case State::expired:
+            answer.outcome = ChangeOutcome::expired;
+            break;
+        default:
+            answer.outcome = ChangeOutcome::gone;
+            break;
+    }
+    return answer;
+}
+
+ChangeAnswer purged_answer(ChangeAnswer answer) {
+    answer.outcome = ChangeOutcome::cancelled;
+    answer.due_ms = 0;
+    return answer;
+}
+
+Error not_waiting(State state) {
+    if (state == State::prepared) {
+        return {"not_waiting",
+                "the message is prepared, so it can only be committed, rolled back or cancelled: commit it first"};
+    }
+    return {"not_waiting", "the message is " + std::string(state_name(state)) +
+                               ", so it has no due time to change: return it to its queue with kick first"};
+}
+
+Error is_recurring_message() {
+    return {"repeats",
+            "the times of a recurring message follow from its rule: cancel it and put one with another rule, or use "
+            "the id of a single occurrence"};
+}
+
+}  // namespace
+
+// Finds the message, which has not ended or is a dead letter. Otherwise answers or defers the command, or looks the
+// message up, and returns which.
+std::optional<Verdict> MessageCommands::find_unfinished(PendingCommand& pending, MessageId id,
+                                                        const std::string& name_space, Known& known) {
+    known = finder_.find(pending, id, &name_space);
+    if (const auto verdict = finder_.answer_unless_here(known, pending, id)) return verdict;
+    if (known.what == Known::What::ended) return replied(pending, ended_answer(known.ended));
+    return std::nullopt;
+}
+
+// The reply if the command comes too late for the entry; nothing if its state can still change.
+std::optional<ChangeAnswer> MessageCommands::too_late(const Entry& entry) const {
+    if (entry.state() != State::leased && entry.state() != State::dead) return std::nullopt;
+    ChangeAnswer answer;
+    answer.outcome = entry.state() == State::leased ? ChangeOutcome::in_flight : ChangeOutcome::dead;
+    answer.attempts = entry.begun;
+    answer.maybe_delivered = entry.maybe_delivered || entry.from_past;
+    return answer;
+}
+
+Verdict MessageCommands::decide(PendingCommand& pending, CancelCommand& command) {
+    if (const auto verdict = finder_.name_by_key(pending, command.name_space, command.by_key, command.id))
+        return *verdict;
+    Known known;
+    if (const auto verdict = find_unfinished(pending, command.id, command.name_space, known)) return *verdict;
+    const Entry& entry = recent_.entry(known.entry);
+    if (const auto late = too_late(entry)) {
+        return finder_.replied_unchanged(known, pending, *late);
+    }
+    if (refuse_for_space(pending, Adds::end)) return finder_.withdraw(known), Verdict::settled;
+    assert(is_legal_move(entry.state(), State::cancelled));
+    Record record = changed(entry, RecordKind::end, Cause::cancelled);
+    record.state.state = State::cancelled;
+    const ChangeAnswer answer{ChangeOutcome::cancelled, record.state.attempts, record.state.maybe_delivered, 0};
+    add(known.entry, std::move(record), pending.token, answer);
+    return Verdict::settled;
+}
+
+Verdict MessageCommands::decide(PendingCommand& pending, const HoldCommand& command) {
+    Known known;
+    if (const auto verdict = find_unfinished(pending, command.id, command.name_space, known)) return *verdict;
+    const Entry& entry = recent_.entry(known.entry);
+    if (const auto late = too_late(entry)) {
+        return finder_.replied_unchanged(known, pending, *late);
+    }
+    const ChangeAnswer answer{ChangeOutcome::held, entry.begun, entry.maybe_delivered || entry.from_past, 0};
+    if (lifecycle_.is_purged(entry)) return finder_.purge(known, pending, purged_answer(answer));
+    if (entry.state() == State::held) {  // already held: there is nothing to write
+        return finder_.replied_unchanged(known, pending, answer);
+    }
+    if (!is_legal_move(entry.state(), State::held)) {
+        return finder_.replied_unchanged(known, pending, not_waiting(entry.state()));
+    }
+    if (refuse_for_space(pending, Adds::change)) return finder_.withdraw(known), Verdict::settled;
+    Record record = changed(entry, RecordKind::change, Cause::held);
+    record.state.state = State::held;
+    add(known.entry, std::move(record), pending.token, answer);
+    return Verdict::settled;
+}
+
+Verdict MessageCommands::decide(PendingCommand& pending, const KickCommand& command) {
+    Known known;
+    if (const auto verdict = find_unfinished(pending, command.id, command.name_space, known)) return *verdict;
+    const Entry& entry = recent_.entry(known.entry);
+    ChangeAnswer answer{ChangeOutcome::kicked, entry.begun, entry.maybe_delivered || entry.from_past, 0};
+    if (lifecycle_.is_purged(entry) && entry.state() != State::leased)
+        return finder_.purge(known, pending, purged_answer(answer));
+    if (dead_writer_.is_discarded(entry)) {
+        if (refuse_for_space(pending, Adds::end)) return finder_.withdraw(known), Verdict::settled;
+        add(known.entry, dead_writer_.expire_dead(entry, Cause::discarded), pending.token, purged_answer(answer));
+        return Verdict::settled;
+    }
+    if (entry.state() != State::held && entry.state() != State::dead) {
+        answer.outcome = entry.state() == State::leased ? ChangeOutcome::in_flight : ChangeOutcome::waiting;
+        return finder_.replied_unchanged(known, pending, answer);
+    }
+    if (refuse_for_space(pending, Adds::change)) return finder_.withdraw(known), Verdict::settled;
+    if (entry.state() == State::dead) {  // a held one is still pending
+        const QueueName& at = recent_.queues().name(entry.queue);
+        if (Status room = queues_.take_room(entry.queue, at.name_space, at.queue); !room) {
+            return finder_.replied_unchanged(known, pending, std::move(room).error());
+        }
+    }
+    Record record = dead_writer_.redrive_record(entry, entry.state() == State::dead ? Cause::redriven : Cause::kicked);
+    answer.due_ms = record.state.due_ms;
+    add(known.entry, std::move(record), pending.token, answer);
+    return Verdict::settled;
+}
+
+Verdict MessageCommands::decide(PendingCommand& pending, const DiscardCommand& command) {
+    Known known;
+    if (const auto verdict = find_unfinished(pending, command.id, command.name_space, known)) return *verdict;
+    const Entry& entry = recent_.entry(known.entry);
+    ChangeAnswer answer{ChangeOutcome::cancelled, entry.begun, entry.maybe_delivered || entry.from_past, 0};
+    if (entry.state() == State::dead) {
+        if (refuse_for_space(pending, Adds::end)) return finder_.withdraw(known), Verdict::settled;
+        add(known.entry, dead_writer_.expire_dead(entry, Cause::discarded), pending.token, answer);
+        return Verdict::settled;
+    }
+    if (lifecycle_.is_purged(entry) && entry.state() != State::leased) return finder_.purge(known, pending, answer);
+    answer.outcome = entry.state() == State::leased ? ChangeOutcome::in_flight : ChangeOutcome::waiting;
+    return finder_.replied_unchanged(known, pending, answer);
+}
+
+// ---- moves
+
+Verdict MessageCommands::decide(PendingCommand& pending, RescheduleCommand& command) {
+    if (const auto verdict = finder_.name_by_key(pending, command.name_space, command.by_key, command.id))
+        return *verdict;
+    const Result<DueMs> due = resolve(command.when);
+    if (!due) return replied(pending, due.error());
+    if (Status fits = seconds_.check_flex(command.flex_ms); !fits) return replied(pending, std::move(fits).error());
+    const char* field = command.when.at_ms ? "due" : "delay";
+    return move(pending, command.id, command.name_space, *due, Cause::rescheduled, field, command.flex_ms);
+}
+
+Verdict MessageCommands::decide(PendingCommand& pending, const FireCommand& command) {
+    return move(pending, command.id, command.name_space, now_, Cause::fired_now, "");
+}
+
+Verdict MessageCommands::move(PendingCommand& pending, MessageId id, const std::string& name_space, DueMs due,
+                              Cause cause, const char* field, std::int64_t flex_ms) {
+    Known known;
+    if (const auto verdict = find_unfinished(pending, id, name_space, known)) return *verdict;
+    const Entry& entry = recent_.entry(known.entry);
+    ChangeAnswer answer{cause == Cause::fired_now ? ChangeOutcome::fired : ChangeOutcome::rescheduled, entry.begun,
+                        entry.maybe_delivered || entry.from_past, due};
+    if (const auto late = too_late(entry)) {
+        return finder_.replied_unchanged(known, pending, *late);
+    }
+    if (lifecycle_.is_purged(entry)) return finder_.purge(known, pending, purged_answer(answer));
+    if (recent_.is_recurring(entry)) {
+        return finder_.replied_unchanged(known, pending, is_recurring_message());
+    }
+    if (entry.state() == State::held || entry.state() == State::prepared) {
+        return finder_.replied_unchanged(known, pending, not_waiting(entry.state()));
+    }
+    if (cause == Cause::fired_now && entry.due_ms <= now_) {  // already due: there is nothing to write
+        answer.due_ms = entry.due_ms;
+        return finder_.replied_unchanged(known, pending, answer);
+    }
+    if (due >= lifecycle_.expiry(known.entry)) {
+        return finder_.replied_unchanged(known, pending, expires_too_soon(field));
+    }
+    if (refuse_for_space(pending, Adds::change)) return finder_.withdraw(known), Verdict::settled;
+    if (cause == Cause::rescheduled) {
+        const DueMs latest = seconds_.latest_due(due, flex_ms, entry.has_rare ? recent_.expires_ms(known.entry) : 0);
+        const QueueNumber queue = entry.queue;
+        const Second own = second_of(entry.due_ms);
+        const Seconds::Search search = seconds_.find(queue, due, latest, batch().seconds, own);
+        if (search.what == Seconds::Search::What::needs_lookup || search.what == Seconds::Search::What::wait) {
+            finder_.withdraw(known);
+            return *seconds_.await(search, pending, queue, latest);
+        }
+        const Result<DueMs> log_position = seconds_.place(queue, due, latest, own);
+        if (!log_position) {
+            return finder_.replied_unchanged(known, pending, log_position.error());
+        }
+        answer.due_ms = due = *log_position;
+        if (second_of(due) != own) seconds_.take(queue, due);
+    }
+    assert(is_legal_move(entry.state(), State::scheduled));
+    Record record = changed(entry, RecordKind::change, cause);
+    record.state.state = State::scheduled;
+    if (!record.state.key.empty() && record.state.first_due_ms == 0) {
+        record.state.first_due_ms = record.state.nominal_due_ms;
+    }
+    // A message that is fired during its backoff keeps its nominal time, and with it its position among its order key.
+    record.state.nominal_due_ms = cause == Cause::fired_now ? std::min(entry.nominal_due_ms, due) : due;
+    record.state.due_ms = due;
+    add(known.entry, std::move(record), pending.token, answer);
+    return Verdict::settled;
+}
+
+// ---- leases
+
+// A record that ends the lease; it contains which one, so that the response can be repeated.
+Record MessageCommands::changed_by(const LeaseToken& lease, const Entry& entry, RecordKind kind, Cause cause) const {
+    Record record = changed(entry, kind, cause);
+    record.lease_attempt = lease.attempt;
+    record.lease_incarnation = lease.incarnation;
+    return record;
+}
+
+// Ends the message if it may not return, because its queue is purged or it has expired.
+std::optional<Verdict> MessageCommands::end_with_lease(PendingCommand& pending, EntryNumber number) {
+    const bool is_to_purge = lifecycle_.is_purged(recent_.entry(number));
+    if (!is_to_purge && lifecycle_.expiry(number) > now_) return std::nullopt;
+    if (refuse_for_space(pending, Adds::end)) return Verdict::settled;
+    if (is_to_purge) {
+        lifecycle_.purge(number, pending.token, LeaseEndAnswer{LeaseOutcome::purged, 0, 0});
+        return Verdict::settled;
+    }
+    Record record = changed(recent_.entry(number), RecordKind::end, Cause::expired);
+    record.state.state = State::expired;
+    record.lateness_ms = now_ - record.state.expires_ms;
+    add(number, record, pending.token, LeaseEndAnswer{LeaseOutcome::expired, 0, 0});
+    return Verdict::settled;
+}
+
+Verdict MessageCommands::decide(PendingCommand& pending, const AckCommand& command) {
+    Known known;
+    if (const auto verdict = finder_.find_leased(pending, command.lease, known)) return *verdict;
+    const Entry& entry = recent_.entry(known.entry);
+    if (refuse_for_space(pending, Adds::end)) return Verdict::settled;
+    assert(is_legal_move(entry.state(), State::done));
+    Record record = changed_by(command.lease, entry, RecordKind::end, Cause::acknowledged);
+    record.state.state = State::done;
+    const Lease& lease = lifecycle_.leases().at(entry.id);
+    record.lateness_ms = lease.lateness_ms;
+    record.wait_ms = lease.wait_ms;
+    add(known.entry, std::move(record), pending.token, LeaseEndAnswer{LeaseOutcome::done, 0, 0});
+    return Verdict::settled;
+}
+
+Verdict MessageCommands::decide(PendingCommand& pending, const FailCommand& command) {
+    if (command.retry_in_ms) {
+        if (const Result<DueMs> due = resolve({std::nullopt, *command.retry_in_ms}, "retry_in"); !due) {
+            return replied(pending, due.error());
+        }
+    }
+    Known known;
+    if (const auto verdict = finder_.find_leased(pending, command.lease, known)) return *verdict;
+    const Entry& entry = recent_.entry(known.entry);
+    if (const auto verdict = end_with_lease(pending, known.entry)) return *verdict;
+    if (lifecycle_.is_used_up(entry)) {
+        if (refuse_for_space(pending, Adds::end)) return Verdict::settled;
+        assert(is_legal_move(entry.state(), State::dead));
+        Record record = changed_by(command.lease, entry, RecordKind::end, Cause::failed);
+        record.state.state = State::dead;
+        record.reason = command.reason.empty() ? kNoReason : std::string_view(command.reason);
+        add(known.entry, std::move(record), pending.token, LeaseEndAnswer{LeaseOutcome::dead, 0, 0});
+        return Verdict::settled;
+    }
+    if (refuse_for_space(pending, Adds::change)) return Verdict::settled;
+    assert(is_legal_move(entry.state(), State::retrying));
+    const std::int64_t by_rule_ms = backoff_after_failure_ms(
+        lifecycle_.retry_rule(entry), std::max(lifecycle_.attempts_counted(entry), 1u), entry.id);
+    const std::int64_t rest_ms = command.retry_in_ms.value_or(std::max(by_rule_ms, command.backoff_min_ms));
+    Record record = changed_by(command.lease, entry, RecordKind::change, Cause::failed);
+    record.state.state = State::retrying;
+    record.state.due_ms = due_after(rest_ms);
+    record.reason = command.reason;
+    const LeaseEndAnswer answer{LeaseOutcome::retrying, record.state.due_ms, 0};
+    add(known.entry, std::move(record), pending.token, answer);
+    return Verdict::settled;
+}
+
+Verdict MessageCommands::decide(PendingCommand& pending, const ReleaseCommand& command) {
+    const Result<DueMs> due = resolve({std::nullopt, command.delay_ms});
+    if (!due) return replied(pending, due.error());
+    Known known;
+    if (const auto verdict = finder_.find_leased(pending, command.lease, known)) return *verdict;
+    if (const auto verdict = end_with_lease(pending, known.entry)) return *verdict;
+    if (refuse_for_space(pending, Adds::change)) return Verdict::settled;
+    Record record = changed_by(command.lease, recent_.entry(known.entry), RecordKind::change, Cause::released);
+    record.state.state = State::scheduled;
+    if (command.delay_ms > 0) record.state.due_ms = *due;  // otherwise its due time stays
+    if (command.priority) record.state.priority = *command.priority;
+    record.state.attempts_forgiven += 1;
+    const LeaseEndAnswer answer{LeaseOutcome::released, record.state.due_ms, 0};
+    add(known.entry, std::move(record), pending.token, answer);
+    return Verdict::settled;
+}
+
+Verdict MessageCommands::decide(PendingCommand& pending, const HoldLeaseCommand& command) {
+    Known known;
+    if (const auto verdict = finder_.find_leased(pending, command.lease, known)) return *verdict;
+    if (const auto verdict = end_with_lease(pending, known.entry)) return *verdict;
+    if (refuse_for_space(pending, Adds::change)) return Verdict::settled;
+    const Entry& entry = recent_.entry(known.entry);
+    assert(is_legal_move(entry.state(), State::held));
+    Record record = changed_by(command.lease, entry, RecordKind::change, Cause::held);
+    record.state.state = State::held;
+    if (command.priority) record.state.priority = *command.priority;
+    add(known.entry, std::move(record), pending.token, LeaseEndAnswer{LeaseOutcome::held, 0, 0});
+    return Verdict::settled;
+}
+
+Verdict MessageCommands::decide(PendingCommand& pending, const ExtendCommand& command) {
+    if (command.lease_ms) {
+        if (Status legal = check_lease_time(*command.lease_ms); !legal) {
+            return replied(pending, std::move(legal).error());
+        }
+    }
+    Known known;
+    if (const auto verdict = finder_.find_leased(pending, command.lease, known)) return *verdict;
+    Lease& lease = lifecycle_.leases().at(command.lease.id);
+    const std::int64_t by_queue = queues_.lease_time(queues_.at(recent_.entry(known.entry).queue));
+    lease.until_ms = std::max(lease.until_ms, now_ + command.lease_ms.value_or(by_queue));
+    lifecycle_.arm(known.entry, lease.until_ms);
+    return replied(pending, LeaseEndAnswer{LeaseOutcome::extended, 0, lease.until_ms});
+}
+
+// ---- compaction
+
+Verdict MessageCommands::decide(PendingCommand& pending, const RelocateCommand& command) {
+    const MessageId id = command.row.id;
+    const Known known = finder_.find(pending, id, nullptr);
+    if (known.what == Known::What::busy || known.what == Known::What::needs_lookup) {
+        return *finder_.answer_unless_here(known, pending, id);
+    }
+    if (known.what != Known::What::entry) return replied(pending, RelocateAnswer{});
+    const Entry& entry = recent_.entry(known.entry);
+    if (entry.log_position != command.row.log_position) {
+        return finder_.replied_unchanged(known, pending, RelocateAnswer{});
+    }
+    Result<Record> whole = decode_record(command.record_kind, command.record_body);
+    if (!whole) return finder_.replied_unchanged(known, pending, std::move(whole).error());
+    Record record;
+    record.kind = RecordKind::relocate;
+    record.id = entry.id;
+    record.log_position = entry.log_position;
+    record.record_bytes = entry.record_bytes;
+    record.time_ms = now_;
+    const MessageRow row = recent_.row(entry);
+    record.state = row.state;
+    copy_end(row, record);
+    record.reason = row.reason;
+    record.content = whole->content;
+    add(known.entry, std::move(record), pending.token, RelocateAnswer{true, batch().next_sequence()});
+    return Verdict::settled;
+}
+
+Verdict MessageCommands::decide(PendingCommand& pending, const RelocateOutcomesCommand& command) {
+    Record record;
+    record.kind = RecordKind::outcomes;
+    record.time_ms = now_;
+    record.value = command.rows;
+    record.count = command.count;
+    record.segment = command.segment;
+    record.up_to = command.up_to;
+    add(kNoEntry, std::move(record), pending.token, RelocateAnswer{false, batch().next_sequence()});
+    return Verdict::settled;
+}
+
+Verdict MessageCommands::decide(PendingCommand& pending, const RelocationDoneCommand& command) {
+    Record record;
+    record.kind = RecordKind::relocation_done;
+    record.time_ms = now_;
+    record.up_to = command.up_to;
+    record.live_count = batch().totals().live_count;
+    record.digest = batch().totals().digest;
+    add(kNoEntry, std::move(record), pending.token, RelocateAnswer{true, batch().next_sequence()});
+    return Verdict::settled;
+}
+
+}  // namespace duewheel

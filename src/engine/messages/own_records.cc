@@ -1,0 +1,104 @@
+#include "engine/messages/own_records.h"
+
+#include <algorithm>
+#include <cassert>
+
+namespace duewheel {
+namespace {
+
+constexpr std::string_view kLeaseLost = "lease lost";
+
+}  // namespace
+
+void ExpiredMessages::add_to_batch() {
+    const std::size_t share = std::max<std::size_t>(options_.batch_operations_max / 2, 1);
+    for (std::size_t left = expired_.size(); left > 0 && batch().count() < share; --left) {
+        if (!has_room(kRecordOverheadMax)) return;
+        const MessageId id = expired_.front();
+        expired_.pop_front();
+        const EntryNumber number = recent_.find(id);
+        assert(number != kNoEntry && recent_.entry(number).waits_for == WaitsFor::expired);
+        const Entry& entry = recent_.entry(number);
+        if (entry.in_batch) {
+            expired_.push_back(id);
+            continue;
+        }
+        assert(is_legal_move(entry.state(), State::expired));
+        Record record = changed(entry, RecordKind::end, Cause::expired);
+        record.state.state = State::expired;
+        record.lateness_ms = now_ - record.state.expires_ms;
+        add(number, std::move(record), 0, Error{});
+    }
+}
+
+DueMs StartedAttempts::due_ms() const {
+    if (attempts_.empty() || segment_.attempts_wait()) return kNever;
+    return context_.stopping ? now_ : attempts_.front().began_ms + kWaitMs;
+}
+
+void StartedAttempts::add_to_batch() {
+    if (segment_.attempts_wait()) return keep_waiting();
+    if (!has_work()) return;
+    const DueMs until_ms = context_.stopping ? now_ : now_ - kWaitMs / 2;
+    std::vector<Attempt> kept;
+    for (; !attempts_.empty() && attempts_.front().began_ms <= until_ms; attempts_.pop_front()) {
+        const EntryNumber number = recent_.find(attempts_.front().id);
+        if (number == kNoEntry) continue;
+        const Entry& entry = recent_.entry(number);
+        if (!entry.has_unwritten_attempt()) continue;  // a record of a change contains it
+        if (!has_room(kRecordOverheadMax) || batch().count() >= options_.batch_operations_max) break;
+        if (entry.in_batch) {
+            kept.push_back(attempts_.front());
+            continue;
+        }
+        add(number, changed(entry, RecordKind::attempt, Cause::none), 0, Error{});
+    }
+    attempts_.insert(attempts_.begin(), kept.begin(), kept.end());
+}
+
+// Attempts of messages that have ended are removed when they are the majority.
+void StartedAttempts::keep_waiting() {
+    if (attempts_.size() <= 2 * recent_.entry_count() + 64) return;
+    std::erase_if(attempts_, [this](const Attempt& attempt) {
+        const EntryNumber number = recent_.find(attempt.id);
+        return number == kNoEntry || !recent_.entry(number).has_unwritten_attempt();
+    });
+}
+
+void ExhaustedMessages::add_to_batch() {
+    std::size_t kept = 0;
+    for (std::size_t i = 0; i < exhausted_.size(); ++i) {
+        const EntryNumber number = recent_.find(exhausted_[i]);
+        if (number == kNoEntry) continue;
+        const Entry& entry = recent_.entry(number);
+        const bool is_used_up = entry.waits_for == WaitsFor::used_up || entry.waits_for == WaitsFor::lease_lost;
+        if (!is_used_up || entry.purging) continue;  // a command changed it, or a purge ends it
+        const bool fits = has_room(end_bytes_max(entry)) && batch().count() < options_.batch_operations_max;
+        if (entry.in_batch || !fits) {
+            exhausted_[kept++] = exhausted_[i];
+            continue;
+        }
+        assert(is_legal_move(entry.state(), State::dead));
+        Record record = changed(entry, RecordKind::end, Cause::attempts_used_up);
+        record.state.state = State::dead;
+        record.reason = reason(entry);
+        add(number, record, 0, Error{});
+    }
+    exhausted_.resize(kept);
+}
+
+// A message may be exhausted although its last attempt ended with a failure: its rule may allow fewer attempts now.
+std::string_view ExhaustedMessages::reason(const Entry& entry) const {
+    if (entry.waits_for == WaitsFor::lease_lost || entry.durable_state != State::retrying) return kLeaseLost;
+    const std::string_view given = recent_.reason(entry);
+    if (!given.empty()) return given;
+    return entry.from_past ? kLeaseLost : kNoReason;
+}
+
+std::size_t ExhaustedMessages::next_bytes() const {
+    if (exhausted_.empty()) return 0;
+    const EntryNumber first = recent_.find(exhausted_.front());
+    return first != kNoEntry ? end_bytes_max(recent_.entry(first)) : kRecordOverheadMax;
+}
+
+}  // namespace duewheel

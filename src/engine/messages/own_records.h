@@ -1,0 +1,101 @@
+// Records that the engine writes by itself about messages in memory: attempts that started, and the ends of messages
+// that expired or used up their attempts. They wait here for a batch; a command that comes before it can still change
+// the outcome.
+//
+// An attempt waits longer than the others, because no caller waits for its record, and the record of its
+// acknowledgement, failure or release contains it: only attempts that last are written. A crash forgets
+// those that are not written; what was due before it is marked as maybe delivered then (earlier_runs.h).
+#pragma once
+
+#include <cstddef>
+#include <deque>
+#include <limits>
+#include <string_view>
+#include <vector>
+
+#include "engine/commands/command_traits.h"
+#include "engine/core/engine_context.h"
+
+namespace duewheel {
+
+// The reason of a failure for which the consumer gave none.
+inline constexpr std::string_view kNoReason = "failed without a reason";
+
+// Attempts that started and last.
+class StartedAttempts : EnginePart {
+  public:
+    explicit StartedAttempts(EngineContext& context) : EnginePart(context) {}
+
+    void note(MessageId id) { attempts_.push_back({id, now_}); }
+    // When a batch must contain the first ones: at once if the engine stops; kNever if none waits, or if there is only
+    // space for the ends of messages. A batch writes those that have waited half of that time, so that consumers that
+    // acknowledge late cost few batches.
+    DueMs due_ms() const;
+
+    bool has_work() const { return due_ms() <= now_; }
+    std::size_t next_bytes() const { return has_work() ? kRecordOverheadMax : 0; }
+    void add_to_batch();
+    bool is_idle() const { return !has_work(); }
+
+    static constexpr DueMs kWaitMs = 200;
+    static constexpr DueMs kNever = std::numeric_limits<DueMs>::max();
+
+  private:
+    struct Attempt {
+        MessageId id = 0;
+        DueMs began_ms = 0;
+    };
+
+    void keep_waiting();
+
+    std::deque<Attempt> attempts_;  // in the order in which they began
+};
+
+// Ends of messages that expired.
+class ExpiredMessages : EnginePart {
+  public:
+    explicit ExpiredMessages(EngineContext& context) : EnginePart(context) {}
+
+    void note(MessageId id) { expired_.push_back(id); }
+    std::size_t count() const { return expired_.size(); }
+
+    bool has_work() const { return !expired_.empty(); }
+    std::size_t next_bytes() const { return has_work() ? kRecordOverheadMax : 0; }
+    // At most half of a batch, so that a million that expire at one instant leave room for commands.
+    void add_to_batch();
+    bool is_idle() const { return expired_.empty(); }
+
+  private:
+    std::deque<MessageId> expired_;
+};
+
+// Ends of messages that used up their attempts.
+class ExhaustedMessages : EnginePart {
+  public:
+    explicit ExhaustedMessages(EngineContext& context) : EnginePart(context) {}
+
+    void note(MessageId id) { exhausted_.push_back(id); }
+    std::size_t count() const { return exhausted_.size(); }
+
+    bool has_work() const { return !exhausted_.empty(); }
+    std::size_t next_bytes() const;
+    void add_to_batch();
+    bool is_idle() const { return exhausted_.empty(); }
+
+  private:
+    std::string_view reason(const Entry& entry) const;
+    std::size_t end_bytes_max(const Entry& entry) const { return kRecordOverheadMax + reason(entry).size(); }
+
+    std::vector<MessageId> exhausted_;
+};
+
+// Each is a source of work for batches (part_by_type.h).
+struct OwnRecords {
+    explicit OwnRecords(EngineContext& context) : expired(context), attempts(context), exhausted(context) {}
+
+    ExpiredMessages expired;
+    StartedAttempts attempts;
+    ExhaustedMessages exhausted;
+};
+
+}  // namespace duewheel

@@ -1,0 +1,74 @@
+// A forecast: the number of messages that become due in each of the next minutes.
+//
+// Guarantee: a message that does not change during a forecast is counted exactly once. One that is put, moved or ended
+// meanwhile may be counted or not, but never twice.
+//
+// Method. A listing (listings.h) finds a message in memory, in the index, or in both, and compares ids to show
+// it once. Counters have no ids, so each message counts in one place: in memory, if the index does not have its newest
+// record; otherwise in the index. First the entries in memory are scanned, `list_chunk` per iteration, and those whose
+// segment is not in the index count. Then the rows of the index are read, one chunk per lookup, and a row counts unless
+// memory has such an entry, or an end, for its id. The segment distinguishes the two kinds of entries, and not whether
+// the entry was swept since: sweeps have their own iterations, and an entry that counted as unsealed before would count
+// by its row later.
+//
+// Messages that compaction relocates during the read look newer than their rows but are not: those that the first scan
+// had passed by then are remembered, and count by their rows.
+//
+// The set of segments in the index must not change in between, so if a table was added meanwhile, everything is counted
+// again. If a server adds tables faster than it can count, three times in a row, the result comes from the index alone:
+// the rows that memory does not contradict are a lower bound for each minute. Only then can a message count twice, in
+// two minutes, if it was moved and that was sealed while the rows between were read.
+//
+// The number of rows is limited: by `forecast_walk_max` for a forecast, after which it reports from which minute on its
+// counts are incomplete; and by one lookup at a time for all forecasts, so that the reader has time for due messages.
+//
+// Runs of schedules are counted by their rules, after the messages: a run that is created meanwhile was not a message
+// then and is no future run now; in the other order it would be counted twice. Of a recurring message only the next
+// occurrence is known; the firings of watchdogs and the retries of future failures are not
+// known.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+
+#include "engine/commands/forecast.h"
+#include "engine/core/engine_context.h"
+#include "engine/rules/schedule.h"
+#include "engine/views/open_views.h"
+
+namespace duewheel {
+
+class Forecasts {
+  public:
+    Forecasts(EngineContext& context, OpenViews& open, const ScheduleTable& schedules)
+        : context_(context), open_(open), schedules_(schedules) {}
+
+    // Starts a forecast; its reply comes when it is complete. One is in progress at a time.
+    void read(const ForecastCommand& command, ReplyToken token, const SharedLimits& limits);
+    // Counts the next entries, or runs of schedules.
+    void walk();
+    // The first one does not wait for rows.
+    bool has_to_walk() const { return !begun_.empty() && begun_.front().asked_for == 0; }
+    // Called before a relocation record is applied, which repeats the row of the message but makes its entry look
+    // newer.
+    void note_relocated(EntryNumber number);
+
+    void finish(const ForecastLookup& lookup, const DueRows& due, Generation generation);
+
+  private:
+    void begin_count(Forecast& forecast);
+    bool is_unsealed(const Entry& entry) const;
+    bool count_unsealed(Forecast& forecast, std::uint32_t& budget);
+    void look_up_due_rows(Forecast& forecast);
+    bool count_runs(Forecast& forecast, std::uint32_t& budget);
+    void begin_runs(Forecast& forecast, const Schedule& schedule) const;
+    void count_run(Forecast& forecast, const Schedule* schedule) const;
+    void next_run(Forecast& forecast, const Schedule& schedule) const;
+
+    EngineContext& context_;
+    OpenViews& open_;
+    const ScheduleTable& schedules_;
+    std::deque<Forecast> begun_;  // the first one is in progress
+};
+
+}  // namespace duewheel

@@ -1,0 +1,39 @@
+// What clients and the owner see of queues and namespaces: descriptions, lists, counters. It changes nothing.
+#pragma once
+
+#include <cstddef>
+#include <vector>
+
+#include "engine/core/engine_context.h"
+#include "engine/settings/queues.h"
+
+namespace duewheel {
+
+class QueueReports : EnginePart {
+  public:
+    QueueReports(EngineContext& context, Queues& queues) : EnginePart(context), queues_(queues) {}
+
+    QueueAnswer describe(QueueNumber number) const;
+    static NamespaceAnswer describe(const Namespace& space);
+
+    void read(const DescribeQueueCommand& command, ReplyToken token, const SharedLimits& limits);
+    void read(const DescribeNamespaceCommand& command, ReplyToken token, const SharedLimits& limits);
+    void read(const ListQueuesCommand& command, ReplyToken token, const SharedLimits& limits);
+    void read(const ListNamespacesCommand& command, ReplyToken token, const SharedLimits& limits);
+
+    // As the engine offers them (engine.h).
+    std::vector<QueueCounters> busiest_queues(std::size_t max) const;
+    QueueTraffic queue_traffic(std::size_t max) const;
+    QueueSums queue_sums() const;
+    std::vector<NamespaceAnswer> namespaces_with_settings(std::size_t max) const;
+
+  private:
+    QueueCounters counters_of(QueueNumber number) const;
+    DueMs oldest_due(Queue& at) const;
+    template <class Order>
+    std::vector<QueueNumber> queues_by(const Order& order, std::size_t sorted) const;
+
+    Queues& queues_;
+};
+
+}  // namespace duewheel

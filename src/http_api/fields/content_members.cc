@@ -1,0 +1,149 @@
+#include "http_api/fields/content_members.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <iterator>
+#include <limits>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "base/base64.h"
+#include "base/byte_size.h"
+#include "http_api/fields/field_syntax.h"
+#include "http_api/fields/request_members.h"
+#include "http_api/requests/message_headers.h"
+#include "http_api/requests/retry_request.h"
+#include "shared/utf8.h"
+
+namespace duewheel {
+namespace {
+
+constexpr std::string_view kJsonType = "application/json";
+constexpr std::string_view kBodyMembers[] = {"body", "body_base64", "json"};
+
+bool is_json_type(std::string_view content_type) {
+    return equal_ignoring_case(essence(content_type), kJsonType);
+}
+
+// Whether there is a body in any form, or a patch removes it.
+bool changes_body(const JsonRequest& request) {
+    return has_body(request) || std::any_of(std::begin(kBodyMembers), std::end(kBodyMembers),
+                                            [&](std::string_view member) { return request.removes(member); });
+}
+
+Status read_body(const JsonRequest& request, const HttpApiOptions& options, PutCommand& put) {
+    std::string_view given;
+    for (const std::string_view member : kBodyMembers) {
+        if (!request.has(member)) continue;
+        if (!given.empty()) {
+            return Error{"conflicting_members",
+                         "give `" + std::string(given) + "` or `" + std::string(member) + "`, not both",
+                         std::string(member)};
+        }
+        given = member;
+    }
+    if (const std::optional<std::string_view> json = request.json_text("json")) {
+        if (put.content_type.empty()) put.content_type = kJsonType;
+        if (!is_json_type(put.content_type)) {
+            return Error{
+                "conflicting_members",
+                "`json` has the type application/json: omit `content_type`, or give the content as `body`, a string",
+                "content_type"};
+        }
+        put.body = *json;
+    }
+    if (Status read = take(request.text("body"), put.body); !read) {
+        Error error = std::move(read).error();
+        error.message += "; use `json` for other JSON and `body_base64` for other bytes";
+        return error;
+    }
+    const Result<std::optional<std::string_view>> encoded = request.text("body_base64");
+    if (!encoded) return encoded.error();
+    if (*encoded) {
+        std::optional<std::string> bytes = parse_base64(**encoded);
+        if (!bytes) {
+            return Error{"bad_base64", "`body_base64` must be standard base64 with padding and without line breaks",
+                         "body_base64"};
+        }
+        put.body = *std::move(bytes);
+    }
+    return check_body_size(put.body, options);
+}
+
+Status read_priority(const JsonRequest& request, std::int32_t& into) {
+    const Result<std::optional<std::int64_t>> priority = request.integer("priority");
+    if (!priority) return priority.error();
+    using Limits = std::numeric_limits<std::int32_t>;
+    reset_if_removed(request, "priority", into);
+    const std::int64_t value = priority->value_or(into);
+    if (value < Limits::min() || value > Limits::max()) {
+        return Error{"out_of_range",
+                     "`priority` must be an integer from -2147483648 to 2147483647; messages with smaller values are "
+                     "delivered first",
+                     "priority"};
+    }
+    into = static_cast<std::int32_t>(value);
+    return {};
+}
+
+Status read_order_key(const JsonRequest& request, std::string& into) {
+    const Result<std::optional<std::string_view>> read = request.text("order_key");
+    if (!read) return read.error();
+    reset_if_removed(request, "order_key", into);
+    if (!*read) return {};
+    const std::string_view order_key = **read;
+    const bool has_control = std::any_of(order_key.begin(), order_key.end(),
+                                         [](char c) { return static_cast<unsigned char>(c) < ' ' || c == '\x7f'; });
+    if (order_key.empty() || order_key.size() > kOrderKeyBytesMax || has_control || !is_utf8(order_key)) {
+        return Error{"bad_order_key",
+                     "`order_key` must be a string of 1 to " + std::to_string(kOrderKeyBytesMax) +
+                         " bytes in UTF-8 without control characters; messages with the same one are delivered one "
+                         "after the other",
+                     "order_key"};
+    }
+    into = order_key;
+    return {};
+}
+
+Status read_content_type(const JsonRequest& request, std::string& into) {
+    reset_if_removed(request, "content_type", into);
+    if (Status read = take(request.text("content_type"), into); !read) return read;
+    if (into.empty() || is_media_type(into)) return {};
+    return Error{"bad_content_type",
+                 "`content_type` must be a media type such as \"text/plain\", of up to " +
+                     std::to_string(kMediaTypeBytesMax) + " ASCII characters",
+                 "content_type"};
+}
+
+}  // namespace
+
+bool has_body(const JsonRequest& json) {
+    return std::any_of(std::begin(kBodyMembers), std::end(kBodyMembers),
+                       [&](std::string_view member) { return json.has(member); });
+}
+
+Status check_body_size(std::string_view body, const HttpApiOptions& options) {
+    if (body.size() <= options.body_bytes_max) return {};
+    return Error{"body_too_large",
+                 "a message body has up to " + format_byte_size(static_cast<std::int64_t>(options.body_bytes_max)) +
+                     ": store the content elsewhere and put its address into the message",
+                 "body"};
+}
+
+Status read_content_members(const JsonRequest& json, const HttpApiOptions& options, PutCommand& put) {
+    Status read = read_order_key(json, put.order_key);
+    if (read) read = read_priority(json, put.priority);
+    if (read) read = read_retry(json, put.retry);
+    if (changes_body(json)) {
+        put.body.clear();
+        put.content_type.clear();
+    }
+    if (read) read = read_content_type(json, put.content_type);
+    if (read) read = read_message_headers(json, options, put.headers);
+    if (read) read = read_body(json, options, put);
+    if (read) read = fit_null_value(json, put.body, put.headers);
+    return read;
+}
+
+}  // namespace duewheel

@@ -1,0 +1,54 @@
+#include "http_api/fields/put_rows.h"
+
+#include "resource/content_rows.h"
+#include "resource/repeat_fields.h"
+#include "resource/transaction_fields.h"
+
+namespace duewheel {
+namespace {
+
+constexpr Field kPutRows[] = {
+    content_rows::kBody,
+    content_rows::kBodyBase64,
+    content_rows::kJson,
+    by_hand(FieldKind::duration, "delay", {},
+            {.page = "when the message is due, counted from the put; now by default", .option = "-"}),
+    by_hand(FieldKind::instant, "due", {}, {.page = "the same as an instant; not with `delay`", .option = "-"}),
+    duration<&PutCommand::flex_ms>(
+        0, "flex", "How much later it may be due if its queue has a limit per second",
+        {.page = "how much later it may be due, up to `\"1h\"`, if its queue has a [limit per "
+                 "second](#limit-per-second)",
+         .schema = R"({"$ref": "#/components/schemas/Flex"})",
+         .option = "-"}),
+    by_hand(FieldKind::duration, "expires_in", "Expires if it has not been leased within this time: 250ms, 10m, PT1H",
+            {.page = "a message that has not been leased by then, counted from the put, "
+                     "[expires](#expiry-and-order-keys)"}),
+    by_hand(FieldKind::instant, "expires",
+            "Expires if it has not been leased by this time; format and time zone as for --due",
+            {.page = "the same as an instant; not with `expires_in`", .option = "--expires TIME"}),
+    content_rows::kOrderKey,
+    content_rows::kPriority,
+    object<&PutCommand::repeat>(0, "repeat", {}, {.page = "makes it a [recurring message](#recurring-messages)"}),
+    content_rows::kRetry,
+    read_by_hand(object<&PutCommand::transaction>(
+        0, "transaction", {}, {.page = "it is not delivered before it is [committed](#transactions)"})),
+    flag<&PutCommand::is_held>(0, "held", "Hold the message at once: it is not delivered until `kick`",
+                               {.page = "`true` holds it at once: it is not delivered before it is "
+                                        "[kicked](#hold-and-kick). Not with `transaction`"}),
+    content_rows::kHeaders,
+    content_rows::kKafka,
+    content_rows::kContentType,
+    by_hand(FieldKind::text, "key", "Idempotency key: repeating the same request with the same key puts one message",
+            {.page = "an [idempotency key](#idempotency-keys), which makes the put safe to repeat",
+             .schema = R"({"$ref": "#/components/schemas/Key"})"}),
+};
+
+}  // namespace
+
+template <>
+const FieldTable& fields_of<PutCommand>() {
+    static const FieldTable table("a put holds", kPutRows);
+    return table;
+}
+
+}  // namespace duewheel

@@ -1,0 +1,93 @@
+#include "http_api/requests/put_request.h"
+
+#include <optional>
+#include <utility>
+
+#include "http_api/fields/content_members.h"
+#include "http_api/fields/field_reader.h"
+#include "http_api/fields/field_syntax.h"
+#include "http_api/fields/json_request.h"
+#include "http_api/fields/put_fields.h"
+#include "http_api/fields/put_rows.h"
+#include "http_api/fields/request_members.h"
+#include "http_api/requests/idempotency_key.h"
+#include "http_api/requests/raw_put.h"
+#include "http_api/requests/transaction_request.h"
+#include "message/records/request_hash.h"
+
+namespace duewheel {
+namespace {
+
+Status read_expiry(const JsonRequest& request, std::optional<When>& into) {
+    if (request.has_time("expires_in") && request.has_time("expires")) {
+        return Error{"conflicting_members", "give `expires_in` or `expires`, not both", "expires"};
+    }
+    if (!request.has_time("expires_in") && !request.has_time("expires")) return {};
+    When& expires = into.emplace();
+    if (Status read = take(request.duration_ms("expires_in"), expires.delay_ms); !read) return read;
+    return take(request.instant_ms("expires"), expires.at_ms);
+}
+
+Result<Command> read_json_request(const HttpRequest& request, const PutFields& fields, const HttpApiOptions& options,
+                                  PutCommand put) {
+    if (fields.delay || fields.due) {
+        return Error{"conflicting_members",
+                     "Duewheel-Delay and Duewheel-Due require a raw body: in JSON give the member `delay` or `due`",
+                     fields.delay ? "Duewheel-Delay" : "Duewheel-Due"};
+    }
+    if (fields.key) {
+        if (Status read = read_key(*fields.key, "Idempotency-Key", options, put.key); !read) {
+            return std::move(read).error();
+        }
+    }
+    Result<PutCommand> read = read_json_put(request.body, options, std::move(put));
+    if (!read) return std::move(read).error();
+    return Command(*std::move(read));
+}
+
+}  // namespace
+
+Result<PutCommand> read_json_put(std::string_view text, const HttpApiOptions& options, PutCommand put,
+                                 std::size_t line) {
+    const Result<JsonRequest> json = JsonRequest::parse(text, line);
+    if (!json) return json.error();
+    Status read = read_fields(*json, fields_of<PutCommand>(), &put);
+    if (read) read = read_when(*json, options, put.when);
+    if (read) read = read_expiry(*json, put.expires);
+    if (read) {
+        Result<std::optional<TransactionRule>> transaction = read_transaction(*json, options);
+        if (!transaction) return std::move(transaction).error();
+        put.transaction = *std::move(transaction);
+    }
+    if (read && put.is_held && put.transaction) {
+        read = Error{"conflicting_members",
+                     "a message in a transaction is delivered to no consumer until it is committed: omit `held` and "
+                     "hold it then, or omit `transaction`",
+                     "held"};
+    }
+    if (read) read = read_key_member(*json, options, put.key);
+    if (read) read = read_content_members(*json, options, put);
+    if (read && !has_body(*json)) {
+        read = Error{"missing_member",
+                     "the content is missing: give `body`, a string, `json`, any JSON, or `body_base64`, other bytes; "
+                     "an empty message has `\"body\": \"\"`",
+                     "body"};
+    }
+    if (!read) return std::move(read).error();
+    if (!put.key.empty()) put.request_hash = hash_request(text);
+    return put;
+}
+
+Result<Command> read_put(const HttpRequest& request, bool is_raw, std::string name_space, std::string queue,
+                         const HttpApiOptions& options) {
+    const Result<PutFields> fields = PutFields::read(request);
+    if (!fields) return fields.error();
+    PutCommand put;
+    put.name_space = std::move(name_space);
+    put.queue = std::move(queue);
+    put.traceparent = traceparent_of(request);
+    return is_raw ? read_raw_put(request, *fields, options, std::move(put))
+                  : read_json_request(request, *fields, options, std::move(put));
+}
+
+}  // namespace duewheel
