@@ -45,6 +45,8 @@ class Connection : public std::enable_shared_from_this<Connection> {
     // Whether it may be closed to make room for others.
     virtual bool may_be_evicted() const = 0;
 
+    // Calls flush() at the end of this iteration.
+    void want_flush();
     // Those with the smallest are evicted first.
     std::uint64_t idle_mark() const { return idle_mark_; }
 
@@ -57,8 +59,6 @@ class Connection : public std::enable_shared_from_this<Connection> {
     // Reads the next bytes, unless that is in progress.
     void read_on();
     void end_input();
-    // Calls flush() at the end of this iteration.
-    void want_flush();
     // Sends as much as the kernel takes; when it takes more, flush() is called. Returns how many bytes were sent.
     // Closes the connection if it is broken.
     std::size_t send_output();

@@ -4,6 +4,11 @@
 #include <utility>
 
 namespace duewheel {
+namespace {
+
+constexpr int kRequestsPerTurn = 64;
+
+}  // namespace
 
 HttpConnection::HttpConnection(HttpConnections& all, StreamSocket socket, HttpPeer peer, const std::string& address)
     : Connection(all, std::move(socket)),
@@ -15,7 +20,15 @@ HttpConnection::HttpConnection(HttpConnections& all, StreamSocket socket, HttpPe
 
 void HttpConnection::receive(std::string_view bytes) {
     if (!lingering_ && !no_more_requests_ && !all_->draining) take_bytes(bytes);
-    if (!closed_ && (lingering_ || no_more_requests_ || may_parse())) read_on();
+    read_more();
+}
+
+// After all that has arrived was parsed, unless nothing of it is parsed any more. TLS may have announced the end
+// before.
+void HttpConnection::read_more() {
+    if (closed_ || !(lingering_ || no_more_requests_ || may_parse())) return;
+    if (tls_ && tls_->state() == TlsSession::State::ended && !input_ended_) return end_input();
+    read_on();
 }
 
 // Responses are still sent.
@@ -120,6 +133,11 @@ void HttpConnection::dispatch() {
     framing.old_keep_alive = request.keep_alive && request.minor_version == 0;
     framing.until_close = request.minor_version == 0;  // matters to a stream only
     if (framing.close) no_more_requests_ = true;
+    if (std::exchange(turn_, all_->turn) != all_->turn) requests_in_turn_ = 0;
+    if (++requests_in_turn_ == kRequestsPerTurn) {
+        yielded_ = true;
+        all_->yielded.push_back(shared_from_this());
+    }
     const std::uint64_t sequence = open_slot(framing);
     head_admitted_ = continue_due_ = false;
     all_->handler(request, HttpReply(std::static_pointer_cast<HttpConnection>(shared_from_this()), sequence));
@@ -146,11 +164,12 @@ void HttpConnection::refuse(const HttpRefusal& refusal) {
 }
 
 bool HttpConnection::may_parse() const {
-    return !closed_ && !no_more_requests_ && !(holding_ && !slots_.empty()) &&
+    return !closed_ && !no_more_requests_ && !yielded_ && !(holding_ && !slots_.empty()) &&
            slots_.size() < all_->limits.pipeline_max && pending_output() < all_->limits.output_bytes_max;
 }
 
 void HttpConnection::resume_reading() {
+    if (turn_ != all_->turn) yielded_ = false;
     if (is_reading_ || !may_parse()) return;
     // A pause of this server does not count against the client.
     reading_since_ = all_->sweep;
@@ -165,7 +184,7 @@ void HttpConnection::resume_reading() {
     } else if (!input_.empty()) {
         take_input({});
     }
-    if (!closed_ && (no_more_requests_ || may_parse())) read_on();
+    read_more();
 }
 
 void HttpConnection::note_phase(bool between_requests) {
@@ -211,9 +230,9 @@ void HttpConnection::set_holder(const std::string& holder) {
     count_held_bytes(held);
 }
 
-// What is in `input_` without a slot is a part of a request, because all of it was parsed.
+// What is in `input_` without a slot is a part of a request, because all of it was parsed, or its turn comes.
 void HttpConnection::drain() {
-    if (closed_ || lingering_) return;
+    if (closed_ || lingering_ || yielded_) return;
     const bool owes_nothing = slots_.empty() && all_sent();
     const bool is_stuck_stream = streamed_ && output_blocked_;
     if (owes_nothing || is_stuck_stream) close(false);

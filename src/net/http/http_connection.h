@@ -8,8 +8,9 @@
 //
 // `slots_` holds one entry for every request that is not answered in full yet, in order. The front one writes straight
 // into `output_`; those behind it wait in their slot. With TLS, `output_` is encrypted piece by piece as it is sent.
-// Reading pauses while too many slots or too much output wait, and while a request is held back because of those before
-// it (HttpGrouping). A client that leaves during such a pause is noticed after it.
+// Reading pauses while too many slots or too much output wait, while a request is held back because of those before it
+// (HttpGrouping), and until the next iteration of the loop after many requests in this one: clients take turns. A
+// client that leaves during such a pause is noticed after it.
 #pragma once
 
 #include <array>
@@ -19,6 +20,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "net/connections.h"
 #include "net/http/http_date.h"
@@ -49,10 +51,12 @@ struct HttpConnections : Connections {
     std::function<void(const TlsFailure&)> on_handshake_failure;
     HttpCounters counters;
     HttpShares addresses, holders;
-    std::uint64_t sweep = 0;      // the time, in sweeps
-    bool draining = false;        // nothing more is read
-    std::size_t lingering = 0;    // connections whose last answer is sent
-    bool handler_called = false;  // since the last round
+    std::uint64_t sweep = 0;                           // the time, in sweeps
+    bool draining = false;                             // nothing more is read
+    std::size_t lingering = 0;                         // connections whose last answer is sent
+    bool handler_called = false;                       // since the last round
+    std::uint64_t turn = 0;                            // the number of this iteration
+    std::vector<std::shared_ptr<Connection>> yielded;  // go on in the next iteration
     // Connections with TLS decrypt into this, one after the other.
     std::array<char, 64 * 1024> decrypted;
 
@@ -74,7 +78,7 @@ class HttpConnection final : public Connection {
     std::size_t pending_output() const { return unsent_bytes() + waiting_bytes_; }
     // Its client is not trusted, and waits for nothing.
     bool may_be_evicted() const override {
-        return !is_trusted_ && slots_.empty() && phase_ != Phase::body && all_sent();
+        return !is_trusted_ && slots_.empty() && !yielded_ && phase_ != Phase::body && all_sent();
     }
     // `tell_owners`: run the on_client_gone callbacks.
     void close(bool tell_owners) override;
@@ -117,6 +121,7 @@ class HttpConnection final : public Connection {
     void refuse(const HttpRefusal& refusal);
     void send_continue();
     bool may_parse() const;
+    void read_more();
     void resume_reading();
     void note_phase(bool between_requests);
     void account_held_bytes();
@@ -154,7 +159,10 @@ class HttpConnection final : public Connection {
     std::size_t waiting_bytes_ = 0;     // in slots
     std::size_t held_bytes_ = 0;        // this connection's part of HttpCounters::unfinished_bytes
     std::size_t unsent_bytes_ = 0;      // this connection's part of HttpCounters::unsent_bytes
-    HttpGroup group_ = kAlone;          // of what the slots are of
+    std::uint64_t turn_ = 0;            // in which the last request was passed to the handler
+    int requests_in_turn_ = 0;
+    bool yielded_ = false;      // after that many requests, until a later turn
+    HttpGroup group_ = kAlone;  // of what the slots are of
     // The next request waits until no slot is left: in `input_`, or, where it came in pieces, in the parser.
     bool holding_ = false;
     bool held_in_parser_ = false;

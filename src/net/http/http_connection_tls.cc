@@ -55,8 +55,7 @@ void HttpConnection::decrypt(std::string_view bytes) {
         if (closed_) return;
     }
     if (!tls_->unsent().empty()) want_flush();
-    if (tls_->state() == TlsSession::State::failed) return end_unanswered();
-    if (tls_->state() == TlsSession::State::ended) end_input();
+    if (tls_->state() == TlsSession::State::failed) end_unanswered();
 }
 
 void HttpConnection::end_handshake() {

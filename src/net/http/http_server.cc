@@ -79,11 +79,13 @@ HttpServer::Parts::~Parts() {
 }
 
 bool HttpServer::Parts::after_turn() {
+    ++turn;
+    for (const auto& connection : std::exchange(yielded, {})) connection->want_flush();
     while (flush_once()) {
         if (counters.unsent_bytes > limits.unsent_bytes_max) cut_hoarders();
     }
     if (draining) end_lingering();
-    return std::exchange(handler_called, false);
+    return std::exchange(handler_called, false) || !yielded.empty();
 }
 
 std::shared_ptr<Connection> HttpServer::Parts::connect(StreamSocket socket, const StreamProtocol::endpoint& peer) {

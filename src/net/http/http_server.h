@@ -5,6 +5,8 @@
 // the end of an iteration of the loop are sent in one write. A handler may respond at once, or keep the HttpReply and
 // respond in a later iteration: an engine that commits in batches responds to a whole batch.
 //
+// Clients take turns: a connection that sends many requests at once has up to 64 of them handled in an iteration.
+//
 // The server enforces limits and deadlines (http_limits.h) and rejects malformed requests (request_parser.h) before it
 // calls the handler. With use_tls() it speaks TLS. It does not speak HTTP/2, sends a Date only if it is given a clock,
 // compresses nothing and ignores the Authorization field.

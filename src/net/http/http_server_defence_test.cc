@@ -1,8 +1,10 @@
 // How the server protects itself: limits, deadlines, and clients that are too many, too slow or send too much.
 #include <algorithm>
+#include <atomic>
 #include <optional>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -56,6 +58,63 @@ TEST(HttpServerDefence, works_on_few_reads_of_one_connection_at_a_time) {
             EXPECT_EQ(body_of(client.answer()), path);
         }
     }
+}
+
+// The requests that are handled between two iterations of a loop.
+class RequestsInTurn final : public AfterTurn {
+  public:
+    bool after_turn() override {
+        most = std::max(most, std::exchange(now, 0));
+        return false;
+    }
+    int now = 0, most = 0;
+};
+
+// All requests that a connection had sent, 64 KiB at a time, were handled before the loop went on to other connections.
+// A put beside a client that floods waited for hundreds of its requests, of each of its connections.
+TEST(HttpServerDefence, a_connection_that_sends_many_requests_takes_turns_with_others) {
+    constexpr int kRequests = 2'000, kPerTurn = 64;
+    RequestsInTurn requests;
+    LoopbackServer server([&](const HttpRequest& request, HttpReply reply) {
+        ++requests.now;
+        echo(request, std::move(reply));
+    });
+    server.on_loop([&] { server.loop().add(requests); });
+    RawClient client(server.port());
+    std::string many;
+    for (int i = 0; i < kRequests; ++i) many += get("/");
+    client.send(many);
+    client.end_sending();
+    const std::string answers = client.rest();
+    server.on_loop([&] { server.loop().remove(requests); });
+    int found = 0;
+    for (auto at = answers.find("HTTP/1.1 200"); at != std::string::npos; at = answers.find("HTTP/1.1 200", at + 1))
+        ++found;
+    EXPECT_EQ(found, kRequests);
+    // One turn while sockets are read, and that of the next iteration when its output is sent.
+    EXPECT_LE(requests.most, 2 * kPerTurn);
+}
+
+// What waits for its turn has arrived in full.
+TEST(HttpServerDefence, a_server_that_drains_answers_requests_that_wait_for_their_turn) {
+    constexpr int kRequests = 300;
+    std::atomic<bool> drained{false};
+    std::optional<LoopbackServer> server;
+    server.emplace([&](const HttpRequest& request, HttpReply reply) {
+        if (request.path == "/drain") {
+            server->loop().post([&] { server->server().drain(kPatience, [&] { drained = true; }); });
+        }
+        echo(request, std::move(reply));
+    });
+    RawClient client(server->port());
+    std::string many = get("/drain");
+    for (int i = 1; i < kRequests; ++i) many += get("/" + std::to_string(i));
+    // In one piece, which the server reads at once.
+    client.send(many);
+    const std::string answers = client.rest();
+    EXPECT_NE(answers.find("GET /" + std::to_string(kRequests - 1) + "|"), std::string::npos);
+    client.close();
+    EXPECT_TRUE(server->await([&] { return drained.load(); }));
 }
 
 TEST(HttpServerDefence, cuts_the_clients_with_the_most_unread_bytes_before_memory_is_exhausted) {

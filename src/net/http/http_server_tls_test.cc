@@ -388,6 +388,32 @@ TEST(HttpServerTls, ends_connections_in_order) {
     EXPECT_TRUE(server.loopback().await([&] { return drained; }));
 }
 
+// The end of TLS was noticed before requests that had come with it and waited for those in front of them. They were
+// dropped. The same must not happen to those that wait for their turn.
+TEST(HttpServerTls, answers_requests_that_wait_when_the_client_ends) {
+    const auto send_and_end = [](int port, const std::string& requests) {
+        auto client = std::make_unique<TlsClient>(port, trusting());
+        EXPECT_TRUE(client->shake_hands());
+        EXPECT_GT(SSL_write(client->session(), requests.data(), static_cast<int>(requests.size())), 0);
+        client->end();  // sends both together
+        return client;
+    };
+    Desk desk;
+    TlsServer slow(desk.handler());
+    const auto waiting = send_and_end(slow.port(), post("/1", "") + post("/2", ""));
+    for (const std::string path : {"/1", "/2"}) {
+        ASSERT_TRUE(slow.loopback().await([&] { return desk.pending.contains(path); }));
+        slow.loopback().on_loop([&] { desk.answer(path); });
+        EXPECT_EQ(body_of(waiting->answer()), path);
+    }
+
+    TlsServer fast(echo);
+    std::string many;
+    for (int i = 0; i < 300; ++i) many += get("/" + std::to_string(i));
+    const auto flooding = send_and_end(fast.port(), many);
+    for (int i = 0; i < 300; ++i) ASSERT_EQ(body_of(flooding->answer()), "GET /" + std::to_string(i) + "|");
+}
+
 TEST(HttpServerTls, ends_a_connection_with_a_damaged_record_and_notifies_the_owners_of_its_replies) {
     Desk desk;
     bool gone = false;
