@@ -13,7 +13,7 @@
 namespace duewheel {
 namespace {
 
-constexpr std::size_t kKeptBytesMax = 4 * 1024;
+constexpr std::size_t kStreamKeptBytesMax = 4 * 1024;
 constexpr int kKernelBytes = 128 * 1024;  // of unsent output; beyond it counts as unsent here
 constexpr std::chrono::milliseconds kAcceptAgain{1'000};
 
@@ -27,7 +27,7 @@ void limit_kernel_output(StreamSocket& socket) {
 
 struct StreamConnections final : Connections {
     StreamConnections(EventLoop& loop, const StreamLimits& of, StreamServer::Opener opener)
-        : Connections(loop, {of.connections_max, kAcceptAgain, kKeptBytesMax}, counters),
+        : Connections(loop, {of.connections_max, kAcceptAgain, kStreamKeptBytesMax}, counters),
           limits(of),
           open_session(std::move(opener)) {}
     ~StreamConnections() { close_all(true); }
