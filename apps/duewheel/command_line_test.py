@@ -778,7 +778,7 @@ class Worker(CommandLine):
         self.addCleanup(run.kill)
         return run
 
-    def test_exit_0_is_an_ack_and_anything_else_a_fail_with_the_last_line_as_reason(self):
+    def test_exit_0_is_an_ack_and_anything_else_a_fail_with_the_last_lines_as_reason(self):
         good, bad = self.put("q", "good"), self.put("q", "bad", "--retry-first", "1h")
         output, error = self.work('read x || true; echo "$x $DUEWHEEL_MESSAGE_ATTEMPT"; [ "$x" = good ] || '
                                   '{ echo first >&2; echo "no route" >&2; exit 7; }', "--drain")
@@ -787,7 +787,16 @@ class Worker(CommandLine):
         self.assertTrue(error.endswith("duewheel: 1 done, 1 failed, 0 released.\n"), error)
         self.assertEqual(self.answer("get", good)["state"], "done")
         self.assertEqual({key: self.answer("get", bad).get(key) for key in ("state", "reason")},
-                         {"state": "retrying", "reason": "no route"})
+                         {"state": "retrying", "reason": "first\nno route"})
+
+    # Only the last line came: "ValueError: not a number", and nothing said where.
+    def test_the_reason_ends_with_the_end_of_a_long_trace(self):
+        number = self.put("q", "x", "--retry-first", "1h")
+        self.work("seq -f 'line %g of the trace' 1 99 >&2; printf 'not \\033 a number\\n\\n' >&2; exit 1", "--drain")
+        lines = self.answer("get", number)["reason"].split("\n")
+        self.assertEqual(lines[-2:], ["line 99 of the trace", "not \\x1b a number"])
+        self.assertGreater(len(lines), 40)
+        self.assertEqual(lines[0], f"line {101 - len(lines)} of the trace", "whole lines")
 
     def test_the_message_stands_in_the_environment_and_its_bytes_on_standard_input(self):
         number = self.put("q", "-", "--header", "a=b", "--content-type", "image/gif", stdin=b"GIF\0\xff\n")

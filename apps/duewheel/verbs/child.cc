@@ -29,6 +29,17 @@ Error cannot_run(const char* what) {
     return {"cannot_run", std::string("The command cannot be run: ") + what + ": " + std::strerror(errno) + "."};
 }
 
+// The last whole lines that fit into a reason; of a line that is longer, its end. A stack trace ends with the exception
+// and where it was thrown.
+std::string_view last_lines(std::string_view text) {
+    text = text.substr(0, text.find_last_not_of(" \t\r\n") + 1);
+    if (text.size() > kReasonBytesMax) {
+        text.remove_prefix(text.size() - kReasonBytesMax);
+        text.remove_prefix(text.find('\n') + 1);
+    }
+    return text.substr(std::min(text.find_first_not_of("\r\n"), text.size()));
+}
+
 // The caller's environment without its token, and with `variables` in place of those of the same name.
 std::vector<char*> joined_environment(const std::vector<std::string>& variables) {
     std::vector<char*> joined;
@@ -106,8 +117,7 @@ Child::Child(Child&& other) noexcept
       input_(std::exchange(other.input_, -1)),
       errors_(std::exchange(other.errors_, -1)),
       status_(other.status_),
-      line_(std::move(other.line_)),
-      last_line_(std::move(other.last_line_)) {}
+      said_(std::move(other.said_)) {}
 
 Child::~Child() {
     close_end(input_);
@@ -157,13 +167,7 @@ void Child::listen() {
             if (passed <= 0) break;
             rest.remove_prefix(static_cast<std::size_t>(passed));
         }
-        for (const char letter : text) {
-            if (letter != '\n') {
-                line_.append({&letter, 1});
-            } else if (!line_.empty()) {
-                last_line_ = std::exchange(line_, TextEnds(kReasonBytesMax));
-            }
-        }
+        said_.append(text);
     }
 }
 
@@ -175,8 +179,8 @@ bool Child::has_ended(int sent) {
 
 ChildEnd Child::end() const {
     if (WIFEXITED(status_) && WEXITSTATUS(status_) == 0) return {true, {}};
-    std::string reason = (line_.empty() ? last_line_ : line_).text();
-    if (!reason.empty()) return {false, std::move(reason)};
+    const std::string_view reason = last_lines(said_.end().empty() ? said_.beginning() : said_.end());
+    if (!reason.empty()) return {false, std::string(reason)};
     if (WIFEXITED(status_)) return {false, "exit status " + std::to_string(WEXITSTATUS(status_))};
     return {false, "killed by signal " + std::to_string(WTERMSIG(status_))};
 }

@@ -123,7 +123,7 @@ void add_lease(CLI::App& program, Session& session) {
             ->add_option("--exec", options.command,
                          "Run this shell command for each message, with the body on standard input and "
                          "DUEWHEEL_MESSAGE_ID, _ATTEMPT, _HEADERS and others in its environment; ack the message if "
-                         "the command exits with 0, otherwise fail it with the last line of standard error")
+                         "the command exits with 0, otherwise fail it with the last lines of standard error")
             ->type_name("COMMAND")
             ->check(CLI::Validator(
                 [](const std::string& text) {

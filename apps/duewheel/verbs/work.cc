@@ -213,7 +213,7 @@ class Job {
             end(lease, ":release", {}, progress_.released);
         } else {
             // The server shortens a long reason; bytes that are not text are escaped here.
-            end(lease, ":fail", {{"reason", printable(ended.reason)}}, progress_.failed);
+            end(lease, ":fail", {{"reason", printable_lines(ended.reason)}}, progress_.failed);
         }
     }
 

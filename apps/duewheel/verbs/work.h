@@ -33,11 +33,11 @@ int work(const Session& session, const WorkArguments& arguments);
 
 struct ChildEnd {
     bool done = false;   // it exited with status 0
-    std::string reason;  // else: the last line of its standard error, or how it ended
+    std::string reason;  // else: the last lines of its standard error, or how it ended
 };
 
 // The command for one message: passes the body on its standard input and the other members in its environment, forwards
-// its standard error and keeps the last line, and waits for its end. It runs in a separate process group, so that
+// its standard error and keeps the last lines, and waits for its end. It runs in a separate process group, so that
 // Ctrl-C at the terminal reaches the worker and not the command.
 class Child {
   public:
@@ -67,8 +67,7 @@ class Child {
     int input_ = -1;
     int errors_ = -1;
     int status_ = 0;
-    TextEnds line_{kReasonBytesMax};  // of standard error, incomplete
-    TextEnds last_line_{kReasonBytesMax};
+    TextEnds said_{2 * kReasonBytesMax};  // on standard error
 };
 
 }  // namespace duewheel
