@@ -365,6 +365,8 @@ class BrokenWorld(unittest.TestCase):
             self.assertIn("code=out_of_memory", line)
             daemon.start()
             self.assertEqual(daemon.client().get(number)[0], 200)
+            # The metric said that it had been killed.
+            self.assertIn("ended=fatal", daemon.log_text())
 
     def test_a_failed_sync_ends_the_process_and_nothing_is_answered(self):
         trigger_name = "fail-now"

@@ -11,6 +11,8 @@
 
 #include <unistd.h>
 
+#include "server/shard/run_record.h"
+
 namespace duewheel {
 namespace {
 
@@ -23,6 +25,7 @@ constexpr std::string_view kOutOfMemory =
 
 // The handlers have no arguments.
 LogSink* log_of_the_end = nullptr;
+std::atomic<RunRecord*> run_of_the_end = nullptr;
 std::unique_ptr<std::byte[]> spare_memory;
 std::atomic<bool> is_ending = false;
 thread_local bool ends_process = false;
@@ -37,6 +40,7 @@ thread_local bool ends_process = false;
     ends_process = true;
     spare_memory.reset();
     log_of_the_end->error("fatal_error", message, {{"code", code}});
+    if (RunRecord* run = run_of_the_end) run->fail();
     _exit(kExitFatalError);
 }
 
@@ -70,6 +74,10 @@ void end_with_one_line(LogSink& log) {
     spare_memory = std::make_unique_for_overwrite<std::byte[]>(kReserveBytes);
     std::set_new_handler(on_failed_allocation);
     std::set_terminate(on_exception);
+}
+
+void record_last_resort_in(RunRecord* run) {
+    run_of_the_end = run;
 }
 
 }  // namespace duewheel

@@ -9,10 +9,15 @@
 
 namespace duewheel {
 
+class RunRecord;
+
 // sysexits.h: an error while doing input or output.
 inline constexpr int kExitFatalError = 74;
 
 // Once in a process. The sink is used by any thread, and stays until the process ends.
 void end_with_one_line(LogSink& log);
+
+// From now on such an end is also recorded in `run`, until it is another or null.
+void record_last_resort_in(RunRecord* run);
 
 }  // namespace duewheel

@@ -1,6 +1,12 @@
 #include "server/shard/run_record.h"
 
+#include "server/process/last_resort.h"
+
 namespace duewheel {
+
+RunRecord::~RunRecord() {
+    record_last_resort_in(nullptr);
+}
 
 Status RunRecord::read_last() {
     const Result<RunEnd> read = read_last_run(posix_file_system(), directory_);
@@ -19,6 +25,7 @@ Status RunRecord::read_last() {
 
 Status RunRecord::begin() {
     Status begun = begin_run(posix_file_system(), directory_);
+    if (begun) record_last_resort_in(this);
     return !begun && begun.error().code == "no_space" ? Status() : begun;
 }
 

@@ -16,13 +16,17 @@ namespace duewheel {
 class RunRecord {
   public:
     RunRecord(std::string directory, LogSink& log) : directory_(std::move(directory)), log_(log) {}
+    RunRecord(const RunRecord&) = delete;
+    RunRecord& operator=(const RunRecord&) = delete;
+    ~RunRecord();
 
     // Logs an end that was no stop. Code: `io_error`.
     Status read_last();
     RunEnd last() const { return last_; }
 
-    // When nothing can refuse the start any more. On a full disk nothing is recorded, and the next start takes this run
-    // for stopped, even if it is killed. Code: `io_error`.
+    // When nothing can refuse the start any more; from then on a lack of memory is recorded too (last_resort.h). On a
+    // full disk nothing is recorded, and the next start takes this run for stopped, even if it is killed. Code:
+    // `io_error`.
     Status begin();
 
     // On any thread. What cannot be saved is logged.
