@@ -24,7 +24,7 @@ struct Verb {
     CLI::App* app;
     std::shared_ptr<Options> options = std::make_shared<Options>();  // shared with the callback
 
-    Verb(CLI::App& program, Session& session, const char* name, const char* description, const char* example,
+    Verb(CLI::App& program, Session& session, const char* name, const char* description, const std::string& example,
          int (*run)(Session&, const Options&))
         : app(program.add_subcommand(name, description)) {
         app->fallthrough();

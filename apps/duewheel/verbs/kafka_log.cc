@@ -17,7 +17,7 @@
 namespace duewheel {
 namespace {
 
-struct KafkaVerifyArguments {
+struct KafkaLogArguments {
     KafkaConnectionArguments access;
     std::string directory;
 };
@@ -45,27 +45,20 @@ void print(const Session& session, const TopicComparison& compared) {
                                     : "the directory has the bytes of the topic");
 }
 
-int verify(Session& session, const KafkaVerifyArguments& arguments) {
+int verify(Session& session, const KafkaLogArguments& arguments) {
     KafkaAccess access;
     if (const Status opened = access.open(arguments.access); !opened)
         return session.complain(opened.error(), kExitUsage);
-    const Result<TopicComparison> compared = [&]() -> Result<TopicComparison> {
-        const Result<TopicLog> place = log_of(access.server.kafka, arguments.directory, *access.client);
-        if (!place) return place.error();
-        return compare_with_topic(posix_file_system(), arguments.directory, *access.client, *place,
-                                  KafkaAccess::kTimeoutMs);
-    }();
+    const Result<TopicLog> place = log_of(access.server.kafka, arguments.directory, *access.client);
+    if (!place) return access.complain(session, place.error());
+    const Result<TopicComparison> compared =
+        compare_with_topic(posix_file_system(), arguments.directory, *access.client, *place, KafkaAccess::kTimeoutMs);
     if (!compared) return access.complain(session, compared.error());
     print(session, *compared);
     return compared->difference ? kExitRefused : kExitDone;
 }
 
-struct KafkaReseedArguments {
-    KafkaConnectionArguments access;
-    std::string directory;
-};
-
-int reseed(Session& session, const KafkaReseedArguments& arguments) {
+int reseed(Session& session, const KafkaLogArguments& arguments) {
     KafkaAccess access;
     if (const Status opened = access.open(arguments.access); !opened)
         return session.complain(opened.error(), kExitUsage);
@@ -76,9 +69,9 @@ int reseed(Session& session, const KafkaReseedArguments& arguments) {
     if (const Status drawn = secure_random_bytes(std::as_writable_bytes(std::span(&node, 1))); !drawn) {
         return session.complain(drawn.error(), kExitRefused);
     }
-    const Result<TopicSeed> seeded = [&]() -> Result<TopicSeed> {
-        const Result<TopicLog> place = log_of(access.server.kafka, arguments.directory, *access.client);
-        if (!place) return place.error();
+    const Result<TopicLog> place = log_of(access.server.kafka, arguments.directory, *access.client);
+    if (!place) return access.complain(session, place.error());
+    const Result<TopicSeed> seeded = [&] {
         Progress progress("written");
         return seed_topic(files, arguments.directory, *access.client, *place, node, KafkaAccess::kTimeoutMs,
                           [&](std::uint64_t done, std::uint64_t all) { progress.show(done, all); });
@@ -98,31 +91,26 @@ int reseed(Session& session, const KafkaReseedArguments& arguments) {
     return kExitDone;
 }
 
-void add_kafka_verify(CLI::App& kafka, Session& session) {
-    Verb<KafkaVerifyArguments> verb(kafka, session, "verify",
-                                    "Compare the log in a data directory, which a node may be using, with the topic of "
-                                    "the replicated log, byte by byte; exits 1 if they differ",
-                                    "duewheel kafka verify --bootstrap 127.0.0.1:9092 --data ./duewheel-data", verify);
+void add_verb(CLI::App& kafka, Session& session, const char* name, const char* description, const char* directory,
+              int (*run)(Session&, const KafkaLogArguments&)) {
+    Verb<KafkaLogArguments> verb(
+        kafka, session, name, description,
+        "duewheel kafka " + std::string(name) + " --bootstrap 127.0.0.1:9092 --data ./duewheel-data", run);
     verb.options->access.add_to(*verb.app);
-    verb.app->add_option("--data", verb.options->directory, "The data directory")->required()->type_name("DIR");
-}
-
-void add_kafka_reseed(CLI::App& kafka, Session& session) {
-    Verb<KafkaReseedArguments> verb(kafka, session, "reseed",
-                                    "Rebuild the empty topic of a replicated log from a data directory that no server "
-                                    "uses, after the topic was lost; refuses a topic that has or had records",
-                                    "duewheel kafka reseed --bootstrap 127.0.0.1:9092 --data ./duewheel-data", reseed);
-    verb.options->access.add_to(*verb.app);
-    verb.app->add_option("--data", verb.options->directory, "The data directory with the newest log")
-        ->required()
-        ->type_name("DIR");
+    verb.app->add_option("--data", verb.options->directory, directory)->required()->type_name("DIR");
 }
 
 }  // namespace
 
 void add_kafka_log_verbs(CLI::App& kafka, Session& session) {
-    add_kafka_verify(kafka, session);
-    add_kafka_reseed(kafka, session);
+    add_verb(kafka, session, "verify",
+             "Compare the log in a data directory, which a node may be using, with the topic of the replicated log, "
+             "byte by byte; exits 1 if they differ",
+             "The data directory", verify);
+    add_verb(kafka, session, "reseed",
+             "Rebuild the empty topic of a replicated log from a data directory that no server uses, after the topic "
+             "was lost; refuses a topic that has or had records",
+             "The data directory with the newest log", reseed);
 }
 
 }  // namespace duewheel
