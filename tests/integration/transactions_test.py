@@ -155,35 +155,6 @@ class Interface(unittest.TestCase):
             self.assertEqual(client.request("POST", f"/v1/messages/{half}:commit")[0], 200)
             self.assertEqual(client.lease("q", wait="10s")[0]["id"], half)
 
-    def test_what_makes_no_sense_is_refused_by_name(self):
-        for members, code, field in (
-                ({}, "missing_member", "transaction.check_back.after"),
-                (transaction("0s"), "out_of_range", "transaction.check_back.after"),
-                (transaction("50000d"), "delay_too_long", "transaction.check_back.after"),
-                (transaction("soon"), "bad_duration", "transaction.check_back.after"),
-                (transaction("1m", times=3), "missing_member", "transaction.check_back.queue"),
-                (transaction("1m", queue="c", times=0), "out_of_range", "transaction.check_back.times"),
-                (transaction("1m", queue="c", times=1001), "out_of_range", "transaction.check_back.times"),
-                (transaction("1m", queue="-c"), "bad_queue_name", "transaction.check_back.queue"),
-                (transaction("1m", webhook="http://localhost"), "unknown_member", "transaction.check_back.webhook"),
-                (transaction("1m", otherwise="perhaps"), "bad_policy", "transaction.otherwise"),
-                ("1m", "wrong_type", "transaction")):
-            with self.subTest(transaction=members):
-                status, problem = self.client.put("q", "x", transaction=members)
-                self.assertEqual((status, problem["code"], problem["field"]), (400, code, field), problem)
-        status, problem = self.client.put("q", "x", repeat={"every": "1s"}, transaction=transaction("1m"))
-        self.assertEqual((problem["code"], problem["field"]), ("conflicting_members", "transaction"))
-        self.assertEqual(self.client.request("GET", "/v1/queues/q/messages")[1]["messages"], [])
-        plain = self.client.put("q", "x", delay="1h")[1]["id"]
-        for end in ("commit", "rollback"):
-            self.assertEqual(self.settle(plain, end)[1]["code"], "not_transactional")
-            self.assertEqual(self.settle(1023 << 20, end)[1]["code"], "unknown_id")
-        half = self.client.put("q", "x", transaction=transaction("1m"))[1]["id"]
-        for method, call, body in (("POST", ":fire", None), ("POST", ":hold", None), ("PATCH", "", {"delay_ms": 1})):
-            status, problem = self.client.request(method, f"/v1/messages/{half}{call}", body)
-            self.assertEqual((status, problem["code"]), (409, "not_waiting"))
-        self.assertEqual(self.client.cancel(half)[1]["outcome"], "cancelled")
-
 
 class Kills(unittest.TestCase):
     """Halves are put, committed, rolled back and left alone while the process is killed again and again. In the end what was
