@@ -204,10 +204,9 @@ int restore(Session& session, const CopyArguments& arguments) {
     return kExitDone;
 }
 
-void take_directories(Verb<CopyArguments>& verb, const char* from, const char* from_help, const char* to,
-                      const char* to_help) {
+void take_directories(Verb<CopyArguments>& verb, const char* from, const char* from_help, const char* to) {
     verb.app->add_option(from, verb.options->from, from_help)->required();
-    verb.app->add_option(to, verb.options->to, to_help)->required();
+    verb.app->add_option(to, verb.options->to, "A directory that does not exist yet")->required();
 }
 
 void add_check(CLI::App& program, Session& session) {
@@ -224,8 +223,7 @@ void add_backup(CLI::App& program, Session& session) {
     Verb<CopyArguments> verb(program, session, "backup",
                              "Copy a data directory, also while a server runs on it, and verify every byte of the copy",
                              "duewheel backup ./duewheel-data ./monday", back_up);
-    take_directories(verb, "DIR", "The data directory of the server (its --data)", "BACKUP",
-                     "A directory that does not exist yet");
+    take_directories(verb, "DIR", "The data directory of the server (its --data)", "BACKUP");
 }
 
 void add_restore(CLI::App& program, Session& session) {
@@ -234,8 +232,7 @@ void add_restore(CLI::App& program, Session& session) {
                              "the backup are delivered again",
                              "duewheel backup ./duewheel-data ./tuesday\n  duewheel restore ./tuesday ./restored-data",
                              restore);
-    take_directories(verb, "BACKUP", "A backup created by `duewheel backup`", "DIR",
-                     "A directory that does not exist yet");
+    take_directories(verb, "BACKUP", "A backup created by `duewheel backup`", "DIR");
 }
 
 }  // namespace

@@ -209,18 +209,21 @@ int forecast(Session& session, const ForecastArguments& arguments) {
     return session.show(answer, [&] { print_forecast(answer.members); });
 }
 
+void add_choice(CLI::App& verb, const char* name, std::vector<std::string>& chosen, const char* help,
+                const char* type) {
+    verb.add_option(name, chosen, std::string("Only these, separated by commas: ") + help)
+        ->delimiter(',')
+        ->type_name(type);
+}
+
 void add_list(CLI::App& program, Session& session) {
     Verb<ListArguments> verb(program, session, "list",
                              "List the pending messages of a queue by due time; with --json one per line",
                              "duewheel list mail --state ready,leased --to 1h --limit 20", list);
     ListArguments& options = *verb.options;
     verb.app->add_option("QUEUE", options.queue, "The queue's name")->required();
-    verb.app
-        ->add_option(
-            "--state", options.states,
-            "Only these, separated by commas: prepared, scheduled, ready, leased, retrying, held; or dead alone")
-        ->delimiter(',')
-        ->type_name("STATE");
+    add_choice(*verb.app, "--state", options.states,
+               "prepared, scheduled, ready, leased, retrying, held; or dead alone", "STATE");
     options.stretch.add_to(*verb.app, "Due");
 }
 
@@ -233,10 +236,7 @@ void add_history(CLI::App& program, Session& session) {
     verb.app
         ->add_option("--id", options.id, "Only this message; history is kept longer than `get` shows ended messages")
         ->type_name("ID");
-    verb.app
-        ->add_option("--outcome", options.outcomes, "Only these, separated by commas: done, cancelled, expired, dead")
-        ->delimiter(',')
-        ->type_name("OUTCOME");
+    add_choice(*verb.app, "--outcome", options.outcomes, "done, cancelled, expired, dead", "OUTCOME");
     options.stretch.add_to(*verb.app, "Ended");
 }
 
