@@ -16,7 +16,6 @@ using std::chrono::local_days;
 using std::chrono::minutes;
 using std::chrono::months;
 using std::chrono::seconds;
-using std::chrono::sys_days;
 using std::chrono::year_month;
 using std::chrono::year_month_day;
 
