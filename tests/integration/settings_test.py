@@ -159,11 +159,6 @@ class Refused(unittest.TestCase):
         ], "--config", "duewheel.toml", file="# mine\ndta = 1\n[http]\n  idle_timout = 1\n  idle_timeout = 60\n"
                                             "connections_max = 0\n[stoer]\nx = 1\n")
 
-    def test_what_is_no_toml(self):
-        run = duewheeld("--config", "duewheel.toml", file="data = \"x\"\nunsafe_plain_listen = yes\n")
-        self.assertEqual(run.returncode, EXIT_USAGE)
-        self.assertRegex(run.stderr, r"^duewheel\.toml:2:23: invalid TOML: ")
-
     def test_a_file_that_cannot_be_read(self):
         for path in ("none.toml", "."):
             self.expect([f"{path}: cannot read the configuration file; check its path and permissions"],
@@ -178,10 +173,6 @@ class Refused(unittest.TestCase):
         self.expect(["duewheeld: unknown flag `--workers`; see `duewheeld --help`."], "--workers", "4")
         self.expect(["duewheeld: unexpected argument `start`; see `duewheeld --help`."], "start")
 
-    def test_settings_that_do_not_go_together(self):
-        self.expect(["--http-body-max: `limits.body_max` = \"1MiB\" is greater than `http.body_max` = \"512KiB\"; a message "
-                     "body of the maximum size must fit into a request. Change one of them."], "--http-body-max", "512KiB")
-
     def test_another_address_than_loopback(self):
         with tempfile.TemporaryDirectory() as data:
             run = duewheeld("--data", data, "--http", "0.0.0.0:0")
@@ -189,13 +180,6 @@ class Refused(unittest.TestCase):
             self.assertIn("unsafe_plain_listen = true", run.stderr)
             self.assertEqual(os.listdir(data), [], "it was refused before anything was opened")
 
-
-    def test_a_host_that_is_none(self):
-        with tempfile.TemporaryDirectory() as data:
-            run = duewheeld("--data", data, "--http", "127.0.0.1:0", "--http-hosts", "a.example,http://b.example/x")
-            self.assertEqual(run.returncode, EXIT_USAGE)
-            self.assertIn("bad_host", run.stderr)
-            self.assertIn("--http-hosts", run.stderr)
 
     # It named neither line nor column of the file: what was refused at the start was not told with its place.
     def test_a_host_that_is_none_is_told_with_its_place(self):
