@@ -27,7 +27,11 @@ AuditEntry audit_entry(const std::string& peer, std::string_view verb, const std
 }  // namespace
 
 BeanstalkService::BeanstalkService(CommandPort& port, BeanstalkOptions options, std::function<std::int64_t()> now_ms)
-    : port_(port), options_(std::move(options)), now_ms_(std::move(now_ms)), started_ms_(now_ms_()) {
+    : port_(port),
+      options_(std::move(options)),
+      now_ms_(std::move(now_ms)),
+      started_ms_(now_ms_()),
+      tokens_(port.add_sink([this](ReplyToken token, Reply reply) { receive(token, std::move(reply)); })) {
     tubes_.at("default").using_it = 1;  // it is always there; the count is corrected where it is shown
 }
 
@@ -41,7 +45,7 @@ std::unique_ptr<BeanstalkSession> BeanstalkService::open(StreamClient& client) {
     return session;
 }
 
-void BeanstalkService::deliver(ReplyToken token, Reply reply) {
+void BeanstalkService::receive(ReplyToken token, Reply reply) {
     const auto found = waiting_.find(token);
     if (found == waiting_.end()) {
         if (const auto* lease = std::get_if<LeaseAnswer>(&reply)) give_back(*lease);
@@ -100,14 +104,14 @@ std::int64_t BeanstalkService::time_left_ms(MessageId id) const {
 }
 
 ReplyToken BeanstalkService::submit(BeanstalkSession& session, Command command, Then then) {
-    const ReplyToken token = kTokenBit | next_token_++;
+    const ReplyToken token = tokens_.next();
     waiting_.emplace(token, Waiting{&session, std::move(then)});
     session.in_progress_.push_back(token);
     port_.submit(std::move(command), token, nullptr);
     return token;
 }
 
-// If its reply is on its way, it comes to deliver().
+// If its reply is on its way, it comes to receive().
 void BeanstalkService::forget(ReplyToken token) {
     const auto found = waiting_.find(token);
     if (found == waiting_.end()) return;
@@ -117,7 +121,7 @@ void BeanstalkService::forget(ReplyToken token) {
 }
 
 void BeanstalkService::submit_unattended(Command command) {
-    port_.submit(std::move(command), kTokenBit | next_token_++, nullptr);
+    port_.submit(std::move(command), tokens_.next(), nullptr);
 }
 
 void BeanstalkService::give_back(const LeaseAnswer& answer) {

@@ -4,7 +4,7 @@
 //
 //     connection ──bytes──► session ──command──► CommandPort (engine)
 //         ▲                    │ ▲                     │
-//         └──────replies───────┘ └──deliver(reply)─────┘
+//         └──────replies───────┘ └───────reply─────────┘
 //
 // This class has what sessions share: replies of the engine find their session here, the clock, tubes and counts.
 // It reads no clock and no socket. An idle session costs nothing: what ends at a time is in one order for all sessions.
@@ -65,7 +65,6 @@ struct BeanstalkCounters {
 
 class BeanstalkService {
   public:
-    static constexpr ReplyToken kTokenBit = ReplyToken{1} << 59;
     static constexpr std::int64_t kNever = INT64_MAX;
 
     // The port outlives it. `now_ms` is a monotonic clock in milliseconds.
@@ -75,9 +74,6 @@ class BeanstalkService {
     // The session must be destroyed when its connection is closed, and before this service.
     std::unique_ptr<BeanstalkSession> open(StreamClient& client);
 
-    static bool is_own(ReplyToken token) { return (token & kTokenBit) != 0; }
-    // A reply to a command of a session. Leases that no session waits for are returned to their queues.
-    void deliver(ReplyToken token, Reply reply);
     // Ends what has timed out; returns when to be called again. O(log n) in the number of sessions for each that has
     // something to end.
     std::int64_t act();
@@ -101,6 +97,8 @@ class BeanstalkService {
     // A reserved job is found by its id, for its time left.
     std::int64_t time_left_ms(MessageId id) const;
 
+    // A reply to a command of a session. Leases that no session waits for are returned to their queues.
+    void receive(ReplyToken token, Reply reply);
     ReplyToken submit(BeanstalkSession& session, Command command, Then then);
     void forget(ReplyToken token);
     // The reply is of no interest; a lease in it is returned.
@@ -135,7 +133,7 @@ class BeanstalkService {
     std::set<std::string> paused_;  // tubes
     std::unordered_map<ReplyToken, Waiting> waiting_;
     std::unordered_map<MessageId, BeanstalkSession*> reserved_;
-    ReplyToken next_token_ = 1;
+    ReplyTokens tokens_;
     SessionNumber next_session_ = 1;
 };
 

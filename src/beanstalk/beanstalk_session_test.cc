@@ -19,6 +19,7 @@ namespace {
 // Its lateness and wheel are not asked for by sessions.
 class EnginePort final : public CommandPort {
   public:
+    ReplyTokens add_sink(ReplySink sink) override { return sinks_.add(std::move(sink)); }
     void submit(Command command, ReplyToken token, SharedLimits limits) override {
         tokens_.emplace(shard_.submit(std::move(command), std::move(limits)), token);
         ++submitted;
@@ -29,11 +30,11 @@ class EnginePort final : public CommandPort {
         }
     }
     // Replies as they are known, in the order of their commands.
-    void deliver_to(BeanstalkService& service) {
+    void deliver() {
         shard_.turn();
         while (!shard_.replies.empty()) {
             auto reply = shard_.replies.extract(shard_.replies.begin());
-            service.deliver(tokens_.at(reply.key()), std::move(reply.mapped()));
+            sinks_.deliver(tokens_.at(reply.key()), std::move(reply.mapped()));
             if (shard_.replies.empty()) shard_.turn();
         }
     }
@@ -58,6 +59,7 @@ class EnginePort final : public CommandPort {
 
   private:
     TrialEngine shard_;
+    ReplySinks sinks_;
     std::map<ReplyToken, ReplyToken> tokens_;
 };
 
@@ -120,7 +122,7 @@ class BeanstalkSessions : public ::testing::Test {
     void run() {
         for (int i = 0; i < 50; ++i) {
             for (Client* client : {&one_, &two_}) client->feed();
-            port_.deliver_to(service_);
+            port_.deliver();
         }
         for (Client* client : {&one_, &two_}) client->feed();
     }
@@ -411,7 +413,7 @@ TEST_F(BeanstalkSessions, unfinished_jobs_of_all_clients_have_a_limit) {
         EXPECT_EQ(two.output(), "OUT_OF_MEMORY\r\nUSING default\r\n");
     }
     send(one, "678\r\n");
-    port_.deliver_to(service);
+    port_.deliver();
     EXPECT_EQ(one.output().substr(0, 9), "INSERTED ");
 }
 
@@ -441,7 +443,7 @@ TEST_F(BeanstalkSessions, a_kick_and_a_pause_are_answered_when_the_audit_log_has
         one.send(bytes);
         for (int i = 0; i < 10; ++i) {
             one.feed();
-            port_.deliver_to(service);
+            port_.deliver();
         }
         return one.output();
     };

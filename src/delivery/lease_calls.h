@@ -2,28 +2,23 @@
 // commands. For the loop's thread; O(1).
 #pragma once
 
-#include <cstdint>
-#include <functional>
 #include <optional>
 #include <unordered_map>
 #include <utility>
 
 #include "delivery/target_table.h"
-#include "engine/core/engine.h"
+#include "port/delivery_port.h"
 
 namespace duewheel {
 
 class LeaseCalls {
   public:
-    using Submit = std::function<void(Command, ReplyToken)>;
-
-    // Its tokens have this bit; the lower bits count them. The engine outlives it.
-    LeaseCalls(Engine& engine, ReplyToken token_bit, Submit submit)
-        : engine_(engine), token_bit_(token_bit), submit_(std::move(submit)) {}
+    // The port outlives it; `sink` gets the replies.
+    LeaseCalls(DeliveryPort& port, ReplySink sink) : port_(port), tokens_(port.add_sink(std::move(sink))) {}
 
     ReplyToken submit(Command command) {
-        const ReplyToken token = token_bit_ | next_++;
-        submit_(std::move(command), token);
+        const ReplyToken token = tokens_.next();
+        port_.submit(std::move(command), token);
         return token;
     }
 
@@ -31,13 +26,13 @@ class LeaseCalls {
     void lease(TargetNumber number, TargetEntry& target, LeaseCommand command) {
         command.name_space = target.name.name_space;
         command.queue = target.name.queue;
-        target.leasing = token_bit_ | next_++;
+        target.leasing = tokens_.next();
         targets_.emplace(target.leasing, number);
-        submit_(std::move(command), target.leasing);
+        port_.submit(std::move(command), target.leasing);
     }
     // Unless the engine has answered it already, or there is none.
     void withdraw(TargetEntry& target) {
-        if (target.leasing == 0 || !engine_.withdraw(target.leasing)) return;
+        if (target.leasing == 0 || !port_.withdraw(target.leasing)) return;
         targets_.erase(target.leasing);
         target.leasing = 0;
     }
@@ -51,10 +46,8 @@ class LeaseCalls {
     }
 
   private:
-    Engine& engine_;
-    const ReplyToken token_bit_;
-    const Submit submit_;
-    std::uint64_t next_ = 1;
+    DeliveryPort& port_;
+    ReplyTokens tokens_;
     std::unordered_map<ReplyToken, TargetNumber> targets_;  // by lease call
 };
 

@@ -14,7 +14,8 @@
 #include <unordered_map>
 #include <utility>
 
-#include "engine/core/engine.h"
+#include "engine/commands/command.h"
+#include "engine/commands/target_queue.h"
 
 namespace duewheel {
 

@@ -1,5 +1,5 @@
-// The interface between the protocols and a shard: commands go in, and their replies come back with a token that the
-// caller chose. Everything is on the shard's thread.
+// The interface between the protocols and a shard: commands go in, and their replies come to the sink of the caller.
+// Everything is on the shard's thread.
 #pragma once
 
 #include <cstddef>
@@ -15,14 +15,16 @@
 #include "http_api/answers/lateness_history.h"
 #include "http_api/answers/wheel_view.h"
 #include "message/server_time.h"
+#include "port/reply_sinks.h"
 
 namespace duewheel {
 
 // The access tokens that it finds are the durable ones.
 class CommandPort : public TokenDirectory {
   public:
-    // The reply comes to the owner's reply sink, never from within this call. `token` is not 0. Objects outside of the
-    // limits do not exist for the command (engine/core/engine.h); null: no limits.
+    // The sink gets the replies to the commands with these tokens.
+    virtual ReplyTokens add_sink(ReplySink sink) = 0;
+    // Objects outside of the limits do not exist for the command (engine/core/engine.h); null: no limits.
     virtual void submit(Command command, ReplyToken token, SharedLimits limits) = 0;
     // The receiver of this reply is gone.
     virtual void forget(ReplyToken token) = 0;

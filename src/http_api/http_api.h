@@ -86,8 +86,6 @@ class HttpApi {
     void handle(const HttpRequest& request, HttpReply reply);
     // Whether a request may be answered otherwise than with the refusal that handle() would give it without its body.
     HttpAdmission admit(const HttpRequest& request);
-    // The shard's reply to one of this API's commands.
-    void deliver(ReplyToken token, Reply reply) { waiting_.deliver(token, std::move(reply)); }
     // The response to a request that the HTTP server itself refuses.
     HttpResponse refuse(int status, std::string_view code, std::string_view message);
 

@@ -178,7 +178,7 @@ TEST(HttpApi, a_client_that_disconnects_is_dropped) {
         EXPECT_EQ(server.shard().forgotten, std::vector{server.shard().submitted.front().second});
         EXPECT_EQ(server.api().waiting(), 0u);
         // A reply in flight has no receiver, and does no harm.
-        server.api().deliver(server.shard().forgotten.front(), LeaseAnswer{"q", {}});
+        server.shard().deliver(server.shard().forgotten.front(), LeaseAnswer{"q", {}});
         server.shard().silent = false;
     });
     EXPECT_EQ(status_of(server.ask({"GET", "/healthz"})), 200);
@@ -285,7 +285,8 @@ TEST(HttpApi, pipelined_calls_act_as_if_sent_one_after_the_other) {
             ASSERT_TRUE(server.server().await([&] { return server.shard().submitted.size() >= expected; }));
             server.server().on_loop([&] {
                 EXPECT_EQ(server.shard().submitted.size(), expected);
-                server.api().deliver(server.shard().submitted[answered].second, Error{"gone", "Answered by the test."});
+                server.shard().deliver(server.shard().submitted[answered].second,
+                                       Error{"gone", "Answered by the test."});
             });
             ++answered;
             if (answered == expected) ++expected;
@@ -307,7 +308,7 @@ TEST(HttpApi, responses_go_to_their_own_clients) {
         for (int i = 1; i >= 0; --i) {
             const auto& [command, token] = server.shard().submitted[static_cast<std::size_t>(i)];
             EXPECT_NE(token, 0u);
-            server.api().deliver(token, Error{"unknown_id", command});
+            server.shard().deliver(token, Error{"unknown_id", command});
         }
     });
     EXPECT_EQ(member_of(first.answer(), "detail"), "get default 1");
@@ -374,11 +375,13 @@ TEST(HttpApi, refuses_requests_that_have_waited_for_the_log_too_long) {
     server.server().on_loop([&] {
         const auto& all = server.shard().submitted;
         EXPECT_EQ(server.shard().forgotten, (std::vector<ReplyToken>{all[0].second, all[2].second}));
-        for (const auto& [command, token] : all) server.api().deliver(token, Error{"gone", command});
+        for (const auto& [command, token] : all) server.shard().deliver(token, Error{"gone", command});
     });
     ASSERT_TRUE(clients[0].send(CallRequest({"GET", "/v1/messages/1"}).bytes()));
     ASSERT_TRUE(server.server().await([&] { return server.shard().submitted.size() == 4; }));
-    server.server().on_loop([&] { server.api().deliver(server.shard().submitted[3].second, Error{"unknown_id", ""}); });
+    server.server().on_loop([&] {
+        server.shard().deliver(server.shard().submitted[3].second, Error{"unknown_id", ""});
+    });
     EXPECT_EQ(member_of(clients[0].answer(), "code"), "unknown_id");
 }
 

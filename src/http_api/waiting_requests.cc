@@ -18,7 +18,7 @@
 namespace duewheel {
 
 void WaitingRequests::submit(Command command, Single request, const SharedLimits& limits) {
-    const ReplyToken token = next_token_++;
+    const ReplyToken token = tokens_.next();
     // A client that closed its sending side may still read its response. But it may also have disconnected, and must
     // then not lease a message.
     if (const auto* lease = std::get_if<LeaseCommand>(&command)) {
@@ -47,7 +47,7 @@ void WaitingRequests::submit_batch(BatchRequest request, bool of_puts, const Sha
     if (batch->missing == 0)
         return responder_.answer(std::move(batch->reply), batch->note, batch_text(batch->parts, of_puts));
     for (std::size_t i = 0; i < commands; ++i) {
-        const ReplyToken token = next_token_++;
+        const ReplyToken token = tokens_.next();
         waiting_.emplace(token, Waiting{std::nullopt, batch, i});
         Command command = i + 1 < commands ? *request.command : *std::move(request.command);
         if (!request.leases.empty()) set_lease(command, request.leases[i]);
@@ -116,7 +116,7 @@ std::int64_t WaitingRequests::end_expired() {
 }
 
 void WaitingRequests::give_back(const LeaseAnswer& answer) {
-    for (const Delivered& each : answer.messages) port_.submit(ReleaseCommand{each.lease}, next_token_++, nullptr);
+    for (const Delivered& each : answer.messages) port_.submit(ReleaseCommand{each.lease}, tokens_.next(), nullptr);
 }
 
 void WaitingRequests::deliver_single(Single& request, Reply reply) {

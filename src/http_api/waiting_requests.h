@@ -32,7 +32,11 @@ class WaitingRequests {
     // All outlive it.
     WaitingRequests(CommandPort& port, TokenActivity& activity, const DashboardSessions& sessions,
                     ApiResponder& responder)
-        : port_(port), activity_(activity), sessions_(sessions), responder_(responder) {}
+        : port_(port),
+          activity_(activity),
+          sessions_(sessions),
+          responder_(responder),
+          tokens_(port.add_sink([this](ReplyToken token, Reply reply) { deliver(token, std::move(reply)); })) {}
 
     // A request with one command.
     struct Single {
@@ -48,8 +52,6 @@ class WaitingRequests {
     void submit_batch(BatchRequest request, bool of_puts, const SharedLimits& limits, RequestNote note,
                       HttpReply reply);
 
-    // The engine's reply to one of the commands.
-    void deliver(ReplyToken token, Reply reply);
     // Refuses the requests for messages whose access token has expired; returns when to call it again at the latest, in
     // nanoseconds from now. Those whose token is changed are refused with the reply to that.
     std::int64_t end_expired();
@@ -79,6 +81,7 @@ class WaitingRequests {
         std::size_t part = 0;
     };
 
+    void deliver(ReplyToken token, Reply reply);
     void forget(ReplyToken token);
     void withdraw(ReplyToken token, const Error& why);
     void give_back(const LeaseAnswer& answer);
@@ -92,7 +95,7 @@ class WaitingRequests {
     ApiResponder& responder_;
     std::unordered_map<ReplyToken, Waiting> waiting_;
     std::set<std::pair<InstantMs, ReplyToken>> expiring_;  // of waiting requests for messages, by server time
-    ReplyToken next_token_ = 1;
+    ReplyTokens tokens_;
 };
 
 }  // namespace duewheel

@@ -30,7 +30,6 @@ class Beanstalk {
     const std::string& address() const { return address_; }
     // Nothing if it listens on a Unix socket.
     std::optional<BoundAddress> bound() const;
-    void deliver(ReplyToken token, Reply reply) { service_.deliver(token, std::move(reply)); }
     // Ends what has timed out; returns when to be called again.
     EventLoop::TimePoint act();
     void drain() { service_.drain(); }

@@ -85,12 +85,12 @@ Kafka::Kafka(EventLoop& loop, Shard& shard, Engine& engine, const KafkaOptions& 
       reader_options_(reader_options(options, shards, limits)),
       sender_(*client_, options.out, owner, {monotonic_now_us, random_number, std::move(confirm_owner)}, log),
       plain_sender_(*client_, options.out, monotonic_now_us),
-      pusher_(engine, options.out,
-              {[&engine](Command command, ReplyToken token) { engine.submit(std::move(command), token); },
-               send_on(exactly_once_, loop, sender_), send_on(at_least_once_, loop, plain_sender_), record_parts_of,
+      pusher_(shard.delivery_port(), options.out,
+              {send_on(exactly_once_, loop, sender_), send_on(at_least_once_, loop, plain_sender_), record_parts_of,
                [this](const QueueName& queue) { intake_.target_removed(queue); }},
               log),
-      intake_([&shard](Command command, ReplyToken token) { shard.submit(std::move(command), token, nullptr); }) {}
+      intake_([&shard](Command command, ReplyToken token) { shard.submit(std::move(command), token, nullptr); },
+              shard.add_sink([this](ReplyToken token, Reply reply) { intake_.reply(token, std::move(reply)); })) {}
 
 Kafka::~Kafka() {
     stop();

@@ -48,9 +48,6 @@ class Kafka {
     void start_reading();
     // From now on no record is taken, and no transaction begins.
     void stop();
-    // The reply of the engine to a command of the input topics.
-    static bool is_of_input(ReplyToken token) { return (token & KafkaIntake::kTokenBit) != 0; }
-    void reply(ReplyToken token, Reply reply) { intake_.reply(token, std::move(reply)); }
 
     // The part of /v1/stats about Kafka: a JSON object.
     std::string stats(const KafkaLogStatus& log) const;

@@ -38,7 +38,7 @@ void KafkaIntake::take(Command command, Done done) {
     if (queues.names.empty()) return submit(std::move(command), std::move(done));
     const auto held = std::make_shared<Held>(Held{std::move(command), std::move(done), queues.names.size()});
     for (const std::string& name : queues.names) {
-        const ReplyToken token = next_token();
+        const ReplyToken token = tokens_.next();
         awaited_.emplace(token, Awaited{.done = {}, .held = held, .queue = name});
         const auto change = [name](QueueSettings& settings) { return set_target(settings, name); };
         submit_(PatchQueueCommand{queues.name_space, name, change, name.size()}, token);
@@ -50,7 +50,7 @@ void KafkaIntake::target_removed(const QueueName& queue) {
 }
 
 void KafkaIntake::submit(Command command, Done done) {
-    const ReplyToken token = next_token();
+    const ReplyToken token = tokens_.next();
     awaited_.emplace(token, Awaited{.done = std::move(done), .held = {}, .queue = {}});
     submit_(std::move(command), token);
 }

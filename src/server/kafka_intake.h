@@ -7,7 +7,6 @@
 // For the loop's thread.
 #pragma once
 
-#include <cstdint>
 #include <functional>
 #include <memory>
 #include <set>
@@ -15,19 +14,18 @@
 #include <unordered_map>
 
 #include "engine/commands/command.h"
+#include "port/reply_sinks.h"
 #include "store/queue_names.h"
 
 namespace duewheel {
 
 class KafkaIntake {
   public:
-    // The mark of its commands; the lower bits count them.
-    static constexpr ReplyToken kTokenBit = ReplyToken{1} << 60;
-
     using Submit = std::function<void(Command, ReplyToken)>;
     using Done = std::function<void(Reply)>;
 
-    explicit KafkaIntake(Submit submit) : submit_(std::move(submit)) {}
+    // Passes the replies to its tokens to reply().
+    KafkaIntake(Submit submit, ReplyTokens tokens) : submit_(std::move(submit)), tokens_(tokens) {}
 
     // `done` gets the reply of the engine, or the error for which a queue could not get its target.
     void take(Command command, Done done);
@@ -49,13 +47,12 @@ class KafkaIntake {
         std::string queue;
     };
 
-    ReplyToken next_token() { return kTokenBit | next_token_++; }
     void submit(Command command, Done done);
 
     const Submit submit_;
     std::set<std::string> ready_;  // queues with a target
     std::unordered_map<ReplyToken, Awaited> awaited_;
-    std::uint64_t next_token_ = 1;
+    ReplyTokens tokens_;
 };
 
 }  // namespace duewheel

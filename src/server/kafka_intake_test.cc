@@ -25,8 +25,8 @@ TakeRecordsCommand records_for(const std::vector<std::string>& queues) {
 struct Trial {
     std::vector<std::pair<Command, ReplyToken>> submitted;
     std::vector<Reply> replies;
-    KafkaIntake intake{
-        [this](Command command, ReplyToken token) { submitted.emplace_back(std::move(command), token); }};
+    KafkaIntake intake{[this](Command command, ReplyToken token) { submitted.emplace_back(std::move(command), token); },
+                       ReplyTokens(1)};
 
     void take(Command command) {
         intake.take(std::move(command), [this](Reply reply) { replies.push_back(std::move(reply)); });

@@ -229,7 +229,7 @@ Status Server::Parts::open() {
     std::vector<BoundAddress> listeners = {listens_at};
     if (const auto address = beanstalk ? beanstalk->bound() : std::nullopt) listeners.push_back(*address);
     Result<std::unique_ptr<Webhooks>> made =
-        Webhooks::open(loop, shard_parts->engine(), options.webhooks, options.data_directory, listeners, log);
+        Webhooks::open(loop, shard->delivery_port(), options.webhooks, options.data_directory, listeners, log);
     if (!made) return std::move(made).error();
     webhooks = *std::move(made);
     if (options.webhooks.post) {
@@ -420,11 +420,6 @@ Status Server::Parts::listen() {
         return readiness;
     };
     api = std::make_unique<HttpApi>(*shard, std::move(api_options), log);
-    shard->deliver_replies_to([this](ReplyToken token, Reply reply) {
-        if (kafka && Kafka::is_of_input(token)) return kafka->reply(token, std::move(reply));
-        if (BeanstalkService::is_own(token)) return beanstalk->deliver(token, std::move(reply));
-        api->deliver(token, std::move(reply));
-    });
     if (Status accepting = http->start_accepting(); !accepting) return accepting;
     if (requires_tokens(options) && shard_parts->engine().tokens().size() == 0) {
         log.warning(

@@ -32,7 +32,7 @@ Status check_webhook_options(const WebhookOptions& options, const std::string& d
     return {};
 }
 
-Result<std::unique_ptr<Webhooks>> Webhooks::open(EventLoop& loop, Engine& engine, const WebhookOptions& options,
+Result<std::unique_ptr<Webhooks>> Webhooks::open(EventLoop& loop, DeliveryPort& port, const WebhookOptions& options,
                                                  const std::string& data_directory, std::span<const BoundAddress> own,
                                                  LogSink& log) {
     Result<std::vector<IpBlock>> networks = allowed_networks(options);
@@ -48,18 +48,17 @@ Result<std::unique_ptr<Webhooks>> Webhooks::open(EventLoop& loop, Engine& engine
     }
     AddressPolicy addresses(*std::move(networks), std::move(listeners));
     return std::unique_ptr<Webhooks>(
-        new Webhooks(loop, engine, options, std::move(addresses), *std::move(secrets), *std::move(cipher), log));
+        new Webhooks(loop, port, options, std::move(addresses), *std::move(secrets), *std::move(cipher), log));
 }
 
-Webhooks::Webhooks(EventLoop& loop, Engine& engine, const WebhookOptions& options, AddressPolicy addresses,
+Webhooks::Webhooks(EventLoop& loop, DeliveryPort& port, const WebhookOptions& options, AddressPolicy addresses,
                    WebhookSecrets secrets, HeaderCipher cipher, LogSink& log)
     : addresses_(std::move(addresses)),
       secrets_(std::move(secrets)),
       cipher_(std::move(cipher)),
       rules_(options, addresses_, secrets_),
-      pusher_(engine, options, secrets_, cipher_,
-              {[&engine](Command command, ReplyToken token) { engine.submit(std::move(command), token); },
-               [this](WebhookRequest request, WebhookClient::Done done) {
+      pusher_(port, options, secrets_, cipher_,
+              {[this](WebhookRequest request, WebhookClient::Done done) {
                    client_.send(std::move(request), std::move(done));
                },
                read_kept_headers, wall_now_ms},

@@ -23,7 +23,7 @@ Status check_webhook_options(const WebhookOptions& options, const std::string& d
 class Webhooks {
   public:
     // All must outlive it. `own`: the listeners of the server. Codes: as above.
-    static Result<std::unique_ptr<Webhooks>> open(EventLoop& loop, Engine& engine, const WebhookOptions& options,
+    static Result<std::unique_ptr<Webhooks>> open(EventLoop& loop, DeliveryPort& port, const WebhookOptions& options,
                                                   const std::string& data_directory, std::span<const BoundAddress> own,
                                                   LogSink& log);
     ~Webhooks();
@@ -34,7 +34,7 @@ class Webhooks {
     WebhookPusher& pusher() { return pusher_; }
 
   private:
-    Webhooks(EventLoop& loop, Engine& engine, const WebhookOptions& options, AddressPolicy addresses,
+    Webhooks(EventLoop& loop, DeliveryPort& port, const WebhookOptions& options, AddressPolicy addresses,
              WebhookSecrets secrets, HeaderCipher cipher, LogSink& log);
 
     const AddressPolicy addresses_;

@@ -21,7 +21,7 @@
 
 #include "base/secret.h"
 #include "base/status.h"
-#include "engine/core/engine.h"
+#include "engine/commands/target_queue.h"
 #include "resource/webhook_target.h"
 #include "webhooks/webhook_options.h"
 

@@ -6,7 +6,7 @@
 
 #include "base/log.h"
 #include "base/status.h"
-#include "engine/settings/settings.h"
+#include "engine/commands/target_queue.h"
 #include "webhooks/webhook_url.h"
 
 namespace duewheel {

@@ -12,6 +12,7 @@
 #include <gtest/gtest.h>
 
 #include "engine/trial/trial_engine.h"
+#include "port/engine_delivery_port.h"
 #include "support/recording_log.h"
 #include "webhooks/webhook_pusher.h"
 
@@ -33,11 +34,8 @@ class WebhookTrial {
   public:
     explicit WebhookTrial(WebhookOptions chosen = {}, EngineOptions engine_options = {})
         : options(std::move(chosen)), shard(engine_options) {
-        pusher.emplace(shard.engine(), options, secrets, cipher,
-                       WebhookPusher::Surroundings{[this](Command command, ReplyToken token) {
-                                                       shard.engine().submit(std::move(command), token);
-                                                   },
-                                                   [this](WebhookRequest request, WebhookClient::Done done) {
+        pusher.emplace(port, options, secrets, cipher,
+                       WebhookPusher::Surroundings{[this](WebhookRequest request, WebhookClient::Done done) {
                                                        sent.push_back({std::move(request), std::move(done)});
                                                    },
                                                    [](std::string_view) {
@@ -119,13 +117,15 @@ class WebhookTrial {
     HeaderCipher cipher;
     RecordingLog log;
     TrialEngine shard;
+    ReplySinks sinks;
+    EngineDeliveryPort port{shard.engine(), sinks};
     std::deque<Sent> sent;
     std::optional<WebhookPusher> pusher;
     bool holds_leases = false;  // what is delivered comes late
 
   private:
     bool is_for_pusher(ReplyToken token, const Reply& reply) const {
-        return (token & WebhookPusher::kTokenBit) != 0 && !(holds_leases && std::holds_alternative<LeaseAnswer>(reply));
+        return ReplyTokens::sink_of(token) != 0 && !(holds_leases && std::holds_alternative<LeaseAnswer>(reply));
     }
     void hand_over() {
         std::vector<std::pair<ReplyToken, Reply>> mine;
@@ -134,7 +134,7 @@ class WebhookTrial {
         }
         for (auto& [token, reply] : mine) {
             shard.replies.erase(token);
-            pusher->reply(token, std::move(reply));
+            sinks.deliver(token, std::move(reply));
         }
         shard.turn();
         const bool more = std::any_of(shard.replies.begin(), shard.replies.end(),

@@ -18,23 +18,23 @@ constexpr std::uint32_t kEndsMax = 4'096;        // of a target, not durable yet
 
 }  // namespace
 
-WebhookPusher::WebhookPusher(Engine& engine, const WebhookOptions& options, const WebhookSecrets& secrets,
+WebhookPusher::WebhookPusher(DeliveryPort& port, const WebhookOptions& options, const WebhookSecrets& secrets,
                              const HeaderCipher& cipher, Surroundings surroundings, LogSink& log)
-    : engine_(engine),
+    : port_(port),
       options_(options),
       secrets_(secrets),
       cipher_(cipher),
       surroundings_(std::move(surroundings)),
       events_(log),
       shares_(options),
-      calls_(engine, kTokenBit, surroundings_.submit),
+      calls_(port, [this](ReplyToken token, Reply reply) { receive(token, std::move(reply)); }),
       ends_([this](Command command) { return calls_.submit(std::move(command)); }) {}
 
 WebhookPusher::~WebhookPusher() = default;
 
 void WebhookPusher::act(DueMs now) {
     now_ = std::max(now_, now);
-    if (engine_.have_targets_changed(TargetKind::webhook)) take_changes();
+    if (port_.have_targets_changed(TargetKind::webhook)) take_changes();
     for (Arrived& arrived : std::exchange(answers_, {})) take_answer(std::move(arrived));
     ends_.act(now_);
     targets_.touch_due(now_);
@@ -44,7 +44,7 @@ void WebhookPusher::act(DueMs now) {
 }
 
 DueMs WebhookPusher::next_wakeup(DueMs now) const {
-    if (targets_.has_touched() || !answers_.empty() || engine_.have_targets_changed(TargetKind::webhook)) return now;
+    if (targets_.has_touched() || !answers_.empty() || port_.have_targets_changed(TargetKind::webhook)) return now;
     if (shares_.may_feed()) return now;
     return std::min(targets_.next_wakeup(kNoWakeup), ends_.next_wakeup());
 }
@@ -60,7 +60,7 @@ WebhookCounters WebhookPusher::counters() const {
     WebhookCounters counters = counters_;
     counters.in_flight = shares_.in_flight();
     counters.bytes_in_flight = shares_.bytes();
-    counters.targets = engine_.queues_with_target(TargetKind::webhook);
+    counters.targets = port_.queues_with_target(TargetKind::webhook);
     counters.targets_open = open_;
     return counters;
 }
@@ -74,7 +74,7 @@ TargetStatus WebhookPusher::target_status(const QueueName& queue, DueMs now) con
 // ---- targets
 
 void WebhookPusher::take_changes() {
-    for (auto& changed : engine_.take_changed_targets(TargetKind::webhook)) take_change(std::move(changed));
+    for (auto& changed : port_.take_changed_targets(TargetKind::webhook)) take_change(std::move(changed));
     if (const std::size_t queues = std::exchange(unencrypted_, 0); queues > 0) events_.headers_unencrypted(queues);
 }
 
@@ -142,7 +142,7 @@ void WebhookPusher::serve(TargetNumber number) {
 
 // ---- messages
 
-void WebhookPusher::reply(ReplyToken token, Reply reply) {
+void WebhookPusher::receive(ReplyToken token, Reply reply) {
     if (ends_.is_of(token)) {
         if (const auto ended = ends_.take(token, std::move(reply), now_)) take_end(*ended);
         return;
@@ -158,7 +158,7 @@ void WebhookPusher::reply(ReplyToken token, Reply reply) {
 }
 
 void WebhookPusher::take_messages(TargetNumber number, LeaseAnswer answer) {
-    if (engine_.have_targets_changed(TargetKind::webhook)) take_changes();  // possibly answered already
+    if (port_.have_targets_changed(TargetKind::webhook)) take_changes();  // possibly answered already
     Target& target = targets_.at(number);
     for (Delivered& message : answer.messages) {
         Post post;

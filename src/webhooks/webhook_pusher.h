@@ -27,7 +27,7 @@
 #include "delivery/lease_calls.h"
 #include "delivery/lease_ends.h"
 #include "delivery/target_table.h"
-#include "engine/core/engine.h"
+#include "port/delivery_port.h"
 #include "webhooks/header_cipher.h"
 #include "webhooks/webhook_client.h"
 #include "webhooks/webhook_counters.h"
@@ -42,27 +42,22 @@ namespace duewheel {
 
 class WebhookPusher {
   public:
-    // The mark of its lease calls and ends of leases; the lower bits count them.
-    static constexpr ReplyToken kTokenBit = ReplyToken{1} << 62;
-    static constexpr DueMs kNoWakeup = Engine::kNoWakeup;
+    static constexpr DueMs kNoWakeup = DeliveryPort::kNoWakeup;
 
     using Send = std::function<void(WebhookRequest, WebhookClient::Done)>;
     struct Surroundings {
-        std::function<void(Command, ReplyToken)> submit;  // to the engine
         Send send;
         std::function<HeaderFields(std::string_view kept)> read_headers;  // from the stored form
         std::function<std::int64_t()> wall_now_ms;                        // for webhook-timestamp
     };
 
     // All must outlive it; `done` of sent requests must not be called after its end.
-    WebhookPusher(Engine& engine, const WebhookOptions& options, const WebhookSecrets& secrets,
+    WebhookPusher(DeliveryPort& port, const WebhookOptions& options, const WebhookSecrets& secrets,
                   const HeaderCipher& cipher, Surroundings surroundings, LogSink& log);
     ~WebhookPusher();
 
     // Before each iteration of the engine, which then executes its commands.
     void act(DueMs now);
-    // The engine's reply to one of its tokens.
-    void reply(ReplyToken token, Reply reply);
     // When act() has something to do again, after the engine's replies were passed on. `now` for at once.
     DueMs next_wakeup(DueMs now) const;
 
@@ -103,6 +98,7 @@ class WebhookPusher {
         WebhookAnswer answer;
     };
 
+    void receive(ReplyToken token, Reply reply);
     void take_changes();
     void take_change(TargetQueue changed);
     void serve(TargetNumber number);
@@ -121,7 +117,7 @@ class WebhookPusher {
     void end(const Post& post, Command command);
     void take_end(const LeaseEnds::Ended& ended);
 
-    Engine& engine_;
+    DeliveryPort& port_;
     const WebhookOptions& options_;
     const WebhookSecrets& secrets_;
     const HeaderCipher& cipher_;

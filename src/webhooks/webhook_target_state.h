@@ -11,7 +11,7 @@
 #include "base/status.h"
 #include "delivery/target_breaker.h"
 #include "delivery/target_pace.h"
-#include "engine/settings/settings.h"
+#include "engine/commands/target_queue.h"
 #include "webhooks/header_cipher.h"
 #include "webhooks/target_setup.h"
 #include "webhooks/webhook_options.h"

@@ -54,6 +54,7 @@ class ScriptedPort final : public CommandPort {
   public:
     explicit ScriptedPort(InputScript& script) : script_(script) {}
 
+    ReplyTokens add_sink(ReplySink sink) override { return sinks_.add(std::move(sink)); }
     void submit(Command command, ReplyToken token, SharedLimits) override {
         commands_.emplace_back(token, std::move(command));
     }
@@ -63,12 +64,12 @@ class ScriptedPort final : public CommandPort {
             return each.first == token && std::holds_alternative<LeaseCommand>(each.second);
         });
     }
-    bool answer_one(BeanstalkService& service) {
+    bool answer_one() {
         if (commands_.empty()) return false;
         const std::size_t at = script_.below(static_cast<unsigned>(std::min<std::size_t>(commands_.size(), 200)));
         auto [token, command] = std::move(commands_[at]);
         commands_.erase(commands_.begin() + static_cast<std::ptrdiff_t>(at));
-        service.deliver(token, answer_to(command));
+        sinks_.deliver(token, answer_to(command));
         return true;
     }
     const std::set<MessageId>& leased() const { return leased_; }
@@ -139,6 +140,7 @@ class ScriptedPort final : public CommandPort {
     }
 
     InputScript& script_;
+    ReplySinks sinks_;
     std::deque<std::pair<ReplyToken, Command>> commands_;
     std::set<MessageId> leased_;
     MessageId last_id_ = 0;
@@ -179,13 +181,13 @@ void fuzz(std::string_view input) {
         left.remove_prefix(piece.size());
         waiting += piece;
         waiting.erase(0, session->take(waiting));
-        for (unsigned answers = script.below(4); answers > 0 && port.answer_one(service); --answers) {
+        for (unsigned answers = script.below(4); answers > 0 && port.answer_one(); --answers) {
         }
         now_ms += script.one_of({0, 1, 500, 2'000, 70'000});
         service.act();
     }
     session.reset();
-    while (port.answer_one(service)) {
+    while (port.answer_one()) {
     }
     require(port.leased().empty(), "a lease was not given back");
 }

@@ -43,7 +43,7 @@ class FuzzedShard {
         Result<std::unique_ptr<ShardParts>> opened = ShardParts::open(files, "/data", rows, retention_, options, log);
         require(opened.ok(), "a shard does not open:", opened.ok() ? "" : opened.error().message);
         parts_ = *std::move(opened);
-        cleaning_.emplace(*parts_);
+        cleaning_.emplace(*parts_, kCleaning);
     }
 
     Engine& engine() { return parts_->engine(); }
@@ -86,6 +86,8 @@ class FuzzedShard {
     std::map<ReplyToken, Reply> replies;
 
   private:
+    static constexpr ReplyTokens kCleaning{1};
+
     void take_effects() {
         parts_->expire_by(now_);
         engine().advance_to(now_);
@@ -95,7 +97,7 @@ class FuzzedShard {
         if (effects.commit) commit_ = std::move(effects.commit);
         for (Lookup& lookup : effects.lookups) lookups_.push_back(std::move(lookup));
         for (ReplyEffect& effect : effects.replies) {
-            if ((effect.token & LogCleaning::kTokenBit) != 0) {
+            if (kCleaning.owns(effect.token)) {
                 require(cleaning_->reply(effect.reply).ok(), "the cleaner was refused");
             } else {
                 require(replies.emplace(effect.token, std::move(effect.reply)).second, "a command is answered twice");

@@ -34,7 +34,7 @@ Result<std::unique_ptr<SimShard>> SimShard::open(const SimOptions& options, std:
     Result<std::unique_ptr<ShardParts>> parts = ShardParts::open(disk, directory, rows, retention, opened_as, log);
     if (!parts) return std::move(parts).error();
     shard->parts_ = *std::move(parts);
-    shard->cleaning_.emplace(*shard->parts_);
+    shard->cleaning_.emplace(*shard->parts_, kCleaning);
     shard->see_space();
     return shard;
 }
@@ -66,7 +66,7 @@ void SimShard::carry_out(Effects effects) {
     if (!effects.closed_segments.empty()) may_seal_ = maintenance_wanted_ = true;
     bool cleaning_moved = false;
     for (ReplyEffect& effect : effects.replies) {
-        if ((effect.token & LogCleaning::kTokenBit) == 0) {
+        if (!kCleaning.owns(effect.token)) {
             replies_.push_back(std::move(effect));
             continue;
         }

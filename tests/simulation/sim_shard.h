@@ -107,6 +107,8 @@ class SimShard {
         std::uint32_t weight = 0;
     };
 
+    static constexpr ReplyTokens kCleaning{128};
+
     SimShard(const SimOptions& options, RareStates& rare, EventHash& hash)
         : options_(options), rare_(rare), hash_(hash) {}
 

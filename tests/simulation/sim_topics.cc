@@ -42,6 +42,7 @@ SimTopics::SimTopics(const SimOptions& options, Oracle& oracle, LogSink& log, Ra
 
 void SimTopics::start(Engine& engine) {
     engine_ = &engine;
+    port_.emplace(engine, kTokens, [this](Command command, ReplyToken token) { submit(std::move(command), token); });
     const auto now_us = [this] { return kafka_.now_us; };
     sender_.emplace(kafka_, options_.kafka, "own", KafkaSender::Surroundings{now_us, [this] { return ++randoms_; }},
                     log_);
@@ -51,11 +52,8 @@ void SimTopics::start(Engine& engine) {
             take_batch(lanes_[number], std::move(batch), std::move(done));
         };
     };
-    pusher_.emplace(
-        engine, options_.kafka,
-        KafkaPusher::Surroundings{[this](Command command, ReplyToken token) { submit(std::move(command), token); },
-                                  lane(0), lane(1), [](std::string_view) { return RecordParts(); }},
-        log_);
+    pusher_.emplace(*port_, options_.kafka,
+                    KafkaPusher::Surroundings{lane(0), lane(1), [](std::string_view) { return RecordParts(); }}, log_);
 }
 
 void SimTopics::process_died() {
@@ -63,6 +61,7 @@ void SimTopics::process_died() {
         if (lane.batch && lane.is_sent && !lane.batch->messages.empty()) rare_.met(Rare::died_with_records_sent);
     }
     pusher_.reset();
+    port_.reset();
     plain_sender_.reset();
     sender_.reset();
     lanes_ = {};
@@ -103,7 +102,7 @@ void SimTopics::hear(const ReplyEffect& effect) {
     asked_.erase(found);
     if (!oracle_.replied({asked.token, effect.reply})) return;
     if (const auto* lease = std::get_if<LeaseCommand>(&asked.command)) waiting_[{lease->name_space, lease->queue}] = 0;
-    if (!oracle_.violated()) pusher_->reply(effect.token, effect.reply);
+    if (!oracle_.violated()) port_->deliver(effect.token, effect.reply);
 }
 
 // ---- the pusher and its senders

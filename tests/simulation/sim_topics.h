@@ -31,6 +31,7 @@
 #include "simulation/event_hash.h"
 #include "simulation/oracle.h"
 #include "simulation/rare_states.h"
+#include "simulation/sim_delivery_port.h"
 #include "simulation/sim_options.h"
 #include "support/simulated_kafka.h"
 
@@ -38,6 +39,7 @@ namespace duewheel {
 
 class SimTopics {
   public:
+    static constexpr ReplyTokens kTokens{32};
     static constexpr std::uint32_t kTopics = 3;
     static std::string topic_of(std::uint32_t number);
 
@@ -53,7 +55,7 @@ class SimTopics {
     void act() { pusher_->act(engine_->now()); }
     // A reply to one of the pusher's tokens.
     void hear(const ReplyEffect& effect);
-    static bool is_own(ReplyToken token) { return (token & KafkaPusher::kTokenBit) != 0; }
+    static bool is_own(ReplyToken token) { return kTokens.owns(token); }
 
     // A sender sends its batch, or returns the result of one; false if neither has a batch.
     bool run_one();
@@ -96,6 +98,7 @@ class SimTopics {
 
     // State of the current process.
     Engine* engine_ = nullptr;
+    std::optional<SimDeliveryPort> port_;
     std::optional<KafkaSender> sender_;
     std::optional<KafkaPlainSender> plain_sender_;
     std::optional<KafkaPusher> pusher_;

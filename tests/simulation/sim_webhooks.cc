@@ -23,15 +23,15 @@ SimWebhooks::SimWebhooks(const SimOptions& options, Oracle& oracle, LogSink& log
 
 void SimWebhooks::start(Engine& engine) {
     engine_ = &engine;
+    port_.emplace(engine, kTokens, [this](Command command, ReplyToken token) { submit(std::move(command), token); });
     WebhookPusher::Surroundings surroundings;
-    surroundings.submit = [this](Command command, ReplyToken token) { submit(std::move(command), token); };
     surroundings.send = [this](WebhookRequest request, WebhookClient::Done done) {
         send(std::move(request), std::move(done));
     };
     surroundings.read_headers = [](std::string_view) { return HeaderFields(); };
     surroundings.wall_now_ms = [this] { return engine_->now(); };
     pusher_ =
-        std::make_unique<WebhookPusher>(engine, options_.webhooks, secrets_, cipher_, std::move(surroundings), log_);
+        std::make_unique<WebhookPusher>(*port_, options_.webhooks, secrets_, cipher_, std::move(surroundings), log_);
 }
 
 void SimWebhooks::process_died() {
@@ -39,6 +39,7 @@ void SimWebhooks::process_died() {
     pending_lookups_.clear();
     waiting_.clear();
     pusher_.reset();
+    port_.reset();
     engine_ = nullptr;
     judge_.process_died();
 }
@@ -77,7 +78,7 @@ void SimWebhooks::hear(const ReplyEffect& effect) {
     } else {
         judge_.end_answered(asked.command, effect.reply);
     }
-    if (!oracle_.violated()) pusher_->reply(effect.token, effect.reply);
+    if (!oracle_.violated()) port_->deliver(effect.token, effect.reply);
 }
 
 void SimWebhooks::act() {

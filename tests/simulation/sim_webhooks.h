@@ -14,6 +14,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -23,6 +24,7 @@
 #include "simulation/event_hash.h"
 #include "simulation/oracle.h"
 #include "simulation/post_judge.h"
+#include "simulation/sim_delivery_port.h"
 #include "simulation/sim_options.h"
 #include "webhooks/webhook_pusher.h"
 
@@ -30,6 +32,7 @@ namespace duewheel {
 
 class SimWebhooks {
   public:
+    static constexpr ReplyTokens kTokens{64};
     static constexpr std::uint32_t kTargets = 4;
     // In the one form of URLs.
     static std::string url_of(std::uint32_t target);
@@ -46,7 +49,7 @@ class SimWebhooks {
     void act();
     // A reply to one of the pusher's tokens.
     void hear(const ReplyEffect& effect);
-    static bool is_own(ReplyToken token) { return (token & WebhookPusher::kTokenBit) != 0; }
+    static bool is_own(ReplyToken token) { return kTokens.owns(token); }
     void told_of(const QueueAnswer& queue) { judge_.told_of(queue); }
 
     // A target that was posted to answers, if it wants to; false where there is none.
@@ -88,6 +91,7 @@ class SimWebhooks {
 
     // State of the current process.
     Engine* engine_ = nullptr;
+    std::optional<SimDeliveryPort> port_;
     std::unique_ptr<WebhookPusher> pusher_;
     std::vector<Post> posts_;
     struct PendingLookup {

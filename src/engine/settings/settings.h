@@ -14,6 +14,7 @@
 #include <optional>
 #include <vector>
 
+#include "engine/commands/target_queue.h"
 #include "engine/core/engine_context.h"
 #include "engine/messages/dead_letters.h"
 #include "engine/messages/purges.h"
@@ -22,14 +23,6 @@
 #include "engine/views/queue_reports.h"
 
 namespace duewheel {
-
-// A queue that has a target, or had one until now.
-struct TargetQueue {
-    QueueName name;
-    std::optional<WebhookTarget> webhook;
-    std::optional<KafkaTarget> kafka;
-    bool paused = false;
-};
 
 class Settings : EnginePart {
   public:

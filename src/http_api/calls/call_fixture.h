@@ -235,6 +235,8 @@ class PlayedShard final : public CommandPort {
         return found == token_of_certificate.end() ? nullptr : find_token(found->second);
     }
 
+    ReplyTokens add_sink(ReplySink sink) override { return sinks_.add(std::move(sink)); }
+    void deliver(ReplyToken token, Reply reply) { sinks_.deliver(token, std::move(reply)); }
     void submit(Command command, ReplyToken token, SharedLimits limits) override {
         submitted.emplace_back(describe(command), token);
         last_limits = std::move(limits);
@@ -258,6 +260,9 @@ class PlayedShard final : public CommandPort {
         return waits;
     }
     void advance_clock(std::int64_t by_ms) override { clock_status.server_ms += by_ms; }
+
+  private:
+    ReplySinks sinks_;
 };
 
 class ApiServer {
@@ -269,7 +274,7 @@ class ApiServer {
           client_(std::in_place, server_.port()) {
         server_.on_loop([this] {
             shard_.answer_soon = [this](ReplyToken token) {
-                server_.loop().post([this, token] { api_.deliver(token, reply_); });
+                server_.loop().post([this, token] { shard_.deliver(token, reply_); });
             };
         });
     }

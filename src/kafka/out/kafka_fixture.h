@@ -16,6 +16,7 @@
 #include "kafka/out/kafka_plain_sender.h"
 #include "kafka/out/kafka_pusher.h"
 #include "kafka/out/kafka_sender.h"
+#include "port/engine_delivery_port.h"
 #include "support/recording_log.h"
 #include "support/simulated_kafka.h"
 
@@ -121,6 +122,8 @@ class KafkaTrial {
     SimulatedKafka kafka;
     RecordingLog log;
     std::unique_ptr<TrialEngine> shard;
+    ReplySinks sinks;
+    std::optional<EngineDeliveryPort> port;
     std::optional<KafkaSender> sender;
     std::optional<KafkaPlainSender> plain_sender;
     std::optional<KafkaPusher> pusher;
@@ -143,11 +146,9 @@ class KafkaTrial {
                 batches.push_back({is_exactly_once, std::move(batch), std::move(done)});
             };
         };
-        pusher.emplace(shard->engine(), options,
-                       KafkaPusher::Surroundings{[this](Command command, ReplyToken token) {
-                                                     shard->engine().submit(std::move(command), token);
-                                                 },
-                                                 lane(true), lane(false),
+        port.emplace(shard->engine(), sinks);
+        pusher.emplace(*port, options,
+                       KafkaPusher::Surroundings{lane(true), lane(false),
                                                  [](std::string_view kept) {
                                                      if (has_record_parts(kept)) return *decode_record_parts(kept);
                                                      RecordParts parts;
@@ -157,15 +158,14 @@ class KafkaTrial {
                                                  [this](const QueueName& name) { removed.push_back(name.queue); }},
                        log);
     }
-    static bool is_for_pusher(ReplyToken token) { return (token & KafkaPusher::kTokenBit) != 0; }
     void hand_over() {
         std::vector<std::pair<ReplyToken, Reply>> mine;
         for (auto& [token, reply] : shard->replies) {
-            if (is_for_pusher(token)) mine.emplace_back(token, std::move(reply));
+            if (ReplyTokens::sink_of(token) != 0) mine.emplace_back(token, std::move(reply));
         }
         for (auto& [token, reply] : mine) {
             shard->replies.erase(token);
-            pusher->reply(token, std::move(reply));
+            sinks.deliver(token, std::move(reply));
         }
     }
 

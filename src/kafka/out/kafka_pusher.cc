@@ -20,12 +20,12 @@ constexpr std::size_t kTimesTransaction = 4;
 
 }  // namespace
 
-KafkaPusher::KafkaPusher(Engine& engine, const KafkaOutOptions& options, Surroundings surroundings, LogSink& log)
-    : engine_(engine),
+KafkaPusher::KafkaPusher(DeliveryPort& port, const KafkaOutOptions& options, Surroundings surroundings, LogSink& log)
+    : port_(port),
       options_(options),
       surroundings_(std::move(surroundings)),
       log_(log),
-      calls_(engine, kTokenBit, surroundings_.submit),
+      calls_(port, [this](ReplyToken token, Reply reply) { receive(token, std::move(reply)); }),
       ends_([this](Command command) { return calls_.submit(std::move(command)); }),
       settled_([this](Command command) { return calls_.submit(std::move(command)); }) {
     lanes_[0].is_exactly_once = true;
@@ -39,7 +39,7 @@ KafkaPusher::~KafkaPusher() = default;
 
 void KafkaPusher::act(DueMs now) {
     now_ = std::max(now_, now);
-    if (engine_.have_targets_changed(TargetKind::kafka)) take_changes();
+    if (port_.have_targets_changed(TargetKind::kafka)) take_changes();
     for (auto& [lane, batch] : std::exchange(results_, {})) take_result(lanes_[lane], std::move(batch));
     ends_.act(now_);
     targets_.touch_due(now_);
@@ -53,7 +53,7 @@ void KafkaPusher::act(DueMs now) {
 }
 
 DueMs KafkaPusher::next_wakeup(DueMs now) const {
-    if (targets_.has_touched() || !results_.empty() || engine_.have_targets_changed(TargetKind::kafka)) return now;
+    if (targets_.has_touched() || !results_.empty() || port_.have_targets_changed(TargetKind::kafka)) return now;
     DueMs next = ends_.next_wakeup();
     for (const Lane& lane : lanes_) {
         if (may_begin(lane)) return now;
@@ -81,7 +81,7 @@ KafkaOutCounters KafkaPusher::counters() const {
     KafkaOutCounters counters = counters_;
     counters.leased = leased_;
     counters.bytes_leased = bytes_;
-    counters.targets = engine_.queues_with_target(TargetKind::kafka);
+    counters.targets = port_.queues_with_target(TargetKind::kafka);
     counters.targets_open = open_;
     counters.exactly_once = lanes_[0].counters;
     counters.at_least_once = lanes_[1].counters;
@@ -107,7 +107,7 @@ TargetStatus KafkaPusher::target_status(const QueueName& queue, DueMs now) const
 // ---- targets
 
 void KafkaPusher::take_changes() {
-    for (auto& changed : engine_.take_changed_targets(TargetKind::kafka)) take_change(std::move(changed));
+    for (auto& changed : port_.take_changed_targets(TargetKind::kafka)) take_change(std::move(changed));
 }
 
 void KafkaPusher::take_change(TargetQueue changed) {
@@ -243,7 +243,7 @@ void KafkaPusher::feed_starved(Lane& lane) {
 
 // ---- messages
 
-void KafkaPusher::reply(ReplyToken token, Reply reply) {
+void KafkaPusher::receive(ReplyToken token, Reply reply) {
     if (ends_.is_of(token)) {
         if (const auto ended = ends_.take(token, std::move(reply), now_)) take_end(*ended);
         return;
@@ -259,7 +259,7 @@ void KafkaPusher::reply(ReplyToken token, Reply reply) {
 }
 
 void KafkaPusher::take_messages(TargetNumber number, LeaseAnswer answer) {
-    if (engine_.have_targets_changed(TargetKind::kafka)) take_changes();  // made, and answered, just before
+    if (port_.have_targets_changed(TargetKind::kafka)) take_changes();  // made, and answered, just before
     Target& target = targets_.at(number);
     target.has_more = !answer.messages.empty();
     for (Delivered& message : answer.messages) {

@@ -44,11 +44,11 @@
 #include "delivery/lease_ends.h"
 #include "delivery/target_breaker.h"
 #include "delivery/target_table.h"
-#include "engine/core/engine.h"
 #include "engine/core/fair_lines.h"
 #include "kafka/out/kafka_batch.h"
 #include "kafka/out/kafka_settled_messages.h"
 #include "message/records/record_parts.h"
+#include "port/delivery_port.h"
 
 namespace duewheel {
 
@@ -72,16 +72,13 @@ struct KafkaOutCounters {
 
 class KafkaPusher {
   public:
-    // The mark of its commands; the lower bits count them.
-    static constexpr ReplyToken kTokenBit = ReplyToken{1} << 61;
-    static constexpr DueMs kNoWakeup = Engine::kNoWakeup;
+    static constexpr DueMs kNoWakeup = DeliveryPort::kNoWakeup;
 
     using Done = std::function<void(KafkaBatch)>;
     // Runs KafkaSender::send() or KafkaPlainSender::send() on the lane's thread; then calls `done` with the same batch
     // on the loop's thread, after which the owner calls act(). There is one call at a time for each lane.
     using Send = std::function<void(KafkaBatch, Done)>;
     struct Surroundings {
-        std::function<void(Command, ReplyToken)> submit;  // to the engine
         Send send_exactly_once;
         Send send_at_least_once;
         std::function<RecordParts(std::string_view kept)> read_parts;  // from stored headers
@@ -89,13 +86,11 @@ class KafkaPusher {
     };
 
     // All must outlive it; `done` must not be called after its end.
-    KafkaPusher(Engine& engine, const KafkaOutOptions& options, Surroundings surroundings, LogSink& log);
+    KafkaPusher(DeliveryPort& port, const KafkaOutOptions& options, Surroundings surroundings, LogSink& log);
     ~KafkaPusher();
 
     // Before each iteration of the engine, which then executes its commands.
     void act(DueMs now);
-    // The engine's reply to one of its tokens.
-    void reply(ReplyToken token, Reply reply);
     // When act() has something to do again, after the engine's replies were passed on. `now` for at once.
     DueMs next_wakeup(DueMs now) const;
 
@@ -171,6 +166,7 @@ class KafkaPusher {
     };
 
     // kafka_pusher.cc: targets and leases
+    void receive(ReplyToken token, Reply reply);
     void take_changes();
     void take_change(TargetQueue changed);
     void take_target(TargetNumber number, std::optional<KafkaTarget> kafka);
@@ -215,7 +211,7 @@ class KafkaPusher {
     void end(const Item& item, Command command);
     void take_end(const LeaseEnds::Ended& ended);
 
-    Engine& engine_;
+    DeliveryPort& port_;
     const KafkaOutOptions& options_;
     const Surroundings surroundings_;
     LogSink& log_;

@@ -40,7 +40,7 @@ class TrialOwner {
             ShardParts::open(files_, directory_, rows, retention_, options, log_);
         if (!opened) return std::move(opened).error();
         parts_ = *std::move(opened);
-        cleaning_.emplace(*parts_);
+        cleaning_.emplace(*parts_, kCleaning);
         return {};
     }
     void close() {
@@ -137,6 +137,8 @@ class TrialOwner {
     bool holds_record_reads = false;  // lookups of log records get no answer
 
   private:
+    static constexpr ReplyTokens kCleaning{1};
+
     void take_effects() {
         parts_->report_free_space();
         engine().advance_to(now);
@@ -145,7 +147,7 @@ class TrialOwner {
         if (effects.commit) commit_ = std::move(effects.commit);
         for (Lookup& lookup : effects.lookups) lookups_.push_back(std::move(lookup));
         for (ReplyEffect& effect : effects.replies) {
-            if ((effect.token & LogCleaning::kTokenBit) != 0) {
+            if (kCleaning.owns(effect.token)) {
                 EXPECT_TRUE(cleaning_->reply(effect.reply).ok());
             } else {
                 replies_[effect.token] = std::move(effect.reply);

@@ -233,7 +233,7 @@ void LogCleaning::relocate(Command command, std::uint64_t bytes) {
     relocating_.relocated_bytes += kRecordBytesAbout + bytes;
     relocated_bytes_ += kRecordBytesAbout + bytes;
     ++replies_awaited_;
-    parts_.engine().submit(std::move(command), kTokenBit | replies_awaited_);
+    parts_.engine().submit(std::move(command), tokens_.next());
 }
 
 void LogCleaning::done(Found found) {
@@ -255,7 +255,7 @@ void LogCleaning::done(Found found) {
             if (found.up_to != 0) {
                 stating_ = true;
                 stated_up_to_ = found.up_to;
-                parts_.engine().submit(RelocationDoneCommand{found.up_to}, kTokenBit);
+                parts_.engine().submit(RelocationDoneCommand{found.up_to}, tokens_.next());
             } else if (relocated_.front().last_relocation <= measured_at_) {  // it changed during the first measurement
                 relocating_ = std::move(relocated_.front());
                 relocated_.pop_front();

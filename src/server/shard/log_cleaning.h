@@ -36,6 +36,7 @@
 #include <optional>
 #include <vector>
 
+#include "port/reply_sinks.h"
 #include "server/shard/shard_parts.h"
 #include "store/maintenance/cleaner.h"
 
@@ -43,8 +44,6 @@ namespace duewheel {
 
 class LogCleaning {
   public:
-    // Reply tokens with this bit belong to it.
-    static constexpr ReplyToken kTokenBit = ReplyToken{1} << 63;
     // Segments that always remain: a shorter log is not worth the work.
     static constexpr std::uint64_t kSegmentsLeft = 4;
     // How long relocated records wait for their segment to fill.
@@ -64,7 +63,9 @@ class LogCleaning {
         Sequence up_to = 0;     // measure: nothing is needed below; 0: of the oldest segment something is
     };
 
-    explicit LogCleaning(ShardParts& parts) : parts_(parts), outcomes_from_(parts.outcomes_relocated_up_to()) {}
+    // Its owner passes the replies to these tokens to reply().
+    LogCleaning(ShardParts& parts, ReplyTokens tokens)
+        : parts_(parts), tokens_(tokens), outcomes_from_(parts.outcomes_relocated_up_to()) {}
 
     // The next step to run, if any; call it after a table was added, after done(), after reply(), and after lookups
     // while it waits for them.
@@ -116,6 +117,7 @@ class LogCleaning {
     void end_pass();
 
     ShardParts& parts_;
+    ReplyTokens tokens_;
     bool running_ = false;  // a step
     std::uint64_t replies_awaited_ = 0;
     std::unique_ptr<Cleaner> cleaner_;  // of the segment being relocated

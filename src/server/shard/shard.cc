@@ -252,25 +252,11 @@ void Shard::carry_out(Effects effects) {
         seal();
         maintain_spare_segments();
     }
-    bool cleaning_moved = false;
     for (ReplyEffect& effect : effects.replies) {
         if (const auto* delivery = std::get_if<LeaseAnswer>(&effect.reply)) measure(*delivery);
-        if (pusher_ != nullptr && (effect.token & WebhookPusher::kTokenBit) != 0) {
-            pusher_->reply(effect.token, std::move(effect.reply));
-        } else if (kafka_pusher_ != nullptr && (effect.token & KafkaPusher::kTokenBit) != 0) {
-            kafka_pusher_->reply(effect.token, std::move(effect.reply));
-        } else if ((effect.token & LogCleaning::kTokenBit) == 0) {
-            if (auto* queue = std::get_if<QueueAnswer>(&effect.reply)) fill_in(*queue);
-            if (auto* list = std::get_if<QueueListAnswer>(&effect.reply)) {
-                for (QueueAnswer& queue : list->queues) fill_in(queue);
-            }
-            sink_(effect.token, std::move(effect.reply));
-        } else {
-            if (Status taken = cleaning_.reply(effect.reply); !taken) on_fatal_error_(taken.error());
-            cleaning_moved = true;
-        }
+        complete(effect.reply);
+        sinks_.deliver(effect.token, std::move(effect.reply));
     }
-    if (cleaning_moved) clean();
 }
 
 // By the clock and not by the engine's time, which is the start of the iteration in whole milliseconds.
@@ -300,6 +286,14 @@ WheelView Shard::wheel() const {
         view.levels[level][start >> (level * kDigitBits)] += timers;
     });
     return view;
+}
+
+// With what the engine does not know.
+void Shard::complete(Reply& reply) const {
+    if (auto* queue = std::get_if<QueueAnswer>(&reply)) fill_in(*queue);
+    if (auto* list = std::get_if<QueueListAnswer>(&reply)) {
+        for (QueueAnswer& queue : list->queues) fill_in(queue);
+    }
 }
 
 void Shard::fill_in(QueueAnswer& queue) const {
@@ -468,6 +462,11 @@ void Shard::log_space_state() {
 void Shard::clean() {
     const LogCleaning::Step step = cleaning_.next();
     if (step != LogCleaning::Step::none) run_cleaning(step);
+}
+
+void Shard::continue_cleaning(const Reply& reply) {
+    if (Status taken = cleaning_.reply(reply); !taken) on_fatal_error_(taken.error());
+    clean();
 }
 
 // Reads old segments once after the start, which did not read them: one at a time with a pause, to reduce the load.

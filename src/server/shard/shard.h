@@ -18,6 +18,8 @@
 #include "http_api/command_port.h"
 #include "kafka/out/kafka_pusher.h"
 #include "net/event_loop.h"
+#include "port/engine_delivery_port.h"
+#include "port/reply_sinks.h"
 #include "server/shard/commit_delay.h"
 #include "server/shard/log_cleaning.h"
 #include "server/shard/server_clock.h"
@@ -27,8 +29,6 @@
 
 namespace duewheel {
 
-// Receives the engine's replies on the loop's thread.
-using ReplySink = std::function<void(ReplyToken, Reply)>;
 // Called on any thread when the process must not continue; does not return.
 using FatalErrorHandler = std::function<void(const Error&)>;
 
@@ -45,8 +45,8 @@ class Shard final : public CommandPort {
     // Ends the workers; the loop must have stopped.
     ~Shard() override;
 
-    void deliver_replies_to(ReplySink sink) { sink_ = std::move(sink); }
-
+    // For the pushers.
+    DeliveryPort& delivery_port() { return delivery_port_; }
     // Its iterations are part of the shard's; must outlive the shard's last one.
     void push_with(WebhookPusher& pusher) { pusher_ = &pusher; }
     const WebhookPusher* pusher() const { return pusher_; }
@@ -54,6 +54,7 @@ class Shard final : public CommandPort {
     void send_with(KafkaPusher& pusher) { kafka_pusher_ = &pusher; }
 
     // CommandPort; on the loop's thread.
+    ReplyTokens add_sink(ReplySink sink) override { return sinks_.add(std::move(sink)); }
     void submit(Command command, ReplyToken token, SharedLimits limits) override;
     void forget(ReplyToken token) override;
     const AccessToken* find_token(std::string_view id) const override { return parts_.engine().tokens().find(id); }
@@ -107,6 +108,7 @@ class Shard final : public CommandPort {
 
   private:
     void carry_out(Effects effects);
+    void complete(Reply& reply) const;
     void fill_in(QueueAnswer& queue) const;
     void measure(const LeaseAnswer& delivery);
     void delay_batch(std::int64_t now_ns);
@@ -123,6 +125,7 @@ class Shard final : public CommandPort {
     void take_space(const SpaceReading& seen);
     void log_space_state();
     void clean();
+    void continue_cleaning(const Reply& reply);
     void run_cleaning(LogCleaning::Step step);
     void patrol();
 
@@ -130,7 +133,8 @@ class Shard final : public CommandPort {
     ShardParts& parts_;
     LogSink& log_;
     FatalErrorHandler on_fatal_error_;
-    ReplySink sink_;
+    ReplySinks sinks_;
+    EngineDeliveryPort delivery_port_{parts_.engine(), sinks_};
     WebhookPusher* pusher_ = nullptr;
     KafkaPusher* kafka_pusher_ = nullptr;
     const std::string machine_run_;
@@ -142,7 +146,7 @@ class Shard final : public CommandPort {
     ClockMark clock_mark_;  // in the data directory
     bool is_marking_clock_ = false;
     bool clock_wait_logged_ = false;
-    LogCleaning cleaning_{parts_};
+    LogCleaning cleaning_{parts_, sinks_.add([this](ReplyToken, Reply reply) { continue_cleaning(reply); })};
     // At most one such job is queued or running, so that jobs that wait for space do not pile up.
     std::atomic<bool> seal_queued_{false};
     std::atomic<bool> maintenance_queued_{false};
