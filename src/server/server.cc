@@ -317,7 +317,7 @@ Status Server::Parts::open_kafka() {
                     hex(shard_parts->journal().identity().instance), std::move(confirm_owner), log);
     if (!made) return std::move(made).error();
     kafka = *std::move(made);
-    shard->send_with(kafka->pusher());
+    shard->push_with(kafka->pusher());
     metrics->include(*kafka);
     return {};
 }
