@@ -11,8 +11,6 @@
 
 #include "access/audit_files.h"
 #include "base/disk_guard.h"
-#include "base/hex.h"
-#include "base/secure_random.h"
 #include "base/volume_size.h"
 #include "calendar/duration.h"
 #include "http_api/calls/contract.h"
@@ -20,34 +18,22 @@
 #include "http_api/calls/shard_placement.h"
 #include "http_api/http_api.h"
 #include "net/event_loop.h"
-#include "net/http/http_server.h"
 #include "server/audit_trail.h"
 #include "server/beanstalk.h"
 #include "server/kafka.h"
 #include "server/limits/limit.h"
 #include "server/limits/options_check.h"
 #include "server/metrics/metrics.h"
-#include "server/node/log_replication.h"
-#include "server/node/owners_topic.h"
-#include "server/process/certificate_watch.h"
-#include "server/process/connection_watch.h"
+#include "server/node/node_role.h"
 #include "server/process/end_signals.h"
-#include "server/process/handshake_log.h"
+#include "server/process/http_listener.h"
 #include "server/process/last_resort.h"
 #include "server/process/open_files.h"
+#include "server/shard/data_directory.h"
 #include "server/shard/disk_advice.h"
-#include "server/shard/run_record.h"
 #include "server/shard/shard.h"
-#include "server/shard/shard_owners.h"
-#include "server/shard/shard_parts.h"
-#include "server/shard/store_sizes.h"
-#include "server/shard/worker.h"
 #include "server/webhooks.h"
 #include "shared/system_clock.h"
-#include "store/index.h"
-#include "store/maintenance/directory_marks.h"
-#include "store/maintenance/known_damage.h"
-#include "store/rocks_rows.h"
 
 namespace duewheel {
 namespace {
@@ -71,55 +57,51 @@ CallerRules caller_rules(const ServerOptions& options) {
 
 }  // namespace
 
+// What the process tells its supervisor.
+struct Server::Progress {
+    // Returns when to be called again at the latest.
+    EventLoop::TimePoint report_alive();
+
+    Reports to;
+    std::int64_t next_alive_ns = 0;
+    bool was_ready = false;
+};
+
+// How far a stop has come.
+struct Server::Stop {
+    bool begun = false;
+    bool is_drained = false;  // no HTTP client is connected
+    bool saves_time = false;
+    bool saves_end = false;
+    std::int64_t by_ns = 0;
+};
+
 // In the order of construction; destroyed in reverse order.
 struct Server::Parts {
     Parts(const ServerOptions& server_options, LogSink& log_sink, std::optional<Takeover> takeover)
         : options(server_options),
-          recent_log(log_sink),
-          log(recent_log),
-          retention(options.keep_outcomes_ms, options.history),
-          rows(
-              posix_file_system(), options.data_directory + "/index",
-              [this](std::string_view key, std::string_view value) { return has_row_expired(retention, key, value); }) {
-        for (std::uint32_t i = 0; i < options.shards.urls.size(); ++i) owners.set(i, options.shards.urls[i]);
-        options.kafka.out.shard = static_cast<std::int32_t>(options.shards.number);
-        if (!takeover) return;
-        options.http_address = takeover->http_address;
-        replication = std::make_unique<LogReplication>(*std::move(takeover), options.data_directory, options.kafka, log,
-                                                       [this](const Error& error) { fail(error); });
-    }
-    ~Parts() {
-        if (replication) replication->stop();
-    }
+          log(log_sink),
+          role(options, std::move(takeover), log, [this](const Error& error) { fail(error); }) {}
+    ~Parts() { role.stop(); }
 
     Status open();
     void fit_connections();
-    Status fit_volume(ShardOptions& shard_options);
     std::optional<std::string> why_puts_are_refused() const;
-    Status bind();
-    Status open_tls();
     Status open_kafka();
     Status open_audit();
     Status open_beanstalk();
     Status listen();
     EventLoop::TimePoint turn();
-    EventLoop::TimePoint report_alive();
     void take_signal(int signal);
     void drain_beanstalk();
-    void stop(int signal);
+    void begin_stop(int signal);
     void leave_when_idle();
     [[noreturn]] void fail(const Error& error);
 
     ServerOptions options;
-    RecentLog recent_log;
-    LogSink& log;
-    RunRecord run{options.data_directory, log};
-    Retention retention;
-    RocksRowStorage rows;
-    std::unique_ptr<LogReplication> replication;  // null: the log is only here
-    ShardOwners owners;
-    std::optional<OwnersTopic> owners_topic;  // nothing: the owners are those of the settings
-    std::unique_ptr<ShardParts> shard_parts;
+    RecentLog log;
+    NodeRole role;
+    DataDirectory data{options, log};
     EventLoop loop;
     std::unique_ptr<Webhooks> webhooks;
     std::unique_ptr<Shard> shard;
@@ -128,29 +110,26 @@ struct Server::Parts {
     std::optional<Metrics> metrics;
     std::unique_ptr<HttpApi> api;
     std::unique_ptr<Beanstalk> beanstalk;  // null: it does not listen for that protocol
-    HandshakeLog handshake_log{log};
-    std::unique_ptr<HttpServer> http;
-    std::unique_ptr<CertificateWatch> certificates;  // null: no TLS
-    std::optional<Worker> certificate_reader;        // ends before what its jobs use
-    ConnectionWatch connection_watch{log};
-    BoundAddress listens_at;
-    std::string http_address;
-    Reports reports;
-    std::int64_t next_alive_ns = 0;
-    bool ready_logged = false;
-    bool stopping = false;
-    bool drained = false;
-    bool time_save_requested = false;
-    bool end_save_requested = false;
-    std::int64_t stop_by_ns = 0;
+    HttpListener http{loop, options, log};
+    Progress reports;
+    Stop stop;
 };
+
+EventLoop::TimePoint Server::Progress::report_alive() {
+    if (to.alive_interval.count() == 0) return EventLoop::kOnEvents;
+    if (const std::int64_t now_ns = monotonic_now_ns(); now_ns >= next_alive_ns) {
+        to.alive();
+        next_alive_ns = now_ns + to.alive_interval.count();
+    }
+    return EventLoop::TimePoint(std::chrono::nanoseconds(next_alive_ns));
+}
 
 // Ends the process: nothing may be answered any more, and the loop's thread may be busy.
 void Server::Parts::fail(const Error& error) {
     disk_is_forbidden = false;  // the loop does not go on
     if (error.code == "log_fenced") {
         log.warning("replaced", error.message, {{"code", error.code}});
-        run.stop();
+        data.run().stop();
         _exit(kExitFenced);
     }
     if (error.code == "log_unavailable") {  // waiting for brokers ends only with the process
@@ -159,29 +138,12 @@ void Server::Parts::fail(const Error& error) {
             "The server has stopped while no broker acknowledged its last changes. It has not acknowledged them "
             "either; they may take effect.",
             {{"error", error.message}});
-        run.stop();
+        data.run().stop();
         _exit(EXIT_SUCCESS);
     }
     log.error("fatal_error", with_disk_advice(error).message, {{"code", error.code}});
-    run.fail();
-    if (const Status kept = remember_damage(posix_file_system(), options.data_directory, error); !kept) {
-        log.warning("damage_not_saved",
-                    "The place of the damage cannot be saved, so the next start does not refuse because of it.",
-                    {{"error", kept.error().message}});
-    }
-    if (error.code == "damaged_index") {
-        const std::string index = options.data_directory + "/index";
-        if (const Status condemned = rows.condemn(); condemned) {
-            log.warning("index_damaged",
-                        "The index is damaged. No data is lost: the next start rebuilds the index from the log.",
-                        {{"index", index}});
-        } else {
-            log.warning("index_damaged",
-                        "The index is damaged, and marking it for a rebuild failed. No data is lost: remove the index "
-                        "directory, and the next start rebuilds it from the log.",
-                        {{"index", index}, {"error", condemned.error().message}});
-        }
-    }
+    data.run().fail();
+    data.keep(error);
     _exit(kExitFatalError);
 }
 
@@ -189,44 +151,16 @@ Status Server::Parts::open() {
     if (Status fine = check_options(options, wall_now_ms()); !fine) return fine;
     fit_connections();
     // The address first: an error about it must not come only after a store was created or recovered.
-    if (Status bound = bind(); !bound) return bound;
-    ShardOptions shard_options;
-    shard_options.engine = options.engine;
-    shard_options.engine.keys_kept_ms = options.keep_outcomes_ms;  // as long as the index keeps them
-    shard_options.spare_segments = options.spare_segments;
-    shard_options.reserve_segments = options.reserve_segments;
-    if (Status secured = open_tls(); !secured) return secured;
-    if (Status fitted = fit_volume(shard_options); !fitted) return fitted;
-    Status drawn = secure_random_bytes(shard_options.identity.instance);
-    if (drawn) drawn = secure_random_bytes(shard_options.identity.token_key);
-    if (!drawn) return drawn;
-    shard_options.engine.shard = options.shards.number;
-    shard_options.identity.shard = static_cast<std::uint16_t>(options.shards.number);
-    shard_options.identity.shards = static_cast<std::uint16_t>(options.shards.count);
-    if (!replication) {
-        // A directory that cannot be read is refused when it is opened, with advice.
-        Status alone = refuse_replicated_log(posix_file_system(), options.data_directory);
-        if (!alone && alone.error().code == "log_is_replicated") return alone;
-    }
-    if (replication) shard_options.replicate = [this](LocalJournal& local) { return replication->wrap(local); };
-    Result<std::unique_ptr<ShardParts>> opened =
-        ShardParts::open(posix_file_system(), options.data_directory, rows, retention, shard_options, log);
-    if (!opened) return std::move(opened).error();
-    shard_parts = *std::move(opened);
-    if (Status read = run.read_last(); !read) return read;
-    if (replication) {
-        replication->start();
-        owners_topic.emplace(replication->cluster(), options.kafka.owners_topic(), owners, log);
-        owners_topic->start();
-        owners_topic->announce(options.shards.number, url_of_node(options, http_address));
-    }
+    if (Status bound = http.open(); !bound) return bound;
+    if (Status opened = data.open(role.replication()); !opened) return opened;
+    role.start(http.address());
     shard =
-        std::make_unique<Shard>(loop, *shard_parts, options.clock, log, [this](const Error& error) { fail(error); });
-    metrics.emplace(options, *shard, run.last());
-    if (replication) metrics->include(*replication);
+        std::make_unique<Shard>(loop, data.shard(), options.clock, log, [this](const Error& error) { fail(error); });
+    metrics.emplace(options, *shard, data.run().last());
+    if (role.replication() != nullptr) metrics->include(*role.replication());
     if (Status auditing = open_audit(); !auditing) return auditing;
     if (Status opened_beanstalk = open_beanstalk(); !opened_beanstalk) return opened_beanstalk;
-    std::vector<BoundAddress> listeners = {listens_at};
+    std::vector<BoundAddress> listeners = {http.bound()};
     if (const auto address = beanstalk ? beanstalk->bound() : std::nullopt) listeners.push_back(*address);
     Result<std::unique_ptr<Webhooks>> made =
         Webhooks::open(loop, shard->delivery_port(), options.webhooks, options.data_directory, listeners, log);
@@ -241,27 +175,7 @@ Status Server::Parts::open() {
     }
     if (Status opened_kafka = open_kafka(); !opened_kafka) return opened_kafka;
     if (Status listening = listen(); !listening) return listening;
-    return run.begin();
-}
-
-Status Server::Parts::fit_volume(ShardOptions& shard_options) {
-    const Result<std::uint64_t> volume = volume_bytes(options.data_directory);
-    if (!volume) return volume.error();
-    const StoreSizes sizes = store_sizes(options.segment_bytes, options.free_floor_bytes, *volume);
-    shard_options.engine.segment_bytes = sizes.segment_bytes;
-    shard_options.free_floor_bytes = sizes.free_floor_bytes;
-    const std::uint64_t needed = sizes.needed_bytes(options.spare_segments + options.reserve_segments);
-    if (*volume != 0 && needed >= *volume) {
-        log.warning(
-            "small_volume",
-            "The volume of the data directory is too small, and all puts are refused. Use a larger volume, or lower "
-            "the settings store.segment_size and store.free_floor.",
-            {{"volume_bytes", *volume},
-             {"needed_bytes", needed},
-             {"segment_bytes", sizes.segment_bytes},
-             {"free_floor_bytes", sizes.free_floor_bytes}});
-    }
-    return {};
+    return data.run().begin();
 }
 
 void Server::Parts::fit_connections() {
@@ -277,44 +191,13 @@ void Server::Parts::fit_connections() {
     connections = fitting;
 }
 
-Status Server::Parts::bind() {
-    http = std::make_unique<HttpServer>(
-        loop, options.http,
-        [this](const HttpRequest& request, HttpReply reply) { api->handle(request, std::move(reply)); },
-        [this](int status, std::string_view code, std::string_view message) {
-            return api->refuse(status, code, message);
-        },
-        classify);
-    http->set_clock(wall_now_ms);
-    http->set_gatekeeper([this](const HttpRequest& request) { return api->admit(request); });
-    const Result<BoundAddress> address = http->bind(options.http_address);
-    if (!address) return address.error();
-    listens_at = *address;
-    http_address = listens_at.text();
-    return {};
-}
-
-Status Server::Parts::open_tls() {
-    http->on_handshake_failure(
-        [this](const TlsFailure& failure) { handshake_log.failed(failure, monotonic_now_ns()); });
-    if (options.tls.certificate.empty()) return {};
-    Result<std::unique_ptr<CertificateWatch>> opened = CertificateWatch::open(
-        options.tls, loop, log, [this](const CertificateFiles::Context& context) { http->use_tls(context); },
-        [this](std::function<void()> job) { certificate_reader->run(std::move(job)); }, wall_now_ms(),
-        monotonic_now_ns());
-    if (!opened) return std::move(opened).error();
-    certificate_reader.emplace("dw-certificate");
-    certificates = *std::move(opened);
-    return {};
-}
-
 Status Server::Parts::open_kafka() {
     if (options.kafka.bootstrap.empty()) return {};
     Kafka::ConfirmOwner confirm_owner;
-    if (replication) confirm_owner = [this] { return replication->confirm_owner(); };
+    if (role.replication() != nullptr) confirm_owner = [this] { return role.replication()->confirm_owner(); };
     Result<std::unique_ptr<Kafka>> made =
-        Kafka::open(loop, *shard, shard_parts->engine(), options.kafka, options.shards.count, options.api,
-                    hex(shard_parts->journal().identity().instance), std::move(confirm_owner), log);
+        Kafka::open(loop, *shard, data.shard().engine(), options.kafka, options.shards.count, options.api,
+                    data.instance(), std::move(confirm_owner), log);
     if (!made) return std::move(made).error();
     kafka = *std::move(made);
     shard->push_with(kafka->pusher());
@@ -335,8 +218,8 @@ Status Server::Parts::open_audit() {
 
 Status Server::Parts::open_beanstalk() {
     if (options.beanstalk.listen.empty()) return {};
-    Result<std::unique_ptr<Beanstalk>> opened = Beanstalk::open(
-        loop, *shard, options.beanstalk, options.http, hex(shard_parts->journal().identity().instance), audit.get());
+    Result<std::unique_ptr<Beanstalk>> opened =
+        Beanstalk::open(loop, *shard, options.beanstalk, options.http, data.instance(), audit.get());
     if (!opened) {
         Error error = std::move(opened).error();
         if (error.code == "bad_address") error.code = "bad_beanstalk_address";  // that of HTTP is another setting
@@ -364,7 +247,7 @@ Status Server::Parts::listen() {
         api_options.redirect = [this](const HttpRequest& request, const CallPath& call) -> std::optional<HttpResponse> {
             const auto number = shard_of_request(request, call, options.shards.count);
             if (!number || *number == options.shards.number) return std::nullopt;
-            return redirect_to_owner(request, *number, owners.url_of(*number));
+            return redirect_to_owner(request, *number, role.url_of(*number));
         };
     }
     api_options.auth_required = requires_tokens(options);
@@ -375,29 +258,27 @@ Status Server::Parts::listen() {
     api_options.check_kafka = [this](std::string_view name_space, const KafkaTarget& target, bool is_administrator) {
         return check_kafka_target(options.kafka, name_space, target, is_administrator);
     };
-    api_options.instance = hex(shard_parts->journal().identity().instance);
+    api_options.instance = data.instance();
     api_options.version = DUEWHEEL_VERSION;
     api_options.disk_free_bytes = [this] { return shard->parts().space().seen().free_bytes; };
     api_options.contract = contract_text([this](std::string_view limit) { return find_limit(limit)->read(options); });
     api_options.audit = audit.get();
-    api_options.recent_log = &recent_log;
-    if (replication) api_options.log_is_unavailable = [this] { return replication->is_waiting(); };
+    api_options.recent_log = &log;
+    if (role.replication() != nullptr) api_options.log_is_unavailable = [this] { return role.is_waiting(); };
     if (kafka) {
         api_options.kafka_stats = [this] {
-            return kafka->stats(replication ? replication->status() : KafkaLogStatus{});
+            return kafka->stats(role.replication() != nullptr ? role.replication()->status() : KafkaLogStatus{});
         };
     }
     api_options.metrics = [this] {
-        std::optional<std::int64_t> expires_in_ms;
-        if (certificates) expires_in_ms = certificates->expires_ms() - wall_now_ms();
-        return metrics->page(http->counters(), api->access_refusals(), audit ? audit->counters() : AuditCounters(),
-                             expires_in_ms);
+        return metrics->page(http.counters(), api->access_refusals(), audit ? audit->counters() : AuditCounters(),
+                             http.certificate_expires_in_ms());
     };
     api_options.readiness = [this] {
         Readiness readiness;
-        readiness.ready = shard->is_serving() && !stopping;
+        readiness.ready = shard->is_serving() && !stop.begun;
         if (!shard->is_serving()) readiness.reasons.push_back("the first commit since the start is not durable yet");
-        if (stopping) readiness.reasons.push_back("the server is stopping");
+        if (stop.begun) readiness.reasons.push_back("the server is stopping");
         if (shard->clock().state == ClockState::held) {
             readiness.reasons.push_back(
                 "the wall clock is too far ahead, and server time continues without it until `duewheel clock accept`");
@@ -406,7 +287,7 @@ Status Server::Parts::listen() {
                                         format_duration(-shard->clock().ahead_ms() / 1000 * 1000) +
                                         ", and runs a tenth slower until the wall clock catches up");
         }
-        if (replication && replication->is_waiting()) {
+        if (role.is_waiting()) {
             readiness.ready = false;
             readiness.reasons.push_back("no broker acknowledges commits of the replicated log");
         }
@@ -420,8 +301,8 @@ Status Server::Parts::listen() {
         return readiness;
     };
     api = std::make_unique<HttpApi>(*shard, std::move(api_options), log);
-    if (Status accepting = http->start_accepting(); !accepting) return accepting;
-    if (requires_tokens(options) && shard_parts->engine().tokens().size() == 0) {
+    if (Status accepting = http.accept(*api); !accepting) return accepting;
+    if (requires_tokens(options) && data.shard().engine().tokens().size() == 0) {
         log.warning(
             "no_tokens",
             "The server requires access tokens and has none, so it refuses all requests. Stop it, and make one with "
@@ -429,7 +310,7 @@ Status Server::Parts::listen() {
     }
     if (options.unsafe_plain_listen && !lack_of_defence(options).empty()) {
         log.warning("unsafe_listen", "The server may listen beyond loopback, and it " + lack_of_defence(options) + ".",
-                    {{"address", http_address}});
+                    {{"address", http.address()}});
     }
     return {};
 }
@@ -446,10 +327,7 @@ std::optional<std::string> Server::Parts::why_puts_are_refused() const {
 
 EventLoop::TimePoint Server::Parts::turn() {
     EventLoop::TimePoint next_work = shard->turn();
-    if (certificates) {
-        const std::int64_t at_ns = certificates->advance_to(wall_now_ms(), monotonic_now_ns());
-        next_work = std::min(next_work, EventLoop::TimePoint(std::chrono::nanoseconds(at_ns)));
-    }
+    next_work = std::min(next_work, http.act());
     if (audit) next_work = std::min(next_work, audit->act(monotonic_now_ns()));
     const std::int64_t expiry_ns = api->end_expired();
     if (expiry_ns != INT64_MAX) {
@@ -457,46 +335,35 @@ EventLoop::TimePoint Server::Parts::turn() {
     }
     const std::int64_t events_ns = api->send_events(monotonic_now_ns());
     next_work = std::min(next_work, EventLoop::TimePoint(std::chrono::nanoseconds(events_ns)));
-    if (replication) {
+    if (role.replication() != nullptr) {
         const std::int64_t now_ns = monotonic_now_ns();
-        replication->report_waiting();
-        if (replication->is_waiting()) api->refuse_waiting(now_ns);
+        role.replication()->report_waiting();
+        if (role.is_waiting()) api->refuse_waiting(now_ns);
         next_work = std::min(next_work, EventLoop::TimePoint(std::chrono::nanoseconds(now_ns + kLogCheckNs)));
     }
     if (beanstalk) {
         next_work = std::min(next_work, beanstalk->act());
         if (shard->needs_turn()) next_work = EventLoop::kAtOnce;
     }
-    connection_watch.check(http->counters(), monotonic_now_ns());
-    if (!ready_logged && shard->is_serving()) {
-        ready_logged = true;
+    if (!reports.was_ready && shard->is_serving()) {
+        reports.was_ready = true;
         if (beanstalk)
             log.info("beanstalk_ready", "The server accepts clients of beanstalkd.",
                      {{"address", beanstalk->address()}});
-        log.info("ready", "The server accepts requests.", {{"http", http_address}});
-        reports.ready();
+        log.info("ready", "The server accepts requests.", {{"http", http.address()}});
+        reports.to.ready();
         if (kafka) kafka->start_reading();
     }
-    const EventLoop::TimePoint next = std::min(next_work, report_alive());
-    if (!drained || (beanstalk && beanstalk->connections() > 0 && monotonic_now_ns() < stop_by_ns)) return next;
+    const EventLoop::TimePoint next = std::min(next_work, reports.report_alive());
+    if (!stop.is_drained || (beanstalk && beanstalk->connections() > 0 && monotonic_now_ns() < stop.by_ns)) return next;
     leave_when_idle();
-    return std::min(next, EventLoop::TimePoint(std::chrono::nanoseconds(stop_by_ns)));
-}
-
-// When to be called again at the latest.
-EventLoop::TimePoint Server::Parts::report_alive() {
-    if (reports.alive_interval.count() == 0) return EventLoop::kOnEvents;
-    if (const std::int64_t now_ns = monotonic_now_ns(); now_ns >= next_alive_ns) {
-        reports.alive();
-        next_alive_ns = now_ns + reports.alive_interval.count();
-    }
-    return EventLoop::TimePoint(std::chrono::nanoseconds(next_alive_ns));
+    return std::min(next, EventLoop::TimePoint(std::chrono::nanoseconds(stop.by_ns)));
 }
 
 void Server::Parts::take_signal(int signal) {
     if (signal == SIGUSR1) return drain_beanstalk();
-    if (signal != SIGHUP) return stop(signal);
-    if (certificates) return certificates->reload(wall_now_ms());
+    if (signal != SIGHUP) return begin_stop(signal);
+    if (http.reload()) return;
     log.info("nothing_to_reload", "SIGHUP reloads the TLS certificate, and the server has none.");
 }
 
@@ -509,25 +376,24 @@ void Server::Parts::drain_beanstalk() {
     beanstalk->drain();
 }
 
-void Server::Parts::stop(int signal) {
-    if (stopping) return;  // a second signal does not make it faster; kill -9 does, and is safe
-    stopping = true;
+void Server::Parts::begin_stop(int signal) {
+    if (std::exchange(stop.begun, true)) return;  // a second signal does not make it faster; kill -9 does, and is safe
     log.info("stopping", "The server is stopping. It answers the requests that it has received.", {{"signal", signal}});
-    reports.stopping();
+    reports.to.stopping();
     if (kafka) kafka->stop();
     shard->stop_waiting();
     api->stop_events();
     if (beanstalk) beanstalk->stop();
-    stop_by_ns = monotonic_now_ns() + std::chrono::nanoseconds(options.drain).count();
-    http->drain(options.drain, [this] { drained = true; });
+    stop.by_ns = monotonic_now_ns() + std::chrono::nanoseconds(options.drain).count();
+    http.drain(options.drain, [this] { stop.is_drained = true; });
 }
 
 // No client is connected any more, so every request has been answered. Records that still wait for the disk (of started
 // attempts, and the final time) have until the deadline: a full disk must not prevent the process from stopping.
 void Server::Parts::leave_when_idle() {
-    if (shard->is_idle() && !std::exchange(time_save_requested, true)) shard->save_time();
-    if (!shard->is_idle() && monotonic_now_ns() < stop_by_ns) return;
-    if (std::exchange(end_save_requested, true)) return;
+    if (shard->is_idle() && !std::exchange(stop.saves_time, true)) shard->save_time();
+    if (!shard->is_idle() && monotonic_now_ns() < stop.by_ns) return;
+    if (std::exchange(stop.saves_end, true)) return;
     if (audit) audit->finish();
     if (!shard->is_idle()) return loop.stop();  // what is written is not known
     shard->save_end([this] { loop.stop(); });
@@ -546,7 +412,7 @@ Result<std::unique_ptr<Server>> Server::open(const ServerOptions& options, LogSi
 }
 
 std::string Server::http_address() const {
-    return parts_->http_address;
+    return parts_->http.address();
 }
 
 std::string Server::beanstalk_address() const {
@@ -554,15 +420,15 @@ std::string Server::beanstalk_address() const {
 }
 
 void Server::run(Reports reports) {
-    parts_->reports = std::move(reports);
+    parts_->reports.to = std::move(reports);
     parts_->loop.on_signals({SIGTERM, SIGINT, SIGHUP, SIGUSR1}, [this](int signal) { parts_->take_signal(signal); });
     pass_end_signals();
     {
         const DiskForbidden on_this_thread;
         parts_->loop.run([this] { return parts_->turn(); });
     }
-    if (parts_->replication) parts_->replication->release();
-    parts_->run.stop();
+    if (LogReplication* const replication = parts_->role.replication()) replication->release();
+    parts_->data.run().stop();
     parts_->log.info("stopped", "The server has stopped.");
 }
 

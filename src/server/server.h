@@ -47,6 +47,8 @@ class Server {
   private:
     Server();
 
+    struct Progress;
+    struct Stop;
     struct Parts;
     std::unique_ptr<Parts> parts_;
 };

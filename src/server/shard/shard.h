@@ -77,7 +77,7 @@ class Shard final : public CommandPort {
     bool is_serving() const { return engine().is_serving(); }
     // No accepted command waits for the disk, and nothing is being posted or sent.
     bool is_idle() const { return engine().is_idle() && !clock_.is_saving() && pushers_.are_idle(); }
-    // Of the blocking steps.
+    // Durations of the blocking steps.
     const Histogram& commit_us() const { return commits_.durations_us(); }
     const Histogram& read_us() const { return lookups_.durations_us(); }
     const Histogram& seal_us() const { return seals_.durations_us(); }
