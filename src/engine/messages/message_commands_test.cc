@@ -20,7 +20,7 @@ struct Trial : TrialParts {
         return take<ChangeAnswer>(1).outcome;
     }
     LeaseToken lease() {
-        dispatcher.lease({.queue = "q", .lease_ms = 5'000}, 9);
+        dispatcher.start({.queue = "q", .lease_ms = 5'000}, 9);
         batch([] {});  // saves the time, so that the delivery is not held back
         dispatcher.deliver_held();
         return take<LeaseAnswer>(9).messages.at(0).lease;

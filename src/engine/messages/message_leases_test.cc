@@ -52,7 +52,7 @@ TEST(LeaseOfOneMessage, a_ready_message_is_leased_without_a_record) {
 TEST(LeaseOfOneMessage, one_that_waits_is_made_due_and_goes_to_its_consumer_before_others) {
     Trial trial;
     const EntryNumber number = trial.put_message(trial.now + 60'000);
-    trial.dispatcher.lease({.queue = "q", .lease_ms = 5'000, .wait_ms = 1'000}, 2);
+    trial.dispatcher.start({.queue = "q", .lease_ms = 5'000, .wait_ms = 1'000}, 2);
     trial.lease(number);
     trial.dispatcher.serve_queues();
     EXPECT_EQ(trial.take<LeaseAnswer>(1).messages.at(0).due_ms, trial.now);

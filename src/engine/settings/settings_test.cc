@@ -15,11 +15,7 @@ struct Trial : TrialParts {
 
     template <class Command>
     Verdict decide(Command command, ReplyToken token) {
-        const auto apply_all = [this](const std::string& body, Operation& operation) {
-            operation.record.subject == Subject::name_space ? settings.apply_namespace(operation)
-                                                            : apply(body, operation);
-        };
-        return TrialContext::decide([&](auto&& add) { batch(add, apply_all); }, settings, std::move(command), token);
+        return TrialContext::decide([&](auto&& add) { batch(add); }, settings, std::move(command), token);
     }
 };
 
