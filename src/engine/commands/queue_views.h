@@ -10,11 +10,9 @@
 namespace duewheel {
 
 struct QueueViews {
-    QueueViews(EngineContext& context, const Lifecycle& lifecycle, const ScheduleTable& schedules)
-        : open(context),
-          listings(context, open, lifecycle),
-          history(context, open),
-          forecasts(context, open, schedules) {}
+    QueueViews(const Uses<EngineOptions, RecentTier, ServerTime, EngineCounters, Lookups, EarlierRuns, Effects>& all,
+               const Lifecycle& lifecycle, const ScheduleTable& schedules)
+        : open(all), listings(all, open, lifecycle), history(all, open), forecasts(all, open, schedules) {}
 
     // One iteration.
     void walk() {

@@ -25,6 +25,12 @@ inline std::string counted(std::uint64_t count, const std::string& what) {
     return std::to_string(count) + " " + what + (count == 1 ? "" : "s");
 }
 
+// The size of a page.
+inline Status check_page(std::uint32_t limit, std::uint32_t limit_max) {
+    if (limit >= 1 && limit <= limit_max) return {};
+    return out_of_range("limit", "from 1 to " + std::to_string(limit_max));
+}
+
 inline Error unknown_id(std::uint64_t id) {
     return {"unknown_id", "no message with id " + std::to_string(id) + " was ever accepted: check the id", "id"};
 }

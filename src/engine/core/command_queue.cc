@@ -48,9 +48,9 @@ const std::string* CommandQueue::name_space_of(const Command& command) const {
     return std::visit(
         [this](const auto& named) -> const std::string* {
             if constexpr (requires { named.lease.id; }) {
-                const EntryNumber found = context_.recent.find(named.lease.id);
+                const EntryNumber found = recent_.find(named.lease.id);
                 if (found == kNoEntry) return nullptr;
-                return &context_.recent.queues().name(context_.recent.entry(found).queue).name_space;
+                return &recent_.queues().name(recent_.entry(found).queue).name_space;
             } else if constexpr (requires { named.puts.front().name_space; }) {
                 return named.puts.empty() ? nullptr : &named.puts.front().name_space;
             } else if constexpr (requires { named.name_space; }) {
@@ -81,13 +81,12 @@ std::uint32_t CommandQueue::weight_of(const Command& command) const {
 
 bool CommandQueue::may_wait(LineKey line, std::size_t bytes) const {
     const std::size_t all = waiting();
-    if (all >= context_.options.commands_waiting_max || waiting_bytes_ + bytes > context_.options.waiting_bytes_max)
-        return false;
+    if (all >= options_.commands_waiting_max || waiting_bytes_ + bytes > options_.waiting_bytes_max) return false;
     const auto found = shares_.find(line.name_space);
     if (found == shares_.end()) return true;
     const Share& own = found->second;
-    return may_take_one(own.commands, all, context_.options.commands_waiting_max) &&
-           own.bytes <= kTimesFree * (context_.options.waiting_bytes_max - waiting_bytes_);
+    return may_take_one(own.commands, all, options_.commands_waiting_max) &&
+           own.bytes <= kTimesFree * (options_.waiting_bytes_max - waiting_bytes_);
 }
 
 void CommandQueue::release(LineKey line, std::size_t bytes) {

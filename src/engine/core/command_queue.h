@@ -18,22 +18,21 @@
 #include <utility>
 
 #include "engine/commands/command_traits.h"
-#include "engine/core/engine_context.h"
 #include "engine/core/fair_lines.h"
 #include "engine/core/pending_command.h"
+#include "engine/core/uses.h"
 #include "engine/settings/namespace_table.h"
 
 namespace duewheel {
 
-class CommandQueue {
+class CommandQueue : Uses<EngineOptions, RecentTier, Lookups> {
   public:
     using Lines = FairLines<PendingCommand>;
 
-    CommandQueue(EngineContext& context, const NamespaceTable& namespaces)
-        : context_(context), namespaces_(namespaces) {}
+    CommandQueue(const Uses& uses, const NamespaceTable& namespaces) : Uses(uses), namespaces_(namespaces) {}
 
     // Whether no other command may wait, whatever its namespace.
-    bool is_full() const { return waiting() >= context_.options.commands_waiting_max; }
+    bool is_full() const { return waiting() >= options_.commands_waiting_max; }
     // Adds a command. False if too many of its namespace wait; compaction limits itself, and may always wait.
     bool push(Command command, ReplyToken token, SharedLimits limits);
     // The command returns with its lookup result.
@@ -63,7 +62,7 @@ class CommandQueue {
 
     // The number of commands, including open lookups; and the content of the puts among them.
     std::size_t waiting() const {
-        return looked_up_.size() + others_.size() + looked_up_puts_.size() + puts_.size() + context_.lookups.open();
+        return looked_up_.size() + others_.size() + looked_up_puts_.size() + puts_.size() + lookups_.open();
     }
     std::size_t waiting_bytes() const { return waiting_bytes_; }
 
@@ -79,7 +78,6 @@ class CommandQueue {
     bool may_wait(LineKey line, std::size_t bytes) const;
     static void push(Lines& lines, PendingCommand pending);
 
-    EngineContext& context_;
     const NamespaceTable& namespaces_;
     Lines looked_up_;
     Lines others_;

@@ -15,7 +15,8 @@
 namespace duewheel {
 Engine::Engine(const EngineOptions& options, const EngineStart& start, RecentTier& recent)
     : OwnedContext{{options, start, recent}},
-      EnginePart(owned_context_),
+      UsesState(context_),
+      Use<BatchWriter>(context_),
       lifecycle_(context_, queues_, start.load_cursor_ms),
       loader_(context_, queues_, lifecycle_, start.load_cursor_ms),
       inputs_(context_, puts_, start.inputs),
@@ -66,13 +67,13 @@ void Engine::submit(Command command, ReplyToken token, SharedLimits limits) {
 
 void Engine::advance_to(DueMs now) {
     set_time(now);
-    if (!context_.started) {
-        context_.started = true;
+    if (!run_.started) {
+        run_.started = true;
         // An earlier run delivered nothing that was due later than this; see Dispatcher::is_due_saved().
         earlier_runs_.end(std::max(now_, batches_.totals().server_time_ms + options_.unsaved_due_max_ms),
                           batches_.totals().server_time_ms, now_,
                           batches_.totals().id_counter * kShardsMax + options_.shard);
-        context_.incarnation =
+        run_.incarnation =
             batches_.totals().commit + 1;  // every run commits an epoch first, so that no two runs share a number
         lifecycle_.start();
         schedules_.start();
@@ -85,7 +86,7 @@ void Engine::advance_to(DueMs now) {
     loader_.sweep();
     loader_.load();
     purges_.walk();
-    if (context_.serving) dispatcher_.serve_queues();
+    if (run_.serving) dispatcher_.serve_queues();
     views_.walk();
     build_batch();
 }
@@ -145,7 +146,7 @@ bool Engine::is_idle() const {
 DueMs Engine::next_wakeup() const {
     const bool has_begun = batches_.is_durable() || segment_.has_to_sweep() || !wheel_.caught_up() ||
                            dispatcher_.has_more_to_serve() || views_.has_to_walk();
-    if (!context_.started || has_begun) return now_;
+    if (!run_.started || has_begun) return now_;
     const bool has_requests = has_commands() || dead_writer_.has_work() ||
                               (commands_.has_puts() && !segment_.puts_stalled()) || dispatcher_.has_held();
     const bool closes = segment_.is_close_wanted() && !segment_.is_empty() && segment_.cleaning_may_write();

@@ -70,10 +70,10 @@ namespace duewheel {
 
 // The base of the engine that exists before its parts.
 struct OwnedContext {
-    EngineContext owned_context_;
+    EngineContext context_;
 };
 
-class Engine : OwnedContext, EnginePart {
+class Engine : OwnedContext, UsesState, Use<BatchWriter> {
   public:
     // `recent` contains the replayed log. The first time passed to advance_to() is the server time of the start; a time
     // before that of the log is raised to it.
@@ -122,8 +122,8 @@ class Engine : OwnedContext, EnginePart {
     // do not count from an old one. `rounded_up`: the next whole millisecond, if a part of this one has passed. Delays
     // count from it, so that what is due after one is not early by the clock of the client.
     void set_time(DueMs now, DueMs rounded_up = 0) {
-        context_.now = std::max(now_, now);
-        context_.rounded_up = std::max(context_.rounded_up, rounded_up);
+        context_.time.now = std::max(now_, now);
+        context_.time.rounded_up = std::max(context_.time.rounded_up, rounded_up);
     }
 
     // While this is true, commands wait for the next batch, unless the engine's own work makes one.
@@ -161,9 +161,9 @@ class Engine : OwnedContext, EnginePart {
 
     DueMs now() const { return now_; }
     const Totals& totals() const { return batches_.totals(); }
-    std::uint64_t incarnation() const { return context_.incarnation; }
+    std::uint64_t incarnation() const { return run_.incarnation; }
     // False until the first commit of this run is durable: until then nothing is served.
-    bool is_serving() const { return context_.serving; }
+    bool is_serving() const { return run_.serving; }
     // No awaited work is on its way to the disk or from it.
     bool is_idle() const;
     EngineCounters counters() const;

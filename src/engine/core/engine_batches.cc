@@ -37,14 +37,14 @@ bool Engine::must_close_segment() const {
     if (segment_.is_empty()) return false;
     if (segment_.is_close_wanted()) return true;
     std::size_t next = std::max(segment_.unfit_bytes(), next_own_bytes());
-    if (!context_.serving || batches_.confirm_at_ms() <= now_) next = std::max(next, kRecordOverheadMax);
+    if (!run_.serving || batches_.confirm_at_ms() <= now_) next = std::max(next, kRecordOverheadMax);
     return next != 0 && !segment_.fits(next);
 }
 
 // A constant load of commands, such as the feeds of thousands of watchdogs, leaves three quarters of a batch to
 // internal work, and internal work leaves a quarter to puts. The others use what is left of a share.
 void Engine::build_batch() {
-    if (!context_.started || !may_build_batch()) return;
+    if (!run_.started || !may_build_batch()) return;
     segment_.begin_batch();
     batches_.begin();
     queues_.begin_batch();
@@ -61,7 +61,7 @@ void Engine::build_batch() {
         loader_.add_cursors();
         return submit_batch(true);
     }
-    if (!context_.serving) return add_epoch();
+    if (!run_.serving) return add_epoch();
     const auto take_commands_to = [this](std::size_t quarters) {
         take_commands(commands_.looked_up(), Takes::commands, quarters);
         take_commands(commands_.others(), Takes::commands, quarters);
@@ -88,8 +88,7 @@ void Engine::build_batch() {
 
 // With an empty batch, unless its segment is full: then the batch that closes the segment saves the time.
 bool Engine::save_time() {
-    if (batches_.is_in_flight() || !context_.serving || segment_.is_stalled() ||
-        batches_.totals().server_time_ms >= now_)
+    if (batches_.is_in_flight() || !run_.serving || segment_.is_stalled() || batches_.totals().server_time_ms >= now_)
         return false;
     batches_.confirm_at(now_);
     is_batch_delayed_ = false;
@@ -102,7 +101,7 @@ void Engine::add_epoch() {
     Record epoch;
     epoch.kind = RecordKind::epoch;
     epoch.time_ms = now_;
-    epoch.incarnation = context_.incarnation;
+    epoch.incarnation = run_.incarnation;
     batch().add(epoch, kNoEntry, 0, Error{});
     submit_batch(false);
 }
@@ -237,7 +236,7 @@ void Engine::apply(Operation& operation) {
     const Record& record = operation.record;
     switch (record.kind) {
         case RecordKind::epoch:
-            context_.serving = true;
+            run_.serving = true;
             return;
         case RecordKind::outcomes:  // known: the index contains their segment
             counters_.relocated += record.count;

@@ -50,14 +50,14 @@ void Engine::build_for_cleaning() {
             from.find_if([](const PendingCommand& pending) { return is_of_cleaning(pending.command); });
         return first != nullptr && !has_room(record_bytes_max(first->command));
     };
-    const bool adds_itself = !context_.serving || batches_.confirm_at_ms() <= now_;
+    const bool adds_itself = !run_.serving || batches_.confirm_at_ms() <= now_;
     const bool is_full = does_not_fit(commands_.looked_up()) || does_not_fit(commands_.others()) ||
                          (adds_itself && !has_room(kRecordOverheadMax));
     if (!segment_.is_empty() && (segment_.is_close_wanted() || is_full)) {
         loader_.add_cursors();
         return submit_batch(true);
     }
-    if (!context_.serving) return add_epoch();
+    if (!run_.serving) return add_epoch();
     take_commands(commands_.looked_up(), Takes::cleaning);
     take_commands(commands_.others(), Takes::cleaning);
     if (!batch().empty() || batches_.confirm_at_ms() <= now_) submit_batch(false);

@@ -13,8 +13,8 @@
 #include <utility>
 
 #include "engine/commands/command.h"
-#include "engine/core/engine_context.h"
 #include "engine/core/pending_command.h"
+#include "engine/core/uses.h"
 #include "message/records/subject.h"
 
 namespace duewheel {

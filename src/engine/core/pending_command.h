@@ -28,4 +28,7 @@ struct PendingCommand {
     SharedLimits limits;
 };
 
+// What became of a command: it was answered or is in the batch; it waits for the next batch, or for a lookup.
+enum class Verdict : std::uint8_t { settled, deferred, looking_up };
+
 }  // namespace duewheel

@@ -7,17 +7,18 @@
 #pragma once
 
 #include "engine/commands/command_traits.h"
-#include "engine/core/engine_context.h"
+#include "engine/core/batch_writer.h"
 #include "engine/messages/dead_letters.h"
 #include "engine/messages/lifecycle.h"
 #include "engine/settings/queues.h"
 
 namespace duewheel {
 
-class DeadLetterWriter : EnginePart {
+class DeadLetterWriter
+    : Uses<EngineOptions, RecentTier, ServerTime, EngineCounters, Lookups, OpenSegment, Effects, BatchWriter> {
   public:
-    DeadLetterWriter(EngineContext& context, DeadLetters& dead_letters, Queues& queues, Lifecycle& lifecycle)
-        : EnginePart(context), dead_letters_(dead_letters), queues_(queues), lifecycle_(lifecycle) {}
+    DeadLetterWriter(const Uses& uses, DeadLetters& dead_letters, Queues& queues, Lifecycle& lifecycle)
+        : Uses(uses), dead_letters_(dead_letters), queues_(queues), lifecycle_(lifecycle) {}
 
     // The reply comes with the last message that it redrives.
     void start(const RedriveCommand& command, ReplyToken token);

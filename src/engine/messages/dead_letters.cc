@@ -44,8 +44,8 @@ void DeadLetters::set_discard(QueueNumber queue, DueMs before_ms) {
 DueMs DeadLetters::next_expiry_ms() const {
     constexpr DueMs kNeverMs = std::numeric_limits<DueMs>::max();
     if (is_expiring_) return kNeverMs;
-    if (!discards_.empty()) return context_.now;
-    return by_time_.empty() ? kNeverMs : by_time_.begin()->first + context_.options.dead_kept_ms;
+    if (!discards_.empty()) return now_;
+    return by_time_.empty() ? kNeverMs : by_time_.begin()->first + options_.dead_kept_ms;
 }
 
 // ---- walks
@@ -58,7 +58,7 @@ bool DeadLetters::may_begin_redrive(const std::string& name_space) const {
         ++all;
         if (walk.queue.name_space == name_space) ++own;
     }
-    return may_take_one(own, all, context_.options.redrives_max);
+    return may_take_one(own, all, options_.redrives_max);
 }
 
 void DeadLetters::begin_redrive(QueueName queue, ReplyToken token, std::uint64_t max) {
@@ -67,7 +67,7 @@ void DeadLetters::begin_redrive(QueueName queue, ReplyToken token, std::uint64_t
     walk.token = token;
     walk.queue = std::move(queue);
     walk.max = max;
-    walk.until_ms = context_.now + 1;
+    walk.until_ms = now_ + 1;
     look_up(walk);
 }
 
@@ -80,13 +80,13 @@ void DeadLetters::begin_expiry() {
     if (discards_.empty()) {
         walk.cause = Cause::kept_long_enough;
         walk.expiring_queue = by_time_.begin()->second;
-        walk.until_ms = context_.now - context_.options.dead_kept_ms + 1;
+        walk.until_ms = now_ - options_.dead_kept_ms + 1;
     } else {
         walk.cause = Cause::discarded;
         std::tie(walk.expiring_queue, walk.until_ms) = discards_.front();
         discards_.pop_front();
     }
-    walk.queue = context_.recent.queues().name(walk.expiring_queue);
+    walk.queue = recent_.queues().name(walk.expiring_queue);
     look_up(walk);
 }
 
@@ -102,9 +102,8 @@ void DeadLetters::look_up(DeadWalk& walk) {
     walk.next_row = 0;
     // An expiry also needs the next dead letter.
     const DueMs until = walk.expires ? std::numeric_limits<DueMs>::max() : walk.until_ms;
-    context_.lookups.start(
-        ScanDead{walk.queue.name_space, walk.queue.queue, walk.from, until, context_.options.redrive_chunk},
-        DeadLookup{walk.number});
+    lookups_.start(ScanDead{walk.queue.name_space, walk.queue.queue, walk.from, until, options_.redrive_chunk},
+                   DeadLookup{walk.number});
 }
 
 void DeadLetters::finish(const DeadLookup& lookup, Stretch stretch, Generation generation) {
@@ -119,7 +118,7 @@ void DeadLetters::finish(const DeadLookup& lookup, Stretch stretch, Generation g
 }
 
 DeadLetters::Next DeadLetters::next(DeadWalk& walk, QueueNumber queue) {
-    const RecentTier& recent = context_.recent;
+    const RecentTier& recent = recent_;
     const auto is_passed = [&](const MessageRow& row) {
         // The recent tier is newer than the index.
         return death_of(row) < walk.from || recent.find(row.id) != kNoEntry || recent.outcome(row.id) != nullptr;

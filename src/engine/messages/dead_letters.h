@@ -21,7 +21,7 @@
 #include <utility>
 #include <vector>
 
-#include "engine/core/engine_context.h"
+#include "engine/core/uses.h"
 #include "engine/settings/queue.h"
 
 namespace duewheel {
@@ -44,9 +44,9 @@ struct DeadWalk {
     Generation generation = 0;
 };
 
-class DeadLetters {
+class DeadLetters : Uses<EngineOptions, RecentTier, ServerTime, Lookups> {
   public:
-    explicit DeadLetters(EngineContext& context) : context_(context) {}
+    explicit DeadLetters(const Uses& uses) : Uses(uses) {}
 
     // ---- what is to expire or to be discarded
 
@@ -92,7 +92,6 @@ class DeadLetters {
     void finish(const DeadLookup& lookup, Stretch stretch, Generation generation);
 
   private:
-    EngineContext& context_;
     std::deque<DeadWalk> walks_;
     std::uint64_t next_number_ = 1;
     bool is_expiring_ = false;                            // one of them is an expiry

@@ -56,11 +56,11 @@ void Dispatcher::start(const LeaseCommand& command, ReplyToken token) {
     if (token != 0) waiter_of_reply_[token] = waiter;
     at.waiters.push_back(waiter);
     queues_.mark(number);
-    if ((command.wait_ms == 0 && !command.stays) || context_.stopping) {
-        while (context_.serving && waiters_.contains(waiter) && serve_next(number) > 0) continue;
+    if ((command.wait_ms == 0 && !command.stays) || run_.stopping) {
+        while (run_.serving && waiters_.contains(waiter) && serve_next(number) > 0) continue;
         if (!waiters_.contains(waiter)) return;
         // Messages that were due before the request are not withheld because a lookup is pending.
-        if (context_.stopping || !is_read_for(at)) return drop_waiter(waiter);
+        if (run_.stopping || !is_read_for(at)) return drop_waiter(waiter);
         return wait_briefly(waiter, waiters_.at(waiter));
     }
     if (command.stays) return;
@@ -176,7 +176,7 @@ void Dispatcher::grant(QueueNumber number, const std::vector<ReadyKey>& all, Rep
         lifecycle_.start_attempt(taken.entry, until, from);
         Delivered& message = delivery.answer.messages.emplace_back();
         message.id = entry.id;
-        message.lease = context_.signer.sign(entry.id, entry.begun, context_.incarnation);
+        message.lease = signer_.sign(entry.id, entry.begun, run_.incarnation);
         message.lease_until_ms = until;
         message.due_ms = entry.nominal_due_ms;
         message.delivered_ms = now_;
@@ -215,7 +215,7 @@ DueMs Dispatcher::late_from(const Entry& entry, DueMs consumer_ms) const {
 
 void Dispatcher::fill(Delivered& message, std::string_view record_body) {
     Result<Record> record = decode_record(RecordKind::relocate, record_body);
-    if (!record) return context_.fail(std::move(record).error());
+    if (!record) return fail(std::move(record).error());
     if (const DueMs from = counts_from(message.due_ms, record->content.put_ms, record->content);
         from > message.due_ms) {
         message.wait_ms = std::max<std::int64_t>(message.late_from_ms - from, 0);
@@ -244,8 +244,8 @@ void Dispatcher::finish_delivery(Delivery delivery, const FoundRecords& records)
         if (log_position == 0) continue;
         const RecordBytes* read = find_record(records, log_position);
         if (read == nullptr) {
-            return context_.fail({"damaged_log", "record " + std::to_string(log_position) +
-                                                     " of a due message is not in the log: run `duewheel check`"});
+            return fail({"damaged_log", "record " + std::to_string(log_position) +
+                                            " of a due message is not in the log: run `duewheel check`"});
         }
         fill(delivery.answer.messages[i], read->body);
         delivery.log_positions[i] = 0;
@@ -311,7 +311,7 @@ void Dispatcher::end_wait(std::uint64_t number) {
     const auto waiting = waiters_.find(number);
     if (waiting == waiters_.end()) return;
     Waiter& waiter = waiting->second;
-    if (waiter.brief || !context_.serving || context_.stopping) return drop_waiter(number);
+    if (waiter.brief || !run_.serving || run_.stopping) return drop_waiter(number);
     wait_briefly(number, waiter);
     queues_.mark(waiter.queue);
 }
@@ -362,7 +362,7 @@ void Dispatcher::drop_brief_waiters(QueueNumber number) {
 }
 
 void Dispatcher::stop_waiting() {
-    context_.stopping = true;
+    run_.stopping = true;
     std::vector<std::uint64_t> waiting;
     for (const auto& [waiter, unused] : waiters_) waiting.push_back(waiter);
     std::sort(waiting.begin(), waiting.end());  // the order of a hash table must not be visible

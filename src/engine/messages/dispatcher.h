@@ -12,17 +12,18 @@
 
 #include "engine/commands/command_traits.h"
 #include "engine/commands/delivery.h"
-#include "engine/core/engine_context.h"
+#include "engine/core/uses.h"
 #include "engine/messages/lifecycle.h"
 #include "engine/messages/loader.h"
 #include "engine/settings/queues.h"
 
 namespace duewheel {
 
-class Dispatcher : EnginePart {
+class Dispatcher : Uses<EngineOptions, RecentTier, ServerTime, EngineCounters, Lookups, RecordCache, TimerLanes,
+                        BatchPipeline, OpenSegment, EarlierRuns, LeaseSigner, RunState, Effects, TimeRules> {
   public:
-    Dispatcher(EngineContext& context, Queues& queues, Lifecycle& lifecycle, Loader& loader)
-        : EnginePart(context), queues_(queues), lifecycle_(lifecycle), loader_(loader) {}
+    Dispatcher(const Uses& uses, Queues& queues, Lifecycle& lifecycle, Loader& loader)
+        : Uses(uses), queues_(queues), lifecycle_(lifecycle), loader_(loader) {}
 
     // A consumer gets ready messages, or waits for some.
     void start(const LeaseCommand& command, ReplyToken token);

@@ -18,14 +18,14 @@
 #include <cstdint>
 #include <optional>
 
-#include "engine/core/engine_context.h"
+#include "engine/core/uses.h"
 
 namespace duewheel {
 
-class DueWindow {
+class DueWindow : Uses<EngineOptions, RecentTier, ServerTime> {
   public:
     // Rows before the load cursor need not be read.
-    DueWindow(EngineContext& context, DueMs load_cursor_ms);
+    DueWindow(const Uses& uses, DueMs load_cursor_ms);
     // The first time of this run: everything due by now is overdue.
     void start();
 
@@ -42,8 +42,8 @@ class DueWindow {
     // Rows before it were read.
     DueMs read_to_ms() const { return has_overdue() ? overdue_to_.due_ms : read_to_.due_ms; }
     // Due messages may be missing from memory.
-    bool is_behind() const { return has_overdue() || read_to_.due_ms <= context_.now; }
-    bool is_crowded() const { return context_.recent.entry_count() >= context_.options.window_entries_max; }
+    bool is_behind() const { return has_overdue() || read_to_.due_ms <= now_; }
+    bool is_crowded() const { return recent_.entry_count() >= options_.window_entries_max; }
     // When the next rows of the window are needed.
     DueMs next_ms() const;
 
@@ -51,7 +51,6 @@ class DueWindow {
     bool has_overdue() const { return overdue_to_.due_ms < overdue_until_ms_; }
     void raise();
 
-    EngineContext& context_;
     std::int64_t length_ms_;  // between window_min_ms and window_max_ms
     std::uint64_t rows_ = 0;  // read since the bound was raised
     DueMs until_ms_;

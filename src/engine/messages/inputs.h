@@ -13,18 +13,17 @@
 #include <string_view>
 #include <vector>
 
-#include "engine/core/engine_context.h"
+#include "engine/core/batch_writer.h"
 #include "engine/messages/input_table.h"
 #include "engine/messages/puts.h"
 
 namespace duewheel {
 
-class Inputs : EnginePart {
+class Inputs : Uses<EngineCounters, OpenSegment, Effects, BatchWriter> {
   public:
     static constexpr bool owns(Subject subject) { return subject == Subject::input; }
 
-    Inputs(EngineContext& context, Puts& puts, const std::vector<InputPosition>& stored)
-        : EnginePart(context), puts_(puts) {
+    Inputs(const Uses& uses, Puts& puts, const std::vector<InputPosition>& stored) : Uses(uses), puts_(puts) {
         for (const InputPosition& position : stored) table_.set(position);
     }
 

@@ -494,7 +494,7 @@ void Lifecycle::finish(const OrderLookup& lookup, const Stretch& stretch, Genera
 }
 
 void Lifecycle::check() const {
-    const bool started = context_.started;
+    const bool started = run_.started;
     std::vector<std::uint32_t> ready(queues_.size());
     std::vector<std::uint32_t> leased(queues_.size());
     std::vector<std::uint64_t> purging(queues_.size());

@@ -30,7 +30,7 @@
 #include <boost/unordered/unordered_flat_map.hpp>
 
 #include "engine/commands/delivery.h"
-#include "engine/core/engine_context.h"
+#include "engine/core/batch_writer.h"
 #include "engine/messages/due_queue.h"
 #include "engine/messages/due_window.h"
 #include "engine/messages/order_lines.h"
@@ -41,15 +41,12 @@ namespace duewheel {
 
 using DueMessages = DueQueue<MessageId>;
 
-class Lifecycle : EnginePart {
+class Lifecycle : Uses<EngineOptions, RecentTier, ServerTime, EngineCounters, Lookups, RecordCache, TimerLanes,
+                       BatchPipeline, OpenSegment, EarlierRuns, RunState, BatchWriter> {
   public:
     // Rows of the index that are due before the load cursor need not be read.
-    Lifecycle(EngineContext& context, Queues& queues, DueMs load_cursor_ms)
-        : EnginePart(context),
-          queues_(queues),
-          window_(context, load_cursor_ms),
-          order_lines_(context),
-          own_(context) {}
+    Lifecycle(const Uses& uses, Queues& queues, DueMs load_cursor_ms)
+        : Uses(uses), queues_(queues), window_(uses, load_cursor_ms), order_lines_(uses), own_(uses) {}
 
     DueWindow& window() { return window_; }
     const DueWindow& window() const { return window_; }

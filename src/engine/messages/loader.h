@@ -6,17 +6,18 @@
 #include <set>
 #include <vector>
 
-#include "engine/core/engine_context.h"
+#include "engine/core/batch_writer.h"
 #include "engine/messages/lifecycle.h"
 #include "engine/settings/queues.h"
 
 namespace duewheel {
 
-class Loader : EnginePart {
+class Loader : Uses<EngineOptions, RecentTier, ServerTime, EngineCounters, Lookups, RecordCache, TimerLanes,
+                    OpenSegment, BatchWriter> {
   public:
     // `cursor_ms`: every message due before was passed to its queue.
-    Loader(EngineContext& context, Queues& queues, Lifecycle& lifecycle, DueMs cursor_ms)
-        : EnginePart(context),
+    Loader(const Uses& uses, Queues& queues, Lifecycle& lifecycle, DueMs cursor_ms)
+        : Uses(uses),
           queues_(queues),
           lifecycle_(lifecycle),
           window_(lifecycle.window()),

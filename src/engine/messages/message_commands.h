@@ -6,7 +6,7 @@
 #include <optional>
 #include <string>
 
-#include "engine/core/engine_context.h"
+#include "engine/core/batch_writer.h"
 #include "engine/messages/dead_letter_writer.h"
 #include "engine/messages/lifecycle.h"
 #include "engine/messages/message_finder.h"
@@ -15,11 +15,11 @@
 
 namespace duewheel {
 
-class MessageCommands : EnginePart {
+class MessageCommands : Uses<RecentTier, ServerTime, Effects, TimeRules, BatchWriter> {
   public:
-    MessageCommands(EngineContext& context, Queues& queues, Lifecycle& lifecycle, MessageFinder& finder,
-                    Seconds& seconds, DeadLetterWriter& dead_writer)
-        : EnginePart(context),
+    MessageCommands(const Uses& uses, Queues& queues, Lifecycle& lifecycle, MessageFinder& finder, Seconds& seconds,
+                    DeadLetterWriter& dead_writer)
+        : Uses(uses),
           queues_(queues),
           lifecycle_(lifecycle),
           finder_(finder),

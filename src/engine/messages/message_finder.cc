@@ -94,7 +94,7 @@ Verdict MessageFinder::purge(const Known& known, PendingCommand& pending, Reply 
 }
 
 std::optional<Verdict> MessageFinder::find_leased(PendingCommand& pending, const LeaseToken& lease, Known& known) {
-    if (!context_.signer.is_genuine(lease)) {
+    if (!signer_.is_genuine(lease)) {
         return replied(
             pending,
             Error{"bad_lease_token",
@@ -103,7 +103,7 @@ std::optional<Verdict> MessageFinder::find_leased(PendingCommand& pending, const
     }
     known = find(pending, lease.id, nullptr);
     LeaseEndAnswer answer;
-    answer.by_restart = lease.incarnation != context_.incarnation;
+    answer.by_restart = lease.incarnation != run_.incarnation;
     switch (known.what) {
         case Known::What::busy:
         case Known::What::needs_lookup:

@@ -7,7 +7,7 @@
 #include <string>
 #include <string_view>
 
-#include "engine/core/engine_context.h"
+#include "engine/core/batch_writer.h"
 #include "engine/messages/lifecycle.h"
 
 namespace duewheel {
@@ -25,9 +25,10 @@ struct KeyLookup {
     KeyFacts holder;
 };
 
-class MessageFinder : EnginePart {
+class MessageFinder : Uses<EngineOptions, RecentTier, ServerTime, Lookups, BatchPipeline, LeaseSigner, RunState,
+                           Effects, TimeRules, BatchWriter> {
   public:
-    MessageFinder(EngineContext& context, Lifecycle& lifecycle) : EnginePart(context), lifecycle_(lifecycle) {}
+    MessageFinder(const Uses& uses, Lifecycle& lifecycle) : Uses(uses), lifecycle_(lifecycle) {}
 
     // `name_space`: of the command; null if it identifies the message by a lease.
     Known find(PendingCommand& pending, MessageId id, const std::string* name_space);

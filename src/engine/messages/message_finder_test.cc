@@ -155,7 +155,7 @@ TEST(MessageFinder, a_lease_holds_its_message_until_it_ends) {
     trial.queues[0].ready.pop_first();
     trial.lifecycle.take(number);
     trial.lifecycle.start_attempt(number, trial.now + 100, trial.now);
-    const LeaseToken lease = trial.context.signer.sign(id, 1, trial.context.incarnation);
+    const LeaseToken lease = trial.context.signer.sign(id, 1, trial.context.run.incarnation);
     PendingCommand command = trial.pending(1);
     Known known;
     EXPECT_EQ(trial.finder.find_leased(command, lease, known), std::nullopt);
@@ -169,8 +169,8 @@ TEST(MessageFinder, a_lease_holds_its_message_until_it_ends) {
         EXPECT_EQ(trial.take<Error>(1).code, "bad_lease_token");
     }
     for (const bool by_restart : {false, true}) {
-        const LeaseToken other = by_restart ? trial.context.signer.sign(id, 1, trial.context.incarnation + 1)
-                                            : trial.context.signer.sign(id, 2, trial.context.incarnation);
+        const LeaseToken other = by_restart ? trial.context.signer.sign(id, 1, trial.context.run.incarnation + 1)
+                                            : trial.context.signer.sign(id, 2, trial.context.run.incarnation);
         EXPECT_EQ(trial.finder.find_leased(command, other, known), Verdict::settled);
         const auto answer = trial.take<LeaseEndAnswer>(1);
         EXPECT_EQ(answer.outcome, LeaseOutcome::expired);

@@ -15,7 +15,7 @@ Verdict MessageLeases::decide(PendingCommand& pending, const LeaseMessageCommand
             return replied(pending, std::move(legal).error());
         }
     }
-    if (!context_.serving) return Verdict::deferred;
+    if (!run_.serving) return Verdict::deferred;
     const Known known = finder_.find(pending, command.id, &command.name_space);
     if (known.what == Known::What::gone) return replied(pending, gone());
     if (const auto verdict = finder_.answer_unless_here(known, pending, command.id)) return *verdict;

@@ -11,7 +11,7 @@
 #include <optional>
 #include <unordered_map>
 
-#include "engine/core/engine_context.h"
+#include "engine/core/batch_writer.h"
 #include "engine/messages/dead_letter_writer.h"
 #include "engine/messages/dispatcher.h"
 #include "engine/messages/lifecycle.h"
@@ -20,11 +20,11 @@
 
 namespace duewheel {
 
-class MessageLeases : EnginePart {
+class MessageLeases : Uses<RecentTier, ServerTime, RunState, Effects, TimeRules, BatchWriter> {
   public:
-    MessageLeases(EngineContext& context, Queues& queues, Lifecycle& lifecycle, Dispatcher& dispatcher,
-                  MessageFinder& finder, DeadLetterWriter& dead_writer)
-        : EnginePart(context),
+    MessageLeases(const Uses& uses, Queues& queues, Lifecycle& lifecycle, Dispatcher& dispatcher, MessageFinder& finder,
+                  DeadLetterWriter& dead_writer)
+        : Uses(uses),
           queues_(queues),
           lifecycle_(lifecycle),
           dispatcher_(dispatcher),

@@ -15,9 +15,9 @@ std::string OrderLines::name(QueueNumber queue, std::string_view order_key) {
 }
 
 std::string OrderLines::name_of(EntryNumber number) const {
-    const Entry& entry = context_.recent.entry(number);
+    const Entry& entry = recent_.entry(number);
     if (!entry.has_rare || is_ended(entry.durable_state)) return {};
-    const std::string_view order_key = context_.recent.order_key(number);
+    const std::string_view order_key = recent_.order_key(number);
     return order_key.empty() ? std::string() : name(entry.queue, order_key);
 }
 
@@ -29,7 +29,7 @@ DuePosition OrderLines::position_of(const Entry& entry) {
 bool OrderLines::join(EntryNumber number) {
     const std::string name = name_of(number);
     if (name.empty()) return false;
-    const Entry& entry = context_.recent.entry(number);
+    const Entry& entry = recent_.entry(number);
     OrderLine& line = lines_[name];
     line.queue = entry.queue;
     const DuePosition position = position_of(entry);
@@ -41,23 +41,23 @@ bool OrderLines::join(EntryNumber number) {
 void OrderLines::leave(EntryNumber number, Leaving leaving) {
     const std::string name = name_of(number);
     if (name.empty()) return;
-    const Entry& entry = context_.recent.entry(number);
+    const Entry& entry = recent_.entry(number);
     OrderLine& line = lines_.at(name);
     const DuePosition position = position_of(entry);
     const auto member = line.members.find(position);
-    if (leaving == Leaving::changes && member == line.members.begin()) line.freed_ms = context_.now;
+    if (leaving == Leaving::changes && member == line.members.begin()) line.freed_ms = now_;
     if (member->second) --line.blocked;
     line.members.erase(member);
     if (line.out == entry.id) line.out = 0;
     if (leaving == Leaving::changes) return;
     line.put_back(position);
-    const bool is_due = waits_for_due(entry.durable_state) && entry.due_ms <= context_.now;
+    const bool is_due = waits_for_due(entry.durable_state) && entry.due_ms <= now_;
     if (leaving == Leaving::to_disk && is_due) line.left_behind = std::min(line.left_behind, position);
     if (line.is_idle()) lines_.erase(name);
 }
 
 bool OrderLines::block(EntryNumber number) {
-    const Entry& entry = context_.recent.entry(number);
+    const Entry& entry = recent_.entry(number);
     OrderLine& line = lines_.at(name_of(number));
     if (line.out == entry.id) line.out = 0;
     if (std::exchange(line.members.at(position_of(entry)), true)) return false;
@@ -69,7 +69,7 @@ void OrderLines::take_back(EntryNumber number) {
     const std::string name = name_of(number);
     if (name.empty()) return;
     OrderLine& line = lines_.at(name);
-    if (line.out == context_.recent.entry(number).id) line.out = 0;
+    if (line.out == recent_.entry(number).id) line.out = 0;
 }
 
 OrderLines::Step OrderLines::next(const std::string& name) {
@@ -80,8 +80,8 @@ OrderLines::Step OrderLines::next(const std::string& name) {
     if (line.lookup_open) return {};
     if (line.is_idle()) return lines_.erase(found), Step{};
     if (line.out != 0) {
-        const EntryNumber out = context_.recent.find(line.out);
-        const Entry& entry = context_.recent.entry(out);
+        const EntryNumber out = recent_.find(line.out);
+        const Entry& entry = recent_.entry(out);
         if (entry.waits_for == WaitsFor::lease || position_of(entry) == line.members.begin()->first) return {};
         return {What::overtaken, out};
     }
@@ -90,8 +90,8 @@ OrderLines::Step OrderLines::next(const std::string& name) {
         const bool will_be_loaded = line.head_is_valid && line.left_behind != line.disk;
         return {line.has_waiting() && !will_be_loaded ? What::look_up : What::none, kNoEntry};
     }
-    const EntryNumber number = context_.recent.find(first.id);
-    const Entry& entry = context_.recent.entry(number);
+    const EntryNumber number = recent_.find(first.id);
+    const Entry& entry = recent_.entry(number);
     bool& waits = line.members.begin()->second;
     if (!waits || is_ending(entry.waits_for) || entry.purging) return {};
     waits = false;
@@ -103,24 +103,23 @@ OrderLines::Step OrderLines::next(const std::string& name) {
 void OrderLines::look_up(const std::string& name) {
     OrderLine& line = lines_.at(name);
     line.lookup_open = true;
-    if (lookups_ >= context_.options.order_lookups_max) return to_look_up_.push_back(name);
-    ++lookups_;
-    const QueueName& queue = context_.recent.queues().name(line.queue);
-    context_.lookups.start(
-        ScanOrder{queue.name_space, queue.queue, name.substr(sizeof line.queue), line.disk, line.rows},
-        OrderLookup{.line = name, .from = line.disk});
+    if (open_lookups_ >= options_.order_lookups_max) return to_look_up_.push_back(name);
+    ++open_lookups_;
+    const QueueName& queue = recent_.queues().name(line.queue);
+    lookups_.start(ScanOrder{queue.name_space, queue.queue, name.substr(sizeof line.queue), line.disk, line.rows},
+                   OrderLookup{.line = name, .from = line.disk});
 }
 
 const MessageRow* OrderLines::take(const OrderLookup& lookup, const Stretch& stretch, Generation generation) {
-    --lookups_;
+    --open_lookups_;
     OrderLine& line = lines_.at(lookup.line);
     line.lookup_open = false;
-    const bool is_old = !context_.lookups.is_fresh(generation) || line.disk < lookup.from;
+    const bool is_old = !lookups_.is_fresh(generation) || line.disk < lookup.from;
     return is_old ? nullptr : take_head(line, stretch);
 }
 
 std::optional<std::string> OrderLines::take_waiting() {
-    if (to_look_up_.empty() || lookups_ >= context_.options.order_lookups_max) return std::nullopt;
+    if (to_look_up_.empty() || open_lookups_ >= options_.order_lookups_max) return std::nullopt;
     std::string name = std::move(to_look_up_.front());
     to_look_up_.pop_front();
     lines_.at(name).lookup_open = false;
@@ -131,14 +130,13 @@ std::optional<std::string> OrderLines::take_waiting() {
 // and otherwise when it becomes due or a command needs it.
 const MessageRow* OrderLines::take_head(OrderLine& line, const Stretch& stretch) const {
     const auto is_on_disk_alone = [this](const MessageRow& row) {
-        return context_.recent.find(row.id) == kNoEntry && context_.recent.outcome(row.id) == nullptr;
+        return recent_.find(row.id) == kNoEntry && recent_.outcome(row.id) == nullptr;
     };
     const auto position = [](const MessageRow& row) { return DuePosition{row.state.nominal_due_ms, row.id}; };
     const auto end = stretch.rows.end();
     const auto head = std::find_if(stretch.rows.begin(), end, is_on_disk_alone);
-    line.rows =
-        head == end ? std::min(line.rows * 2, std::max(context_.options.load_chunk, 1u)) : OrderLine::kRowsAtFirst;
-    if (head != end && !(waits_for_due(head->state.state) && head->state.due_ms <= context_.now)) {
+    line.rows = head == end ? std::min(line.rows * 2, std::max(options_.load_chunk, 1u)) : OrderLine::kRowsAtFirst;
+    if (head != end && !(waits_for_due(head->state.state) && head->state.due_ms <= now_)) {
         line.pass(position(*head));
         line.put_back(position(*head));
         return nullptr;
@@ -168,7 +166,7 @@ std::vector<std::uint32_t> OrderLines::open_lookups(std::size_t queues) const {
 
 void OrderLines::check(bool has_started) const {
     std::unordered_map<std::string, OrderLine> seen;
-    context_.recent.for_each_entry([&](EntryNumber number, const Entry& entry) {
+    recent_.for_each_entry([&](EntryNumber number, const Entry& entry) {
         const std::string name = name_of(number);
         if (name.empty() || !has_started) return;
         const auto known = lines_.find(name);

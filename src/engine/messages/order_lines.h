@@ -18,7 +18,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "engine/core/engine_context.h"
+#include "engine/core/uses.h"
 #include "engine/messages/order_line.h"
 
 namespace duewheel {
@@ -27,9 +27,9 @@ namespace duewheel {
 // of its queue, will find it again.
 enum class Leaving : std::uint8_t { changes, to_disk, to_queue };
 
-class OrderLines {
+class OrderLines : Uses<EngineOptions, RecentTier, ServerTime, Lookups> {
   public:
-    explicit OrderLines(EngineContext& context) : context_(context) {}
+    explicit OrderLines(const Uses& uses) : Uses(uses) {}
 
     static std::string name(QueueNumber queue, std::string_view order_key);
     // The line of the message; empty if it has no order key, or is in no line because it has ended.
@@ -79,10 +79,9 @@ class OrderLines {
     static DuePosition position_of(const Entry& entry);
     const MessageRow* take_head(OrderLine& line, const Stretch& stretch) const;
 
-    EngineContext& context_;
     std::unordered_map<std::string, OrderLine> lines_;
     std::deque<std::string> to_look_up_;  // when fewer lookups are open
-    std::uint32_t lookups_ = 0;           // open
+    std::uint32_t open_lookups_ = 0;      // open
 };
 
 }  // namespace duewheel

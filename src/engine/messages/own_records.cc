@@ -33,13 +33,13 @@ void ExpiredMessages::add_to_batch() {
 
 DueMs StartedAttempts::due_ms() const {
     if (attempts_.empty() || segment_.attempts_wait()) return kNever;
-    return context_.stopping ? now_ : attempts_.front().began_ms + kWaitMs;
+    return run_.stopping ? now_ : attempts_.front().began_ms + kWaitMs;
 }
 
 void StartedAttempts::add_to_batch() {
     if (segment_.attempts_wait()) return keep_waiting();
     if (!has_work()) return;
-    const DueMs until_ms = context_.stopping ? now_ : now_ - kWaitMs / 2;
+    const DueMs until_ms = run_.stopping ? now_ : now_ - kWaitMs / 2;
     std::vector<Attempt> kept;
     for (; !attempts_.empty() && attempts_.front().began_ms <= until_ms; attempts_.pop_front()) {
         const EntryNumber number = recent_.find(attempts_.front().id);

@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "engine/commands/command_traits.h"
-#include "engine/core/engine_context.h"
+#include "engine/core/batch_writer.h"
 
 namespace duewheel {
 
@@ -22,9 +22,9 @@ namespace duewheel {
 inline constexpr std::string_view kNoReason = "failed without a reason";
 
 // Attempts that started and last.
-class StartedAttempts : EnginePart {
+class StartedAttempts : Uses<EngineOptions, RecentTier, ServerTime, OpenSegment, RunState, BatchWriter> {
   public:
-    explicit StartedAttempts(EngineContext& context) : EnginePart(context) {}
+    explicit StartedAttempts(const Uses& uses) : Uses(uses) {}
 
     void note(MessageId id) { attempts_.push_back({id, now_}); }
     // When a batch must contain the first ones: at once if the engine stops; kNever if none waits, or if there is only
@@ -52,9 +52,9 @@ class StartedAttempts : EnginePart {
 };
 
 // Ends of messages that expired.
-class ExpiredMessages : EnginePart {
+class ExpiredMessages : Uses<EngineOptions, RecentTier, ServerTime, BatchWriter> {
   public:
-    explicit ExpiredMessages(EngineContext& context) : EnginePart(context) {}
+    explicit ExpiredMessages(const Uses& uses) : Uses(uses) {}
 
     void note(MessageId id) { expired_.push_back(id); }
     std::size_t count() const { return expired_.size(); }
@@ -70,9 +70,9 @@ class ExpiredMessages : EnginePart {
 };
 
 // Ends of messages that used up their attempts.
-class ExhaustedMessages : EnginePart {
+class ExhaustedMessages : Uses<EngineOptions, RecentTier, BatchWriter> {
   public:
-    explicit ExhaustedMessages(EngineContext& context) : EnginePart(context) {}
+    explicit ExhaustedMessages(const Uses& uses) : Uses(uses) {}
 
     void note(MessageId id) { exhausted_.push_back(id); }
     std::size_t count() const { return exhausted_.size(); }
@@ -91,7 +91,8 @@ class ExhaustedMessages : EnginePart {
 
 // Each is a source of work for batches (part_by_type.h).
 struct OwnRecords {
-    explicit OwnRecords(EngineContext& context) : expired(context), attempts(context), exhausted(context) {}
+    explicit OwnRecords(const Uses<EngineOptions, RecentTier, ServerTime, OpenSegment, RunState, BatchWriter>& all)
+        : expired(all), attempts(all), exhausted(all) {}
 
     ExpiredMessages expired;
     StartedAttempts attempts;

@@ -18,7 +18,7 @@
 #include <deque>
 
 #include "engine/commands/command_traits.h"
-#include "engine/core/engine_context.h"
+#include "engine/core/batch_writer.h"
 #include "engine/messages/lifecycle.h"
 #include "engine/settings/queues.h"
 
@@ -33,10 +33,10 @@ struct PurgeWalk {
     bool walked = false;
 };
 
-class Purges : EnginePart {
+class Purges : Uses<EngineOptions, RecentTier, Lookups, BatchWriter> {
   public:
-    Purges(EngineContext& context, Queues& queues, Lifecycle& lifecycle)
-        : EnginePart(context), queues_(queues), lifecycle_(lifecycle) {}
+    Purges(const Uses& uses, Queues& queues, Lifecycle& lifecycle)
+        : Uses(uses), queues_(queues), lifecycle_(lifecycle) {}
 
     // The mark of the queue has changed: to a greater one, or to none.
     void begin(QueueNumber number);

@@ -12,7 +12,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "engine/core/engine_context.h"
+#include "engine/core/batch_writer.h"
 #include "engine/messages/message_finder.h"
 #include "engine/messages/seconds.h"
 #include "engine/messages/transactions.h"
@@ -20,13 +20,14 @@
 
 namespace duewheel {
 
-class Puts : EnginePart {
+class Puts : Uses<EngineOptions, RecentTier, ServerTime, EngineCounters, Lookups, OpenSegment, Effects, TimeRules,
+                  BatchWriter> {
   public:
     // Keys that earlier puts of the same request hold, as spelled by key_name().
     using HeldKeys = std::unordered_map<std::string, KeyFacts>;
 
-    Puts(EngineContext& context, Queues& queues, MessageFinder& finder, Seconds& seconds, Transactions& transactions)
-        : EnginePart(context), queues_(queues), finder_(finder), seconds_(seconds), transactions_(transactions) {}
+    Puts(const Uses& uses, Queues& queues, MessageFinder& finder, Seconds& seconds, Transactions& transactions)
+        : Uses(uses), queues_(queues), finder_(finder), seconds_(seconds), transactions_(transactions) {}
 
     Verdict decide(PendingCommand& pending, PutCommand& command);
     Verdict decide(PendingCommand& pending, PutBatchCommand& command);

@@ -38,8 +38,7 @@ void RecurringMessages::read() {
 }
 
 void RecurringMessages::finish(const SpawnLookup&, const FoundRecords& records, Generation) {
-    if (Status read = due_.take_records(records, "due recurring message"); !read)
-        context_.fail(std::move(read).error());
+    if (Status read = due_.take_records(records, "due recurring message"); !read) fail(std::move(read).error());
 }
 
 std::size_t RecurringMessages::next_bytes() const {

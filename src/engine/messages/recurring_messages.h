@@ -14,16 +14,17 @@
 #include <optional>
 #include <string_view>
 
-#include "engine/core/engine_context.h"
+#include "engine/core/batch_writer.h"
 #include "engine/messages/lifecycle.h"
 #include "engine/settings/queues.h"
 
 namespace duewheel {
 
-class RecurringMessages : EnginePart {
+class RecurringMessages : Uses<EngineOptions, RecentTier, ServerTime, Lookups, RecordCache, OpenSegment, EarlierRuns,
+                               Effects, BatchWriter> {
   public:
-    RecurringMessages(EngineContext& context, Queues& queues, Lifecycle& lifecycle)
-        : EnginePart(context), queues_(queues), lifecycle_(lifecycle), due_(lifecycle.due_recurring()) {}
+    RecurringMessages(const Uses& uses, Queues& queues, Lifecycle& lifecycle)
+        : Uses(uses), queues_(queues), lifecycle_(lifecycle), due_(lifecycle.due_recurring()) {}
 
     // The code of what prevents the occurrence of a due recurring message; empty: nothing does.
     std::string_view why_waits(EntryNumber number);

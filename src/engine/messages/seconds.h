@@ -15,15 +15,16 @@
 #include <utility>
 #include <vector>
 
+#include "engine/core/batch_writer.h"
 #include "engine/core/command_queue.h"
-#include "engine/core/engine_context.h"
 #include "engine/settings/queues.h"
 
 namespace duewheel {
 
 // The maximum of a queue's limit per second.
 
-class Seconds : EnginePart {
+class Seconds
+    : Uses<EngineOptions, RecentTier, ServerTime, EngineCounters, Lookups, OpenSegment, TimeRules, BatchWriter> {
   public:
     using Taken = std::map<std::pair<QueueNumber, Second>, std::uint32_t>;
     // When a message may be due.
@@ -39,8 +40,8 @@ class Seconds : EnginePart {
         Second from = 0;
     };
 
-    Seconds(EngineContext& context, Queues& queues, CommandQueue& commands)
-        : EnginePart(context), queues_(queues), commands_(commands) {}
+    Seconds(const Uses& uses, Queues& queues, CommandQueue& commands)
+        : Uses(uses), queues_(queues), commands_(commands) {}
 
     static Status check_flex(std::int64_t flex_ms);
     // How much later than `due` it may be; it must be due before `before_ms`, if that is not 0.

@@ -142,8 +142,7 @@ void Transactions::read_prepared() {
 }
 
 void Transactions::finish(const PreparedLookup&, const FoundRecords& records, Generation) {
-    if (Status read = due_prepared_.take_records(records, "due prepared message"); !read)
-        context_.fail(std::move(read).error());
+    if (Status read = due_prepared_.take_records(records, "due prepared message"); !read) fail(std::move(read).error());
 }
 
 std::size_t Transactions::next_bytes() const {

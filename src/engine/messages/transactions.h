@@ -18,17 +18,18 @@
 #include <string>
 #include <string_view>
 
-#include "engine/core/engine_context.h"
+#include "engine/core/batch_writer.h"
 #include "engine/messages/lifecycle.h"
 #include "engine/messages/message_finder.h"
 #include "engine/settings/queues.h"
 
 namespace duewheel {
 
-class Transactions : EnginePart {
+class Transactions : Uses<EngineOptions, RecentTier, ServerTime, Lookups, RecordCache, OpenSegment, EarlierRuns,
+                          Effects, TimeRules, BatchWriter> {
   public:
-    Transactions(EngineContext& context, Queues& queues, Lifecycle& lifecycle, MessageFinder& finder)
-        : EnginePart(context),
+    Transactions(const Uses& uses, Queues& queues, Lifecycle& lifecycle, MessageFinder& finder)
+        : Uses(uses),
           queues_(queues),
           lifecycle_(lifecycle),
           finder_(finder),

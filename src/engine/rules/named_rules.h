@@ -24,12 +24,11 @@
 #include "engine/commands/command_limits.h"
 #include "engine/commands/command_traits.h"
 #include "engine/commands/refusals.h"
-#include "engine/core/engine_context.h"
+#include "engine/core/batch_writer.h"
 #include "engine/messages/due_queue.h"
 #include "engine/rules/rule_table.h"
 #include "engine/settings/queues.h"
 #include "message/records/content.h"
-#include "shared/nearest_name.h"
 
 namespace duewheel {
 
@@ -40,7 +39,8 @@ struct PassedTimes {
 };
 
 template <class Kind>
-class NamedRules : protected EnginePart {
+class NamedRules : protected Uses<EngineOptions, RecentTier, ServerTime, EngineCounters, Lookups, RecordCache,
+                                  TimerLanes, BatchPipeline, OpenSegment, EarlierRuns, RunState, Effects, BatchWriter> {
   public:
     using Rule = typename Kind::Rule;
     using RuleState = typename Rule::State;
@@ -74,7 +74,7 @@ class NamedRules : protected EnginePart {
         if (rule != nullptr) {
             if (const auto verdict = read_whole(pending, *rule, command)) return *verdict;
             Result<Record> read = decode_record(RecordKind::rule, command.record_body);
-            if (!read) return context_.fail(read.error()), Verdict::settled;
+            if (!read) return fail(read.error()), Verdict::settled;
             whole = *std::move(read);
             before = rule->state.rule;
         }
@@ -116,7 +116,7 @@ class NamedRules : protected EnginePart {
         if (rule != nullptr && rule->in_batch()) return Verdict::deferred;
         if (rule == nullptr || rule->log_position != command.log_position) return replied(pending, RelocateAnswer{});
         const Result<Record> whole = decode_record(RecordKind::rule, command.record_body);
-        if (!whole) return context_.fail(whole.error()), Verdict::settled;
+        if (!whole) return fail(whole.error()), Verdict::settled;
         add_state(*rule, rule->state, &whole->content, pending.token, RelocateAnswer{true, batch().next_sequence()});
         return Verdict::settled;
     }
@@ -132,7 +132,8 @@ class NamedRules : protected EnginePart {
         lookups_.start(ReadRecords{{rule->log_position}}, std::move(lookup));
     }
     void read(const typename Kind::List& command, ReplyToken token, const SharedLimits& limits) {
-        if (context_.refuse_page(command.limit, token)) return;
+        if (Status fits = check_page(command.limit, options_.list_limit_max); !fits)
+            return reply(token, std::move(fits).error());
         typename Kind::ListAnswer answer;
         std::string_view after = command.after;
         while (const Rule* rule = table_.next_of(command.name_space, after)) {
@@ -192,7 +193,7 @@ class NamedRules : protected EnginePart {
     std::size_t next_bytes() const { return !has_to_add() ? 0 : message_bytes(due_.first_ready().record_body.size()); }
 
   protected:
-    NamedRules(EngineContext& context, Queues& queues) : EnginePart(context), queues_(queues) {}
+    NamedRules(const Uses& uses, Queues& queues) : Uses(uses), queues_(queues) {}
     ~NamedRules() = default;
 
     // ---- what each kind does by itself
@@ -394,7 +395,7 @@ class NamedRules : protected EnginePart {
   private:
     void reply_with(RuleLookup<Answer> lookup, std::string_view record_body) {
         const Result<Record> whole = decode_record(RecordKind::rule, record_body);
-        if (!whole) return context_.fail(whole.error());
+        if (!whole) return fail(whole.error());
         lookup.answer.has_content = true;
         copy_content(whole->content, lookup.answer);
         reply(lookup.token, std::move(lookup.answer));

@@ -10,7 +10,7 @@ namespace duewheel::named_rules_test {
 namespace {
 
 struct Trial : TrialContext {
-    Trial() { context.started = context.serving = true; }
+    Trial() { context.run.started = context.run.serving = true; }
 
     PutWatchdogCommand put() const {
         PutWatchdogCommand command;

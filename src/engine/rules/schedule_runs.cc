@@ -73,7 +73,7 @@ void Schedules::finish(const LastRunLookup& lookup, const std::optional<MessageR
 
 void Schedules::finish(const RunLookup&, const FoundRecords& records, Generation) {
     const auto keep = [this](const Due::Item& run) { cache_.insert(run.log_position, run.record_body); };
-    if (Status read = due_.take_records(records, "due schedule", keep); !read) context_.fail(std::move(read).error());
+    if (Status read = due_.take_records(records, "due schedule", keep); !read) fail(std::move(read).error());
 }
 
 void Schedules::add_to_batch() {
@@ -116,7 +116,7 @@ void Schedules::make_runs(Schedule& schedule, const Due::Item& run, std::size_t 
     }
     if (run.log_position != schedule.log_position) return begin_due(schedule);
     const Result<Record> whole = decode_record(RecordKind::rule, run.record_body);
-    if (!whole) return context_.fail(whole.error());
+    if (!whole) return fail(whole.error());
     // As many as fit into the batch, at least one: halved each time, because this is done for each schedule.
     const std::size_t each = message_bytes(run.record_body.size());
     const auto fits = [&](std::size_t runs) {

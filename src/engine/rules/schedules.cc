@@ -44,8 +44,8 @@ Error never_due(const ScheduleTimes& times, const TimesRule& rule, DueMs now) {
 
 }  // namespace
 
-Schedules::Schedules(EngineContext& context, Queues& queues, std::vector<ScheduleStart> stored, std::string zone_data)
-    : NamedRules(context, queues), zone_data_(std::move(zone_data)) {
+Schedules::Schedules(const Uses& uses, Queues& queues, std::vector<ScheduleStart> stored, std::string zone_data)
+    : NamedRules(uses, queues), zone_data_(std::move(zone_data)) {
     for (ScheduleStart& start : stored) {
         Schedule& schedule = begin(start);
         schedule.times = std::move(start.times);
@@ -159,7 +159,7 @@ Verdict Schedules::fire(PendingCommand& pending, ControlScheduleCommand& command
         if (!has_room(message_bytes(command.record_body.size()))) return Verdict::deferred;
     }
     const Result<Record> whole = decode_record(RecordKind::rule, command.record_body);
-    if (!whole) return context_.fail(whole.error()), Verdict::settled;
+    if (!whole) return fail(whole.error()), Verdict::settled;
     if (Status fits = take_room(schedule, now_); !fits) {
         return replied(pending, std::move(fits).error());
     }
@@ -301,7 +301,7 @@ void Schedules::check() const {
     table_.for_each([&](const Schedule& schedule) {
         const ScheduleState& state = schedule.state;
         require(schedule.in_batch() <= batches_.has_batch(), "a schedule is in a batch that does not exist");
-        if (!context_.started || schedule.in_batch() || schedule.is_due || schedule.is_inactive()) return;
+        if (!run_.started || schedule.in_batch() || schedule.is_due || schedule.is_inactive()) return;
         const bool is_on_wheel = wheel_.deadline_of(schedule.timer).has_value();
         require(state.next_ms == 0 || is_on_wheel, "a schedule is not on the wheel at its next time");
         require(state.next_ms != 0 || is_on_wheel || waiting_for_.contains(state.last_id), "a run waits for nothing");

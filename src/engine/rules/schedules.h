@@ -63,7 +63,7 @@ struct ScheduleKind {
 class Schedules final : public NamedRules<ScheduleKind> {
   public:
     // `zone_data`: the version of the zone data with which `stored` were read.
-    Schedules(EngineContext& context, Queues& queues, std::vector<ScheduleStart> stored, std::string zone_data);
+    Schedules(const Uses& uses, Queues& queues, std::vector<ScheduleStart> stored, std::string zone_data);
 
     using NamedRules::decide;
     using NamedRules::finish;

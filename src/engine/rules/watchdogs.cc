@@ -146,7 +146,7 @@ void Watchdogs::read_due() {
 }
 
 void Watchdogs::finish(const FiringLookup&, const FoundRecords& records, Generation) {
-    if (Status read = due_.take_records(records, "due watchdog"); !read) context_.fail(std::move(read).error());
+    if (Status read = due_.take_records(records, "due watchdog"); !read) fail(std::move(read).error());
 }
 
 void Watchdogs::add_to_batch() {
@@ -168,7 +168,7 @@ void Watchdogs::add_firing(Watchdog& watchdog, const Due::Item& prepared) {
     if (prepared.log_position != watchdog.log_position) return begin_due(watchdog);
     if (segment_.refuses_puts()) return fire_later(watchdog, "store_full");
     const Result<Record> whole = decode_record(RecordKind::rule, prepared.record_body);
-    if (!whole) return context_.fail(whole.error());
+    if (!whole) return fail(whole.error());
     if (const Status room = take_room(watchdog, now_); !room) {
         return fire_later(watchdog, room.error().code);
     }
@@ -187,7 +187,7 @@ void Watchdogs::add_firing(Watchdog& watchdog, const Due::Item& prepared) {
 void Watchdogs::check() const {
     table_.for_each([&](const Watchdog& watchdog) {
         require(watchdog.in_batch() <= batches_.has_batch(), "a watchdog is in a batch that does not exist");
-        if (!context_.started || watchdog.in_batch() || watchdog.is_due) return;
+        if (!run_.started || watchdog.in_batch() || watchdog.is_due) return;
         const std::optional<Tick> deadline = wheel_.deadline_of(watchdog.timer);
         require(deadline.has_value() != watchdog.state.is_asleep(), "a watchdog sleeps on the wheel, or is not on it");
         if (!deadline || has_to_fire(watchdog.state, now_)) return;  // it tries again

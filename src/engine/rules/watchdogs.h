@@ -54,7 +54,7 @@ struct WatchdogKind {
 
 class Watchdogs final : public NamedRules<WatchdogKind> {
   public:
-    Watchdogs(EngineContext& context, Queues& queues, std::vector<WatchdogStart> stored) : NamedRules(context, queues) {
+    Watchdogs(const Uses& uses, Queues& queues, std::vector<WatchdogStart> stored) : NamedRules(uses, queues) {
         for (WatchdogStart& start : stored) begin(start);
     }
 

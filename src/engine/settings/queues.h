@@ -21,18 +21,18 @@
 #include <utility>
 #include <vector>
 
-#include "engine/core/engine_context.h"
+#include "engine/core/batch_writer.h"
 #include "engine/messages/dead_letters.h"
 #include "engine/settings/namespace_table.h"
 #include "engine/settings/queue.h"
 
 namespace duewheel {
 
-class Queues : EnginePart {
+class Queues : Uses<EngineOptions, RecentTier, ServerTime, EngineCounters, BatchPipeline, OpenSegment, BatchWriter> {
   public:
     using Names = std::map<std::pair<std::string, std::string>, QueueNumber>;
 
-    Queues(EngineContext& context, DeadLetters& dead_letters) : EnginePart(context), dead_letters_(dead_letters) {}
+    Queues(const Uses& uses, DeadLetters& dead_letters) : Uses(uses), dead_letters_(dead_letters) {}
 
     // ---- the queues
 

@@ -15,7 +15,7 @@
 #include <vector>
 
 #include "engine/commands/target_queue.h"
-#include "engine/core/engine_context.h"
+#include "engine/core/batch_writer.h"
 #include "engine/messages/dead_letters.h"
 #include "engine/messages/purges.h"
 #include "engine/messages/seconds.h"
@@ -24,13 +24,13 @@
 
 namespace duewheel {
 
-class Settings : EnginePart {
+class Settings : Uses<EngineOptions, RecentTier, ServerTime, OpenSegment, Effects, TimeRules, BatchWriter> {
   public:
     static constexpr bool owns(Subject subject) { return subject == Subject::queue || subject == Subject::name_space; }
 
-    Settings(EngineContext& context, Queues& queues, QueueReports& reports, Seconds& seconds, DeadLetters& dead_letters,
+    Settings(const Uses& uses, Queues& queues, QueueReports& reports, Seconds& seconds, DeadLetters& dead_letters,
              Purges& purges)
-        : EnginePart(context),
+        : Uses(uses),
           queues_(queues),
           reports_(reports),
           seconds_(seconds),

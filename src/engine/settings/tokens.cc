@@ -112,7 +112,8 @@ void Tokens::read(const DescribeTokenCommand& command, ReplyToken token, const S
 }
 
 void Tokens::read(const ListTokensCommand& command, ReplyToken token, const SharedLimits&) {
-    if (context_.refuse_page(command.limit, token)) return;
+    if (Status fits = check_page(command.limit, options_.list_limit_max); !fits)
+        return reply(token, std::move(fits).error());
     TokenListAnswer answer;
     const StoredToken* next = table_.next(command.after);
     for (; next != nullptr && answer.tokens.size() < command.limit; next = table_.next(next->id)) {

@@ -10,16 +10,16 @@
 #include <string>
 #include <string_view>
 
-#include "engine/core/engine_context.h"
+#include "engine/core/batch_writer.h"
 #include "engine/settings/token_table.h"
 
 namespace duewheel {
 
-class Tokens : EnginePart {
+class Tokens : Uses<EngineOptions, ServerTime, Effects, BatchWriter> {
   public:
     static constexpr bool owns(Subject subject) { return subject == Subject::token; }
 
-    Tokens(EngineContext& context, const std::vector<StoredToken>& stored) : EnginePart(context) {
+    Tokens(const Uses& uses, const std::vector<StoredToken>& stored) : Uses(uses) {
         for (const StoredToken& token : stored) table_.set(token);
     }
 

@@ -119,7 +119,7 @@ struct TrialContext {
     RecentTier recent;
     EngineContext context;
     const EngineOptions& options = context.options;
-    DueMs& now = context.now;
+    DueMs& now = context.time.now;
     Effects& effects = context.effects;
     EngineCounters& counters = context.counters;
     Lookups& lookups = context.lookups;

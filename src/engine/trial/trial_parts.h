@@ -20,7 +20,7 @@ namespace duewheel {
 
 struct TrialParts : TrialContext {
     explicit TrialParts(const EngineOptions& with = {}) : TrialContext(with) {
-        context.started = context.serving = true;
+        context.run.started = context.run.serving = true;
         lifecycle.start();
         loader.load();
         while (lookups.open() != 0) {  // the index is empty

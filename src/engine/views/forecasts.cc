@@ -14,19 +14,19 @@ constexpr int kForecastTries = 3;
 }  // namespace
 
 void Forecasts::read(const ForecastCommand& command, ReplyToken token, const SharedLimits&) {
-    if (command.minutes < 1 || Forecast::rows_of(command) > context_.options.forecast_minutes_max) {
-        const std::int64_t max = context_.options.forecast_minutes_max * (command.step_ms / Forecast::kMinuteMs);
-        return context_.reply(token, out_of_range("minutes", "from 1 to " + std::to_string(max)));
+    if (command.minutes < 1 || Forecast::rows_of(command) > options_.forecast_minutes_max) {
+        const std::int64_t max = options_.forecast_minutes_max * (command.step_ms / Forecast::kMinuteMs);
+        return reply(token, out_of_range("minutes", "from 1 to " + std::to_string(max)));
     }
-    if (open_.begin(command.name_space, token)) begun_.emplace_back(token, command, context_.now);
+    if (open_.begin(command.name_space, token)) begun_.emplace_back(token, command, now_);
 }
 
 void Forecasts::walk() {
     if (!has_to_walk()) return;
     Forecast& forecast = begun_.front();
-    std::uint32_t budget = context_.options.list_chunk;
+    std::uint32_t budget = options_.list_chunk;
     if (!forecast.has_counted_messages) {
-        if (!forecast.of_index_alone && !context_.lookups.is_fresh(forecast.generation)) begin_count(forecast);
+        if (!forecast.of_index_alone && !lookups_.is_fresh(forecast.generation)) begin_count(forecast);
         if (!forecast.has_counted_unsealed) forecast.has_counted_unsealed = count_unsealed(forecast, budget);
         if (forecast.has_counted_unsealed) look_up_due_rows(forecast);
         return;
@@ -40,7 +40,7 @@ void Forecasts::walk() {
 }
 
 void Forecasts::begin_count(Forecast& forecast) {
-    forecast.count_messages_anew(context_.lookups.newest(), context_.options.forecast_walk_max);
+    forecast.count_messages_anew(lookups_.newest(), options_.forecast_walk_max);
     if (forecast.tries <= kForecastTries) return;
     forecast.of_index_alone = forecast.has_counted_unsealed = true;
     forecast.is_complete_to(forecast.from_ms);
@@ -48,24 +48,24 @@ void Forecasts::begin_count(Forecast& forecast) {
 
 // Whether this message counts by its entry, because the index does not have its newest record.
 bool Forecasts::is_unsealed(const Entry& entry) const {
-    return entry.segment > context_.lookups.sealed_through();
+    return entry.segment > lookups_.sealed_through();
 }
 
 // Returns whether all entries were examined.
 bool Forecasts::count_unsealed(Forecast& forecast, std::uint32_t& budget) {
     const std::string& name = forecast.answer.queue;
-    const QueueNumber queue = name.empty() ? kNoQueue : context_.recent.queues().find(forecast.name_space, name);
-    const EntryNumber limit = context_.recent.entry_limit();
+    const QueueNumber queue = name.empty() ? kNoQueue : recent_.queues().find(forecast.name_space, name);
+    const EntryNumber limit = recent_.entry_limit();
     if (!name.empty() && queue == kNoQueue) forecast.walked_to = limit;  // only the index may know it
     for (; forecast.walked_to < limit && budget > 0; --budget) {
         const EntryNumber number = forecast.walked_to;
-        forecast.walked_to = context_.recent.skip_unused(number);
+        forecast.walked_to = recent_.skip_unused(number);
         if (forecast.walked_to != number) continue;
-        const Entry& entry = context_.recent.entry(forecast.walked_to++);
+        const Entry& entry = recent_.entry(forecast.walked_to++);
         if (entry.id == 0 || !forecast.covers(entry.due_ms) || !is_unsealed(entry)) continue;
-        const bool wanted = name.empty() ? context_.recent.queues().name(entry.queue).name_space == forecast.name_space
-                                         : entry.queue == queue;
-        const std::optional<FallsDue> what = falls_due(entry.durable_state, context_.recent.is_recurring(entry));
+        const bool wanted =
+            name.empty() ? recent_.queues().name(entry.queue).name_space == forecast.name_space : entry.queue == queue;
+        const std::optional<FallsDue> what = falls_due(entry.durable_state, recent_.is_recurring(entry));
         if (wanted && what) forecast.count(entry.due_ms, *what);
     }
     return forecast.walked_to >= limit;
@@ -75,15 +75,14 @@ void Forecasts::note_relocated(EntryNumber number) {
     if (begun_.empty() || begun_.front().has_counted_messages) return;
     Forecast& forecast = begun_.front();
     const bool is_passed = forecast.has_counted_unsealed || number < forecast.walked_to;
-    if (is_passed && !is_unsealed(context_.recent.entry(number)))
-        forecast.relocated.insert(context_.recent.entry(number).id);
+    if (is_passed && !is_unsealed(recent_.entry(number))) forecast.relocated.insert(recent_.entry(number).id);
 }
 
 void Forecasts::look_up_due_rows(Forecast& forecast) {
     assert(forecast.asked_for == 0 && forecast.rows_left > 0);
     forecast.asked_for =
-        static_cast<std::uint32_t>(std::min<std::uint64_t>(forecast.rows_left, context_.options.forecast_chunk));
-    context_.lookups.start(
+        static_cast<std::uint32_t>(std::min<std::uint64_t>(forecast.rows_left, options_.forecast_chunk));
+    lookups_.start(
         ListDue{forecast.name_space, forecast.answer.queue, forecast.next_row, forecast.until_ms, forecast.asked_for},
         ForecastLookup{});
 }
@@ -91,12 +90,12 @@ void Forecasts::look_up_due_rows(Forecast& forecast) {
 void Forecasts::finish(const ForecastLookup&, const DueRows& due, Generation generation) {
     Forecast& forecast = begun_.front();
     const std::uint32_t looked_at = std::exchange(forecast.asked_for, 0);
-    if (!context_.lookups.is_fresh(generation)) return;  // the next iteration looks up or counts again
-    if (!forecast.of_index_alone && !context_.lookups.is_fresh(forecast.generation)) return;
+    if (!lookups_.is_fresh(generation)) return;  // the next iteration looks up or counts again
+    if (!forecast.of_index_alone && !lookups_.is_fresh(forecast.generation)) return;
     for (const DueRows::Row& row : due.rows) {
-        const EntryNumber number = context_.recent.find(row.id);
-        const bool is_overtaken = number == kNoEntry ? context_.recent.outcome(row.id) != nullptr
-                                                     : is_unsealed(context_.recent.entry(number));
+        const EntryNumber number = recent_.find(row.id);
+        const bool is_overtaken =
+            number == kNoEntry ? recent_.outcome(row.id) != nullptr : is_unsealed(recent_.entry(number));
         if (!is_overtaken || forecast.relocated.contains(row.id)) forecast.count(row.due_ms, row.what);
     }
     if (due.next) {
@@ -114,7 +113,7 @@ void Forecasts::finish(const ForecastLookup&, const DueRows& due, Generation gen
 bool Forecasts::count_runs(Forecast& forecast, std::uint32_t& budget) {
     constexpr std::uint32_t kCostOfTime = 64;
     while (budget > 0) {
-        if (forecast.times_looked_at >= context_.options.forecast_walk_max) {
+        if (forecast.times_looked_at >= options_.forecast_walk_max) {
             forecast.is_complete_to(forecast.from_ms);
             return true;
         }
@@ -150,7 +149,7 @@ void Forecasts::count_run(Forecast& forecast, const Schedule* schedule) const {
     }
     const DueMs due = schedule->due_of(*forecast.nominal_ms);
     if (forecast.covers(due)) ++forecast.minute(due).runs;
-    if (forecast.times_of_it < context_.options.forecast_runs_max) return next_run(forecast, *schedule);
+    if (forecast.times_of_it < options_.forecast_runs_max) return next_run(forecast, *schedule);
     forecast.is_complete_to(*forecast.nominal_ms);
     forecast.nominal_ms.reset();
 }

@@ -32,16 +32,16 @@
 #include <deque>
 
 #include "engine/commands/forecast.h"
-#include "engine/core/engine_context.h"
+#include "engine/core/uses.h"
 #include "engine/rules/schedule.h"
 #include "engine/views/open_views.h"
 
 namespace duewheel {
 
-class Forecasts {
+class Forecasts : Uses<EngineOptions, RecentTier, ServerTime, Lookups, Effects> {
   public:
-    Forecasts(EngineContext& context, OpenViews& open, const ScheduleTable& schedules)
-        : context_(context), open_(open), schedules_(schedules) {}
+    Forecasts(const Uses& uses, OpenViews& open, const ScheduleTable& schedules)
+        : Uses(uses), open_(open), schedules_(schedules) {}
 
     // Starts a forecast; its reply comes when it is complete. One is in progress at a time.
     void read(const ForecastCommand& command, ReplyToken token, const SharedLimits& limits);
@@ -65,7 +65,6 @@ class Forecasts {
     void count_run(Forecast& forecast, const Schedule* schedule) const;
     void next_run(Forecast& forecast, const Schedule& schedule) const;
 
-    EngineContext& context_;
     OpenViews& open_;
     const ScheduleTable& schedules_;
     std::deque<Forecast> begun_;  // the first one is in progress

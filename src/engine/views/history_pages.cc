@@ -12,16 +12,16 @@ bool is_earlier(const EndedRow& left, const EndedRow& right) {
 }  // namespace
 
 void HistoryPages::read(const HistoryCommand& command, ReplyToken token, const SharedLimits&) {
-    if (context_.refuse_page(command.limit, token)) return;
+    if (Status fits = check_page(command.limit, options_.list_limit_max); !fits)
+        return reply(token, std::move(fits).error());
     if (open_.begin(command.name_space, token)) look_up({token, command});
 }
 
 void HistoryPages::look_up(HistoryLookup lookup) {
     const HistoryCommand& command = lookup.command;
-    ListHistory wanted{command.name_space, command.queue,    command.from.due_ms, command.from.id,
-                       command.until_ms,   command.outcomes, command.limit,       context_.options.list_walk_max,
-                       command.id};
-    context_.lookups.start(std::move(wanted), std::move(lookup));
+    ListHistory wanted{command.name_space, command.queue, command.from.due_ms,    command.from.id, command.until_ms,
+                       command.outcomes,   command.limit, options_.list_walk_max, command.id};
+    lookups_.start(std::move(wanted), std::move(lookup));
 }
 
 // Adds the ends of the segment that belong to the page. Returns the instant from which on they may be incomplete.
@@ -33,7 +33,7 @@ DueMs HistoryPages::add_recent_ends(const std::vector<EndInQueue>& ends, const H
     std::uint32_t added = 0;
     DueMs instant = 0;
     for (; end != ends.end() && end->row.ended_ms < command.until_ms; ++end) {
-        const bool enough = looked_at >= context_.options.list_walk_max || added >= command.limit;
+        const bool enough = looked_at >= options_.list_walk_max || added >= command.limit;
         // Ends at the same instant have no order, so all of them are included.
         if (enough && end->row.ended_ms != instant) return end->row.ended_ms;
         instant = end->row.ended_ms;
@@ -48,7 +48,7 @@ DueMs HistoryPages::add_recent_ends(const std::vector<EndInQueue>& ends, const H
 }
 
 void HistoryPages::finish(HistoryLookup lookup, HistoryRows sealed, Generation generation) {
-    if (!context_.lookups.is_fresh(generation)) return look_up(std::move(lookup));
+    if (!lookups_.is_fresh(generation)) return look_up(std::move(lookup));
     const HistoryCommand& command = lookup.command;
     HistoryAnswer answer;
     answer.query = command.query;
@@ -56,8 +56,8 @@ void HistoryPages::finish(HistoryLookup lookup, HistoryRows sealed, Generation g
     std::vector<EndedRow>& page = answer.ended;
     page = std::move(sealed.rows);
     if (sealed.next) answer.next = DuePosition{sealed.next->ended_ms, sealed.next->id};
-    const QueueNumber queue = context_.recent.queues().find(command.name_space, command.queue);
-    for (const auto& [segment, ends] : context_.recent.recent_ends()) {
+    const QueueNumber queue = recent_.queues().find(command.name_space, command.queue);
+    for (const auto& [segment, ends] : recent_.recent_ends()) {
         const DueMs complete_to = add_recent_ends(ends, command, queue, page);
         if (complete_to == command.until_ms) continue;
         const DuePosition on{complete_to, 0};

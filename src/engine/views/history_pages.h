@@ -4,14 +4,14 @@
 
 #include <vector>
 
-#include "engine/core/engine_context.h"
+#include "engine/core/uses.h"
 #include "engine/views/open_views.h"
 
 namespace duewheel {
 
-class HistoryPages {
+class HistoryPages : Uses<EngineOptions, RecentTier, Lookups, Effects> {
   public:
-    HistoryPages(EngineContext& context, OpenViews& open) : context_(context), open_(open) {}
+    HistoryPages(const Uses& uses, OpenViews& open) : Uses(uses), open_(open) {}
 
     // Starts a page; its reply comes when it is complete.
     void read(const HistoryCommand& command, ReplyToken token, const SharedLimits& limits);
@@ -23,7 +23,6 @@ class HistoryPages {
     DueMs add_recent_ends(const std::vector<EndInQueue>& ends, const HistoryCommand& command, QueueNumber queue,
                           std::vector<EndedRow>& page) const;
 
-    EngineContext& context_;
     OpenViews& open_;
 };
 

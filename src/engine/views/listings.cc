@@ -30,14 +30,14 @@ DuePosition after(DuePosition at) {
 }  // namespace
 
 void Listings::start(const ListCommand& command, ReplyToken token) {
-    if (context_.refuse_page(command.limit, token)) return;
+    if (Status fits = check_page(command.limit, options_.list_limit_max); !fits)
+        return reply(token, std::move(fits).error());
     const bool of_dead = command.states.contains(State::dead);
     if (of_dead && command.states != StateSet{State::dead}) {
-        return context_.reply(
-            token, Error{"bad_state",
-                         "dead letters are listed separately, in the order in which they became dead letters: "
-                         "use state=dead alone",
-                         "state"});
+        return reply(token, Error{"bad_state",
+                                  "dead letters are listed separately, in the order in which they became dead letters: "
+                                  "use state=dead alone",
+                                  "state"});
     }
     if (!open_.begin(command.name_space, token)) return;
     if (of_dead) return look_up_dead({.token = token, .command = command});
@@ -50,16 +50,16 @@ void Listings::start(const ListCommand& command, ReplyToken token) {
     const bool any_due = states.contains(State::held) || states.contains(State::prepared);
     const bool due = any_due || states.contains(State::ready) || states.contains(State::leased);
     const bool not_due = any_due || states.contains(State::scheduled) || states.contains(State::retrying);
-    if (!not_due) listing.command.until_ms = std::min(command.until_ms, context_.now + 1);
-    if (!due && !lifecycle_.is_recurring_due()) listing.command.from = std::max(command.from, {context_.now + 1, 0});
+    if (!not_due) listing.command.until_ms = std::min(command.until_ms, now_ + 1);
+    if (!due && !lifecycle_.is_recurring_due()) listing.command.from = std::max(command.from, {now_ + 1, 0});
     walking_.push_back(std::move(listing));
 }
 
 void Listings::walk() {
-    std::uint32_t budget = context_.options.list_chunk;
+    std::uint32_t budget = options_.list_chunk;
     while (!walking_.empty() && budget > 0) {
         budget = walk(walking_.front(), budget);
-        if (walking_.front().walked_to < context_.recent.entry_limit()) return;
+        if (walking_.front().walked_to < recent_.entry_limit()) return;
         ListingLookup walked = std::move(walking_.front());
         walking_.pop_front();
         look_up(std::move(walked));
@@ -68,13 +68,13 @@ void Listings::walk() {
 
 // Returns the remaining budget.
 std::uint32_t Listings::walk(ListingLookup& listing, std::uint32_t budget) {
-    const QueueNumber queue = context_.recent.queues().find(listing.command.name_space, listing.command.queue);
-    if (queue == kNoQueue) listing.walked_to = context_.recent.entry_limit();  // so far known to the index alone
-    const EntryNumber limit = context_.recent.entry_limit();
+    const QueueNumber queue = recent_.queues().find(listing.command.name_space, listing.command.queue);
+    if (queue == kNoQueue) listing.walked_to = recent_.entry_limit();  // so far known to the index alone
+    const EntryNumber limit = recent_.entry_limit();
     for (; listing.walked_to < limit && budget > 0; --budget) {
         const EntryNumber number = listing.walked_to;
-        listing.walked_to = context_.recent.skip_unused(number);
-        if (listing.walked_to == number) add_candidate(listing, queue, context_.recent.entry(listing.walked_to++));
+        listing.walked_to = recent_.skip_unused(number);
+        if (listing.walked_to == number) add_candidate(listing, queue, recent_.entry(listing.walked_to++));
     }
     return budget;
 }
@@ -97,29 +97,25 @@ void Listings::add_candidate(ListingLookup& listing, QueueNumber queue, const En
 
 void Listings::look_up(ListingLookup listing) {
     const ListCommand& command = listing.command;
-    ListQueue wanted{command.name_space,
-                     command.queue,
-                     command.from,
-                     command.until_ms,
-                     durable_states(command.states),
-                     command.limit,
-                     context_.options.list_walk_max};
-    if (wanted.states.empty()) return finish(std::move(listing), {}, context_.lookups.newest());
-    context_.lookups.start(std::move(wanted), std::move(listing));
+    ListQueue wanted{
+        command.name_space, command.queue,         command.from, command.until_ms, durable_states(command.states),
+        command.limit,      options_.list_walk_max};
+    if (wanted.states.empty()) return finish(std::move(listing), {}, lookups_.newest());
+    lookups_.start(std::move(wanted), std::move(listing));
 }
 
 void Listings::finish(ListingLookup listing, ListedRows sealed, Generation generation) {
-    if (!context_.lookups.is_fresh(generation)) return look_up(std::move(listing));
+    if (!lookups_.is_fresh(generation)) return look_up(std::move(listing));
     const ListCommand& command = listing.command;
-    const QueueNumber queue = context_.recent.queues().find(command.name_space, command.queue);
+    const QueueNumber queue = recent_.queues().find(command.name_space, command.queue);
     ListAnswer answer;
     answer.query = command.query;
     std::vector<ListedMessage>& page = answer.listed;
     // Adds the message at `at` as it is in memory; false if memory does not know it.
     const auto take_from_memory = [&](DuePosition at) {
-        const EntryNumber number = context_.recent.find(at.id);
-        if (number == kNoEntry) return context_.recent.outcome(at.id) != nullptr;
-        const Entry& entry = context_.recent.entry(number);
+        const EntryNumber number = recent_.find(at.id);
+        if (number == kNoEntry) return recent_.outcome(at.id) != nullptr;
+        const Entry& entry = recent_.entry(number);
         if (entry.queue == queue && entry.due_ms == at.due_ms) page.push_back(listed(entry));
         return true;
     };
@@ -148,16 +144,16 @@ void Listings::finish(ListingLookup listing, ListedRows sealed, Generation gener
         page.resize(command.limit);
         answer.next = after(position_of(page.back()));
     }
-    context_.counters.listed += page.size();
+    counters_.listed += page.size();
     open_.end(listing.command.name_space, listing.token, std::move(answer));
 }
 
 State Listings::state_of(const Entry& entry) const {
-    return live_state(entry.state(), entry.due_ms, context_.recent.is_recurring(entry), context_.now);
+    return live_state(entry.state(), entry.due_ms, recent_.is_recurring(entry), now_);
 }
 
 ListedMessage Listings::listed(const Entry& entry) const {
-    ListedMessage message = listed(context_.recent.row(entry));
+    ListedMessage message = listed(recent_.row(entry));
     message.row.state.state = state_of(entry);
     message.row.state.attempts = entry.begun;
     if (entry.has_unwritten_attempt()) message.row.reason.clear();
@@ -172,8 +168,8 @@ ListedMessage Listings::listed(MessageRow row) const {
     ListedMessage message;
     message.row = std::move(row);
     MessageState& state = message.row.state;
-    state.maybe_delivered |= context_.earlier_runs.may_have_delivered(message.row.id, state);
-    state.state = live_state(state.state, state.due_ms, state.is_recurring(), context_.now);
+    state.maybe_delivered |= earlier_runs_.may_have_delivered(message.row.id, state);
+    state.state = live_state(state.state, state.due_ms, state.is_recurring(), now_);
     return message;
 }
 
@@ -182,11 +178,11 @@ ListedMessage Listings::listed(MessageRow row) const {
 void Listings::look_up_dead(DeadListingLookup listing) {
     const ListCommand& command = listing.command;
     ScanDead wanted{command.name_space, command.queue, command.from, command.until_ms, command.limit};
-    context_.lookups.start(std::move(wanted), std::move(listing));
+    lookups_.start(std::move(wanted), std::move(listing));
 }
 
 void Listings::finish(DeadListingLookup listing, Stretch stretch, Generation generation) {
-    if (!context_.lookups.is_fresh(generation)) return look_up_dead(std::move(listing));
+    if (!lookups_.is_fresh(generation)) return look_up_dead(std::move(listing));
     const ListCommand& command = listing.command;
     const auto position = [](const ListedMessage& message) {
         return DuePosition{message.row.ended_ms, message.row.id};
@@ -195,15 +191,15 @@ void Listings::finish(DeadListingLookup listing, Stretch stretch, Generation gen
     answer.query = command.query;
     std::vector<ListedMessage>& page = answer.listed;
     for (MessageRow& row : stretch.rows) {
-        if (context_.recent.find(row.id) == kNoEntry && context_.recent.outcome(row.id) == nullptr)
+        if (recent_.find(row.id) == kNoEntry && recent_.outcome(row.id) == nullptr)
             page.push_back(listed(std::move(row)));
     }
-    const QueueNumber queue = context_.recent.queues().find(command.name_space, command.queue);
+    const QueueNumber queue = recent_.queues().find(command.name_space, command.queue);
     DuePosition from = command.from;
     for (std::uint32_t taken = 0; queue != kNoQueue && taken <= command.limit; ++taken) {
-        const EntryNumber number = context_.recent.first_dead(queue, from.due_ms, from.id);
+        const EntryNumber number = recent_.first_dead(queue, from.due_ms, from.id);
         if (number == kNoEntry) break;
-        ListedMessage message = listed(context_.recent.entry(number));
+        ListedMessage message = listed(recent_.entry(number));
         if (message.row.ended_ms >= command.until_ms) break;
         from = {message.row.ended_ms, message.row.id + 1};
         page.push_back(std::move(message));
@@ -218,7 +214,7 @@ void Listings::finish(DeadListingLookup listing, Stretch stretch, Generation gen
         page.resize(command.limit);
         answer.next = DuePosition{page.back().row.ended_ms, page.back().row.id + 1};
     }
-    context_.counters.listed += page.size();
+    counters_.listed += page.size();
     open_.end(listing.command.name_space, listing.token, std::move(answer));
 }
 

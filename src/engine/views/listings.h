@@ -21,16 +21,16 @@
 #include <cstdint>
 #include <deque>
 
-#include "engine/core/engine_context.h"
+#include "engine/core/uses.h"
 #include "engine/messages/lifecycle.h"
 #include "engine/views/open_views.h"
 
 namespace duewheel {
 
-class Listings {
+class Listings : Uses<EngineOptions, RecentTier, ServerTime, EngineCounters, Lookups, EarlierRuns, Effects> {
   public:
-    Listings(EngineContext& context, OpenViews& open, const Lifecycle& lifecycle)
-        : context_(context), open_(open), lifecycle_(lifecycle) {}
+    Listings(const Uses& uses, OpenViews& open, const Lifecycle& lifecycle)
+        : Uses(uses), open_(open), lifecycle_(lifecycle) {}
 
     // Starts a page; its reply comes when it is complete.
     void start(const ListCommand& command, ReplyToken token);
@@ -50,7 +50,6 @@ class Listings {
     ListedMessage listed(const Entry& entry) const;
     ListedMessage listed(MessageRow row) const;
 
-    EngineContext& context_;
     OpenViews& open_;
     const Lifecycle& lifecycle_;
     std::deque<ListingLookup> walking_;  // whose entries are still being scanned: the first one is

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "engine/core/command_queue.h"
-#include "engine/core/engine_context.h"
+#include "engine/core/uses.h"
 #include "engine/messages/lifecycle.h"
 #include "engine/messages/message_finder.h"
 #include "engine/messages/recurring_messages.h"
@@ -14,11 +14,12 @@
 
 namespace duewheel {
 
-class MessageReader : EnginePart {
+class MessageReader
+    : Uses<EngineOptions, RecentTier, ServerTime, Lookups, BatchPipeline, EarlierRuns, Effects, TimeRules> {
   public:
-    MessageReader(EngineContext& context, Lifecycle& lifecycle, MessageFinder& finder, CommandQueue& commands,
+    MessageReader(const Uses& uses, Lifecycle& lifecycle, MessageFinder& finder, CommandQueue& commands,
                   RecurringMessages& recurring, Transactions& transactions)
-        : EnginePart(context),
+        : Uses(uses),
           lifecycle_(lifecycle),
           finder_(finder),
           commands_(commands),

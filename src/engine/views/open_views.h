@@ -9,18 +9,18 @@
 
 #include "base/dynamic_threshold.h"
 #include "engine/commands/refusals.h"
-#include "engine/core/engine_context.h"
+#include "engine/core/uses.h"
 
 namespace duewheel {
 
-class OpenViews {
+class OpenViews : Uses<EngineOptions, Effects> {
   public:
-    explicit OpenViews(EngineContext& context) : context_(context) {}
+    explicit OpenViews(const Uses& uses) : Uses(uses) {}
 
     // False if as many are open as the namespace may have; the request was answered with an error.
     bool begin(const std::string& name_space, ReplyToken token) {
         std::uint32_t& own = of_namespace_[name_space];
-        if (!may_take_one(own, open_, context_.options.listings_max)) return context_.reply(token, too_busy()), false;
+        if (!may_take_one(own, open_, options_.listings_max)) return reply(token, too_busy()), false;
         ++own;
         ++open_;
         return true;
@@ -30,12 +30,11 @@ class OpenViews {
         --open_;
         const auto own = of_namespace_.find(name_space);
         if (--own->second == 0) of_namespace_.erase(own);
-        context_.reply(token, std::move(view));
+        reply(token, std::move(view));
     }
     std::uint32_t count() const { return open_; }
 
   private:
-    EngineContext& context_;
     std::uint32_t open_ = 0;
     std::unordered_map<std::string, std::uint32_t> of_namespace_;  // those of `open_`
 };

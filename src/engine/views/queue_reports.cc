@@ -30,7 +30,8 @@ void QueueReports::read(const DescribeNamespaceCommand& command, ReplyToken toke
 }
 
 void QueueReports::read(const ListNamespacesCommand& command, ReplyToken token, const SharedLimits& limits) {
-    if (context_.refuse_page(command.limit, token)) return;
+    if (Status fits = check_page(command.limit, options_.list_limit_max); !fits)
+        return reply(token, std::move(fits).error());
     NamespaceListAnswer answer;
     std::string_view after = command.after;
     while (const Namespace* space = queues_.namespaces().next(after)) {
@@ -170,7 +171,8 @@ void QueueReports::read(const DescribeQueueCommand& command, ReplyToken token, c
 }
 
 void QueueReports::read(const ListQueuesCommand& command, ReplyToken token, const SharedLimits& limits) {
-    if (context_.refuse_page(command.limit, token)) return;
+    if (Status fits = check_page(command.limit, options_.list_limit_max); !fits)
+        return reply(token, std::move(fits).error());
     QueueListAnswer answer;
     // The longer one of the token's prefix and the call's decides, unless they exclude each other.
     std::string prefix = limits ? limits->queue_prefix : "";

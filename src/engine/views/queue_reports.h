@@ -4,14 +4,14 @@
 #include <cstddef>
 #include <vector>
 
-#include "engine/core/engine_context.h"
+#include "engine/core/uses.h"
 #include "engine/settings/queues.h"
 
 namespace duewheel {
 
-class QueueReports : EnginePart {
+class QueueReports : Uses<EngineOptions, RecentTier, Effects> {
   public:
-    QueueReports(EngineContext& context, Queues& queues) : EnginePart(context), queues_(queues) {}
+    QueueReports(const Uses& uses, Queues& queues) : Uses(uses), queues_(queues) {}
 
     QueueAnswer describe(QueueNumber number) const;
     static NamespaceAnswer describe(const Namespace& space);

@@ -1,0 +1,75 @@
+#include "engine/core/batch_writer.h"
+
+#include <algorithm>
+
+#include "message/records/subject.h"
+
+namespace duewheel {
+
+bool BatchWriter::has_room(std::size_t bytes) const {
+    const std::size_t grown = batch().bytes() + bytes;
+    if (batch().empty() && uses_.segment_.is_empty()) return true;
+    if (!batch().empty() && grown > uses_.options_.batch_bytes_max) return false;
+    return uses_.segment_.fits(grown);
+}
+
+bool BatchWriter::refuse_for_space(const PendingCommand& pending, Adds what) const {
+    if (uses_.segment_.may_add(what)) return false;
+    ++uses_.counters_.changes_refused_full;
+    uses_.reply(pending.token, uses_.segment_.no_space_for(what));
+    return true;
+}
+
+void BatchWriter::add(EntryNumber number, const Record& record, ReplyToken token, Reply with) {
+    if (number != kNoEntry) uses_.recent_.entry(number).in_batch = true;
+    batch().add(record, number, token, std::move(with));
+}
+
+void BatchWriter::add_conf(Subject subject, std::string_view name_space, std::string_view name, std::string_view value,
+                           const std::optional<StoredConf>& before, ReplyToken token, Reply with) {
+    Record record;
+    record.kind = RecordKind::conf;
+    record.time_ms = uses_.now_;
+    record.subject = subject;
+    record.state.name_space = name_space;
+    record.name = name;
+    record.value = value;
+    if (before) {
+        record.log_position = before->log_position;
+        record.record_bytes = before->record_bytes;
+        record.previous.version = before->revision;
+        record.previous.term = subject_term(subject, name_space, name, before->value);
+    }
+    batch().add(record, kNoEntry, token, std::move(with));
+}
+
+Record BatchWriter::changed(const Entry& entry, RecordKind kind, Cause cause) const {
+    Record record;
+    record.kind = kind;
+    record.id = entry.id;
+    record.log_position = entry.log_position;
+    record.record_bytes = entry.record_bytes;
+    record.time_ms = uses_.now_;
+    record.cause = cause;
+    record.state = uses_.recent_.durable_state(entry);
+    record.previous = {record.state.state, record.state.version, record.state.due_ms, record.state.queue, 0, 0, 0};
+    if (record.state.state == State::dead) {
+        record.previous.ended_ms = uses_.recent_.ended_ms(entry);
+    } else {
+        record.previous.term = digest_term(entry.id, record.state);
+    }
+    if (!record.state.order_key.empty() && record.state.nominal_due_ms != record.state.due_ms) {
+        record.previous.nominal_due_ms = record.state.nominal_due_ms;
+    }
+    record.state.version += 1;
+    record.state.attempts = entry.begun;
+    record.state.maybe_delivered |= entry.from_past;
+    return record;
+}
+
+MessageId BatchWriter::next_id() const {
+    return (std::max(batch().totals().id_counter, uses_.earlier_runs_.ids_from()) + 1) * kShardsMax +
+           uses_.options_.shard;
+}
+
+}  // namespace duewheel
