@@ -26,8 +26,8 @@
 #include "access/audit_port.h"
 #include "beanstalk/beanstalk_command.h"
 #include "beanstalk/beanstalk_tubes.h"
-#include "http_api/command_port.h"
 #include "net/stream_server.h"
+#include "port/command_port.h"
 
 namespace duewheel {
 

@@ -20,8 +20,8 @@
 #include "http_api/answers/answer_text.h"
 #include "http_api/api_responder.h"
 #include "http_api/calls/request_log.h"
-#include "http_api/command_port.h"
 #include "net/http/http_server.h"
+#include "port/command_port.h"
 
 namespace duewheel {
 

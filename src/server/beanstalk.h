@@ -10,11 +10,11 @@
 #include "access/audit_port.h"
 #include "base/status.h"
 #include "beanstalk/beanstalk_service.h"
-#include "http_api/command_port.h"
 #include "net/bound_address.h"
 #include "net/event_loop.h"
 #include "net/http/http_limits.h"
 #include "net/stream_server.h"
+#include "port/command_port.h"
 #include "server/limits/beanstalk_settings.h"
 
 namespace duewheel {

@@ -3,8 +3,8 @@
 #pragma once
 
 #include "base/status.h"
-#include "http_api/command_port.h"
 #include "net/http/http_message.h"
+#include "port/command_port.h"
 
 namespace duewheel {
 

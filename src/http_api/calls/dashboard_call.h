@@ -4,9 +4,9 @@
 #include <string>
 
 #include "base/status.h"
-#include "http_api/answers/lateness_history.h"
-#include "http_api/command_port.h"
 #include "net/http/http_message.h"
+#include "port/command_port.h"
+#include "port/lateness_history.h"
 
 namespace duewheel {
 

@@ -22,8 +22,8 @@
 #include "base/status.h"
 #include "http_api/access/access_right.h"
 #include "http_api/calls/recent_log.h"
-#include "http_api/command_port.h"
 #include "net/http/http_server.h"
+#include "port/command_port.h"
 
 namespace duewheel {
 

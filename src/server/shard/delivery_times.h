@@ -5,7 +5,7 @@
 
 #include "engine/commands/command.h"
 #include "engine/commands/lateness.h"
-#include "http_api/answers/lateness_history.h"
+#include "port/lateness_history.h"
 
 namespace duewheel {
 

@@ -14,8 +14,8 @@
 
 #include "base/histogram.h"
 #include "base/log.h"
-#include "http_api/command_port.h"
 #include "net/event_loop.h"
+#include "port/command_port.h"
 #include "port/engine_delivery_port.h"
 #include "port/reply_sinks.h"
 #include "server/shard/clock_watch.h"

@@ -12,10 +12,10 @@
 #include "engine/commands/lateness.h"
 #include "engine/core/engine_counters.h"
 #include "engine/messages/ready_list.h"
-#include "http_api/answers/lateness_history.h"
-#include "http_api/answers/wheel_view.h"
 #include "message/server_time.h"
+#include "port/lateness_history.h"
 #include "port/reply_sinks.h"
+#include "port/wheel_view.h"
 
 namespace duewheel {
 

@@ -1,4 +1,4 @@
-#include "http_api/answers/lateness_history.h"
+#include "port/lateness_history.h"
 
 #include <string>
 #include <vector>
