@@ -17,7 +17,6 @@ ConstBytes bytes_of(std::string_view text) {
     return std::as_bytes(std::span(text));
 }
 
-// The last readable line of `content`.
 std::optional<AuditLine> last_readable(std::string_view content) {
     std::optional<AuditLine> last;
     for_each_audit_line(content, [&](std::uint64_t, std::string_view line, bool is_whole) {

@@ -22,7 +22,6 @@ struct PagesShown {
     bool stopped = false;  // at the limit, and there may be more
 };
 
-// Shows each object of the pages.
 PagesShown show_pages(Session& session, const Listing& listing, const std::function<void(const json::object&)>& show) {
     std::uint64_t limit = listing.limit;
     std::string cursor;
