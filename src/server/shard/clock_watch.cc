@@ -91,10 +91,11 @@ void ClockWatch::log_start() {
 void ClockWatch::save() {
     if (clock_.is_saved_in(mark_, machine_run_)) return;
     if (clock_.state() == ClockState::test || std::exchange(is_saving_, true)) return;
-    saver_.run([this, mark = clock_.mark(machine_run_)] {
-        const Status left = context_.parts.save_clock_mark(mark);
-        if (!left && left.error().code != "no_space") context_.on_fatal_error(left.error());
-        context_.loop.post([this, mark, left] {
+    // The job may run when this has ended, but nothing that it posts does.
+    saver_.run([this, &context = context_, mark = clock_.mark(machine_run_)] {
+        const Status left = context.parts.save_clock_mark(mark);
+        if (!left && left.error().code != "no_space") context.on_fatal_error(left.error());
+        context.loop.post([this, mark, left] {
             is_saving_ = false;
             if (left) {
                 mark_ = mark;
