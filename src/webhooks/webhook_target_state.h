@@ -11,6 +11,7 @@
 #include "base/status.h"
 #include "delivery/target_breaker.h"
 #include "delivery/target_pace.h"
+#include "engine/commands/command.h"
 #include "engine/commands/target_queue.h"
 #include "webhooks/header_cipher.h"
 #include "webhooks/target_setup.h"
