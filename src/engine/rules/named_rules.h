@@ -29,6 +29,7 @@
 #include "engine/rules/rule_table.h"
 #include "engine/settings/queues.h"
 #include "message/records/content.h"
+#include "shared/nearest_name.h"
 
 namespace duewheel {
 

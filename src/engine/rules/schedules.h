@@ -19,6 +19,7 @@
 #include <vector>
 
 #include "engine/core/earlier_runs.h"
+#include "engine/core/engine_start.h"
 #include "engine/rules/named_rules.h"
 #include "engine/rules/schedule.h"
 #include "engine/rules/schedule_plan.h"

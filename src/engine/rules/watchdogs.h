@@ -15,6 +15,7 @@
 #include <utility>
 #include <vector>
 
+#include "engine/core/engine_start.h"
 #include "engine/rules/named_rules.h"
 #include "message/watchdog_state.h"
 
