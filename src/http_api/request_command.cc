@@ -9,7 +9,9 @@
 
 #include "http_api/access/path_names.h"
 #include "http_api/answers/lease_text.h"
+#include "http_api/fields/field_reader.h"
 #include "http_api/fields/json_request.h"
+#include "http_api/fields/lease_rows.h"
 #include "http_api/fields/request_members.h"
 #include "http_api/requests/idempotency_key.h"
 #include "http_api/requests/lease_end_request.h"
@@ -25,7 +27,6 @@
 namespace duewheel {
 namespace {
 
-constexpr std::string_view kLeaseMembers[] = {"max", "lease", "lease_ms", "wait", "wait_ms"};
 constexpr std::string_view kMoveMembers[] = {"delay", "delay_ms", "due", "due_ms", "flex", "flex_ms"};
 constexpr std::string_view kRedriveMembers[] = {"max"};
 
@@ -39,12 +40,11 @@ Result<LeaseToken> read_token(const CallPath& path) {
 }
 
 Result<Command> read_lease(const HttpRequest& request, LeaseCommand lease) {
-    const Result<JsonRequest> json = read_members(request, kLeaseMembers);
+    const Result<JsonRequest> json = read_members(request, fields_of<LeaseCommand>().members_of({}));
     if (!json) return json.error();
     std::int64_t most = lease.max;
     Status read = take(json->integer("max"), most);
-    if (read) read = take(json->duration_ms("lease"), lease.lease_ms);
-    if (read) read = take(json->duration_ms("wait"), lease.wait_ms);
+    if (read) read = read_known_fields(*json, fields_of<LeaseCommand>(), &lease);
     if (!read) return std::move(read).error();
     // A number that does not fit the type is clamped, and still out of range; the engine's error names the range.
     constexpr std::int64_t kMax = std::numeric_limits<std::uint32_t>::max();

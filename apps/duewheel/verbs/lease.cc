@@ -2,8 +2,9 @@
 // command for each of them (work.h).
 #include <cstdio>
 
-#include "arguments.h"
 #include "calendar/duration.h"
+#include "field_options.h"
+#include "http_api/fields/lease_rows.h"
 #include "local_time.h"
 #include "plain_text.h"
 #include "verbs.h"
@@ -14,9 +15,7 @@ namespace {
 
 struct LeaseArguments {
     std::string queue;
-    std::optional<std::uint32_t> max;
-    std::string length;
-    std::string wait;
+    FieldOptions members;
     std::optional<std::string> command;
     std::optional<std::uint32_t> jobs;
     bool drain = false;
@@ -80,21 +79,19 @@ void print_all(const ServerAnswer& answer) {
 }
 
 int lease(Session& session, const LeaseArguments& arguments) {
+    boost::json::object request;
+    arguments.members.put_into(request);
     if (arguments.command) {
         WorkArguments work_arguments{.queue = arguments.queue, .command = *arguments.command};
-        work_arguments.lease = arguments.length;
+        work_arguments.lease = word_of(request, "lease");
         work_arguments.jobs = arguments.jobs.value_or(1);
         work_arguments.drain = arguments.drain;
         return work(session, work_arguments);
     }
-    boost::json::object request;
     std::chrono::milliseconds patience = kPatience;
-    if (arguments.max) request["max"] = *arguments.max;
-    if (!arguments.length.empty()) request["lease"] = arguments.length;
-    if (!arguments.wait.empty()) {
-        request["wait"] = arguments.wait;
+    if (request.contains("wait")) {
         // Beyond an hour the server refuses at once.
-        const std::int64_t wait_ms = parse_duration(arguments.wait).value();
+        const std::int64_t wait_ms = parse_duration(word_of(request, "wait")).value();
         patience += std::chrono::milliseconds(std::min<std::int64_t>(wait_ms, 3'600'000));
     }
     const ServerAnswer answer =
@@ -112,12 +109,7 @@ void add_lease(CLI::App& program, Session& session) {
                               lease);
     LeaseArguments& options = *verb.options;
     verb.app->add_option("QUEUE", options.queue, "The queue's name")->required();
-    CLI::Option* most = verb.app->add_option("--max", options.max, "Maximum number of messages; default 1");
-    takes_duration(verb.app->add_option("--lease", options.length,
-                                        "Duration of the lease; default: that of the queue, otherwise 30s"));
-    CLI::Option* wait =
-        verb.app->add_option("--wait", options.wait, "How long to wait for the first message; default: not at all");
-    takes_duration(wait);
+    options.members.add_to(*verb.app, fields_of<LeaseCommand>().rows());
     CLI::Option* command =
         verb.app
             ->add_option("--exec", options.command,
@@ -133,8 +125,8 @@ void add_lease(CLI::App& program, Session& session) {
                                  : std::string();
                 },
                 ""))
-            ->excludes(most)
-            ->excludes(wait);
+            ->excludes(options.members.at("max"))
+            ->excludes(options.members.at("wait"));
     verb.app->add_option("--jobs", options.jobs, "Number of commands that run at the same time; default 1")
         ->check(CLI::Range(1, 256))
         ->needs(command);

@@ -10,6 +10,7 @@
 
 #include "arguments.h"
 #include "field_options.h"
+#include "http_api/fields/lease_rows.h"
 #include "local_time.h"
 #include "plain_text.h"
 #include "resource_verbs.h"
@@ -292,18 +293,6 @@ void add_lease_end(CLI::App& program, Session& session, const char* name, const 
     verb.options->members.add_to(*verb.app, members);
 }
 
-constexpr Field kFailRows[] = {
-    member(FieldKind::text, "reason", "The reason, stored with the message"),
-    member(FieldKind::duration, "retry_in", "Retry after this time; default: the backoff of the retry rule"),
-};
-constexpr Field kExtendRows[] = {
-    member(FieldKind::duration, "lease",
-           "New duration, from now; default: the lease of the queue, and never less than the remaining time"),
-};
-constexpr Field kReleaseRows[] = {
-    member(FieldKind::duration, "delay", "Due after this time; default: at once", "--delay,--in DURATION"),
-};
-
 }  // namespace
 
 void add_message_verbs(CLI::App& program, Session& session) {
@@ -354,11 +343,11 @@ void add_lease_verbs(CLI::App& program, Session& session) {
         {});
     add_lease_end(program, session, "fail", ":fail",
                   "Report failed attempts: the messages are retried, or become dead letters after their last attempt",
-                  "duewheel fail \"$LEASE\" --reason 'no route' --retry-in 1m", kFailRows);
+                  "duewheel fail \"$LEASE\" --reason 'no route' --retry-in 1m", fields_of<FailCommand>().rows());
     add_lease_end(program, session, "extend", ":extend", "Extend leases", "duewheel extend \"$LEASE\" --lease 5m",
-                  kExtendRows);
+                  fields_of<ExtendCommand>().rows());
     add_lease_end(program, session, "release", ":release", "Release leases: their messages return to the queue",
-                  "duewheel release \"$LEASE\" --delay 10s", kReleaseRows);
+                  "duewheel release \"$LEASE\" --delay 10s", fields_of<ReleaseCommand>().rows());
 }
 
 }  // namespace duewheel

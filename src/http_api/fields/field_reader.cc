@@ -104,6 +104,11 @@ Status read_field(const JsonRequest& json, const Field& row, void* resource, std
 Status read_fields(const JsonRequest& json, const FieldTable& table, void* resource, std::string_view within,
                    std::string_view except) {
     if (Status known = json.only(table.members_of({})); !known) return known;
+    return read_known_fields(json, table, resource, within, except);
+}
+
+Status read_known_fields(const JsonRequest& json, const FieldTable& table, void* resource, std::string_view within,
+                         std::string_view except) {
     const std::span<const Field> rows = table.rows();
     for (std::size_t i = 0; i < rows.size();) {
         const std::string_view group = rows[i].group();

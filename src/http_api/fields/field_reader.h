@@ -15,5 +15,8 @@ namespace duewheel {
 // caller too. Codes: those of JsonRequest, `missing_member`, `out_of_range`.
 Status read_fields(const JsonRequest& json, const FieldTable& table, void* resource, std::string_view within = {},
                    std::string_view except = {});
+// The same for an object whose members the caller has checked.
+Status read_known_fields(const JsonRequest& json, const FieldTable& table, void* resource, std::string_view within = {},
+                         std::string_view except = {});
 
 }  // namespace duewheel

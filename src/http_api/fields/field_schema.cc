@@ -7,6 +7,7 @@
 #include <boost/json.hpp>
 
 #include "base/thousandths.h"
+#include "http_api/fields/lease_rows.h"
 #include "http_api/fields/put_rows.h"
 #include "resource/namespace_settings.h"
 #include "resource/queue_settings.h"
@@ -28,10 +29,19 @@ json::object reference(std::string_view component) {
 }
 
 constexpr Component kComponents[] = {
-    {"QueueSettings", fields_of<QueueSettings>}, {"NamespaceSettings", fields_of<NamespaceSettings>},
-    {"Retry", fields_of<RetryChoice>},           {"Webhook", fields_of<WebhookTarget>},
-    {"KafkaTopic", fields_of<KafkaTarget>},      {"Put", fields_of<PutCommand>},
-    {"Repeat", fields_of<RepeatChoice>},         {"Transaction", fields_of<TransactionRule>},
+    {"QueueSettings", fields_of<QueueSettings>},
+    {"NamespaceSettings", fields_of<NamespaceSettings>},
+    {"Retry", fields_of<RetryChoice>},
+    {"Webhook", fields_of<WebhookTarget>},
+    {"KafkaTopic", fields_of<KafkaTarget>},
+    {"Put", fields_of<PutCommand>},
+    {"Lease", fields_of<LeaseCommand>},
+    {"Ack", fields_of<AckCommand>},
+    {"Fail", fields_of<FailCommand>},
+    {"Extend", fields_of<ExtendCommand>},
+    {"Release", fields_of<ReleaseCommand>},
+    {"Repeat", fields_of<RepeatChoice>},
+    {"Transaction", fields_of<TransactionRule>},
 };
 
 std::string_view component_of(const FieldTable& table) {
@@ -113,7 +123,7 @@ json::object object_of(std::span<const Field* const> rows) {
     json::array required;
     json::array twins;
     json::object schema = {{"type", "object"}};
-    const bool is_request = rows.front()->show == nullptr;
+    const bool is_request = rows.empty() || rows.front()->show == nullptr;
     if (is_request) schema["additionalProperties"] = false;
     for (const Field* row : rows) {
         const std::string name(row->name());

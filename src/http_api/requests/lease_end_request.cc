@@ -1,65 +1,57 @@
 #include "http_api/requests/lease_end_request.h"
 
+#include <type_traits>
 #include <utility>
 #include <variant>
 
-#include "http_api/fields/request_members.h"
+#include "http_api/fields/field_reader.h"
+#include "http_api/fields/lease_rows.h"
 #include "message/failure_reason.h"
 
 namespace duewheel {
 namespace {
 
-constexpr std::string_view kFailMembers[] = {"reason", "retry_in", "retry_in_ms"};
-constexpr std::string_view kExtendMembers[] = {"lease", "lease_ms"};
-constexpr std::string_view kReleaseMembers[] = {"delay", "delay_ms"};
+template <class Ends>
+Result<Command> read_members_of(const JsonRequest& json) {
+    Ends ends;
+    if (Status read = read_known_fields(json, fields_of<Ends>(), &ends); !read) return std::move(read).error();
+    if constexpr (std::is_same_v<Ends, FailCommand>) ends.reason = stored_reason(ends.reason);
+    return Command(std::move(ends));
+}
+
+struct Ending {
+    const FieldTable& (*table)();
+    Result<Command> (*read)(const JsonRequest& json);
+};
+template <class Ends>
+constexpr Ending kEnding = {fields_of<Ends>, read_members_of<Ends>};
+
+Ending ending_of(CallPath::What what) {
+    switch (what) {
+        case CallPath::What::fail:
+        case CallPath::What::fail_batch:
+            return kEnding<FailCommand>;
+        case CallPath::What::extend:
+        case CallPath::What::extend_batch:
+            return kEnding<ExtendCommand>;
+        case CallPath::What::release:
+        case CallPath::What::release_batch:
+            return kEnding<ReleaseCommand>;
+        case CallPath::What::hold_lease:
+            return kEnding<HoldLeaseCommand>;
+        default:
+            return kEnding<AckCommand>;
+    }
+}
 
 }  // namespace
 
 std::span<const std::string_view> lease_end_members(CallPath::What what) {
-    switch (what) {
-        case CallPath::What::fail:
-        case CallPath::What::fail_batch:
-            return kFailMembers;
-        case CallPath::What::extend:
-        case CallPath::What::extend_batch:
-            return kExtendMembers;
-        case CallPath::What::release:
-        case CallPath::What::release_batch:
-            return kReleaseMembers;
-        default:
-            return {};
-    }
+    return ending_of(what).table().members_of({});
 }
 
 Result<Command> read_lease_end(const JsonRequest& json, CallPath::What what) {
-    switch (what) {
-        case CallPath::What::fail:
-        case CallPath::What::fail_batch: {
-            FailCommand fail;
-            std::string_view reason;
-            Status read = take(json.text("reason"), reason);
-            if (read) read = take(json.duration_ms("retry_in"), fail.retry_in_ms);
-            if (!read) return std::move(read).error();
-            fail.reason = stored_reason(reason);
-            return Command(std::move(fail));
-        }
-        case CallPath::What::extend:
-        case CallPath::What::extend_batch: {
-            ExtendCommand extend;
-            if (Status read = take(json.duration_ms("lease"), extend.lease_ms); !read) return std::move(read).error();
-            return Command(extend);
-        }
-        case CallPath::What::release:
-        case CallPath::What::release_batch: {
-            ReleaseCommand release;
-            if (Status read = take(json.duration_ms("delay"), release.delay_ms); !read) return std::move(read).error();
-            return Command(release);
-        }
-        case CallPath::What::hold_lease:
-            return Command(HoldLeaseCommand{});
-        default:
-            return Command(AckCommand{});
-    }
+    return ending_of(what).read(json);
 }
 
 void set_lease(Command& command, const LeaseToken& lease) {

@@ -1,0 +1,78 @@
+#include "http_api/fields/lease_rows.h"
+
+namespace duewheel {
+namespace {
+
+// Ranges are checked by the engine.
+constexpr Field kLeaseRows[] = {
+    read_by_hand(count<&LeaseCommand::max>(0, "max", "Maximum number of messages",
+                                           {.page = "the maximum number of messages, 1 to 1,000; 1 by default",
+                                            .min = 1,
+                                            .limit = "limits.lease_batch_max",
+                                            .when_absent = "1",
+                                            .schema = R"({"default": 1})"})),
+    duration<&LeaseCommand::lease_ms>(
+        0, "lease", "Duration of the lease",
+        {.page = "how long the consumer has them, 1 s to 12 h; by default as set for the [queue](#queues), else "
+                 "`\"30s\"`. A server restart ends all leases. After its lease, a message is delivered again",
+         .when_absent = "that of the queue"}),
+    duration<&LeaseCommand::wait_ms>(
+        0, "wait", "How long to wait for the first message",
+        {.page = "how long to wait if no message is due, up to 60 s; 0 by default", .when_absent = "not at all"}),
+};
+constexpr Field kFailRows[] = {
+    text<&FailCommand::reason>(
+        0, "reason", "The reason, stored with the message",
+        {.schema = R"({"description": "Of one longer than `limits.reason_max`, the beginning and the end are )"
+                   R"(kept, with ` … ` in between."})"}),
+    duration<&FailCommand::retry_in_ms>(0, "retry_in", "Retry after this time",
+                                        {.when_absent = "the backoff of the retry rule"}),
+};
+constexpr Field kExtendRows[] = {
+    duration<&ExtendCommand::lease_ms>(0, "lease", "New duration, from now, and never less than the remaining time",
+                                       {.when_absent = "the lease of the queue"}),
+};
+constexpr Field kReleaseRows[] = {
+    duration<&ReleaseCommand::delay_ms>(0, "delay", "Due after this time",
+                                        {.when_absent = "at once", .option = "--delay,--in DURATION"}),
+};
+
+}  // namespace
+
+template <>
+const FieldTable& fields_of<LeaseCommand>() {
+    static const FieldTable table("a lease call holds", kLeaseRows);
+    return table;
+}
+
+template <>
+const FieldTable& fields_of<AckCommand>() {
+    static const FieldTable table("an acknowledgement holds", {});
+    return table;
+}
+
+template <>
+const FieldTable& fields_of<FailCommand>() {
+    static const FieldTable table("a failure holds", kFailRows);
+    return table;
+}
+
+template <>
+const FieldTable& fields_of<ExtendCommand>() {
+    static const FieldTable table("an extension holds", kExtendRows);
+    return table;
+}
+
+template <>
+const FieldTable& fields_of<ReleaseCommand>() {
+    static const FieldTable table("a release holds", kReleaseRows);
+    return table;
+}
+
+template <>
+const FieldTable& fields_of<HoldLeaseCommand>() {
+    static const FieldTable table("a hold holds", {});
+    return table;
+}
+
+}  // namespace duewheel
